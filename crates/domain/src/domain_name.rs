@@ -1,0 +1,157 @@
+//! Domain names in the form that DNS compares.
+
+use std::fmt;
+
+/// Why a text is no domain name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DomainError {
+    /// No text at all.
+    #[error("the domain name is empty")]
+    Empty,
+    /// More than 253 characters, or a label of more than 63.
+    #[error("the domain name is too long")]
+    TooLong,
+    /// Only one label.
+    #[error("the domain name has fewer than two labels")]
+    SingleLabel,
+    /// A label with another character than `a-z`, `0-9`, `-`, or with `-` at an end, or empty.
+    #[error("the domain name has an invalid label")]
+    InvalidLabel,
+    /// The last label consists of digits, as in an address.
+    #[error("the domain name ends in a number")]
+    NumericTop,
+}
+
+/// A domain name: lower-case A-labels, at least two, without the final dot.
+///
+/// Internationalised names are converted to A-labels (IDNA, UTS 46).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DomainName(String);
+
+impl DomainName {
+    /// Reads a domain name; surrounding blanks and one final dot are dropped.
+    ///
+    /// ```
+    /// use domain::DomainName;
+    ///
+    /// assert_eq!(DomainName::parse(" Bücher.Example. ")?.as_str(), "xn--bcher-kva.example");
+    /// assert!(DomainName::parse("192.0.2.1").is_err());
+    /// # Ok::<(), domain::DomainError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`DomainError`].
+    pub fn parse(text: &str) -> Result<Self, DomainError> {
+        let text = text.trim();
+        let text = text.strip_suffix('.').unwrap_or(text);
+        if text.is_empty() {
+            return Err(DomainError::Empty);
+        }
+        let name = if text.is_ascii() {
+            text.to_ascii_lowercase()
+        } else {
+            idna::domain_to_ascii(text).map_err(|_| DomainError::InvalidLabel)?
+        };
+        check(&name)?;
+        Ok(Self(name))
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is `other` or a subdomain of it.
+    ///
+    /// ```
+    /// # use domain::DomainName;
+    /// let shop = DomainName::parse("shop.example.org")?;
+    /// assert!(shop.is_at_or_below(&DomainName::parse("example.org")?));
+    /// assert!(!DomainName::parse("notexample.org")?.is_at_or_below(&DomainName::parse("example.org")?));
+    /// # Ok::<(), domain::DomainError>(())
+    /// ```
+    pub fn is_at_or_below(&self, other: &Self) -> bool {
+        self.0
+            .strip_suffix(other.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    }
+}
+
+fn check(name: &str) -> Result<(), DomainError> {
+    if name.len() > 253 {
+        return Err(DomainError::TooLong);
+    }
+    let mut labels = 0;
+    let mut last = "";
+    for label in name.split('.') {
+        if label.len() > 63 {
+            return Err(DomainError::TooLong);
+        }
+        let valid = !label.is_empty()
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+        if !valid {
+            return Err(DomainError::InvalidLabel);
+        }
+        labels += 1;
+        last = label;
+    }
+    if labels < 2 {
+        return Err(DomainError::SingleLabel);
+    }
+    if last.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(DomainError::NumericTop);
+    }
+    Ok(())
+}
+
+impl fmt::Display for DomainName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn every_rule_has_its_error() {
+        for (text, error) in [
+            ("", DomainError::Empty),
+            (" . ", DomainError::Empty),
+            ("localhost", DomainError::SingleLabel),
+            ("a..b", DomainError::InvalidLabel),
+            ("-a.example", DomainError::InvalidLabel),
+            ("a-.example", DomainError::InvalidLabel),
+            ("user@example.org", DomainError::InvalidLabel),
+            ("example.org:443", DomainError::InvalidLabel),
+            ("example.org/path", DomainError::InvalidLabel),
+            ("under_score.example", DomainError::InvalidLabel),
+            ("192.0.2.1", DomainError::NumericTop),
+            ("[::1]", DomainError::InvalidLabel),
+        ] {
+            assert_eq!(DomainName::parse(text), Err(error), "{text:?}");
+        }
+        assert_eq!(
+            DomainName::parse(&format!("{}.org", "a".repeat(64))),
+            Err(DomainError::TooLong)
+        );
+        let long = format!("{}org", "abc.".repeat(63));
+        assert_eq!(DomainName::parse(&long), Err(DomainError::TooLong));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_parses_or_fails_and_parsing_is_idempotent(text in "\\PC{0,40}") {
+            if let Ok(name) = DomainName::parse(&text) {
+                prop_assert_eq!(DomainName::parse(name.as_str()), Ok(name));
+            }
+        }
+    }
+}

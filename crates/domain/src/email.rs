@@ -1,0 +1,146 @@
+//! E-mail addresses in the one form that is compared, hashed and stored.
+
+use std::fmt;
+
+use crate::{DomainError, DomainName, Sha1Digest};
+
+/// Why a text is no e-mail address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EmailError {
+    /// Fewer than 3 or more than 254 bytes.
+    #[error("the address must have 3 to 254 bytes")]
+    Length,
+    /// No `@`.
+    #[error("the address has no @")]
+    NoAt,
+    /// The part before the last `@` is empty, over 64 bytes, or has blanks or control characters.
+    #[error("the part before the @ is invalid")]
+    Local,
+    /// The part behind the last `@` is no domain name.
+    #[error("the part behind the @ is invalid: {0}")]
+    Domain(#[from] DomainError),
+}
+
+/// A normalised e-mail address: trimmed and in Unicode lower case.
+///
+/// Aliases (`user+tag`, dots) are kept as they are: two addresses are equal only if their texts
+/// are. The text keeps an internationalised domain as it was written, since that text is what is
+/// hashed; [`EmailAddress::domain`] has its A-label form.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EmailAddress {
+    text: String,
+    at: usize,
+    domain: DomainName,
+}
+
+impl EmailAddress {
+    /// Reads and normalises an address.
+    ///
+    /// ```
+    /// use domain::EmailAddress;
+    ///
+    /// let address = EmailAddress::parse("  Some.One+Tag@Example.COM ")?;
+    /// assert_eq!(address.as_str(), "some.one+tag@example.com");
+    /// assert_eq!(address.local(), "some.one+tag");
+    /// assert_eq!(address.domain().as_str(), "example.com");
+    /// # Ok::<(), domain::EmailError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`EmailError`].
+    pub fn parse(text: &str) -> Result<Self, EmailError> {
+        let text = text.trim().to_lowercase();
+        if !(3..=254).contains(&text.len()) {
+            return Err(EmailError::Length);
+        }
+        let at = text.rfind('@').ok_or(EmailError::NoAt)?;
+        let (local, domain) = (&text[..at], &text[at + 1..]);
+        let bad = |c: char| c.is_control() || c.is_whitespace();
+        if local.is_empty() || local.len() > 64 || local.contains(bad) {
+            return Err(EmailError::Local);
+        }
+        if domain.ends_with('.') || domain.contains(bad) {
+            return Err(EmailError::Domain(DomainError::InvalidLabel));
+        }
+        let domain = DomainName::parse(domain)?;
+        Ok(Self { at, domain, text })
+    }
+
+    /// The whole address.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The part before the last `@`.
+    pub fn local(&self) -> &str {
+        &self.text[..self.at]
+    }
+
+    /// The part behind the last `@`, as A-labels.
+    pub fn domain(&self) -> &DomainName {
+        &self.domain
+    }
+
+    /// The digest of the normalised text.
+    ///
+    /// ```
+    /// let address = domain::EmailAddress::parse("Test@example.com")?;
+    /// assert_eq!(address.sha1().to_string(), "567159D622FFBB50B11B0EFD307BE358624A26EE");
+    /// # Ok::<(), domain::EmailError>(())
+    /// ```
+    pub fn sha1(&self) -> Sha1Digest {
+        Sha1Digest::of(&self.text)
+    }
+}
+
+impl fmt::Display for EmailAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn every_rule_has_its_error() {
+        for (text, error) in [
+            ("", EmailError::Length),
+            (" ", EmailError::Length),
+            ("a@", EmailError::Length),
+            ("abc", EmailError::NoAt),
+            ("@example.org", EmailError::Local),
+            ("a b@example.org", EmailError::Local),
+            ("a\u{7}b@example.org", EmailError::Local),
+            ("user@localhost", EmailError::Domain(DomainError::SingleLabel)),
+            ("user@example.org.", EmailError::Domain(DomainError::InvalidLabel)),
+            ("user@ example.org", EmailError::Domain(DomainError::InvalidLabel)),
+        ] {
+            assert_eq!(EmailAddress::parse(text), Err(error), "{text:?}");
+        }
+        assert_eq!(
+            EmailAddress::parse(&format!("{}@example.org", "a".repeat(65))),
+            Err(EmailError::Local)
+        );
+        assert_eq!(EmailAddress::parse(&"a".repeat(255)), Err(EmailError::Length));
+    }
+
+    #[test]
+    fn the_hashed_text_keeps_an_international_domain() {
+        let address = EmailAddress::parse("Jürgen@BÜCHER.example").unwrap();
+        assert_eq!(address.as_str(), "jürgen@bücher.example");
+        assert_eq!(address.domain().as_str(), "xn--bcher-kva.example");
+    }
+
+    proptest! {
+        #[test]
+        fn parsing_is_idempotent(text in "\\PC{0,20}@\\PC{0,20}") {
+            if let Ok(address) = EmailAddress::parse(&text) {
+                prop_assert_eq!(EmailAddress::parse(address.as_str()), Ok(address));
+            }
+        }
+    }
+}

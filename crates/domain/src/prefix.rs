@@ -1,0 +1,65 @@
+//! The part of a digest that a range query gives away.
+
+use std::fmt;
+
+/// Why a text is no prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PrefixError {
+    /// Not exactly 5 bytes.
+    #[error("the prefix must have exactly 5 characters")]
+    Length,
+    /// Five bytes, but not all hexadecimal.
+    #[error("the prefix must be hexadecimal")]
+    NotHexadecimal,
+}
+
+/// The first 20 bits of a digest, written as 5 hexadecimal characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HashPrefix(u32);
+
+impl HashPrefix {
+    /// How many prefixes there are.
+    pub const COUNT: u32 = 1 << 20;
+
+    /// Reads 5 hexadecimal characters of either case.
+    ///
+    /// ```
+    /// use domain::{HashPrefix, PrefixError};
+    ///
+    /// assert_eq!(HashPrefix::parse("5baa6")?.to_string(), "5BAA6");
+    /// assert_eq!(HashPrefix::parse("5BAA"), Err(PrefixError::Length));
+    /// assert_eq!(HashPrefix::parse("5BAAx"), Err(PrefixError::NotHexadecimal));
+    /// # Ok::<(), PrefixError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`PrefixError`].
+    pub fn parse(text: impl AsRef<[u8]>) -> Result<Self, PrefixError> {
+        let text = text.as_ref();
+        if text.len() != 5 {
+            return Err(PrefixError::Length);
+        }
+        let mut value = 0;
+        for byte in text {
+            let digit = char::from(*byte).to_digit(16).ok_or(PrefixError::NotHexadecimal)?;
+            value = value << 4 | digit;
+        }
+        Ok(Self(value))
+    }
+
+    /// The prefix with this value, if it is below 2^20.
+    pub fn from_value(value: u32) -> Option<Self> {
+        (value < Self::COUNT).then_some(Self(value))
+    }
+
+    /// The prefix as a number below 2^20.
+    pub fn value(self) -> u32 {
+        self.0
+    }
+}
+
+impl fmt::Display for HashPrefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:05X}", self.0)
+    }
+}
