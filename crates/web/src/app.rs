@@ -1,0 +1,235 @@
+//! The one place where the layers around a service are put in order.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::http::uri::{PathAndQuery, Uri};
+use actix_web::http::{Method, StatusCode};
+use actix_web::middleware::{Compress, Condition, from_fn};
+use actix_web::{App, Error, HttpMessage, HttpRequest, HttpResponse, web};
+use futures_util::FutureExt;
+use utoipa_actix_web::AppExt;
+use utoipa_swagger_ui::SwaggerUi;
+
+use crate::edge::Edge;
+use crate::health::{self, Draining};
+use crate::openapi::RouteTable;
+use crate::{CorsRule, ErrorFormat, Fault, Next, RequestId, RequestInfo, Service, Shell, metrics};
+
+/// Answers shorter than this are not worth compressing, in bytes.
+const COMPRESS_FROM: u64 = 1024;
+
+/// What every worker shares.
+#[derive(Clone)]
+pub(crate) struct Context<S> {
+    pub(crate) service: S,
+    pub(crate) shell: Shell,
+    pub(crate) errors: Arc<dyn ErrorFormat>,
+    pub(crate) edge: Edge,
+    pub(crate) draining: Draining,
+    pub(crate) routes: Arc<RouteTable>,
+    pub(crate) access_log: bool,
+}
+
+/// The whole application of one worker; the layer added last is the first that a request meets.
+pub(crate) fn build<S: Service>(
+    context: &Context<S>,
+) -> App<
+    impl ServiceFactory<
+        ServiceRequest,
+        Config = (),
+        Response = ServiceResponse<BoxBody>,
+        Error = Error,
+        InitError = (),
+    > + use<S>,
+> {
+    let (outer, around, inner) = (context.clone(), context.clone(), context.clone());
+    let (app, document) =
+        App::new().into_utoipa_app().openapi(S::document()).configure(S::routes).split_for_parts();
+    app.app_data(context.errors.clone())
+        .app_data(context.edge.clone())
+        .app_data(context.routes.clone())
+        .configure(|config| context.service.state(config))
+        .configure(|config| add_docs(config, context.shell, document))
+        .default_service(web::to(unrouted))
+        .wrap(from_fn(spare_small_bodies))
+        .wrap(Condition::new(context.shell.compression, Compress::default()))
+        .wrap(from_fn(move |request, next| shape(inner.shell, request, next)))
+        .wrap(from_fn(move |request, next| around.service.around(request, next)))
+        .wrap(from_fn(move |request, next| oversee(outer.clone(), request, next)))
+}
+
+fn add_docs(config: &mut web::ServiceConfig, shell: Shell, document: utoipa::openapi::OpenApi) {
+    if shell.docs {
+        config
+            .service(web::redirect("/docs", "/docs/"))
+            .service(SwaggerUi::new("/docs/{_:.*}").url("/openapi.json", document));
+    }
+}
+
+/// Outermost: health, 301, panics, request id, metrics, access log.
+async fn oversee<S: Service>(
+    context: Context<S>,
+    request: ServiceRequest,
+    next: Next,
+) -> Result<ServiceResponse, Error> {
+    if health::is_health(request.path()) {
+        let answer = health::answer(request.path(), &context.service, &context.draining).await;
+        return Ok(request.into_response(answer));
+    }
+    let started = Instant::now();
+    let seen = RequestInfo {
+        method: request.method().clone(),
+        uri: request.uri().clone(),
+        id: RequestId::next(),
+    };
+    request.extensions_mut().insert(seen.id);
+    let response = match context.edge.redirect(&request) {
+        Some(target) => request.into_response(moved(&target)),
+        None => {
+            // A clone of the request would forbid the layers below to change it, so that a
+            // panic, which takes the request with it, is answered without one.
+            let Ok(result) = AssertUnwindSafe(next.call(request)).catch_unwind().await else {
+                log::error!(request_id = seen.id.to_string().as_str(); "a handler panicked");
+                let fault = Fault::Internal("panic".to_owned());
+                return Err(in_format(&*context.errors, &fault, &seen));
+            };
+            result?
+        }
+    };
+    finish(&context, response, &seen, started)
+}
+
+fn moved(target: &str) -> HttpResponse {
+    match HeaderValue::from_str(target) {
+        Ok(location) => {
+            HttpResponse::MovedPermanently().insert_header((header::LOCATION, location)).finish()
+        }
+        Err(_) => HttpResponse::BadRequest().finish(),
+    }
+}
+
+fn in_format(errors: &dyn ErrorFormat, fault: &Fault, request: &RequestInfo) -> Error {
+    let response = errors.respond(fault, request);
+    actix_web::error::InternalError::from_response("panic", response).into()
+}
+
+fn finish<S: Service>(
+    context: &Context<S>,
+    mut response: ServiceResponse,
+    seen: &RequestInfo,
+    started: Instant,
+) -> Result<ServiceResponse, Error> {
+    let elapsed = started.elapsed();
+    let status = response.status();
+    if status.is_server_error() {
+        report(&mut response, seen);
+    }
+    metrics::count(&response, metrics::method_label(&seen.method), elapsed);
+    if context.access_log {
+        let bytes = match response.response().body().size() {
+            BodySize::Sized(bytes) => bytes,
+            _ => 0,
+        };
+        log::info!(
+            target: "access",
+            request_id = seen.id.to_string().as_str(),
+            method = seen.method.as_str(),
+            path = (context.shell.log_path)(&seen.uri).as_ref(),
+            status = status.as_u16(),
+            bytes = bytes,
+            seconds = elapsed.as_secs_f64();
+            "request"
+        );
+    }
+    Ok(response)
+}
+
+/// Logs the cause of a 5xx once and names the request in the answer, so that both can be matched.
+fn report(response: &mut ServiceResponse, seen: &RequestInfo) {
+    let id = seen.id.to_string();
+    if let Some(error) = response.response().error() {
+        let status = response.status().as_u16();
+        log::error!(request_id = id.as_str(), status = status; "{error}");
+    }
+    if let Ok(value) = HeaderValue::from_str(&id) {
+        response.headers_mut().insert(header::HeaderName::from_static("x-request-id"), value);
+    }
+}
+
+/// CORS and preflight, `HEAD` as `GET`, the path rule.
+async fn shape<B: MessageBody + 'static>(
+    shell: Shell,
+    mut request: ServiceRequest,
+    next: actix_web::middleware::Next<B>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let rule = (shell.cors)(&request);
+    let origin = match rule {
+        Some(rule) if CorsRule::is_preflight(&request) => {
+            return Ok(rule.answer_preflight(request));
+        }
+        Some(_) => request.headers().get(header::ORIGIN).cloned(),
+        None => None,
+    };
+    if request.method() == Method::HEAD {
+        // The connection remembers the method as sent and leaves out the body.
+        request.head_mut().method = Method::GET;
+    }
+    if let Some(path) = (shell.path)(request.path()) {
+        rewrite(&mut request, &path);
+    }
+    let mut response = next.call(request).await?.map_into_boxed_body();
+    if response.headers().get(header::CONTENT_ENCODING).is_some_and(|coding| coding == "identity") {
+        response.headers_mut().remove(header::CONTENT_ENCODING);
+    }
+    if let Some(rule) = rule {
+        rule.mark(response.headers_mut(), origin);
+    }
+    Ok(response)
+}
+
+/// Gives a request another path before it is routed; the query stays.
+fn rewrite(request: &mut ServiceRequest, path: &str) {
+    let target = match request.uri().query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path.to_owned(),
+    };
+    let Ok(target) = PathAndQuery::try_from(target) else { return };
+    let mut parts = request.uri().clone().into_parts();
+    parts.path_and_query = Some(target);
+    if let Ok(uri) = Uri::from_parts(parts) {
+        request.match_info_mut().get_mut().update(&uri);
+        request.head_mut().uri = uri;
+    }
+}
+
+/// Marks short answers as not to be compressed; `shape` takes the mark off again.
+async fn spare_small_bodies(
+    request: ServiceRequest,
+    next: Next,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let mut response = next.call(request).await?;
+    let small = matches!(response.response().body().size(),
+        BodySize::Sized(bytes) if bytes < COMPRESS_FROM);
+    if small && response.status() != StatusCode::NO_CONTENT {
+        let identity = HeaderValue::from_static("identity");
+        if !response.headers().contains_key(header::CONTENT_ENCODING) {
+            response.headers_mut().insert(header::CONTENT_ENCODING, identity);
+        }
+    }
+    Ok(response)
+}
+
+/// Answers what no route took: 405 where the path has other methods, else 404.
+async fn unrouted(request: HttpRequest) -> HttpResponse {
+    let allow = request
+        .app_data::<Arc<RouteTable>>()
+        .map(|routes| routes.methods_of(request.path()))
+        .unwrap_or_default();
+    let fault = if allow.is_empty() { Fault::NotFound } else { Fault::MethodNotAllowed { allow } };
+    fault.response(&request)
+}

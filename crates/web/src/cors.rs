@@ -1,0 +1,79 @@
+//! Cross-origin rules, chosen per request.
+//!
+//! Own code: the services need a preflight status, header texts and a rule per operation that the
+//! usual middleware does not let them choose (docs/decisions/0103-own-cors-layer.md).
+
+use actix_web::HttpResponse;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+
+/// Which origins may read answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `*`.
+    Any,
+    /// The origin that asks, with `Vary: Origin`.
+    Echo,
+}
+
+/// One cross-origin rule; texts are header values as they are sent, empty ones are left out.
+#[derive(Clone, Copy, Debug)]
+pub struct CorsRule {
+    /// Value of `access-control-allow-origin`.
+    pub origin: Origin,
+    /// Value of `access-control-allow-methods` (preflight).
+    pub methods: &'static str,
+    /// Value of `access-control-allow-headers` (preflight).
+    pub request_headers: &'static str,
+    /// Value of `access-control-expose-headers`.
+    pub expose: &'static str,
+    /// Value of `access-control-max-age` in seconds (preflight).
+    pub max_age: Option<u32>,
+    /// Status of the preflight answer.
+    pub preflight: u16,
+}
+
+impl CorsRule {
+    /// Whether `request` is a preflight: `OPTIONS` that names the method to come.
+    pub(crate) fn is_preflight(request: &ServiceRequest) -> bool {
+        request.method() == Method::OPTIONS
+            && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+    }
+
+    /// Answers a preflight.
+    pub(crate) fn answer_preflight(&self, request: ServiceRequest) -> ServiceResponse {
+        let origin = request.headers().get(header::ORIGIN).cloned();
+        let status = StatusCode::from_u16(self.preflight).unwrap_or(StatusCode::NO_CONTENT);
+        let mut response = HttpResponse::build(status).finish();
+        let headers = response.headers_mut();
+        self.mark(headers, origin);
+        put(headers, header::ACCESS_CONTROL_ALLOW_METHODS, self.methods);
+        put(headers, header::ACCESS_CONTROL_ALLOW_HEADERS, self.request_headers);
+        if let Some(seconds) = self.max_age {
+            headers.insert(header::ACCESS_CONTROL_MAX_AGE, seconds.into());
+        }
+        request.into_response(response)
+    }
+
+    /// Adds the headers that every answer under this rule carries.
+    pub(crate) fn mark(&self, headers: &mut HeaderMap, origin: Option<HeaderValue>) {
+        let allowed = match self.origin {
+            Origin::Any => Some(HeaderValue::from_static("*")),
+            Origin::Echo => {
+                headers.append(header::VARY, HeaderValue::from_static("Origin"));
+                origin
+            }
+        };
+        if let Some(allowed) = allowed {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, allowed);
+        }
+        put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, self.expose);
+    }
+}
+
+fn put(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
+    if !value.is_empty() {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}

@@ -1,0 +1,53 @@
+//! Alive and ready.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{CACHE_CONTROL, ContentType};
+
+use crate::Service;
+
+/// Set while the server finishes its last requests.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Draining(Arc<AtomicBool>);
+
+impl Draining {
+    pub(crate) fn begin(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    fn is_on(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Whether a path belongs to health, which is answered before everything else.
+pub(crate) fn is_health(path: &str) -> bool {
+    matches!(path, "/healthz" | "/readyz")
+}
+
+/// Answers `/healthz` and `/readyz`.
+pub(crate) async fn answer<S: Service>(
+    path: &str,
+    service: &S,
+    draining: &Draining,
+) -> HttpResponse {
+    if path == "/healthz" {
+        return text(HttpResponse::Ok(), "alive\n".to_owned());
+    }
+    if draining.is_on() {
+        return text(HttpResponse::ServiceUnavailable(), "stopping\n".to_owned());
+    }
+    match service.ready().await {
+        Ok(()) => text(HttpResponse::Ok(), "ready\n".to_owned()),
+        Err(reason) => text(HttpResponse::ServiceUnavailable(), format!("not ready: {reason}\n")),
+    }
+}
+
+fn text(mut builder: actix_web::HttpResponseBuilder, body: String) -> HttpResponse {
+    builder
+        .insert_header(ContentType::plaintext())
+        .insert_header((CACHE_CONTROL, "no-store"))
+        .body(body)
+}

@@ -1,0 +1,106 @@
+//! Prometheus metrics, served on the admin port only.
+//!
+//! Labels are route patterns, methods and status codes; never a path, a key or a parameter.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use actix_web::HttpMessage;
+use actix_web::dev::ServiceResponse;
+use prometheus::{
+    Encoder, HistogramOpts, HistogramVec, IntCounterVec, Opts, Registry, TextEncoder,
+};
+
+/// A route label for answers that a service gives in its own middleware, before routing.
+///
+/// Put it into the extensions of the request.
+#[derive(Clone, Copy, Debug)]
+pub struct RouteLabel(pub &'static str);
+
+struct Metrics {
+    registry: Registry,
+    requests: IntCounterVec,
+    seconds: HistogramVec,
+}
+
+static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
+    let registry = Registry::new();
+    let buckets = vec![
+        0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
+        0.5, 1.0, 2.5, 5.0, 10.0,
+    ];
+    let metrics = Metrics {
+        requests: register(
+            &registry,
+            IntCounterVec::new(
+                Opts::new("http_requests_total", "Requests answered"),
+                &["method", "route", "status"],
+            ),
+        ),
+        seconds: register(
+            &registry,
+            HistogramVec::new(
+                HistogramOpts::new("http_request_seconds", "Time until the head of the answer")
+                    .buckets(buckets),
+                &["method", "route"],
+            ),
+        ),
+        registry,
+    };
+    metrics
+});
+
+/// Registers a collector that was built from constants.
+#[expect(clippy::expect_used, reason = "names and labels are constants that tests exercise")]
+fn register<C: prometheus::core::Collector + Clone + 'static>(
+    registry: &Registry,
+    collector: prometheus::Result<C>,
+) -> C {
+    let collector = collector.expect("metric options are valid");
+    registry.register(Box::new(collector.clone())).expect("metric names are unique");
+    collector
+}
+
+/// The registry of this process, for a service's own metrics.
+pub fn registry() -> &'static Registry {
+    &METRICS.registry
+}
+
+/// Counts one answer.
+pub(crate) fn count(response: &ServiceResponse, method: &str, elapsed: Duration) {
+    let request = response.request();
+    let label = request.extensions().get::<RouteLabel>().copied();
+    let pattern;
+    let route = match label {
+        Some(RouteLabel(route)) => route,
+        None => {
+            pattern = request.match_pattern();
+            pattern.as_deref().unwrap_or("unmatched")
+        }
+    };
+    METRICS.requests.with_label_values(&[method, route, response.status().as_str()]).inc();
+    METRICS.seconds.with_label_values(&[method, route]).observe(elapsed.as_secs_f64());
+}
+
+/// All metrics in the text format.
+pub(crate) fn render() -> Vec<u8> {
+    let mut text = Vec::new();
+    if let Err(error) = TextEncoder::new().encode(&METRICS.registry.gather(), &mut text) {
+        log::error!("metrics cannot be written: {error}");
+    }
+    text
+}
+
+/// The label of a method; unknown ones share one, so that a client cannot make labels.
+pub(crate) fn method_label(method: &actix_web::http::Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "PATCH" => "PATCH",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
+        _ => "other",
+    }
+}

@@ -1,0 +1,80 @@
+//! What a service tells the shell about itself.
+
+use std::sync::Arc;
+
+use actix_web::Error;
+use actix_web::body::BoxBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use futures_util::future::LocalBoxFuture;
+use utoipa::openapi::OpenApi;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::{ErrorFormat, Shell, TlsMode};
+
+/// What comes after a middleware.
+pub type Next = actix_web::middleware::Next<BoxBody>;
+
+/// The constants of a service.
+#[derive(Clone, Copy, Debug)]
+pub struct ServiceInfo {
+    /// Name of the binary, of its data folder and of its database: `passwords`.
+    pub name: &'static str,
+    /// Name for people: `Password range service`.
+    pub title: &'static str,
+    /// One sentence for `--help`.
+    pub about: &'static str,
+    /// Version of the binary, usually `env!("CARGO_PKG_VERSION")`.
+    pub version: &'static str,
+    /// Port of plain HTTP.
+    pub http_port: u16,
+    /// Port of HTTPS in the TLS mode `native`.
+    pub https_port: u16,
+    /// Port of health and metrics.
+    pub admin_port: u16,
+    /// TLS mode unless `TLS_MODE` says otherwise.
+    pub tls_mode: TlsMode,
+}
+
+/// A service that the shell can run.
+pub trait Service: Clone + Send + Sync + 'static {
+    /// The constants of this service.
+    const INFO: ServiceInfo;
+
+    /// The OpenAPI document without its paths: info, servers, tags, security schemes.
+    fn document() -> OpenApi;
+
+    /// Registers every path of the service, in the order of the documentation.
+    ///
+    /// Handlers registered with `service` appear in the OpenAPI document.
+    fn routes(config: &mut ServiceConfig<'_>);
+
+    /// Registers the state that handlers and extractors take.
+    fn state(&self, config: &mut actix_web::web::ServiceConfig);
+
+    /// The body format of failures outside handlers.
+    fn errors(&self) -> Arc<dyn ErrorFormat>;
+
+    /// Which layers of the shell are on, and their rules.
+    fn shell(&self) -> Shell {
+        Shell::default()
+    }
+
+    /// The service's own middleware: runs behind health and 301, before CORS and routing.
+    fn around(
+        &self,
+        request: ServiceRequest,
+        next: Next,
+    ) -> LocalBoxFuture<'static, Result<ServiceResponse, Error>> {
+        Box::pin(async move { next.call(request).await })
+    }
+
+    /// Whether the service can do its work; the text says why not.
+    fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Tasks that run as long as the server does, such as reloading and housekeeping.
+    fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
+        Vec::new()
+    }
+}
