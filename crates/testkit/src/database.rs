@@ -1,0 +1,188 @@
+//! A database of its own for every test.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, PgConnection};
+use store::{Migrations, Pools, StoreSettings};
+use tempfile::TempDir;
+
+/// Names the server on which PostgreSQL tests make their databases.
+const SERVER: &str = "TEST_DATABASE_URL";
+
+/// An empty database that vanishes at the end of the test.
+///
+/// It is a SQLite file in a temporary folder, or, where `TEST_DATABASE_URL` names a PostgreSQL
+/// server, a database of its own there; so one suite runs on both.
+///
+/// ```
+/// use diesel::prelude::*;
+/// use store::StoreError;
+///
+/// let database = testkit::Database::new();
+/// let pools = database.open(&[]);
+/// let two = pools.read_blocking(|db| -> Result<i32, StoreError> {
+///     Ok(diesel::select(diesel::dsl::sql::<diesel::sql_types::Integer>("1 + 1")).get_result(db)?)
+/// });
+/// assert_eq!(two.unwrap(), 2);
+/// ```
+#[derive(Debug)]
+pub struct Database {
+    url: String,
+    folder: TempDir,
+    server: Option<Server>,
+}
+
+#[derive(Debug)]
+struct Server {
+    url: String,
+    name: String,
+}
+
+impl Default for Database {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Database {
+    /// Makes an empty database of the kind that `TEST_DATABASE_URL` asks for.
+    ///
+    /// # Panics
+    /// When it cannot be made; a test cannot go on then.
+    pub fn new() -> Self {
+        match std::env::var(SERVER) {
+            Ok(url) if !url.is_empty() => Self::on_server(&url),
+            _ => Self::in_file(),
+        }
+    }
+
+    /// Makes a SQLite file, whatever the environment says.
+    ///
+    /// # Panics
+    /// When no temporary folder can be made.
+    pub fn in_file() -> Self {
+        let folder = temporary_folder();
+        let url = format!("sqlite://{}", folder.path().join("test.db").display());
+        Self { url, folder, server: None }
+    }
+
+    fn on_server(server: &str) -> Self {
+        static COUNTER: AtomicU32 = AtomicU32::new(0);
+        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
+        let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("quintet_{}_{count}_{nanos}", std::process::id());
+        // template0 takes no connections, so that no one can be in the way of the copy.
+        execute(server, &format!("CREATE DATABASE {name} TEMPLATE template0"));
+        let url = with_database(server, &name);
+        let server = Server { url: server.to_owned(), name };
+        Self { url, folder: temporary_folder(), server: Some(server) }
+    }
+
+    /// The URL, as `DATABASE_URL` takes it.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// A temporary folder beside the database, to serve as `DATA_DIR`.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The SQLite file; none in PostgreSQL.
+    pub fn file(&self) -> Option<PathBuf> {
+        self.url.strip_prefix("sqlite://").map(PathBuf::from)
+    }
+
+    /// Settings that open this database: four readers, migrating by themselves, patient enough for
+    /// a loaded machine.
+    pub fn settings(&self) -> StoreSettings {
+        StoreSettings {
+            database_url: Some(self.url.clone()),
+            db_pool: 4,
+            auto_migrate: true,
+            db_wait_ms: 20_000,
+            ..StoreSettings::default()
+        }
+    }
+
+    /// Opens the database and brings it up to date. Each call makes pools of their own, as a second
+    /// process would.
+    ///
+    /// # Panics
+    /// When it cannot be opened or a migration fails.
+    pub fn open(&self, migrations: &[&Migrations]) -> Pools {
+        match self.settings().open(self.folder(), "test", migrations) {
+            Ok(pools) => pools,
+            Err(error) => fail("open the test database", &error),
+        }
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        if let Some(Server { url, name }) = &self.server {
+            // FORCE ends connections that pools of the test still hold.
+            let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+            let dropped = PgConnection::establish(url).map(|mut conn| conn.batch_execute(&sql));
+            if !matches!(dropped, Ok(Ok(()))) && !std::thread::panicking() {
+                eprintln!("the test database {name} could not be dropped");
+            }
+        }
+    }
+}
+
+fn temporary_folder() -> TempDir {
+    match TempDir::with_prefix("quintet-") {
+        Ok(folder) => folder,
+        Err(error) => fail("make a temporary folder", &error),
+    }
+}
+
+/// Runs one statement on the server; a server that is still busy with others gets a few attempts.
+fn execute(server: &str, sql: &str) {
+    let mut attempts = 0;
+    loop {
+        let done = PgConnection::establish(server)
+            .map_err(|error| error.to_string())
+            .and_then(|mut conn| conn.batch_execute(sql).map_err(|error| error.to_string()));
+        match done {
+            Ok(()) => return,
+            Err(error) if attempts == 5 => fail(SERVER, &error),
+            Err(_) => {
+                attempts += 1;
+                std::thread::sleep(Duration::from_millis(200 * attempts));
+            }
+        }
+    }
+}
+
+/// The URL of another database on the same server.
+fn with_database(server: &str, name: &str) -> String {
+    let (base, options) = match server.split_once('?') {
+        Some((base, options)) => (base, format!("?{options}")),
+        None => (server, String::new()),
+    };
+    let scheme = base.find("://").map_or(0, |at| at + 3);
+    let end = base[scheme..].find('/').map_or(base.len(), |at| scheme + at);
+    format!("{}/{name}{options}", &base[..end])
+}
+
+#[allow(clippy::panic)] // A test without its database has nothing to say.
+fn fail(what: &str, error: &dyn std::fmt::Display) -> ! {
+    panic!("{what}: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_database;
+
+    #[test]
+    fn database_name_is_replaced_or_added() {
+        assert_eq!(with_database("postgres://u@h:1/a", "b"), "postgres://u@h:1/b");
+        assert_eq!(with_database("postgres://u@h:1", "b"), "postgres://u@h:1/b");
+        assert_eq!(with_database("postgres://h/a?x=/y", "b"), "postgres://h/b?x=/y");
+    }
+}
