@@ -1,5 +1,6 @@
 //! Tables are made and changed by migrations that are built into the binary.
 
+use diesel::PgConnection;
 use diesel::backend::Backend;
 use diesel::connection::SimpleConnection;
 use diesel::migration::{Migration, MigrationSource};
@@ -37,31 +38,38 @@ const LOCK: i64 = 0x5175_696e_7465_7401;
 /// # Errors
 /// [`StoreError::Setup`] with the version and the cause of a migration that failed.
 pub fn migrate(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, StoreError> {
-    if pending(db, sources)?.is_empty() {
-        return Ok(Vec::new());
-    }
     match db {
         Db::Sqlite(_) => migrate_file(db, sources),
-        Db::Pg(conn) => {
-            conn.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})"))?;
-            let applied = apply_all(conn, sources.iter().map(|source| &source.postgres));
-            conn.batch_execute(&format!("SELECT pg_advisory_unlock({LOCK})"))?;
-            applied
-        }
+        Db::Pg(conn) => alone(conn, |conn| apply_all(conn, sources.iter().map(|s| &s.postgres))),
     }
 }
 
 /// The versions that the database still lacks, in the order in which they would be applied.
 pub fn pending(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, StoreError> {
     match db {
-        Db::Sqlite(conn) => pending_of(conn, sources.iter().map(|source| &source.sqlite)),
-        Db::Pg(conn) => pending_of(conn, sources.iter().map(|source| &source.postgres)),
+        Db::Sqlite(conn) => pending_of(conn, sources.iter().map(|s| &s.sqlite)),
+        Db::Pg(conn) => alone(conn, |conn| pending_of(conn, sources.iter().map(|s| &s.postgres))),
     }
+}
+
+/// Runs work that no other process does meanwhile. Looking for what is pending belongs to it: it
+/// makes the table of versions where that is missing, which two cannot do at once.
+fn alone<T>(
+    conn: &mut PgConnection,
+    work: impl FnOnce(&mut PgConnection) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    conn.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})"))?;
+    let done = work(conn);
+    conn.batch_execute(&format!("SELECT pg_advisory_unlock({LOCK})"))?;
+    done
 }
 
 /// SQLite rebuilds a table to alter it, which foreign keys would hinder: they rest meanwhile and
 /// are checked before the commit.
 fn migrate_file(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, StoreError> {
+    if pending(db, sources)?.is_empty() {
+        return Ok(Vec::new());
+    }
     db.batch_execute("PRAGMA foreign_keys = OFF")?;
     let applied = transaction(db, |db| {
         let Db::Sqlite(conn) = db else { return Ok(Vec::new()) };

@@ -1,0 +1,4 @@
+CREATE TABLE remark (
+  id INTEGER PRIMARY KEY,
+  note_id BIGINT NOT NULL REFERENCES note (id)
+);
