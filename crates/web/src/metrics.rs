@@ -29,7 +29,7 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
         0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
         0.5, 1.0, 2.5, 5.0, 10.0,
     ];
-    let metrics = Metrics {
+    Metrics {
         requests: register(
             &registry,
             IntCounterVec::new(
@@ -46,8 +46,7 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
             ),
         ),
         registry,
-    };
-    metrics
+    }
 });
 
 /// Registers a collector that was built from constants.

@@ -1,0 +1,26 @@
+//! The contract file in the tree against the code.
+
+use std::path::Path;
+
+use web::Service;
+
+/// Compares the OpenAPI document of the code with the file in the tree.
+///
+/// # Panics
+/// When they differ: write the file anew with `NAME openapi`, and review the change.
+pub fn assert_openapi_matches<S: Service>(path: impl AsRef<Path>) {
+    let path = path.as_ref();
+    let file = std::fs::read_to_string(path).unwrap_or_default();
+    let code = web::openapi::<S>();
+    let differs = file.lines().zip(code.lines()).position(|(file, code)| file != code);
+    let name = S::INFO.name;
+    match differs {
+        None if file.len() == code.len() => {}
+        line => panic!(
+            "{} is not what the code says (line {}): cargo run -p {name} -- openapi > {}",
+            path.display(),
+            line.map_or_else(|| file.lines().count().min(code.lines().count()), |line| line) + 1,
+            path.display()
+        ),
+    }
+}

@@ -1,0 +1,66 @@
+//! Every failure outside handlers wears the format of the service.
+
+use super::echo::{Started, client};
+
+async fn text_of(started: &Started, path: &str) -> (u16, String) {
+    let answer = started.get(path).await;
+    (answer.status().as_u16(), answer.text().await.unwrap())
+}
+
+#[actix_web::test]
+async fn an_unknown_path_is_404() {
+    let started = Started::new().await;
+    assert_eq!(text_of(&started, "/nowhere").await, (404, "GET /nowhere: NotFound".into()));
+    assert_eq!(text_of(&started, "/repeat/1/2").await.0, 404);
+}
+
+#[actix_web::test]
+async fn a_known_path_with_another_method_is_405_and_names_the_methods() {
+    let started = Started::new().await;
+    let answer = client().delete(started.url("/repeat/3")).send().await.unwrap();
+    assert_eq!(answer.status(), 405);
+    assert_eq!(answer.headers()["allow"], "GET, HEAD");
+    let answer = client().get(started.url("/note")).send().await.unwrap();
+    assert_eq!(answer.headers()["allow"], "POST");
+}
+
+#[actix_web::test]
+async fn invalid_parameters_name_the_field() {
+    let started = Started::new().await;
+    for (path, expected) in [
+        ("/count?count=10", "GET /count: count: count must be between 1 and 9"),
+        ("/repeat/10", "GET /repeat/10: count: count must be between 1 and 9"),
+    ] {
+        assert_eq!(text_of(&started, path).await, (400, expected.to_owned()));
+    }
+    for path in ["/count", "/count?count=x", "/count?count=-1", "/repeat/x", "/repeat/1?text=%FF"] {
+        assert_eq!(text_of(&started, path).await.0, 400, "{path}");
+    }
+    assert_eq!(text_of(&started, "/count?count=9").await, (200, "9".to_owned()));
+    assert_eq!(text_of(&started, "/repeat/2?text=%C3%BC+").await, (200, "ü ü ".to_owned()));
+}
+
+#[actix_web::test]
+async fn bodies_have_a_type_a_form_and_a_limit() {
+    let started = Started::new().await;
+    let post = async |kind: &str, body: String| {
+        let request = client().post(started.url("/note")).header("content-type", kind).body(body);
+        let answer = request.send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    };
+    let json = "application/json; charset=utf-8";
+    assert_eq!(post(json, r#"{"text":"hi"}"#.into()).await, (200, "hi".into()));
+    assert_eq!(post("application/merge+json", r#"{"text":"hi"}"#.into()).await.0, 200);
+    assert_eq!(post("text/plain", "{}".into()).await.0, 415);
+    assert_eq!(post(json, "{\n oops".into()).await, (400, "POST /note: malformed at 2:2".into()));
+    assert_eq!(post(json, r#"{"text":""}"#.into()).await.0, 400);
+    assert_eq!(post(json, r#"{"text":"a","more":1}"#.into()).await.0, 400);
+    assert_eq!(post(json, " ".repeat((1 << 20) + 1)).await.0, 413);
+}
+
+#[actix_web::test]
+async fn a_panic_is_500_and_the_server_goes_on() {
+    let started = Started::new().await;
+    assert_eq!(text_of(&started, "/panics").await, (500, "GET /panics: internal".to_owned()));
+    assert_eq!(text_of(&started, "/count?count=1").await.0, 200);
+}
