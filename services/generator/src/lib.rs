@@ -1,1 +1,3 @@
+//! The test-data generator: makes cards, numbers, names and texts, and checks numbers.
 
+pub mod model;

@@ -1,0 +1,251 @@
+//! Payment cards: which issuer ranges belong to which brand, and numbers drawn from them.
+
+use std::sync::LazyLock;
+
+use jiff::ToSpan;
+use jiff::civil::Date;
+
+use super::card_table::{CARD_TYPES, CardType, Prefixes};
+use super::check::{ascii, luhn};
+use super::names;
+use super::random::Random;
+use super::short::Short;
+
+/// A made-up card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Card {
+    /// The brand.
+    pub kind: &'static CardType,
+    /// The first day of the last month in which the card is valid.
+    pub expiry: Date,
+    /// Who holds it.
+    pub holder: String,
+    /// Digits only; passes Luhn.
+    pub number: String,
+    /// The printed code of three or four digits.
+    pub code: String,
+    /// Four digits, the first not zero.
+    pub pin: u16,
+}
+
+impl Card {
+    /// Makes a card of `kind` (or of a brand as common as in shops) that is valid on `today`.
+    pub fn draw(random: &mut Random, kind: Option<&'static CardType>, today: Date) -> Self {
+        let kind = kind.unwrap_or_else(|| any_type(random));
+        let mut number = String::with_capacity(19);
+        kind.write_number(random, &mut number);
+        let months = random.between(7, 60) as i64;
+        let expiry = today.first_of_month().saturating_add(months.months());
+        let mut holder = String::new();
+        names::american().write_full(random, &mut holder);
+        let mut code = Short::new();
+        code.push_digits(random, kind.code_length);
+        let pin = random.between(1_000, 9_999) as u16;
+        Self { kind, expiry, holder, number, code: code.as_str().to_owned(), pin }
+    }
+}
+
+/// Finds a brand by name or alias, ignoring case, blanks, `-` and `_`.
+pub fn find(name: &str) -> Option<&'static CardType> {
+    let plain: String =
+        name.chars().filter(|c| !c.is_whitespace() && *c != '-' && *c != '_').collect();
+    CARD_TYPES.iter().find(|kind| {
+        kind.name.eq_ignore_ascii_case(&plain)
+            || kind.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(&plain))
+    })
+}
+
+/// Draws a brand: four common ones by their share, the others alike.
+fn any_type(random: &mut Random) -> &'static CardType {
+    let rest = CARD_TYPES.iter().filter(|kind| kind.share == 0).count() as u64;
+    // In units of 1/rest percent, so that 14 percent divide evenly among the others.
+    let mut left = random.below(100 * rest);
+    for kind in CARD_TYPES {
+        let weight = if kind.share == 0 { 14 } else { u64::from(kind.share) * rest };
+        match left.checked_sub(weight) {
+            Some(next) => left = next,
+            None => return kind,
+        }
+    }
+    &CARD_TYPES[0]
+}
+
+impl CardType {
+    /// Writes a number of this brand.
+    pub fn write_number(&self, random: &mut Random, out: &mut String) {
+        let space = &SPACES[self.position()];
+        let length = usize::from(*random.pick_weighted(self.lengths));
+        let mut number = Short::new();
+        number.push_number(space.draw(random), 6);
+        number.push_digits(random, length - 7);
+        number.push(ascii(luhn(number.bytes())));
+        out.push_str(number.as_str());
+    }
+
+    fn position(&self) -> usize {
+        CARD_TYPES.iter().position(|kind| kind.name == self.name).unwrap_or_default()
+    }
+}
+
+/// The brands whose longest prefix the number has; two brands share a few prefixes.
+pub fn detect(number: &str) -> Vec<&'static CardType> {
+    let Some(Ok(iin)) = number.get(..6).map(str::parse::<u32>) else { return Vec::new() };
+    let match_of = |kind: &CardType| {
+        let spans = kind.prefixes.iter().filter(|prefix| prefix.span().contains(iin));
+        spans.map(Prefixes::digits).max()
+    };
+    let longest = CARD_TYPES.iter().filter_map(match_of).max();
+    CARD_TYPES.iter().filter(|kind| longest.is_some() && match_of(kind) == longest).collect()
+}
+
+/// A run of six-digit issuer numbers, both ends included.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    first: u32,
+    last: u32,
+}
+
+impl Span {
+    fn contains(self, iin: u32) -> bool {
+        (self.first..=self.last).contains(&iin)
+    }
+}
+
+impl Prefixes {
+    /// How many digits each prefix has.
+    fn digits(&self) -> u32 {
+        self.0.ilog10() + 1
+    }
+
+    /// The same run in six digits.
+    fn span(&self) -> Span {
+        let scale = 10u32.pow(6 - self.digits());
+        Span { first: self.0 * scale, last: self.1 * scale + scale - 1 }
+    }
+}
+
+/// The issuer numbers of one brand, without those that a longer prefix gives to another.
+struct Space {
+    /// Runs with the count of numbers before each.
+    runs: Vec<(u32, Span)>,
+    total: u32,
+}
+
+impl Space {
+    fn of(kind: &CardType) -> Self {
+        let mut spans = Vec::new();
+        for prefix in kind.prefixes {
+            let mut free = vec![prefix.span()];
+            let longer = |other: &&Prefixes| other.digits() > prefix.digits();
+            let others = CARD_TYPES.iter().filter(|other| other.name != kind.name);
+            for taken in others.flat_map(|other| other.prefixes).filter(longer).chain(kind.except) {
+                free = free.into_iter().flat_map(|span| without(span, taken.span())).collect();
+            }
+            spans.extend(free);
+        }
+        let mut total = 0;
+        let runs = spans.into_iter().map(|span| {
+            let before = total;
+            total += span.last - span.first + 1;
+            (before, span)
+        });
+        Self { runs: runs.collect(), total }
+    }
+
+    fn draw(&self, random: &mut Random) -> u64 {
+        let nth = random.below(u64::from(self.total)) as u32;
+        let run = self.runs.partition_point(|(before, _)| *before <= nth) - 1;
+        let (before, span) = self.runs[run];
+        u64::from(span.first + (nth - before))
+    }
+}
+
+fn without(span: Span, taken: Span) -> Vec<Span> {
+    if taken.last < span.first || span.last < taken.first {
+        return vec![span];
+    }
+    let mut rest = Vec::with_capacity(2);
+    if span.first < taken.first {
+        rest.push(Span { first: span.first, last: taken.first - 1 });
+    }
+    if taken.last < span.last {
+        rest.push(Span { first: taken.last + 1, last: span.last });
+    }
+    rest
+}
+
+static SPACES: LazyLock<Vec<Space>> = LazyLock::new(|| CARD_TYPES.iter().map(Space::of).collect());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::check::luhn_holds;
+    use crate::model::seed::Seed;
+
+    fn random() -> Random {
+        Seed::parse("cards").unwrap().random("test", "")
+    }
+
+    #[test]
+    fn every_brand_gives_numbers_that_pass_luhn_and_are_recognised_as_it() {
+        let mut random = random();
+        for kind in CARD_TYPES {
+            for _ in 0..10_000 {
+                let mut number = String::new();
+                kind.write_number(&mut random, &mut number);
+                assert!(luhn_holds(number.as_bytes()), "{number}");
+                assert!(detect(&number).contains(&kind), "{} {number}", kind.name);
+                let length = number.len() as u8;
+                assert!(kind.lengths.iter().any(|(allowed, _)| *allowed == length), "{number}");
+            }
+        }
+    }
+
+    #[test]
+    fn discover_is_never_taken_for_another_brand() {
+        let mut random = random();
+        let discover = find("discover").unwrap();
+        for _ in 0..20_000 {
+            let mut number = String::new();
+            discover.write_number(&mut random, &mut number);
+            assert_eq!(detect(&number), [discover], "{number}");
+        }
+    }
+
+    #[test]
+    fn names_are_found_without_regard_to_case_and_separators() {
+        for name in ["AmericanExpress", "american_express", "American Express", "AMEX", "amex"] {
+            assert_eq!(find(name).unwrap().name, "AmericanExpress");
+        }
+        assert!(find("Monopoly").is_none());
+    }
+
+    #[test]
+    fn brands_come_as_often_as_their_share() {
+        let mut random = random();
+        let mut visa = 0;
+        let mut seen = std::collections::BTreeSet::new();
+        for _ in 0..20_000 {
+            let kind = any_type(&mut random);
+            visa += u32::from(kind.name == "Visa");
+            seen.insert(kind.name);
+        }
+        assert!((7_600..8_400).contains(&visa), "{visa}");
+        assert_eq!(seen.len(), CARD_TYPES.len());
+    }
+
+    #[test]
+    fn cards_expire_between_seven_and_sixty_months_ahead() {
+        let mut random = random();
+        let today = jiff::civil::date(2030, 1, 31);
+        for _ in 0..2_000 {
+            let card = Card::draw(&mut random, None, today);
+            assert!(card.expiry >= jiff::civil::date(2030, 8, 1));
+            assert!(card.expiry <= jiff::civil::date(2035, 1, 1));
+            assert_eq!(card.expiry.day(), 1);
+            assert!((1_000..=9_999).contains(&card.pin));
+            assert_eq!(card.code.len(), card.kind.code_length);
+            assert!(card.holder.is_ascii() && card.holder.contains(' '));
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The card brands: issuer prefixes, lengths and codes.
+//!
+//! To add a brand, add a row; a number is drawn from its prefixes less those longer ones that
+//! belong to another brand.
+
+/// A brand of payment cards.
+#[derive(Debug, PartialEq, Eq)]
+pub struct CardType {
+    /// The name in answers.
+    pub name: &'static str,
+    /// Other names that callers may give.
+    pub aliases: &'static [&'static str],
+    /// Percent of cards when no brand is asked for; 0 shares what is left.
+    pub share: u8,
+    /// Issuer prefixes from which numbers are made.
+    pub prefixes: &'static [Prefixes],
+    /// Prefixes inside them that are not used.
+    pub except: &'static [Prefixes],
+    /// Lengths of the number with their weights.
+    pub lengths: &'static [(u8, u16)],
+    /// Digits of the printed code.
+    pub code_length: usize,
+}
+
+/// Prefixes of equal length, from the first to the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefixes(pub u32, pub u32);
+
+const fn one(prefix: u32) -> Prefixes {
+    Prefixes(prefix, prefix)
+}
+
+const fn to(first: u32, last: u32) -> Prefixes {
+    Prefixes(first, last)
+}
+
+const SIXTEEN: &[(u8, u16)] = &[(16, 1)];
+
+/// What most brands have; rows name only what differs.
+const PLAIN: CardType = CardType {
+    name: "",
+    aliases: &[],
+    share: 0,
+    prefixes: &[],
+    except: &[],
+    lengths: SIXTEEN,
+    code_length: 3,
+};
+
+/// Every brand, in the order of the list operation.
+pub const CARD_TYPES: &[CardType] = &[
+    CardType { name: "Visa", share: 40, prefixes: &[one(4)], ..PLAIN },
+    CardType {
+        name: "VisaElectron",
+        aliases: &["Electron"],
+        prefixes: &[one(4026), one(417_500), one(4508), one(4844), one(4913), one(4917)],
+        ..PLAIN
+    },
+    CardType {
+        name: "Mastercard",
+        aliases: &["MC"],
+        share: 30,
+        prefixes: &[to(51, 55), to(222_100, 272_099)],
+        ..PLAIN
+    },
+    CardType {
+        name: "AmericanExpress",
+        aliases: &["Amex"],
+        share: 10,
+        prefixes: &[one(34), one(37)],
+        lengths: &[(15, 1)],
+        code_length: 4,
+        ..PLAIN
+    },
+    CardType { name: "Discover", share: 6, prefixes: &[one(6011), to(644, 649), one(65)], ..PLAIN },
+    CardType {
+        name: "DinersClub",
+        aliases: &["Diners"],
+        prefixes: &[to(300, 305), one(36), to(38, 39)],
+        lengths: &[(14, 1)],
+        ..PLAIN
+    },
+    CardType { name: "Jcb", prefixes: &[to(3528, 3589)], ..PLAIN },
+    CardType {
+        name: "UnionPay",
+        aliases: &["CUP"],
+        prefixes: &[to(622_126, 622_925), to(624_000, 626_999), to(628_200, 628_899)],
+        lengths: &[(16, 60), (17, 5), (18, 5), (19, 30)],
+        ..PLAIN
+    },
+    CardType {
+        name: "Maestro",
+        prefixes: &[
+            one(5018),
+            one(5020),
+            one(5038),
+            one(5893),
+            one(6304),
+            one(6759),
+            to(6761, 6763),
+        ],
+        lengths: &[(16, 420), (12, 40), (13, 40), (14, 40), (15, 40), (17, 40), (18, 40), (19, 40)],
+        ..PLAIN
+    },
+    CardType {
+        name: "Mir",
+        prefixes: &[to(2200, 2204)],
+        lengths: &[(16, 240), (17, 20), (18, 20), (19, 20)],
+        ..PLAIN
+    },
+    CardType {
+        name: "Elo",
+        prefixes: &[
+            one(438_935),
+            one(451_416),
+            one(504_175),
+            to(506_699, 506_778),
+            to(509_000, 509_999),
+            one(636_368),
+            to(650_031, 650_033),
+            to(650_405, 650_439),
+            to(651_652, 651_679),
+            to(655_000, 655_019),
+        ],
+        ..PLAIN
+    },
+    CardType { name: "Hipercard", prefixes: &[one(606_282)], ..PLAIN },
+    CardType { name: "Troy", prefixes: &[one(9792)], ..PLAIN },
+    CardType {
+        name: "Verve",
+        prefixes: &[to(506_099, 506_127), to(507_865, 507_866), to(507_868, 507_877)],
+        lengths: &[(16, 1), (18, 1), (19, 1)],
+        ..PLAIN
+    },
+    CardType { name: "Naranja", prefixes: &[one(589_562)], ..PLAIN },
+    CardType {
+        name: "RuPay",
+        prefixes: &[
+            to(508_500, 508_999),
+            to(606_985, 607_984),
+            to(608_001, 608_500),
+            to(652_150, 653_149),
+        ],
+        ..PLAIN
+    },
+    CardType {
+        name: "Uatp",
+        prefixes: &[one(1)],
+        except: &[one(1800)],
+        lengths: &[(15, 1)],
+        ..PLAIN
+    },
+    CardType { name: "Dankort", prefixes: &[one(5019)], ..PLAIN },
+    CardType {
+        name: "InstaPayment",
+        prefixes: &[to(637, 639)],
+        except: &[one(637_095), one(637_568), one(637_599), one(637_609), one(637_612)],
+        ..PLAIN
+    },
+    CardType {
+        name: "Laser",
+        prefixes: &[one(6304), one(6706), one(6771), one(6709)],
+        lengths: &[(16, 1), (17, 1), (18, 1), (19, 1)],
+        ..PLAIN
+    },
+    CardType {
+        name: "Solo",
+        prefixes: &[one(6334), one(6767)],
+        lengths: &[(16, 1), (18, 1), (19, 1)],
+        ..PLAIN
+    },
+    CardType {
+        name: "Switch",
+        prefixes: &[
+            one(4903),
+            one(4905),
+            one(4911),
+            one(4936),
+            one(564_182),
+            one(633_110),
+            one(6333),
+            one(6759),
+        ],
+        lengths: &[(16, 1), (18, 1), (19, 1)],
+        ..PLAIN
+    },
+];

@@ -1,0 +1,130 @@
+//! The coins and the forms of their addresses.
+//!
+//! To add a coin, add a row in alphabetical order, and a scheme only when no family fits.
+
+use super::Coin;
+use super::encode::Scheme::{
+    self, Algorand, Base58Check, Bech32, Cardano, CashAddr, Eip55, Filecoin, Hex, InternetComputer,
+    Monero, Nano, Nem, Ripple, Segwit, Solana, Ss58, Stellar, Ton, Waves,
+};
+
+type Forms = &'static [(Scheme, u16)];
+
+const fn coin(name: &'static str, ticker: &'static str, forms: Forms) -> Coin {
+    Coin { name, ticker, alias: None, forms }
+}
+
+const EVM: Forms = &[(Eip55, 1)];
+
+/// Every coin: the four best known, then the others by name.
+pub const COINS: &[Coin] = &[
+    coin(
+        "Bitcoin",
+        "BTC",
+        &[
+            (Base58Check(&[0x00]), 20),
+            (Base58Check(&[0x05]), 20),
+            (Segwit("bc", 0, 20), 30),
+            (Segwit("bc", 0, 32), 10),
+            (Segwit("bc", 1, 32), 20),
+        ],
+    ),
+    coin("Ethereum", "ETH", EVM),
+    coin(
+        "Litecoin",
+        "LTC",
+        &[
+            (Base58Check(&[0x30]), 25),
+            (Base58Check(&[0x32]), 20),
+            (Segwit("ltc", 0, 20), 35),
+            (Segwit("ltc", 0, 32), 10),
+            (Segwit("ltc", 1, 32), 10),
+        ],
+    ),
+    coin("Ripple", "XRP", &[(Ripple, 1)]),
+    coin("Algorand", "ALGO", &[(Algorand, 1)]),
+    coin("Aptos", "APT", &[(Hex("0x"), 1)]),
+    coin("Arbitrum", "ARB", EVM),
+    coin("Avalanche", "AVAX", EVM),
+    coin("Base", "BASE", EVM),
+    coin("BitcoinCash", "BCH", &[(CashAddr(0), 90), (CashAddr(8), 10)]),
+    coin("BitcoinGold", "BTG", &[(Base58Check(&[0x26]), 70), (Base58Check(&[0x17]), 30)]),
+    coin("BitcoinSV", "BSV", &[(Base58Check(&[0x00]), 1)]),
+    coin("BnbSmartChain", "BNB", EVM),
+    coin("Cardano", "ADA", &[(Cardano(0x01, 2), 80), (Cardano(0x61, 1), 20)]),
+    coin("Celestia", "TIA", &[(Bech32("celestia", 20), 1)]),
+    coin("Celo", "CELO", EVM),
+    coin("Chainlink", "LINK", EVM),
+    coin("Cosmos", "ATOM", &[(Bech32("cosmos", 20), 1)]),
+    coin("Cronos", "CRO", EVM),
+    coin("Dai", "DAI", EVM),
+    coin("Dash", "DASH", &[(Base58Check(&[0x4c]), 90), (Base58Check(&[0x10]), 10)]),
+    coin(
+        "DigiByte",
+        "DGB",
+        &[
+            (Base58Check(&[0x1e]), 40),
+            (Base58Check(&[0x3f]), 20),
+            (Segwit("dgb", 0, 20), 30),
+            (Segwit("dgb", 0, 32), 10),
+        ],
+    ),
+    coin("Dogecoin", "DOGE", &[(Base58Check(&[0x1e]), 90), (Base58Check(&[0x16]), 10)]),
+    coin("EthereumClassic", "ETC", EVM),
+    coin("Fantom", "FTM", EVM),
+    coin("Filecoin", "FIL", &[(Filecoin, 1)]),
+    coin("Gnosis", "GNO", EVM),
+    coin("Harmony", "ONE", &[(Bech32("one", 20), 1)]),
+    coin("Horizen", "ZEN", &[(Base58Check(&[0x20, 0x89]), 1)]),
+    coin("Injective", "INJ", &[(Bech32("inj", 20), 1)]),
+    coin("InternetComputer", "ICP", &[(InternetComputer, 1)]),
+    coin("Kava", "KAVA", &[(Bech32("kava", 20), 1)]),
+    coin("Komodo", "KMD", &[(Base58Check(&[0x3c]), 1)]),
+    coin("Kusama", "KSM", &[(Ss58(2), 1)]),
+    coin("Linea", "LINEA", EVM),
+    coin("Monero", "XMR", &[(Monero, 1)]),
+    coin("MultiversX", "EGLD", &[(Bech32("erd", 32), 1)]),
+    coin("Namecoin", "NMC", &[(Base58Check(&[0x34]), 1)]),
+    coin("Nano", "XNO", &[(Nano, 1)]),
+    coin("Near", "NEAR", &[(Hex(""), 1)]),
+    coin("Nem", "XEM", &[(Nem, 1)]),
+    coin("Neo", "NEO", &[(Base58Check(&[0x17]), 1)]),
+    coin("Optimism", "OP", EVM),
+    coin("Osmosis", "OSMO", &[(Bech32("osmo", 20), 1)]),
+    coin("Peercoin", "PPC", &[(Base58Check(&[0x37]), 1)]),
+    coin("Polkadot", "DOT", &[(Ss58(0), 1)]),
+    Coin { name: "Polygon", ticker: "POL", alias: Some("MATIC"), forms: EVM },
+    coin("Qtum", "QTUM", &[(Base58Check(&[0x3a]), 90), (Base58Check(&[0x32]), 10)]),
+    coin("Ravencoin", "RVN", &[(Base58Check(&[0x3c]), 1)]),
+    coin("Secret", "SCRT", &[(Bech32("secret", 20), 1)]),
+    coin("Sei", "SEI", &[(Bech32("sei", 20), 1)]),
+    coin("ShibaInu", "SHIB", EVM),
+    coin("Solana", "SOL", &[(Solana, 1)]),
+    coin("Stellar", "XLM", &[(Stellar, 1)]),
+    coin("Sui", "SUI", &[(Hex("0x"), 1)]),
+    coin("Terra", "LUNA", &[(Bech32("terra", 20), 1)]),
+    coin("Tether", "USDT", EVM),
+    coin(
+        "Tezos",
+        "XTZ",
+        &[
+            (Base58Check(&[0x06, 0xa1, 0x9f]), 70),
+            (Base58Check(&[0x06, 0xa1, 0xa1]), 15),
+            (Base58Check(&[0x06, 0xa1, 0xa4]), 15),
+        ],
+    ),
+    coin("ThorChain", "RUNE", &[(Bech32("thor", 20), 1)]),
+    coin("Toncoin", "TON", &[(Ton(0x11), 50), (Ton(0x51), 50)]),
+    coin("Tron", "TRX", &[(Base58Check(&[0x41]), 1)]),
+    coin("Uniswap", "UNI", EVM),
+    coin("UsdCoin", "USDC", EVM),
+    coin("VeChain", "VET", EVM),
+    coin(
+        "Vertcoin",
+        "VTC",
+        &[(Base58Check(&[0x47]), 60), (Segwit("vtc", 0, 20), 30), (Segwit("vtc", 0, 32), 10)],
+    ),
+    coin("Waves", "WAVES", &[(Waves, 1)]),
+    coin("Zcash", "ZEC", &[(Base58Check(&[0x1c, 0xb8]), 70), (Base58Check(&[0x1c, 0xbd]), 30)]),
+    coin("Zilliqa", "ZIL", &[(Bech32("zil", 20), 1)]),
+];

@@ -1,0 +1,126 @@
+//! The countries of the IBAN registry: structure of the domestic number and national rule.
+//!
+//! Pieces: `4n` digits, `4a` capitals, `4c` either, else a choice of words and digit ranges.
+//! To add a country, add a row, and a rule in `iban_rules` when it has check digits of its own.
+
+use super::iban_rules::{self as rules, Rule};
+
+/// A country of the registry.
+pub struct Row {
+    /// ISO 3166 code.
+    pub code: &'static str,
+    /// Pieces of the domestic number.
+    pub structure: &'static str,
+    /// National check digits.
+    pub rule: Option<Rule>,
+}
+
+const fn plain(code: &'static str, structure: &'static str) -> Row {
+    Row { code, structure, rule: None }
+}
+
+const fn ruled(code: &'static str, structure: &'static str, rule: Rule) -> Row {
+    Row { code, structure, rule: Some(rule) }
+}
+
+/// Blocks of bank codes that are allocated in Belgium.
+const BELGIAN: &str = "000-099|103-108|140-149|190-214|220-399|400-499 7n 2n";
+/// Bank codes whose account method is known, see `iban_rules::germany`. Methods 13 and 63 end in
+/// a sub-account, which is left at 00 by the rule of structure: it is part of the account here.
+const GERMAN: &str = "12030000|20050550|37050198|70150000|10040000|37040044|50040000|10070000\
+                      |50070010|70070010|10090000|10011001 10n";
+/// Day, month and year of the holder's number, two free digits, check digit, century.
+const ICELANDIC: &str = "4n 2n 6n 01-28 01-12 00-99 20-99 1n 0|9";
+
+/// Every country, by code.
+pub const TABLE: &[Row] = &[
+    plain("AD", "4n 4n 12c"),
+    plain("AE", "3n 16n"),
+    ruled("AL", "8n 16c", rules::albania),
+    plain("AT", "5n 11n"),
+    plain("AZ", "4a 20c"),
+    ruled("BA", "3n 3n 8n 2n", rules::iso_97),
+    ruled("BE", BELGIAN, rules::belgium),
+    plain("BG", "4a 4n 2n 8c"),
+    plain("BH", "4a 14c"),
+    plain("BI", "5n 5n 11n 2n"),
+    plain("BR", "8n 5n 10n 1a 1c"),
+    plain("BY", "4a 4n 16c"),
+    plain("CH", "5n 12c"),
+    plain("CR", "4n 14n"),
+    plain("CY", "3n 5n 16c"),
+    ruled("CZ", "4n 6n 10n", rules::czechia),
+    ruled("DE", GERMAN, rules::germany),
+    plain("DJ", "5n 5n 11n 2n"),
+    plain("DK", "4n 9n 1n"),
+    plain("DO", "4a 20n"),
+    ruled("EE", "2n 14n", rules::estonia),
+    plain("EG", "4n 4n 17n"),
+    ruled("ES", "4n 4n 1n 1n 10n", rules::spain),
+    ruled("FI", "3n 11n", rules::finland),
+    plain("FK", "2a 12n"),
+    plain("FO", "4n 9n 1n"),
+    ruled("FR", "5n 5n 11c 2n", rules::france),
+    plain("GB", "NWBK|BARC|LOYD|HBUK|MIDL 6n 8n"),
+    plain("GE", "2a 16n"),
+    plain("GI", "4a 15c"),
+    plain("GL", "4n 9n 1n"),
+    plain("GR", "3n 4n 16c"),
+    plain("GT", "4c 20c"),
+    plain("HN", "4a 20n"),
+    ruled("HR", "7n 10n", rules::croatia),
+    ruled("HU", "3n 4n 1n 15n 1n", rules::hungary),
+    plain("IE", "AIBK|BOFI|IPBS 6n 8n"),
+    plain("IL", "3n 3n 13n"),
+    plain("IQ", "4a 3n 12n"),
+    ruled("IS", ICELANDIC, rules::iceland),
+    ruled("IT", "1a 5n 5n 12c", rules::italy),
+    plain("JO", "4a 4n 18c"),
+    plain("KW", "4a 22c"),
+    plain("KZ", "3n 13c"),
+    plain("LB", "4n 20c"),
+    plain("LC", "4a 24c"),
+    plain("LI", "5n 12c"),
+    plain("LT", "5n 11n"),
+    plain("LU", "3n 13c"),
+    plain("LV", "4a 13c"),
+    plain("LY", "3n 3n 15n"),
+    ruled("MC", "5n 5n 11c 2n", rules::france),
+    plain("MD", "2c 18c"),
+    ruled("ME", "3n 13n 2n", rules::iso_97),
+    ruled("MK", "3n 10n 2n", rules::iso_97),
+    plain("MN", "4n 12n"),
+    ruled("MR", "5n 5n 11n 2n", rules::plain_97),
+    plain("MT", "4a 5n 18c"),
+    plain("MU", "4a 2n 2n 12n 3n 3a"),
+    plain("NI", "4a 20n"),
+    ruled("NL", "ABNA|INGB|RABO|SNSB|TRIO|ASNB|KNAB|BUNQ 10n", rules::netherlands),
+    ruled("NO", "4n 01-99 4n 1n", rules::norway),
+    plain("OM", "3n 16c"),
+    plain("PK", "4a 16n"),
+    ruled("PL", "8n 16n", rules::poland),
+    plain("PS", "4a 21n"),
+    ruled("PT", "4n 4n 11n 2n", rules::iso_97),
+    plain("QA", "4a 21c"),
+    plain("RO", "4a 16c"),
+    ruled("RS", "3n 13n 2n", rules::iso_97),
+    plain("RU", "9n 5n 15c"),
+    plain("SA", "2n 18c"),
+    plain("SC", "4a 2n 2n 16n 3a"),
+    plain("SD", "2n 12n"),
+    plain("SE", "3n 16n 1n"),
+    ruled("SI", "5n 8n 2n", rules::iso_97),
+    ruled("SK", "4n 6n 10n", rules::czechia),
+    ruled("SM", "1a 5n 5n 12c", rules::italy),
+    plain("SO", "4n 3n 12n"),
+    plain("ST", "4n 4n 11n 2n"),
+    plain("SV", "4a 20n"),
+    ruled("TL", "3n 14n 2n", rules::iso_97),
+    ruled("TN", "2n 3n 13n 2n", rules::plain_97),
+    plain("TR", "5n 0 16c"),
+    plain("UA", "6n 19c"),
+    plain("VA", "3n 15n"),
+    plain("VG", "4a 16n"),
+    ruled("XK", "4n 10n 2n", rules::iso_97),
+    plain("YE", "4a 4n 18c"),
+];

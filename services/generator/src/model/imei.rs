@@ -1,0 +1,28 @@
+//! Device identifiers (3GPP TS 23.003): reporting body, type allocation, serial number, Luhn digit.
+
+use super::check::{ascii, luhn, luhn_holds};
+use super::random::Random;
+use super::short::Short;
+
+/// Prefixes of bodies that allocate real type codes; 00 is left out, it marks test devices.
+const BODIES: [u64; 5] = [1, 35, 86, 91, 99];
+
+/// Writes an IMEI of 15 digits.
+pub fn write(random: &mut Random, out: &mut String) {
+    let mut imei = Short::new();
+    imei.push_number(*random.pick(&BODIES), 2);
+    imei.push_digits(random, 6);
+    imei.push_number(random.between(1, 999_999), 6);
+    imei.push(ascii(luhn(imei.bytes())));
+    out.push_str(imei.as_str());
+}
+
+/// Whether `text` is an IMEI that [`write`] may give.
+pub fn accepts(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() == 15
+        && bytes.iter().all(u8::is_ascii_digit)
+        && text[..2].parse().is_ok_and(|body: u64| BODIES.contains(&body))
+        && &text[8..14] != "000000"
+        && luhn_holds(bytes)
+}

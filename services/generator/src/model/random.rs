@@ -1,0 +1,128 @@
+//! The one source of chance: a ChaCha12 stream and the draws made from it.
+//!
+//! Draws are written here rather than taken from a library, because an answer made with a seed has
+//! to stay byte-identical when a dependency changes how it turns bits into numbers.
+
+use rand_chacha::ChaCha12Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+/// Draws numbers, choices and bytes from a keyed stream.
+///
+/// The same key gives the same draws on every platform.
+pub struct Random {
+    stream: ChaCha12Rng,
+}
+
+impl Random {
+    /// Starts the stream of a 256-bit key.
+    pub fn from_key(key: [u8; 32]) -> Self {
+        Self { stream: ChaCha12Rng::from_seed(key) }
+    }
+
+    /// Draws 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.stream.next_u64()
+    }
+
+    /// Draws a number below `bound`, each equally likely; 0 when `bound` is 0.
+    ///
+    /// Multiplies 64 random bits by the bound and keeps the upper half, rejecting the few draws
+    /// that would make some results likelier than others.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        let mut product = u128::from(self.bits()) * u128::from(bound);
+        if (product as u64) < bound {
+            let threshold = bound.wrapping_neg() % bound.max(1);
+            while (product as u64) < threshold {
+                product = u128::from(self.bits()) * u128::from(bound);
+            }
+        }
+        (product >> 64) as u64
+    }
+
+    /// Draws a number from `low` to `high`, both included.
+    pub fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.below(high - low + 1)
+    }
+
+    /// Draws a position in a list of `length` items.
+    pub fn index(&mut self, length: usize) -> usize {
+        self.below(length as u64) as usize
+    }
+
+    /// Draws one item; the list must hold at least one.
+    pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.index(items.len())]
+    }
+
+    /// Draws one item, each as likely as its weight; the list must hold at least one.
+    pub fn pick_weighted<'a, T>(&mut self, items: &'a [(T, u16)]) -> &'a T {
+        let total: u64 = items.iter().map(|item| u64::from(item.1)).sum();
+        let mut left = self.below(total);
+        for (item, weight) in items {
+            match left.checked_sub(u64::from(*weight)) {
+                Some(rest) => left = rest,
+                None => return item,
+            }
+        }
+        &items[0].0
+    }
+
+    /// Says yes in `percent` of 100 cases.
+    pub fn percent(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    /// Fills `bytes` with random ones.
+    pub fn fill(&mut self, bytes: &mut [u8]) {
+        self.stream.fill_bytes(bytes);
+    }
+
+    /// Draws `N` random bytes.
+    pub fn bytes<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes);
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stream_is_chacha12_of_the_key() {
+        let mut random = Random::from_key([0; 32]);
+        let expected = "9bf49a6a0755f953811fce125f2683d50429c3bb49e074147e0089a52eae155f";
+        assert_eq!(hex::encode(random.bytes::<32>()), expected);
+    }
+
+    #[test]
+    fn draws_stay_below_the_bound_and_reach_every_value() {
+        let mut random = Random::from_key([1; 32]);
+        for bound in [1, 2, 3, 7, 10, 97] {
+            let mut seen = vec![0u32; bound as usize];
+            for _ in 0..bound * 300 {
+                seen[random.below(bound) as usize] += 1;
+            }
+            assert!(seen.iter().all(|n| *n > 100), "{bound}: {seen:?}");
+        }
+        assert_eq!(random.below(0), 0);
+    }
+
+    #[test]
+    fn bounds_near_the_top_are_drawn_without_a_bias() {
+        let mut random = Random::from_key([2; 32]);
+        let bound = (1 << 63) + 1;
+        let upper = (0..2_000).filter(|_| random.below(bound) > bound / 2).count();
+        assert!((850..1150).contains(&upper), "{upper}");
+    }
+
+    #[test]
+    fn weights_are_obeyed() {
+        let mut random = Random::from_key([3; 32]);
+        let items = [("never", 0), ("often", 90), ("seldom", 10)];
+        let often = (0..2_000).filter(|_| *random.pick_weighted(&items) == "often").count();
+        assert!((1_700..1_900).contains(&often), "{often}");
+        assert!((0..2_000).all(|_| *random.pick_weighted(&items) != "never"));
+    }
+}

@@ -1,0 +1,95 @@
+//! Seeds: the text that makes an answer repeatable.
+
+use sha2::{Digest, Sha256};
+
+use super::random::Random;
+
+/// The version of algorithms and data together.
+///
+/// The same seed and parameters give the same bytes as long as it stays; every change of a list, a
+/// pattern or the order of draws raises it.
+pub const DATA_VERSION: &str = "1.0.0";
+
+/// The longest seed, counted in UTF-16 code units.
+pub const MAX_SEED: usize = 64;
+
+/// A text that fixes what a generating operation draws.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seed(String);
+
+/// Why there is no seed.
+#[derive(Debug, thiserror::Error)]
+pub enum SeedError {
+    /// The text is empty or longer than [`MAX_SEED`].
+    #[error("a seed has 1 to {MAX_SEED} characters")]
+    Length,
+    /// The system gave no random bytes.
+    #[error("the system's random source failed: {0}")]
+    Source(#[from] getrandom::Error),
+}
+
+impl Seed {
+    /// Takes a caller's text as the seed.
+    pub fn parse(text: &str) -> Result<Self, SeedError> {
+        match text.encode_utf16().count() {
+            1..=MAX_SEED => Ok(Self(text.to_owned())),
+            _ => Err(SeedError::Length),
+        }
+    }
+
+    /// Draws a fresh seed of 128 bits from the system, as 32 lower-case hex digits.
+    pub fn fresh() -> Result<Self, SeedError> {
+        let mut bits = [0; 16];
+        getrandom::fill(&mut bits)?;
+        Ok(Self(hex::encode(bits)))
+    }
+
+    /// The text itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Starts the draws of an operation for a culture (empty where there is none).
+    ///
+    /// The quantity is left out on purpose: a longer list begins with the shorter one.
+    pub fn random(&self, operation: &str, culture: &str) -> Random {
+        let key = Sha256::new()
+            .chain_update(b"gen1\0")
+            .chain_update(operation)
+            .chain_update([0])
+            .chain_update(culture)
+            .chain_update([0])
+            .chain_update(&self.0)
+            .finalize();
+        Random::from_key(key.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_is_the_digest_of_version_operation_culture_and_seed() {
+        let mut expected = Random::from_key(Sha256::digest(b"gen1\0op\0en_US\0demo").into());
+        let mut actual = Seed::parse("demo").unwrap().random("op", "en_US");
+        assert_eq!(expected.bytes::<64>(), actual.bytes::<64>());
+    }
+
+    #[test]
+    fn length_is_counted_in_utf16_units() {
+        assert!(Seed::parse("").is_err());
+        assert!(Seed::parse(&"x".repeat(64)).is_ok());
+        assert!(Seed::parse(&"x".repeat(65)).is_err());
+        assert!(Seed::parse(&"😀".repeat(32)).is_ok());
+        assert!(Seed::parse(&"😀".repeat(33)).is_err());
+    }
+
+    #[test]
+    fn fresh_seeds_are_hex_and_differ() {
+        let (one, two) = (Seed::fresh().unwrap(), Seed::fresh().unwrap());
+        assert_ne!(one, two);
+        assert_eq!(one.as_str().len(), 32);
+        assert!(one.as_str().bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)));
+    }
+}

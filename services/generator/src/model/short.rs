@@ -1,0 +1,83 @@
+//! A short ASCII text on the stack, in which numbers are put together.
+
+use super::random::Random;
+
+const CAPACITY: usize = 64;
+
+/// Up to 64 ASCII characters; what does not fit is dropped.
+#[derive(Clone)]
+pub struct Short {
+    bytes: [u8; CAPACITY],
+    length: usize,
+}
+
+impl Short {
+    /// The empty text.
+    pub fn new() -> Self {
+        Self { bytes: [b'0'; CAPACITY], length: 0 }
+    }
+
+    /// Adds one ASCII character.
+    pub fn push(&mut self, byte: u8) {
+        if self.length < CAPACITY {
+            self.bytes[self.length] = byte;
+            self.length += 1;
+        }
+    }
+
+    /// Adds ASCII text.
+    pub fn push_str(&mut self, text: &str) {
+        for byte in text.bytes() {
+            self.push(byte);
+        }
+    }
+
+    /// Adds a number, padded with zeros to `width` digits.
+    pub fn push_number(&mut self, mut value: u64, width: usize) {
+        let end = (self.length + width).min(CAPACITY);
+        for place in self.bytes[self.length..end].iter_mut().rev() {
+            *place = b'0' + (value % 10) as u8;
+            value /= 10;
+        }
+        self.length = end;
+    }
+
+    /// Adds `count` random digits, up to 18 from one draw.
+    pub fn push_digits(&mut self, random: &mut Random, mut count: usize) {
+        while count > 0 {
+            let part = count.min(18);
+            let value = random.below(10u64.pow(part as u32));
+            self.push_number(value, part);
+            count -= part;
+        }
+    }
+
+    /// Adds `count` random characters of `alphabet`.
+    pub fn push_any(&mut self, random: &mut Random, alphabet: &[u8], count: usize) {
+        for _ in 0..count {
+            let byte = *random.pick(alphabet);
+            self.push(byte);
+        }
+    }
+
+    /// The characters.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// The characters, to be changed in place.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[..self.length]
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        str::from_utf8(self.bytes()).unwrap_or_default()
+    }
+}
+
+impl Default for Short {
+    fn default() -> Self {
+        Self::new()
+    }
+}
