@@ -19,7 +19,7 @@ pub fn assert_openapi_matches<S: Service>(path: impl AsRef<Path>) {
         line => panic!(
             "{} is not what the code says (line {}): cargo run -p {name} -- openapi > {}",
             path.display(),
-            line.map_or_else(|| file.lines().count().min(code.lines().count()), |line| line) + 1,
+            line.unwrap_or_else(|| file.lines().count().min(code.lines().count())) + 1,
             path.display()
         ),
     }

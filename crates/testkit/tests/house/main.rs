@@ -1,0 +1,3 @@
+//! The house rules of the repository, as tests.
+
+mod layers;
