@@ -97,3 +97,27 @@ async fn the_public_url_is_the_target_of_the_redirect() {
     let answer = started.get("/a?b=c").await;
     assert_eq!(answer.headers()["location"], "https://pw.example/a?b=c");
 }
+
+/// The first message of a client that speaks nothing newer than TLS 1.1.
+fn tls_1_1_hello() -> Vec<u8> {
+    let mut hello = vec![3, 2];
+    hello.extend([7; 32]);
+    hello.extend([0, 0, 4, 0xC0, 0x13, 0x00, 0x2F, 1, 0]);
+    let length = u8::try_from(hello.len()).unwrap();
+    [vec![0x16, 3, 1, 0, length + 4, 1, 0, 0, length], hello].concat()
+}
+
+#[actix_web::test]
+async fn tls_1_1_is_refused() {
+    let started = Started::with(|settings| settings.tls_mode = TlsMode::Native).await;
+    let https = started.running.https.unwrap();
+    let reply = actix_web::web::block(move || {
+        let mut stream = TcpStream::connect(https)?;
+        stream.write_all(&tls_1_1_hello())?;
+        let mut reply = [0; 7];
+        stream.read_exact(&mut reply).map(|()| reply)
+    });
+    let reply = reply.await.unwrap().unwrap();
+    let (alert, fatal, protocol_version) = (0x15, 2, 70);
+    assert_eq!((reply[0], reply[5], reply[6]), (alert, fatal, protocol_version));
+}
