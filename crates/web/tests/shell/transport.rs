@@ -102,7 +102,14 @@ async fn the_public_url_is_the_target_of_the_redirect() {
 fn tls_1_1_hello() -> Vec<u8> {
     let mut hello = vec![3, 2];
     hello.extend([7; 32]);
-    hello.extend([0, 0, 4, 0xC0, 0x13, 0x00, 0x2F, 1, 0]);
+    hello.extend([0, 0, 4, 0xC0, 0x2B, 0x00, 0x2F, 1, 0]);
+    let groups = [0, 10, 0, 4, 0, 2, 0, 23];
+    let points = [0, 11, 0, 2, 1, 0];
+    let signatures = [0, 13, 0, 8, 0, 6, 4, 3, 8, 4, 4, 1];
+    hello.extend([0, u8::try_from(groups.len() + points.len() + signatures.len()).unwrap()]);
+    hello.extend(groups);
+    hello.extend(points);
+    hello.extend(signatures);
     let length = u8::try_from(hello.len()).unwrap();
     [vec![0x16, 3, 1, 0, length + 4, 1, 0, 0, length], hello].concat()
 }
