@@ -1,7 +1,8 @@
 //! Where the time comes from, so that tests can hold it still.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -13,6 +14,14 @@ pub trait Clock: Send + Sync {
     /// The current instant in whole Unix seconds, as databases hold it.
     fn unix(&self) -> i64 {
         self.now().as_second()
+    }
+
+    /// A reading for measuring spans, from a start that means nothing.
+    ///
+    /// The machine's clock may be set back while a service runs; this reading never goes back, so
+    /// that a quota does not block its callers until the old time comes round again.
+    fn steady(&self) -> Duration {
+        Duration::try_from(self.now().as_duration()).unwrap_or(Duration::ZERO)
     }
 }
 
@@ -38,6 +47,11 @@ impl SystemClock {
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         Timestamp::now()
+    }
+
+    fn steady(&self) -> Duration {
+        static START: OnceLock<Instant> = OnceLock::new();
+        START.get_or_init(Instant::now).elapsed()
     }
 }
 

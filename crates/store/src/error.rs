@@ -22,7 +22,7 @@ pub enum StoreError {
     Busy,
     /// Anything else. The cause is for the log, never for a client.
     #[error("the database failed: {0}")]
-    Broken(#[source] Box<dyn Cause + Send + Sync>),
+    Broken(Box<dyn Cause + Send + Sync>),
     /// The database cannot be used as configured; one sentence for the operator.
     #[error("{0}")]
     Setup(String),

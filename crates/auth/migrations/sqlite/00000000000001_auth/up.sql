@@ -1,0 +1,23 @@
+-- What a key may do and how often.
+CREATE TABLE plan (
+    code TEXT PRIMARY KEY NOT NULL,
+    name TEXT NOT NULL,
+    per_minute BIGINT NOT NULL CHECK (per_minute > 0),
+    burst BIGINT NOT NULL CHECK (burst > 0),
+    position BIGINT NOT NULL,
+    hidden BOOLEAN NOT NULL DEFAULT FALSE
+);
+
+-- Instants are Unix seconds. The key itself is nowhere, only its SHA-256.
+CREATE TABLE api_key (
+    id INTEGER PRIMARY KEY NOT NULL,
+    digest BLOB NOT NULL UNIQUE,
+    hint TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    plan_code TEXT REFERENCES plan (code),
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT,
+    revoked_at BIGINT,
+    last_used_at BIGINT
+);
+CREATE INDEX api_key_owner ON api_key (owner);

@@ -1,0 +1,211 @@
+//! `keys issue`, `keys list`, `keys revoke`, `keys rotate`.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+use store::{Db, Pools};
+
+use super::table::{self, instant, rfc3339};
+use crate::{Key, Owners, issue, list_keys, revoke, revoke_owner, rotate};
+
+/// The subcommand `keys`: API keys, issued, listed, ended and renewed.
+///
+/// A new key goes to stdout, alone on its line, and is never shown again; what else is worth
+/// telling goes to stderr.
+#[derive(Clone, Debug, clap::Subcommand)]
+pub enum KeysCommand {
+    /// Issue a key and print it, this once only
+    Issue {
+        /// Whose key it is
+        owner: String,
+        /// Plan of the key, where keys have plans
+        #[arg(long, value_name = "CODE")]
+        plan: Option<String>,
+        /// Last day (UTC) on which the key works, or an RFC 3339 instant at which it ends
+        #[arg(long, value_name = "DATE", value_parser = parse_until)]
+        until: Option<i64>,
+        /// Print a JSON object instead of the bare key
+        #[arg(long)]
+        json: bool,
+    },
+    /// List all keys, without their texts
+    List {
+        /// Print a JSON array instead of a table
+        #[arg(long)]
+        json: bool,
+    },
+    /// End a key at once
+    Revoke {
+        /// Id of the key, as `keys list` shows it
+        id: i64,
+    },
+    /// Give a key a new text and print it; the old text is dead at once, all else stays
+    Rotate {
+        /// Id of the key, as `keys list` shows it
+        id: i64,
+        /// Print a JSON object instead of the bare key
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+impl KeysCommand {
+    /// Runs the command, with its data on stdout.
+    ///
+    /// # Errors
+    /// One sentence for the operator, exit code 1.
+    pub fn run(self, pools: &Pools, owners: &dyn Owners, now: i64) -> anyhow::Result<ExitCode> {
+        self.run_to(pools, owners, now, &mut std::io::stdout().lock())
+    }
+
+    /// Runs the command, with its data on `out`.
+    ///
+    /// # Errors
+    /// One sentence for the operator.
+    pub fn run_to(
+        self,
+        pools: &Pools,
+        owners: &dyn Owners,
+        now: i64,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::Issue { owner, plan, until, json } => {
+                let order = Order { owner: &owner, plan: plan.as_deref(), until };
+                let (key, text) = pools.write_blocking(|db| order.issue(db, owners, now))?;
+                print_new(out, &key, &text, json, "issued")?;
+            }
+            Self::List { json } => {
+                let keys = pools.read_blocking(list_keys)?;
+                print_list(out, &keys, now, json)?;
+            }
+            Self::Revoke { id } => {
+                if pools.write_blocking(|db| revoke(db, id, now))? {
+                    eprintln!("key {id} is revoked");
+                } else {
+                    eprintln!("key {id} was revoked already");
+                }
+            }
+            Self::Rotate { id, json } => {
+                let (key, text) = pools.write_blocking(|db| rotate(db, id, now))?;
+                print_new(out, &key, &text, json, "renewed")?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// What the operator asked for.
+struct Order<'a> {
+    owner: &'a str,
+    plan: Option<&'a str>,
+    until: Option<i64>,
+}
+
+impl Order<'_> {
+    fn issue(&self, db: &mut Db, owners: &dyn Owners, now: i64) -> anyhow::Result<(Key, String)> {
+        if self.until.is_some_and(|end| end <= now) {
+            bail!("--until must lie in the future");
+        }
+        let plan = match (self.plan, owners.default_plan()) {
+            (Some(_), None) => bail!("keys of this service carry no plan: leave --plan out"),
+            (named, default) => named.or(default),
+        };
+        let owner = owners.canonical(db, self.owner)?;
+        if owners.one_live_key() {
+            let ended = revoke_owner(db, &owner, now)?;
+            if ended > 0 {
+                eprintln!("{ended} older key(s) of {owner} revoked");
+            }
+        }
+        Ok(issue(db, &owner, plan, self.until, now)?)
+    }
+}
+
+/// Reads a day, which is meant to its end, or an instant.
+fn parse_until(text: &str) -> Result<i64, String> {
+    if let Ok(instant) = text.parse::<Timestamp>() {
+        return Ok(instant.as_second());
+    }
+    text.parse::<Date>()
+        .and_then(|day| day.tomorrow()?.to_zoned(TimeZone::UTC))
+        .map(|midnight| midnight.timestamp().as_second())
+        .map_err(|_| "write a day as 2027-12-31 or an instant as 2027-12-31T12:00:00Z".to_owned())
+}
+
+fn print_new(
+    out: &mut dyn Write,
+    key: &Key,
+    text: &str,
+    json: bool,
+    verb: &str,
+) -> anyhow::Result<()> {
+    let (id, owner) = (key.id, &key.owner);
+    eprintln!("key {id} of {owner} {verb}; it is shown this once only");
+    let written = if json {
+        let mut value = as_json(key, key.created_at);
+        value["key"] = Value::from(text);
+        writeln!(out, "{value}")
+    } else {
+        writeln!(out, "{text}")
+    };
+    written.and_then(|()| out.flush()).context("the key could not be printed: rotate it")
+}
+
+fn print_list(out: &mut dyn Write, keys: &[Key], now: i64, json: bool) -> anyhow::Result<()> {
+    if json {
+        let keys: Vec<Value> = keys.iter().map(|key| as_json(key, now)).collect();
+        writeln!(out, "{}", Value::from(keys))?;
+        return Ok(());
+    }
+    let titles =
+        ["ID", "OWNER", "PLAN", "HINT", "STATE", "CREATED", "UNTIL", "REVOKED", "LAST USED"];
+    let rows: Vec<Vec<String>> = keys.iter().map(|key| as_row(key, now)).collect();
+    table::print(out, &titles.map(str::to_owned), &rows)?;
+    Ok(())
+}
+
+fn as_row(key: &Key, now: i64) -> Vec<String> {
+    vec![
+        key.id.to_string(),
+        key.owner.clone(),
+        key.plan.as_ref().map_or_else(|| "-".to_owned(), |plan| plan.code.clone()),
+        key.hint.clone(),
+        key.state(now).as_str().to_owned(),
+        instant(Some(key.created_at)),
+        instant(key.expires_at),
+        instant(key.revoked_at),
+        instant(key.last_used_at),
+    ]
+}
+
+fn as_json(key: &Key, now: i64) -> Value {
+    json!({
+        "id": key.id,
+        "owner": key.owner,
+        "plan": key.plan.as_ref().map(|plan| &plan.code),
+        "hint": key.hint,
+        "state": key.state(now).as_str(),
+        "created_at": rfc3339(Some(key.created_at)),
+        "expires_at": rfc3339(key.expires_at),
+        "revoked_at": rfc3339(key.revoked_at),
+        "last_used_at": rfc3339(key.last_used_at),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_until;
+
+    #[test]
+    fn a_day_counts_to_its_end() {
+        assert_eq!(parse_until("1970-01-01"), Ok(86_400));
+        assert_eq!(parse_until("1970-01-01T00:00:07Z"), Ok(7));
+        assert!(parse_until("31.12.2027").unwrap_err().contains("2027-12-31"));
+    }
+}

@@ -1,0 +1,10 @@
+//! The subcommands `keys` and `plans`.
+
+mod keys;
+mod owners;
+mod plans;
+mod table;
+
+pub use keys::KeysCommand;
+pub use owners::{AnyOwner, Owners};
+pub use plans::{NoColumns, PlanColumns, PlansCommand};

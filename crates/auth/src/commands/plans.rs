@@ -1,0 +1,213 @@
+//! `plans list`, `plans set`, `plans hide`.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde_json::{Map, Value, json};
+use store::{Db, Pools};
+
+use super::table;
+use crate::{Plan, PlanChange, hide_plan, list_plans, set_plan};
+
+/// The subcommand `plans`, with flags `X` for the columns that the service adds.
+///
+/// ```
+/// use auth::PlanColumns;
+/// use store::Db;
+///
+/// /// Flags of `plans set` beside the common ones.
+/// #[derive(clap::Args, Clone, Debug)]
+/// struct Depth {
+///     /// How many results a search may reach
+///     #[arg(long)]
+///     depth: Option<u32>,
+/// }
+///
+/// struct Packages;
+///
+/// impl PlanColumns<Depth> for Packages {
+///     fn set(&self, db: &mut Db, code: &str, flags: &Depth) -> anyhow::Result<()> {
+///         // Write the row of the service's own table for `code`.
+/// #       let _ = (db, code, flags);
+///         Ok(())
+///     }
+/// }
+///
+/// #[derive(clap::Subcommand)]
+/// enum Command {
+///     /// Plans of keys
+///     #[command(subcommand)]
+///     Plans(auth::PlansCommand<Depth>),
+/// }
+/// ```
+#[derive(Clone, Debug, clap::Subcommand)]
+pub enum PlansCommand<X: clap::Args = NoColumns> {
+    /// List all plans, hidden ones too
+    List {
+        /// Print a JSON array instead of a table
+        #[arg(long)]
+        json: bool,
+    },
+    /// Change a plan, or add it; what is not named stays
+    Set {
+        /// Code of the plan
+        code: String,
+        /// Name for people
+        #[arg(long, value_name = "TEXT")]
+        name: Option<String>,
+        /// Requests that a key regains each minute
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        per_minute: Option<u32>,
+        /// Requests that a rested key may make at once
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        burst: Option<u32>,
+        /// Place in lists
+        #[arg(long, value_name = "N")]
+        position: Option<u32>,
+        /// Offer a hidden plan again
+        #[arg(long)]
+        offer: bool,
+        /// What the service adds.
+        #[command(flatten)]
+        further: X,
+    },
+    /// Stop offering a plan; its keys go on
+    Hide {
+        /// Code of the plan
+        code: String,
+    },
+}
+
+/// The columns that a service adds to plans, in a table of its own keyed by the plan's code.
+pub trait PlanColumns<X> {
+    /// Writes them after the plan itself was written, in the same transaction. The plan may be new.
+    ///
+    /// # Errors
+    /// A sentence for the operator; nothing is written then.
+    fn set(&self, db: &mut Db, code: &str, flags: &X) -> anyhow::Result<()>;
+
+    /// Name and value of each for `plans list`, in the same order for every plan.
+    ///
+    /// # Errors
+    /// Those of the database.
+    fn show(&self, db: &mut Db, code: &str) -> anyhow::Result<Vec<(&'static str, Value)>> {
+        let _ = (db, code);
+        Ok(Vec::new())
+    }
+}
+
+/// No columns beyond the common ones, as in the generator.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct NoColumns {}
+
+impl PlanColumns<NoColumns> for NoColumns {
+    fn set(&self, _: &mut Db, _: &str, _: &NoColumns) -> anyhow::Result<()> {
+        Ok(())
+    }
+}
+
+type Further = Vec<(&'static str, Value)>;
+
+impl<X: clap::Args> PlansCommand<X> {
+    /// Runs the command, with its data on stdout.
+    ///
+    /// # Errors
+    /// One sentence for the operator, exit code 1.
+    pub fn run(self, pools: &Pools, columns: &dyn PlanColumns<X>) -> anyhow::Result<ExitCode> {
+        self.run_to(pools, columns, &mut std::io::stdout().lock())
+    }
+
+    /// Runs the command, with its data on `out`.
+    ///
+    /// # Errors
+    /// One sentence for the operator.
+    pub fn run_to(
+        self,
+        pools: &Pools,
+        columns: &dyn PlanColumns<X>,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::List { json } => {
+                let plans = pools.read_blocking(|db| with_columns(db, columns))?;
+                if json { print_json(out, &plans)? } else { print_table(out, &plans)? }
+            }
+            Self::Set { code, name, per_minute, burst, position, offer, further } => {
+                let hidden = offer.then_some(false);
+                let change = PlanChange { name, per_minute, burst, position, hidden };
+                let (_, added) = pools.write_blocking(|db| -> anyhow::Result<(Plan, bool)> {
+                    let done = set_plan(db, &code, change)?;
+                    columns.set(db, &code, &further)?;
+                    Ok(done)
+                })?;
+                eprintln!("plan {code} {}", if added { "added" } else { "changed" });
+            }
+            Self::Hide { code } => {
+                pools.write_blocking(|db| hide_plan(db, &code))?;
+                eprintln!("plan {code} is hidden; its keys go on");
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn with_columns<X>(
+    db: &mut Db,
+    columns: &dyn PlanColumns<X>,
+) -> anyhow::Result<Vec<(Plan, Further)>> {
+    let plans = list_plans(db)?;
+    plans
+        .into_iter()
+        .map(|plan| {
+            let further = columns.show(db, &plan.code)?;
+            Ok((plan, further))
+        })
+        .collect()
+}
+
+fn print_json(out: &mut dyn Write, plans: &[(Plan, Further)]) -> anyhow::Result<()> {
+    let plans: Vec<Value> = plans.iter().map(|(plan, further)| as_json(plan, further)).collect();
+    writeln!(out, "{}", Value::from(plans))?;
+    Ok(())
+}
+
+fn as_json(plan: &Plan, further: &Further) -> Value {
+    let mut members = Map::new();
+    members.insert("code".to_owned(), json!(plan.code));
+    members.insert("name".to_owned(), json!(plan.name));
+    members.insert("per_minute".to_owned(), json!(plan.per_minute));
+    members.insert("burst".to_owned(), json!(plan.burst));
+    members.insert("position".to_owned(), json!(plan.position));
+    members.insert("hidden".to_owned(), json!(plan.hidden));
+    members.extend(further.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+    Value::Object(members)
+}
+
+fn print_table(out: &mut dyn Write, plans: &[(Plan, Further)]) -> anyhow::Result<()> {
+    let common = ["CODE", "NAME", "PER MINUTE", "BURST", "OFFERED"].map(str::to_owned);
+    let further = plans.first().map(|(_, further)| further.as_slice()).unwrap_or_default();
+    let further = further.iter().map(|(name, _)| name.to_uppercase().replace('_', " "));
+    let titles: Vec<String> = common.into_iter().chain(further).collect();
+    let rows: Vec<Vec<String>> =
+        plans.iter().map(|(plan, further)| as_row(plan, further)).collect();
+    table::print(out, &titles, &rows)?;
+    Ok(())
+}
+
+fn as_row(plan: &Plan, further: &Further) -> Vec<String> {
+    let mut row = vec![
+        plan.code.clone(),
+        plan.name.clone(),
+        plan.per_minute.to_string(),
+        plan.burst.to_string(),
+        if plan.hidden { "no" } else { "yes" }.to_owned(),
+    ];
+    row.extend(further.iter().map(|(_, value)| match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Null => "-".to_owned(),
+        other => other.to_string(),
+    }));
+    row
+}

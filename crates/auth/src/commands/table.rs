@@ -1,0 +1,38 @@
+//! Tables and instants on a terminal.
+
+use std::io::Write;
+
+use jiff::Timestamp;
+
+/// Prints rows below titles, every column as wide as its widest cell.
+pub(super) fn print(
+    out: &mut dyn Write,
+    titles: &[String],
+    rows: &[Vec<String>],
+) -> std::io::Result<()> {
+    let mut widths: Vec<usize> = titles.iter().map(|title| title.chars().count()).collect();
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    for row in std::iter::once(titles).chain(rows.iter().map(Vec::as_slice)) {
+        let line: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        writeln!(out, "{}", line.join("  ").trim_end())?;
+    }
+    Ok(())
+}
+
+/// An instant to the minute in UTC, for people; `-` for none.
+pub(super) fn instant(unix: Option<i64>) -> String {
+    match unix.and_then(|unix| Timestamp::from_second(unix).ok()) {
+        Some(instant) => instant.strftime("%Y-%m-%d %H:%M").to_string(),
+        None => "-".to_owned(),
+    }
+}
+
+/// An instant as RFC 3339, for machines.
+pub(super) fn rfc3339(unix: Option<i64>) -> Option<String> {
+    unix.and_then(|unix| Timestamp::from_second(unix).ok()).map(|instant| instant.to_string())
+}

@@ -1,0 +1,131 @@
+//! Recognises keys.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use diesel::prelude::*;
+use domain::SharedClock;
+use store::{Db, Pools, StoreError, transaction};
+
+use crate::keys::find_digest;
+use crate::memory::{Look, Memory};
+use crate::schema::api_key;
+use crate::{Key, KeyState, digest, is_well_formed};
+
+/// Seconds between two writes of when keys were last used.
+const FLUSH_EVERY: i64 = 60;
+/// Keys per transaction when their last use is written, so that nobody waits long for the writer.
+const BATCH: usize = 200;
+
+/// Finds the keys of callers, and notes when they were last used.
+///
+/// A key that was revoked, by whatever process, is dead at once; what is kept in memory is kept
+/// only where the database tells of every change. A clone is another handle to the same store.
+#[derive(Clone)]
+pub struct KeyStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    pools: Pools,
+    clock: SharedClock,
+    memory: Option<Memory>,
+    used: Mutex<HashMap<i64, i64>>,
+    flushed_at: AtomicI64,
+}
+
+impl KeyStore {
+    /// A store over the pools of the service, whose database has [`MIGRATIONS`](crate::MIGRATIONS).
+    pub fn new(pools: Pools, clock: SharedClock) -> Self {
+        let memory = Memory::of(&pools);
+        let flushed_at = AtomicI64::new(clock.unix());
+        let used = Mutex::default();
+        Self { inner: Arc::new(Inner { pools, clock, memory, used, flushed_at }) }
+    }
+
+    /// The live key with this text, in any case of its letters; unknown, revoked, expired and
+    /// malformed ones are none.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] when the database is.
+    pub async fn find(&self, text: &str) -> Result<Option<Arc<Key>>, StoreError> {
+        if !is_well_formed(text) {
+            return Ok(None);
+        }
+        let now = self.inner.clock.unix();
+        let digest = digest(text);
+        let asked_at = match self.inner.memory.as_ref().map(|memory| memory.look(&digest)) {
+            Some(Look::Known(key)) => return Ok(self.live(key, now)),
+            Some(Look::Ask(version)) => version,
+            None => None,
+        };
+        let found = self.inner.pools.read(move |db| find_digest(db, &digest, now)).await?;
+        let Some(key) = found.map(Arc::new) else { return Ok(None) };
+        if let (Some(memory), Some(version)) = (&self.inner.memory, asked_at) {
+            memory.keep(digest, Arc::clone(&key), version);
+        }
+        Ok(self.live(key, now))
+    }
+
+    /// Notes that a key is used now, for handlers that found it themselves by
+    /// [`find_in`](crate::find_in).
+    pub fn note_use(&self, id: i64) {
+        let now = self.inner.clock.unix();
+        self.used().insert(id, now);
+        let flushed = self.inner.flushed_at.load(Ordering::Relaxed);
+        let due = now - flushed >= FLUSH_EVERY
+            && self
+                .inner
+                .flushed_at
+                .compare_exchange(flushed, now, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok();
+        if let (true, Ok(runtime)) = (due, tokio::runtime::Handle::try_current()) {
+            let store = self.clone();
+            runtime.spawn(async move {
+                if let Err(error) = store.flush().await {
+                    log::warn!("the last use of keys could not be noted: {error}");
+                }
+            });
+        }
+    }
+
+    /// Writes when keys were last used. Happens by itself at most once a minute; a service may
+    /// call it once more when it stops.
+    ///
+    /// # Errors
+    /// Those of the database; what was not written is lost, as it is of no consequence.
+    pub async fn flush(&self) -> Result<(), StoreError> {
+        let used: Vec<(i64, i64)> = self.used().drain().collect();
+        for batch in used.chunks(BATCH) {
+            let batch = batch.to_vec();
+            self.inner.pools.write(move |db| note_all(db, &batch)).await?;
+        }
+        Ok(())
+    }
+
+    fn live(&self, key: Arc<Key>, now: i64) -> Option<Arc<Key>> {
+        if key.state(now) != KeyState::Live {
+            return None;
+        }
+        self.note_use(key.id);
+        Some(key)
+    }
+
+    fn used(&self) -> std::sync::MutexGuard<'_, HashMap<i64, i64>> {
+        self.inner.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Another replica may have noted a later use already.
+fn note_all(db: &mut Db, used: &[(i64, i64)]) -> Result<(), StoreError> {
+    transaction(db, |db| {
+        for (id, at) in used {
+            let older = api_key::last_used_at.is_null().or(api_key::last_used_at.lt(at));
+            diesel::update(api_key::table.find(id).filter(older.assume_not_null()))
+                .set(api_key::last_used_at.eq(at))
+                .execute(db)?;
+        }
+        Ok(())
+    })
+}

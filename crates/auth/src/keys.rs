@@ -1,0 +1,161 @@
+//! Keys in the database: made, renewed, ended, listed, found.
+
+use diesel::prelude::*;
+use store::{Db, StoreError};
+
+use crate::key::hint;
+use crate::plan::offered;
+use crate::schema::{api_key, plan};
+use crate::{Key, KeyError, KeyState, Plan, digest, is_well_formed, new_key};
+
+/// A row with its plan, as the join gives it.
+type Row = (i64, String, String, i64, Option<i64>, Option<i64>, Option<i64>, Option<Plan>);
+
+fn key((id, owner, hint, created_at, expires_at, revoked_at, last_used_at, plan): Row) -> Key {
+    Key { id, owner, plan, hint, created_at, expires_at, revoked_at, last_used_at }
+}
+
+/// The columns of [`Row`]; a macro, because their type fills pages.
+macro_rules! rows {
+    () => {
+        api_key::table.left_join(plan::table).select((
+            api_key::id,
+            api_key::owner,
+            api_key::hint,
+            api_key::created_at,
+            api_key::expires_at,
+            api_key::revoked_at,
+            api_key::last_used_at,
+            plan::all_columns.nullable(),
+        ))
+    };
+}
+
+/// Finds the live key with a text, by its digest; unknown, expired and revoked ones are none.
+///
+/// For handlers that look up key and data in one visit to the database. Those should tell
+/// [`KeyStore::note_use`](crate::KeyStore::note_use) afterwards.
+pub fn find_in(db: &mut Db, text: &str, now: i64) -> Result<Option<Key>, StoreError> {
+    if !is_well_formed(text) {
+        return Ok(None);
+    }
+    find_digest(db, &digest(text), now)
+}
+
+pub(crate) fn find_digest(db: &mut Db, digest: &[u8], now: i64) -> Result<Option<Key>, StoreError> {
+    let row: Option<Row> = rows!().filter(api_key::digest.eq(digest)).first(db).optional()?;
+    Ok(row.map(key).filter(|key| key.state(now) == KeyState::Live))
+}
+
+/// Makes a key and returns it with its text, which can be shown this once only.
+///
+/// # Errors
+/// [`KeyError::NoPlan`] and [`KeyError::HiddenPlan`] for a plan that is not offered.
+pub fn issue(
+    db: &mut Db,
+    owner: &str,
+    plan: Option<&str>,
+    until: Option<i64>,
+    now: i64,
+) -> Result<(Key, String), KeyError> {
+    let text = new_key()?;
+    let key = issue_with_text(db, &text, owner, plan, until, now)?;
+    Ok((key, text))
+}
+
+/// Files a key with a given text, as for the first administrator of a service.
+///
+/// # Errors
+/// Those of [`issue`]; [`KeyError::Malformed`]; [`StoreError::Conflict`] when it is on file.
+pub fn issue_with_text(
+    db: &mut Db,
+    text: &str,
+    owner: &str,
+    plan: Option<&str>,
+    until: Option<i64>,
+    now: i64,
+) -> Result<Key, KeyError> {
+    if !is_well_formed(text) {
+        return Err(KeyError::Malformed);
+    }
+    let plan = plan.map(|code| offered(db, code)).transpose()?;
+    let id = diesel::insert_into(api_key::table)
+        .values((
+            api_key::digest.eq(digest(text).to_vec()),
+            api_key::hint.eq(hint(text)),
+            api_key::owner.eq(owner),
+            api_key::plan_code.eq(plan.as_ref().map(|plan| plan.code.clone())),
+            api_key::created_at.eq(now),
+            api_key::expires_at.eq(until),
+        ))
+        .returning(api_key::id)
+        .get_result(db)?;
+    Ok(Key {
+        id,
+        owner: owner.to_owned(),
+        plan,
+        hint: hint(text),
+        created_at: now,
+        expires_at: until,
+        revoked_at: None,
+        last_used_at: None,
+    })
+}
+
+/// Gives a key a new text: id, owner, plan, end date and quota stay, the old text is dead at once.
+///
+/// # Errors
+/// [`KeyError::NoKey`]; [`KeyError::Dead`] for a key that works no more.
+pub fn rotate(db: &mut Db, id: i64, now: i64) -> Result<(Key, String), KeyError> {
+    let old = by_id(db, id)?.ok_or(KeyError::NoKey(id))?;
+    if old.state(now) != KeyState::Live {
+        return Err(KeyError::Dead(id));
+    }
+    let text = new_key()?;
+    diesel::update(api_key::table.find(id))
+        .set((
+            api_key::digest.eq(digest(&text).to_vec()),
+            api_key::hint.eq(hint(&text)),
+            api_key::created_at.eq(now),
+            api_key::last_used_at.eq(None::<i64>),
+        ))
+        .execute(db)?;
+    let key = Key { hint: hint(&text), created_at: now, last_used_at: None, ..old };
+    Ok((key, text))
+}
+
+/// Ends a key at once. Says whether it was not revoked before.
+///
+/// # Errors
+/// [`KeyError::NoKey`].
+pub fn revoke(db: &mut Db, id: i64, now: i64) -> Result<bool, KeyError> {
+    let live = api_key::table.find(id).filter(api_key::revoked_at.is_null());
+    if diesel::update(live).set(api_key::revoked_at.eq(now)).execute(db)? > 0 {
+        return Ok(true);
+    }
+    by_id(db, id)?.map(|_| false).ok_or(KeyError::NoKey(id))
+}
+
+/// Ends all keys of an owner at once and says how many worked until now or had expired.
+pub fn revoke_owner(db: &mut Db, owner: &str, now: i64) -> Result<usize, StoreError> {
+    let keys = api_key::table.filter(api_key::owner.eq(owner).and(api_key::revoked_at.is_null()));
+    Ok(diesel::update(keys).set(api_key::revoked_at.eq(now)).execute(db)?)
+}
+
+/// All keys, dead ones too, oldest first.
+pub fn list_keys(db: &mut Db) -> Result<Vec<Key>, StoreError> {
+    let rows: Vec<Row> = rows!().order(api_key::id.asc()).load(db)?;
+    Ok(rows.into_iter().map(key).collect())
+}
+
+/// The live keys of an owner, oldest first.
+pub fn live_keys_of(db: &mut Db, owner: &str, now: i64) -> Result<Vec<Key>, StoreError> {
+    let rows: Vec<Row> =
+        rows!().filter(api_key::owner.eq(owner)).order(api_key::id.asc()).load(db)?;
+    Ok(rows.into_iter().map(key).filter(|key| key.state(now) == KeyState::Live).collect())
+}
+
+fn by_id(db: &mut Db, id: i64) -> Result<Option<Key>, StoreError> {
+    let row: Option<Row> = rows!().filter(api_key::id.eq(id)).first(db).optional()?;
+    Ok(row.map(key))
+}

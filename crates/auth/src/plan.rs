@@ -1,0 +1,190 @@
+//! Plans: rows that the service seeds and the operator changes.
+
+use diesel::prelude::*;
+use store::{Db, StoreError, on_backend};
+
+use crate::schema::plan;
+use crate::{KeyError, Quota};
+
+/// What the keys of a plan may do.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable)]
+pub struct Plan {
+    /// Short name for commands and other tables.
+    pub code: String,
+    /// Name for people.
+    pub name: String,
+    /// Requests that a key regains each minute.
+    #[diesel(deserialize_as = i64)]
+    pub per_minute: u32,
+    /// Requests that a rested key may make at once.
+    #[diesel(deserialize_as = i64)]
+    pub burst: u32,
+    /// Place in lists.
+    #[diesel(deserialize_as = i64)]
+    pub position: u32,
+    /// Not offered any more; its keys go on.
+    pub hidden: bool,
+}
+
+impl Plan {
+    /// A plan to be seeded. Its place comes from [`seed_plans`].
+    ///
+    /// ```
+    /// let plan = auth::Plan::new("standard", "Standard", 600, 300);
+    /// assert_eq!(plan.quota(), auth::Quota { per_minute: 600, burst: 300 });
+    /// ```
+    pub fn new(code: &str, name: &str, per_minute: u32, burst: u32) -> Self {
+        Self {
+            code: code.to_owned(),
+            name: name.to_owned(),
+            per_minute,
+            burst,
+            position: 0,
+            hidden: false,
+        }
+    }
+
+    /// The bucket of each key of this plan.
+    pub fn quota(&self) -> Quota {
+        Quota { per_minute: self.per_minute, burst: self.burst }
+    }
+}
+
+/// What `plans set` changes; a field that is none stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanChange {
+    /// Name for people.
+    pub name: Option<String>,
+    /// Requests regained each minute.
+    pub per_minute: Option<u32>,
+    /// Requests at once.
+    pub burst: Option<u32>,
+    /// Place in lists.
+    pub position: Option<u32>,
+    /// Whether it is offered.
+    pub hidden: Option<bool>,
+}
+
+/// Inserts the plans of a service at its first start: when there is none yet. Says whether it did.
+///
+/// Later starts leave the table alone, so that a plan which the operator changed stays changed.
+/// The order of the slice becomes the order of lists. Call it in a transaction
+/// ([`Pools::write_blocking`](store::Pools::write_blocking)).
+pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, StoreError> {
+    if plan::table.count().get_result::<i64>(db)? > 0 {
+        return Ok(false);
+    }
+    let mut inserted = 0;
+    for (place, seed) in (1_u32..).zip(plans) {
+        let row = row(&Plan { position: place, ..seed.clone() });
+        // Another process may seed at the same moment.
+        inserted += on_backend!(db, conn => diesel::insert_into(plan::table)
+            .values(&row)
+            .on_conflict_do_nothing()
+            .execute(conn))?;
+    }
+    Ok(inserted > 0)
+}
+
+/// All plans, hidden ones too, in their order.
+pub fn list_plans(db: &mut Db) -> Result<Vec<Plan>, StoreError> {
+    Ok(plan::table.order((plan::position.asc(), plan::code.asc())).load(db)?)
+}
+
+/// The plan with a code, hidden or not.
+pub fn plan(db: &mut Db, code: &str) -> Result<Option<Plan>, StoreError> {
+    Ok(plan::table.find(code).first(db).optional()?)
+}
+
+/// Changes a plan, or adds it; a new one needs `per_minute`, takes its burst from it and stands
+/// last unless told otherwise. Says whether it was added.
+///
+/// # Errors
+/// [`KeyError::Invalid`] for a code that is not made of lower-case letters, digits, `-` and `_`,
+/// for an empty name and for a limit of 0.
+pub fn set_plan(db: &mut Db, code: &str, change: PlanChange) -> Result<(Plan, bool), KeyError> {
+    let old = plan(db, code)?;
+    let is_new = old.is_none();
+    let base = match old {
+        Some(old) => old,
+        None => new_plan(db, code, &change)?,
+    };
+    let changed = Plan {
+        name: change.name.unwrap_or(base.name),
+        per_minute: change.per_minute.unwrap_or(base.per_minute),
+        burst: change.burst.unwrap_or(base.burst),
+        position: change.position.unwrap_or(base.position),
+        hidden: change.hidden.unwrap_or(base.hidden),
+        code: base.code,
+    };
+    check(&changed)?;
+    let row = row(&changed);
+    if is_new {
+        diesel::insert_into(plan::table).values(row).execute(db)?;
+    } else {
+        diesel::update(plan::table.find(code)).set(row).execute(db)?;
+    }
+    Ok((changed, is_new))
+}
+
+/// Stops offering a plan; its keys go on.
+///
+/// # Errors
+/// [`KeyError::NoPlan`].
+pub fn hide_plan(db: &mut Db, code: &str) -> Result<(), KeyError> {
+    let hidden = diesel::update(plan::table.find(code)).set(plan::hidden.eq(true)).execute(db)?;
+    if hidden == 0 { Err(KeyError::NoPlan(code.to_owned())) } else { Ok(()) }
+}
+
+/// The plan for a new key.
+pub(crate) fn offered(db: &mut Db, code: &str) -> Result<Plan, KeyError> {
+    match plan(db, code)? {
+        None => Err(KeyError::NoPlan(code.to_owned())),
+        Some(plan) if plan.hidden => Err(KeyError::HiddenPlan(code.to_owned())),
+        Some(plan) => Ok(plan),
+    }
+}
+
+fn new_plan(db: &mut Db, code: &str, change: &PlanChange) -> Result<Plan, KeyError> {
+    let per_minute = change.per_minute.ok_or_else(|| {
+        KeyError::Invalid(format!("there is no plan {code}: to add it, give --per-minute"))
+    })?;
+    let last: Option<i64> = plan::table.select(diesel::dsl::max(plan::position)).first(db)?;
+    let position = u32::try_from(last.unwrap_or(0) + 1).unwrap_or(u32::MAX);
+    Ok(Plan { position, ..Plan::new(code, code, per_minute, per_minute) })
+}
+
+fn check(plan: &Plan) -> Result<(), KeyError> {
+    let sign = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+    let invalid = |text: &str| Err(KeyError::Invalid(text.to_owned()));
+    if !(1..=40).contains(&plan.code.len()) || !plan.code.chars().all(sign) {
+        return invalid("a plan code has 1 to 40 lower-case letters, digits, - and _");
+    }
+    if plan.name.trim().is_empty() || plan.name.chars().count() > 100 {
+        return invalid("a plan name has 1 to 100 characters");
+    }
+    if plan.per_minute == 0 || plan.burst == 0 {
+        return invalid("a plan allows at least one request");
+    }
+    Ok(())
+}
+
+type Row = (
+    diesel::dsl::Eq<plan::code, String>,
+    diesel::dsl::Eq<plan::name, String>,
+    diesel::dsl::Eq<plan::per_minute, i64>,
+    diesel::dsl::Eq<plan::burst, i64>,
+    diesel::dsl::Eq<plan::position, i64>,
+    diesel::dsl::Eq<plan::hidden, bool>,
+);
+
+fn row(plan: &Plan) -> Row {
+    (
+        plan::code.eq(plan.code.clone()),
+        plan::name.eq(plan.name.clone()),
+        plan::per_minute.eq(i64::from(plan.per_minute)),
+        plan::burst.eq(i64::from(plan.burst)),
+        plan::position.eq(i64::from(plan.position)),
+        plan::hidden.eq(plan.hidden),
+    )
+}
