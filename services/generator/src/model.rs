@@ -12,6 +12,7 @@ mod iban_rules;
 mod iban_table;
 pub mod imei;
 pub mod names;
+pub mod phone;
 pub mod random;
 pub mod seed;
 mod short;

@@ -1,0 +1,88 @@
+//! Checks a telephone number and writes it in its usual forms.
+
+use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumberFormat, PhoneNumberType};
+
+use super::Region;
+
+/// What is known about a number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// It can be dialled.
+    Valid(Box<Valid>),
+    /// It cannot; the sentence says why.
+    Invalid(String),
+}
+
+/// A valid number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Valid {
+    /// The region it belongs to.
+    pub region: String,
+    /// `+33612345678`.
+    pub e164: String,
+    /// `+33 6 12 34 56 78`.
+    pub international: String,
+    /// `06 12 34 56 78`.
+    pub national: String,
+    /// `MOBILE`, `FIXED_LINE`, …
+    pub kind: &'static str,
+}
+
+/// Reads `text` as a number of `region`, or of any region when it begins with `+` or `00`.
+pub fn judge(text: &str, region: Option<&Region>) -> Judgement {
+    let text = text.trim();
+    // The international prefix differs by region; without one, 00 stands for +.
+    let international = match (region, text.strip_prefix("00")) {
+        (None, Some(rest)) => format!("+{rest}"),
+        _ => text.to_owned(),
+    };
+    if region.is_none() && !international.starts_with('+') {
+        return Judgement::Invalid(
+            "The telephone number must start with + or 00 when no CountryCode is given.".into(),
+        );
+    }
+    let default = region.and_then(|region| region.code.parse().ok());
+    let Ok(number) = PHONE_NUMBER_UTIL.parse(&international, default) else {
+        return Judgement::Invalid("The value is not a telephone number.".into());
+    };
+    let valid = match default {
+        Some(default) => PHONE_NUMBER_UTIL.is_valid_number_for_region(&number, default),
+        None => PHONE_NUMBER_UTIL.is_valid_number(&number),
+    };
+    let home = default.or_else(|| PHONE_NUMBER_UTIL.get_region_for_number(&number));
+    match (valid, home) {
+        (true, Some(home)) => Judgement::Valid(Box::new(Valid {
+            region: home.to_string(),
+            e164: PHONE_NUMBER_UTIL.format(&number, PhoneNumberFormat::E164).into_owned(),
+            international: PHONE_NUMBER_UTIL
+                .format(&number, PhoneNumberFormat::International)
+                .into_owned(),
+            national: PHONE_NUMBER_UTIL.format(&number, PhoneNumberFormat::National).into_owned(),
+            kind: kind(PHONE_NUMBER_UTIL.get_number_type(&number)),
+        })),
+        (_, None) if default.is_none() => {
+            Judgement::Invalid("The telephone number belongs to no country.".into())
+        }
+        _ => Judgement::Invalid(match region {
+            Some(region) => format!("The telephone number is not valid in {}.", region.code),
+            None => "The telephone number is not valid in its country.".into(),
+        }),
+    }
+}
+
+fn kind(kind: PhoneNumberType) -> &'static str {
+    match kind {
+        PhoneNumberType::FixedLine => "FIXED_LINE",
+        PhoneNumberType::Mobile => "MOBILE",
+        PhoneNumberType::FixedLineOrMobile => "FIXED_LINE_OR_MOBILE",
+        PhoneNumberType::TollFree => "TOLL_FREE",
+        PhoneNumberType::PremiumRate => "PREMIUM_RATE",
+        PhoneNumberType::SharedCost => "SHARED_COST",
+        PhoneNumberType::VoIP => "VOIP",
+        PhoneNumberType::PersonalNumber => "PERSONAL_NUMBER",
+        PhoneNumberType::Pager => "PAGER",
+        PhoneNumberType::UAN => "UAN",
+        PhoneNumberType::VoiceMail => "VOICEMAIL",
+        _ => "UNKNOWN",
+    }
+}
