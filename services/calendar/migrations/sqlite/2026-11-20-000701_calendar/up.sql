@@ -1,0 +1,201 @@
+-- Instants are Unix seconds; columns named *_local are wall clocks read as if they were UTC.
+CREATE TABLE entities (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind INTEGER NOT NULL
+);
+
+CREATE TABLE users (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    login TEXT NOT NULL UNIQUE,
+    display_name TEXT NOT NULL,
+    role TEXT NOT NULL
+);
+
+CREATE TABLE images (
+    id INTEGER PRIMARY KEY REFERENCES entities (id),
+    url TEXT NOT NULL,
+    file TEXT,
+    mime TEXT,
+    extension TEXT NOT NULL,
+    width BIGINT,
+    height BIGINT,
+    filesize BIGINT,
+    author_id BIGINT NOT NULL REFERENCES users (id),
+    created_utc BIGINT NOT NULL
+);
+CREATE INDEX images_url ON images (url);
+
+CREATE TABLE events (
+    id INTEGER PRIMARY KEY REFERENCES entities (id),
+    author_id BIGINT NOT NULL REFERENCES users (id),
+    status TEXT NOT NULL,
+    prev_status TEXT,
+    title TEXT NOT NULL,
+    description TEXT NOT NULL,
+    excerpt TEXT NOT NULL,
+    slug TEXT NOT NULL,
+    published_utc BIGINT NOT NULL,
+    published_local BIGINT NOT NULL,
+    modified_utc BIGINT NOT NULL,
+    start_local BIGINT NOT NULL,
+    end_local BIGINT NOT NULL,
+    start_utc BIGINT NOT NULL,
+    end_utc BIGINT NOT NULL,
+    timezone TEXT NOT NULL,
+    all_day BOOLEAN NOT NULL,
+    cost TEXT NOT NULL,
+    website TEXT NOT NULL,
+    show_map BOOLEAN NOT NULL,
+    show_map_link BOOLEAN NOT NULL,
+    listed BOOLEAN NOT NULL,
+    sticky BOOLEAN NOT NULL,
+    featured BOOLEAN NOT NULL,
+    image_id BIGINT REFERENCES images (id),
+    parent_id BIGINT REFERENCES events (id),
+    password TEXT,
+    ical_uid TEXT,
+    sequence BIGINT NOT NULL,
+    search_ci TEXT NOT NULL,
+    pub INTEGER NOT NULL,
+    is_long INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX events_slug ON events (slug);
+CREATE UNIQUE INDEX events_ical_uid ON events (ical_uid);
+-- The default list reads nothing but this index.
+CREATE INDEX events_list ON events (pub, start_local, published_utc, id, start_utc, end_utc);
+-- Lists of those who see more than what is published keep their order by this one.
+CREATE INDEX events_order ON events (start_local, published_utc, id);
+-- Edges of the hour counts, and the correction for events longer than the window.
+CREATE INDEX events_start ON events (pub, start_utc);
+CREATE INDEX events_end ON events (pub, end_utc);
+CREATE INDEX events_long ON events (pub, is_long, end_utc, start_utc);
+CREATE INDEX events_status ON events (status, start_local, id);
+CREATE INDEX events_due ON events (status, published_utc);
+CREATE INDEX events_author ON events (author_id, status);
+CREATE INDEX events_parent ON events (parent_id);
+
+CREATE TABLE venues (
+    id INTEGER PRIMARY KEY REFERENCES entities (id),
+    author_id BIGINT NOT NULL REFERENCES users (id),
+    status TEXT NOT NULL,
+    prev_status TEXT,
+    name TEXT NOT NULL,
+    name_ci TEXT NOT NULL,
+    search_ci TEXT NOT NULL,
+    description TEXT NOT NULL,
+    excerpt TEXT NOT NULL,
+    slug TEXT NOT NULL,
+    published_utc BIGINT NOT NULL,
+    published_local BIGINT NOT NULL,
+    modified_utc BIGINT NOT NULL,
+    image_id BIGINT REFERENCES images (id),
+    phone TEXT NOT NULL,
+    website TEXT NOT NULL,
+    address TEXT NOT NULL,
+    city TEXT NOT NULL,
+    country TEXT NOT NULL,
+    province TEXT NOT NULL,
+    state TEXT NOT NULL,
+    stateprovince TEXT NOT NULL,
+    zip TEXT NOT NULL,
+    show_map BOOLEAN NOT NULL,
+    show_map_link BOOLEAN NOT NULL,
+    geo_lat DOUBLE,
+    geo_lng DOUBLE
+);
+CREATE UNIQUE INDEX venues_slug ON venues (slug);
+CREATE INDEX venues_list ON venues (status, published_utc, id);
+CREATE INDEX venues_name ON venues (name_ci);
+CREATE INDEX venues_geo ON venues (geo_lat, geo_lng);
+
+CREATE TABLE organizers (
+    id INTEGER PRIMARY KEY REFERENCES entities (id),
+    author_id BIGINT NOT NULL REFERENCES users (id),
+    status TEXT NOT NULL,
+    prev_status TEXT,
+    name TEXT NOT NULL,
+    name_ci TEXT NOT NULL,
+    search_ci TEXT NOT NULL,
+    description TEXT NOT NULL,
+    excerpt TEXT NOT NULL,
+    slug TEXT NOT NULL,
+    published_utc BIGINT NOT NULL,
+    published_local BIGINT NOT NULL,
+    modified_utc BIGINT NOT NULL,
+    image_id BIGINT REFERENCES images (id),
+    phone TEXT NOT NULL,
+    website TEXT NOT NULL,
+    email TEXT NOT NULL
+);
+CREATE UNIQUE INDEX organizers_slug ON organizers (slug);
+CREATE INDEX organizers_list ON organizers (status, published_utc, id);
+CREATE INDEX organizers_name ON organizers (name_ci);
+
+-- Taxonomy 1 holds categories, 2 tags; parent_id is 0 at the root; count is of published events.
+CREATE TABLE terms (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    taxonomy INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    name_ci TEXT NOT NULL,
+    slug TEXT NOT NULL,
+    description TEXT NOT NULL,
+    parent_id BIGINT NOT NULL,
+    count BIGINT NOT NULL
+);
+CREATE UNIQUE INDEX terms_slug ON terms (taxonomy, slug);
+CREATE INDEX terms_name ON terms (taxonomy, name_ci, id);
+CREATE INDEX terms_parent ON terms (taxonomy, parent_id);
+
+CREATE TABLE event_terms (
+    event_id BIGINT NOT NULL REFERENCES events (id),
+    other_id BIGINT NOT NULL REFERENCES terms (id),
+    position INTEGER NOT NULL,
+    pub INTEGER NOT NULL,
+    start_local BIGINT NOT NULL,
+    published_utc BIGINT NOT NULL,
+    start_utc BIGINT NOT NULL,
+    end_utc BIGINT NOT NULL,
+    PRIMARY KEY (event_id, other_id)
+) WITHOUT ROWID;
+CREATE INDEX event_terms_list ON event_terms (other_id, pub, start_local, published_utc, event_id, start_utc, end_utc);
+
+CREATE TABLE event_venues (
+    event_id BIGINT NOT NULL REFERENCES events (id),
+    other_id BIGINT NOT NULL REFERENCES venues (id),
+    position INTEGER NOT NULL,
+    pub INTEGER NOT NULL,
+    start_local BIGINT NOT NULL,
+    published_utc BIGINT NOT NULL,
+    start_utc BIGINT NOT NULL,
+    end_utc BIGINT NOT NULL,
+    PRIMARY KEY (event_id, other_id)
+) WITHOUT ROWID;
+CREATE INDEX event_venues_list ON event_venues (other_id, pub, start_local, published_utc, event_id, start_utc, end_utc);
+
+CREATE TABLE event_organizers (
+    event_id BIGINT NOT NULL REFERENCES events (id),
+    other_id BIGINT NOT NULL REFERENCES organizers (id),
+    position INTEGER NOT NULL,
+    pub INTEGER NOT NULL,
+    start_local BIGINT NOT NULL,
+    published_utc BIGINT NOT NULL,
+    start_utc BIGINT NOT NULL,
+    end_utc BIGINT NOT NULL,
+    PRIMARY KEY (event_id, other_id)
+) WITHOUT ROWID;
+CREATE INDEX event_organizers_list ON event_organizers (other_id, pub, start_local, published_utc, event_id, start_utc, end_utc);
+
+-- Public events per UTC hour of their start (kind 0) and end (kind 1).
+CREATE TABLE hour_counts (
+    kind INTEGER NOT NULL,
+    hour BIGINT NOT NULL,
+    n BIGINT NOT NULL,
+    PRIMARY KEY (kind, hour)
+) WITHOUT ROWID;
+
+CREATE VIRTUAL TABLE events_fts USING fts5 (
+    search_ci,
+    content = '',
+    contentless_delete = 1,
+    tokenize = 'trigram case_sensitive 1'
+);

@@ -1,0 +1,234 @@
+//! What a list asks for, after its parameters were read.
+
+use super::geo::Point;
+use super::role::{self, Actor};
+use super::search::Words;
+use super::status::Status;
+use super::window::Window;
+
+/// A page of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paging {
+    pub page: i64,
+    pub per_page: i64,
+}
+
+impl Paging {
+    /// Returns how many rows precede the page.
+    pub fn offset(self) -> i64 {
+        (self.page - 1).saturating_mul(self.per_page)
+    }
+
+    /// Returns the number of pages that hold a number of rows.
+    pub fn pages(self, total: i64) -> i64 {
+        (total + self.per_page - 1) / self.per_page
+    }
+}
+
+/// Which statuses a caller gets to see in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// Published ones are among them.
+    pub published: bool,
+    /// Others besides the published ones.
+    pub others: Others,
+}
+
+/// What a list shows besides published resources.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Others {
+    None,
+    /// Of this author, or of everybody; in these statuses, or in all but the trash.
+    Of { author: Option<i64>, statuses: Option<Vec<Status>> },
+}
+
+/// The `status` parameter of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StatusFilter {
+    Any,
+    Of(Vec<Status>),
+}
+
+impl Scope {
+    /// Only what is published.
+    pub fn public() -> Scope {
+        Scope { published: true, others: Others::None }
+    }
+
+    /// Tells whether nothing but published resources is asked for.
+    pub fn is_public(&self) -> bool {
+        *self == Scope::public()
+    }
+
+    /// Computes the scope; `None` when the caller may not ask for it.
+    pub fn of(actor: &Actor, asked: Option<&StatusFilter>) -> Option<Scope> {
+        let author = match (role::sees_all(actor), role::sees_own(actor)) {
+            (true, _) => None,
+            (false, Some(own)) => Some(own),
+            (false, None) => return Scope::of_stranger(asked),
+        };
+        let Some(StatusFilter::Of(statuses)) = asked else {
+            return Some(Scope { published: true, others: Others::Of { author, statuses: None } });
+        };
+        let published = statuses.iter().any(Status::is_published);
+        let others: Vec<Status> = statuses
+            .iter()
+            .filter(|status| !status.is_published())
+            // What lies in the trash is for editors.
+            .filter(|status| author.is_none() || !status.is_trashed())
+            .cloned()
+            .collect();
+        let others = if others.is_empty() {
+            Others::None
+        } else {
+            Others::Of { author, statuses: Some(others) }
+        };
+        Some(Scope { published, others })
+    }
+
+    fn of_stranger(asked: Option<&StatusFilter>) -> Option<Scope> {
+        match asked {
+            None => Some(Scope::public()),
+            Some(StatusFilter::Of(statuses)) if statuses.iter().all(Status::is_published) => {
+                Some(Scope::public())
+            }
+            Some(_) => None,
+        }
+    }
+}
+
+/// The order of a list of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventOrder {
+    Start,
+    Date,
+    Title,
+    Id,
+}
+
+/// A place filter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Geo {
+    /// The venue has coordinates.
+    Known,
+    /// The venue lies within a radius.
+    Near { point: Point, km: f64 },
+}
+
+/// What a list of events asks for; `None` filters nothing.
+#[derive(Clone, Debug)]
+pub struct EventFilter {
+    pub scope: Scope,
+    pub window: Window,
+    pub words: Words,
+    pub categories: Option<Vec<i64>>,
+    pub tags: Option<Vec<i64>>,
+    pub venues: Option<Vec<i64>>,
+    pub organizers: Option<Vec<i64>>,
+    pub featured: Option<bool>,
+    pub include: Option<Vec<i64>>,
+    pub parent: Option<i64>,
+    pub geo: Option<Geo>,
+    /// Nothing can match, as with `ticketed=true`.
+    pub nothing: bool,
+    pub order: EventOrder,
+    pub descending: bool,
+}
+
+impl EventFilter {
+    /// Returns a filter that nothing but the window narrows.
+    pub fn plain(scope: Scope, window: Window) -> EventFilter {
+        EventFilter {
+            scope,
+            window,
+            words: Words::default(),
+            categories: None,
+            tags: None,
+            venues: None,
+            organizers: None,
+            featured: None,
+            include: None,
+            parent: None,
+            geo: None,
+            nothing: false,
+            order: EventOrder::Start,
+            descending: false,
+        }
+    }
+}
+
+/// What a list of venues or organizers asks for.
+#[derive(Clone, Debug)]
+pub struct LinkedFilter {
+    pub scope: Scope,
+    /// Who asks, for rules about the linked events.
+    pub actor: Actor,
+    pub search: Option<String>,
+    pub event: Option<i64>,
+    pub has_events: Option<bool>,
+    /// Linked to an event that starts at this instant or later.
+    pub upcoming_since: Option<i64>,
+}
+
+/// The order of a list of terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TermOrder {
+    Id,
+    Name,
+    Slug,
+    Description,
+    Parent,
+    Count,
+    /// The order of `include`, or of `slug` where slugs are listed.
+    Given,
+}
+
+/// What a list of terms asks for.
+#[derive(Clone, Debug)]
+pub struct TermFilter {
+    pub search: Option<String>,
+    pub include: Option<Vec<i64>>,
+    pub exclude: Vec<i64>,
+    pub slugs: Option<Vec<String>>,
+    pub parent: Option<i64>,
+    pub event: Option<i64>,
+    pub hide_empty: bool,
+    pub order: TermOrder,
+    pub descending: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::role::{Person, Role};
+    use super::*;
+
+    fn actor(role: Role) -> Actor {
+        Some(Person { id: 7, login: "x".into(), role })
+    }
+
+    fn of(statuses: &[&str]) -> StatusFilter {
+        StatusFilter::Of(statuses.iter().filter_map(|text| Status::parse(text)).collect())
+    }
+
+    #[test]
+    fn strangers_may_only_ask_for_what_is_published() {
+        for who in [None, actor(Role::Reader)] {
+            assert_eq!(Scope::of(&who, None), Some(Scope::public()));
+            assert_eq!(Scope::of(&who, Some(&of(&["publish"]))), Some(Scope::public()));
+            assert_eq!(Scope::of(&who, Some(&of(&["publish", "draft"]))), None);
+            assert_eq!(Scope::of(&who, Some(&StatusFilter::Any)), None);
+        }
+    }
+
+    #[test]
+    fn authors_see_their_own_and_editors_everything() {
+        let own = Scope::of(&actor(Role::Author), Some(&of(&["publish", "draft", "trash"])));
+        let draft = Some(vec![Status::parse("draft").unwrap()]);
+        let others = Others::Of { author: Some(7), statuses: draft };
+        assert_eq!(own, Some(Scope { published: true, others }));
+        let trash = Scope::of(&actor(Role::Contributor), Some(&of(&["trash"])));
+        assert_eq!(trash, Some(Scope { published: false, others: Others::None }));
+        let all = Scope::of(&actor(Role::Editor), None).unwrap();
+        assert_eq!(all.others, Others::Of { author: None, statuses: None });
+    }
+}

@@ -1,0 +1,137 @@
+//! Roles and what each may do; the matrix of the specification in code.
+
+use super::status::{Stage, Status};
+
+/// A role, from least to most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    Reader,
+    Contributor,
+    Author,
+    Editor,
+    Administrator,
+}
+
+impl Role {
+    /// All roles, from least to most.
+    pub const ALL: [Role; 5] =
+        [Role::Reader, Role::Contributor, Role::Author, Role::Editor, Role::Administrator];
+
+    /// Returns the name by which commands and the database know the role.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Reader => "reader",
+            Role::Contributor => "contributor",
+            Role::Author => "author",
+            Role::Editor => "editor",
+            Role::Administrator => "administrator",
+        }
+    }
+
+    /// Looks a role up by its name.
+    pub fn named(name: &str) -> Option<Role> {
+        Role::ALL.into_iter().find(|role| role.name() == name)
+    }
+}
+
+/// Somebody who is known: the owner of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    pub id: i64,
+    pub login: String,
+    pub role: Role,
+}
+
+/// Who asks; nobody when no credentials came.
+pub type Actor = Option<Person>;
+
+/// Something that a request wants to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Create an event, a venue or an organizer.
+    Create,
+    /// Change or delete one of them; whose it is, is checked apart.
+    Change,
+    /// Create, change or delete a category, also on the fly.
+    Categories,
+    /// Create, change or delete a tag.
+    Tags,
+}
+
+impl Deed {
+    /// The least role that may do it at all.
+    fn least(self) -> Role {
+        match self {
+            Deed::Create | Deed::Change => Role::Contributor,
+            Deed::Categories => Role::Author,
+            Deed::Tags => Role::Editor,
+        }
+    }
+}
+
+/// Tells whether somebody's role allows a deed at all.
+pub fn may(person: &Person, deed: Deed) -> bool {
+    person.role >= deed.least()
+}
+
+/// Tells whether new terms may be made on the fly in an event.
+pub fn may_make_terms(person: &Person) -> bool {
+    person.role >= Role::Author
+}
+
+/// Tells whether an image may be set by address.
+pub fn may_use_images(person: &Person) -> bool {
+    person.role >= Role::Author
+}
+
+/// Tells whether somebody may put another person's name on a resource.
+pub fn may_set_author(person: &Person, author: i64) -> bool {
+    person.role >= Role::Editor || person.id == author
+}
+
+/// Tells whether somebody sees what others have not published.
+pub fn sees_all(actor: &Actor) -> bool {
+    actor.as_ref().is_some_and(|person| person.role >= Role::Editor)
+}
+
+/// Returns whose unpublished resources the caller may see besides the published ones.
+pub fn sees_own(actor: &Actor) -> Option<i64> {
+    actor.as_ref().filter(|person| person.role >= Role::Contributor).map(|person| person.id)
+}
+
+/// Tells whether a resource in this status may be read.
+pub fn may_read(actor: &Actor, status: &Status, author: i64) -> bool {
+    match status.stage() {
+        Stage::Publish => true,
+        Stage::Trash => sees_all(actor),
+        _ => sees_all(actor) || sees_own(actor) == Some(author),
+    }
+}
+
+/// Tells whether a resource may be changed or deleted; `previous` is its status before the trash.
+pub fn may_edit(person: &Person, status: &Status, previous: Option<&Status>, author: i64) -> bool {
+    let standing = if status.is_trashed() { previous.unwrap_or(status) } else { status };
+    match person.role {
+        Role::Reader => false,
+        Role::Contributor => {
+            person.id == author && !matches!(standing.stage(), Stage::Publish | Stage::Future)
+        }
+        Role::Author => person.id == author,
+        Role::Editor | Role::Administrator => true,
+    }
+}
+
+/// Returns the status that a write results in for this role, before the publication date is asked.
+pub fn granted(person: &Person, asked: Option<Status>, current: Option<&Status>) -> Status {
+    let contributor = person.role <= Role::Contributor;
+    match (asked, current) {
+        (Some(asked), _) if contributor => match asked.stage() {
+            Stage::Publish | Stage::Future => Status::of(Stage::Pending),
+            _ => asked,
+        },
+        (Some(asked), _) => asked,
+        (None, Some(current)) => current.clone(),
+        (None, None) if contributor => Status::of(Stage::Draft),
+        (None, None) => Status::of(Stage::Publish),
+    }
+}

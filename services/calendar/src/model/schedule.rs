@@ -1,0 +1,191 @@
+//! When an event takes place: wall clock, instants, zone and the whole-day flag, kept consistent.
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime, Time};
+
+use super::when::{Moment, NotADate};
+use super::zone::Zone;
+
+/// Seconds of the wall clock read as if it were UTC, so that it sorts like its printed form.
+pub fn wall_seconds(wall: DateTime) -> i64 {
+    jiff::tz::Offset::UTC.to_timestamp(wall).map_or(0, Timestamp::as_second)
+}
+
+/// Reads stored wall clock seconds back.
+pub fn wall_from_seconds(seconds: i64) -> DateTime {
+    Zone::utc().wall(instant_from_seconds(seconds))
+}
+
+/// Reads stored Unix seconds back.
+pub fn instant_from_seconds(seconds: i64) -> Timestamp {
+    Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// The last second of a day.
+pub fn day_end(date: Date) -> DateTime {
+    date.to_datetime(Time::constant(23, 59, 59, 0))
+}
+
+/// The dates of an event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schedule {
+    pub zone: Zone,
+    pub all_day: bool,
+    pub start_local: i64,
+    pub end_local: i64,
+    pub start_utc: i64,
+    pub end_utc: i64,
+}
+
+/// The parts of a schedule that a write names.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScheduleChange {
+    pub start: Option<Moment>,
+    pub end: Option<Moment>,
+    pub zone: Option<Zone>,
+    pub all_day: Option<bool>,
+}
+
+impl ScheduleChange {
+    /// Tells whether nothing is named.
+    pub fn is_empty(&self) -> bool {
+        *self == ScheduleChange::default()
+    }
+}
+
+impl Schedule {
+    /// Builds a schedule; an end before the start becomes the start.
+    pub fn new(
+        zone: Zone,
+        all_day: bool,
+        start: Moment,
+        end: Moment,
+    ) -> Result<Schedule, NotADate> {
+        let mut start = start.instant(&zone)?;
+        let mut end = end.instant(&zone)?;
+        if all_day {
+            let first = zone.wall(start).date().to_datetime(Time::midnight());
+            start = zone.instant(first).ok_or(NotADate)?;
+            end = zone.instant(day_end(zone.wall(end).date())).ok_or(NotADate)?;
+        }
+        if end < start {
+            end = start;
+        }
+        if all_day && end == start {
+            end = zone.instant(day_end(zone.wall(start).date())).ok_or(NotADate)?;
+        }
+        Ok(Schedule {
+            all_day,
+            start_local: wall_seconds(zone.wall(start)),
+            end_local: wall_seconds(zone.wall(end)),
+            start_utc: start.as_second(),
+            end_utc: end.as_second(),
+            zone,
+        })
+    }
+
+    /// Returns the schedule after a write: what is not named keeps its wall clock.
+    pub fn changed(&self, change: &ScheduleChange) -> Result<Schedule, NotADate> {
+        if change.is_empty() {
+            return Ok(self.clone());
+        }
+        let zone = change.zone.clone().unwrap_or_else(|| self.zone.clone());
+        // In the same zone the instant is kept, which stays exact in the repeated hour of autumn.
+        let kept = |local: i64, utc: i64| {
+            if zone == self.zone {
+                Moment::Instant(instant_from_seconds(utc))
+            } else {
+                Moment::Wall(wall_from_seconds(local))
+            }
+        };
+        let start = change.start.unwrap_or_else(|| kept(self.start_local, self.start_utc));
+        let end = change.end.unwrap_or_else(|| kept(self.end_local, self.end_utc));
+        Schedule::new(zone, change.all_day.unwrap_or(self.all_day), start, end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wall(text: &str) -> Moment {
+        Moment::Wall(text.parse().unwrap())
+    }
+
+    fn shown(seconds: i64) -> String {
+        wall_from_seconds(seconds).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    }
+
+    fn zone(name: &str) -> Zone {
+        Zone::parse(name).unwrap()
+    }
+
+    #[test]
+    fn whole_days_run_from_midnight_to_the_last_second() {
+        let schedule = Schedule::new(
+            zone("Europe/Vienna"),
+            true,
+            wall("2027-03-01T10:00"),
+            wall("2027-03-02T09:00"),
+        )
+        .unwrap();
+        assert_eq!(shown(schedule.start_local), "2027-03-01 00:00:00");
+        assert_eq!(shown(schedule.end_local), "2027-03-02 23:59:59");
+        assert_eq!(shown(schedule.start_utc), "2027-02-28 23:00:00");
+    }
+
+    #[test]
+    fn end_before_start_becomes_start_in_both_clocks() {
+        let schedule =
+            Schedule::new(zone("UTC+2"), false, wall("2027-03-01T10:00"), wall("2027-03-01T09:00"))
+                .unwrap();
+        assert_eq!(schedule.end_local, schedule.start_local);
+        assert_eq!(schedule.end_utc, schedule.start_utc);
+    }
+
+    #[test]
+    fn new_zone_alone_keeps_the_wall_clock() {
+        let vienna = zone("Europe/Vienna");
+        let before =
+            Schedule::new(vienna, false, wall("2027-07-01T10:00"), wall("2027-07-01T11:00"))
+                .unwrap();
+        let change =
+            ScheduleChange { zone: Some(zone("America/New_York")), ..ScheduleChange::default() };
+        let after = before.changed(&change).unwrap();
+        assert_eq!(after.start_local, before.start_local);
+        assert_eq!(after.start_utc - before.start_utc, 6 * 3600);
+    }
+
+    #[test]
+    fn skipped_hour_moves_forward() {
+        let schedule = Schedule::new(
+            zone("Europe/Vienna"),
+            false,
+            wall("2027-03-28T02:30"),
+            wall("2027-03-28T04:00"),
+        )
+        .unwrap();
+        assert_eq!(shown(schedule.start_local), "2027-03-28 03:30:00");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn local_and_utc_differ_by_the_offset_in_force(
+            start in 1_700_000_000_i64..2_000_000_000,
+            length in 0_i64..5_000_000,
+            name in proptest::sample::select(vec!["Europe/Vienna", "America/New_York", "UTC-3:30", "Asia/Kathmandu", "Australia/Lord_Howe"]),
+        ) {
+            let zone = zone(name);
+            let at = |seconds| Moment::Wall(wall_from_seconds(seconds));
+            let schedule = Schedule::new(zone.clone(), false, at(start), at(start + length)).unwrap();
+            for (local, utc) in [
+                (schedule.start_local, schedule.start_utc),
+                (schedule.end_local, schedule.end_utc),
+            ] {
+                let offset = i64::from(zone.offset(instant_from_seconds(utc)));
+                proptest::prop_assert_eq!(local - utc, offset);
+            }
+            proptest::prop_assert!(schedule.end_utc >= schedule.start_utc);
+        }
+    }
+}

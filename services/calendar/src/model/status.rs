@@ -1,0 +1,111 @@
+//! Publication statuses: six known ones and free texts that count as drafts.
+
+/// The longest status, in characters.
+const MAX_CHARACTERS: usize = 20;
+
+/// A status as stored and echoed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Status(String);
+
+/// What a status means wherever a rule asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Publish,
+    Future,
+    Draft,
+    Pending,
+    Private,
+    Trash,
+}
+
+impl Status {
+    /// Parses a status: 1 to 20 characters, not blank, no comma, not the filter word `any`.
+    pub fn parse(text: &str) -> Option<Status> {
+        let fits = text.chars().count() <= MAX_CHARACTERS && !text.trim().is_empty();
+        let free = fits && !text.contains(',') && text.trim() != "any";
+        free.then(|| Status(text.to_owned()))
+    }
+
+    /// Wraps a text read from storage.
+    pub fn stored(text: String) -> Status {
+        Status(text)
+    }
+
+    /// Returns the status that stands for a stage.
+    pub fn of(stage: Stage) -> Status {
+        let name = match stage {
+            Stage::Publish => "publish",
+            Stage::Future => "future",
+            Stage::Draft => "draft",
+            Stage::Pending => "pending",
+            Stage::Private => "private",
+            Stage::Trash => "trash",
+        };
+        Status(name.to_owned())
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the meaning; free texts are drafts.
+    pub fn stage(&self) -> Stage {
+        match self.0.as_str() {
+            "publish" => Stage::Publish,
+            "future" => Stage::Future,
+            "pending" => Stage::Pending,
+            "private" => Stage::Private,
+            "trash" => Stage::Trash,
+            _ => Stage::Draft,
+        }
+    }
+
+    /// Tells whether the status is `publish`.
+    pub fn is_published(&self) -> bool {
+        self.stage() == Stage::Publish
+    }
+
+    /// Tells whether the status is `trash`.
+    pub fn is_trashed(&self) -> bool {
+        self.stage() == Stage::Trash
+    }
+
+    /// Exchanges `publish` and `future` so that the status agrees with the publication date.
+    pub fn agreeing_with(self, published: i64, now: i64) -> Status {
+        match self.stage() {
+            Stage::Publish if published > now => Status::of(Stage::Future),
+            Stage::Future if published <= now => Status::of(Stage::Publish),
+            _ => self,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_texts_are_kept_and_count_as_drafts() {
+        let status = Status::parse("Confirmed").unwrap();
+        assert_eq!((status.as_str(), status.stage()), ("Confirmed", Stage::Draft));
+        assert_eq!(Status::parse("Publish").unwrap().stage(), Stage::Draft);
+    }
+
+    #[test]
+    fn blank_long_listed_and_any_are_refused() {
+        for text in ["", "  ", "a,b", "any", "123456789012345678901"] {
+            assert_eq!(Status::parse(text), None, "{text}");
+        }
+        assert!(Status::parse("äöüäöüäöüäöüäöüäöüäö").is_some());
+    }
+
+    #[test]
+    fn publication_date_decides_between_publish_and_future() {
+        let publish = || Status::of(Stage::Publish);
+        let future = || Status::of(Stage::Future);
+        assert_eq!(publish().agreeing_with(11, 10), future());
+        assert_eq!(future().agreeing_with(10, 10), publish());
+        assert_eq!(Status::of(Stage::Draft).agreeing_with(11, 10), Status::of(Stage::Draft));
+    }
+}

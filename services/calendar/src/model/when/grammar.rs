@@ -1,0 +1,356 @@
+//! The parser of the date grammar: words from left to right, each recognised by its form.
+
+use jiff::civil::{Date, Time, Weekday};
+
+use super::words::{month, unit, weekday};
+use super::{Base, NotADate, Step, Turn, Unit, When, rolling_date};
+use crate::model::zone::Zone;
+
+/// Longer texts are refused before any work; the longest sensible date is far shorter.
+const MAX_BYTES: usize = 100;
+
+pub(super) fn parse(text: &str) -> Result<When, NotADate> {
+    let text = text.trim();
+    if text.is_empty() || text.len() > MAX_BYTES || !text.is_ascii() {
+        return Err(NotADate);
+    }
+    if let Some(base) = number(text)? {
+        return Ok(When { base, time: None, zone: None, steps: Vec::new() });
+    }
+    let spaced = split_at_t(text);
+    let words: Vec<&str> =
+        spaced.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
+    let mut parser = Parser { words: &words, at: 0, found: Found::default() };
+    while parser.at < words.len() {
+        parser.step()?;
+    }
+    parser.found.finish()
+}
+
+/// Reads texts made of digits alone: eight of them that form a date are one, others are Unix seconds.
+fn number(text: &str) -> Result<Option<Base>, NotADate> {
+    let digits = text.strip_prefix('@').unwrap_or(text);
+    let unsigned = digits.strip_prefix('-').filter(|_| text.starts_with('@')).unwrap_or(digits);
+    if unsigned.is_empty() || !unsigned.bytes().all(|b| b.is_ascii_digit()) {
+        return if text.starts_with('@') { Err(NotADate) } else { Ok(None) };
+    }
+    if text.len() == 8 && !text.starts_with('@') {
+        let (year, month, day) = (small(&text[..4])?, small(&text[4..6])?, small(&text[6..])?);
+        if let Ok(date) = Date::new(year, tiny(month)?, tiny(day)?)
+            && year > 0
+        {
+            return Ok(Some(Base::Date(date)));
+        }
+    }
+    Ok(Some(Base::Timestamp(digits.parse().map_err(|_| NotADate)?)))
+}
+
+/// Puts a blank where ISO 8601 has a `T` between date and time.
+fn split_at_t(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let between = |at: usize| {
+        at > 0
+            && bytes[at - 1].is_ascii_digit()
+            && bytes.get(at + 1).is_some_and(u8::is_ascii_digit)
+    };
+    text.char_indices()
+        .map(|(at, c)| if matches!(c, 'T' | 't') && between(at) { ' ' } else { c })
+        .collect()
+}
+
+#[derive(Default)]
+struct Found {
+    base: Option<Base>,
+    time: Option<Time>,
+    zone: Option<Zone>,
+    steps: Vec<Step>,
+}
+
+impl Found {
+    fn base(&mut self, base: Base) -> Result<(), NotADate> {
+        if self.base.replace(base).is_some() { Err(NotADate) } else { Ok(()) }
+    }
+
+    fn time(&mut self, time: Time) -> Result<(), NotADate> {
+        if self.time.replace(time).is_some() { Err(NotADate) } else { Ok(()) }
+    }
+
+    fn zone(&mut self, zone: Zone) -> Result<(), NotADate> {
+        if self.zone.replace(zone).is_some() { Err(NotADate) } else { Ok(()) }
+    }
+
+    fn finish(self) -> Result<When, NotADate> {
+        let Found { base, time, zone, steps } = self;
+        let base = match base {
+            Some(base) => base,
+            None if !steps.is_empty() => Base::Now,
+            None if time.is_some() => Base::Today,
+            None => return Err(NotADate),
+        };
+        Ok(When { base, time, zone, steps })
+    }
+}
+
+struct Parser<'a> {
+    words: &'a [&'a str],
+    at: usize,
+    found: Found,
+}
+
+impl Parser<'_> {
+    fn peek(&self, ahead: usize) -> Option<String> {
+        self.words.get(self.at + ahead).map(|word| word.to_ascii_lowercase())
+    }
+
+    fn step(&mut self) -> Result<(), NotADate> {
+        let word = self.peek(0).ok_or(NotADate)?;
+        if let Some(used) = self.keyword(&word)? {
+            self.at += used;
+            return Ok(());
+        }
+        if let Some(used) = self.relative(&word)? {
+            self.at += used;
+            return Ok(());
+        }
+        if let Some(used) = self.named_date(&word)? {
+            self.at += used;
+            return Ok(());
+        }
+        if let Some(date) = numeric_date(&word)? {
+            self.at += 1;
+            return self.found.base(Base::Date(date));
+        }
+        self.time_or_zone(&word)
+    }
+
+    fn keyword(&mut self, word: &str) -> Result<Option<usize>, NotADate> {
+        let noon = Time::constant(12, 0, 0, 0);
+        match word {
+            "now" => self.found.base(Base::Now)?,
+            "today" => self.found.base(Base::Today)?,
+            "tomorrow" => self.day_from_today(1)?,
+            "yesterday" => self.day_from_today(-1)?,
+            "midnight" => self.found.time(Time::midnight())?,
+            "noon" => self.found.time(noon)?,
+            _ => return Ok(None),
+        }
+        Ok(Some(1))
+    }
+
+    fn day_from_today(&mut self, days: i64) -> Result<(), NotADate> {
+        self.found.base(Base::Today)?;
+        self.found.steps.push(Step::Add(days, Unit::Day));
+        Ok(())
+    }
+
+    /// Reads `+N unit`, `N units ago`, `next week`, `monday`, `first day of …`.
+    fn relative(&mut self, word: &str) -> Result<Option<usize>, NotADate> {
+        if let Some((count, name, used)) = self.counted(word)? {
+            self.found.steps.push(Step::Add(count, name));
+            let ago = self.peek(used).is_some_and(|next| next == "ago");
+            if ago {
+                self.turn_back()?;
+            }
+            return Ok(Some(used + usize::from(ago)));
+        }
+        if matches!(word, "first" | "last")
+            && self.peek(1).as_deref() == Some("day")
+            && self.peek(2).as_deref() == Some("of")
+        {
+            return self.edge_of_month(word == "first").map(Some);
+        }
+        if let Some(day) = weekday(word) {
+            return self.weekday(day, Turn::This).map(|()| Some(1));
+        }
+        let (turn, count) = match word {
+            "next" => (Turn::Next, 1),
+            "last" | "previous" => (Turn::Last, -1),
+            "this" => (Turn::This, 0),
+            _ => return Ok(None),
+        };
+        let name = self.peek(1).ok_or(NotADate)?;
+        if let Some(day) = weekday(&name) {
+            self.weekday(day, turn)?;
+        } else {
+            self.found.steps.push(Step::Add(count, unit(&name).ok_or(NotADate)?));
+        }
+        Ok(Some(2))
+    }
+
+    /// Reads a count with its unit, as one word or two; the sign may be left out.
+    fn counted(&self, word: &str) -> Result<Option<(i64, Unit, usize)>, NotADate> {
+        let body = word.trim_start_matches(['+', '-']);
+        let digits = body.bytes().take_while(u8::is_ascii_digit).count();
+        if digits == 0 || word.len() - body.len() > 1 {
+            return Ok(None);
+        }
+        let (name, used) = match &body[digits..] {
+            "" => (self.peek(1).unwrap_or_default(), 2),
+            attached => (attached.to_owned(), 1),
+        };
+        let Some(unit) = unit(&name) else { return Ok(None) };
+        let count: i64 = body[..digits].parse().map_err(|_| NotADate)?;
+        Ok(Some((if word.starts_with('-') { -count } else { count }, unit, used)))
+    }
+
+    /// Turns the counted moves written so far into the past.
+    fn turn_back(&mut self) -> Result<(), NotADate> {
+        for step in &mut self.found.steps {
+            if let Step::Add(count, _) = step {
+                *count = count.checked_neg().ok_or(NotADate)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn weekday(&mut self, day: Weekday, turn: Turn) -> Result<(), NotADate> {
+        // `Friday, 5 March 2027` names the day of a written date: with `This` it stays where it is.
+        self.found.steps.push(Step::Weekday { day, turn });
+        Ok(())
+    }
+
+    /// Reads what follows `first day of` or `last day of`.
+    fn edge_of_month(&mut self, first: bool) -> Result<usize, NotADate> {
+        let edge = if first { Step::FirstDay } else { Step::LastDay };
+        let word = self.peek(3).ok_or(NotADate)?;
+        let count = match word.as_str() {
+            "next" => Some(1),
+            "last" | "previous" => Some(-1),
+            "this" => Some(0),
+            _ => None,
+        };
+        if let Some(count) = count {
+            if self.peek(4).as_deref() != Some("month") {
+                return Err(NotADate);
+            }
+            // Going to the first day before counting keeps the 31st from rolling over.
+            self.found.steps.extend([Step::FirstDay, Step::Add(count, Unit::Month), edge]);
+        } else {
+            let month = month(&word).ok_or(NotADate)?;
+            let year = self.peek(4).and_then(|word| year(&word)).ok_or(NotADate)?;
+            self.found.base(Base::Date(rolling_date(year, month, 1)?))?;
+            self.found.steps.push(edge);
+        }
+        Ok(5)
+    }
+
+    /// Reads `March 1, 2027`, `1 March 2027`, `Mar 2027`.
+    fn named_date(&mut self, word: &str) -> Result<Option<usize>, NotADate> {
+        let second = self.peek(1).unwrap_or_default();
+        let third = self.peek(2).unwrap_or_default();
+        let (year, month, day, used) = if let Some(month) = month(word) {
+            match (day(&second), year(&third), year(&second)) {
+                (Some(day), Some(year), _) => (year, month, day, 3),
+                (_, _, Some(year)) => (year, month, 1, 2),
+                _ => return Err(NotADate),
+            }
+        } else if let (Some(day), Some(month)) = (day(word), month(&second)) {
+            (year(&third).ok_or(NotADate)?, month, day, 3)
+        } else {
+            return Ok(None);
+        };
+        self.found.base(Base::Date(rolling_date(year, month, day)?))?;
+        Ok(Some(used))
+    }
+
+    fn time_or_zone(&mut self, word: &str) -> Result<(), NotADate> {
+        if word.starts_with(|c: char| c.is_ascii_digit()) {
+            let (clock, rest) = split_clock(word);
+            let (half, rest) = half_day(rest);
+            let next = self.peek(1);
+            let (half, used) = match (half, next.as_deref()) {
+                (None, Some("am")) if rest.is_empty() => (Some(false), 2),
+                (None, Some("pm")) if rest.is_empty() => (Some(true), 2),
+                (half, _) => (half, 1),
+            };
+            self.found.time(clock_time(clock, half)?)?;
+            if !rest.is_empty() {
+                self.found.zone(Zone::of_date(rest).ok_or(NotADate)?)?;
+            }
+            self.at += used;
+            return Ok(());
+        }
+        // Zone names keep the case that was written until the zone itself says its canonical one.
+        let written = self.words.get(self.at).ok_or(NotADate)?;
+        self.found.zone(Zone::of_date(written).ok_or(NotADate)?)?;
+        self.at += 1;
+        Ok(())
+    }
+}
+
+fn small(text: &str) -> Result<i16, NotADate> {
+    text.parse().map_err(|_| NotADate)
+}
+
+fn tiny(number: i16) -> Result<i8, NotADate> {
+    i8::try_from(number).map_err(|_| NotADate)
+}
+
+fn is_digits(text: &str, from: usize, to: usize) -> bool {
+    (from..=to).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn year(word: &str) -> Option<i16> {
+    is_digits(word, 4, 4).then(|| word.parse().ok()).flatten()
+}
+
+fn day(word: &str) -> Option<i8> {
+    is_digits(word, 1, 2).then(|| word.parse().ok()).flatten()
+}
+
+/// Reads the five numeric forms; the separator and the place of the year tell them apart.
+fn numeric_date(word: &str) -> Result<Option<Date>, NotADate> {
+    let Some(mark) = ['-', '/', '.'].into_iter().find(|mark| word.matches(*mark).count() == 2)
+    else {
+        return Ok(None);
+    };
+    let parts: Vec<&str> = word.split(mark).collect();
+    let [a, b, c] = parts[..] else { return Ok(None) };
+    if is_digits(a, 4, 4) && is_digits(b, 1, 2) && is_digits(c, 1, 2) && mark != '.' {
+        return rolling_date(small(a)?, tiny(small(b)?)?, tiny(small(c)?)?).map(Some);
+    }
+    if is_digits(a, 1, 2) && is_digits(b, 1, 2) && is_digits(c, 4, 4) {
+        let (day, month) = if mark == '/' { (b, a) } else { (a, b) };
+        return rolling_date(small(c)?, tiny(small(month)?)?, tiny(small(day)?)?).map(Some);
+    }
+    Ok(None)
+}
+
+/// Splits `19:30:00.5+02:00` into the clock and what follows it.
+fn split_clock(word: &str) -> (&str, &str) {
+    let end = word
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, ':' | '.')))
+        .unwrap_or(word.len());
+    word.split_at(end)
+}
+
+fn half_day(rest: &str) -> (Option<bool>, &str) {
+    match rest {
+        "am" => (Some(false), ""),
+        "pm" => (Some(true), ""),
+        _ => (None, rest),
+    }
+}
+
+/// Reads `HH:MM[:SS[.f]]`, or an hour alone when `am` or `pm` follows; fractions are dropped.
+fn clock_time(clock: &str, afternoon: Option<bool>) -> Result<Time, NotADate> {
+    let (clock, fraction) = clock.split_once('.').unwrap_or((clock, ""));
+    let parts: Vec<&str> = clock.split(':').collect();
+    let written_in_full = parts.len() >= 2;
+    if parts.len() > 3
+        || (!written_in_full && afternoon.is_none())
+        || (!fraction.is_empty() && (parts.len() != 3 || !is_digits(fraction, 1, 9)))
+        || !is_digits(parts[0], 1, 2)
+        || !parts[1..].iter().all(|part| is_digits(part, 2, 2))
+    {
+        return Err(NotADate);
+    }
+    let number = |at: usize| parts.get(at).map_or(Ok(0), |part| small(part).and_then(tiny));
+    let hour = match (number(0)?, afternoon) {
+        (hour, None) => hour,
+        (hour, _) if !(1..=12).contains(&hour) => return Err(NotADate),
+        (hour, Some(false)) => hour % 12,
+        (hour, Some(true)) => hour % 12 + 12,
+    };
+    Time::new(hour, number(1)?, number(2)?, 0).map_err(|_| NotADate)
+}

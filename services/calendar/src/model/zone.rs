@@ -1,0 +1,256 @@
+//! Time zones of events and of the site: IANA names from the bundled database, fixed offsets, and
+//! the abbreviations that people write.
+
+use std::sync::OnceLock;
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
+
+/// Offsets further away are refused: no place on earth uses them, and list scans rely on it.
+pub const MAX_OFFSET_HOURS: i64 = 14;
+
+/// A zone together with the name by which answers echo it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Zone {
+    name: String,
+    rules: TimeZone,
+    written: Written,
+}
+
+/// How the zone was named, which decides its abbreviation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Written {
+    /// `Europe/Vienna`, `UTC`: the abbreviation comes from the rules.
+    Name,
+    /// `UTC+2`, `EDT`: the name is its own abbreviation.
+    Own,
+    /// `+02:00`: abbreviated as `GMT+0200`.
+    Offset,
+}
+
+/// Abbreviations that the database does not list by themselves, with their offset in minutes.
+const ABBREVIATIONS: [(&str, i32); 28] = [
+    ("ACDT", 630),
+    ("ACST", 570),
+    ("ADT", -180),
+    ("AEDT", 660),
+    ("AEST", 600),
+    ("AKDT", -480),
+    ("AKST", -540),
+    ("AST", -240),
+    ("AWST", 480),
+    ("BST", 60),
+    ("CDT", -300),
+    ("CEST", 120),
+    ("CST", -360),
+    ("EDT", -240),
+    ("EEST", 180),
+    ("IST", 330),
+    ("JST", 540),
+    ("KST", 540),
+    ("MDT", -360),
+    ("MSK", 180),
+    ("NDT", -150),
+    ("NST", -210),
+    ("NZDT", 780),
+    ("NZST", 720),
+    ("PDT", -420),
+    ("PST", -480),
+    ("SAST", 120),
+    ("WEST", 60),
+];
+
+fn database() -> &'static TimeZoneDatabase {
+    static BUNDLED: OnceLock<TimeZoneDatabase> = OnceLock::new();
+    BUNDLED.get_or_init(TimeZoneDatabase::bundled)
+}
+
+impl Zone {
+    /// Returns Coordinated Universal Time.
+    pub fn utc() -> Zone {
+        Zone { name: "UTC".to_owned(), rules: TimeZone::UTC, written: Written::Name }
+    }
+
+    /// Parses what the `timezone` field takes: names, `UTC±H`, `±HH:MM` and abbreviations.
+    pub fn parse(text: &str) -> Option<Zone> {
+        let text = text.trim();
+        if let Some(zone) = Zone::named(text) {
+            return Some(zone);
+        }
+        let upper = text.to_ascii_uppercase();
+        if let Some((name, minutes)) = ABBREVIATIONS.iter().find(|(name, _)| *name == upper) {
+            return fixed((*name).to_owned(), *minutes, Written::Own);
+        }
+        if let Some(hours) = upper.strip_prefix("UTC") {
+            let minutes = hour_offset(hours)?;
+            return fixed(upper, minutes, Written::Own);
+        }
+        if upper.len() == 6 && upper.contains(':') {
+            let minutes = clock_offset(&upper)?;
+            return fixed(upper, minutes, Written::Offset);
+        }
+        None
+    }
+
+    /// Looks up an IANA name without regard to case.
+    pub fn named(name: &str) -> Option<Zone> {
+        if name.eq_ignore_ascii_case("UTC") {
+            return Some(Zone::utc());
+        }
+        // The lookup takes only names that begin with a letter: `+02:00` must not reach it.
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            return None;
+        }
+        let rules = database().get(name).ok()?;
+        let name = rules.iana_name()?.to_owned();
+        Some(Zone { name, rules, written: Written::Name })
+    }
+
+    /// Parses the zone part of a date: `Z`, `±HH:MM`, `±HHMM`, or a name.
+    pub fn of_date(text: &str) -> Option<Zone> {
+        if text.eq_ignore_ascii_case("z") {
+            return Some(Zone::utc());
+        }
+        if text.starts_with(['+', '-']) {
+            let minutes = clock_offset(text)?;
+            return fixed(text.to_owned(), minutes, Written::Offset);
+        }
+        Zone::named(text)
+    }
+
+    /// Returns the name in canonical case.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the instant of a wall clock: a skipped time moves forward, a repeated one is its first.
+    pub fn instant(&self, wall: DateTime) -> Option<Timestamp> {
+        self.rules.to_timestamp(wall).ok()
+    }
+
+    /// Returns the wall clock at an instant.
+    pub fn wall(&self, at: Timestamp) -> DateTime {
+        self.rules.to_datetime(at)
+    }
+
+    /// Returns the offset from UTC at an instant, in seconds.
+    pub fn offset(&self, at: Timestamp) -> i32 {
+        self.rules.to_offset(at).seconds()
+    }
+
+    /// Returns the abbreviation in use at an instant, such as `EDT`.
+    pub fn abbreviation(&self, at: Timestamp) -> String {
+        match self.written {
+            Written::Name => self.rules.to_offset_info(at).abbreviation().to_owned(),
+            Written::Own => self.name.clone(),
+            Written::Offset => format!("GMT{}", self.name.replace(':', "")),
+        }
+    }
+}
+
+fn fixed(name: String, minutes: i32, written: Written) -> Option<Zone> {
+    if i64::from(minutes.abs()) > MAX_OFFSET_HOURS * 60 {
+        return None;
+    }
+    let offset = Offset::from_seconds(minutes * 60).ok()?;
+    Some(Zone { name, rules: TimeZone::fixed(offset), written })
+}
+
+fn signed(text: &str) -> Option<(i32, &str)> {
+    match text.split_at_checked(1)? {
+        ("+", rest) => Some((1, rest)),
+        ("-", rest) => Some((-1, rest)),
+        _ => None,
+    }
+}
+
+fn digits(text: &str, most: usize) -> Option<i32> {
+    let fits = (1..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+    fits.then(|| text.parse().ok()).flatten()
+}
+
+/// Reads `±H`, `±H:MM` and `±H.5` as minutes.
+fn hour_offset(text: &str) -> Option<i32> {
+    let (sign, rest) = signed(text)?;
+    if let Some((hours, minutes)) = rest.split_once(':') {
+        let minutes = digits(minutes, 2).filter(|m| minutes.len() == 2 && *m < 60)?;
+        return Some(sign * (digits(hours, 2)? * 60 + minutes));
+    }
+    if let Some((hours, fraction)) = rest.split_once('.') {
+        let scale = 10_i32.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+        let minutes = digits(fraction, 4)? * 60 / scale;
+        return Some(sign * (digits(hours, 2)? * 60 + minutes));
+    }
+    Some(sign * digits(rest, 2)? * 60)
+}
+
+/// Reads `±HH:MM` and `±HHMM` as minutes.
+fn clock_offset(text: &str) -> Option<i32> {
+    let (sign, rest) = signed(text)?;
+    let bare = rest.replacen(':', "", 1);
+    let colon_fits = !rest.contains(':') || rest.as_bytes().get(2) == Some(&b':');
+    if bare.len() != 4 || !colon_fits {
+        return None;
+    }
+    let number = digits(&bare, 4)?;
+    let (hours, minutes) = (number / 100, number % 100);
+    (minutes < 60).then_some(sign * (hours * 60 + minutes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn names_are_echoed_in_canonical_case() {
+        assert_eq!(Zone::parse("europe/VIENNA").unwrap().name(), "Europe/Vienna");
+        assert_eq!(Zone::parse("utc").unwrap().name(), "UTC");
+        assert_eq!(Zone::parse("edt").unwrap().name(), "EDT");
+        assert_eq!(Zone::parse("utc+5:30").unwrap().name(), "UTC+5:30");
+    }
+
+    #[test]
+    fn abbreviations_follow_the_way_the_zone_was_written() {
+        let summer = at("2027-07-01T00:00:00Z");
+        for (zone, abbreviation) in [
+            ("America/New_York", "EDT"),
+            ("Europe/Vienna", "CEST"),
+            ("UTC", "UTC"),
+            ("UTC-3:30", "UTC-3:30"),
+            ("UTC+5.5", "UTC+5.5"),
+            ("+02:00", "GMT+0200"),
+            ("EST", "EST"),
+        ] {
+            assert_eq!(Zone::parse(zone).unwrap().abbreviation(summer), abbreviation, "{zone}");
+        }
+    }
+
+    #[test]
+    fn offsets_are_applied() {
+        let noon = at("2027-07-01T12:00:00Z");
+        for (zone, seconds) in [
+            ("UTC-3:30", -12_600),
+            ("UTC+5.5", 19_800),
+            ("UTC+5.75", 20_700),
+            ("+02:00", 7_200),
+            ("EDT", -14_400),
+            ("UTC+14", 50_400),
+        ] {
+            assert_eq!(Zone::parse(zone).unwrap().offset(noon), seconds, "{zone}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_no_zone() {
+        for text in
+            ["", "Mars/Base", "UTC+15", "UTC+", "+2", "+0200", "+02:60", "+15:00", "UTC+5:3", "XYZ"]
+        {
+            assert_eq!(Zone::parse(text), None, "{text}");
+        }
+    }
+}

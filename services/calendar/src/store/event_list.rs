@@ -1,0 +1,326 @@
+//! Lists of events: ids of a page and the exact total, each by one statement.
+
+use ::store::{Backend, Db, StoreError};
+
+use super::counts;
+use super::sql::Sql;
+use crate::model::geo::Point;
+use crate::model::list::{EventFilter, EventOrder, Geo, Others, Paging, Scope};
+use crate::model::search::Words;
+use crate::model::window::Window;
+use crate::model::zone::MAX_OFFSET_HOURS;
+
+/// Words shorter than this are not in the trigram index.
+const INDEXED_CHARACTERS: usize = 3;
+
+/// How far a wall clock can lie from the instant, in seconds.
+const DRIFT: i64 = MAX_OFFSET_HOURS * 3600;
+
+/// A table of links with the ids that it has to lead to.
+struct LinkFilter<'a> {
+    table: &'static str,
+    ids: &'a [i64],
+}
+
+/// Reads the ids of a page and the number of all events that match.
+pub fn page(
+    db: &mut Db,
+    filter: &EventFilter,
+    paging: Paging,
+) -> Result<(Vec<i64>, i64), StoreError> {
+    if filter.nothing || (!filter.scope.published && filter.scope.others == Others::None) {
+        return Ok((Vec::new(), 0));
+    }
+    let geo = geo_venues(db, filter)?;
+    let total = total(db, filter, geo.as_deref())?;
+    if total <= paging.offset() {
+        return Ok((Vec::new(), total));
+    }
+    let ids = page_statement(db, filter, geo.as_deref(), paging).load_ids(db)?;
+    Ok((ids, total))
+}
+
+/// Builds the statement that reads the ids of a page; a test asks for its plan.
+pub fn page_statement(
+    db: &Db,
+    filter: &EventFilter,
+    geo: Option<&[i64]>,
+    paging: Paging,
+) -> Sql {
+    let mut sql = if let Some(link) = lone_link(filter, geo) {
+        from_link(db, &link, &filter.window)
+    } else if is_overlap_page(filter, geo) {
+        from_overlap(db, &filter.window)
+    } else {
+        let mut sql = Sql::new(db, "select e.id as id ");
+        from_events(&mut sql, filter, geo);
+        sql
+    };
+    let order = if filter.include.is_some() && filter.order == EventOrder::Start {
+        EventOrder::Date
+    } else {
+        filter.order
+    };
+    order_by(&mut sql, order, filter.descending);
+    sql.push(&format!(" limit {} offset {}", paging.per_page, paging.offset()));
+    sql
+}
+
+fn order_by(sql: &mut Sql, order: EventOrder, descending: bool) {
+    let way = if descending { " desc" } else { "" };
+    let keys: &[&str] = match order {
+        EventOrder::Start => &["start_local", "published_utc", "id"],
+        EventOrder::Date => &["published_utc", "id"],
+        EventOrder::Title => &["search_ci", "id"],
+        EventOrder::Id => &["id"],
+    };
+    let keys: Vec<String> = keys.iter().map(|key| format!("{}{way}", column(key))).collect();
+    sql.push(" order by ").push(&keys.join(", "));
+}
+
+/// Names a column by its alias in the statement; ids are selected under the name `id`.
+fn column(key: &str) -> String {
+    if key == "id" { "id".to_owned() } else { format!("e.{key}") }
+}
+
+fn total(db: &mut Db, filter: &EventFilter, geo: Option<&[i64]>) -> Result<i64, StoreError> {
+    if let Some(link) = lone_link(filter, geo) {
+        let mut sql = Sql::new(db, "select count(*) as n from (");
+        sql.append(&from_link(db, &link, &filter.window)).push(") x");
+        return sql.number(db);
+    }
+    if is_plain(filter, geo) {
+        let public = if filter.scope.published { counts::public(db, &filter.window)? } else { 0 };
+        if filter.scope.is_public() {
+            return Ok(public);
+        }
+        let mut sql = Sql::new(db, "select count(*) as n from events e where e.pub = 0");
+        sql.push(" and ");
+        visible(&mut sql, &filter.scope);
+        within(&mut sql, &filter.window);
+        return Ok(public + sql.number(db)?);
+    }
+    let mut sql = Sql::new(db, "select count(*) as n ");
+    from_events(&mut sql, filter, geo);
+    sql.number(db)
+}
+
+/// Tells whether nothing but window and statuses narrows the list.
+fn is_plain(filter: &EventFilter, geo: Option<&[i64]>) -> bool {
+    links(filter).is_empty()
+        && geo.is_none()
+        && filter.words == Words::default()
+        && filter.featured.is_none()
+        && filter.include.is_none()
+        && filter.parent.is_none()
+}
+
+/// Returns the only link filter of a public list that asks for nothing else.
+fn lone_link<'a>(filter: &'a EventFilter, geo: Option<&[i64]>) -> Option<LinkFilter<'a>> {
+    let bare = EventFilter {
+        categories: None,
+        tags: None,
+        venues: None,
+        organizers: None,
+        ..filter.clone()
+    };
+    let simple = is_plain(&bare, geo)
+        && filter.scope.is_public()
+        && filter.order == EventOrder::Start;
+    let mut links = links(filter);
+    (simple && links.len() == 1).then(|| links.remove(0))
+}
+
+fn links(filter: &EventFilter) -> Vec<LinkFilter<'_>> {
+    [
+        ("event_venues", &filter.venues),
+        ("event_organizers", &filter.organizers),
+        ("event_terms", &filter.categories),
+        ("event_terms", &filter.tags),
+    ]
+    .into_iter()
+    .filter_map(|(table, ids)| ids.as_deref().map(|ids| LinkFilter { table, ids }))
+    .collect()
+}
+
+/// Reads everything from the copies in a link table, without touching the events.
+fn from_link(db: &Db, link: &LinkFilter<'_>, window: &Window) -> Sql {
+    let mut sql = Sql::new(db, "select e.event_id as id from ");
+    sql.push(link.table).push(" e where e.pub = 1 and e.other_id in ").ids(link.ids);
+    within(&mut sql, window);
+    if link.ids.len() > 1 {
+        sql.push(" group by e.event_id, e.start_local, e.published_utc");
+    }
+    sql
+}
+
+/// Tells whether a page of the overlap form can be read from two ranges of indexes.
+fn is_overlap_page(filter: &EventFilter, geo: Option<&[i64]>) -> bool {
+    is_plain(filter, geo)
+        && filter.scope.is_public()
+        && filter.order == EventOrder::Start
+        && filter.window.end_min.is_some()
+        && filter.window.start_min.is_none()
+}
+
+/// Reads the short events from a range of their starts, the long ones from their own index.
+fn from_overlap(db: &Db, window: &Window) -> Sql {
+    let columns = "select e.id, e.start_local, e.published_utc from events e where e.pub = 1";
+    let mut sql = Sql::new(db, "select e.id as id from (");
+    sql.push(columns).push(" and e.is_long = 0");
+    let earliest = window.end_min.unwrap_or(0) - crate::model::event::LONG;
+    within(&mut sql, &Window { start_min: Some(earliest), ..*window });
+    sql.push(" union all ").push(columns).push(" and e.is_long = 1");
+    within(&mut sql, window);
+    sql.push(") e");
+    sql
+}
+
+/// Appends `from … where …` for any combination of filters; rows carry the alias `e`.
+fn from_events(sql: &mut Sql, filter: &EventFilter, geo: Option<&[i64]>) {
+    let mut links = links(filter);
+    let geo_link = geo.map(|ids| LinkFilter { table: "event_venues", ids });
+    let (indexed, rest) = split_words(sql.backend(), &filter.words);
+    // The most selective source leads; the events are joined to it by their key.
+    let leader = if !links.is_empty() {
+        let link = links.remove(0);
+        sql.push("from (select distinct event_id from ").push(link.table);
+        sql.push(" where other_id in ").ids(link.ids).push(") x cross join events e");
+        true
+    } else if let Some(query) = &indexed {
+        sql.push("from (select rowid as event_id from events_fts where events_fts match ");
+        sql.bind(query.clone()).push(") x cross join events e");
+        true
+    } else {
+        sql.push("from events e");
+        false
+    };
+    sql.push(" where ").push(if leader { "e.id = x.event_id and " } else { "" });
+    visible(sql, &filter.scope);
+    within(sql, &filter.window);
+    for link in links.iter().chain(&geo_link) {
+        sql.push(" and e.id in (select event_id from ").push(link.table);
+        sql.push(" where other_id in ").ids(link.ids).push(")");
+    }
+    let led_by_words = leader && filter_has_no_link(filter);
+    if let Some(query) = indexed.filter(|_| !led_by_words) {
+        sql.push(" and e.id in (select rowid from events_fts where events_fts match ");
+        sql.bind(query).push(")");
+    }
+    for word in rest {
+        sql.push(" and ").contains("e.search_ci", word);
+    }
+    for word in &filter.words.unwanted {
+        sql.push(" and not (").contains("e.search_ci", word).push(")");
+    }
+    if let Some(featured) = filter.featured {
+        sql.push(if featured { " and e.featured" } else { " and not e.featured" });
+    }
+    if let Some(ids) = &filter.include {
+        sql.push(" and e.id in ").ids(ids);
+    }
+    if let Some(parent) = filter.parent {
+        sql.push(&format!(" and e.parent_id = {parent}"));
+    }
+}
+
+fn filter_has_no_link(filter: &EventFilter) -> bool {
+    links(filter).is_empty()
+}
+
+/// Parts the wanted words into a query for the trigram index and those that LIKE has to find.
+fn split_words(backend: Backend, words: &Words) -> (Option<String>, Vec<&str>) {
+    let wanted = words.wanted.iter().map(String::as_str);
+    if backend == Backend::Postgres {
+        return (None, wanted.collect());
+    }
+    let (long, short): (Vec<&str>, Vec<&str>) =
+        wanted.partition(|word| word.chars().count() >= INDEXED_CHARACTERS);
+    let quoted: Vec<String> =
+        long.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
+    ((!quoted.is_empty()).then(|| quoted.join(" ")), short)
+}
+
+/// Appends the condition that the caller may see the event in a list.
+fn visible(sql: &mut Sql, scope: &Scope) {
+    if scope.is_public() {
+        sql.push("e.pub = 1");
+        return;
+    }
+    sql.push("e.listed and ");
+    statuses(sql, "e", scope);
+}
+
+/// Appends the condition on status and author, for events, venues and organizers alike.
+pub fn statuses(sql: &mut Sql, alias: &str, scope: &Scope) {
+    let published = format!("{alias}.status = 'publish'");
+    let Others::Of { author, statuses } = &scope.others else {
+        sql.push(&published);
+        return;
+    };
+    sql.push("(").push(if scope.published { &published } else { "1 = 0" }).push(" or (");
+    match statuses {
+        Some(statuses) => {
+            sql.push(alias).push(".status in ").texts(statuses.iter().map(|s| s.as_str()));
+        }
+        None => {
+            sql.push(alias).push(".status not in ('trash', 'publish')");
+        }
+    }
+    if let Some(author) = author {
+        sql.push(&format!(" and {alias}.author_id = {author}"));
+    }
+    sql.push("))");
+}
+
+/// Appends the window on the alias `e`, with a range of wall clocks that an index can follow.
+pub fn within(sql: &mut Sql, window: &Window) {
+    let mut bound = |text: &str, value: Option<i64>| {
+        if let Some(value) = value {
+            sql.push(&format!(" and e.{text} {value}"));
+        }
+    };
+    bound("start_utc >=", window.start_min);
+    bound("start_utc <=", window.start_max);
+    bound("end_utc >=", window.end_min);
+    bound("end_utc <=", window.end_max);
+    bound("start_local >=", window.start_min.map(|from| from.saturating_sub(DRIFT)));
+    let latest = [window.start_max, window.end_max].into_iter().flatten().min();
+    bound("start_local <=", latest.map(|to| to.saturating_add(DRIFT)));
+}
+
+/// Finds the venues that a place filter leads to: a rectangle by index, then the exact distance.
+fn geo_venues(db: &mut Db, filter: &EventFilter) -> Result<Option<Vec<i64>>, StoreError> {
+    match filter.geo {
+        None => Ok(None),
+        Some(Geo::Known) => {
+            let sql = Sql::new(db, "select id from venues where geo_lat is not null");
+            sql.load_ids(db).map(Some)
+        }
+        Some(Geo::Near { point, km }) => near(db, point, km).map(Some),
+    }
+}
+
+#[derive(diesel::QueryableByName)]
+struct PlaceRow {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    id: i64,
+    #[diesel(sql_type = diesel::sql_types::Double)]
+    geo_lat: f64,
+    #[diesel(sql_type = diesel::sql_types::Double)]
+    geo_lng: f64,
+}
+
+fn near(db: &mut Db, point: Point, km: f64) -> Result<Vec<i64>, StoreError> {
+    let reach = point.around(km);
+    let text = format!(
+        "select id, geo_lat, geo_lng from venues where geo_lat between {} and {} \
+         and geo_lng between {} and {}",
+        reach.south, reach.north, reach.west, reach.east
+    );
+    let rows: Vec<PlaceRow> = Sql::new(db, &text).load(db)?;
+    let within = |row: &PlaceRow| {
+        point.distance_km(Point { lat: row.geo_lat, lng: row.geo_lng }) <= km
+    };
+    Ok(rows.iter().filter(|row| within(row)).map(|row| row.id).collect())
+}

@@ -1,0 +1,222 @@
+//! Events: rows in and out, with every derived copy kept in the same transaction.
+
+use diesel::prelude::*;
+use ::store::{Db, StoreError};
+
+use super::schema::events;
+use super::sql::Sql;
+use super::{counts, entities, links, terms};
+use crate::model::event::{Event, Links};
+use crate::model::schedule::Schedule;
+use crate::model::status::{Stage, Status};
+use crate::model::zone::Zone;
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = events)]
+#[diesel(treat_none_as_null = true)]
+#[diesel(treat_none_as_default_value = false)]
+struct Row {
+    id: i64,
+    author_id: i64,
+    status: String,
+    prev_status: Option<String>,
+    title: String,
+    description: String,
+    excerpt: String,
+    slug: String,
+    published_utc: i64,
+    published_local: i64,
+    modified_utc: i64,
+    start_local: i64,
+    end_local: i64,
+    start_utc: i64,
+    end_utc: i64,
+    timezone: String,
+    all_day: bool,
+    cost: String,
+    website: String,
+    show_map: bool,
+    show_map_link: bool,
+    listed: bool,
+    sticky: bool,
+    featured: bool,
+    image_id: Option<i64>,
+    parent_id: Option<i64>,
+    password: Option<String>,
+    ical_uid: Option<String>,
+    sequence: i64,
+    is_public: i32,
+    is_long: i32,
+}
+
+impl From<Row> for Event {
+    fn from(row: Row) -> Event {
+        let schedule = Schedule {
+            zone: Zone::parse(&row.timezone).unwrap_or_else(Zone::utc),
+            all_day: row.all_day,
+            start_local: row.start_local,
+            end_local: row.end_local,
+            start_utc: row.start_utc,
+            end_utc: row.end_utc,
+        };
+        Event {
+            id: row.id,
+            author: row.author_id,
+            status: Status::stored(row.status),
+            previous: row.prev_status.map(Status::stored),
+            title: row.title,
+            description: row.description,
+            excerpt: row.excerpt,
+            slug: row.slug,
+            published_utc: row.published_utc,
+            published_local: row.published_local,
+            modified_utc: row.modified_utc,
+            schedule,
+            cost: serde_json::from_str(&row.cost).unwrap_or_default(),
+            website: row.website,
+            show_map: row.show_map,
+            show_map_link: row.show_map_link,
+            listed: row.listed,
+            sticky: row.sticky,
+            featured: row.featured,
+            image: row.image_id,
+            parent: row.parent_id,
+            password: row.password,
+            ical_uid: row.ical_uid,
+            sequence: row.sequence,
+        }
+    }
+}
+
+fn row(event: &Event) -> Row {
+    let schedule = &event.schedule;
+    Row {
+        id: event.id,
+        author_id: event.author,
+        status: event.status.as_str().to_owned(),
+        prev_status: event.previous.as_ref().map(|status| status.as_str().to_owned()),
+        title: event.title.clone(),
+        description: event.description.clone(),
+        excerpt: event.excerpt.clone(),
+        slug: event.slug.clone(),
+        published_utc: event.published_utc,
+        published_local: event.published_local,
+        modified_utc: event.modified_utc,
+        start_local: schedule.start_local,
+        end_local: schedule.end_local,
+        start_utc: schedule.start_utc,
+        end_utc: schedule.end_utc,
+        timezone: schedule.zone.name().to_owned(),
+        all_day: schedule.all_day,
+        cost: serde_json::Value::from(event.cost.clone()).to_string(),
+        website: event.website.clone(),
+        show_map: event.show_map,
+        show_map_link: event.show_map_link,
+        listed: event.listed,
+        sticky: event.sticky,
+        featured: event.featured,
+        image_id: event.image,
+        parent_id: event.parent,
+        password: event.password.clone(),
+        ical_uid: event.ical_uid.clone(),
+        sequence: event.sequence,
+        is_public: i32::from(event.is_public()),
+        is_long: i32::from(event.is_long()),
+    }
+}
+
+/// Finds an event by id.
+pub fn find(db: &mut Db, id: i64) -> Result<Option<Event>, StoreError> {
+    let row = events::table.find(id).select(Row::as_select()).first(db).optional()?;
+    Ok(row.map(Event::from))
+}
+
+/// Finds an event by its stored slug.
+pub fn find_by_slug(db: &mut Db, slug: &str) -> Result<Option<Event>, StoreError> {
+    let found = events::table.filter(events::slug.eq(slug));
+    let row = found.select(Row::as_select()).first(db).optional()?;
+    Ok(row.map(Event::from))
+}
+
+/// Tells whether an event with this id exists.
+pub fn exists(db: &mut Db, id: i64) -> Result<bool, StoreError> {
+    Ok(events::table.find(id).count().get_result::<i64>(db)? > 0)
+}
+
+/// Reads events by id, in the order of the ids.
+pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<Vec<Event>, StoreError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<Row> =
+        events::table.filter(events::id.eq_any(ids.to_vec())).select(Row::as_select()).load(db)?;
+    let mut found: std::collections::HashMap<i64, Event> =
+        rows.into_iter().map(|row| (row.id, Event::from(row))).collect();
+    Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
+}
+
+/// Inserts a new event; its id was allocated before, because a slug may need it.
+pub fn insert(db: &mut Db, event: &Event, with: &Links) -> Result<(), StoreError> {
+    let searched = event.searched();
+    diesel::insert_into(events::table)
+        .values((row(event), events::search_ci.eq(&searched)))
+        .execute(db)?;
+    index_text(db, event.id, None, &searched)?;
+    links::replace(db, event, &Links::default(), with)?;
+    terms::recount(db, None, Some((event, with)))?;
+    counts::replace(db, None, Some(event))
+}
+
+/// Writes a changed event over its old self.
+pub fn update(
+    db: &mut Db,
+    (old, old_links): (&Event, &Links),
+    (new, new_links): (&Event, &Links),
+) -> Result<(), StoreError> {
+    let (before, after) = (old.searched(), new.searched());
+    diesel::update(events::table.find(new.id))
+        .set((row(new), events::search_ci.eq(&after)))
+        .execute(db)?;
+    index_text(db, new.id, Some(&before), &after)?;
+    links::refresh_copies(db, old, new)?;
+    links::replace(db, new, old_links, new_links)?;
+    terms::recount(db, Some((old, old_links)), Some((new, new_links)))?;
+    counts::replace(db, Some(old), Some(new))
+}
+
+/// Keeps SQLite's text index; PostgreSQL keeps its own.
+fn index_text(db: &mut Db, id: i64, old: Option<&str>, new: &str) -> Result<(), StoreError> {
+    if matches!(db, Db::Pg(_)) || old == Some(new) {
+        return Ok(());
+    }
+    if old.is_some() {
+        let text = format!("delete from events_fts where rowid = {id}");
+        Sql::new(db, &text).execute(db)?;
+    }
+    let mut sql = Sql::new(db, "insert into events_fts (rowid, search_ci) values (");
+    sql.push(&format!("{id}, ")).bind(new).push(")");
+    sql.execute(db).map(drop)
+}
+
+/// Takes an id for a new event.
+pub fn allocate(db: &mut Db) -> Result<i64, StoreError> {
+    entities::allocate(db, entities::EVENT)
+}
+
+/// Publishes the events whose publication date has come; returns how many there were.
+pub fn publish_due(db: &mut Db, now: i64) -> Result<usize, StoreError> {
+    let due: Vec<Row> = events::table
+        .filter(events::status.eq("future").and(events::published_utc.le(now)))
+        .order(events::id)
+        .limit(1000)
+        .select(Row::as_select())
+        .load(db)?;
+    let count = due.len();
+    for old in due.into_iter().map(Event::from) {
+        let with = links::of_event(db, old.id)?;
+        let mut new = old.clone();
+        new.set_status(Status::of(Stage::Publish));
+        update(db, (&old, &with), (&new, &with))?;
+    }
+    Ok(count)
+}

@@ -1,0 +1,74 @@
+//! Images known by their address.
+
+use std::collections::HashMap;
+
+use diesel::prelude::*;
+use ::store::{Db, StoreError};
+
+use super::entities;
+use super::schema::images;
+use crate::model::image::Image;
+
+type Row = (i64, String, String, Option<i64>, Option<i64>, Option<i64>);
+
+fn image((id, url, extension, width, height, filesize): Row) -> Image {
+    Image { id, url, extension, width, height, filesize }
+}
+
+macro_rules! columns {
+    () => {
+        (
+            images::id,
+            images::url,
+            images::extension,
+            images::width,
+            images::height,
+            images::filesize,
+        )
+    };
+}
+
+/// Tells whether an image with this id exists.
+pub fn exists(db: &mut Db, id: i64) -> Result<bool, StoreError> {
+    Ok(images::table.find(id).count().get_result::<i64>(db)? > 0)
+}
+
+/// Reads images by id.
+pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Image>, StoreError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows: Vec<Row> =
+        images::table.filter(images::id.eq_any(ids.to_vec())).select(columns!()).load(db)?;
+    Ok(rows.into_iter().map(|row| (row.0, image(row))).collect())
+}
+
+/// Returns the id of the image with this address, recording it when it is new.
+pub fn link(
+    db: &mut Db,
+    url: &str,
+    extension: &str,
+    author: i64,
+    now: i64,
+) -> Result<i64, StoreError> {
+    let known: Option<i64> = images::table
+        .filter(images::url.eq(url))
+        .order(images::id)
+        .select(images::id)
+        .first(db)
+        .optional()?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    let id = entities::allocate(db, entities::IMAGE)?;
+    diesel::insert_into(images::table)
+        .values((
+            images::id.eq(id),
+            images::url.eq(url),
+            images::extension.eq(extension),
+            images::author_id.eq(author),
+            images::created_utc.eq(now),
+        ))
+        .execute(db)?;
+    Ok(id)
+}

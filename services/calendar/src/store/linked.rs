@@ -1,0 +1,348 @@
+//! Venues and organizers: two tables that differ in a few columns, read into one shape.
+
+use std::collections::HashMap;
+
+use diesel::prelude::*;
+use ::store::{Db, StoreError};
+
+use super::schema::{organizers, venues};
+use super::sql::Sql;
+use super::{entities, event_list, links};
+use crate::model::geo::Point;
+use crate::model::html;
+use crate::model::linked::{Kind, Linked, Place};
+use crate::model::list::{LinkedFilter, Paging};
+use crate::model::role::{self, Actor};
+use crate::model::search;
+use crate::model::status::Status;
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = venues, treat_none_as_null = true, treat_none_as_default_value = false)]
+struct VenueRow {
+    id: i64,
+    author_id: i64,
+    status: String,
+    prev_status: Option<String>,
+    name: String,
+    description: String,
+    excerpt: String,
+    slug: String,
+    published_utc: i64,
+    published_local: i64,
+    modified_utc: i64,
+    image_id: Option<i64>,
+    phone: String,
+    website: String,
+    address: String,
+    city: String,
+    country: String,
+    province: String,
+    state: String,
+    stateprovince: String,
+    zip: String,
+    show_map: bool,
+    show_map_link: bool,
+    geo_lat: Option<f64>,
+    geo_lng: Option<f64>,
+}
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = organizers, treat_none_as_null = true, treat_none_as_default_value = false)]
+struct OrganizerRow {
+    id: i64,
+    author_id: i64,
+    status: String,
+    prev_status: Option<String>,
+    name: String,
+    description: String,
+    excerpt: String,
+    slug: String,
+    published_utc: i64,
+    published_local: i64,
+    modified_utc: i64,
+    image_id: Option<i64>,
+    phone: String,
+    website: String,
+    email: String,
+}
+
+/// Builds a [`Linked`] from the columns that both tables have; the rest is given behind.
+macro_rules! linked {
+    ($kind:expr, $row:ident, $email:expr, $place:expr) => {
+        Linked {
+            kind: $kind,
+            id: $row.id,
+            author: $row.author_id,
+            status: Status::stored($row.status),
+            previous: $row.prev_status.map(Status::stored),
+            name: $row.name,
+            description: $row.description,
+            excerpt: $row.excerpt,
+            slug: $row.slug,
+            published_utc: $row.published_utc,
+            published_local: $row.published_local,
+            modified_utc: $row.modified_utc,
+            image: $row.image_id,
+            phone: $row.phone,
+            website: $row.website,
+            email: $email,
+            place: $place,
+        }
+    };
+}
+
+/// Builds a row of either table from a [`Linked`]; columns of its own are given behind.
+macro_rules! row {
+    ($type:ident, $from:ident, $($field:ident : $value:expr),* $(,)?) => {
+        $type {
+            id: $from.id,
+            author_id: $from.author,
+            status: $from.status.as_str().to_owned(),
+            prev_status: $from.previous.as_ref().map(|status| status.as_str().to_owned()),
+            name: $from.name.clone(),
+            description: $from.description.clone(),
+            excerpt: $from.excerpt.clone(),
+            slug: $from.slug.clone(),
+            published_utc: $from.published_utc,
+            published_local: $from.published_local,
+            modified_utc: $from.modified_utc,
+            image_id: $from.image,
+            phone: $from.phone.clone(),
+            website: $from.website.clone(),
+            $($field: $value),*
+        }
+    };
+}
+
+impl From<VenueRow> for Linked {
+    fn from(row: VenueRow) -> Linked {
+        let geo = row.geo_lat.zip(row.geo_lng).map(|(lat, lng)| Point { lat, lng });
+        let place = Place {
+            address: row.address,
+            city: row.city,
+            country: row.country,
+            province: row.province,
+            state: row.state,
+            stateprovince: row.stateprovince,
+            zip: row.zip,
+            show_map: row.show_map,
+            show_map_link: row.show_map_link,
+            geo,
+        };
+        linked!(Kind::Venue, row, String::new(), place)
+    }
+}
+
+impl From<OrganizerRow> for Linked {
+    fn from(row: OrganizerRow) -> Linked {
+        linked!(Kind::Organizer, row, row.email, Place::default())
+    }
+}
+
+fn venue_row(linked: &Linked) -> VenueRow {
+    let place = &linked.place;
+    row!(VenueRow, linked,
+        address: place.address.clone(),
+        city: place.city.clone(),
+        country: place.country.clone(),
+        province: place.province.clone(),
+        state: place.state.clone(),
+        stateprovince: place.stateprovince.clone(),
+        zip: place.zip.clone(),
+        show_map: place.show_map,
+        show_map_link: place.show_map_link,
+        geo_lat: place.geo.map(|point| point.lat),
+        geo_lng: place.geo.map(|point| point.lng),
+    )
+}
+
+fn organizer_row(linked: &Linked) -> OrganizerRow {
+    row!(OrganizerRow, linked, email: linked.email.clone())
+}
+
+/// Loads the rows of a filtered table of either kind.
+macro_rules! load {
+    ($db:ident, $kind:expr, |$table:ident| $filter:expr) => {
+        match $kind {
+            Kind::Venue => {
+                use super::schema::venues as $table;
+                let query = $table::table.filter($filter).order($table::id);
+                let rows: Vec<VenueRow> = query.select(VenueRow::as_select()).load($db)?;
+                rows.into_iter().map(Linked::from).collect::<Vec<_>>()
+            }
+            Kind::Organizer => {
+                use super::schema::organizers as $table;
+                let query = $table::table.filter($filter).order($table::id);
+                let rows: Vec<OrganizerRow> = query.select(OrganizerRow::as_select()).load($db)?;
+                rows.into_iter().map(Linked::from).collect::<Vec<_>>()
+            }
+        }
+    };
+}
+
+/// Finds a row by id.
+pub fn find(db: &mut Db, kind: Kind, id: i64) -> Result<Option<Linked>, StoreError> {
+    Ok(load!(db, kind, |table| table::id.eq(id)).pop())
+}
+
+/// Finds a row by its stored slug.
+pub fn find_by_slug(db: &mut Db, kind: Kind, slug: &str) -> Result<Option<Linked>, StoreError> {
+    Ok(load!(db, kind, |table| table::slug.eq(slug)).pop())
+}
+
+/// Finds the rows with a folded name, oldest first.
+pub fn by_name(db: &mut Db, kind: Kind, folded: &str) -> Result<Vec<Linked>, StoreError> {
+    Ok(load!(db, kind, |table| table::name_ci.eq(folded)))
+}
+
+/// Reads rows by id.
+pub fn by_ids(
+    db: &mut Db,
+    kind: Kind,
+    ids: &[i64],
+) -> Result<HashMap<i64, Linked>, StoreError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows = load!(db, kind, |table| table::id.eq_any(ids.to_vec()));
+    Ok(rows.into_iter().map(|row| (row.id, row)).collect())
+}
+
+/// Takes an id for a new row.
+pub fn allocate(db: &mut Db, kind: Kind) -> Result<i64, StoreError> {
+    entities::allocate(db, kind.entity())
+}
+
+fn folded(linked: &Linked) -> (String, String) {
+    (search::fold(&html::plain(&linked.name)), search::fold(&linked.searched()))
+}
+
+/// Inserts a new row, whose id was allocated before.
+pub fn insert(db: &mut Db, linked: &Linked) -> Result<(), StoreError> {
+    let (name_ci, search_ci) = folded(linked);
+    match linked.kind {
+        Kind::Venue => diesel::insert_into(venues::table)
+            .values((
+                venue_row(linked),
+                venues::name_ci.eq(name_ci),
+                venues::search_ci.eq(search_ci),
+            ))
+            .execute(db)?,
+        Kind::Organizer => diesel::insert_into(organizers::table)
+            .values((
+                organizer_row(linked),
+                organizers::name_ci.eq(name_ci),
+                organizers::search_ci.eq(search_ci),
+            ))
+            .execute(db)?,
+    };
+    Ok(())
+}
+
+/// Writes a changed row over its old self; what goes to the trash loses its links.
+pub fn update(db: &mut Db, linked: &Linked) -> Result<(), StoreError> {
+    let (name_ci, search_ci) = folded(linked);
+    match linked.kind {
+        Kind::Venue => diesel::update(venues::table.find(linked.id))
+            .set((
+                venue_row(linked),
+                venues::name_ci.eq(name_ci),
+                venues::search_ci.eq(search_ci),
+            ))
+            .execute(db)?,
+        Kind::Organizer => diesel::update(organizers::table.find(linked.id))
+            .set((
+                organizer_row(linked),
+                organizers::name_ci.eq(name_ci),
+                organizers::search_ci.eq(search_ci),
+            ))
+            .execute(db)?,
+    };
+    if linked.status.is_trashed() {
+        links::remove_linked(db, linked.kind, linked.id)?;
+    }
+    Ok(())
+}
+
+/// Reads a page of rows, newest publication first, and the number of all that match.
+pub fn page(
+    db: &mut Db,
+    kind: Kind,
+    filter: &LinkedFilter,
+    paging: Paging,
+) -> Result<(Vec<Linked>, i64), StoreError> {
+    let mut count = Sql::new(db, "select count(*) as n ");
+    conditions(&mut count, kind, filter);
+    let total = count.number(db)?;
+    if total <= paging.offset() {
+        return Ok((Vec::new(), total));
+    }
+    let mut sql = Sql::new(db, "select v.id as id ");
+    conditions(&mut sql, kind, filter);
+    sql.push(" order by v.published_utc desc, v.id desc");
+    sql.push(&format!(" limit {} offset {}", paging.per_page, paging.offset()));
+    let ids = sql.load_ids(db)?;
+    let mut rows = by_ids(db, kind, &ids)?;
+    Ok((ids.iter().filter_map(|id| rows.remove(id)).collect(), total))
+}
+
+fn conditions(sql: &mut Sql, kind: Kind, filter: &LinkedFilter) {
+    sql.push("from ").push(kind.collection()).push(" v where ");
+    event_list::statuses(sql, "v", &filter.scope);
+    if let Some(search) = &filter.search {
+        sql.push(" and ").contains("v.search_ci", &search::fold(search));
+    }
+    if let Some(event) = filter.event {
+        linked_to(sql, kind, true);
+        sql.push(&format!("l.event_id = {event})"));
+    }
+    if let Some(wanted) = filter.has_events {
+        linked_to(sql, kind, wanted);
+        sql.push("l.event_id in (select e.id from events e where e.id = l.event_id and (");
+        sql.push("e.status in ('publish', 'future')");
+        private_events(sql, &filter.actor);
+        sql.push(")))");
+    }
+    if let Some(since) = filter.upcoming_since {
+        linked_to(sql, kind, true);
+        sql.push(&format!("l.start_utc >= {since} and "));
+        sql.push("l.event_id in (select e.id from events e where e.id = l.event_id and ");
+        readable_events(sql, &filter.actor);
+        sql.push("))");
+    }
+}
+
+/// Appends the beginning of a condition on the links; the caller closes the bracket.
+fn linked_to(sql: &mut Sql, kind: Kind, wanted: bool) {
+    sql.push(if wanted { " and exists (" } else { " and not exists (" });
+    sql.push("select 1 from ").push(links::table(kind)).push(" l where l.other_id = v.id and ");
+}
+
+fn private_events(sql: &mut Sql, actor: &Actor) {
+    if role::sees_all(actor) {
+        sql.push(" or e.status = 'private'");
+    } else if let Some(own) = role::sees_own(actor) {
+        sql.push(&format!(" or (e.status = 'private' and e.author_id = {own})"));
+    }
+}
+
+fn readable_events(sql: &mut Sql, actor: &Actor) {
+    if role::sees_all(actor) {
+        sql.push("e.status <> 'trash'");
+    } else if let Some(own) = role::sees_own(actor) {
+        sql.push(&format!(
+            "(e.status = 'publish' or (e.status <> 'trash' and e.author_id = {own}))"
+        ));
+    } else {
+        sql.push("e.status = 'publish'");
+    }
+}
+
+/// Publishes the rows whose publication date has come.
+pub fn publish_due(db: &mut Db, kind: Kind, now: i64) -> Result<usize, StoreError> {
+    let text = format!(
+        "update {} set status = 'publish' where status = 'future' and published_utc <= {now}",
+        kind.collection()
+    );
+    Sql::new(db, &text).execute(db)
+}

@@ -1,0 +1,167 @@
+//! Links of events to terms, venues and organizers, with the copies that lists are read from.
+
+use std::collections::HashMap;
+
+use diesel::sql_types::{BigInt, Integer};
+use ::store::{Db, StoreError};
+
+use super::sql::Sql;
+use crate::model::event::{Event, Links};
+use crate::model::linked::Kind;
+use crate::model::term::Taxonomy;
+
+const TABLES: [&str; 3] = ["event_terms", "event_venues", "event_organizers"];
+
+#[derive(diesel::QueryableByName)]
+struct Row {
+    #[diesel(sql_type = BigInt)]
+    event_id: i64,
+    #[diesel(sql_type = BigInt)]
+    other_id: i64,
+    /// 1 category, 2 tag, 3 venue, 4 organizer.
+    #[diesel(sql_type = Integer)]
+    what: i32,
+}
+
+/// Returns the link table of a kind.
+pub fn table(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Venue => "event_venues",
+        Kind::Organizer => "event_organizers",
+    }
+}
+
+/// Reads the links of several events at once.
+pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Links>, StoreError> {
+    let mut links: HashMap<i64, Links> = HashMap::new();
+    if ids.is_empty() {
+        return Ok(links);
+    }
+    let mut sql = Sql::new(
+        db,
+        "select l.event_id, l.other_id, t.taxonomy as what, l.position from event_terms l \
+         join terms t on t.id = l.other_id where l.event_id in ",
+    );
+    sql.ids(ids);
+    sql.push(
+        " union all select event_id, other_id, 3 as what, position from event_venues \
+         where event_id in ",
+    );
+    sql.ids(ids);
+    sql.push(
+        " union all select event_id, other_id, 4 as what, position from event_organizers \
+         where event_id in ",
+    );
+    sql.ids(ids).push(" order by position, other_id");
+    for row in sql.load::<Row>(db)? {
+        let links = links.entry(row.event_id).or_default();
+        let list = match row.what {
+            1 => &mut links.categories,
+            2 => &mut links.tags,
+            3 => &mut links.venues,
+            _ => &mut links.organizers,
+        };
+        list.push(row.other_id);
+    }
+    Ok(links)
+}
+
+/// Reads the links of one event.
+pub fn of_event(db: &mut Db, id: i64) -> Result<Links, StoreError> {
+    Ok(of_events(db, &[id])?.remove(&id).unwrap_or_default())
+}
+
+/// Makes the links of an event what they shall be, touching only the tables that change.
+pub fn replace(db: &mut Db, event: &Event, old: &Links, new: &Links) -> Result<(), StoreError> {
+    let terms = |links: &Links| [links.categories.clone(), links.tags.clone()].concat();
+    write(db, TABLES[0], event, &terms(old), &terms(new))?;
+    write(db, TABLES[1], event, &old.venues, &new.venues)?;
+    write(db, TABLES[2], event, &old.organizers, &new.organizers)
+}
+
+fn write(
+    db: &mut Db,
+    table: &str,
+    event: &Event,
+    old: &[i64],
+    new: &[i64],
+) -> Result<(), StoreError> {
+    if old == new {
+        return Ok(());
+    }
+    if !old.is_empty() {
+        let text = format!("delete from {table} where event_id = {}", event.id);
+        Sql::new(db, &text).execute(db)?;
+    }
+    if new.is_empty() {
+        return Ok(());
+    }
+    let copies = copies(event);
+    let rows: Vec<String> = new
+        .iter()
+        .enumerate()
+        .map(|(position, other)| format!("({}, {other}, {position}, {copies})", event.id))
+        .collect();
+    let text = format!(
+        "insert into {table} (event_id, other_id, position, pub, start_local, published_utc, \
+         start_utc, end_utc) values {}",
+        rows.join(", ")
+    );
+    Sql::new(db, &text).execute(db).map(drop)
+}
+
+/// Writes the values of the copied columns in the order of the insert above.
+fn copies(event: &Event) -> String {
+    let schedule = &event.schedule;
+    format!(
+        "{}, {}, {}, {}, {}",
+        i32::from(event.is_public()),
+        schedule.start_local,
+        event.published_utc,
+        schedule.start_utc,
+        schedule.end_utc
+    )
+}
+
+/// Brings the copies up to date after an event changed.
+pub fn refresh_copies(db: &mut Db, old: &Event, new: &Event) -> Result<(), StoreError> {
+    if copies(old) == copies(new) {
+        return Ok(());
+    }
+    let schedule = &new.schedule;
+    for table in TABLES {
+        let text = format!(
+            "update {table} set pub = {}, start_local = {}, published_utc = {}, start_utc = {}, \
+             end_utc = {} where event_id = {}",
+            i32::from(new.is_public()),
+            schedule.start_local,
+            new.published_utc,
+            schedule.start_utc,
+            schedule.end_utc,
+            new.id
+        );
+        Sql::new(db, &text).execute(db)?;
+    }
+    Ok(())
+}
+
+/// Removes every link to a venue or an organizer.
+pub fn remove_linked(db: &mut Db, kind: Kind, id: i64) -> Result<(), StoreError> {
+    let text = format!("delete from {} where other_id = {id}", table(kind));
+    Sql::new(db, &text).execute(db).map(drop)
+}
+
+/// Removes every link to a term.
+pub fn remove_term(db: &mut Db, id: i64) -> Result<(), StoreError> {
+    let text = format!("delete from event_terms where other_id = {id}");
+    Sql::new(db, &text).execute(db).map(drop)
+}
+
+/// Reads the ids of the terms of an event in one taxonomy.
+pub fn terms_of(db: &mut Db, event: i64, taxonomy: Taxonomy) -> Result<Vec<i64>, StoreError> {
+    let links = of_event(db, event)?;
+    Ok(match taxonomy {
+        Taxonomy::Category => links.categories,
+        Taxonomy::Tag => links.tags,
+    })
+}

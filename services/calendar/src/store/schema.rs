@@ -1,0 +1,137 @@
+//! The tables that are read and written through diesel's query language.
+
+diesel::table! {
+    entities (id) {
+        id -> BigInt,
+        kind -> Integer,
+    }
+}
+
+diesel::table! {
+    users (id) {
+        id -> BigInt,
+        login -> Text,
+        display_name -> Text,
+        role -> Text,
+    }
+}
+
+diesel::table! {
+    images (id) {
+        id -> BigInt,
+        url -> Text,
+        file -> Nullable<Text>,
+        mime -> Nullable<Text>,
+        extension -> Text,
+        width -> Nullable<BigInt>,
+        height -> Nullable<BigInt>,
+        filesize -> Nullable<BigInt>,
+        author_id -> BigInt,
+        created_utc -> BigInt,
+    }
+}
+
+diesel::table! {
+    events (id) {
+        id -> BigInt,
+        author_id -> BigInt,
+        status -> Text,
+        prev_status -> Nullable<Text>,
+        title -> Text,
+        description -> Text,
+        excerpt -> Text,
+        slug -> Text,
+        published_utc -> BigInt,
+        published_local -> BigInt,
+        modified_utc -> BigInt,
+        start_local -> BigInt,
+        end_local -> BigInt,
+        start_utc -> BigInt,
+        end_utc -> BigInt,
+        timezone -> Text,
+        all_day -> Bool,
+        cost -> Text,
+        website -> Text,
+        show_map -> Bool,
+        show_map_link -> Bool,
+        listed -> Bool,
+        sticky -> Bool,
+        featured -> Bool,
+        image_id -> Nullable<BigInt>,
+        parent_id -> Nullable<BigInt>,
+        password -> Nullable<Text>,
+        ical_uid -> Nullable<Text>,
+        sequence -> BigInt,
+        search_ci -> Text,
+        #[sql_name = "pub"]
+        is_public -> Integer,
+        is_long -> Integer,
+    }
+}
+
+diesel::table! {
+    venues (id) {
+        id -> BigInt,
+        author_id -> BigInt,
+        status -> Text,
+        prev_status -> Nullable<Text>,
+        name -> Text,
+        name_ci -> Text,
+        search_ci -> Text,
+        description -> Text,
+        excerpt -> Text,
+        slug -> Text,
+        published_utc -> BigInt,
+        published_local -> BigInt,
+        modified_utc -> BigInt,
+        image_id -> Nullable<BigInt>,
+        phone -> Text,
+        website -> Text,
+        address -> Text,
+        city -> Text,
+        country -> Text,
+        province -> Text,
+        state -> Text,
+        stateprovince -> Text,
+        zip -> Text,
+        show_map -> Bool,
+        show_map_link -> Bool,
+        geo_lat -> Nullable<Double>,
+        geo_lng -> Nullable<Double>,
+    }
+}
+
+diesel::table! {
+    organizers (id) {
+        id -> BigInt,
+        author_id -> BigInt,
+        status -> Text,
+        prev_status -> Nullable<Text>,
+        name -> Text,
+        name_ci -> Text,
+        search_ci -> Text,
+        description -> Text,
+        excerpt -> Text,
+        slug -> Text,
+        published_utc -> BigInt,
+        published_local -> BigInt,
+        modified_utc -> BigInt,
+        image_id -> Nullable<BigInt>,
+        phone -> Text,
+        website -> Text,
+        email -> Text,
+    }
+}
+
+diesel::table! {
+    terms (id) {
+        id -> BigInt,
+        taxonomy -> Integer,
+        name -> Text,
+        name_ci -> Text,
+        slug -> Text,
+        description -> Text,
+        parent_id -> BigInt,
+        count -> BigInt,
+    }
+}

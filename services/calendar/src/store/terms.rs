@@ -1,0 +1,272 @@
+//! Categories and tags.
+
+use std::collections::{HashMap, HashSet};
+
+use diesel::prelude::*;
+use ::store::{Db, StoreError};
+
+use super::links;
+use super::schema::terms;
+use super::sql::Sql;
+use crate::model::event::{Event, Links};
+use crate::model::list::{Paging, TermFilter, TermOrder};
+use crate::model::search;
+use crate::model::term::{Taxonomy, Term};
+
+type Row = (i64, i32, String, String, String, i64, i64);
+
+fn term((id, taxonomy, name, slug, description, parent, count): Row) -> Term {
+    let taxonomy = if taxonomy == 1 { Taxonomy::Category } else { Taxonomy::Tag };
+    Term { id, taxonomy, name, slug, description, parent, count }
+}
+
+macro_rules! columns {
+    () => {
+        (
+            terms::id,
+            terms::taxonomy,
+            terms::name,
+            terms::slug,
+            terms::description,
+            terms::parent_id,
+            terms::count,
+        )
+    };
+}
+
+/// Finds a term of a taxonomy by id.
+pub fn find(db: &mut Db, taxonomy: Taxonomy, id: i64) -> Result<Option<Term>, StoreError> {
+    let found = terms::table.filter(terms::id.eq(id).and(terms::taxonomy.eq(taxonomy.code())));
+    Ok(found.select(columns!()).first::<Row>(db).optional()?.map(term))
+}
+
+/// Finds a term of a taxonomy by its stored slug.
+pub fn find_by_slug(
+    db: &mut Db,
+    taxonomy: Taxonomy,
+    slug: &str,
+) -> Result<Option<Term>, StoreError> {
+    let found = terms::table.filter(terms::slug.eq(slug).and(terms::taxonomy.eq(taxonomy.code())));
+    Ok(found.select(columns!()).first::<Row>(db).optional()?.map(term))
+}
+
+/// Finds the terms of a taxonomy with a name, without regard to case.
+pub fn by_name(db: &mut Db, taxonomy: Taxonomy, name: &str) -> Result<Vec<Term>, StoreError> {
+    let rows: Vec<Row> = terms::table
+        .filter(terms::name_ci.eq(search::fold(name)).and(terms::taxonomy.eq(taxonomy.code())))
+        .order(terms::id)
+        .select(columns!())
+        .load(db)?;
+    Ok(rows.into_iter().map(term).collect())
+}
+
+/// Reads terms by id, with all their ancestors.
+pub fn with_ancestors(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Term>, StoreError> {
+    let mut known: HashMap<i64, Term> = HashMap::new();
+    let mut wanted: Vec<i64> = ids.to_vec();
+    while !wanted.is_empty() {
+        let rows: Vec<Row> =
+            terms::table.filter(terms::id.eq_any(wanted)).select(columns!()).load(db)?;
+        let found: Vec<Term> = rows.into_iter().map(term).collect();
+        let parents: HashSet<i64> =
+            found.iter().map(|term| term.parent).filter(|parent| *parent != 0).collect();
+        known.extend(found.into_iter().map(|term| (term.id, term)));
+        wanted = parents.into_iter().filter(|id| !known.contains_key(id)).collect();
+    }
+    Ok(known)
+}
+
+/// Returns the ids together with those of all their descendants.
+pub fn with_descendants(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, StoreError> {
+    let mut known: HashSet<i64> = ids.iter().copied().collect();
+    let mut level: Vec<i64> = ids.to_vec();
+    while !level.is_empty() {
+        let children: Vec<i64> = terms::table
+            .filter(terms::taxonomy.eq(Taxonomy::Category.code()))
+            .filter(terms::parent_id.eq_any(level))
+            .select(terms::id)
+            .load(db)?;
+        level = children.into_iter().filter(|id| known.insert(*id)).collect();
+    }
+    let mut all: Vec<i64> = known.into_iter().collect();
+    all.sort_unstable();
+    Ok(all)
+}
+
+/// Inserts a term and returns its id.
+pub fn insert(db: &mut Db, new: &Term) -> Result<i64, StoreError> {
+    let id = diesel::insert_into(terms::table)
+        .values((
+            terms::taxonomy.eq(new.taxonomy.code()),
+            terms::name.eq(&new.name),
+            terms::name_ci.eq(search::fold(&new.name)),
+            terms::slug.eq(&new.slug),
+            terms::description.eq(&new.description),
+            terms::parent_id.eq(new.parent),
+            terms::count.eq(0),
+        ))
+        .returning(terms::id)
+        .get_result(db)?;
+    Ok(id)
+}
+
+/// Writes a changed term over its old self; the count is kept by the events.
+pub fn update(db: &mut Db, new: &Term) -> Result<(), StoreError> {
+    diesel::update(terms::table.find(new.id))
+        .set((
+            terms::name.eq(&new.name),
+            terms::name_ci.eq(search::fold(&new.name)),
+            terms::slug.eq(&new.slug),
+            terms::description.eq(&new.description),
+            terms::parent_id.eq(new.parent),
+        ))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Sets the parent of one term.
+pub fn set_parent(db: &mut Db, id: i64, parent: i64) -> Result<(), StoreError> {
+    diesel::update(terms::table.find(id)).set(terms::parent_id.eq(parent)).execute(db)?;
+    Ok(())
+}
+
+/// Deletes a term for good: its children move up to its parent, its links go.
+pub fn delete(db: &mut Db, old: &Term) -> Result<(), StoreError> {
+    let children = terms::table
+        .filter(terms::taxonomy.eq(old.taxonomy.code()).and(terms::parent_id.eq(old.id)));
+    diesel::update(children).set(terms::parent_id.eq(old.parent)).execute(db)?;
+    links::remove_term(db, old.id)?;
+    diesel::delete(terms::table.find(old.id)).execute(db)?;
+    Ok(())
+}
+
+/// Adjusts the numbers of published events after a write.
+pub fn recount(
+    db: &mut Db,
+    old: Option<(&Event, &Links)>,
+    new: Option<(&Event, &Links)>,
+) -> Result<(), StoreError> {
+    let counted = |state: Option<(&Event, &Links)>| -> HashSet<i64> {
+        state
+            .filter(|(event, _)| event.status.is_published())
+            .map(|(_, links)| links.categories.iter().chain(&links.tags).copied().collect())
+            .unwrap_or_default()
+    };
+    let (old, new) = (counted(old), counted(new));
+    let lost: Vec<i64> = old.difference(&new).copied().collect();
+    let gained: Vec<i64> = new.difference(&old).copied().collect();
+    for (ids, change) in [(lost, -1_i64), (gained, 1)] {
+        if !ids.is_empty() {
+            diesel::update(terms::table.filter(terms::id.eq_any(ids)))
+                .set(terms::count.eq(terms::count + change))
+                .execute(db)?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads a page of terms and the number of all that match.
+pub fn page(
+    db: &mut Db,
+    taxonomy: Taxonomy,
+    filter: &TermFilter,
+    paging: Paging,
+) -> Result<(Vec<Term>, i64), StoreError> {
+    let mut count = Sql::new(db, "select count(*) as n ");
+    conditions(db, &mut count, taxonomy, filter)?;
+    let total = count.number(db)?;
+    if total <= paging.offset() {
+        return Ok((Vec::new(), total));
+    }
+    let mut sql = Sql::new(db, "select t.id as id ");
+    conditions(db, &mut sql, taxonomy, filter)?;
+    order(&mut sql, filter);
+    sql.push(&format!(" limit {} offset {}", paging.per_page, paging.offset()));
+    let ids = sql.load_ids(db)?;
+    let rows: Vec<Row> =
+        terms::table.filter(terms::id.eq_any(ids.clone())).select(columns!()).load(db)?;
+    let mut found: HashMap<i64, Term> =
+        rows.into_iter().map(|row| (row.0, term(row))).collect();
+    Ok((ids.iter().filter_map(|id| found.remove(id)).collect(), total))
+}
+
+fn conditions(
+    db: &mut Db,
+    sql: &mut Sql,
+    taxonomy: Taxonomy,
+    filter: &TermFilter,
+) -> Result<(), StoreError> {
+    sql.push(&format!("from terms t where t.taxonomy = {}", taxonomy.code()));
+    if let Some(search) = &filter.search {
+        let needle = search::fold(search);
+        sql.push(" and (").contains("t.name_ci", &needle).push(" or ");
+        sql.contains("t.slug", &needle).push(")");
+    }
+    if let Some(ids) = &filter.include {
+        sql.push(" and t.id in ").ids(ids);
+    }
+    if !filter.exclude.is_empty() {
+        sql.push(" and t.id not in ").ids(&filter.exclude);
+    }
+    if let Some(slugs) = &filter.slugs {
+        sql.push(" and t.slug in ").texts(slugs.iter().map(String::as_str));
+    }
+    if let Some(parent) = filter.parent {
+        sql.push(&format!(" and t.parent_id = {parent}"));
+    }
+    if let Some(event) = filter.event {
+        let ids = links::terms_of(db, event, taxonomy)?;
+        sql.push(" and t.id in ").ids(&ids);
+    } else if filter.hide_empty {
+        match taxonomy {
+            Taxonomy::Tag => sql.push(" and t.count > 0"),
+            Taxonomy::Category => sql.push(
+                " and t.id in (with recursive used (id, parent_id) as (\
+                 select id, parent_id from terms where taxonomy = 1 and count > 0 \
+                 union select p.id, p.parent_id from terms p join used u on p.id = u.parent_id) \
+                 select id from used)",
+            ),
+        };
+    }
+    Ok(())
+}
+
+fn order(sql: &mut Sql, filter: &TermFilter) {
+    let way = if filter.descending { "desc" } else { "asc" };
+    sql.push(" order by ");
+    match filter.order {
+        TermOrder::Id => sql.push("t.id"),
+        TermOrder::Name => sql.push("t.name_ci"),
+        TermOrder::Slug => sql.push("t.slug"),
+        TermOrder::Description => sql.push("t.description"),
+        TermOrder::Parent => sql.push("t.parent_id"),
+        TermOrder::Count => sql.push("t.count"),
+        TermOrder::Given => given_order(sql, filter),
+    };
+    sql.push(&format!(" {way}, t.id {way}"));
+}
+
+/// Appends the place of a term in the list that was sent.
+fn given_order<'a>(sql: &'a mut Sql, filter: &TermFilter) -> &'a mut Sql {
+    if let Some(ids) = &filter.include {
+        let arms: Vec<String> =
+            ids.iter().enumerate().map(|(place, id)| format!("when {id} then {place}")).collect();
+        let arms = if arms.is_empty() { "when -1 then 0".to_owned() } else { arms.join(" ") };
+        return sql.push(&format!("case t.id {arms} end"));
+    }
+    sql.push("case t.slug when '' then 0");
+    for (place, slug) in filter.slugs.iter().flatten().enumerate() {
+        sql.push(" when ").bind(slug.as_str()).push(&format!(" then {place}"));
+    }
+    sql.push(" end")
+}
+
+/// Tells whether a slug is taken in a taxonomy by another term than `except`.
+pub fn slug_taken(
+    db: &mut Db,
+    taxonomy: Taxonomy,
+    slug: &str,
+    except: i64,
+) -> Result<bool, StoreError> {
+    Ok(find_by_slug(db, taxonomy, slug)?.is_some_and(|term| term.id != except))
+}
