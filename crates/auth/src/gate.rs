@@ -1,8 +1,10 @@
 //! The check that every request with a [`Caller`] passes.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use actix_web::{HttpMessage, HttpRequest};
+use tokio::sync::OnceCell;
 use web::{Credentials, client_ip};
 
 use crate::{AuthError, Caller, Key, KeyStore, Policy, QuotaId, Quotas, Rate, Remaining, TooMany};
@@ -20,6 +22,19 @@ use crate::{AuthError, Caller, Key, KeyStore, Policy, QuotaId, Quotas, Rate, Rem
 #[derive(Clone)]
 pub struct Gate {
     inner: Arc<Inner>,
+}
+
+/// The caller of one request: extractors ask for it side by side, and all but one wait.
+type Decision = Rc<OnceCell<Caller>>;
+
+fn decision(request: &HttpRequest) -> Decision {
+    let mut extensions = request.extensions_mut();
+    if let Some(decision) = extensions.get::<Decision>() {
+        return Rc::clone(decision);
+    }
+    let decision = Decision::default();
+    extensions.insert(Rc::clone(&decision));
+    decision
 }
 
 struct Inner {
@@ -50,19 +65,18 @@ impl Gate {
     /// # Errors
     /// [`AuthError`], which is a [`Fault`](web::Fault) for the client.
     pub async fn admit(&self, request: &HttpRequest) -> Result<Caller, AuthError> {
-        let admitted = request.extensions().get::<Caller>().cloned();
-        if let Some(caller) = admitted {
-            return Ok(caller);
-        }
-        let caller = match self.credentials(request)? {
-            None => self.charge_anonymous(request)?,
+        let decision = decision(request);
+        decision.get_or_try_init(|| self.decide(request)).await.cloned()
+    }
+
+    async fn decide(&self, request: &HttpRequest) -> Result<Caller, AuthError> {
+        match self.credentials(request)? {
+            None => self.charge_anonymous(request),
             Some(text) => {
                 let key = self.inner.keys.find(&text).await?;
-                self.charge_key(request, key)?
+                self.charge_key(request, key)
             }
-        };
-        request.extensions_mut().insert(caller.clone());
-        Ok(caller)
+        }
     }
 
     /// The text of the key in a request, for handlers that look it up together with their data;

@@ -1,0 +1,229 @@
+//! What a request meets before its handler.
+
+use std::sync::Arc;
+
+use ::web::{Credentials, ErrorFormat, Fault, RequestInfo};
+use actix_web::http::StatusCode;
+use actix_web::test::{TestRequest, call_service, init_service, read_body};
+use actix_web::{App, HttpMessage, HttpRequest, HttpResponse, web};
+use auth::{After, AuthError, Caller, Gate, KeyStore, Policy, Quota, Quotas, Remaining};
+
+use crate::House;
+
+struct Rules {
+    anonymous: Option<Quota>,
+}
+
+impl Policy for Rules {
+    fn credentials(&self, request: &HttpRequest) -> Result<Option<String>, AuthError> {
+        auth::header_key(request, "x-api-key")
+    }
+
+    fn anonymous(&self, _: &HttpRequest) -> Option<Quota> {
+        self.anonymous
+    }
+
+    fn refused(&self, _: &HttpRequest) -> Quota {
+        Quota::per_minute(2)
+    }
+
+    fn fallback_quota(&self, _: &HttpRequest) -> Quota {
+        Quota::per_minute(5)
+    }
+
+    fn cost(&self, request: &HttpRequest) -> u32 {
+        u32::from(request.path() != "/free")
+    }
+}
+
+struct Words;
+
+impl ErrorFormat for Words {
+    fn respond(&self, fault: &Fault, _: &RequestInfo) -> HttpResponse {
+        match fault {
+            Fault::Unauthorized(Credentials::Several) => HttpResponse::BadRequest().finish(),
+            Fault::Unauthorized(fault) => HttpResponse::Unauthorized().body(format!("{fault:?}")),
+            Fault::TooManyRequests { retry_after } => {
+                HttpResponse::TooManyRequests().body(retry_after.to_string())
+            }
+            _ => HttpResponse::InternalServerError().finish(),
+        }
+    }
+}
+
+async fn who(first: Caller, again: Caller, request: HttpRequest) -> String {
+    let state = request.extensions().get::<Remaining>().copied();
+    assert_eq!(first.remaining, again.remaining, "charged once");
+    assert_eq!(first.remaining, state.filter(|_| first.remaining.is_some()));
+    let owner = first.key.map_or_else(|| "nobody".to_owned(), |key| key.owner.clone());
+    format!("{owner} {:?}", first.remaining.map(|left| left.remaining))
+}
+
+#[derive(serde::Deserialize)]
+struct Picky {
+    page: u32,
+}
+
+async fn picky(caller: Caller, query: After<web::Query<Picky>>) -> String {
+    format!("{} {:?}", query.0.page, caller.remaining.map(|left| left.remaining))
+}
+
+/// Sends requests to an app with a gate: (path, address, keys) each, and gives status and body.
+async fn send(house: &House, rules: Rules, requests: &[(&str, &str, &[&str])]) -> Vec<String> {
+    let clock = house.clock.shared();
+    let gate = Gate::new(KeyStore::new(house.pools(), clock.clone()), Quotas::new(clock), rules);
+    let format: Arc<dyn ErrorFormat> = Arc::new(Words);
+    let app = App::new()
+        .app_data(format)
+        .app_data(gate)
+        .route("/", web::get().to(who))
+        .route("/free", web::get().to(who))
+        .route("/picky", web::get().to(picky));
+    let app = init_service(app).await;
+    let mut answers = Vec::new();
+    for (path, address, keys) in requests {
+        let peer = format!("{address}:4711").parse().unwrap();
+        let mut request = TestRequest::with_uri(path).peer_addr(peer);
+        for key in *keys {
+            request = request.append_header(("x-api-key", *key));
+        }
+        let answer = call_service(&app, request.to_request()).await;
+        let status = answer.status();
+        let body = String::from_utf8(read_body(answer).await.to_vec()).unwrap();
+        let status = if status == StatusCode::OK { String::new() } else { status.as_str().into() };
+        answers.push(format!("{status} {body}").trim().to_owned());
+    }
+    answers
+}
+
+const HERE: &str = "192.0.2.1";
+const THERE: &str = "192.0.2.2";
+
+#[actix_web::test]
+async fn live_key_has_its_own_bucket_whatever_the_address() {
+    let house = House::new();
+    let (_, key) = house.issue(&house.pools(), "alice");
+    let key = [key.as_str()];
+    let mut requests = vec![("/", HERE, key.as_slice()); 3];
+    requests.extend(vec![("/", THERE, key.as_slice()); 3]);
+    let answers = send(&house, Rules { anonymous: None }, &requests).await;
+    assert_eq!(
+        answers,
+        [
+            "alice Some(4)",
+            "alice Some(3)",
+            "alice Some(2)",
+            "alice Some(1)",
+            "alice Some(0)",
+            "429 12"
+        ]
+    );
+}
+
+#[actix_web::test]
+async fn plan_of_the_key_sets_its_bucket() {
+    let house = House::new();
+    let plan = auth::Plan::new("tiny", "Tiny", 60, 1);
+    let now = house.now();
+    let (_, key) = house
+        .pools()
+        .write_blocking(|db| {
+            auth::seed_plans(db, &[plan])?;
+            auth::issue(db, "alice", Some("tiny"), None, now)
+        })
+        .unwrap();
+    let key = [key.as_str()];
+    let requests = [("/", HERE, key.as_slice()); 2];
+    let answers = send(&house, Rules { anonymous: None }, &requests).await;
+    assert_eq!(answers, ["alice Some(0)", "429 1"]);
+}
+
+#[actix_web::test]
+async fn refused_keys_are_charged_to_the_address_and_never_turn_anonymous() {
+    let house = House::new();
+    let pools = house.pools();
+    let (_, live) = house.issue(&pools, "alice");
+    let (dead, text) = house.issue(&pools, "bob");
+    let now = house.now();
+    pools.write_blocking(|db| auth::revoke(db, dead.id, now)).unwrap();
+    let unknown = "0".repeat(32);
+    let rules = Rules { anonymous: Some(Quota::per_minute(100)) };
+    let answers = send(
+        &house,
+        rules,
+        &[
+            ("/", HERE, &[&text]),
+            ("/free", HERE, &[&unknown]),
+            ("/", HERE, &["junk"]),
+            ("/", THERE, &["junk"]),
+            ("/", HERE, &[&live]),
+            ("/", HERE, &[]),
+        ],
+    )
+    .await;
+    assert_eq!(
+        answers,
+        ["401 Refused", "401 Refused", "429 30", "401 Refused", "alice Some(4)", "nobody Some(99)"]
+    );
+}
+
+#[actix_web::test]
+async fn anonymous_callers_are_charged_by_address_or_refused() {
+    let house = House::new();
+    let requests = [("/", HERE, [].as_slice()), ("/", HERE, &[]), ("/", THERE, &[""])];
+    let open = Rules { anonymous: Some(Quota::per_minute(1)) };
+    assert_eq!(send(&house, open, &requests).await, ["nobody Some(0)", "429 60", "nobody Some(0)"]);
+    let closed = send(&house, Rules { anonymous: None }, &requests).await;
+    assert_eq!(closed, ["401 Missing"; 3]);
+}
+
+#[actix_web::test]
+async fn several_keys_are_told_apart_from_wrong_ones() {
+    let house = House::new();
+    let answers = send(&house, Rules { anonymous: None }, &[("/", HERE, &["a", "b"])]).await;
+    assert_eq!(answers, ["400"]);
+}
+
+#[actix_web::test]
+async fn free_operations_cost_nothing() {
+    let house = House::new();
+    let (_, key) = house.issue(&house.pools(), "alice");
+    let key = [key.as_str()];
+    let mut requests = vec![("/free", HERE, key.as_slice()); 9];
+    requests.push(("/", HERE, &key));
+    let answers = send(&house, Rules { anonymous: None }, &requests).await;
+    assert!(answers[..9].iter().all(|answer| answer == "alice None"), "{answers:?}");
+    assert_eq!(answers[9], "alice Some(4)");
+}
+
+#[test]
+fn bearer_is_read_in_any_case_and_other_schemes_are_none() {
+    let key = |value: &str| {
+        let request = TestRequest::default().insert_header(("authorization", value));
+        auth::bearer_key(&request.to_http_request()).unwrap()
+    };
+    assert_eq!(key("Bearer abc").as_deref(), Some("abc"));
+    assert_eq!(key("bEARER  abc ").as_deref(), Some("abc"));
+    assert_eq!(key("Basic abc"), None);
+    assert_eq!(key("Bearer"), None);
+}
+
+#[actix_web::test]
+async fn refusals_come_before_faults_in_the_query() {
+    let house = House::new();
+    let (_, key) = house.issue(&house.pools(), "alice");
+    let unknown = "0".repeat(32);
+    let answers = send(
+        &house,
+        Rules { anonymous: None },
+        &[
+            ("/picky?page=x", HERE, &[&unknown]),
+            ("/picky?page=x", HERE, &[]),
+            ("/picky?page=3", HERE, &[&key]),
+            ("/picky?page=x", HERE, &[&key]),
+        ],
+    )
+    .await;
+    assert_eq!(answers[..3], ["401 Refused", "401 Missing", "3 Some(4)"]);
+    assert!(answers[3].starts_with("400"), "{answers:?}");
+}

@@ -1,0 +1,165 @@
+//! The life of a key.
+
+use auth::{KeyError, KeyState, KeyStore, Plan};
+use store::StoreError;
+
+use crate::House;
+
+#[tokio::test]
+async fn key_is_found_in_any_case_and_its_text_is_not_on_file() {
+    use diesel::prelude::*;
+    let house = House::new();
+    let pools = house.pools();
+    let (key, text) = house.issue(&pools, "alice");
+    assert_eq!(text.len(), 32);
+    assert!(text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)), "{text}");
+    let store = KeyStore::new(pools.clone(), house.clock.shared());
+    for text in [text.clone(), text.to_uppercase()] {
+        assert_eq!(store.find(&text).await.unwrap().as_deref(), Some(&key));
+    }
+    let digest: Vec<u8> = pools
+        .read_blocking(|db| {
+            let column = auth::schema::api_key::table.select(auth::schema::api_key::digest);
+            Ok::<_, StoreError>(column.first(db)?)
+        })
+        .unwrap();
+    assert_eq!(digest, auth::digest(&text));
+}
+
+#[tokio::test]
+async fn unknown_and_malformed_keys_are_none() {
+    let house = House::new();
+    let store = KeyStore::new(house.pools(), house.clock.shared());
+    for text in ["", "abc", &"0".repeat(32), &"g".repeat(32), &"é".repeat(16)] {
+        assert!(store.find(text).await.unwrap().is_none(), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn key_revoked_by_another_process_is_dead_at_once() {
+    let house = House::new();
+    let (here, there) = (house.pools(), house.pools());
+    let (key, text) = house.issue(&here, "alice");
+    let stores = [&here, &there].map(|pools| KeyStore::new(pools.clone(), house.clock.shared()));
+    for store in &stores {
+        assert!(store.find(&text).await.unwrap().is_some());
+        assert!(store.find(&text).await.unwrap().is_some(), "a second time, from memory");
+    }
+    let now = house.now();
+    assert!(there.write(move |db| auth::revoke(db, key.id, now)).await.unwrap());
+    for store in &stores {
+        assert!(store.find(&text).await.unwrap().is_none());
+    }
+}
+
+#[tokio::test]
+async fn rotated_key_keeps_its_row_and_the_old_text_is_dead_at_once() {
+    let house = House::new();
+    let pools = house.pools();
+    let now = house.now();
+    let until = now + 1_000;
+    let (old, text) = pools
+        .write_blocking(|db| {
+            auth::seed_plans(db, &[Plan::new("standard", "Standard", 600, 300)])?;
+            auth::issue(db, "alice", Some("standard"), Some(until), now)
+        })
+        .unwrap();
+    let store = KeyStore::new(pools.clone(), house.clock.shared());
+    assert!(store.find(&text).await.unwrap().is_some());
+    let other = house.pools();
+    let (new, new_text) = other.write_blocking(|db| auth::rotate(db, old.id, now)).unwrap();
+    assert_ne!(text, new_text);
+    assert_eq!((new.id, &new.owner, &new.plan), (old.id, &old.owner, &old.plan));
+    assert_eq!(new.expires_at, Some(until));
+    assert!(store.find(&text).await.unwrap().is_none());
+    assert_eq!(store.find(&new_text).await.unwrap().as_deref(), Some(&new));
+}
+
+#[tokio::test]
+async fn key_works_until_its_end_and_not_a_second_longer() {
+    let house = House::new();
+    let pools = house.pools();
+    let now = house.now();
+    let (key, text) =
+        pools.write_blocking(|db| auth::issue(db, "alice", None, Some(now + 60), now)).unwrap();
+    let store = KeyStore::new(pools.clone(), house.clock.shared());
+    house.clock.advance(59);
+    assert!(store.find(&text).await.unwrap().is_some());
+    house.clock.advance(1);
+    assert!(store.find(&text).await.unwrap().is_none());
+    assert_eq!(key.state(house.now()), KeyState::Expired);
+    let renewed = pools.write_blocking(|db| auth::rotate(db, key.id, now + 60));
+    assert!(matches!(renewed, Err(KeyError::Dead(_))), "{renewed:?}");
+}
+
+#[test]
+fn given_text_is_filed_once_and_must_be_a_key() {
+    let house = House::new();
+    let pools = house.pools();
+    let text = "00112233445566778899AABBCCDDEEFF";
+    let file = |text: &str| {
+        let now = house.now();
+        pools.write_blocking(|db| auth::issue_with_text(db, text, "admin", None, None, now))
+    };
+    assert_eq!(file(text).unwrap().hint, "001122");
+    assert!(matches!(file(text), Err(KeyError::Store(StoreError::Conflict))));
+    assert!(matches!(file(&text.to_lowercase()), Err(KeyError::Store(StoreError::Conflict))));
+    assert!(matches!(file("secret"), Err(KeyError::Malformed)));
+}
+
+#[test]
+fn revoking_counts_what_it_ended() {
+    let house = House::new();
+    let pools = house.pools();
+    let now = house.now();
+    let (first, _) = house.issue(&pools, "alice");
+    house.issue(&pools, "alice");
+    house.issue(&pools, "bob");
+    assert!(pools.write_blocking(|db| auth::revoke(db, first.id, now)).unwrap());
+    assert!(!pools.write_blocking(|db| auth::revoke(db, first.id, now)).unwrap());
+    let none = pools.write_blocking(|db| auth::revoke(db, 99, now));
+    assert!(matches!(none, Err(KeyError::NoKey(99))));
+    assert_eq!(pools.write_blocking(|db| auth::revoke_owner(db, "alice", now)).unwrap(), 1);
+    let live = pools.read_blocking(|db| auth::live_keys_of(db, "alice", now)).unwrap();
+    assert!(live.is_empty());
+    let live = pools.read_blocking(|db| auth::live_keys_of(db, "bob", now)).unwrap();
+    assert_eq!(live.len(), 1);
+}
+
+#[tokio::test]
+async fn last_use_is_written_when_flushed() {
+    let house = House::new();
+    let pools = house.pools();
+    let (key, text) = house.issue(&pools, "alice");
+    let store = KeyStore::new(pools.clone(), house.clock.shared());
+    house.clock.advance(30);
+    store.find(&text).await.unwrap();
+    let last_use = || pools.read_blocking(auth::list_keys).unwrap()[0].last_used_at;
+    assert_eq!(last_use(), None);
+    store.flush().await.unwrap();
+    assert_eq!(last_use(), Some(key.created_at + 30));
+
+    let late = KeyStore::new(house.pools(), house.clock.shared());
+    house.clock.set("2026-03-01T12:00:10Z".parse().unwrap());
+    late.find(&text).await.unwrap();
+    late.flush().await.unwrap();
+    assert_eq!(last_use(), Some(key.created_at + 30), "an earlier use changes nothing");
+}
+
+#[tokio::test]
+async fn last_use_is_written_by_itself_once_a_minute_is_over() {
+    let house = House::new();
+    let pools = house.pools();
+    let (key, text) = house.issue(&pools, "alice");
+    let store = KeyStore::new(pools.clone(), house.clock.shared());
+    store.find(&text).await.unwrap();
+    house.clock.advance(60);
+    store.find(&text).await.unwrap();
+    for _ in 0..10_000 {
+        let keys = pools.read(auth::list_keys).await.unwrap();
+        if keys[0].last_used_at == Some(key.created_at + 60) {
+            return;
+        }
+    }
+    panic!("the last use was not written");
+}

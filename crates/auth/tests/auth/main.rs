@@ -1,0 +1,37 @@
+//! Keys, plans, quotas and callers, on SQLite or on the server that `TEST_DATABASE_URL` names.
+#![allow(clippy::unwrap_used)] // A test that cannot go on says so by stopping.
+
+mod commands;
+mod gate;
+mod keys;
+mod plans;
+mod quotas;
+
+use domain::{Clock, ManualClock};
+use store::Pools;
+use testkit::Database;
+
+/// A database with the tables of this crate, and a clock that stands still.
+struct House {
+    database: Database,
+    clock: ManualClock,
+}
+
+impl House {
+    fn new() -> Self {
+        let clock = ManualClock::new("2026-03-01T12:00:00Z".parse().unwrap());
+        Self { database: Database::new(), clock }
+    }
+
+    fn pools(&self) -> Pools {
+        self.database.open(&[&auth::MIGRATIONS])
+    }
+
+    fn now(&self) -> i64 {
+        self.clock.unix()
+    }
+
+    fn issue(&self, pools: &Pools, owner: &str) -> (auth::Key, String) {
+        pools.write_blocking(|db| auth::issue(db, owner, None, None, self.now())).unwrap()
+    }
+}
