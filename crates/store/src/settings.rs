@@ -22,7 +22,7 @@ use crate::{Backend, Db, Migrations, Pools, StoreError, Target, migrate, pending
 /// assert_eq!(cli.store.db_pool, 3);
 /// ```
 #[derive(clap::Args, Clone)]
-#[command(next_help_heading = "Database")]
+#[command(next_help_heading = "Database", about = None, long_about = None)]
 pub struct StoreSettings {
     /// Database, `sqlite://PATH` or `postgres://…` [default: sqlite://DATA_DIR/NAME.db]
     #[arg(long, env, hide_env_values = true, value_name = "URL", global = true)]

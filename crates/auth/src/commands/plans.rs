@@ -98,6 +98,7 @@ pub trait PlanColumns<X> {
 
 /// No columns beyond the common ones, as in the generator.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
+#[command(about = None, long_about = None)]
 pub struct NoColumns {}
 
 impl PlanColumns<NoColumns> for NoColumns {
