@@ -1,3 +1,5 @@
 //! The house rules of the repository, as tests.
+#![allow(clippy::unwrap_used)] // A test that cannot go on says so by stopping.
 
+mod deployment;
 mod layers;

@@ -1,0 +1,88 @@
+//! Deployment files against the code: names, ports, settings, and what every container must have.
+//!
+//! The Kubernetes folders are rendered by `kubectl kustomize`, which works offline. Without kubectl
+//! the renderings go unchecked, which is said on stderr, and the files are checked as they are.
+
+mod compose;
+mod image;
+mod kubernetes;
+mod settings;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+const SERVICES: [&str; 5] = ["generator", "buckets", "breaches", "passwords", "calendar"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The documents of a YAML text, anchors and merge keys resolved.
+fn yaml(name: &str, text: &str) -> Vec<Value> {
+    serde_saphyr::from_multiple(text).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The files below a folder with this extension, in name order.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|end| end == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// The ports of a service, as its `ServiceInfo` names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ports {
+    http: u16,
+    https: u16,
+    admin: u16,
+}
+
+impl Ports {
+    fn of(service: &str) -> Self {
+        let sources: String = files(&root().join("services").join(service).join("src"), "rs")
+            .iter()
+            .map(|path| fs::read_to_string(path).unwrap())
+            .collect();
+        let port = |field: &str| -> u16 {
+            let (_, rest) = sources
+                .split_once(&format!("{field}: "))
+                .unwrap_or_else(|| panic!("{service} names no {field}"));
+            let digits = rest.chars().take_while(|c| c.is_ascii_digit() || *c == '_');
+            digits.filter(|c| *c != '_').collect::<String>().parse().unwrap()
+        };
+        Self { http: port("http_port"), https: port("https_port"), admin: port("admin_port") }
+    }
+}
+
+fn has_database(service: &str) -> bool {
+    read(format!("services/{service}/Cargo.toml")).contains("\nstore.workspace = true")
+}
+
+#[test]
+fn only_passwords_has_no_database() {
+    let without: Vec<_> = SERVICES.into_iter().filter(|service| !has_database(service)).collect();
+    assert_eq!(without, ["passwords"]);
+}

@@ -1,0 +1,105 @@
+//! deploy/k8s, rendered and as files.
+
+mod pods;
+mod references;
+mod rendering;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{SERVICES, files, list, root, settings, text, yaml};
+use rendering::{Rendering, renderings};
+
+#[test]
+fn every_file_is_yaml() {
+    for path in files(&root().join("deploy/k8s"), "yaml") {
+        let name = path.display().to_string();
+        assert!(!yaml(&name, &std::fs::read_to_string(&path).unwrap()).is_empty(), "{name}");
+    }
+}
+
+/// The part that holds without kubectl: what every pod starts from.
+#[test]
+fn the_base_is_sound_before_it_is_rendered() {
+    for file in
+        ["base/deployment.yaml", "database/migrate.yaml", "services/passwords/build/job.yaml"]
+    {
+        let path = format!("deploy/k8s/{file}");
+        for document in yaml(&path, &super::read(&path)) {
+            pods::check_hardening(&path, &document["spec"]["template"]["spec"]);
+            if document["kind"] == "Deployment" {
+                pods::check_probes(&path, &document);
+            }
+        }
+    }
+}
+
+#[test]
+fn generated_settings_are_settings_before_they_are_rendered() {
+    for service in SERVICES {
+        for file in ["base", &format!("services/{service}")] {
+            let path = format!("deploy/k8s/{file}/kustomization.yaml");
+            let kustomization = yaml(&path, &super::read(&path)).remove(0);
+            let environment: BTreeMap<String, Option<String>> =
+                list(&kustomization["configMapGenerator"])
+                    .iter()
+                    .flat_map(|generator| list(&generator["literals"]))
+                    .map(|literal| text(literal).split_once('=').unwrap())
+                    .map(|(name, value)| (name.to_owned(), Some(value.to_owned())))
+                    .collect();
+            assert!(!environment.is_empty(), "{path}");
+            settings::check(&path, service, &environment);
+        }
+    }
+}
+
+#[test]
+fn each_service_stands_alone_and_both_overlays_hold_all_five() {
+    for rendering in renderings() {
+        let mut deployed: Vec<_> = rendering.of_kind("Deployment").map(service_of).collect();
+        deployed.sort_unstable();
+        match rendering.folder.as_str() {
+            "dev" | "prod" => {
+                let mut all = SERVICES.to_vec();
+                all.sort_unstable();
+                assert_eq!(deployed, all, "{}", rendering.folder);
+                assert_eq!(rendering.of_kind("Namespace").count(), 1);
+            }
+            "services/passwords/build" => assert!(deployed.is_empty()),
+            folder => assert_eq!(deployed, [folder.strip_prefix("services/").unwrap()]),
+        }
+    }
+}
+
+#[test]
+fn databases_are_migrated_in_production_and_files_in_development() {
+    for rendering in renderings() {
+        for deployment in rendering.of_kind("Deployment") {
+            let service = service_of(deployment);
+            let container = &deployment["spec"]["template"]["spec"]["containers"][0];
+            let secret = list(&container["env"])
+                .iter()
+                .find(|variable| variable["name"] == "DATABASE_URL")
+                .map(|variable| text(&variable["valueFrom"]["secretKeyRef"]["name"]).to_owned());
+            let jobs: Vec<_> = rendering
+                .of_kind("Job")
+                .filter(|job| service_of(job) == service)
+                .map(|job| list(&job["spec"]["template"]["spec"]["containers"][0]["args"]))
+                .collect();
+            if rendering.folder == "dev" || !super::has_database(service) {
+                assert_eq!((secret, jobs), (None, vec![]), "{} {service}", rendering.folder);
+            } else {
+                assert_eq!(secret, Some(format!("{service}-database")), "{}", rendering.folder);
+                assert_eq!(jobs, [["migrate"]], "{} {service}", rendering.folder);
+            }
+        }
+    }
+}
+
+/// The service of an object, by its label.
+fn service_of(object: &Value) -> &str {
+    let name = text(&object["metadata"]["labels"]["app.kubernetes.io/name"]);
+    assert!(SERVICES.contains(&name), "{} has no service label", object["metadata"]["name"]);
+    name
+}
