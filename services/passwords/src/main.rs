@@ -1,1 +1,7 @@
-fn main() {}
+//! The `passwords` binary.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    web::main::<passwords::config::Cli>()
+}

@@ -1,1 +1,1 @@
-
+//! Behaviour of the password range service.

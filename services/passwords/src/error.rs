@@ -1,0 +1,100 @@
+//! Every refusal of the service: status and text.
+
+use std::borrow::Cow;
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{self, HeaderMap, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use web::{ErrorFormat, Fault, RequestInfo};
+
+use crate::model::Kind;
+
+const PLAIN_TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+const ALLOW: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("30");
+
+/// Why a request gets no range.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// `REQUIRE_USER_AGENT` is on and the request names no user agent.
+    #[error("Access denied due to missing user-agent.")]
+    MissingUserAgent,
+    /// The path is not below `/range/`.
+    #[error("Invalid API query")]
+    InvalidQuery,
+    /// Ranges are read only.
+    #[error("Only GET requests can be used to query ranges, but this request used the {0} verb")]
+    OnlyGet(Method),
+    /// The prefix has not exactly 5 bytes.
+    #[error("The hash prefix was not in a valid format")]
+    PrefixFormat,
+    /// The prefix is not hexadecimal.
+    #[error("The hash prefix was not valid hexadecimal")]
+    PrefixNotHexadecimal,
+    /// There is no corpus of this kind.
+    #[error("The {} corpus is not available", .0.label())]
+    NotLoaded(Kind),
+    /// The bucket cannot be read; the cause is in the log.
+    #[error("Internal error")]
+    Internal,
+}
+
+impl Error {
+    /// The status of the answer.
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Self::MissingUserAgent => StatusCode::FORBIDDEN,
+            Self::InvalidQuery | Self::PrefixFormat | Self::PrefixNotHexadecimal => {
+                StatusCode::BAD_REQUEST
+            }
+            Self::OnlyGet(_) => StatusCode::METHOD_NOT_ALLOWED,
+            Self::NotLoaded(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// The answer.
+    pub fn response(&self) -> HttpResponse {
+        let mut response = plain(self.status(), self.to_string());
+        match self {
+            Self::OnlyGet(_) => response.headers_mut().insert(header::ALLOW, ALLOW),
+            Self::NotLoaded(_) => response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER),
+            _ => return response,
+        };
+        response
+    }
+}
+
+fn plain(status: StatusCode, text: impl Into<Cow<'static, str>>) -> HttpResponse {
+    let mut response = match text.into() {
+        Cow::Borrowed(text) => HttpResponse::build(status).body(text),
+        Cow::Owned(text) => HttpResponse::build(status).body(text),
+    };
+    response.headers_mut().insert(header::CONTENT_TYPE, PLAIN_TEXT);
+    response.headers_mut().insert(header::CACHE_CONTROL, NO_STORE);
+    mark(response.headers_mut());
+    response
+}
+
+/// Adds what every answer carries.
+pub fn mark(headers: &mut HeaderMap) {
+    headers.insert(header::VARY, HeaderValue::from_static("Add-Padding, Accept-Encoding"));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("ETag"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+}
+
+/// The same plain text for failures outside the service's own handlers.
+pub struct PlainErrors;
+
+impl ErrorFormat for PlainErrors {
+    fn respond(&self, fault: &Fault, request: &RequestInfo) -> HttpResponse {
+        let error = match fault {
+            Fault::MethodNotAllowed { .. } => Error::OnlyGet(request.method.clone()),
+            Fault::Internal(_) | Fault::Unavailable { .. } => Error::Internal,
+            _ => Error::InvalidQuery,
+        };
+        error.response()
+    }
+}

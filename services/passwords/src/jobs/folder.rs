@@ -1,0 +1,160 @@
+//! Folders with one file per prefix, as mirroring clients keep them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use domain::HashPrefix;
+
+use super::input::Reading;
+use super::ordered::BadLine;
+use super::pipeline::{Crew, in_order};
+use super::progress::Progress;
+use super::report::Tally;
+use crate::model::entry::sort_and_add_up;
+use crate::model::lines::{self, Form};
+use crate::model::{Entry, Kind};
+
+/// How many files a thread reads at once.
+const BATCH: usize = 32;
+/// No answer of the service is as long as this.
+const FILE_LIMIT: u64 = 64 << 20;
+
+/// What a pass over a folder needs to know.
+#[derive(Clone, Copy)]
+pub struct FolderPass<'a> {
+    /// The folder.
+    pub path: &'a Path,
+    /// What its files hold.
+    pub kind: Kind,
+    /// How their lines are read.
+    pub reading: Reading,
+    /// Who works.
+    pub crew: Crew,
+    /// Where to show how far it is.
+    pub progress: &'a Progress,
+}
+
+/// Reads a folder in prefix order; see [`super::ordered::read`] for `finish` and `consume`.
+///
+/// # Errors
+/// A file that cannot be read or is named for no prefix, two files of one prefix, a bad line, or
+/// an error of `finish` or `consume`.
+pub fn read<T: Send>(
+    pass: FolderPass<'_>,
+    finish: impl Fn(Vec<Entry>) -> anyhow::Result<T> + Sync,
+    mut consume: impl FnMut(T) -> anyhow::Result<()>,
+) -> anyhow::Result<Tally> {
+    let mut files = files_of(pass.path)?.into_iter();
+    let produce = || {
+        let batch: Vec<(HashPrefix, PathBuf)> = files.by_ref().take(BATCH).collect();
+        Ok((!batch.is_empty()).then_some(batch))
+    };
+    let work = |batch| {
+        let (tally, entries) = read_batch(pass, batch)?;
+        Ok((tally, finish(entries)?))
+    };
+    let mut total = Tally::default();
+    in_order(pass.crew, produce, work, |(tally, done)| {
+        total.add(tally);
+        consume(done)
+    })?;
+    Ok(total)
+}
+
+fn read_batch(
+    pass: FolderPass<'_>,
+    batch: Vec<(HashPrefix, PathBuf)>,
+) -> anyhow::Result<(Tally, Vec<Entry>)> {
+    let (mut total, mut all) = (Tally::default(), Vec::new());
+    for (prefix, path) in batch {
+        let text = text_of(&path)?;
+        pass.progress.add(text.len() as u64);
+        let form = Form::Suffix(prefix.value());
+        let mut parsed = lines::parse(&text, pass.kind, form, pass.reading.lenient);
+        if let Some((line, cause)) = parsed.error {
+            let input = path.display().to_string();
+            return Err(BadLine { input, line: line + 1, cause }.into());
+        }
+        sort_and_add_up(&mut parsed.entries);
+        all.append(&mut parsed.entries);
+        total.add(Tally {
+            lines: parsed.lines,
+            dropped: parsed.dropped,
+            skipped: parsed.skipped,
+            ..Tally::default()
+        });
+    }
+    Ok((total, all))
+}
+
+fn text_of(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let unreadable = || format!("cannot read {}", path.display());
+    let file = File::open(path).with_context(unreadable)?;
+    let packed = path.extension().is_some_and(|extension| extension == "gz");
+    let reader: Box<dyn Read> =
+        if packed { Box::new(flate2::read::MultiGzDecoder::new(file)) } else { Box::new(file) };
+    let mut text = Vec::new();
+    reader.take(FILE_LIMIT + 1).read_to_end(&mut text).with_context(unreadable)?;
+    if text.len() as u64 > FILE_LIMIT {
+        bail!("{} is longer than any answer", path.display());
+    }
+    Ok(text)
+}
+
+/// All files by prefix: `PREFIX`, `PREFIX.txt`, either with `.gz`, also one folder deep.
+fn files_of(folder: &Path) -> anyhow::Result<BTreeMap<HashPrefix, PathBuf>> {
+    let mut files = BTreeMap::new();
+    for path in listing(folder)? {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if name.starts_with('.') {
+            continue;
+        }
+        if path.is_dir() {
+            if name.len() != 2 || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                bail!("{} is not named by the first 2 characters of prefixes", path.display());
+            }
+            for path in listing(&path)? {
+                add(&mut files, path)?;
+            }
+        } else {
+            add(&mut files, path)?;
+        }
+    }
+    Ok(files)
+}
+
+fn listing(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let unreadable = || format!("cannot read {}", folder.display());
+    let entries = fs::read_dir(folder).with_context(unreadable)?;
+    entries.map(|entry| Ok(entry.with_context(unreadable)?.path())).collect()
+}
+
+fn add(files: &mut BTreeMap<HashPrefix, PathBuf>, path: PathBuf) -> anyhow::Result<()> {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let stem = name.strip_suffix(".gz").unwrap_or(name);
+    let stem = stem.strip_suffix(".txt").unwrap_or(stem);
+    let Ok(prefix) = HashPrefix::parse(stem) else {
+        bail!("{} is not named PREFIX or PREFIX.txt", path.display());
+    };
+    if let Some(other) = files.insert(prefix, path.clone()) {
+        bail!("{} and {} hold the same prefix", other.display(), path.display());
+    }
+    Ok(())
+}
+
+/// Tells the kind of a folder from its first file that holds a digest.
+///
+/// # Errors
+/// The folder or a file cannot be read.
+pub fn kind_of(folder: &Path) -> anyhow::Result<Option<Kind>> {
+    for (prefix, path) in files_of(folder)? {
+        let kind = lines::kind_of(&text_of(&path)?, Form::Suffix(prefix.value()));
+        if kind.is_some() {
+            return Ok(kind);
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,195 @@
+//! One pass over an ordered hash list, on all cores.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use super::chunks::{Chunk, Chunks, Cut};
+use super::input::{Input, Reading};
+use super::pipeline::{Crew, in_order};
+use super::progress::Progress;
+use super::report::Tally;
+use crate::model::entry::add_up_sorted;
+use crate::model::lines::{self, Form, LineError};
+use crate::model::{Entry, Kind};
+
+/// How much a thread parses at once.
+pub const CHUNK: usize = 1 << 20;
+
+/// A line that comes before the one in front of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disorder {
+    /// The input.
+    pub input: String,
+    /// Its line, counted from 1.
+    pub line: u64,
+}
+
+impl fmt::Display for Disorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, line {}: not in order of hashes; give --unordered", self.input, self.line)
+    }
+}
+
+impl std::error::Error for Disorder {}
+
+/// A line that is no entry.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{input}, line {line}: {cause}")]
+pub struct BadLine {
+    /// The file.
+    pub input: String,
+    /// Its line, counted from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub cause: LineError,
+}
+
+/// What an ordered pass needs to know.
+#[derive(Clone, Copy)]
+pub struct Pass<'a> {
+    /// The list.
+    pub input: &'a Input,
+    /// What it holds.
+    pub kind: Kind,
+    /// How its lines are read.
+    pub reading: Reading,
+    /// Who works.
+    pub crew: Crew,
+    /// How much a thread parses at once.
+    pub chunk: usize,
+    /// Where to show how far it is.
+    pub progress: &'a Progress,
+}
+
+struct Piece<T> {
+    tally: Tally,
+    first: Option<Entry>,
+    last: Option<Entry>,
+    disorder: Option<u64>,
+    error: Option<(u64, LineError)>,
+    open_end: bool,
+    content: Content<T>,
+}
+
+/// Whole prefixes, finished by the thread that parsed them, or a part of one prefix.
+enum Content<T> {
+    Whole(T),
+    Part(Vec<Entry>),
+}
+
+/// Reads an ordered list.
+///
+/// `finish` runs on the working threads over ascending entries of whole prefixes; `consume` gets
+/// its results in order.
+///
+/// # Errors
+/// [`BadLine`], [`Disorder`], unreadable input, or an error of `finish` or `consume`.
+pub fn read<T: Send>(
+    pass: Pass<'_>,
+    finish: impl Fn(Vec<Entry>) -> anyhow::Result<T> + Sync,
+    mut consume: impl FnMut(T) -> anyhow::Result<()>,
+) -> anyhow::Result<Tally> {
+    let name = pass.input.to_string();
+    let (reader, _) = pass.input.open_hashes(Some(pass.kind))?;
+    let mut chunks = Chunks::new(reader, &name, pass.chunk, Cut::Prefix);
+    let mut after_open = false;
+    let produce = || {
+        let Some(chunk) = chunks.next_chunk()? else { return Ok(None) };
+        let begins_open = std::mem::replace(&mut after_open, chunk.open_end);
+        Ok(Some((chunk, begins_open)))
+    };
+    let work = |(chunk, begins_open)| parse(pass, chunk, begins_open, &finish);
+    let mut joint = Joint { name: &name, tally: Tally::default(), last: None, part: Vec::new() };
+    in_order(pass.crew, produce, work, |piece| joint.take(piece, &finish, &mut consume))?;
+    joint.flush(&finish, &mut consume)?;
+    Ok(joint.tally)
+}
+
+fn parse<T>(
+    pass: Pass<'_>,
+    chunk: Chunk,
+    begins_open: bool,
+    finish: &impl Fn(Vec<Entry>) -> anyhow::Result<T>,
+) -> anyhow::Result<Piece<T>> {
+    let parsed = lines::parse(&chunk.text, pass.kind, Form::Whole, pass.reading.lenient);
+    pass.progress.add(chunk.text.len() as u64);
+    let tally = Tally {
+        lines: parsed.lines,
+        dropped: parsed.dropped,
+        skipped: parsed.skipped,
+        ..Tally::default()
+    };
+    let (first, last) = (parsed.entries.first().copied(), parsed.entries.last().copied());
+    let unusable = parsed.disorder.is_some() || parsed.error.is_some();
+    let content = if chunk.open_end || begins_open || unusable {
+        Content::Part(parsed.entries)
+    } else {
+        Content::Whole(finish(parsed.entries)?)
+    };
+    let disorder = parsed.disorder.map(|(_, line)| line);
+    let open_end = chunk.open_end;
+    Ok(Piece { tally, first, last, disorder, error: parsed.error, open_end, content })
+}
+
+/// Puts pieces together again: line numbers, order across pieces, prefixes that span several.
+struct Joint<'a> {
+    name: &'a str,
+    tally: Tally,
+    last: Option<Entry>,
+    part: Vec<Entry>,
+}
+
+impl Joint<'_> {
+    fn take<T>(
+        &mut self,
+        piece: Piece<T>,
+        finish: &impl Fn(Vec<Entry>) -> anyhow::Result<T>,
+        consume: &mut impl FnMut(T) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let before = self.tally.lines;
+        let input = self.name.to_owned();
+        if let (Some(last), Some(first)) = (&self.last, &piece.first) {
+            let order = last.compare(first);
+            let spans = order == Ordering::Equal && !self.part.is_empty();
+            if order != Ordering::Less && !spans {
+                return Err(Disorder { input, line: before + 1 }.into());
+            }
+        }
+        match (piece.disorder, piece.error) {
+            (Some(line), Some((error, _))) if line < error => {
+                return Err(Disorder { input, line: before + line + 1 }.into());
+            }
+            (_, Some((line, cause))) => {
+                return Err(BadLine { input, line: before + line + 1, cause }.into());
+            }
+            (Some(line), None) => {
+                return Err(Disorder { input, line: before + line + 1 }.into());
+            }
+            (None, None) => {}
+        }
+        self.tally.add(piece.tally);
+        self.last = piece.last.or(self.last);
+        match piece.content {
+            Content::Whole(done) => {
+                self.flush(finish, consume)?;
+                consume(done)
+            }
+            Content::Part(entries) => {
+                self.part.extend(entries);
+                add_up_sorted(&mut self.part);
+                if piece.open_end { Ok(()) } else { self.flush(finish, consume) }
+            }
+        }
+    }
+
+    fn flush<T>(
+        &mut self,
+        finish: &impl Fn(Vec<Entry>) -> anyhow::Result<T>,
+        consume: &mut impl FnMut(T) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        if self.part.is_empty() {
+            return Ok(());
+        }
+        consume(finish(std::mem::take(&mut self.part))?)
+    }
+}

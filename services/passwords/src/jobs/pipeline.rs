@@ -1,0 +1,171 @@
+//! Work on all cores whose results arrive in the order of the input.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use anyhow::anyhow;
+
+type Job<I> = (u64, I);
+type Done<T> = (u64, anyhow::Result<T>);
+
+/// How many threads work, and how many items may be under way at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Crew {
+    /// Working threads, beside the one that produces and the caller's, which consumes.
+    pub threads: usize,
+    /// Items read but not yet consumed: what bounds memory.
+    pub window: usize,
+}
+
+impl Crew {
+    /// A crew of `threads` with a little slack between reading and writing.
+    pub fn of(threads: usize) -> Self {
+        Self { threads: threads.max(1), window: 2 * threads.max(1) + 2 }
+    }
+}
+
+/// Produces items on one thread, works on several, consumes on this one in the order produced.
+///
+/// # Errors
+/// The first error of `consume`, of `work` in the order of items, or of `produce`; then no more
+/// items are produced.
+pub fn in_order<I: Send, T: Send>(
+    crew: Crew,
+    produce: impl FnMut() -> anyhow::Result<Option<I>> + Send,
+    work: impl Fn(I) -> anyhow::Result<T> + Sync,
+    consume: impl FnMut(T) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let (tokens, granted) = channel();
+    let (jobs, queue) = channel();
+    let (done, results) = channel();
+    let queue = Mutex::new(queue);
+    for _ in 0..crew.window.max(1) {
+        let _ = tokens.send(());
+    }
+    thread::scope(|scope| {
+        let producer = scope.spawn(move || produce_all(produce, &granted, &jobs));
+        for _ in 0..crew.threads.max(1) {
+            let done = done.clone();
+            let (queue, work) = (&queue, &work);
+            scope.spawn(move || work_all(queue, work, &done));
+        }
+        drop(done);
+        let consumed = consume_all(results, tokens, consume);
+        let produced = producer.join().unwrap_or_else(|_| Err(anyhow!("reading stopped short")));
+        consumed.and(produced)
+    })
+}
+
+fn produce_all<I>(
+    mut produce: impl FnMut() -> anyhow::Result<Option<I>>,
+    granted: &Receiver<()>,
+    jobs: &Sender<Job<I>>,
+) -> anyhow::Result<()> {
+    let mut number = 0;
+    while granted.recv().is_ok() {
+        let Some(item) = produce()? else { break };
+        if jobs.send((number, item)).is_err() {
+            break;
+        }
+        number += 1;
+    }
+    Ok(())
+}
+
+fn work_all<I, T>(
+    queue: &Mutex<Receiver<Job<I>>>,
+    work: &impl Fn(I) -> anyhow::Result<T>,
+    done: &Sender<Done<T>>,
+) {
+    loop {
+        let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((number, item)) = job else { return };
+        if done.send((number, work(item))).is_err() {
+            return;
+        }
+    }
+}
+
+fn consume_all<T>(
+    results: Receiver<Done<T>>,
+    tokens: Sender<()>,
+    mut consume: impl FnMut(T) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut early = BTreeMap::new();
+    let mut next = 0;
+    for (number, result) in &results {
+        early.insert(number, result);
+        while let Some(result) = early.remove(&next) {
+            consume(result?)?;
+            next += 1;
+            let _ = tokens.send(());
+        }
+    }
+    if early.is_empty() { Ok(()) } else { Err(anyhow!("a working thread stopped short")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(last: u32) -> impl FnMut() -> anyhow::Result<Option<u32>> {
+        let mut next = 0;
+        move || {
+            next += 1;
+            Ok((next <= last).then_some(next))
+        }
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_the_items() {
+        let mut seen = Vec::new();
+        let work = |n: u32| {
+            (0..n % 7).for_each(|_| thread::yield_now());
+            Ok(n)
+        };
+        in_order(Crew::of(3), numbers(500), work, |n| {
+            seen.push(n);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(seen, (1..=500).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn an_error_anywhere_stops_everything() {
+        let failing = |n: u32| if n == 40 { Err(anyhow!("forty")) } else { Ok(n) };
+        let endless = || numbers(u32::MAX);
+        let error = in_order(Crew::of(2), endless(), failing, |_| Ok(())).unwrap_err();
+        assert_eq!(error.to_string(), "forty");
+        let full = |n| if n == 9 { Err(anyhow!("full")) } else { Ok(()) };
+        let error = in_order(Crew::of(2), endless(), Ok, full).unwrap_err();
+        assert_eq!(error.to_string(), "full");
+        let mut calls = 0;
+        let cut = move || {
+            calls += 1;
+            if calls > 3 { Err(anyhow!("cut")) } else { Ok(Some(1)) }
+        };
+        assert_eq!(in_order(Crew::of(2), cut, Ok, |_| Ok(())).unwrap_err().to_string(), "cut");
+    }
+
+    #[test]
+    fn no_more_items_are_under_way_than_allowed() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        let (under_way, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let mut left = 100;
+        let produce = || {
+            left -= 1;
+            let now = under_way.fetch_add(1, Ordering::SeqCst) + 1;
+            most.fetch_max(now, Ordering::SeqCst);
+            Ok((left > 0).then_some(left))
+        };
+        in_order(Crew { threads: 2, window: 3 }, produce, Ok, |_| {
+            under_way.fetch_sub(1, Ordering::SeqCst);
+            Ok(())
+        })
+        .unwrap();
+        assert!(most.into_inner() <= 4);
+    }
+}

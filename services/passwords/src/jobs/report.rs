@@ -1,0 +1,97 @@
+//! What a build or merge tells when it is done.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::model::Header;
+use crate::model::header::lower_hex;
+
+/// What was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// Lines, empty ones included.
+    pub lines: u64,
+    /// Lines with count 0: padding that someone saved.
+    pub dropped: u64,
+    /// Lines that are no entry, skipped because `--lenient` was given.
+    pub skipped: u64,
+    /// Passwords whose bytes are no text in the encoding.
+    pub not_text: u64,
+    /// Empty passwords.
+    pub empty: u64,
+}
+
+impl Tally {
+    /// Adds what another piece of input held.
+    pub fn add(&mut self, other: Self) {
+        self.lines += other.lines;
+        self.dropped += other.dropped;
+        self.skipped += other.skipped;
+        self.not_text += other.not_text;
+        self.empty += other.empty;
+    }
+}
+
+/// A new corpus.
+#[derive(Debug, Serialize)]
+pub struct Built {
+    /// `sha1` or `ntlm`.
+    pub kind: &'static str,
+    /// Same content, same id.
+    pub corpus_id: String,
+    /// Where the file lies.
+    pub path: PathBuf,
+    /// How many digests.
+    pub entries: u64,
+    /// Length of the file.
+    pub bytes: u64,
+    /// Entries of the smallest and the largest bucket.
+    pub smallest_bucket: u32,
+    /// Entries of the largest bucket.
+    pub largest_bucket: u32,
+    /// Whether `CURRENT` names it now.
+    pub activated: bool,
+    /// What was read.
+    pub read: Tally,
+}
+
+impl Built {
+    /// Describes a finished file.
+    pub fn new(path: PathBuf, header: &Header, activated: bool, read: Tally) -> Self {
+        Self {
+            kind: header.kind.name(),
+            corpus_id: lower_hex(&header.corpus_id),
+            path,
+            entries: header.entries,
+            bytes: header.file_length,
+            smallest_bucket: header.smallest_bucket,
+            largest_bucket: header.largest_bucket,
+            activated,
+            read,
+        }
+    }
+
+    /// Prints the report: one JSON object a line, or a sentence and the path.
+    ///
+    /// # Errors
+    /// Standard output is closed.
+    pub fn print(&self, json: bool) -> anyhow::Result<()> {
+        use std::io::Write;
+        let mut out = std::io::stdout().lock();
+        if json {
+            writeln!(out, "{}", serde_json::to_string(self)?)?;
+            return Ok(());
+        }
+        let Tally { lines, dropped, skipped, not_text, empty } = self.read;
+        eprintln!(
+            "{}: {} digests from {lines} lines ({dropped} with count 0, {skipped} skipped, \
+             {not_text} not in the encoding, {empty} empty){}",
+            self.kind,
+            self.entries,
+            if self.activated { ", activated" } else { "" }
+        );
+        writeln!(out, "{}", self.path.display())?;
+        Ok(())
+    }
+}

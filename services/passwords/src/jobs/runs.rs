@@ -1,0 +1,304 @@
+//! Brings the records of one partition into order, in memory or by way of sorted runs.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use crate::model::Entry;
+use crate::model::entry::{RECORD_BYTES, Unite, add_counts, sort_and_add_up, unite_sorted};
+
+/// Entries handed on at once by a merge of runs; a few more until the prefix ends.
+const BATCH: usize = 1 << 16;
+
+/// The records of one partition: a file per group, some of which may not exist.
+pub struct Partition {
+    /// The files in the order of their groups.
+    pub files: Vec<PathBuf>,
+    /// How counts of several groups become one.
+    pub unite: Unite,
+    /// The most records that may be in memory at once.
+    pub limit: usize,
+}
+
+impl Partition {
+    /// Whether all records fit into memory at once.
+    pub fn fits(&self) -> bool {
+        let bytes: u64 =
+            self.files.iter().filter_map(|path| fs::metadata(path).ok()).map(|d| d.len()).sum();
+        bytes / RECORD_BYTES as u64 <= self.limit as u64
+    }
+
+    /// Loads and sorts all records, and removes their files.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn load(&self) -> anyhow::Result<Vec<Entry>> {
+        let mut united: Vec<Entry> = Vec::new();
+        for path in &self.files {
+            let Some(mut records) = Records::open(path)? else { continue };
+            let mut entries = Vec::with_capacity(records.left());
+            while let Some(entry) = records.next().with_context(|| unreadable(path))? {
+                entries.push(entry);
+            }
+            fs::remove_file(path).with_context(|| unreadable(path))?;
+            sort_and_add_up(&mut entries);
+            united = if united.is_empty() {
+                entries
+            } else {
+                unite_sorted(&united, &entries, self.unite)
+            };
+        }
+        Ok(united)
+    }
+
+    /// Sorts the records in runs of at most `limit` and merges them.
+    ///
+    /// # Errors
+    /// The disk is full or failing, or an error of `consume`.
+    pub fn merge(
+        &self,
+        mut consume: impl FnMut(Vec<Entry>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let mut runs = Vec::new();
+        for (group, path) in self.files.iter().enumerate() {
+            write_runs(path, group, self.limit, &mut runs)?;
+        }
+        let mut heap = BinaryHeap::new();
+        for (group, path) in &runs {
+            if let Some(mut records) = Records::open(path)?
+                && let Some(entry) = records.next()?
+            {
+                heap.push(Head { entry, group: *group, records });
+            }
+        }
+        let mut batch: Vec<Entry> = Vec::with_capacity(BATCH);
+        while let Some(entry) = pop_united(&mut heap, self.unite)? {
+            let whole = batch.last().is_some_and(|last| last.prefix() != entry.prefix());
+            if batch.len() >= BATCH && whole {
+                consume(std::mem::replace(&mut batch, Vec::with_capacity(BATCH)))?;
+            }
+            batch.push(entry);
+        }
+        if !batch.is_empty() {
+            consume(batch)?;
+        }
+        for (_, path) in runs {
+            fs::remove_file(&path).with_context(|| unreadable(&path))?;
+        }
+        Ok(())
+    }
+}
+
+/// Cuts a file of records into sorted runs; equal digests of a run are added up first, so that
+/// one password repeated without end stays small.
+fn write_runs(
+    path: &Path,
+    group: usize,
+    limit: usize,
+    runs: &mut Vec<(usize, PathBuf)>,
+) -> anyhow::Result<()> {
+    let Some(mut records) = Records::open(path)? else { return Ok(()) };
+    let mut entries: Vec<Entry> = Vec::with_capacity(limit);
+    loop {
+        let next = records.next().with_context(|| unreadable(path))?;
+        let ended = next.is_none();
+        entries.extend(next);
+        let full = entries.len() >= limit;
+        if full || ended {
+            sort_and_add_up(&mut entries);
+        }
+        if ended || full && entries.len() > limit / 2 {
+            write_run(path, group, &mut entries, runs)?;
+        }
+        if ended {
+            return fs::remove_file(path).with_context(|| unreadable(path));
+        }
+    }
+}
+
+fn write_run(
+    path: &Path,
+    group: usize,
+    entries: &mut Vec<Entry>,
+    runs: &mut Vec<(usize, PathBuf)>,
+) -> anyhow::Result<()> {
+    let run = path.with_extension(format!("run{}", runs.len()));
+    let write = || -> io::Result<()> {
+        let mut out = BufWriter::with_capacity(256 << 10, File::create(&run)?);
+        entries.iter().try_for_each(|entry| out.write_all(&entry.to_record()))?;
+        out.flush()
+    };
+    write().with_context(|| format!("cannot write {}", run.display()))?;
+    entries.clear();
+    runs.push((group, run));
+    Ok(())
+}
+
+/// The first record of a run that is not used up.
+struct Head {
+    entry: Entry,
+    group: usize,
+    records: Records,
+}
+
+impl Head {
+    fn order(&self, other: &Self) -> Ordering {
+        // A heap gives the greatest first: turn the order round.
+        other.entry.compare(&self.entry).then(other.group.cmp(&self.group))
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Self) -> bool {
+        self.order(other) == Ordering::Equal
+    }
+}
+impl Eq for Head {}
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Head {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.order(other)
+    }
+}
+
+/// Takes the smallest digest off all runs: adds up within a group, unites across groups.
+fn pop_united(heap: &mut BinaryHeap<Head>, unite: Unite) -> anyhow::Result<Option<Entry>> {
+    let Some((first, mut group)) = pop(heap)? else { return Ok(None) };
+    let (mut united, mut of_group): (Option<u32>, u32) = (None, first.count);
+    while heap.peek().is_some_and(|head| head.entry.hash == first.hash) {
+        let Some((next, next_group)) = pop(heap)? else { break };
+        if next_group == group {
+            of_group = add_counts(of_group, next.count);
+        } else {
+            united = Some(united.map_or(of_group, |older| unite.counts(older, of_group)));
+            (of_group, group) = (next.count, next_group);
+        }
+    }
+    let count = united.map_or(of_group, |older| unite.counts(older, of_group));
+    Ok(Some(Entry { hash: first.hash, count }))
+}
+
+fn pop(heap: &mut BinaryHeap<Head>) -> anyhow::Result<Option<(Entry, usize)>> {
+    let Some(mut head) = heap.pop() else { return Ok(None) };
+    let taken = (head.entry, head.group);
+    if let Some(entry) = head.records.next().context("cannot read a sorted run")? {
+        head.entry = entry;
+        heap.push(head);
+    }
+    Ok(Some(taken))
+}
+
+/// Reads a file of records.
+struct Records {
+    reader: BufReader<File>,
+    left: usize,
+}
+
+impl Records {
+    /// Opens a file; none when it does not exist.
+    fn open(path: &Path) -> anyhow::Result<Option<Self>> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error).with_context(|| unreadable(path)),
+        };
+        let bytes = file.metadata().with_context(|| unreadable(path))?.len();
+        let left = bytes as usize / RECORD_BYTES;
+        Ok(Some(Self { reader: BufReader::with_capacity(128 << 10, file), left }))
+    }
+
+    fn left(&self) -> usize {
+        self.left
+    }
+
+    fn next(&mut self) -> io::Result<Option<Entry>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let mut record = [0; RECORD_BYTES];
+        self.reader.read_exact(&mut record)?;
+        self.left -= 1;
+        Ok(Some(Entry::from_record(&record)))
+    }
+}
+
+fn unreadable(path: &Path) -> String {
+    format!("cannot read {}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(hash: u16, count: u32) -> Entry {
+        let mut bytes = [0; 20];
+        bytes[..2].copy_from_slice(&hash.to_be_bytes());
+        Entry { hash: bytes, count }
+    }
+
+    fn write(path: &Path, entries: impl Iterator<Item = Entry>) {
+        let bytes: Vec<u8> = entries.flat_map(|entry| entry.to_record()).collect();
+        fs::write(path, bytes).unwrap();
+    }
+
+    fn both_ways(groups: &[Vec<Entry>], unite: Unite) -> Vec<Entry> {
+        let folder = tempfile::tempdir().unwrap();
+        let files: Vec<PathBuf> =
+            (0..groups.len()).map(|group| folder.path().join(format!("g{group}"))).collect();
+        let fill = || {
+            for (path, group) in files.iter().zip(groups) {
+                write(path, group.iter().copied());
+            }
+        };
+        fill();
+        let loaded = Partition { files: files.clone(), unite, limit: 1 << 20 };
+        assert!(loaded.fits());
+        let loaded = loaded.load().unwrap();
+        for limit in [2, 3, 10, 1000] {
+            fill();
+            let mut merged = Vec::new();
+            let partition = Partition { files: files.clone(), unite, limit };
+            partition.merge(|batch| Ok(merged.extend(batch))).unwrap();
+            assert_eq!(merged, loaded, "limit {limit}");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+        loaded
+    }
+
+    #[test]
+    fn runs_give_what_memory_gives() {
+        let some = |salt: u32| -> Vec<Entry> {
+            (0..200u32).map(|at| entry((at * salt % 61) as u16, at + 1)).collect()
+        };
+        for unite in [Unite::Sum, Unite::Max, Unite::Replace] {
+            let united = both_ways(&[some(7), Vec::new(), some(13)], unite);
+            assert_eq!(united.len(), 61);
+        }
+    }
+
+    #[test]
+    fn groups_add_up_before_they_unite() {
+        let groups = [vec![entry(1, 2), entry(1, 3)], vec![entry(1, 4)]];
+        assert_eq!(both_ways(&groups, Unite::Sum), [entry(1, 9)]);
+        assert_eq!(both_ways(&groups, Unite::Max), [entry(1, 5)]);
+    }
+
+    #[test]
+    fn one_digest_repeated_without_end_stays_in_one_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("g0");
+        write(&path, (0..5000).map(|_| entry(9, 1)));
+        let mut runs = Vec::new();
+        write_runs(&path, 0, 100, &mut runs).unwrap();
+        assert_eq!(runs.len(), 1);
+        assert_eq!(fs::metadata(&runs[0].1).unwrap().len(), RECORD_BYTES as u64);
+    }
+}

@@ -1,0 +1,224 @@
+//! Inputs in any order: spread over partitions, then sorted one partition after the other.
+
+use anyhow::anyhow;
+
+use super::chunks::{Chunks, Cut};
+use super::input::{Input, InputFormat, Reading};
+use super::ordered::{BadLine, CHUNK};
+use super::partition::{Partitions, Spread, TempFolder, partition_path};
+use super::pipeline::{Crew, in_order};
+use super::progress::Progress;
+use super::report::Tally;
+use super::runs::Partition;
+use super::{folder, folder::FolderPass};
+use crate::model::entry::{RECORD_BYTES, Unite};
+use crate::model::lines::{self, Form, LineError};
+use crate::model::plaintext::{self, Line};
+use crate::model::{Entry, Kind};
+
+/// What an unordered pass needs to know.
+pub struct Spreading<'a> {
+    /// The lists.
+    pub inputs: &'a [Input],
+    /// Their shape.
+    pub format: InputFormat,
+    /// What is wanted: one kind for hashes, one or both for passwords.
+    pub kinds: &'a [Kind],
+    /// How lines are read.
+    pub reading: Reading,
+    /// How counts of several inputs become one.
+    pub unite: Unite,
+    /// Bytes that sorting may take.
+    pub memory: u64,
+    /// Who works.
+    pub crew: Crew,
+}
+
+/// All entries on disk, spread by leading bits.
+pub struct Spreaded {
+    folder: TempFolder,
+    groups: usize,
+    spread: Spread,
+    unite: Unite,
+    memory: u64,
+    crew: Crew,
+}
+
+impl Spreading<'_> {
+    /// Reads all inputs once.
+    ///
+    /// # Errors
+    /// Unreadable input, a bad line, or a full disk.
+    pub fn run(&self, folder: TempFolder) -> anyhow::Result<(Spreaded, Tally)> {
+        let spread = self.spread();
+        // Counts within one input add up, so inputs that unite otherwise are kept apart.
+        let apart = self.unite != Unite::Sum;
+        let mut total = Tally::default();
+        for (number, input) in self.inputs.iter().enumerate() {
+            let group = if apart { number } else { 0 };
+            let mut partitions: Vec<Partitions> =
+                self.kinds.iter().map(|k| Partitions::new(&folder, *k, group, spread)).collect();
+            let tally = self.spread_input(input, &mut partitions)?;
+            total.add(tally);
+            partitions.into_iter().try_for_each(Partitions::finish)?;
+        }
+        let groups = if apart { self.inputs.len() } else { 1 };
+        let Self { unite, memory, crew, .. } = *self;
+        Ok((Spreaded { folder, groups, spread, unite, memory, crew }, total))
+    }
+
+    fn spread(&self) -> Spread {
+        let input: Option<u64> = self.inputs.iter().map(Input::length).sum();
+        let bytes = input.unwrap_or(0);
+        // A hash line has at least 32 characters; a password line about 9.
+        let records = match self.format {
+            InputFormat::Plaintext => bytes / 8 * RECORD_BYTES as u64,
+            InputFormat::Hashes | InputFormat::Folder => bytes / 32 * RECORD_BYTES as u64,
+        };
+        let spread = Spread::choose(input, records, self.memory);
+        Spread { buffers: spread.buffers / self.kinds.len().max(1), ..spread }
+    }
+
+    fn spread_input(&self, input: &Input, out: &mut [Partitions]) -> anyhow::Result<Tally> {
+        let progress = Progress::new("reading", input.length());
+        let mut scatter = |lists: Vec<Vec<Entry>>| -> anyhow::Result<()> {
+            for (out, list) in out.iter_mut().zip(&lists) {
+                list.iter().try_for_each(|entry| out.add(entry))?;
+            }
+            Ok(())
+        };
+        if let Input::Folder(path) = input {
+            let Some(kind) = self.kinds.first().copied() else { return Ok(Tally::default()) };
+            let (reading, crew) = (self.reading, self.crew);
+            let pass = FolderPass { path, kind, reading, crew, progress: &progress };
+            return folder::read(pass, Ok, |entries| scatter(vec![entries]));
+        }
+        let name = input.to_string();
+        let mut chunks = Chunks::new(input.open()?, &name, CHUNK, Cut::Line);
+        let mut total = Tally::default();
+        let work = |text: Vec<u8>| {
+            progress.add(text.len() as u64);
+            Ok(self.parse(&text))
+        };
+        let produce = || Ok(chunks.next_chunk()?.map(|chunk| chunk.text));
+        in_order(self.crew, produce, work, |parsed| {
+            let (tally, lists, error) = parsed;
+            if let Some((line, cause)) = error {
+                let line = total.lines + line + 1;
+                return Err(BadLine { input: name.clone(), line, cause }.into());
+            }
+            total.add(tally);
+            scatter(lists)
+        })?;
+        Ok(total)
+    }
+
+    fn parse(&self, text: &[u8]) -> Pieces {
+        match (self.format, self.kinds) {
+            (InputFormat::Plaintext, _) => self.parse_passwords(text),
+            (_, [kind, ..]) => {
+                let parsed = lines::parse(text, *kind, Form::Whole, self.reading.lenient);
+                let tally = Tally {
+                    lines: parsed.lines,
+                    dropped: parsed.dropped,
+                    skipped: parsed.skipped,
+                    ..Tally::default()
+                };
+                (tally, vec![parsed.entries], parsed.error)
+            }
+            (_, []) => Pieces::default(),
+        }
+    }
+
+    fn parse_passwords(&self, text: &[u8]) -> Pieces {
+        let mut tally = Tally::default();
+        let mut lists: Vec<Vec<Entry>> = self.kinds.iter().map(|_| Vec::new()).collect();
+        for line in text.strip_suffix(b"\n").unwrap_or(text).split(|byte| *byte == b'\n') {
+            tally.lines += 1;
+            match plaintext::line(line, self.reading.dialect) {
+                Line::Password { count: 0, .. } => tally.dropped += 1,
+                Line::Password { bytes, text, count } => {
+                    for (list, kind) in lists.iter_mut().zip(self.kinds) {
+                        list.push(plaintext::entry(*kind, &bytes, &text, count));
+                    }
+                }
+                Line::Empty => tally.empty += 1,
+                Line::NotText => tally.not_text += 1,
+                Line::NoCount if self.reading.lenient => tally.skipped += 1,
+                Line::NoCount => {
+                    let error = Some((tally.lines - 1, LineError::NoCount));
+                    return (tally, lists, error);
+                }
+            }
+        }
+        (tally, lists, None)
+    }
+}
+
+type Pieces = (Tally, Vec<Vec<Entry>>, Option<(u64, LineError)>);
+
+enum Sorted<T> {
+    Done(T),
+    TooLarge(Partition),
+}
+
+impl Spreaded {
+    /// Gives all entries of a kind in order; see [`super::ordered::read`] for `finish` and
+    /// `consume`.
+    ///
+    /// # Errors
+    /// A full or failing disk, or an error of `finish` or `consume`.
+    pub fn read<T: Send>(
+        &self,
+        kind: Kind,
+        finish: impl Fn(Vec<Entry>) -> anyhow::Result<T> + Sync,
+        mut consume: impl FnMut(T) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let crew = Crew { window: self.crew.threads + 1, ..self.crew };
+        // Each partition under way takes its records and about as much again when encoded.
+        let limit = self.memory as usize / RECORD_BYTES / (2 * crew.window);
+        let partitions = 1usize << self.spread.bits;
+        let progress = Progress::new("sorting", Some(partitions as u64));
+        let mut next = 0..partitions;
+        let work = |partition| {
+            let partition = self.partition(kind, partition, limit.max(16));
+            if partition.fits() {
+                Ok(Sorted::Done(finish(partition.load()?)?))
+            } else {
+                Ok(Sorted::TooLarge(partition))
+            }
+        };
+        in_order(
+            crew,
+            || Ok(next.next()),
+            work,
+            |sorted| {
+                progress.add(1);
+                match sorted {
+                    Sorted::Done(done) => consume(done),
+                    Sorted::TooLarge(partition) => {
+                        partition.merge(|entries| consume(finish(entries)?))
+                    }
+                }
+            },
+        )
+    }
+
+    fn partition(&self, kind: Kind, partition: usize, limit: usize) -> Partition {
+        let files = (0..self.groups)
+            .map(|group| partition_path(self.folder.path(), kind, group, partition))
+            .collect();
+        Partition { files, unite: self.unite, limit }
+    }
+}
+
+/// Refuses a folder where a list of passwords is meant.
+///
+/// # Errors
+/// One of the inputs is a folder.
+pub fn refuse_folders(inputs: &[Input]) -> anyhow::Result<()> {
+    match inputs.iter().find(|input| matches!(input, Input::Folder(_))) {
+        Some(folder) => Err(anyhow!("{folder} is a folder, not a list of passwords")),
+        None => Ok(()),
+    }
+}

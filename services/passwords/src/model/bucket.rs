@@ -1,0 +1,364 @@
+//! One prefix's digests and counts as they lie in the corpus file.
+//!
+//! Layout: 16 ends (u16, how many entries have a first digit up to this one), the tails as one
+//! ascending column, the counts as one column of LEB128 numbers.
+
+use super::entry::{Entry, MAX_COUNT};
+use super::{Kind, render};
+
+/// Length of the ends in front of a bucket that holds entries.
+pub const ENDS_BYTES: usize = 32;
+/// The most entries that a bucket can hold.
+pub const BUCKET_LIMIT: usize = u16::MAX as usize;
+
+/// What is wrong with the bytes of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BucketError {
+    /// Too short for its ends or tails.
+    #[error("the bucket is cut off")]
+    Length,
+    /// The ends go down, or a bucket that is stored holds nothing.
+    #[error("the ends are not monotone")]
+    Ends,
+    /// Two tails are equal or in the wrong order.
+    #[error("the tails are not strictly ascending")]
+    Tails,
+    /// A count is missing, 0, above 2147483647 or written with spare bytes.
+    #[error("a count is not valid")]
+    Count,
+    /// Bytes follow the last count.
+    #[error("spare bytes follow the counts")]
+    Spare,
+}
+
+/// A bucket whose ends and lengths fit; its tails and counts are checked where they are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Bucket<'a> {
+    kind: Kind,
+    ends: [u16; 16],
+    tails: &'a [u8],
+    counts: &'a [u8],
+}
+
+impl<'a> Bucket<'a> {
+    /// Reads the frame of a bucket.
+    ///
+    /// # Errors
+    /// [`BucketError::Length`] and [`BucketError::Ends`].
+    pub fn parse(kind: Kind, bytes: &'a [u8]) -> Result<Self, BucketError> {
+        if bytes.is_empty() {
+            return Ok(Self { kind, ends: [0; 16], tails: &[], counts: &[] });
+        }
+        let (head, rest) = bytes.split_first_chunk::<ENDS_BYTES>().ok_or(BucketError::Length)?;
+        let mut ends = [0; 16];
+        for (end, pair) in ends.iter_mut().zip(head.chunks_exact(2)) {
+            *end = u16::from_le_bytes([pair[0], pair[1]]);
+        }
+        if ends[15] == 0 || !ends.is_sorted() {
+            return Err(BucketError::Ends);
+        }
+        let n = usize::from(ends[15]);
+        let (tails, counts) =
+            rest.split_at_checked(n * kind.tail_bytes()).ok_or(BucketError::Length)?;
+        if counts.len() < n {
+            return Err(BucketError::Length);
+        }
+        Ok(Self { kind, ends, tails, counts })
+    }
+
+    /// Which digests the bucket holds.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// How many entries.
+    pub fn len(&self) -> usize {
+        usize::from(self.ends[15])
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.ends[15] == 0
+    }
+
+    /// For each first digit, its tails one after the other.
+    pub fn groups(&self) -> impl Iterator<Item = &'a [u8]> + '_ {
+        let width = self.kind.tail_bytes();
+        let mut begin = 0;
+        self.ends.iter().map(move |end| {
+            let end = usize::from(*end) * width;
+            let group = &self.tails[begin..end];
+            begin = end;
+            group
+        })
+    }
+
+    /// The column of counts.
+    pub fn counts(&self) -> Counts<'a> {
+        Counts { bytes: self.counts }
+    }
+
+    /// Upper bound of the length of the bucket as text.
+    pub fn text_bound(&self) -> usize {
+        // A count of k bytes has at most 2k + 1 digits; a line adds colon, CR and LF.
+        self.len() * (self.kind.suffix_len() + 4) + 2 * self.counts.len()
+    }
+
+    /// The count of one digest, or none.
+    ///
+    /// # Errors
+    /// [`BucketError::Count`].
+    pub fn find(&self, hash: &[u8]) -> Result<Option<u32>, BucketError> {
+        let digit = usize::from(hash[2] & 0x0F);
+        let end = usize::from(self.ends[digit]);
+        let begin = if digit == 0 { 0 } else { usize::from(self.ends[digit - 1]) };
+        let width = self.kind.tail_bytes();
+        let group = &self.tails[begin * width..end * width];
+        match search(group, width, &hash[3..self.kind.hash_bytes()]) {
+            Some(at) => self.counts().nth_count(begin + at).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// All entries of the bucket, checked.
+    ///
+    /// # Errors
+    /// Anything that a builder would not have written.
+    pub fn entries(&self, prefix: u32) -> Result<Vec<Entry>, BucketError> {
+        let mut entries: Vec<Entry> = Vec::with_capacity(self.len());
+        let mut counts = self.counts();
+        let width = self.kind.tail_bytes();
+        for (digit, group) in self.groups().enumerate() {
+            let mut before: Option<&[u8]> = None;
+            for tail in group.chunks_exact(width) {
+                if before.is_some_and(|before| before >= tail) {
+                    return Err(BucketError::Tails);
+                }
+                before = Some(tail);
+                let mut hash = [0; 20];
+                hash[0] = (prefix >> 12) as u8;
+                hash[1] = (prefix >> 4) as u8;
+                hash[2] = (prefix << 4) as u8 | digit as u8;
+                hash[3..3 + width].copy_from_slice(tail);
+                entries.push(Entry { hash, count: counts.next_count()? });
+            }
+        }
+        if counts.bytes.is_empty() { Ok(entries) } else { Err(BucketError::Spare) }
+    }
+
+    /// The bucket as the text that clients read.
+    ///
+    /// # Errors
+    /// [`BucketError::Count`].
+    pub fn text(&self) -> Result<Vec<u8>, BucketError> {
+        let mut text = vec![0; render::room(self, 0)];
+        let length = render::bucket(self, &mut text)?;
+        text.truncate(render::without_last_separator(length));
+        Ok(text)
+    }
+}
+
+fn search(group: &[u8], width: usize, tail: &[u8]) -> Option<usize> {
+    let (mut low, mut high) = (0, group.len() / width);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match group[middle * width..(middle + 1) * width].cmp(tail) {
+            std::cmp::Ordering::Less => low = middle + 1,
+            std::cmp::Ordering::Greater => high = middle,
+            std::cmp::Ordering::Equal => return Some(middle),
+        }
+    }
+    None
+}
+
+/// The counts of a bucket, read one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts<'a> {
+    bytes: &'a [u8],
+}
+
+impl Counts<'_> {
+    /// Reads the next count.
+    ///
+    /// # Errors
+    /// [`BucketError::Count`].
+    #[inline(always)]
+    pub fn next_count(&mut self) -> Result<u32, BucketError> {
+        match self.bytes.split_first() {
+            Some((byte, rest)) if *byte < 0x80 && *byte > 0 => {
+                self.bytes = rest;
+                Ok(u32::from(*byte))
+            }
+            _ => self.long_count(),
+        }
+    }
+
+    fn long_count(&mut self) -> Result<u32, BucketError> {
+        let mut value = 0u64;
+        for at in 0..5 {
+            let byte = *self.bytes.get(at).ok_or(BucketError::Count)?;
+            value |= u64::from(byte & 0x7F) << (7 * at);
+            if byte < 0x80 {
+                if byte == 0 || value > u64::from(MAX_COUNT) {
+                    return Err(BucketError::Count);
+                }
+                self.bytes = &self.bytes[at + 1..];
+                return Ok(value as u32);
+            }
+        }
+        Err(BucketError::Count)
+    }
+
+    fn nth_count(mut self, n: usize) -> Result<u32, BucketError> {
+        for _ in 0..n {
+            self.next_count()?;
+        }
+        self.next_count()
+    }
+}
+
+/// Appends the bucket of ascending entries of one prefix; nothing when there is none.
+///
+/// Returns false, and appends nothing, above [`BUCKET_LIMIT`].
+pub fn encode(kind: Kind, entries: &[Entry], out: &mut Vec<u8>) -> bool {
+    if entries.is_empty() {
+        return true;
+    }
+    if entries.len() > BUCKET_LIMIT {
+        return false;
+    }
+    let mut ends = [0u16; 16];
+    for entry in entries {
+        ends[entry.first_digit()] += 1;
+    }
+    let mut sum = 0;
+    for end in ends {
+        sum += end;
+        out.extend_from_slice(&sum.to_le_bytes());
+    }
+    for entry in entries {
+        out.extend_from_slice(entry.tail(kind));
+    }
+    for entry in entries {
+        write_count(entry.count, out);
+    }
+    true
+}
+
+fn write_count(mut count: u32, out: &mut Vec<u8>) {
+    while count >= 0x80 {
+        out.push(count as u8 | 0x80);
+        count >>= 7;
+    }
+    out.push(count as u8);
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Entries of one prefix, ascending, as a property test draws them.
+    pub fn some_entries(kind: Kind, most: usize) -> impl Strategy<Value = Vec<Entry>> {
+        let count = prop_oneof![4 => 1..128u32, 2 => 128..100_000u32, 1 => 1..=MAX_COUNT];
+        prop::collection::vec((any::<[u8; 20]>(), count), 0..most).prop_map(move |drawn| {
+            let mut entries: Vec<Entry> = drawn
+                .into_iter()
+                .map(|(mut hash, count)| {
+                    hash[..2].copy_from_slice(&[0x5B, 0xAA]);
+                    hash[2] = 0x60 | hash[2] & 0x0F;
+                    hash[kind.hash_bytes()..].fill(0);
+                    Entry { hash, count }
+                })
+                .collect();
+            super::super::entry::sort_and_add_up(&mut entries);
+            entries
+        })
+    }
+
+    /// The text of entries, written without any of the code under test.
+    pub fn plain_text(kind: Kind, entries: &[Entry]) -> Vec<u8> {
+        let lines: Vec<String> = entries
+            .iter()
+            .map(|entry| {
+                let hash = &entry.hash[..kind.hash_bytes()];
+                let hex: String = hash.iter().map(|byte| format!("{byte:02X}")).collect();
+                format!("{}:{}", &hex[5..], entry.count)
+            })
+            .collect();
+        lines.join("\r\n").into_bytes()
+    }
+
+    proptest! {
+        #[test]
+        fn a_bucket_gives_back_its_entries_and_text(
+            kind in prop::sample::select(&Kind::ALL),
+            (sha1, ntlm) in (some_entries(Kind::Sha1, 300), some_entries(Kind::Ntlm, 300)),
+        ) {
+            let entries = if kind == Kind::Sha1 { sha1 } else { ntlm };
+            let mut bytes = Vec::new();
+            prop_assert!(encode(kind, &entries, &mut bytes));
+            let bucket = Bucket::parse(kind, &bytes).unwrap();
+            prop_assert_eq!(bucket.entries(0x5BAA6).unwrap(), entries.clone());
+            prop_assert_eq!(bucket.text().unwrap(), plain_text(kind, &entries));
+            for entry in &entries {
+                prop_assert_eq!(bucket.find(&entry.hash), Ok(Some(entry.count)));
+                let mut other = entry.hash;
+                other[8] ^= 1;
+                let listed = entries.iter().any(|entry| entry.hash == other);
+                prop_assert_eq!(bucket.find(&other).unwrap().is_some(), listed);
+            }
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            for kind in Kind::ALL {
+                if let Ok(bucket) = Bucket::parse(kind, &bytes) {
+                    let _ = bucket.entries(0);
+                    let _ = bucket.text();
+                    let _ = bucket.find(&[0xFF; 20]);
+                }
+            }
+        }
+    }
+
+    fn one(count: u32) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        encode(Kind::Sha1, &[Entry { hash: [1; 20], count }], &mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn damage_has_a_name() {
+        let check = |bytes: &[u8]| Bucket::parse(Kind::Sha1, bytes)?.entries(0).map(|_| ());
+        let good = one(5);
+        assert_eq!(check(&good), Ok(()));
+        assert_eq!(check(&good[..31]), Err(BucketError::Length));
+        assert_eq!(check(&good[..good.len() - 1]), Err(BucketError::Length));
+        assert_eq!(check(&[0; 32]), Err(BucketError::Ends));
+        let mut ends = good.clone();
+        ends[30] = 0;
+        assert_eq!(check(&ends), Err(BucketError::Ends));
+        let mut spare = good.clone();
+        spare.push(1);
+        assert_eq!(check(&spare), Err(BucketError::Spare));
+        for counts in [&[0u8][..], &[0x80, 0], &[0x80], &[0xFF, 0xFF, 0xFF, 0xFF, 0x08]] {
+            let mut bytes = good[..good.len() - 1].to_vec();
+            bytes.extend_from_slice(counts);
+            assert_eq!(check(&bytes), Err(BucketError::Count), "{counts:?}");
+        }
+        let mut twice = Vec::new();
+        encode(Kind::Sha1, &[Entry { hash: [1; 20], count: 1 }; 2], &mut twice);
+        assert_eq!(check(&twice), Err(BucketError::Tails));
+    }
+
+    #[test]
+    fn the_largest_count_and_the_largest_bucket_fit() {
+        let bytes = one(MAX_COUNT);
+        let bucket = Bucket::parse(Kind::Sha1, &bytes).unwrap();
+        assert!(bucket.text().unwrap().ends_with(b":2147483647"));
+        let entry = Entry { hash: [0; 20], count: 1 };
+        assert!(encode(Kind::Sha1, &vec![entry; BUCKET_LIMIT], &mut Vec::new()));
+        assert!(!encode(Kind::Sha1, &vec![entry; BUCKET_LIMIT + 1], &mut Vec::new()));
+    }
+}

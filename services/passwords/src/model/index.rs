@@ -1,0 +1,239 @@
+//! Where each bucket lies and what its content digests to.
+
+use sha1::{Digest, Sha1};
+
+use domain::HashPrefix;
+
+use super::Kind;
+use super::header::DATA_START;
+
+/// How many prefixes there are.
+pub const PREFIXES: usize = HashPrefix::COUNT as usize;
+/// Length of the index region: one entry more than prefixes, so that each bucket has an end.
+pub const INDEX_BYTES: usize = (PREFIXES + 1) * STEP;
+
+const STEP: usize = 16;
+/// Ends, and for each of 65535 entries a tail of 17 and a count of 5 bytes.
+const LONGEST_BUCKET: u64 = 32 + 65_535 * 22;
+
+/// First 8 bytes of the SHA-1 of a bucket.
+pub type BucketDigest = [u8; 8];
+
+/// The digest of a bucket's bytes.
+pub fn bucket_digest(bucket: &[u8]) -> BucketDigest {
+    let full = Sha1::digest(bucket);
+    let mut digest = [0; 8];
+    digest.copy_from_slice(&full[..8]);
+    digest
+}
+
+/// The digest of a bucket without entries.
+pub const EMPTY_DIGEST: BucketDigest = [0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b, 0x0d];
+
+/// The index region as it stands in the file.
+#[derive(Debug)]
+pub struct Index(Vec<u8>);
+
+/// Why an index cannot belong to a corpus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IndexError {
+    /// Not as many bytes as an index has.
+    #[error("the index is cut off")]
+    Length,
+    /// The digest in the header is another.
+    #[error("the index is damaged")]
+    Digest,
+    /// The corpus id in the header does not follow from the digests.
+    #[error("the corpus id does not fit the index")]
+    CorpusId,
+    /// Buckets do not follow each other, or the last one does not end with the file.
+    #[error("the offset of prefix {0:05X} is not valid")]
+    Offset(usize),
+}
+
+impl Index {
+    /// Takes the bytes of an index region.
+    ///
+    /// # Errors
+    /// [`IndexError::Length`].
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, IndexError> {
+        if bytes.len() == INDEX_BYTES { Ok(Self(bytes)) } else { Err(IndexError::Length) }
+    }
+
+    /// The region as it stands in the file.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Begin and end of a bucket in the file.
+    pub fn range(&self, prefix: HashPrefix) -> (u64, u64) {
+        let at = prefix.value() as usize;
+        (self.offset(at), self.offset(at + 1))
+    }
+
+    /// The digest of a bucket.
+    pub fn digest(&self, prefix: HashPrefix) -> BucketDigest {
+        self.digest_at(prefix.value() as usize)
+    }
+
+    /// Where the bucket with this number begins; the last number tells the end of the file.
+    pub fn offset(&self, at: usize) -> u64 {
+        u64::from_le_bytes(self.eight(at * STEP))
+    }
+
+    fn digest_at(&self, at: usize) -> BucketDigest {
+        self.eight(at * STEP + 8)
+    }
+
+    fn eight(&self, at: usize) -> [u8; 8] {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&self.0[at..at + 8]);
+        bytes
+    }
+
+    /// SHA-1 of the whole region.
+    pub fn region_digest(&self) -> [u8; 20] {
+        Sha1::digest(&self.0).into()
+    }
+
+    /// SHA-1 over the kind and the digest column: the identity of the content.
+    pub fn corpus_id(&self, kind: Kind) -> [u8; 20] {
+        let mut hasher = Sha1::new();
+        hasher.update(kind.code().to_le_bytes());
+        let mut column = Vec::with_capacity(8 * 4096);
+        for block in self.0[..PREFIXES * STEP].chunks(STEP * 4096) {
+            column.clear();
+            for entry in block.chunks_exact(STEP) {
+                column.extend_from_slice(&entry[8..]);
+            }
+            hasher.update(&column);
+        }
+        hasher.finalize().into()
+    }
+
+    /// Checks that buckets lie one after the other from the first byte of data to the file's end.
+    ///
+    /// # Errors
+    /// [`IndexError::Offset`] with the first prefix whose bucket does not.
+    pub fn check_offsets(&self, file_length: u64) -> Result<(), IndexError> {
+        let mut before = DATA_START;
+        for at in 0..=PREFIXES {
+            let offset = self.offset(at);
+            let begins = at > 0 || offset == DATA_START;
+            let ascends = (before..=file_length).contains(&offset);
+            if !begins || !ascends || offset - before > LONGEST_BUCKET {
+                return Err(IndexError::Offset(at));
+            }
+            before = offset;
+        }
+        if before != file_length || self.digest_at(PREFIXES) != [0; 8] {
+            return Err(IndexError::Offset(PREFIXES));
+        }
+        Ok(())
+    }
+}
+
+/// Collects offsets and digests while buckets are written in prefix order.
+#[derive(Debug)]
+pub struct IndexBuilder {
+    bytes: Vec<u8>,
+    next: usize,
+    stored: usize,
+    offset: u64,
+}
+
+impl Default for IndexBuilder {
+    fn default() -> Self {
+        Self { bytes: Vec::with_capacity(INDEX_BYTES), next: 0, stored: 0, offset: DATA_START }
+    }
+}
+
+impl IndexBuilder {
+    /// Notes the next bucket; prefixes that were passed over are empty.
+    ///
+    /// Returns false, and changes nothing, when the prefix does not come after the last one.
+    pub fn push(&mut self, prefix: u32, length: u64, digest: BucketDigest) -> bool {
+        let at = prefix as usize;
+        if at < self.next || at >= PREFIXES {
+            return false;
+        }
+        self.fill_to(at);
+        self.entry(digest);
+        self.offset += length;
+        self.next += 1;
+        self.stored += 1;
+        true
+    }
+
+    /// Where the next bucket begins.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// How many buckets hold something.
+    pub fn stored(&self) -> usize {
+        self.stored
+    }
+
+    fn fill_to(&mut self, at: usize) {
+        while self.next < at {
+            self.entry(EMPTY_DIGEST);
+            self.next += 1;
+        }
+    }
+
+    fn entry(&mut self, digest: BucketDigest) {
+        self.bytes.extend_from_slice(&self.offset.to_le_bytes());
+        self.bytes.extend_from_slice(&digest);
+    }
+
+    /// The finished index.
+    pub fn finish(mut self) -> Index {
+        self.fill_to(PREFIXES);
+        self.entry([0; 8]);
+        Index(self.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_index_has_the_digest_of_nothing_everywhere() {
+        assert_eq!(bucket_digest(b""), EMPTY_DIGEST);
+        let index = IndexBuilder::default().finish();
+        let prefix = HashPrefix::from_value(0xFFFFF).unwrap();
+        assert_eq!(index.range(prefix), (DATA_START, DATA_START));
+        assert_eq!(index.digest(prefix), EMPTY_DIGEST);
+        assert_eq!(index.check_offsets(DATA_START), Ok(()));
+        assert_eq!(index.check_offsets(DATA_START + 1), Err(IndexError::Offset(PREFIXES)));
+    }
+
+    #[test]
+    fn buckets_must_come_in_prefix_order() {
+        let mut builder = IndexBuilder::default();
+        assert!(builder.push(5, 100, [1; 8]));
+        assert!(!builder.push(5, 1, [2; 8]));
+        assert!(!builder.push(4, 1, [2; 8]));
+        assert!(builder.push(6, 10, [3; 8]));
+        let index = builder.finish();
+        let six = HashPrefix::from_value(6).unwrap();
+        assert_eq!(index.range(six), (DATA_START + 100, DATA_START + 110));
+        assert_eq!(index.digest(six), [3; 8]);
+        assert_eq!(index.check_offsets(DATA_START + 110), Ok(()));
+    }
+
+    #[test]
+    fn the_corpus_id_depends_on_kind_and_digests_alone() {
+        let build = |length, digest| {
+            let mut builder = IndexBuilder::default();
+            builder.push(1, length, digest);
+            builder.finish()
+        };
+        let one = build(10, [1; 8]);
+        assert_eq!(one.corpus_id(Kind::Sha1), build(20, [1; 8]).corpus_id(Kind::Sha1));
+        assert_ne!(one.corpus_id(Kind::Sha1), one.corpus_id(Kind::Ntlm));
+        assert_ne!(one.corpus_id(Kind::Sha1), build(10, [2; 8]).corpus_id(Kind::Sha1));
+    }
+}

@@ -1,0 +1,161 @@
+//! Lines of password lists.
+
+use domain::{NtlmDigest, Sha1Digest};
+
+use super::Kind;
+use super::entry::Entry;
+use super::lines::read_count;
+
+/// How the bytes of a password list stand for characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Encoding {
+    /// UTF-8; other lines are skipped.
+    #[value(name = "utf8")]
+    Utf8,
+    /// ISO 8859-1; every line is text.
+    #[value(name = "latin1")]
+    Latin1,
+}
+
+/// What a password list is written in.
+#[derive(Clone, Copy, Debug)]
+pub struct Dialect {
+    /// How bytes stand for characters.
+    pub encoding: Encoding,
+    /// Whether lines begin with a count and one space.
+    pub with_counts: bool,
+}
+
+/// What one line holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// A password with its count.
+    Password {
+        /// Its bytes as they stand in the list.
+        bytes: Vec<u8>,
+        /// Its characters.
+        text: String,
+        /// How often it was seen; 0 for saved padding.
+        count: u32,
+    },
+    /// An empty password.
+    Empty,
+    /// Bytes that are not UTF-8.
+    NotText,
+    /// A line without the count that it should begin with.
+    NoCount,
+}
+
+/// Reads a line without its line feed.
+///
+/// One CR before the line feed belongs to the line end; nothing else is stripped, for spaces
+/// belong to passwords. `$HEX[…]` stands for the bytes that it spells.
+pub fn line(line: &[u8], dialect: Dialect) -> Line {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let (count, password) = if dialect.with_counts && !line.is_empty() {
+        let Some(at) = memchr::memchr(b' ', line) else { return Line::NoCount };
+        let Ok(count) = read_count(&line[..at]) else { return Line::NoCount };
+        (count, &line[at + 1..])
+    } else {
+        (1, line)
+    };
+    if password.is_empty() {
+        return Line::Empty;
+    }
+    let bytes = unhex(password).unwrap_or_else(|| password.to_vec());
+    if bytes.is_empty() {
+        return Line::Empty;
+    }
+    match dialect.encoding {
+        Encoding::Latin1 => {
+            let text = bytes.iter().map(|byte| char::from(*byte)).collect();
+            Line::Password { bytes, text, count }
+        }
+        Encoding::Utf8 => match String::from_utf8(bytes.clone()) {
+            Ok(text) => Line::Password { bytes, text, count },
+            Err(_) => Line::NotText,
+        },
+    }
+}
+
+/// The bytes of `$HEX[…]`, if the password is written that way.
+fn unhex(password: &[u8]) -> Option<Vec<u8>> {
+    let digits = password.strip_prefix(b"$HEX[")?.strip_suffix(b"]")?;
+    let (pairs, rest) = digits.as_chunks::<2>();
+    if !rest.is_empty() {
+        return None;
+    }
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    pairs.iter().map(|[a, b]| Some((digit(*a)? << 4 | digit(*b)?) as u8)).collect()
+}
+
+/// The entry of a password in a corpus of this kind.
+pub fn entry(kind: Kind, bytes: &[u8], text: &str, count: u32) -> Entry {
+    let mut hash = [0; 20];
+    match kind {
+        Kind::Sha1 => hash = Sha1Digest::of(bytes).0,
+        Kind::Ntlm => hash[..16].copy_from_slice(&NtlmDigest::of(text).0),
+    }
+    Entry { hash, count }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UTF8: Dialect = Dialect { encoding: Encoding::Utf8, with_counts: false };
+
+    fn password(bytes: &[u8], text: &str, count: u32) -> Line {
+        Line::Password { bytes: bytes.to_vec(), text: text.to_owned(), count }
+    }
+
+    #[test]
+    fn only_the_line_end_is_stripped() {
+        assert_eq!(line(b" pass word \r", UTF8), password(b" pass word ", " pass word ", 1));
+        assert_eq!(line(b"x\r\r", UTF8), password(b"x\r", "x\r", 1));
+        assert_eq!(line(b"", UTF8), Line::Empty);
+        assert_eq!(line(b"\r", UTF8), Line::Empty);
+    }
+
+    #[test]
+    fn spelled_bytes_are_decoded() {
+        assert_eq!(line(b"$HEX[70c3bc]", UTF8), password("pü".as_bytes(), "pü", 1));
+        assert_eq!(line(b"$HEX[]", UTF8), Line::Empty);
+        for odd in [&b"$HEX[7]"[..], b"$HEX[zz]", b"$HEX[70", b"$hex[70]"] {
+            let text = std::str::from_utf8(odd).unwrap();
+            assert_eq!(line(odd, UTF8), password(odd, text, 1));
+        }
+    }
+
+    #[test]
+    fn other_bytes_than_utf8_need_their_encoding_named() {
+        assert_eq!(line(b"p\xFC", UTF8), Line::NotText);
+        assert_eq!(line(b"$HEX[FC]", UTF8), Line::NotText);
+        let latin1 = Dialect { encoding: Encoding::Latin1, ..UTF8 };
+        assert_eq!(line(b"p\xFC", latin1), password(b"p\xFC", "pü", 1));
+    }
+
+    #[test]
+    fn counts_stand_in_front_of_one_space() {
+        let counted = Dialect { with_counts: true, ..UTF8 };
+        assert_eq!(line(b"12 a b", counted), password(b"a b", "a b", 12));
+        assert_eq!(line(b"12  a", counted), password(b" a", " a", 12));
+        assert_eq!(line(b"0 a", counted), password(b"a", "a", 0));
+        assert_eq!(line(b"12 ", counted), Line::Empty);
+        assert_eq!(line(b"", counted), Line::Empty);
+        for wrong in [&b"12"[..], b"a b", b" 12 a", b"-1 a"] {
+            assert_eq!(line(wrong, counted), Line::NoCount);
+        }
+    }
+
+    #[test]
+    fn the_test_vectors_hold() {
+        let sha1 = entry(Kind::Sha1, b"password", "password", 3);
+        assert_eq!((sha1.prefix(), sha1.first_digit(), sha1.count), (0x5BAA6, 1, 3));
+        let ntlm = entry(Kind::Ntlm, b"password", "password", 1);
+        assert_eq!(
+            (ntlm.prefix(), &ntlm.hash[13..]),
+            (0x8846F, &[0xB7, 0x58, 0x6C, 0, 0, 0, 0][..])
+        );
+    }
+}

@@ -1,0 +1,73 @@
+//! Which kind a query asks for.
+
+use super::Kind;
+
+/// NTLM when the first `mode` parameter, decoded, is exactly `ntlm`; else SHA-1.
+pub fn kind(query: Option<&str>) -> Kind {
+    let pairs = query.unwrap_or_default().split('&');
+    let mut pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    match pairs.find(|(name, _)| is(name, b"mode")) {
+        Some((_, value)) if is(value, b"ntlm") => Kind::Ntlm,
+        _ => Kind::Sha1,
+    }
+}
+
+/// Whether a form-encoded text decodes to `expected`.
+fn is(encoded: &str, expected: &[u8]) -> bool {
+    let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
+    let mut rest = encoded.as_bytes();
+    let mut expected = expected.iter();
+    while let Some((first, after)) = rest.split_first() {
+        let decoded = match first {
+            b'+' => b' ',
+            b'%' => match (digit(after.first()), digit(after.get(1))) {
+                (Some(high), Some(low)) => {
+                    rest = &after[2..];
+                    if expected.next() != Some(&((high << 4 | low) as u8)) {
+                        return false;
+                    }
+                    continue;
+                }
+                _ => b'%',
+            },
+            byte => *byte,
+        };
+        rest = after;
+        if expected.next() != Some(&decoded) {
+            return false;
+        }
+    }
+    expected.next().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_first_mode_counts_and_only_ntlm_is_another_kind() {
+        for query in
+            ["mode=ntlm", "x=1&mode=ntlm", "mode=nt%6Cm", "m%6Fde=ntlm&mode=sha1", "mode=ntlm&"]
+        {
+            assert_eq!(kind(Some(query)), Kind::Ntlm, "{query}");
+        }
+        let others = [
+            "",
+            "mode",
+            "mode=",
+            "mode=NTLM",
+            "mode=ntlm+",
+            "mode=ntlm%",
+            "mode=%6",
+            "Mode=ntlm",
+            "mode=sha1&mode=ntlm",
+            "amode=ntlm",
+            "mode=ntl",
+            "mode=%FF",
+        ];
+        for query in others {
+            assert_eq!(kind(Some(query)), Kind::Sha1, "{query}");
+        }
+        assert_eq!(kind(None), Kind::Sha1);
+    }
+}

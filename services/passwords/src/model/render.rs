@@ -1,0 +1,217 @@
+//! Buckets and padding as the text that clients read: `SUFFIX:COUNT`, CR LF between lines.
+
+use std::sync::LazyLock;
+
+use super::bucket::BucketError;
+use super::{Bucket, Kind, simd};
+
+/// Length of the separator between lines.
+const SEPARATOR: usize = 2;
+/// A line is written through a window of this length, so that no write needs a check of its own.
+const WINDOW: usize = 64;
+/// Counts below this have their colon, digits and separator in a table.
+const SHORT_COUNTS: u32 = 1000;
+
+/// Upper-case hexadecimal digits of each byte.
+pub(super) static HEX_PAIRS: [[u8; 2]; 256] = hex_pairs();
+static SHORT_ENDINGS: LazyLock<Vec<Ending>> =
+    LazyLock::new(|| (0..SHORT_COUNTS).map(|count| Ending::of(count)).collect());
+
+const fn hex_pairs() -> [[u8; 2]; 256] {
+    let digits = b"0123456789ABCDEF";
+    let mut pairs = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        pairs[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    pairs
+}
+
+/// What follows a suffix: colon, count, CR, LF.
+#[derive(Clone, Copy)]
+struct Ending {
+    bytes: [u8; 16],
+    length: usize,
+}
+
+impl Ending {
+    fn of(count: u32) -> Self {
+        let mut bytes = [0; 16];
+        bytes[0] = b':';
+        let digits = count.checked_ilog10().unwrap_or(0) as usize + 1;
+        let mut rest = count;
+        for at in (1..=digits).rev() {
+            bytes[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        bytes[digits + 1..digits + 3].copy_from_slice(b"\r\n");
+        Self { bytes, length: digits + 3 }
+    }
+}
+
+/// Room that a bucket and a number of padding lines need, with the slack of the last window.
+pub fn room(bucket: &Bucket<'_>, padding_lines: usize) -> usize {
+    bucket.text_bound() + padding_lines * (bucket.kind().suffix_len() + 4) + WINDOW
+}
+
+/// The length of a text once the separator after its last line is taken off.
+pub fn without_last_separator(length: usize) -> usize {
+    length.saturating_sub(SEPARATOR)
+}
+
+/// Writes all lines of a bucket, each with its separator, and returns their length.
+///
+/// `out` must be as long as [`room`] says; lines that do not fit are left out.
+///
+/// # Errors
+/// [`BucketError::Count`].
+pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
+    simd::bucket(bucket, out)
+}
+
+/// Writes padding lines, each with its separator, and returns their length.
+///
+/// `random` holds for each line one byte for the first digit and one tail.
+pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
+    match kind {
+        Kind::Sha1 => padding_lines::<17>(random, out),
+        Kind::Ntlm => padding_lines::<13>(random, out),
+    }
+}
+
+fn padding_lines<const TAIL: usize>(random: &[u8], out: &mut [u8]) -> usize {
+    let zero = Ending::of(0);
+    let mut at = 0;
+    for line in random.chunks_exact(TAIL + 1) {
+        let Some((digit, tail)) = line.split_first() else { break };
+        let (Some(tail), Some(window)) =
+            (tail.first_chunk::<TAIL>(), out.get_mut(at..).and_then(<[u8]>::first_chunk_mut))
+        else {
+            break;
+        };
+        at += write_line(digit & 15, tail, &zero, window, portable_hex);
+    }
+    at
+}
+
+/// The portable renderer, and the twin that others are compared with.
+///
+/// # Errors
+/// [`BucketError::Count`].
+pub(super) fn portable(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
+    by_kind(bucket, out, portable_hex)
+}
+
+/// Renders with the given way to write 16 bytes as 32 digits.
+#[inline(always)]
+pub(super) fn by_kind(
+    bucket: &Bucket<'_>,
+    out: &mut [u8],
+    hex: impl Fn(&[u8; 16], &mut [u8; 32]) + Copy,
+) -> Result<usize, BucketError> {
+    match bucket.kind() {
+        Kind::Sha1 => lines::<17>(bucket, out, hex),
+        Kind::Ntlm => lines::<13>(bucket, out, hex),
+    }
+}
+
+#[inline(always)]
+fn lines<const TAIL: usize>(
+    bucket: &Bucket<'_>,
+    out: &mut [u8],
+    hex: impl Fn(&[u8; 16], &mut [u8; 32]) + Copy,
+) -> Result<usize, BucketError> {
+    let endings: &[Ending] = &SHORT_ENDINGS;
+    let mut counts = bucket.counts();
+    let mut at = 0;
+    for (digit, group) in bucket.groups().enumerate() {
+        for tail in group.as_chunks::<TAIL>().0 {
+            let count = counts.next_count()?;
+            let Some(window) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut) else {
+                return Ok(at);
+            };
+            at += match endings.get(count as usize) {
+                Some(ending) => write_line(digit as u8, tail, ending, window, hex),
+                None => write_line(digit as u8, tail, &Ending::of(count), window, hex),
+            };
+        }
+    }
+    Ok(at)
+}
+
+/// Writes one line at the front of the window and returns its length.
+#[inline(always)]
+fn write_line<const TAIL: usize>(
+    digit: u8,
+    tail: &[u8; TAIL],
+    ending: &Ending,
+    window: &mut [u8; WINDOW],
+    hex: impl Fn(&[u8; 16], &mut [u8; 32]),
+) -> usize {
+    let mut sixteen = [0; 16];
+    let fits = TAIL.min(16);
+    sixteen[..fits].copy_from_slice(&tail[..fits]);
+    let mut digits = [0; 32];
+    hex(&sixteen, &mut digits);
+    window[0] = HEX_PAIRS[usize::from(digit & 15)][1];
+    window[1..33].copy_from_slice(&digits);
+    if TAIL > 16 {
+        window[33..35].copy_from_slice(&HEX_PAIRS[usize::from(tail[TAIL - 1])]);
+    }
+    let suffix = 1 + 2 * TAIL;
+    window[suffix..suffix + 16].copy_from_slice(&ending.bytes);
+    suffix + ending.length
+}
+
+/// Writes 16 bytes as 32 upper-case digits, four bytes at a time in one 64-bit word.
+#[inline(always)]
+fn portable_hex(bytes: &[u8; 16], digits: &mut [u8; 32]) {
+    for (four, eight) in bytes.as_chunks::<4>().0.iter().zip(digits.as_chunks_mut::<8>().0) {
+        *eight = spread(u32::from_le_bytes(*four)).to_le_bytes();
+    }
+}
+
+/// Turns four bytes into their eight digits: nibbles spread to bytes, then to characters.
+#[inline(always)]
+fn spread(four: u32) -> u64 {
+    let x = u64::from(four);
+    let x = (x | x << 16) & 0x0000_FFFF_0000_FFFF;
+    let x = (x | x << 8) & 0x00FF_00FF_00FF_00FF;
+    let nibbles = (x >> 4 | x << 8) & 0x0F0F_0F0F_0F0F_0F0F;
+    // Adding 6 carries into bit 4 exactly where the nibble is above 9.
+    let letters = (nibbles + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
+    nibbles + 0x3030_3030_3030_3030 + letters * 7
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_bytes_spread_to_eight_digits() {
+        for four in [0u32, 0xFFFF_FFFF, 0x1234_5678, 0x9ABC_DEF0, 0xA09F_0FA9] {
+            let expected: String = four.to_le_bytes().iter().map(|b| format!("{b:02X}")).collect();
+            assert_eq!(spread(four).to_le_bytes(), expected.as_bytes());
+        }
+    }
+
+    #[test]
+    fn endings_hold_the_count_and_the_separator() {
+        for count in [0u32, 1, 9, 10, 999, 1000, i32::MAX as u32] {
+            let ending = Ending::of(count);
+            assert_eq!(&ending.bytes[..ending.length], format!(":{count}\r\n").as_bytes());
+        }
+    }
+
+    #[test]
+    fn padding_lines_have_count_zero() {
+        for kind in Kind::ALL {
+            let random = vec![0xAB; (kind.tail_bytes() + 1) * 2];
+            let mut out = vec![0; 400];
+            let length = padding(kind, &random, &mut out);
+            let line = format!("B{}:0\r\n", "AB".repeat(kind.tail_bytes()));
+            assert_eq!(String::from_utf8_lossy(&out[..length]), line.repeat(2));
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Two ways to the bytes of a corpus: from memory, or one positioned read per request.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+
+use crate::model::header::DATA_START;
+
+/// Gives bytes of the data region.
+pub trait Access: Send + Sync {
+    /// The bytes from `begin` to `end`, offsets in the file; `buffer` may be used to hold them.
+    fn bytes<'a>(&'a self, begin: u64, end: u64, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]>;
+}
+
+/// The whole data region in memory.
+pub struct InMemory(Vec<u8>);
+
+impl InMemory {
+    /// Reads the rest of the file from where the data begin.
+    pub fn read(mut file: &File, length: u64) -> io::Result<Self> {
+        let mut data = vec![0; usize::try_from(length).map_err(io::Error::other)?];
+        file.read_exact(&mut data)?;
+        Ok(Self(data))
+    }
+}
+
+impl Access for InMemory {
+    fn bytes<'a>(&'a self, begin: u64, end: u64, _: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
+        let begin = begin.checked_sub(DATA_START);
+        let range = begin.map(|begin| begin as usize..(end - DATA_START) as usize);
+        range.and_then(|range| self.0.get(range)).ok_or(io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+/// An open file; a truncated or failing disk gives an error and nothing worse.
+pub struct Positioned(pub File);
+
+impl Access for Positioned {
+    fn bytes<'a>(&'a self, begin: u64, end: u64, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
+        let length = end.checked_sub(begin).ok_or(io::ErrorKind::InvalidData)? as usize;
+        if buffer.len() < length {
+            buffer.resize(length, 0);
+        }
+        self.0.read_exact_at(&mut buffer[..length], begin)?;
+        Ok(&buffer[..length])
+    }
+}

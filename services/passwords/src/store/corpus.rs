@@ -1,0 +1,256 @@
+//! One open corpus file.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use domain::HashPrefix;
+
+use super::access::{Access, InMemory, Positioned};
+use crate::model::bucket::BucketError;
+use crate::model::header::{DATA_START, HEADER_BYTES, HeaderError};
+use crate::model::index::{BucketDigest, INDEX_BYTES, IndexError, PREFIXES, bucket_digest};
+use crate::model::{Bucket, Header, Index, Kind};
+
+/// How many buckets are read and compared with their digest before a corpus is served.
+const SPOT_CHECKS: usize = 64;
+
+/// Why a file cannot be used as a corpus.
+#[derive(Debug, thiserror::Error)]
+pub enum CorpusError {
+    /// The file cannot be opened or read.
+    #[error("cannot read {path}: {cause}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// The header is none, or of another version.
+    #[error("{path}: {cause}")]
+    Header {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: HeaderError,
+    },
+    /// The index does not fit.
+    #[error("{path}: {cause}")]
+    Index {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: IndexError,
+    },
+    /// The file is not as long as its header says.
+    #[error("{path} has {actual} bytes, but its header says {stated}")]
+    Length {
+        /// The file.
+        path: PathBuf,
+        /// Its length.
+        actual: u64,
+        /// The length in the header.
+        stated: u64,
+    },
+    /// The corpus holds the other kind.
+    #[error("{path} holds {} digests", found.label())]
+    Kind {
+        /// The file.
+        path: PathBuf,
+        /// What it holds.
+        found: Kind,
+    },
+    /// A bucket is not what the index says.
+    #[error("{path}: prefix {prefix}: {cause}")]
+    Bucket {
+        /// The file.
+        path: PathBuf,
+        /// Whose bucket.
+        prefix: HashPrefix,
+        /// What is wrong with it.
+        cause: BucketProblem,
+    },
+}
+
+/// Why a bucket cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BucketProblem {
+    /// It cannot be read.
+    #[error("cannot be read: {0}")]
+    Read(#[from] io::Error),
+    /// Its bytes are not those that were written.
+    #[error("the digest does not fit")]
+    Digest,
+    /// Its bytes are no bucket.
+    #[error(transparent)]
+    Content(#[from] BucketError),
+    /// The operating system gives no random bytes to choose buckets by.
+    #[error("no random bytes: {0}")]
+    Random(#[from] getrandom::Error),
+}
+
+/// A corpus file whose header and index are sound.
+pub struct Corpus {
+    path: PathBuf,
+    header: Header,
+    index: Index,
+    access: Box<dyn Access>,
+}
+
+impl Corpus {
+    /// Opens a file and checks header, length and index.
+    ///
+    /// A file of at most `memory_limit` bytes is read whole into memory.
+    ///
+    /// # Errors
+    /// See [`CorpusError`].
+    pub fn open(path: &Path, memory_limit: u64) -> Result<Self, CorpusError> {
+        let unreadable = |cause| CorpusError::Unreadable { path: path.to_owned(), cause };
+        let mut file = File::open(path).map_err(unreadable)?;
+        let actual = file.metadata().map_err(unreadable)?.len();
+        let mut head = [0; HEADER_BYTES];
+        if let Err(cause) = file.read_exact(&mut head) {
+            if cause.kind() == io::ErrorKind::UnexpectedEof {
+                let cause = HeaderError::Magic;
+                return Err(CorpusError::Header { path: path.to_owned(), cause });
+            }
+            return Err(unreadable(cause));
+        }
+        let header = Header::from_bytes(&head)
+            .map_err(|cause| CorpusError::Header { path: path.to_owned(), cause })?;
+        if header.file_length != actual || actual < DATA_START {
+            let stated = header.file_length;
+            return Err(CorpusError::Length { path: path.to_owned(), actual, stated });
+        }
+        let mut bytes = vec![0; INDEX_BYTES];
+        file.read_exact(&mut bytes).map_err(unreadable)?;
+        let index = sound_index(bytes, &header)
+            .map_err(|cause| CorpusError::Index { path: path.to_owned(), cause })?;
+        let access: Box<dyn Access> = if actual <= memory_limit {
+            Box::new(InMemory::read(&file, actual - DATA_START).map_err(unreadable)?)
+        } else {
+            Box::new(Positioned(file))
+        };
+        Ok(Self { path: path.to_owned(), header, index, access })
+    }
+
+    /// Compares random buckets with their digests.
+    ///
+    /// # Errors
+    /// [`CorpusError::Bucket`].
+    pub fn spot_check(&self) -> Result<(), CorpusError> {
+        let mut buffer = Vec::new();
+        for _ in 0..SPOT_CHECKS {
+            let random = getrandom::u32().map_err(|cause| self.problem(0, cause.into()))?;
+            let value = random % HashPrefix::COUNT;
+            let Some(prefix) = HashPrefix::from_value(value) else { continue };
+            self.sound_bytes(prefix, &mut buffer).map_err(|cause| self.problem(value, cause))?;
+        }
+        Ok(())
+    }
+
+    /// Says which bucket of this file has a problem.
+    pub fn problem(&self, prefix: u32, cause: BucketProblem) -> CorpusError {
+        let prefix = HashPrefix::from_value(prefix % HashPrefix::COUNT);
+        match prefix {
+            Some(prefix) => CorpusError::Bucket { path: self.path.clone(), prefix, cause },
+            None => {
+                CorpusError::Unreadable { path: self.path.clone(), cause: io::Error::other(cause) }
+            }
+        }
+    }
+
+    /// Where the file lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the corpus says about itself.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Where each bucket lies.
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// Which digests it lists.
+    pub fn kind(&self) -> Kind {
+        self.header.kind
+    }
+
+    /// The digest of a bucket.
+    pub fn digest(&self, prefix: HashPrefix) -> BucketDigest {
+        self.index.digest(prefix)
+    }
+
+    /// The bytes of a bucket as they lie in the file.
+    ///
+    /// # Errors
+    /// The file cannot be read there.
+    #[inline]
+    pub fn bytes<'a>(
+        &'a self,
+        prefix: HashPrefix,
+        buffer: &'a mut Vec<u8>,
+    ) -> io::Result<&'a [u8]> {
+        let (begin, end) = self.index.range(prefix);
+        if begin == end { Ok(&[]) } else { self.access.bytes(begin, end, buffer) }
+    }
+
+    /// The bytes of a bucket once they are compared with its digest.
+    ///
+    /// # Errors
+    /// [`BucketProblem::Read`] and [`BucketProblem::Digest`].
+    pub fn sound_bytes<'a>(
+        &'a self,
+        prefix: HashPrefix,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], BucketProblem> {
+        let bytes = self.bytes(prefix, buffer)?;
+        if bucket_digest(bytes) == self.digest(prefix) {
+            Ok(bytes)
+        } else {
+            Err(BucketProblem::Digest)
+        }
+    }
+
+    /// The buckets of `first..last` as they lie in the file, one after the other.
+    ///
+    /// # Errors
+    /// The file cannot be read there.
+    pub fn stretch<'a>(
+        &'a self,
+        first: usize,
+        last: usize,
+        buffer: &'a mut Vec<u8>,
+    ) -> io::Result<&'a [u8]> {
+        let begin = self.index.offset(first.min(PREFIXES));
+        let end = self.index.offset(last.min(PREFIXES));
+        if begin >= end { Ok(&[]) } else { self.access.bytes(begin, end, buffer) }
+    }
+
+    /// The count of a whole digest, or none.
+    ///
+    /// # Errors
+    /// The bucket cannot be read or is damaged.
+    pub fn find(&self, hash: &[u8], buffer: &mut Vec<u8>) -> Result<Option<u32>, BucketProblem> {
+        let value = u32::from(hash[0]) << 12 | u32::from(hash[1]) << 4 | u32::from(hash[2]) >> 4;
+        let Some(prefix) = HashPrefix::from_value(value) else { return Ok(None) };
+        let bytes = self.sound_bytes(prefix, buffer)?;
+        Ok(Bucket::parse(self.kind(), bytes)?.find(hash)?)
+    }
+}
+
+fn sound_index(bytes: Vec<u8>, header: &Header) -> Result<Index, IndexError> {
+    let index = Index::from_bytes(bytes)?;
+    if index.region_digest() != header.index_digest {
+        return Err(IndexError::Digest);
+    }
+    if index.corpus_id(header.kind) != header.corpus_id {
+        return Err(IndexError::CorpusId);
+    }
+    index.check_offsets(header.file_length)?;
+    Ok(index)
+}

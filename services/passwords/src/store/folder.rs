@@ -1,0 +1,221 @@
+//! The folder of one kind: corpus files, and `CURRENT`, which names the one in use.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use crate::model::{Kind, header::lower_hex};
+
+const CURRENT: &str = "CURRENT";
+const CURRENT_TMP: &str = "CURRENT.tmp";
+const LOCK: &str = ".lock";
+/// Ending of corpus files.
+pub const EXTENSION: &str = "pwr";
+
+/// Where the corpora of one kind lie.
+#[derive(Clone, Debug)]
+pub struct KindFolder {
+    path: PathBuf,
+    kind: Kind,
+}
+
+/// Held while a command changes the folder; the system frees it when the process ends.
+#[derive(Debug)]
+pub struct FolderLock {
+    _file: File,
+}
+
+/// What tells one state of `CURRENT` and its corpus from another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Signature {
+    name: Option<String>,
+    file: Option<(u64, u64, i64, i64)>,
+}
+
+impl KindFolder {
+    /// The folder of a kind below the data folder.
+    pub fn new(data_dir: &Path, kind: Kind) -> Self {
+        Self { path: data_dir.join(kind.name()), kind }
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Which kind it holds.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The path that a corpus with this id has.
+    pub fn corpus_path(&self, corpus_id: &[u8; 20]) -> PathBuf {
+        self.path.join(format!("{}.{EXTENSION}", lower_hex(corpus_id)))
+    }
+
+    /// The file that `CURRENT` names, if there is one.
+    ///
+    /// # Errors
+    /// `CURRENT` cannot be read or names no file of this folder.
+    pub fn current(&self) -> io::Result<Option<PathBuf>> {
+        let text = match fs::read_to_string(self.path.join(CURRENT)) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let name = text.strip_suffix('\n').unwrap_or(&text);
+        if !is_corpus_name(name) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "CURRENT names no corpus file"));
+        }
+        Ok(Some(self.path.join(name)))
+    }
+
+    /// What has to change before a server looks again.
+    pub fn signature(&self) -> Signature {
+        let path = self.current().ok().flatten();
+        let file = path.as_ref().and_then(|path| fs::metadata(path).ok());
+        Signature {
+            name: path.map(|path| path.display().to_string()),
+            file: file.map(|file| (file.dev(), file.ino(), file.mtime(), file.mtime_nsec())),
+        }
+    }
+
+    /// Makes the folder, takes its lock and removes what a crash left behind.
+    ///
+    /// # Errors
+    /// Another build holds the lock, or the folder cannot be written.
+    pub fn lock(&self) -> anyhow::Result<FolderLock> {
+        fs::create_dir_all(&self.path)
+            .with_context(|| format!("cannot create the folder {}", self.path.display()))?;
+        let path = self.path.join(LOCK);
+        let file =
+            File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                bail!("another command is changing {}; try again later", self.path.display())
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(error).with_context(|| format!("cannot lock {}", path.display()));
+            }
+        }
+        for leftover in self.leftovers()? {
+            fs::remove_file(&leftover)
+                .with_context(|| format!("cannot remove {}", leftover.display()))?;
+        }
+        Ok(FolderLock { _file: file })
+    }
+
+    /// Unfinished files: nobody but the holder of the lock writes such.
+    fn leftovers(&self) -> anyhow::Result<Vec<PathBuf>> {
+        let is_leftover =
+            |name: &str| name == CURRENT_TMP || (name.starts_with('.') && name.ends_with(".tmp"));
+        self.files(is_leftover)
+    }
+
+    /// All finished corpus files.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn corpora(&self) -> anyhow::Result<Vec<PathBuf>> {
+        self.files(is_corpus_name)
+    }
+
+    fn files(&self, wanted: impl Fn(&str) -> bool) -> anyhow::Result<Vec<PathBuf>> {
+        let entries = match fs::read_dir(&self.path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot read {}", self.path.display()));
+            }
+        };
+        let mut files = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            if entry.file_name().to_str().is_some_and(&wanted) {
+                files.push(entry.path());
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// Makes `CURRENT` name a corpus file of this folder: a reader sees the old or the new name.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn activate(&self, corpus: &Path, _lock: &FolderLock) -> anyhow::Result<()> {
+        let name = corpus.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if !is_corpus_name(name) || corpus.parent() != Some(&self.path) {
+            bail!("{} is not a corpus file of {}", corpus.display(), self.path.display());
+        }
+        self.write_current(name)
+            .with_context(|| format!("cannot write {}", self.path.join(CURRENT).display()))
+    }
+
+    fn write_current(&self, name: &str) -> io::Result<()> {
+        let tmp = self.path.join(CURRENT_TMP);
+        let mut file = File::create(&tmp)?;
+        let written = writeln!(file, "{name}").and_then(|()| file.sync_all());
+        if let Err(error) = written {
+            let _ = fs::remove_file(&tmp);
+            return Err(error);
+        }
+        fs::rename(&tmp, self.path.join(CURRENT))?;
+        sync_folder(&self.path)
+    }
+}
+
+/// Makes a renamed file survive a power failure.
+///
+/// # Errors
+/// The folder cannot be opened or written back.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+fn is_corpus_name(name: &str) -> bool {
+    let stem = name.strip_suffix(EXTENSION).and_then(|stem| stem.strip_suffix('.'));
+    stem.is_some_and(|stem| !stem.is_empty() && stem.bytes().all(|b| b.is_ascii_alphanumeric()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn current_names_one_file_of_the_folder() {
+        let data = tempfile::tempdir().unwrap();
+        let folder = KindFolder::new(data.path(), Kind::Sha1);
+        assert_eq!(folder.current().unwrap(), None);
+        let lock = folder.lock().unwrap();
+        let corpus = folder.corpus_path(&[0xAB; 20]);
+        fs::write(&corpus, "x").unwrap();
+        let before = folder.signature();
+        folder.activate(&corpus, &lock).unwrap();
+        assert_eq!(folder.current().unwrap(), Some(corpus.clone()));
+        assert_ne!(folder.signature(), before);
+        assert!(folder.activate(&data.path().join("other.pwr"), &lock).is_err());
+        fs::write(folder.path().join(CURRENT), "../secret\n").unwrap();
+        assert!(folder.current().is_err());
+    }
+
+    #[test]
+    fn a_second_lock_is_refused_and_the_first_one_cleans_up() {
+        let data = tempfile::tempdir().unwrap();
+        let folder = KindFolder::new(data.path(), Kind::Ntlm);
+        fs::create_dir_all(folder.path()).unwrap();
+        for name in [".new.tmp", CURRENT_TMP, "keep.pwr"] {
+            fs::write(folder.path().join(name), "x").unwrap();
+        }
+        let lock = folder.lock().unwrap();
+        assert_eq!(folder.leftovers().unwrap(), Vec::<PathBuf>::new());
+        assert_eq!(folder.corpora().unwrap().len(), 1);
+        assert!(folder.lock().unwrap_err().to_string().contains("another command"));
+        drop(lock);
+        folder.lock().unwrap();
+    }
+}

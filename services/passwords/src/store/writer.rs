@@ -1,0 +1,194 @@
+//! Writes a corpus file: data, index, fsync, header, fsync, rename, fsync of the folder.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::folder::{FolderLock, KindFolder, sync_folder};
+use crate::model::bucket::{self, BUCKET_LIMIT};
+use crate::model::header::{DATA_START, HEADER_BYTES};
+use crate::model::index::{BucketDigest, IndexBuilder, PREFIXES, bucket_digest};
+use crate::model::{Entry, Header, Kind};
+
+const BUFFER: usize = 1 << 20;
+
+/// Buckets made ready to be written, by whichever thread had them.
+#[derive(Debug, Default)]
+pub struct Encoded {
+    data: Vec<u8>,
+    buckets: Vec<EncodedBucket>,
+}
+
+#[derive(Debug)]
+struct EncodedBucket {
+    prefix: u32,
+    length: usize,
+    entries: usize,
+    digest: BucketDigest,
+}
+
+impl Encoded {
+    /// Encodes ascending entries without duplicates.
+    ///
+    /// # Errors
+    /// A bucket would hold more entries than the format can count.
+    pub fn of(kind: Kind, entries: &[Entry]) -> anyhow::Result<Self> {
+        let mut encoded =
+            Self { data: Vec::with_capacity(entries.len() * 19), buckets: Vec::new() };
+        for bucket in entries.chunk_by(|a, b| a.prefix() == b.prefix()) {
+            let Some(first) = bucket.first() else { continue };
+            let begin = encoded.data.len();
+            if !bucket::encode(kind, bucket, &mut encoded.data) {
+                bail!(
+                    "prefix {:05X} has {} entries; a bucket holds at most {BUCKET_LIMIT}",
+                    first.prefix(),
+                    bucket.len()
+                );
+            }
+            encoded.buckets.push(EncodedBucket {
+                prefix: first.prefix(),
+                length: encoded.data.len() - begin,
+                entries: bucket.len(),
+                digest: bucket_digest(&encoded.data[begin..]),
+            });
+        }
+        Ok(encoded)
+    }
+}
+
+/// A corpus file that does not have its name yet; dropped unfinished, it removes itself.
+#[derive(Debug)]
+pub struct CorpusWriter {
+    folder: KindFolder,
+    tmp: PathBuf,
+    file: BufWriter<File>,
+    index: IndexBuilder,
+    entries: u64,
+    smallest: u32,
+    largest: u32,
+    finished: bool,
+}
+
+impl CorpusWriter {
+    /// Opens an unnamed file in the folder of its kind.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn create(folder: &KindFolder, _lock: &FolderLock) -> anyhow::Result<Self> {
+        let tmp = folder.path().join(format!(".{}.tmp", folder.kind()));
+        let mut file =
+            File::create(&tmp).with_context(|| format!("cannot write {}", tmp.display()))?;
+        file.seek(SeekFrom::Start(DATA_START))?;
+        Ok(Self {
+            folder: folder.clone(),
+            tmp,
+            file: BufWriter::with_capacity(BUFFER, file),
+            index: IndexBuilder::default(),
+            entries: 0,
+            smallest: u32::MAX,
+            largest: 0,
+            finished: false,
+        })
+    }
+
+    /// Which digests the file will hold.
+    pub fn kind(&self) -> Kind {
+        self.folder.kind()
+    }
+
+    /// Appends buckets, which must come after all that were appended before.
+    ///
+    /// # Errors
+    /// The disk is full or failing, or the buckets are out of order.
+    pub fn append(&mut self, encoded: &Encoded) -> anyhow::Result<()> {
+        for bucket in &encoded.buckets {
+            self.note(bucket.prefix, bucket.length as u64, bucket.entries as u32, bucket.digest)?;
+        }
+        self.write(&encoded.data)
+    }
+
+    /// Appends a bucket as it lies in another corpus.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn copy(&mut self, prefix: u32, bytes: &[u8], digest: BucketDigest) -> anyhow::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let last_end = bytes.get(30..32).unwrap_or(&[0, 0]);
+        let entries = u32::from(last_end[0]) | u32::from(last_end[1]) << 8;
+        self.note(prefix, bytes.len() as u64, entries, digest)?;
+        self.write(bytes)
+    }
+
+    fn note(
+        &mut self,
+        prefix: u32,
+        length: u64,
+        entries: u32,
+        digest: BucketDigest,
+    ) -> anyhow::Result<()> {
+        if !self.index.push(prefix, length, digest) {
+            bail!("prefix {prefix:05X} comes after a later one");
+        }
+        self.entries += u64::from(entries);
+        self.smallest = self.smallest.min(entries);
+        self.largest = self.largest.max(entries);
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        let written = self.file.write_all(bytes);
+        written.with_context(|| format!("cannot write {}", self.tmp.display()))
+    }
+
+    /// Completes the file and gives it its name. Returns its path and header.
+    ///
+    /// # Errors
+    /// The disk is full or failing.
+    pub fn finish(mut self, note: &str, built_at: i64) -> anyhow::Result<(PathBuf, Header)> {
+        let index = std::mem::take(&mut self.index);
+        let file_length = index.offset();
+        let buckets = index.stored();
+        let index = index.finish();
+        let header = Header {
+            kind: self.kind(),
+            entries: self.entries,
+            file_length,
+            built_at,
+            smallest_bucket: if buckets < PREFIXES { 0 } else { self.smallest },
+            largest_bucket: self.largest,
+            index_digest: index.region_digest(),
+            corpus_id: index.corpus_id(self.kind()),
+            note: note.to_owned(),
+        };
+        let path = self.folder.corpus_path(&header.corpus_id);
+        self.seal(index.as_bytes(), &header, &path)
+            .with_context(|| format!("cannot write {}", self.tmp.display()))?;
+        self.finished = true;
+        Ok((path, header))
+    }
+
+    fn seal(&mut self, index: &[u8], header: &Header, path: &Path) -> io::Result<()> {
+        self.file.flush()?;
+        let file = self.file.get_ref();
+        file.set_len(header.file_length)?;
+        file.write_all_at(index, HEADER_BYTES as u64)?;
+        file.sync_all()?;
+        file.write_all_at(&header.to_bytes(), 0)?;
+        file.sync_all()?;
+        fs::rename(&self.tmp, path)?;
+        sync_folder(self.folder.path())
+    }
+}
+
+impl Drop for CorpusWriter {
+    fn drop(&mut self) {
+        if !self.finished {
+            let _ = fs::remove_file(&self.tmp);
+        }
+    }
+}
