@@ -5,8 +5,8 @@ mod judge;
 
 use std::sync::{LazyLock, OnceLock};
 
-pub use self::automaton::PatternError;
 use self::automaton::Automaton;
+pub use self::automaton::PatternError;
 pub use self::judge::{Judgement, Valid, judge};
 use super::random::Random;
 use super::short::Short;
@@ -31,7 +31,8 @@ struct Plan {
     fixed: Automaton,
 }
 
-static REGIONS: LazyLock<Vec<Region>> = LazyLock::new(|| TABLE.lines().map(Region::parse).collect());
+static REGIONS: LazyLock<Vec<Region>> =
+    LazyLock::new(|| TABLE.lines().map(Region::parse).collect());
 
 /// Every region, by code.
 pub fn all() -> &'static [Region] {

@@ -159,7 +159,11 @@ mod tests {
     use super::*;
     use crate::model::seed::Seed;
 
-    fn draws(wanted: &str, unwanted: &str, count: usize) -> std::collections::BTreeMap<String, u32> {
+    fn draws(
+        wanted: &str,
+        unwanted: &str,
+        count: usize,
+    ) -> std::collections::BTreeMap<String, u32> {
         let automaton = Automaton::compile(wanted, unwanted).unwrap();
         let mut random = Seed::parse("automaton").unwrap().random("test", "");
         let mut seen = std::collections::BTreeMap::new();

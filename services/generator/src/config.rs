@@ -1,0 +1,84 @@
+//! The command line: settings and subcommands.
+
+use std::process::ExitCode;
+
+use auth::{AnyOwner, KeysCommand, NoColumns, PlansCommand, seed_plans};
+use domain::{Clock, SystemClock};
+use store::{Pools, StoreSettings};
+use web::{CommonCommand, Service, ServiceInfo, WebSettings};
+
+use crate::access::{CallerSettings, STANDARD, plans};
+use crate::service::Generator;
+
+/// Makes and checks synthetic test data.
+#[derive(Clone, Debug, clap::Parser)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    web: WebSettings,
+    #[command(flatten)]
+    store: StoreSettings,
+    #[command(flatten)]
+    callers: CallerSettings,
+}
+
+#[derive(Clone, Debug, clap::Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Common(CommonCommand),
+    /// Bring the database up to date
+    Migrate,
+    /// Issue, list, end and renew API keys
+    #[command(subcommand)]
+    Keys(KeysCommand),
+    /// List and change plans
+    #[command(subcommand)]
+    Plans(PlansCommand),
+}
+
+impl web::Cli for Cli {
+    const INFO: ServiceInfo = Generator::INFO;
+
+    fn web(&self) -> &WebSettings {
+        &self.web
+    }
+
+    fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command.clone().unwrap_or(Command::Common(CommonCommand::Serve)) {
+            Command::Common(CommonCommand::Serve) => {
+                let clock = SystemClock::shared();
+                let service = Generator::new(self.open()?, clock, &self.callers)?;
+                web::serve(&self.web, service)
+            }
+            Command::Common(CommonCommand::Openapi) => web::cli::print_openapi::<Generator>(),
+            Command::Common(CommonCommand::Healthcheck) => web::cli::healthcheck(&self.web),
+            Command::Migrate => self.migrate(),
+            Command::Keys(command) => {
+                let owners = AnyOwner { default_plan: Some(STANDARD) };
+                command.run(&self.open()?, &owners, SystemClock.unix())
+            }
+            Command::Plans(command) => command.run(&self.open()?, &NoColumns::default()),
+        }
+    }
+}
+
+impl Cli {
+    /// The database with its plans, which keys may need before the first `serve`.
+    fn open(&self) -> anyhow::Result<Pools> {
+        let name = Generator::INFO.name;
+        let pools = self.store.open(&self.web.data_dir, name, &[&auth::MIGRATIONS])?;
+        pools.write_blocking(|db| seed_plans(db, &plans()))?;
+        Ok(pools)
+    }
+
+    fn migrate(&self) -> anyhow::Result<ExitCode> {
+        let name = Generator::INFO.name;
+        let applied = self.store.migrate(&self.web.data_dir, name, &[&auth::MIGRATIONS])?;
+        for version in &applied {
+            println!("{version}");
+        }
+        eprintln!("{} migrations applied", applied.len());
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,188 @@
+//! Every failure as a problem body (RFC 9457), in one place.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ALLOW, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use utoipa::{IntoResponses, ToSchema};
+use web::{Credentials, ErrorFormat, Fault, RequestInfo, Violation};
+
+const VALIDATION: &str = "One or more validation errors occurred.";
+
+/// Writes faults as problem bodies.
+pub struct Problems;
+
+/// A problem body as the clients of ASP.NET services know it.
+#[derive(Serialize, ToSchema)]
+pub struct Problem {
+    /// Where the status is defined.
+    #[serde(rename = "type")]
+    #[schema(rename = "type")]
+    kind: &'static str,
+    /// What the status means.
+    title: &'static str,
+    /// The status once more.
+    status: u16,
+    /// What to do about it, where that is not obvious.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    detail: Option<String>,
+    /// Messages by parameter or member; only with 400.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<std::collections::BTreeMap<String, Vec<String>>>, nullable = false)]
+    errors: Option<Messages>,
+    /// Id of the request in the log.
+    #[serde(rename = "traceId")]
+    #[schema(rename = "traceId")]
+    trace_id: String,
+}
+
+/// The failures that each operation may answer with.
+#[derive(IntoResponses)]
+pub enum Failures {
+    /// Parameters or body break a rule; all faults are named.
+    #[response(status = 400, content_type = "application/problem+json")]
+    Invalid(#[to_schema] Problem),
+    /// The key is unknown, revoked or expired, or missing where the deployment wants one.
+    #[response(status = 401, content_type = "application/problem+json")]
+    Unauthorized(#[to_schema] Problem),
+    /// The rate limit is used up; `Retry-After` says for how long.
+    #[response(status = 429, content_type = "application/problem+json")]
+    TooManyRequests(#[to_schema] Problem),
+}
+
+/// Messages of each field in the order in which they were found.
+struct Messages(Vec<Violation>);
+
+impl Serialize for Messages {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (place, first) in self.0.iter().enumerate() {
+            if self.0[..place].iter().any(|before| before.field == first.field) {
+                continue;
+            }
+            let same = self.0[place..].iter().filter(|other| other.field == first.field);
+            map.serialize_entry(
+                &first.field,
+                &same.map(|violation| violation.message.as_str()).collect::<Vec<_>>(),
+            )?;
+        }
+        map.end()
+    }
+}
+
+impl ErrorFormat for Problems {
+    fn respond(&self, fault: &Fault, request: &RequestInfo) -> HttpResponse {
+        let (status, kind, title) = heading(fault);
+        let id = request.id;
+        let problem = Problem {
+            kind,
+            title,
+            status: status.as_u16(),
+            detail: detail(fault),
+            errors: violations(fault).map(Messages),
+            trace_id: format!("00-{id}-{:016x}-00", id.value() as u64),
+        };
+        let body = serde_json::to_string(&problem).unwrap_or_default();
+        let mut response = HttpResponse::build(status)
+            .content_type("application/problem+json; charset=utf-8")
+            .insert_header(("cache-control", "no-store"))
+            .body(body);
+        if let Some((name, value)) = header(fault) {
+            response.headers_mut().insert(name, value);
+        }
+        response
+    }
+}
+
+fn heading(fault: &Fault) -> (StatusCode, &'static str, &'static str) {
+    macro_rules! section {
+        ($number:literal) => {
+            concat!("https://tools.ietf.org/html/rfc9110#section-", $number)
+        };
+    }
+    match fault {
+        Fault::InvalidPath(_)
+        | Fault::InvalidQuery(_)
+        | Fault::InvalidBody(_)
+        | Fault::MalformedBody { .. }
+        | Fault::Unauthorized(Credentials::Several) => {
+            (StatusCode::BAD_REQUEST, section!("15.5.1"), VALIDATION)
+        }
+        Fault::Unauthorized(_) => (StatusCode::UNAUTHORIZED, section!("15.5.2"), "Unauthorized"),
+        Fault::NotFound => (StatusCode::NOT_FOUND, section!("15.5.5"), "Not Found"),
+        Fault::MethodNotAllowed { .. } => {
+            (StatusCode::METHOD_NOT_ALLOWED, section!("15.5.6"), "Method Not Allowed")
+        }
+        Fault::PayloadTooLarge { .. } => {
+            (StatusCode::PAYLOAD_TOO_LARGE, section!("15.5.14"), "Payload Too Large")
+        }
+        Fault::UnsupportedMediaType => {
+            (StatusCode::UNSUPPORTED_MEDIA_TYPE, section!("15.5.16"), "Unsupported Media Type")
+        }
+        Fault::TooManyRequests { .. } => (
+            StatusCode::TOO_MANY_REQUESTS,
+            "https://tools.ietf.org/html/rfc6585#section-4",
+            "Too Many Requests",
+        ),
+        Fault::Unavailable { .. } => {
+            (StatusCode::SERVICE_UNAVAILABLE, section!("15.6.4"), "Service Unavailable")
+        }
+        Fault::Internal(_) => {
+            (StatusCode::INTERNAL_SERVER_ERROR, section!("15.6.1"), "Internal Server Error")
+        }
+    }
+}
+
+fn violations(fault: &Fault) -> Option<Vec<Violation>> {
+    let one = |field: &str, message: String| {
+        vec![Violation { field: field.to_owned(), code: "invalid".to_owned(), message }]
+    };
+    match fault {
+        Fault::InvalidPath(found) | Fault::InvalidQuery(found) | Fault::InvalidBody(found) => {
+            Some(found.clone())
+        }
+        Fault::MalformedBody { line, column, .. } => {
+            Some(one("$", format!("The body could not be read, line {line}, column {column}.")))
+        }
+        Fault::Unauthorized(Credentials::Several) => {
+            Some(one("X-Api-Key", "The X-Api-Key header must be sent only once.".to_owned()))
+        }
+        _ => None,
+    }
+}
+
+fn detail(fault: &Fault) -> Option<String> {
+    let text = match fault {
+        Fault::Unauthorized(Credentials::Missing) => "This service wants a key in X-Api-Key.",
+        Fault::Unauthorized(Credentials::Malformed | Credentials::Refused) => {
+            "The key in X-Api-Key is not valid."
+        }
+        Fault::UnsupportedMediaType => {
+            "The body must be JSON in UTF-8: application/json, text/json or application/*+json."
+        }
+        Fault::PayloadTooLarge { limit } => {
+            return Some(format!("The body may have at most {limit} bytes."));
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+fn header(fault: &Fault) -> Option<(HeaderName, HeaderValue)> {
+    match fault {
+        Fault::Unauthorized(Credentials::Several) => None,
+        Fault::Unauthorized(_) => {
+            Some((WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey realm=\"generator\"")))
+        }
+        Fault::MethodNotAllowed { allow } => {
+            let names: Vec<_> = allow.iter().map(|method| method.as_str()).collect();
+            Some((ALLOW, HeaderValue::from_str(&names.join(", ")).ok()?))
+        }
+        Fault::TooManyRequests { retry_after } | Fault::Unavailable { retry_after } => {
+            Some((RETRY_AFTER, HeaderValue::from(*retry_after)))
+        }
+        _ => None,
+    }
+}

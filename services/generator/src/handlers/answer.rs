@@ -1,0 +1,136 @@
+//! The successful answers: JSON with the headers that each kind carries.
+
+use actix_web::http::header::{
+    CACHE_CONTROL, ETAG, EntityTag, HeaderName, HeaderValue, IF_NONE_MATCH,
+};
+use actix_web::{HttpRequest, HttpResponse};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::model::seed::{DATA_VERSION, Seed};
+
+const JSON: &str = "application/json; charset=utf-8";
+
+/// Answers with something that is not to be stored.
+pub fn fresh(body: impl Into<Vec<u8>>) -> HttpResponse {
+    HttpResponse::Ok()
+        .insert_header((CACHE_CONTROL, "no-store"))
+        .content_type(JSON)
+        .body(body.into())
+}
+
+/// Answers with something drawn from a seed.
+pub fn drawn(seed: &Seed, body: impl Into<Vec<u8>>) -> HttpResponse {
+    let mut response = fresh(body);
+    let headers = response.headers_mut();
+    if let Ok(value) = HeaderValue::from_str(&visible(seed.as_str())) {
+        headers.insert(HeaderName::from_static("x-seed"), value);
+    }
+    let version = HeaderValue::from_static(DATA_VERSION);
+    headers.insert(HeaderName::from_static("x-data-version"), version);
+    response
+}
+
+/// A value as JSON; what the service writes always has one.
+pub fn json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+/// The seed as a header can carry it: other than visible ASCII is percent-encoded, as in a query.
+fn visible(seed: &str) -> String {
+    seed.bytes().fold(String::new(), |mut text, byte| {
+        match byte {
+            b'!'..=b'~' if byte != b'%' => text.push(char::from(byte)),
+            _ => text.push_str(&format!("%{byte:02X}")),
+        }
+        text
+    })
+}
+
+/// A JSON array written item by item, so that the items need not all be held as well.
+pub struct Array {
+    body: Vec<u8>,
+    item: String,
+}
+
+impl Array {
+    /// An empty array, with room for `items` of about `width` characters.
+    pub fn new(items: usize, width: usize) -> Self {
+        let mut body = Vec::with_capacity(items * (width + 3) + 2);
+        body.push(b'[');
+        Self { body, item: String::with_capacity(width * 2) }
+    }
+
+    /// Adds a text that `write` appends to an empty one.
+    pub fn push<E>(&mut self, write: impl FnOnce(&mut String) -> Result<(), E>) -> Result<(), E> {
+        self.item.clear();
+        write(&mut self.item)?;
+        if self.body.len() > 1 {
+            self.body.push(b',');
+        }
+        // Writing to a vector cannot fail.
+        serde_json::to_writer(&mut self.body, &self.item).unwrap_or_default();
+        Ok(())
+    }
+
+    /// The whole array.
+    pub fn finish(mut self) -> Vec<u8> {
+        self.body.push(b']');
+        self.body
+    }
+}
+
+/// A list that changes only with the data: clients may keep it.
+pub struct List {
+    body: Vec<u8>,
+    tag: EntityTag,
+}
+
+impl List {
+    /// The list of some items.
+    pub fn of(items: &impl Serialize) -> Self {
+        let body = json(items);
+        let digest = Sha256::digest(&body);
+        // Weak, because the same tag stands for compressed and plain bodies.
+        Self { tag: EntityTag::new_weak(hex::encode(&digest[..8])), body }
+    }
+
+    /// Answers with the list, or with 304 when the client has it.
+    pub fn answer(&self, http: &HttpRequest) -> HttpResponse {
+        let lines = http.headers().get_all(IF_NONE_MATCH).filter_map(|line| line.to_str().ok());
+        let known = lines.flat_map(|line| line.split(',')).any(|part| {
+            let part = part.trim();
+            part == "*" || part.parse().is_ok_and(|tag: EntityTag| tag.weak_eq(&self.tag))
+        });
+        let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+        response
+            .insert_header((CACHE_CONTROL, "public, max-age=3600"))
+            .insert_header((ETAG, self.tag.clone()));
+        if known { response.finish() } else { response.content_type(JSON).body(self.body.clone()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_fit_into_a_header() {
+        assert_eq!(visible("demo-1"), "demo-1");
+        assert_eq!(visible("ü\n%"), "%C3%BC%0A%25");
+    }
+
+    #[test]
+    fn arrays_are_json() {
+        let mut array = Array::new(2, 1);
+        for text in ["a", "\"é<&>"] {
+            let write = |out: &mut String| -> Result<(), ()> {
+                out.push_str(text);
+                Ok(())
+            };
+            array.push(write).unwrap();
+        }
+        assert_eq!(str::from_utf8(&array.finish()).unwrap(), r#"["a","\"é<&>"]"#);
+        assert_eq!(Array::new(0, 1).finish(), b"[]");
+    }
+}

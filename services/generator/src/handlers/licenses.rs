@@ -1,0 +1,30 @@
+//! `/licenses`: whose data are inside.
+
+use actix_web::{HttpResponse, get};
+
+const NOTICES: &str = concat!(
+    include_str!("../../data/ATTRIBUTION.md"),
+    "\n---\n\n",
+    include_str!("../../data/LICENSES/faker-js.txt"),
+    "\n---\n\n",
+    include_str!("../../data/LICENSES/python-faker.txt"),
+    "\n---\n\n",
+    include_str!("../../data/LICENSES/unicode-cldr.txt"),
+    "\n---\n\n",
+    include_str!("../../data/LICENSES/libphonenumber.txt"),
+);
+
+/// Read the notices of the data inside
+#[utoipa::path(
+    operation_id = "readLicenses",
+    tag = "Misc",
+    security(()),
+    responses((status = 200, body = String, content_type = "text/plain"))
+)]
+#[get("/licenses")]
+pub async fn read() -> HttpResponse {
+    HttpResponse::Ok()
+        .content_type("text/plain; charset=utf-8")
+        .insert_header(("cache-control", "public, max-age=3600"))
+        .body(NOTICES)
+}

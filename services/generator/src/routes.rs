@@ -1,0 +1,71 @@
+//! Every path of the service, in the order of the documentation.
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::handlers::{card, licenses, name};
+
+/// The paths in their declared spelling; requests may write them in any case.
+const PATHS: &[&str] = &[
+    "/api/Card",
+    "/api/Card/Types",
+    "/api/Name",
+    "/api/Name/Cultures",
+    "/licenses",
+    "/openapi.json",
+];
+
+/// Registers every operation.
+pub fn register(config: &mut ServiceConfig<'_>) {
+    config
+        .service(card::generate)
+        .service(card::types)
+        .service(name::generate)
+        .service(name::cultures)
+        .service(licenses::read);
+}
+
+/// The declared spelling of a path that differs from it in case or by a final slash.
+pub fn declared(path: &str) -> Option<String> {
+    let asked = path.trim_end_matches('/');
+    let declared = PATHS.iter().find_map(|known| spelled(known, asked))?;
+    (declared != path).then_some(declared)
+}
+
+/// `asked` in the spelling of `known`; a `{}` takes what stands there.
+fn spelled(known: &str, asked: &str) -> Option<String> {
+    let mut spelled = String::with_capacity(asked.len());
+    let (mut ours, mut theirs) = (known.split('/').skip(1), asked.split('/').skip(1));
+    loop {
+        match (ours.next(), theirs.next()) {
+            (None, None) => return Some(spelled),
+            (Some("{}"), Some(value)) if !value.is_empty() => {
+                spelled.push('/');
+                spelled.push_str(value);
+            }
+            (Some(word), Some(value)) if word.eq_ignore_ascii_case(value) => {
+                spelled.push('/');
+                spelled.push_str(word);
+            }
+            _ => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_and_final_slashes_do_not_count() {
+        assert_eq!(declared("/API/card/TYPES/").as_deref(), Some("/api/Card/Types"));
+        assert_eq!(declared("/api/Card"), None);
+        assert_eq!(declared("/api/Cards"), None);
+        assert_eq!(declared("/docs/"), None);
+    }
+
+    #[test]
+    fn variable_parts_are_kept() {
+        assert_eq!(spelled("/api/X/{}", "/API/x/De").as_deref(), Some("/api/X/De"));
+        assert_eq!(spelled("/api/X/{}", "/api/X"), None);
+    }
+}
