@@ -48,7 +48,7 @@ pub enum LogFormat {
 
 /// Settings of the HTTP shell.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Server")]
+#[command(next_help_heading = "Server", about = None, long_about = None)]
 pub struct WebSettings {
     /// Address of plain HTTP
     #[arg(long, env, global = true, value_name = "ADDRESS")]
