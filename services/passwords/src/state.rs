@@ -3,12 +3,13 @@
 use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Uri;
 use actix_web::http::header::HeaderValue;
+use domain::HashPrefix;
 use futures_util::future::LocalBoxFuture;
 use utoipa::openapi::OpenApi;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -46,12 +47,16 @@ impl From<Corpus> for Served {
     }
 }
 
+/// No prefix has this value.
+const SOUND: u32 = u32::MAX;
+
 /// What all workers share.
 pub struct State {
     settings: RangeSettings,
     cache_control: HeaderValue,
     slots: [Slot<Served>; 2],
-    failing: [AtomicBool; 2],
+    /// For each kind the prefix whose bucket could not be served, or [`SOUND`].
+    failing: [AtomicU32; 2],
 }
 
 impl State {
@@ -79,12 +84,12 @@ impl State {
     pub fn serve(&self, corpus: Corpus) {
         let kind = corpus.kind();
         self.slot(kind).put(Served::from(corpus));
-        self.failing[kind.position()].store(false, Ordering::Relaxed);
+        self.failing[kind.position()].store(SOUND, Ordering::Relaxed);
     }
 
     /// Notes that a bucket could not be served. The prefix stays out of the log.
-    pub fn note_failure(&self, kind: Kind, problem: &BucketProblem) {
-        self.failing[kind.position()].store(true, Ordering::Relaxed);
+    pub fn note_failure(&self, kind: Kind, prefix: HashPrefix, problem: &BucketProblem) {
+        self.failing[kind.position()].store(prefix.value(), Ordering::Relaxed);
         reload::count_failure(kind);
         log::error!("a bucket of the {} corpus cannot be served: {problem}", kind.label());
     }
@@ -96,12 +101,13 @@ impl State {
             let Some(served) = self.slot(kind).get() else { continue };
             loaded = true;
             let failing = &self.failing[kind.position()];
-            if failing.load(Ordering::Relaxed) {
-                match served.corpus.spot_check() {
-                    Ok(()) => failing.store(false, Ordering::Relaxed),
-                    Err(_) => return Some(format!("the {} corpus cannot be read", kind.label())),
-                }
+            let prefix = HashPrefix::from_value(failing.load(Ordering::Relaxed));
+            let Some(prefix) = prefix else { continue };
+            // A disk may recover: the bucket that failed is tried again.
+            if served.corpus.sound_bytes(prefix, &mut Vec::new()).is_err() {
+                return Some(format!("the {} corpus cannot be read", kind.label()));
             }
+            failing.store(SOUND, Ordering::Relaxed);
         }
         (!loaded).then(|| "no corpus is loaded".to_owned())
     }
@@ -136,7 +142,7 @@ impl PasswordRanges {
             cache_control: HeaderValue::from_str(&max_age)
                 .unwrap_or(HeaderValue::from_static("no-store")),
             slots: Default::default(),
-            failing: Default::default(),
+            failing: [const { AtomicU32::new(SOUND) }; 2],
         });
         let folders = settings.kinds.iter().map(|kind| KindFolder::new(data_dir, *kind)).collect();
         let memory_limit = settings.in_memory_limit_mb.saturating_mul(1 << 20);

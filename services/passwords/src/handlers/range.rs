@@ -94,7 +94,7 @@ pub fn answer(request: &HttpRequest, prefix: HashPrefix) -> Result<HttpResponse,
     match scratch.body(served, prefix, padding, wants_gzip, state.verifies()) {
         Ok(body) => Ok(ok(body, padding, &tag, served, state.cache_control())),
         Err(problem) => {
-            state.note_failure(kind, &problem);
+            state.note_failure(kind, prefix, &problem);
             Err(Error::Internal)
         }
     }

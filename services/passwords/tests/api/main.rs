@@ -1,1 +1,5 @@
 //! Behaviour of the password range service.
+
+mod harness;
+mod range;
+mod requests;
