@@ -48,13 +48,12 @@ pub(crate) fn build<S: Service>(
     > + use<S>,
 > {
     let (outer, around, inner) = (context.clone(), context.clone(), context.clone());
-    let (app, document) =
-        App::new().into_utoipa_app().openapi(S::document()).configure(S::routes).split_for_parts();
+    let app = App::new().into_utoipa_app().configure(S::routes).into_app();
     app.app_data(context.errors.clone())
         .app_data(context.edge.clone())
         .app_data(context.routes.clone())
         .configure(|config| context.service.state(config))
-        .configure(|config| add_docs(config, context.shell, document))
+        .configure(|config| add_docs(config, context.shell, crate::document::<S>()))
         .default_service(web::to(unrouted))
         .wrap(from_fn(spare_small_bodies))
         .wrap(Condition::new(context.shell.compression, Compress::default()))

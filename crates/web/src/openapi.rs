@@ -1,18 +1,44 @@
 //! The OpenAPI document and what the shell reads from it.
 
 use actix_web::App;
-use actix_web::http::Method;
-use utoipa::openapi::OpenApi;
+use actix_web::http::{Method, StatusCode};
 use utoipa::openapi::path::PathItem;
+use utoipa::openapi::{OpenApi, RefOr};
 use utoipa_actix_web::AppExt;
 
 use crate::Service;
 
 /// The document of a service: its base with the paths of its routes.
 pub fn document<S: Service>() -> OpenApi {
-    let (_, document) =
+    let (_, mut document) =
         App::new().into_utoipa_app().openapi(S::document()).configure(S::routes).split_for_parts();
+    document.paths.paths.values_mut().for_each(describe_responses);
     document
+}
+
+/// Gives each response without a description the reason phrase of its status: OpenAPI 3.1 demands
+/// one, and generators of clients refuse documents that lack it.
+fn describe_responses(item: &mut PathItem) {
+    let operations = [
+        &mut item.get,
+        &mut item.post,
+        &mut item.put,
+        &mut item.patch,
+        &mut item.delete,
+        &mut item.head,
+        &mut item.options,
+    ];
+    for operation in operations.into_iter().flatten() {
+        for (status, response) in &mut operation.responses.responses {
+            if let RefOr::T(response) = response
+                && response.description.is_empty()
+            {
+                let status: Option<StatusCode> = status.parse().ok();
+                let phrase = status.and_then(|status| status.canonical_reason());
+                phrase.unwrap_or("Answer").clone_into(&mut response.description);
+            }
+        }
+    }
 }
 
 /// The document as JSON text with a final line end: what `NAME openapi` prints and what is

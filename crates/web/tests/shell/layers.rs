@@ -64,6 +64,7 @@ async fn the_document_and_its_page_are_served() {
     let document: serde_json::Value =
         serde_json::from_str(&started.get("/openapi.json").await.text().await.unwrap()).unwrap();
     assert_eq!(document["paths"]["/count"]["get"]["operationId"], "count");
+    assert_eq!(document["paths"]["/count"]["get"]["responses"]["200"]["description"], "OK");
     assert_eq!(
         document,
         serde_json::from_str::<serde_json::Value>(&web::openapi::<Echo>()).unwrap()
