@@ -1,1 +1,7 @@
-fn main() {}
+//! The binary of the breach lookup service.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    web::main::<breaches::commands::Arguments>()
+}

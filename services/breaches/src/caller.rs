@@ -1,0 +1,215 @@
+//! The order of checks of keyed operations: key, rate, subscription and plan, scope of test keys.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use actix_web::HttpRequest;
+use auth::{Quota, QuotaId, Rate};
+use domain::DomainName;
+use store::Db;
+
+use crate::config::Settings;
+use crate::error::Error;
+use crate::model::instant;
+use crate::model::plan::{self, Bucket, Operation, Plan};
+use crate::state::{State, View};
+use crate::store::caller::{self, Holder, Known};
+use crate::store::domain_control::{self, Control};
+
+/// The end of the built-in subscription of test keys: 2099-12-31T23:59:59.
+pub const TEST_UNTIL: i64 = 4_102_444_799;
+
+const ZERO_KEY: &str = "00000000000000000000000000000000";
+
+/// Who calls, let through by every check that does not depend on the target.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// The subscriber; none for a test key.
+    pub subscriber: Option<i64>,
+    /// The plan.
+    pub plan: Plan,
+    /// When the subscription ends.
+    pub until: i64,
+}
+
+/// A request as the checks see it.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    key: String,
+    address: IpAddr,
+    operation: Operation,
+    target: String,
+}
+
+impl Asked {
+    /// Reads the key; the target is the domain whose own bucket pays, where there is one.
+    pub fn read(
+        request: &HttpRequest,
+        settings: &Settings,
+        operation: Operation,
+        target: &str,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            key: key(request, settings)?,
+            address: web::client_ip(request),
+            operation,
+            target: target.to_ascii_lowercase(),
+        })
+    }
+}
+
+/// The name of the key header that messages quote.
+fn header_name(settings: &Settings) -> String {
+    settings.api_key_headers.first().map_or_else(|| "breach-api-key".into(), Clone::clone)
+}
+
+/// The key of a request, if it has the form of one.
+fn key(request: &HttpRequest, settings: &Settings) -> Result<String, Error> {
+    let names = settings.api_key_headers.iter();
+    let value = names
+        .filter_map(|name| request.headers().get(name.as_str()))
+        .map(|value| value.to_str().unwrap_or("?").trim())
+        .find(|value| !value.is_empty());
+    match value {
+        None => Err(Error::KeyMissing(header_name(settings))),
+        Some(text) if auth::is_well_formed(text) => Ok(text.to_owned()),
+        Some(_) => Err(Error::KeyMalformed(header_name(settings))),
+    }
+}
+
+/// Steps 5 to 7 of the order of checks.
+pub fn admit(db: &mut Db, view: &View, asked: &Asked) -> Result<Caller, Error> {
+    match caller::find(db, &auth::digest(&asked.key), view.now)? {
+        Known::Live(holder) => {
+            view.state.keys().note_use(holder.key);
+            admit_holder(view, asked, *holder)
+        }
+        Known::Dead => Err(invalid(&view.state)),
+        Known::Unknown => admit_test(view, asked),
+    }
+}
+
+fn invalid(state: &State) -> Error {
+    Error::KeyInvalid(header_name(state.settings()))
+}
+
+fn admit_test(view: &View, asked: &Asked) -> Result<Caller, Error> {
+    let settings = view.state.settings();
+    let fits = !asked.operation.needs_zero_test_key() || asked.key == ZERO_KEY;
+    if !settings.test_keys.is_on() || !fits {
+        return Err(invalid(&view.state));
+    }
+    let rate = Quota::per_minute(settings.test_keys_rpm).shared_by(settings.rate_replicas);
+    view.state.quotas().check(QuotaId::Address(asked.address).purpose("test"), rate, 1)?;
+    Ok(Caller { subscriber: None, plan: plan::test(), until: TEST_UNTIL })
+}
+
+fn admit_holder(view: &View, asked: &Asked, holder: Holder) -> Result<Caller, Error> {
+    charge(view, asked, &holder)?;
+    let Some((plan, until)) = holder.subscription else { return Err(Error::NotInPlan) };
+    if until <= view.now && asked.operation != Operation::SubscriptionStatus {
+        return Err(Error::Ended(instant::date(until)));
+    }
+    if !plan.features.include(asked.operation) {
+        return Err(Error::NotInPlan);
+    }
+    Ok(Caller { subscriber: Some(holder.subscriber), plan, until })
+}
+
+fn charge(view: &View, asked: &Asked, holder: &Holder) -> Result<(), Error> {
+    let settings = view.state.settings();
+    let replicas = settings.rate_replicas;
+    let key = QuotaId::Key(holder.key);
+    let minute = |n: u32| Quota::per_minute(n).shared_by(replicas);
+    let (id, rate, cost) = match asked.operation.bucket() {
+        Bucket::Search => {
+            let plan = holder.subscription.as_ref().map(|(plan, _)| plan);
+            let rpm = plan.map_or(1, |plan| u32::try_from(plan.per_minute).unwrap_or(1));
+            let range = asked.operation == Operation::BreachedAccountRange;
+            let own = plan.and_then(|plan| plan.features.kanon_cost);
+            let price =
+                own.and_then(|cost| u32::try_from(cost).ok()).unwrap_or(settings.kanon_cost);
+            (key, minute(rpm), if range { price } else { 1 })
+        }
+        Bucket::StealerDomain => (key.purpose("stealer-domain"), minute(10), 1),
+        Bucket::Management => (key.purpose("management"), minute(120), 1),
+        Bucket::DomainSearch => match domain_bucket(view, asked, holder) {
+            None => return Ok(()),
+            Some(id) => {
+                let Rate { every, burst } = Rate::per(10, Duration::from_secs(600));
+                (id, Rate { every: every.saturating_mul(replicas.max(1)), burst }, 1)
+            }
+        },
+    };
+    view.state.quotas().check(id, rate, cost)?;
+    Ok(())
+}
+
+/// The bucket of one domain at one catalogue version; texts that are no domain share one, so that
+/// a client cannot make buckets at will. The test domain has none.
+fn domain_bucket(view: &View, asked: &Asked, holder: &Holder) -> Option<QuotaId> {
+    let domain = DomainName::parse(&asked.target).ok();
+    let test = &view.state.settings().test_email_domain;
+    if domain.as_ref().is_some_and(|domain| domain == test) {
+        return None;
+    }
+    let name = domain.as_ref().map_or("", DomainName::as_str);
+    let version = view.snapshot.catalogue.version;
+    Some(QuotaId::Named(format!("domain-search {} {version} {name}", holder.key)))
+}
+
+impl Caller {
+    /// Step 9: a test key may ask only at or below the test domain.
+    pub fn check_scope(&self, view: &View, domain: &DomainName) -> Result<(), Error> {
+        let test = &view.state.settings().test_email_domain;
+        if self.subscriber.is_none() && !domain.is_at_or_below(test) {
+            return Err(invalid(&view.state));
+        }
+        Ok(())
+    }
+
+    /// Steps 9 and 10: the caller controls the domain. None for a test key, whose domains have
+    /// no row.
+    pub fn check_control(
+        &self,
+        db: &mut Db,
+        view: &View,
+        domain: &DomainName,
+    ) -> Result<Option<Control>, Error> {
+        self.check_scope(view, domain)?;
+        let Some(subscriber) = self.subscriber else { return Ok(None) };
+        match domain_control::verified(db, subscriber, domain.as_str())? {
+            Some(control) => Ok(Some(control)),
+            None => Err(Error::NotVerified),
+        }
+    }
+}
+
+impl State {
+    /// Runs a keyed operation: all checks and all reads in one hop.
+    pub async fn keyed<T: Send + 'static>(
+        &self,
+        asked: Asked,
+        work: impl FnOnce(&mut Db, &View, &Caller) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let view = self.view();
+        let short = asked.operation.bucket() == Bucket::Search;
+        self.hop(short, move |db| {
+            let caller = admit(db, &view, &asked)?;
+            work(db, &view, &caller)
+        })
+        .await
+    }
+
+    /// Charges a keyless request to its address, where there is a limit.
+    pub fn keyless(&self, request: &HttpRequest) -> Result<(), Error> {
+        let settings = self.settings();
+        if settings.keyless_rpm_per_ip > 0 {
+            let rate =
+                Quota::per_minute(settings.keyless_rpm_per_ip).shared_by(settings.rate_replicas);
+            let id = QuotaId::Address(web::client_ip(request)).purpose("keyless");
+            self.quotas().check(id, rate, 1)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+//! `catalogue import`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::report;
+use crate::jobs::catalogue::{self, Options, Report};
+use crate::jobs::{Context, JobError, load};
+
+/// The subcommand `catalogue`.
+#[derive(clap::Subcommand)]
+pub enum CatalogueCommand {
+    /// Import entries: a JSON array, or one JSON object a line; all or nothing
+    Import {
+        /// File, or - for standard input
+        file: PathBuf,
+        /// Deactivate breaches that the file does not name
+        #[arg(long)]
+        deactivate_missing: bool,
+        /// Tell what would change, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// Print a JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+impl CatalogueCommand {
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let Self::Import { file, deactivate_missing, dry_run, json } = self;
+        let entries = catalogue::read(load::open(&file)?.0)?;
+        let (options, now) = (Options { deactivate_missing, dry_run }, context.clock.unix());
+        let done = context.pools.write_blocking(|db| -> Result<Report, JobError> {
+            catalogue::import(db, &entries, options, now)
+        })?;
+        if json {
+            report::json(&done)?;
+        } else {
+            print(&done, dry_run);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn print(done: &Report, dry_run: bool) {
+    for member in &done.unknown_members {
+        eprintln!("warning: the member {member} is unknown and ignored");
+    }
+    for name in &done.added {
+        println!("+ {name}");
+    }
+    for (name, attributes) in &done.changed {
+        println!("~ {name}: {}", attributes.join(", "));
+    }
+    for name in &done.deactivated {
+        println!("- {name}");
+    }
+    let would = if dry_run { "would be " } else { "" };
+    eprintln!(
+        "{} {would}added, {} {would}changed, {} {would}deactivated, {} as they were",
+        done.added.len(),
+        done.changed.len(),
+        done.deactivated.len(),
+        done.unchanged
+    );
+}

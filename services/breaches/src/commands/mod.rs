@@ -1,0 +1,126 @@
+//! The command line: `serve` and the operator's commands.
+
+mod catalogue;
+mod keys;
+mod load;
+mod report;
+mod setup;
+mod subscriber;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use domain::SystemClock;
+use store::StoreSettings;
+use web::{CommonCommand, ServiceInfo, WebSettings};
+
+use crate::config::Settings;
+use crate::jobs::{self, Context};
+use crate::service::{Breaches, INFO};
+use crate::state::State;
+
+/// The command line of `breaches`.
+#[derive(Parser)]
+#[command(max_term_width = 100)]
+pub struct Arguments {
+    #[command(flatten)]
+    web: WebSettings,
+    #[command(flatten)]
+    store: StoreSettings,
+    #[command(flatten)]
+    settings: Settings,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Common(CommonCommand),
+    /// Bring the database up to date
+    Migrate(setup::Migrate),
+    /// API keys of subscribers
+    #[command(subcommand)]
+    Keys(auth::KeysCommand),
+    /// Plans of subscriptions
+    #[command(subcommand)]
+    Plans(auth::PlansCommand<keys::FeatureFlags>),
+    /// The breach catalogue
+    #[command(subcommand)]
+    Catalogue(catalogue::CatalogueCommand),
+    /// Addresses of a breach
+    #[command(subcommand)]
+    Accounts(load::AccountsCommand),
+    /// Subscribers
+    #[command(subcommand)]
+    Subscriber(subscriber::SubscriberCommand),
+    /// Subscriptions
+    #[command(subcommand)]
+    Subscription(subscriber::SubscriptionCommand),
+    /// Make the test accounts, or remove them
+    SeedTest(setup::SeedTest),
+}
+
+impl web::Cli for Arguments {
+    const INFO: ServiceInfo = INFO;
+
+    fn web(&self) -> &WebSettings {
+        &self.web
+    }
+
+    fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
+            Some(Command::Common(CommonCommand::Openapi)) => web::cli::print_openapi::<Breaches>(),
+            Some(Command::Common(CommonCommand::Healthcheck)) => web::cli::healthcheck(&self.web),
+            Some(Command::Migrate(ref migrate)) => migrate.run(&self.store(), &self.web.data_dir),
+            None | Some(Command::Common(CommonCommand::Serve)) => self.serve(),
+            Some(_) => {
+                let context = self.context()?;
+                self.operate(context)
+            }
+        }
+    }
+}
+
+impl Arguments {
+    /// The settings of the database with the tuning of this service.
+    fn store(&self) -> StoreSettings {
+        let mut store = self.store.clone();
+        store.sqlite.page_size = Some(8_192);
+        store.sqlite.mmap_bytes = self.settings.sqlite_mmap;
+        store
+    }
+
+    /// Opens the database; a new one gets its plans and test accounts.
+    fn context(&self) -> anyhow::Result<Context> {
+        let pools = self.store().open(
+            &self.web.data_dir,
+            INFO.name,
+            &[&auth::MIGRATIONS, &crate::store::MIGRATIONS],
+        )?;
+        let context =
+            Context { pools, clock: SystemClock::shared(), settings: self.settings.clone() };
+        jobs::seed::first_start(&context)?;
+        Ok(context)
+    }
+
+    fn serve(self) -> anyhow::Result<ExitCode> {
+        let context = self.context()?;
+        let state = State::new(context.pools, context.clock, context.settings)?;
+        web::serve(&self.web, Breaches::new(state))
+    }
+
+    fn operate(self, context: Context) -> anyhow::Result<ExitCode> {
+        let now = context.clock.unix();
+        match self.command {
+            Some(Command::Keys(command)) => command.run(&context.pools, &keys::Subscribers, now),
+            Some(Command::Plans(command)) => command.run(&context.pools, &keys::FeatureColumns),
+            Some(Command::Catalogue(command)) => command.run(&context),
+            Some(Command::Accounts(command)) => command.run(&context),
+            Some(Command::Subscriber(command)) => command.run(&context),
+            Some(Command::Subscription(command)) => command.run(&context),
+            Some(Command::SeedTest(command)) => command.run(&context),
+            Some(Command::Common(_) | Command::Migrate(_)) | None => Ok(ExitCode::SUCCESS),
+        }
+    }
+}

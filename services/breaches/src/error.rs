@@ -1,0 +1,193 @@
+//! Every failure of the API: status, body and headers on one page.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::{HttpResponse, ResponseError};
+use auth::TooMany;
+use store::StoreError;
+use web::{ErrorFormat, Fault, RequestInfo};
+
+use crate::wire::ErrorBody;
+
+/// Seconds after which a client may try again when the database is away.
+const RETRY_AFTER: u64 = 5;
+
+/// Why a request is not answered with data. The display text is the message of the body.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The address breaks a rule.
+    #[error("The email address is not in an acceptable format.")]
+    Email,
+    /// The hash prefix breaks a rule.
+    #[error("The hash prefix must be exactly 6 hexadecimal characters.")]
+    Prefix,
+    /// A boolean query value is neither `true` nor `false`.
+    #[error("The value of {0} must be true or false.")]
+    Boolean(&'static str),
+    /// The domain in the path breaks a rule.
+    #[error("The domain name is not valid.")]
+    Domain,
+    /// No key was sent; the header is quoted.
+    #[error("Access denied due to missing {0}.")]
+    KeyMissing(String),
+    /// The key has another form.
+    #[error("Access denied due to improperly formed {0}.")]
+    KeyMalformed(String),
+    /// The key is unknown, revoked or expired, or a test key went beyond the test accounts.
+    #[error("Access denied due to invalid {0}.")]
+    KeyInvalid(String),
+    /// The client does not name itself.
+    #[error("Access denied due to missing user-agent.")]
+    UserAgent,
+    /// The plan does not include the operation.
+    #[error("Access denied, the subscription does not include this resource.")]
+    NotInPlan,
+    /// The subscription is over; the date it ended.
+    #[error("Access denied, the subscription ended on {0}.")]
+    Ended(String),
+    /// The caller has not verified the domain.
+    #[error("Access denied, the domain has not been verified by this subscription.")]
+    NotVerified,
+    /// The domain has more addresses than the plan covers.
+    #[error(
+        "Access denied, the domain has {size} breached addresses and the subscription covers {max}."
+    )]
+    DomainTooLarge {
+        /// Its breached addresses.
+        size: i64,
+        /// What the plan covers.
+        max: i32,
+    },
+    /// More large domains than the plan covers.
+    #[error("Access denied, the subscription allows {max} breached domains and {used} are in use.")]
+    TooManyDomains {
+        /// What the plan covers.
+        max: i32,
+        /// Large domains in use.
+        used: i64,
+    },
+    /// A browser asks whether another site's page may call a keyed operation.
+    #[error("Access denied, cross-origin requests are not accepted for this resource.")]
+    CrossOrigin,
+    /// Nothing was found; the body is empty.
+    #[error("not found")]
+    NotFound,
+    /// The path has other methods.
+    #[error("Method not allowed.")]
+    MethodNotAllowed(String),
+    /// The quota is used up.
+    #[error("Rate limit is exceeded. Try again in {0} seconds.")]
+    TooMany(u64),
+    /// The operator blocks this client.
+    #[error("Request blocked.")]
+    Blocked,
+    /// A part of the request that no operation reads breaks HTTP.
+    #[error("The request could not be read.")]
+    Unreadable,
+    /// The database is away or overloaded.
+    #[error("The service is temporarily unavailable.")]
+    Unavailable,
+    /// A bug or a broken database; the cause is logged and never sent.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl Error {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::Email | Self::Prefix | Self::Boolean(_) | Self::Domain | Self::Unreadable => {
+                StatusCode::BAD_REQUEST
+            }
+            Self::KeyMissing(_) | Self::KeyMalformed(_) | Self::KeyInvalid(_) => {
+                StatusCode::UNAUTHORIZED
+            }
+            Self::UserAgent
+            | Self::NotInPlan
+            | Self::Ended(_)
+            | Self::NotVerified
+            | Self::DomainTooLarge { .. }
+            | Self::TooManyDomains { .. }
+            | Self::CrossOrigin => StatusCode::FORBIDDEN,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
+            Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Blocked | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Self::Internal(_) => "The service failed.".to_owned(),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl ResponseError for Error {
+    fn status_code(&self) -> StatusCode {
+        self.status()
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status());
+        match self {
+            Self::NotFound => return response.finish(),
+            Self::TooMany(seconds) => {
+                response.insert_header((header::RETRY_AFTER, seconds.to_string()));
+            }
+            Self::Unavailable => {
+                response.insert_header((header::RETRY_AFTER, RETRY_AFTER.to_string()));
+            }
+            Self::MethodNotAllowed(allow) => {
+                if let Ok(allow) = HeaderValue::from_str(allow) {
+                    response.insert_header((header::ALLOW, allow));
+                }
+            }
+            _ => {}
+        }
+        let status_code = self.status().as_u16();
+        response.json(ErrorBody { status_code, message: self.message() })
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Busy => Self::Unavailable,
+            other => Self::Internal(other.to_string()),
+        }
+    }
+}
+
+impl From<TooMany> for Error {
+    fn from(error: TooMany) -> Self {
+        Self::TooMany(error.retry_after)
+    }
+}
+
+/// Gives failures outside handlers the same bodies.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bodies;
+
+impl ErrorFormat for Bodies {
+    fn respond(&self, fault: &Fault, _request: &RequestInfo) -> HttpResponse {
+        let error = match fault {
+            Fault::NotFound => Error::NotFound,
+            Fault::MethodNotAllowed { allow } => Error::MethodNotAllowed(
+                allow.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+            ),
+            Fault::TooManyRequests { retry_after } => Error::TooMany(*retry_after),
+            Fault::Unavailable { .. } => Error::Unavailable,
+            Fault::Internal(cause) => Error::Internal(cause.clone()),
+            Fault::Unauthorized(_)
+            | Fault::InvalidPath(_)
+            | Fault::InvalidQuery(_)
+            | Fault::InvalidBody(_)
+            | Fault::MalformedBody { .. }
+            | Fault::UnsupportedMediaType
+            | Fault::PayloadTooLarge { .. } => Error::Unreadable,
+        };
+        error.error_response()
+    }
+}

@@ -1,0 +1,90 @@
+//! Breaches of an address.
+
+use actix_web::http::header::ContentType;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse, get};
+
+use super::input::{Query, Segment};
+use crate::caller::Asked;
+use crate::error::Error;
+use crate::model::Breach;
+use crate::model::plan::Operation;
+use crate::state::State;
+use crate::store::account;
+use crate::wire::{AccountBreach, ErrorBody};
+
+/// Which breaches of an account are wanted, and how.
+struct Wanted {
+    truncated: bool,
+    domain: Option<String>,
+    unverified: bool,
+}
+
+impl Wanted {
+    fn parse(query: &str) -> Result<Self, Error> {
+        let query = Query::parse(query)?;
+        Ok(Self {
+            truncated: query.boolean("truncateResponse")?.unwrap_or(true),
+            domain: query.text("Domain").map(str::to_lowercase),
+            unverified: query.boolean("IncludeUnverified")?.unwrap_or(true),
+        })
+    }
+
+    fn lets_through(&self, breach: &Breach) -> bool {
+        breach.shown_for_address()
+            && (self.unverified || breach.flags.verified)
+            && self.domain.as_ref().is_none_or(|domain| *domain == breach.domain)
+    }
+}
+
+/// Breaches of an address
+///
+/// Sensitive, retired and inactive breaches are left out, and so are addresses whose owners opted
+/// out. Plans: Core, Pro, High RPM; test keys for addresses at the test domain.
+#[utoipa::path(
+    path = "/api/v3/breachedAccount/{email}",
+    operation_id = "breachedAccount",
+    tag = "Accounts",
+    security(("key" = [])),
+    params(
+        ("email" = String, Path, description = "Address; trimmed, any letter case", example = "account-exists@breach-integration-tests.example"),
+        ("truncateResponse" = Option<bool>, Query, description = "`false` answers with the full breach model; default `true`"),
+        ("Domain" = Option<String>, Query, description = "Only breaches of this domain, ignoring case"),
+        ("IncludeUnverified" = Option<bool>, Query, description = "`false` leaves unverified breaches out; default `true`"),
+    ),
+    responses(
+        (status = 200, description = "The breaches, by title", body = [AccountBreach], example = json!([{"Name": "Acmegram"}])),
+        (status = 400, description = "The address or a query value breaks a rule", body = ErrorBody, example = json!({"statusCode": 400, "message": "The email address is not in an acceptable format."})),
+        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody, example = json!({"statusCode": 401, "message": "Access denied due to missing breach-api-key."})),
+        (status = 403, description = "No user agent, or the subscription does not cover the request", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied, the subscription does not include this resource."})),
+        (status = 404, description = "The address is in no breach"),
+        (status = 429, description = "The rate limit is exceeded; `retry-after` has the seconds", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
+        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
+    )
+)]
+#[get("/api/v3/breachedAccount/{email}")]
+pub async fn breached_account(
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let asked = Asked::read(&request, state.settings(), Operation::BreachedAccount, "")?;
+    let (segment, query) = (Segment::of(&request), request.query_string().to_owned());
+    let body = state
+        .keyed(asked, move |db, view, caller| {
+            let address = segment.email()?;
+            let wanted = Wanted::parse(&query)?;
+            caller.check_scope(view, address.domain())?;
+            let row = account::find(db, &address)?.ok_or(Error::NotFound)?;
+            if view.opt_out(db, &address.sha1())?.is_some() {
+                return Err(Error::NotFound);
+            }
+            let catalogue = &view.snapshot.catalogue;
+            let places = catalogue.places(&row.breaches, |breach| wanted.lets_through(breach));
+            if places.is_empty() {
+                return Err(Error::NotFound);
+            }
+            Ok(view.snapshot.array(&places, wanted.truncated))
+        })
+        .await?;
+    Ok(HttpResponse::Ok().content_type(ContentType::json()).body(body))
+}

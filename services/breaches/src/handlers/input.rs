@@ -1,0 +1,60 @@
+//! Path and query as this API reads them.
+
+use ::domain::{DomainName, EmailAddress};
+use actix_web::HttpRequest;
+use percent_encoding::percent_decode_str;
+use web::Pairs;
+
+use crate::error::Error;
+
+/// The last path segment, percent-decoded once; a `+` stays one. None when it is not UTF-8.
+#[derive(Clone, Debug)]
+pub struct Segment(Option<String>);
+
+impl Segment {
+    /// Takes it from a request.
+    pub fn of(request: &HttpRequest) -> Self {
+        let raw = request.uri().path().rsplit('/').next().unwrap_or_default();
+        Self(percent_decode_str(raw).decode_utf8().ok().map(Into::into))
+    }
+
+    /// The text; empty when it is not UTF-8, which no operation accepts.
+    pub fn text(&self) -> &str {
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    /// The text as an address.
+    pub fn email(&self) -> Result<EmailAddress, Error> {
+        EmailAddress::parse(self.text()).map_err(|_| Error::Email)
+    }
+
+    /// The text as a domain.
+    pub fn domain(&self) -> Result<DomainName, Error> {
+        DomainName::parse(self.text()).map_err(|_| Error::Domain)
+    }
+}
+
+/// The query of a request; names are compared ignoring case, the first of a repeated one counts.
+pub struct Query(Pairs);
+
+impl Query {
+    /// Decodes a query string.
+    pub fn parse(query: &str) -> Result<Self, Error> {
+        Pairs::parse(query).map(Self).map_err(|_| Error::Unreadable)
+    }
+
+    /// A text; an empty one counts as none.
+    pub fn text(&self, name: &'static str) -> Option<&str> {
+        self.0.first_ignoring_case(name).filter(|text| !text.is_empty())
+    }
+
+    /// A boolean, `true` or `false` in any case.
+    pub fn boolean(&self, name: &'static str) -> Result<Option<bool>, Error> {
+        match self.0.first_ignoring_case(name) {
+            None => Ok(None),
+            Some(text) if text.eq_ignore_ascii_case("true") => Ok(Some(true)),
+            Some(text) if text.eq_ignore_ascii_case("false") => Ok(Some(false)),
+            Some(_) => Err(Error::Boolean(name)),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Breaches of the addresses whose hash begins with a prefix.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse, get};
+use domain::{DomainName, Sha1Digest};
+use store::Db;
+
+use super::input::Segment;
+use crate::caller::{Asked, Caller};
+use crate::error::Error;
+use crate::model::plan::Operation;
+use crate::model::{Breach, EmailPrefix};
+use crate::state::{State, View};
+use crate::store::account::{self, AccountRow};
+use crate::wire::{ErrorBody, RangeEntry};
+
+/// Breaches by hash prefix
+///
+/// The client sends the first 6 characters of the SHA-1 of the normalised address (trimmed,
+/// lower-case) and looks for the other 34 in the answer. Entries that do not match must be
+/// discarded at once and never be stored. An address whose suffix is absent is in no breach.
+/// Plans with `IncludesKAnon`: Pro, High RPM; test keys see the test accounts.
+#[utoipa::path(
+    path = "/api/v3/breachedaccount/range/{prefix}",
+    operation_id = "breachedAccountRange",
+    tag = "Accounts",
+    security(("key" = [])),
+    params(("prefix" = String, Path, description = "The first 6 hexadecimal characters of the SHA-1 of the address, any case", pattern = "^[0-9A-Fa-f]{6}$", example = "567159")),
+    responses(
+        (status = 200, description = "The addresses with this prefix, by suffix; may be empty", body = [RangeEntry]),
+        (status = 400, description = "The prefix breaks a rule", body = ErrorBody, example = json!({"statusCode": 400, "message": "The hash prefix must be exactly 6 hexadecimal characters."})),
+        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody),
+        (status = 403, description = "No user agent, or the subscription does not cover the request", body = ErrorBody),
+        (status = 429, description = "The rate limit is exceeded; `retry-after` has the seconds", body = ErrorBody),
+        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
+    )
+)]
+#[get("/api/v3/breachedaccount/range/{prefix}")]
+pub async fn breached_account_range(
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let asked = Asked::read(&request, state.settings(), Operation::BreachedAccountRange, "")?;
+    let segment = Segment::of(&request);
+    let entries = state
+        .keyed(asked, move |db, view, caller| {
+            let prefix = EmailPrefix::parse(segment.text()).ok_or(Error::Prefix)?;
+            let (low, high) = prefix.keys();
+            let mut entries = Vec::new();
+            for row in account::range(db, low, high)? {
+                entries.extend(entry(db, view, caller, &row)?);
+            }
+            entries.sort_by(|a: &RangeEntry, b| a.hash_suffix.cmp(&b.hash_suffix));
+            Ok(entries)
+        })
+        .await?;
+    Ok(HttpResponse::Ok().json(entries))
+}
+
+/// What the answer says of an account, if anything.
+fn entry(
+    db: &mut Db,
+    view: &View,
+    caller: &Caller,
+    row: &AccountRow,
+) -> Result<Option<RangeEntry>, Error> {
+    let websites = view.snapshot.catalogue.names(&row.breaches, Breach::shown_for_address);
+    if websites.is_empty() || (caller.subscriber.is_none() && !is_test(view, row)) {
+        return Ok(None);
+    }
+    let digest = Sha1Digest::of(row.address());
+    if view.opt_outs.may_hold(row.key()) && view.opt_out(db, &digest)?.is_some() {
+        return Ok(None);
+    }
+    let hash_suffix = digest.to_string().split_off(6);
+    Ok(Some(RangeEntry { hash_suffix, websites: websites.into_iter().map(Into::into).collect() }))
+}
+
+fn is_test(view: &View, row: &AccountRow) -> bool {
+    let test = &view.state.settings().test_email_domain;
+    DomainName::parse(&row.domain).is_ok_and(|domain| domain.is_at_or_below(test))
+}

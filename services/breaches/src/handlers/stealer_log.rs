@@ -1,0 +1,176 @@
+//! Stealer logs: at which websites addresses were captured.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse, get};
+use domain::Sha1Digest;
+use store::{Db, StoreError};
+
+use super::input::Segment;
+use crate::caller::Asked;
+use crate::error::Error;
+use crate::model::plan::Operation;
+use crate::model::{AccountKey, Breach, OptOut, address_text};
+use crate::state::{State, View};
+use crate::store::{account, stealer_log};
+use crate::wire::{ErrorBody, Map};
+
+/// Websites of a captured address
+///
+/// The domain of the address must be verified by the caller. Plans with `IncludesStealerLogs`:
+/// Pro; test keys for addresses at the test domain.
+#[utoipa::path(
+    path = "/api/v3/stealerLogsByEmail/{email}",
+    operation_id = "stealerLogsByEmail",
+    tag = "Stealer logs",
+    security(("key" = [])),
+    params(("email" = String, Path, description = "Address; trimmed, any letter case", example = "stealer-log@breach-integration-tests.example")),
+    responses(
+        (status = 200, description = "The domains of the websites, alphabetical", body = [String], example = json!(["shop.breach-integration-tests.example"])),
+        (status = 400, description = "The address breaks a rule", body = ErrorBody),
+        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody),
+        (status = 403, description = "The domain is not verified, or the subscription does not cover the request", body = ErrorBody),
+        (status = 404, description = "No entry"),
+        (status = 429, description = "The rate limit is exceeded; `retry-after` has the seconds", body = ErrorBody),
+        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
+    )
+)]
+#[get("/api/v3/stealerLogsByEmail/{email}")]
+pub async fn by_email(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, Error> {
+    let asked = Asked::read(&request, state.settings(), Operation::StealerLogsByEmail, "")?;
+    let segment = Segment::of(&request);
+    let websites = state
+        .keyed(asked, move |db, view, caller| {
+            let address = segment.email()?;
+            caller.check_control(db, view, address.domain())?;
+            let row = account::find(db, &address)?.ok_or(Error::NotFound)?;
+            if view.opt_out(db, &address.sha1())? == Some(OptOut::Breaches) {
+                return Err(Error::NotFound);
+            }
+            let pairs = stealer_log::websites(db, (row.k, row.seq))?;
+            let shown = pairs.into_iter().filter(|(_, breach)| is_shown(view, *breach));
+            Ok(sorted(shown.map(|(website, _)| website).collect()))
+        })
+        .await?;
+    if websites.is_empty() {
+        return Err(Error::NotFound);
+    }
+    Ok(HttpResponse::Ok().json(websites))
+}
+
+/// Addresses captured at a website
+///
+/// The website's domain must be verified by the caller; it is matched exactly. Plans with
+/// `IncludesStealerLogs`: Pro; test keys at or below the test domain.
+#[utoipa::path(
+    path = "/api/v3/stealerLogsByWebsiteDomain/{domain}",
+    operation_id = "stealerLogsByWebsiteDomain",
+    tag = "Stealer logs",
+    security(("key" = [])),
+    params(("domain" = String, Path, description = "Verified domain of the website", example = "shop.breach-integration-tests.example")),
+    responses(
+        (status = 200, description = "The addresses, alphabetical", body = [String], example = json!(["stealer-log@breach-integration-tests.example"])),
+        (status = 400, description = "The domain breaks a rule", body = ErrorBody),
+        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody),
+        (status = 403, description = "The domain is not verified, or the subscription does not cover the request", body = ErrorBody),
+        (status = 404, description = "No entry"),
+        (status = 429, description = "The limit of domain-based stealer-log operations is exceeded", body = ErrorBody),
+        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
+    )
+)]
+#[get("/api/v3/stealerLogsByWebsiteDomain/{domain}")]
+pub async fn by_website_domain(
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let operation = Operation::StealerLogsByWebsiteDomain;
+    let asked = Asked::read(&request, state.settings(), operation, "")?;
+    let segment = Segment::of(&request);
+    let addresses = state
+        .keyed(asked, move |db, view, caller| {
+            let domain = segment.domain()?;
+            caller.check_control(db, view, &domain)?;
+            let mut addresses = Vec::new();
+            for pair in stealer_log::at_website(db, domain.as_str())? {
+                let address = address_text::full_text(&pair.local, &pair.domain);
+                if is_shown(view, pair.breach) && is_kept(db, view, pair.k, &address)? {
+                    addresses.push(address);
+                }
+            }
+            Ok(sorted(addresses))
+        })
+        .await?;
+    if addresses.is_empty() {
+        return Err(Error::NotFound);
+    }
+    Ok(HttpResponse::Ok().json(addresses))
+}
+
+/// Captured addresses of a mail domain
+///
+/// Aliases with the domains of the websites at which they were captured. The mail domain must be
+/// verified by the caller. Plans with `IncludesStealerLogs`: Pro; test keys for the test domain.
+#[utoipa::path(
+    path = "/api/v3/stealerLogsByEmailDomain/{domain}",
+    operation_id = "stealerLogsByEmailDomain",
+    tag = "Stealer logs",
+    security(("key" = [])),
+    params(("domain" = String, Path, description = "Verified domain of the addresses", example = "breach-integration-tests.example")),
+    responses(
+        (status = 200, description = "Domains of websites by alias, both alphabetical", body = Map, example = json!({"stealer-log": ["shop.breach-integration-tests.example"]})),
+        (status = 400, description = "The domain breaks a rule", body = ErrorBody),
+        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody),
+        (status = 403, description = "The domain is not verified, or the subscription does not cover the request", body = ErrorBody),
+        (status = 404, description = "No entry"),
+        (status = 429, description = "The limit of domain-based stealer-log operations is exceeded", body = ErrorBody),
+        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
+    )
+)]
+#[get("/api/v3/stealerLogsByEmailDomain/{domain}")]
+pub async fn by_email_domain(
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let operation = Operation::StealerLogsByEmailDomain;
+    let asked = Asked::read(&request, state.settings(), operation, "")?;
+    let segment = Segment::of(&request);
+    let websites = state
+        .keyed(asked, move |db, view, caller| {
+            let domain = segment.domain()?;
+            caller.check_control(db, view, &domain)?;
+            let mut websites = Map::new();
+            for pair in stealer_log::at_domain(db, domain.as_str())? {
+                let address = address_text::full_text(&pair.local, domain.as_str());
+                if is_shown(view, pair.breach) && is_kept(db, view, pair.k, &address)? {
+                    let alias = address_text::alias(&pair.local).to_owned();
+                    websites.entry(alias).or_default().push(pair.domain);
+                }
+            }
+            Ok(websites)
+        })
+        .await?;
+    if websites.is_empty() {
+        return Err(Error::NotFound);
+    }
+    let websites: Map = websites.into_iter().map(|(alias, list)| (alias, sorted(list))).collect();
+    Ok(HttpResponse::Ok().json(websites))
+}
+
+/// Whether the breach that brought a pair may be told.
+fn is_shown(view: &View, breach: i32) -> bool {
+    let breach = u16::try_from(breach).ok().and_then(|id| view.snapshot.catalogue.by_id(id));
+    breach.is_some_and(Breach::shown_for_domain)
+}
+
+/// Whether the owner of an address did not have everything removed.
+fn is_kept(db: &mut Db, view: &View, k: i64, address: &str) -> Result<bool, StoreError> {
+    if !view.opt_outs.may_hold(AccountKey(k)) {
+        return Ok(true);
+    }
+    Ok(view.opt_out(db, &Sha1Digest::of(address))? != Some(OptOut::Breaches))
+}
+
+fn sorted(mut texts: Vec<String>) -> Vec<String> {
+    texts.sort_unstable();
+    texts.dedup();
+    texts
+}

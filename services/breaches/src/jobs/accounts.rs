@@ -1,0 +1,186 @@
+//! `accounts load`: links the addresses of files to a breach.
+
+use std::path::PathBuf;
+
+use domain::EmailAddress;
+use store::Db;
+
+use super::addresses::{self, Format, Reason};
+use super::load::{self, DomainIds, Excluded, Outcome, Record, Running, Tally};
+use super::progress::Progress;
+use super::sorter::{Merge, Sorter};
+use super::{Context, JobError};
+use crate::model::{AccountKey, Breach};
+use crate::store::account_write::{self, NewAccount};
+use crate::store::{admin_event, breach, job, meta};
+
+/// What to load.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Wish {
+    /// Name of the breach.
+    pub breach: String,
+    /// Files, `-` for standard input.
+    pub files: Vec<PathBuf>,
+    /// How they hold addresses.
+    pub format: Format,
+    /// Leaves the published count as it is.
+    pub keep_count: bool,
+    /// Activates the breach when done.
+    pub activate: bool,
+}
+
+/// The part of `LOAD_MEMORY_MB` that sorting takes; the rest is for domains and the database.
+const SORTING: (usize, usize) = (7, 10);
+
+/// Loads; see the module.
+pub fn load(context: &Context, wish: &Wish) -> Result<Outcome, JobError> {
+    let breach = context
+        .pools
+        .read_blocking(|db| breach::by_name(db, &wish.breach))?
+        .ok_or_else(|| JobError::Refused(format!("there is no breach {}", wish.breach)))?;
+    let params = serde_json::to_string(wish).map_err(store::StoreError::broken)?;
+    let running = load::begin(context, "accounts", &wish.files, &params)?;
+    load::noted(context, running.id, || run(context, wish, &breach, &running))
+}
+
+fn run(
+    context: &Context,
+    wish: &Wish,
+    breach: &Breach,
+    running: &Running,
+) -> Result<Outcome, JobError> {
+    let mut tally = Tally::default();
+    let merge = sort(context, wish, &mut tally)?;
+    let (counts, skips) = (tally.counts, tally.skips());
+    context.pools.write_blocking(|db| job::set_input(db, running.id, counts, &skips))?;
+    let mut linker = Linker::new(context, breach.id);
+    load::walk(context, running, merge, &tally, |db, batch| linker.link(db, batch))?;
+    finish(context, wish, breach.id, running.id)?;
+    let added = context.pools.read_blocking(|db| job::get(db, running.id))?.added;
+    Ok(Outcome {
+        job: running.id,
+        read: counts.read,
+        accepted: counts.accepted,
+        skipped: counts.skipped,
+        added,
+        skips: tally.into_skips(),
+    })
+}
+
+/// Memory for sorting, in bytes.
+pub fn sorting_budget(context: &Context) -> usize {
+    (context.settings.load_memory_mb << 20) / SORTING.1 * SORTING.0
+}
+
+fn sort(context: &Context, wish: &Wish, tally: &mut Tally) -> Result<Merge, JobError> {
+    let folder = context.settings.temporary_folder();
+    let spilled = || JobError::file(format!("a temporary file in {}", folder.display()));
+    let mut sorter = Sorter::new(folder.clone(), sorting_budget(context));
+    for path in &wish.files {
+        let (input, size, bytes) = load::open(path)?;
+        let mut progress = Progress::begin("reading", "bytes", size);
+        addresses::read(input, &wish.format, &mut |line, found| {
+            match found.and_then(|text| EmailAddress::parse(text).map_err(|_| Reason::Address)) {
+                Ok(address) => {
+                    let key = AccountKey::of(&address.sha1());
+                    sorter.push(key.0, load::sorted_text(&address).as_bytes())?;
+                    tally.accept();
+                }
+                Err(reason) => tally.skip(line, reason),
+            }
+            if tally.counts.read & 0x3FFF == 0 {
+                progress.tell(load::position(&bytes), tally.counts.accepted, tally.counts.skipped);
+            }
+            Ok(())
+        })
+        .map_err(JobError::file(path.display().to_string()))?;
+        progress.end();
+    }
+    sorter.finish().map_err(spilled())
+}
+
+/// Links batches of sorted addresses to one breach.
+pub struct Linker {
+    breach: u16,
+    domains: DomainIds,
+    excluded: Excluded,
+}
+
+impl Linker {
+    /// A linker without any memory yet.
+    pub fn new(context: &Context, breach: u16) -> Self {
+        let excluded = Excluded::new(context.settings.optout_memory_max);
+        Self { breach, domains: DomainIds::default(), excluded }
+    }
+
+    /// Links the addresses of a batch, which are distinct; returns how many were not linked before.
+    pub fn link(&mut self, db: &mut Db, batch: &[Record]) -> Result<i64, JobError> {
+        let linked = self.try_link(db, batch);
+        if linked.is_err() {
+            self.domains.forget();
+        }
+        linked
+    }
+
+    fn try_link(&mut self, db: &mut Db, batch: &[Record]) -> Result<i64, JobError> {
+        self.excluded.refresh(db)?;
+        self.domains.learn(db, batch.iter().map(|record| load::split_text(&record.text).1))?;
+        let mut new = Vec::with_capacity(batch.len());
+        for Record { k, text } in batch {
+            if !self.excluded.holds(db, *k, text)? {
+                let (local, domain) = load::split_text(text);
+                new.push(NewAccount { k: *k, domain, domain_id: self.domains.get(domain)?, local });
+            }
+        }
+        let added = account_write::link(db, &new, self.breach)?;
+        breach::add_loaded(db, self.breach, added)?;
+        Ok(added)
+    }
+}
+
+fn finish(context: &Context, wish: &Wish, id: u16, job: i64) -> Result<(), JobError> {
+    let now = context.clock.unix();
+    context.pools.write_blocking(|db| {
+        meta::lock_accounts(db)?;
+        settle(db, &wish.breach, id, wish.keep_count, wish.activate, now)?;
+        job::finish(db, job, "done", None, now)?;
+        let detail = format!("job {job}");
+        admin_event::add(db, now, "accounts load", &wish.breach, &detail)?;
+        Ok(())
+    })
+}
+
+/// Publishes the count of a loaded breach and activates it, if wanted.
+pub fn settle(
+    db: &mut Db,
+    name: &str,
+    id: u16,
+    keep_count: bool,
+    activate: bool,
+    now: i64,
+) -> Result<(), JobError> {
+    let loaded = breach::by_name(db, name)?.filter(|breach| breach.id == id);
+    let mut changed =
+        loaded.clone().ok_or_else(|| JobError::Refused(format!("the breach {name} is gone")))?;
+    if !keep_count {
+        changed.pwn_count = changed.loaded_count;
+    }
+    if activate && !changed.active {
+        activate_breach(&mut changed, false, now);
+    }
+    if Some(&changed) != loaded.as_ref() {
+        breach::update(db, &changed)?;
+    }
+    // Domain searches are charged by catalogue version: new accounts are news as well.
+    meta::bump_catalogue(db, now)?;
+    Ok(())
+}
+
+/// Turns a breach on; its dates become now, so that pollers see it, unless they are kept.
+pub fn activate_breach(breach: &mut Breach, keep_dates: bool, now: i64) {
+    breach.active = true;
+    if !keep_dates {
+        let minute = crate::model::instant::whole_minute(now);
+        (breach.added, breach.modified) = (minute, minute);
+    }
+}

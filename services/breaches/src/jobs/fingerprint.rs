@@ -1,0 +1,40 @@
+//! Tells whether a file is the one that an interrupted job read.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use domain::Sha1Digest;
+
+const MIB: u64 = 1 << 20;
+
+/// Size, time of change, and digests of the first and the last MiB.
+pub fn of(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let about = file.metadata()?;
+    let changed = about.modified()?.duration_since(UNIX_EPOCH).map_or(0, |span| span.as_nanos());
+    let first = digest(&mut file)?;
+    file.seek(SeekFrom::Start(about.len().saturating_sub(MIB)))?;
+    let last = digest(&mut file)?;
+    Ok(format!("{} {changed} {first} {last}", about.len()))
+}
+
+fn digest(file: &mut File) -> io::Result<Sha1Digest> {
+    let mut bytes = Vec::new();
+    file.take(MIB).read_to_end(&mut bytes)?;
+    Ok(Sha1Digest::of(bytes))
+}
+
+/// The fingerprint of several files together; standard input has none that could be met again.
+pub fn of_all(paths: &[std::path::PathBuf], now: i64) -> io::Result<String> {
+    let mut parts = Vec::with_capacity(paths.len());
+    for path in paths {
+        if path.as_os_str() == "-" {
+            parts.push(format!("stdin {} {now}", std::process::id()));
+        } else {
+            parts.push(of(path)?);
+        }
+    }
+    Ok(parts.join("; "))
+}

@@ -1,0 +1,175 @@
+//! The contents of a new database: plans, and the test accounts.
+
+use domain::EmailAddress;
+use store::{Db, StoreError};
+
+use super::{Context, JobError};
+use crate::model::{Breach, OptOut, plan, test_data};
+use crate::store::{
+    account, account_write, admin_event, breach, mail_domain, meta, opt_out, paste, plan_feature,
+    stealer_log,
+};
+
+/// Fills a new database; an existing one is left alone.
+pub fn first_start(context: &Context) -> Result<(), JobError> {
+    let now = context.clock.unix();
+    context.pools.write_blocking(|db| {
+        if meta::get(db, meta::SEEDED_AT)?.is_some() {
+            return Ok(());
+        }
+        meta::lock_accounts(db)?;
+        if !meta::set_once(db, meta::SEEDED_AT, now)? {
+            return Ok(());
+        }
+        plan_feature::seed(db, &plan::seed())?;
+        if context.settings.seed_test_data {
+            add_test_data(db, context, false, now)?;
+        }
+        Ok(())
+    })
+}
+
+/// `seed-test`: makes the test accounts; existing ones are made anew.
+pub fn seed_test(context: &Context, use_catalogue: bool) -> Result<(), JobError> {
+    let now = context.clock.unix();
+    context.pools.write_blocking(|db| {
+        meta::lock_accounts(db)?;
+        remove_accounts(db, context, now)?;
+        add_test_data(db, context, use_catalogue, now)?;
+        admin_event::add(db, now, "seed-test", "test accounts", "made")?;
+        Ok(())
+    })
+}
+
+/// `seed-test --remove`: removes the test accounts, and the fixture breaches that hold no others.
+pub fn remove_test(context: &Context) -> Result<(), JobError> {
+    let now = context.clock.unix();
+    context.pools.write_blocking(|db| {
+        meta::lock_accounts(db)?;
+        remove_accounts(db, context, now)?;
+        for fixture in test_data::fixtures() {
+            if let Some(old) = breach::by_name(db, &fixture.name)? {
+                if old.loaded_count == 0 {
+                    breach::delete(db, old.id)?;
+                }
+            }
+        }
+        meta::bump_catalogue(db, now)?;
+        admin_event::add(db, now, "seed-test", "test accounts", "removed")?;
+        Ok(())
+    })
+}
+
+fn address(alias: &str, context: &Context) -> Result<EmailAddress, JobError> {
+    let text = format!("{alias}@{}", context.settings.test_email_domain);
+    EmailAddress::parse(&text)
+        .map_err(|error| JobError::Refused(format!("TEST_EMAIL_DOMAIN: {error}")))
+}
+
+fn add_test_data(
+    db: &mut Db,
+    context: &Context,
+    use_catalogue: bool,
+    now: i64,
+) -> Result<(), JobError> {
+    let mut ids = Vec::new();
+    for fixture in test_data::fixtures() {
+        let name = fixture.name.clone();
+        ids.push((name, stand_in(db, fixture, use_catalogue)?));
+    }
+    let id_of = |name: &str| ids.iter().find(|(fixture, _)| fixture == name).map(|(_, id)| *id);
+    for account in test_data::ACCOUNTS {
+        let address = address(account.alias, context)?;
+        if let Some(choice) = account.opt_out {
+            opt_out::set(db, &address.sha1(), Some(choice), now)?;
+        }
+        if account.opt_out == Some(OptOut::Breaches) {
+            continue;
+        }
+        for breach in account.breaches.iter().filter_map(|name| id_of(name)) {
+            if account_write::link_one(db, &address, breach)? {
+                breach::add_loaded(db, breach, 1)?;
+            }
+        }
+        let row = account_write::ensure(db, &address)?;
+        if account.pasted {
+            let id = paste::upsert(db, &test_data::paste())?;
+            paste::add_account(db, (row.k, row.seq), id)?;
+        }
+        if account.captured {
+            let breach = account.breaches.first().and_then(|name| id_of(name));
+            add_pair(db, context, (row.k, row.seq), breach)?;
+        }
+    }
+    meta::bump_catalogue(db, now)?;
+    Ok(())
+}
+
+fn add_pair(
+    db: &mut Db,
+    context: &Context,
+    (k, seq): (i64, i16),
+    breach: Option<u16>,
+) -> Result<(), StoreError> {
+    let website = test_data::website(context.settings.test_email_domain.as_str());
+    let ids = mail_domain::ids(db, &[&website])?;
+    let website_id = ids.get(&website).copied().ok_or(StoreError::NotFound)?;
+    let breach_id = i32::from(breach.ok_or(StoreError::NotFound)?);
+    stealer_log::add(db, &[stealer_log::NewPair { k, seq, website_id, breach_id }])?;
+    Ok(())
+}
+
+/// The id of the breach that plays a fixture's part: the fixture itself, or an entry of a loaded
+/// catalogue with the same flags.
+fn stand_in(db: &mut Db, fixture: Breach, use_catalogue: bool) -> Result<u16, StoreError> {
+    if use_catalogue {
+        let known = match fixture.name.as_str() {
+            "Acmegram" => Some("Adobe"),
+            "Borealis" => Some("Gawker"),
+            "Cobaltbay" => Some("Stratfor"),
+            _ => None,
+        };
+        if let Some(name) = known {
+            if let Some(found) = breach::by_name(db, name)? {
+                return Ok(found.id);
+            }
+        } else if let Some(found) = same_flags(db, &fixture)? {
+            return Ok(found.id);
+        }
+    }
+    match breach::by_name(db, &fixture.name)? {
+        Some(old) => Ok(old.id),
+        None => breach::insert(db, &fixture),
+    }
+}
+
+fn same_flags(db: &mut Db, fixture: &Breach) -> Result<Option<Breach>, StoreError> {
+    let fixtures: Vec<String> =
+        test_data::fixtures().into_iter().map(|breach| breach.name).collect();
+    let mut listed: Vec<Breach> = breach::all(db)?;
+    listed.retain(|breach| {
+        breach.active == fixture.active
+            && breach.flags == fixture.flags
+            && !fixtures.contains(&breach.name)
+    });
+    listed.sort_by_cached_key(|breach| (breach.title.to_lowercase(), breach.name.clone()));
+    Ok(listed.into_iter().next())
+}
+
+fn remove_accounts(db: &mut Db, context: &Context, now: i64) -> Result<(), JobError> {
+    for account in test_data::ACCOUNTS {
+        let address = address(account.alias, context)?;
+        if let Some(row) = account::find(db, &address)? {
+            for id in crate::model::id_list::ids(&row.breaches) {
+                breach::add_loaded(db, id, -1)?;
+            }
+            account_write::remove(db, (row.k, row.seq))?;
+        }
+        if opt_out::get(db, &address.sha1())?.is_some() {
+            opt_out::set(db, &address.sha1(), None, now)?;
+        }
+    }
+    let test = test_data::paste();
+    paste::remove(db, &test.source, &test.id)?;
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! The number under which an address is filed.
+
+use domain::Sha1Digest;
+
+/// The first 8 bytes of an address's SHA-1, stored so that signed order equals hash order.
+///
+/// Databases have no unsigned 64-bit column; flipping the top bit keeps the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AccountKey(pub i64);
+
+const TOP: u64 = 1 << 63;
+
+impl AccountKey {
+    /// The key of a digest.
+    pub fn of(digest: &Sha1Digest) -> Self {
+        let mut first = [0; 8];
+        first.copy_from_slice(&digest.0[..8]);
+        Self((u64::from_be_bytes(first) ^ TOP).cast_signed())
+    }
+
+    /// The first 8 bytes of the digest.
+    pub fn first_bytes(self) -> [u8; 8] {
+        (self.0.cast_unsigned() ^ TOP).to_be_bytes()
+    }
+}
+
+/// The first six hexadecimal characters of an address's SHA-1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EmailPrefix(u32);
+
+impl EmailPrefix {
+    /// Reads exactly six hexadecimal characters of either case.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.len() != 6 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        u32::from_str_radix(text, 16).ok().map(Self)
+    }
+
+    /// The lowest and the highest key with this prefix.
+    pub fn keys(self) -> (AccountKey, AccountKey) {
+        let low = u64::from(self.0) << 40;
+        let key = |value: u64| AccountKey((value ^ TOP).cast_signed());
+        (key(low), key(low | ((1 << 40) - 1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn boundary_prefixes_cover_both_ends() {
+        let (low, _) = EmailPrefix::parse("000000").unwrap().keys();
+        let (_, high) = EmailPrefix::parse("ffFFff").unwrap().keys();
+        assert_eq!((low.0, high.0), (i64::MIN, i64::MAX));
+    }
+
+    #[test]
+    fn other_texts_are_no_prefix() {
+        for text in ["", "12345", "1234567", "12345g", "+12345", "é1234"] {
+            assert_eq!(EmailPrefix::parse(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn signed_order_is_hash_order_and_prefixes_hold_their_hashes(a in any::<[u8; 20]>(), b in any::<[u8; 20]>()) {
+            let (a, b) = (Sha1Digest(a), Sha1Digest(b));
+            prop_assert_eq!(a.0[..8].cmp(&b.0[..8]), AccountKey::of(&a).cmp(&AccountKey::of(&b)));
+            prop_assert_eq!(&AccountKey::of(&a).first_bytes()[..], &a.0[..8]);
+            let (low, high) = EmailPrefix::parse(&a.to_string()[..6]).unwrap().keys();
+            prop_assert!(low <= AccountKey::of(&a) && AccountKey::of(&a) <= high);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! All breaches in memory, in the order of answers.
+
+use std::collections::HashMap;
+
+use super::{Breach, id_list};
+
+/// The breach catalogue at one version.
+#[derive(Debug, Default)]
+pub struct Catalogue {
+    /// Grows with every change.
+    pub version: i64,
+    /// When it last changed, Unix seconds.
+    pub changed_at: i64,
+    breaches: Vec<Breach>,
+    by_id: HashMap<u16, usize>,
+    by_name: HashMap<String, usize>,
+    data_classes: Vec<String>,
+}
+
+impl Catalogue {
+    /// Sorts by title, compared by lower-case code points, ties by name.
+    pub fn new(
+        version: i64,
+        changed_at: i64,
+        mut breaches: Vec<Breach>,
+        mut data_classes: Vec<String>,
+    ) -> Self {
+        breaches.sort_by_cached_key(|breach| (breach.title.to_lowercase(), breach.name.clone()));
+        data_classes.sort_by_cached_key(|class| (class.to_lowercase(), class.clone()));
+        let places = || breaches.iter().enumerate();
+        let by_id = places().map(|(place, breach)| (breach.id, place)).collect();
+        let by_name = places().map(|(place, breach)| (breach.name.to_lowercase(), place)).collect();
+        Self { version, changed_at, breaches, by_id, by_name, data_classes }
+    }
+
+    /// Every breach, inactive ones too, by title.
+    pub fn all(&self) -> &[Breach] {
+        &self.breaches
+    }
+
+    /// The place in [`Catalogue::all`] of the breach with this id.
+    pub fn place(&self, id: u16) -> Option<usize> {
+        self.by_id.get(&id).copied()
+    }
+
+    /// The breach with this id.
+    pub fn by_id(&self, id: u16) -> Option<&Breach> {
+        self.breaches.get(self.place(id)?)
+    }
+
+    /// The place of the listed breach with this name, ignoring case.
+    pub fn listed_place(&self, name: &str) -> Option<usize> {
+        let place = *self.by_name.get(&name.to_lowercase())?;
+        self.breaches.get(place).is_some_and(Breach::listed).then_some(place)
+    }
+
+    /// The breach with this name, ignoring case, whatever its state.
+    pub fn by_name(&self, name: &str) -> Option<&Breach> {
+        self.breaches.get(*self.by_name.get(&name.to_lowercase())?)
+    }
+
+    /// The place of the listed breach added last; ties by name.
+    pub fn latest(&self) -> Option<usize> {
+        let listed = self.breaches.iter().enumerate().filter(|(_, breach)| breach.listed());
+        listed
+            .min_by(|(_, a), (_, b)| (b.added, &a.name).cmp(&(a.added, &b.name)))
+            .map(|(place, _)| place)
+    }
+
+    /// The known data classes, sorted ignoring case.
+    pub fn data_classes(&self) -> &[String] {
+        &self.data_classes
+    }
+
+    /// The places of the breaches of an account that `shown` lets through, in answer order.
+    pub fn places(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> Vec<usize> {
+        let mut places: Vec<usize> = id_list::ids(list)
+            .filter_map(|id| self.place(id))
+            .filter(|place| self.breaches.get(*place).is_some_and(&shown))
+            .collect();
+        places.sort_unstable();
+        places
+    }
+
+    /// The names of the breaches of an account that `shown` lets through, in byte order.
+    pub fn names(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> Vec<&str> {
+        let mut names: Vec<&str> = id_list::ids(list)
+            .filter_map(|id| self.by_id(id))
+            .filter(|breach| shown(breach))
+            .map(|breach| breach.name.as_str())
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Whether any breach of an account passes.
+    pub fn any(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> bool {
+        id_list::ids(list).filter_map(|id| self.by_id(id)).any(shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::test_data;
+
+    fn catalogue() -> Catalogue {
+        let breaches = test_data::fixtures()
+            .into_iter()
+            .zip(1..)
+            .map(|(fixture, id)| Breach { id, ..fixture })
+            .collect();
+        Catalogue::new(1, 0, breaches, vec!["b".into(), "A".into(), "C".into()])
+    }
+
+    #[test]
+    fn data_classes_ignore_case() {
+        assert_eq!(catalogue().data_classes(), ["A", "b", "C"]);
+    }
+
+    #[test]
+    fn each_flag_hides_where_the_table_says() {
+        let catalogue = catalogue();
+        let all = id_list::pack(&(1..=9).collect::<Vec<_>>());
+        let address = catalogue.names(&all, Breach::shown_for_address);
+        let domain = catalogue.names(&all, Breach::shown_for_domain);
+        assert!(!address.contains(&"Duskmatch") && domain.contains(&"Duskmatch"));
+        assert!(!address.contains(&"Emberforum") && !domain.contains(&"Emberforum"));
+        assert!(address.contains(&"Glowmailer") && address.contains(&"Inkwell"));
+    }
+
+    #[test]
+    fn names_are_found_in_any_case_and_inactive_ones_are_not_listed() {
+        let catalogue = catalogue();
+        assert!(catalogue.listed_place("ACMEGRAM").is_some());
+        assert!(catalogue.listed_place("Emberforum").is_none());
+        assert!(catalogue.by_name("emberforum").is_some());
+    }
+}

@@ -1,0 +1,269 @@
+//! An entry of a catalogue file: the breach model as it is published.
+
+use serde_json::{Map, Value};
+
+use super::{Breach, Flags, instant};
+
+/// Why an entry cannot be taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EntryError {
+    /// Not a JSON object.
+    #[error("the entry is no JSON object")]
+    NoObject,
+    /// A member is missing or of another type.
+    #[error("{0} is missing or not of its type")]
+    Member(&'static str),
+    /// A name with other characters.
+    #[error("Name must be 1 to 64 letters, digits or hyphens, beginning with a letter or digit")]
+    Name,
+    /// A date in another form.
+    #[error("{0} is no date of its form")]
+    Date(&'static str),
+    /// A modification before the addition.
+    #[error("ModifiedDate is earlier than AddedDate")]
+    Order,
+    /// Active content in the description.
+    #[error("Description holds a script, an event handler or a javascript link")]
+    ActiveContent,
+    /// A logo that is no absolute URL.
+    #[error("LogoPath is no absolute http or https URL")]
+    Logo,
+}
+
+const KNOWN: [&str; 20] = [
+    "Name",
+    "Title",
+    "Domain",
+    "BreachDate",
+    "AddedDate",
+    "ModifiedDate",
+    "PwnCount",
+    "Description",
+    "LogoPath",
+    "Attribution",
+    "DisclosureUrl",
+    "DataClasses",
+    "IsVerified",
+    "IsFabricated",
+    "IsSensitive",
+    "IsRetired",
+    "IsSpamList",
+    "IsMalware",
+    "IsSubscriptionFree",
+    "IsStealerLog",
+];
+
+/// Reads an entry; the id is 0 and the breach active.
+///
+/// # Errors
+/// See [`EntryError`].
+pub fn read(value: &Value) -> Result<Breach, EntryError> {
+    let object = value.as_object().ok_or(EntryError::NoObject)?;
+    let name = text(object, "Name")?;
+    if !is_name(name) {
+        return Err(EntryError::Name);
+    }
+    let breach_date = text(object, "BreachDate")?;
+    if !instant::is_date(breach_date) {
+        return Err(EntryError::Date("BreachDate"));
+    }
+    let added = minute(object, "AddedDate")?;
+    let modified =
+        if object.contains_key("ModifiedDate") { minute(object, "ModifiedDate")? } else { added };
+    if modified < added {
+        return Err(EntryError::Order);
+    }
+    let description = optional(object, "Description")?.unwrap_or_default();
+    if has_active_content(&description) {
+        return Err(EntryError::ActiveContent);
+    }
+    let logo_path = optional(object, "LogoPath")?.unwrap_or_default();
+    if !logo_path.is_empty() && !is_absolute(&logo_path) {
+        return Err(EntryError::Logo);
+    }
+    Ok(Breach {
+        id: 0,
+        name: name.to_owned(),
+        title: text(object, "Title")?.to_owned(),
+        domain: optional(object, "Domain")?.unwrap_or_default().to_lowercase(),
+        breach_date: breach_date.to_owned(),
+        added,
+        modified,
+        pwn_count: count(object)?,
+        loaded_count: 0,
+        description,
+        logo_path,
+        attribution: optional(object, "Attribution")?,
+        disclosure_url: optional(object, "DisclosureUrl")?,
+        data_classes: classes(object)?,
+        flags: flags(object)?,
+        active: true,
+    })
+}
+
+/// The members of an entry that this version does not know.
+pub fn unknown_members(value: &Value) -> Vec<&str> {
+    let members = value.as_object().into_iter().flat_map(Map::keys);
+    members.map(String::as_str).filter(|key| !KNOWN.contains(key)).collect()
+}
+
+/// Whether a text is taken as a breach name.
+pub fn is_name(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && !text.starts_with('-')
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+/// Whether HTML would run something in a browser.
+pub fn has_active_content(html: &str) -> bool {
+    let lower = html.to_lowercase();
+    let dense: String = lower.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect();
+    dense.contains("<script") || dense.contains("javascript:") || has_event_handler(&lower)
+}
+
+fn has_event_handler(lower: &str) -> bool {
+    lower.split('<').skip(1).any(|rest| {
+        let tag = rest.split('>').next().unwrap_or(rest);
+        tag.split(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'')).any(|word| {
+            let name = word.split('=').next().unwrap_or(word);
+            let handler = name.strip_prefix("on").is_some_and(|event| {
+                !event.is_empty() && event.bytes().all(|byte| byte.is_ascii_lowercase())
+            });
+            handler && (word.contains('=') || followed_by_equals(tag, name))
+        })
+    })
+}
+
+fn followed_by_equals(tag: &str, name: &str) -> bool {
+    tag.match_indices(name)
+        .any(|(place, _)| tag[place + name.len()..].trim_start().starts_with('='))
+}
+
+fn is_absolute(url: &str) -> bool {
+    ["https://", "http://"]
+        .iter()
+        .any(|scheme| url.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty()))
+        && !url.contains(char::is_whitespace)
+}
+
+fn text<'a>(object: &'a Map<String, Value>, key: &'static str) -> Result<&'a str, EntryError> {
+    let text = object.get(key).and_then(Value::as_str).ok_or(EntryError::Member(key))?;
+    if text.trim().is_empty() { Err(EntryError::Member(key)) } else { Ok(text) }
+}
+
+fn optional(object: &Map<String, Value>, key: &'static str) -> Result<Option<String>, EntryError> {
+    match object.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(EntryError::Member(key)),
+    }
+}
+
+fn minute(object: &Map<String, Value>, key: &'static str) -> Result<i64, EntryError> {
+    let seconds = instant::parse(text(object, key)?).ok_or(EntryError::Date(key))?;
+    Ok(instant::whole_minute(seconds))
+}
+
+fn count(object: &Map<String, Value>) -> Result<i64, EntryError> {
+    match object.get("PwnCount") {
+        None => Ok(0),
+        Some(value) => {
+            value.as_i64().filter(|count| *count >= 0).ok_or(EntryError::Member("PwnCount"))
+        }
+    }
+}
+
+fn classes(object: &Map<String, Value>) -> Result<Vec<String>, EntryError> {
+    let wrong = EntryError::Member("DataClasses");
+    let values = match object.get("DataClasses") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(value) => value.as_array().ok_or(wrong.clone())?,
+    };
+    let mut classes = values
+        .iter()
+        .map(|value| value.as_str().map(str::to_owned))
+        .collect::<Option<Vec<_>>>()
+        .ok_or(wrong)?;
+    classes.sort_by_cached_key(|class| (class.to_lowercase(), class.clone()));
+    classes.dedup();
+    Ok(classes)
+}
+
+fn flags(object: &Map<String, Value>) -> Result<Flags, EntryError> {
+    let flag = |key: &'static str| match object.get(key) {
+        None | Some(Value::Null) => Ok(false),
+        Some(value) => value.as_bool().ok_or(EntryError::Member(key)),
+    };
+    Ok(Flags {
+        verified: flag("IsVerified")?,
+        fabricated: flag("IsFabricated")?,
+        sensitive: flag("IsSensitive")?,
+        retired: flag("IsRetired")?,
+        spam_list: flag("IsSpamList")?,
+        malware: flag("IsMalware")?,
+        subscription_free: flag("IsSubscriptionFree")?,
+        stealer_log: flag("IsStealerLog")?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn sample() -> Value {
+        json!({
+            "Name": "db8151dd", "Title": "Sample", "Domain": "Sample.example",
+            "BreachDate": "2020-02-20", "AddedDate": "2020-05-15T00:00:42Z",
+            "ModifiedDate": "2020-05-15T01:02Z", "PwnCount": 22_802_117,
+            "Description": "<a href=\"https://a.example/online\">one</a>",
+            "LogoPath": "https://logos.example/a.png",
+            "DataClasses": ["Phone numbers", "email addresses"], "IsVerified": true
+        })
+    }
+
+    #[test]
+    fn a_published_entry_is_read_and_normalised() {
+        let breach = read(&sample()).unwrap();
+        assert_eq!(breach.domain, "sample.example");
+        assert_eq!(breach.data_classes, ["email addresses", "Phone numbers"]);
+        assert_eq!(instant::with_zone(breach.added), "2020-05-15T00:00:00Z");
+        assert!(breach.flags.verified && !breach.flags.stealer_log);
+        assert_eq!(breach.attribution, None);
+    }
+
+    #[test]
+    fn every_rule_has_its_error() {
+        let cases = [
+            ("Name", json!("a b"), EntryError::Name),
+            ("Name", json!("-a"), EntryError::Name),
+            ("Title", json!(" "), EntryError::Member("Title")),
+            ("BreachDate", json!("2020-2-20"), EntryError::Date("BreachDate")),
+            ("AddedDate", json!("2020-05-15"), EntryError::Date("AddedDate")),
+            ("ModifiedDate", json!("2020-05-14T00:00Z"), EntryError::Order),
+            ("PwnCount", json!(-1), EntryError::Member("PwnCount")),
+            ("LogoPath", json!("a.png"), EntryError::Logo),
+            ("IsVerified", json!("yes"), EntryError::Member("IsVerified")),
+            ("DataClasses", json!([1]), EntryError::Member("DataClasses")),
+            ("Description", json!("<ScRipt>"), EntryError::ActiveContent),
+            ("Description", json!("<img src=x onerror = 'a()'>"), EntryError::ActiveContent),
+            ("Description", json!("<svg/onload=a()>"), EntryError::ActiveContent),
+            ("Description", json!("<a href=\"java\nscript:a()\">"), EntryError::ActiveContent),
+        ];
+        for (key, value, error) in cases {
+            let mut entry = sample();
+            entry[key] = value;
+            assert_eq!(read(&entry), Err(error), "{key}");
+        }
+        assert_eq!(read(&json!([])), Err(EntryError::NoObject));
+    }
+
+    #[test]
+    fn unknown_members_are_named() {
+        let mut entry = sample();
+        entry["IsNew"] = json!(true);
+        assert_eq!(unknown_members(&entry), ["IsNew"]);
+        assert_eq!(unknown_members(&sample()), Vec::<&str>::new());
+    }
+}

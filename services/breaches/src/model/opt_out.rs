@@ -1,0 +1,90 @@
+//! Addresses whose owners asked not to be shown.
+
+use domain::Sha1Digest;
+
+use super::AccountKey;
+
+/// What an owner chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptOut {
+    /// Hidden from public searches; controllers of the domain still see it.
+    Public,
+    /// Everything removed; only the digest stays, so that it is never loaded again.
+    Breaches,
+    /// Everything removed, nothing kept.
+    Delete,
+}
+
+impl OptOut {
+    /// The number in the database; `Delete` leaves no row.
+    pub fn kind(self) -> i16 {
+        match self {
+            Self::Public => 1,
+            Self::Breaches => 2,
+            Self::Delete => 3,
+        }
+    }
+
+    /// The kind with this number.
+    pub fn from_kind(kind: i16) -> Option<Self> {
+        match kind {
+            1 => Some(Self::Public),
+            2 => Some(Self::Breaches),
+            3 => Some(Self::Delete),
+            _ => None,
+        }
+    }
+}
+
+/// The opted-out digests that are held in memory, 21 bytes each.
+#[derive(Debug, Default)]
+pub struct OptOutSet {
+    sorted: Vec<([u8; 20], u8)>,
+}
+
+impl OptOutSet {
+    /// Makes the set; any order.
+    pub fn new(mut rows: Vec<([u8; 20], u8)>) -> Self {
+        rows.sort_unstable();
+        Self { sorted: rows }
+    }
+
+    /// What the owner of the address with this digest chose.
+    pub fn get(&self, digest: &Sha1Digest) -> Option<OptOut> {
+        let place = self.sorted.binary_search_by(|(hash, _)| hash.cmp(&digest.0)).ok()?;
+        OptOut::from_kind(i16::from(self.sorted.get(place)?.1))
+    }
+
+    /// Whether any digest starts with the bytes of `key`: only then the whole digest matters.
+    pub fn may_hold(&self, key: AccountKey) -> bool {
+        let first = key.first_bytes();
+        let place = self.sorted.partition_point(|(hash, _)| hash[..8] < first[..]);
+        self.sorted.get(place).is_some_and(|(hash, _)| hash[..8] == first[..])
+    }
+
+    /// How many digests it holds.
+    pub fn len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_set_knows_its_digests_and_nothing_else() {
+        let digest = |text: &str| Sha1Digest::of(text.as_bytes());
+        let set = OptOutSet::new(vec![(digest("b").0, 2), (digest("a").0, 1)]);
+        assert_eq!(set.get(&digest("a")), Some(OptOut::Public));
+        assert_eq!(set.get(&digest("b")), Some(OptOut::Breaches));
+        assert_eq!(set.get(&digest("c")), None);
+        assert!(set.may_hold(AccountKey::of(&digest("a"))));
+        assert!(!set.may_hold(AccountKey::of(&digest("c"))));
+    }
+}

@@ -1,0 +1,53 @@
+//! Pastes: texts on paste sites in which addresses were found.
+
+/// A paste.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paste {
+    /// Where it was posted.
+    pub source: String,
+    /// Its id there.
+    pub id: String,
+    /// Its title there.
+    pub title: Option<String>,
+    /// When it was posted, in Unix seconds.
+    pub date: Option<i64>,
+    /// How many addresses were found in it.
+    pub email_count: i64,
+}
+
+/// Whether a text names a source: 1 to 32 ASCII letters.
+pub fn is_source(text: &str) -> bool {
+    (1..=32).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Whether the source marks an opted-out record, which is never returned for an address.
+pub fn is_opt_out_mark(source: &str) -> bool {
+    matches!(source, "PermanentOptOut" | "OptOut")
+}
+
+/// Sorts newest first; unknown dates last, then by source and id.
+pub fn sort(pastes: &mut [Paste]) {
+    pastes.sort_by(|a, b| (b.date, &a.source, &a.id).cmp(&(a.date, &b.source, &b.id)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn newest_first_and_unknown_dates_last() {
+        let paste = |id: &str, date| Paste {
+            source: "Pastebin".into(),
+            id: id.into(),
+            title: None,
+            date,
+            email_count: 1,
+        };
+        let mut pastes =
+            [paste("c", None), paste("b", Some(1)), paste("d", Some(2)), paste("a", Some(1))];
+        sort(&mut pastes);
+        let ids: Vec<_> = pastes.iter().map(|paste| paste.id.as_str()).collect();
+        assert_eq!(ids, ["d", "a", "b", "c"]);
+        assert!(is_source("AdHocUrl") && !is_source("Ad Hoc") && !is_source(""));
+    }
+}

@@ -1,0 +1,287 @@
+//! What a subscription covers.
+
+/// The family of a plan, which decides about most operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Searches by address, domain and paste.
+    Core,
+    /// Everything.
+    Pro,
+    /// Many searches by address, no domains.
+    HighRpm,
+    /// The built-in plan of test keys.
+    Test,
+    /// No key operations.
+    Free,
+}
+
+impl Family {
+    /// Every family.
+    pub const ALL: [Self; 5] = [Self::Core, Self::Pro, Self::HighRpm, Self::Test, Self::Free];
+
+    /// The word in the database and on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Pro => "pro",
+            Self::HighRpm => "highrpm",
+            Self::Test => "test",
+            Self::Free => "free",
+        }
+    }
+
+    /// The family with this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|family| family.word() == word)
+    }
+}
+
+/// The operations that need a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Breaches of an address.
+    BreachedAccount,
+    /// Breaches of the addresses with a hash prefix.
+    BreachedAccountRange,
+    /// Breached addresses of a domain.
+    BreachedDomain,
+    /// Domains of the subscription.
+    SubscribedDomains,
+    /// Websites at which an address was captured.
+    StealerLogsByEmail,
+    /// Addresses captured at a website.
+    StealerLogsByWebsiteDomain,
+    /// Captured addresses of a domain.
+    StealerLogsByEmailDomain,
+    /// Pastes with an address.
+    PasteAccount,
+    /// The subscription itself.
+    SubscriptionStatus,
+}
+
+/// The bucket that an operation is charged to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bucket {
+    /// The plan's requests per minute.
+    Search,
+    /// Domain-based stealer-log operations.
+    StealerDomain,
+    /// One domain at one catalogue version.
+    DomainSearch,
+    /// The subscription and its domains.
+    Management,
+}
+
+impl Operation {
+    /// The bucket that pays for it.
+    pub fn bucket(self) -> Bucket {
+        match self {
+            Self::BreachedAccount
+            | Self::BreachedAccountRange
+            | Self::StealerLogsByEmail
+            | Self::PasteAccount => Bucket::Search,
+            Self::StealerLogsByWebsiteDomain | Self::StealerLogsByEmailDomain => {
+                Bucket::StealerDomain
+            }
+            Self::BreachedDomain => Bucket::DomainSearch,
+            Self::SubscribedDomains | Self::SubscriptionStatus => Bucket::Management,
+        }
+    }
+
+    /// Whether only the all-zero key is a test key here, so that a mistyped key is told as such.
+    pub fn needs_zero_test_key(self) -> bool {
+        matches!(self, Self::SubscribedDomains | Self::SubscriptionStatus)
+    }
+}
+
+/// The largest domain size, which means any.
+pub const UNLIMITED: i32 = i32::MAX;
+
+/// A plan with its features.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Key of the plan.
+    pub code: String,
+    /// Name as shown.
+    pub name: String,
+    /// Searches per minute, and the burst.
+    pub per_minute: i32,
+    /// What it covers.
+    pub features: Features,
+}
+
+/// What a plan covers beside its rate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Features {
+    /// Family of the plan.
+    pub family: Family,
+    /// Price of a range request in searches; none takes `KANON_COST`.
+    pub kanon_cost: Option<i32>,
+    /// Largest searchable domain.
+    pub max_domain_size: i32,
+    /// How many domains with more than ten addresses.
+    pub max_domains: i32,
+    /// Stealer-log operations.
+    pub stealer_logs: bool,
+    /// Domain verification by API.
+    pub bulk_domain_add: bool,
+    /// Subdomains of a verified domain are verified too.
+    pub auto_subdomain: bool,
+    /// Customers' domains may be added.
+    pub customer_domains: bool,
+    /// Searches by hash prefix.
+    pub kanon: bool,
+    /// A sentence on the scope.
+    pub description: String,
+}
+
+impl Features {
+    /// Whether the plan includes an operation.
+    pub fn include(&self, operation: Operation) -> bool {
+        let core_or_pro = matches!(self.family, Family::Core | Family::Pro | Family::Test);
+        match operation {
+            Operation::BreachedAccount
+            | Operation::PasteAccount
+            | Operation::SubscriptionStatus => core_or_pro || self.family == Family::HighRpm,
+            Operation::BreachedAccountRange => self.family != Family::Free && self.kanon,
+            Operation::BreachedDomain | Operation::SubscribedDomains => core_or_pro,
+            Operation::StealerLogsByEmail
+            | Operation::StealerLogsByWebsiteDomain
+            | Operation::StealerLogsByEmailDomain => core_or_pro && self.stealer_logs,
+        }
+    }
+}
+
+/// The plans of a new database, in the order of the price list.
+pub fn seed() -> Vec<Plan> {
+    let mut plans = Vec::new();
+    let core =
+        [(10, 25, 1), (50, 100, 3), (100, 500, 5), (500, UNLIMITED, 10), (1000, UNLIMITED, 20)];
+    for (level, (rpm, size, domains)) in (1..).zip(core) {
+        plans.push(plan(Family::Core, "core", "Core", level, rpm, size, domains));
+    }
+    let pro = [(500, 50), (1000, 100), (2000, 200), (4000, 400), (8000, 800)];
+    for (level, (rpm, domains)) in (1..).zip(pro) {
+        plans.push(plan(Family::Pro, "pro", "Pro", level, rpm, UNLIMITED, domains));
+    }
+    for rpm in [4000, 8000, 12000] {
+        plans.push(plan(Family::HighRpm, "highrpm", "High RPM", rpm, rpm, 0, 0));
+    }
+    plans.push(test());
+    plans.push(free());
+    plans
+}
+
+fn plan(
+    family: Family,
+    code: &str,
+    name: &str,
+    level: i32,
+    rpm: i32,
+    size: i32,
+    domains: i32,
+) -> Plan {
+    let pro = family == Family::Pro;
+    let plural = if domains == 1 { "" } else { "s" };
+    let description = match family {
+        Family::HighRpm => {
+            format!("Covers {rpm} email searches per minute, by address or by hash prefix.")
+        }
+        Family::Pro => format!(
+            "Covers {domains} domains of any size, {rpm} email searches per minute, searches by hash prefix and stealer logs."
+        ),
+        _ if size == UNLIMITED => {
+            format!("Covers {domains} domains of any size and {rpm} email searches per minute.")
+        }
+        _ => format!(
+            "Covers {domains} domain{plural} with up to {size} breached addresses and {rpm} email searches per minute."
+        ),
+    };
+    Plan {
+        code: format!("{code}{level}"),
+        name: format!("{name} {level}"),
+        per_minute: rpm,
+        features: Features {
+            family,
+            kanon_cost: None,
+            max_domain_size: size,
+            max_domains: domains,
+            stealer_logs: pro,
+            bulk_domain_add: pro,
+            auto_subdomain: pro,
+            customer_domains: pro,
+            kanon: pro || family == Family::HighRpm,
+            description,
+        },
+    }
+}
+
+/// The plan of the built-in subscription that test keys use.
+pub fn test() -> Plan {
+    let mut plan = plan(Family::Test, "test", "Test", 0, 60, UNLIMITED, 1);
+    plan.code = "test".into();
+    plan.name = "Test".into();
+    plan.features.stealer_logs = true;
+    plan.features.description = "Covers the test accounts only.".into();
+    plan
+}
+
+fn free() -> Plan {
+    let mut plan = plan(Family::Free, "free", "Free", 0, 1, 10, 1);
+    plan.code = "free".into();
+    plan.name = "Free".into();
+    plan.features.description =
+        "Covers 1 domain with up to 10 breached addresses, without a key.".into();
+    plan
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn core_1_describes_itself_as_specified() {
+        let plan = seed().remove(0);
+        assert_eq!((plan.code.as_str(), plan.name.as_str()), ("core1", "Core 1"));
+        assert_eq!(
+            plan.features.description,
+            "Covers 1 domain with up to 25 breached addresses and 10 email searches per minute."
+        );
+    }
+
+    #[test]
+    fn every_plan_includes_exactly_its_operations() {
+        use Operation::*;
+        let all = [
+            BreachedAccount,
+            BreachedAccountRange,
+            BreachedDomain,
+            SubscribedDomains,
+            StealerLogsByEmail,
+            StealerLogsByWebsiteDomain,
+            StealerLogsByEmailDomain,
+            PasteAccount,
+            SubscriptionStatus,
+        ];
+        for plan in seed() {
+            let expected: &[Operation] = match plan.features.family {
+                Family::Core => &[
+                    BreachedAccount,
+                    BreachedDomain,
+                    SubscribedDomains,
+                    PasteAccount,
+                    SubscriptionStatus,
+                ],
+                Family::Pro => &all,
+                Family::HighRpm => {
+                    &[BreachedAccount, BreachedAccountRange, PasteAccount, SubscriptionStatus]
+                }
+                Family::Test => continue,
+                Family::Free => &[],
+            };
+            let included: Vec<_> =
+                all.into_iter().filter(|op| plan.features.include(*op)).collect();
+            assert_eq!(included, expected, "{}", plan.code);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The website of a stealer-log line.
+
+use domain::DomainName;
+
+/// The host of a URL or a bare host: lower case, without a leading `www.` and without a port.
+///
+/// None for an IP address and for anything else that is no domain name: a record exists only
+/// where a website domain could be read.
+pub fn host(text: &str) -> Option<DomainName> {
+    let text = text.trim();
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let host = match host.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => host,
+    };
+    let name = DomainName::parse(host).ok()?;
+    match name.as_str().strip_prefix("www.") {
+        Some(bare) => DomainName::parse(bare).ok().or(Some(name)),
+        None => Some(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_and_bare_hosts_give_their_host() {
+        for (text, expected) in [
+            ("https://www.Shop.example/login?next=a@b.example", "shop.example"),
+            ("shop.example:8443", "shop.example"),
+            ("http://user:word@login.shop.example:80/", "login.shop.example"),
+            (" Bücher.example ", "xn--bcher-kva.example"),
+            ("www.example", "www.example"),
+            ("android://key==@com.shop.example/", "com.shop.example"),
+        ] {
+            assert_eq!(host(text).unwrap().as_str(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_and_noise_give_none() {
+        for text in [
+            "",
+            "http://192.0.2.1/login",
+            "http://[2001:db8::1]/",
+            "localhost",
+            "///",
+            "a b.example",
+        ] {
+            assert_eq!(host(text), None, "{text}");
+        }
+    }
+}

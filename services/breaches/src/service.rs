@@ -1,0 +1,172 @@
+//! How the service plugs into the shell: its middleware, CORS, cache and attribution headers.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
+use actix_web::http::Uri;
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::{HttpRequest, ResponseError, web::Data};
+use futures_util::future::LocalBoxFuture;
+use web::{CorsRule, ErrorFormat, Next, Origin, ServiceInfo, Shell, TlsMode};
+
+use crate::error::{Bodies, Error};
+use crate::paths::{self, Access};
+use crate::routes;
+use crate::state::State;
+
+/// The constants of the service.
+pub const INFO: ServiceInfo = ServiceInfo {
+    name: "breaches",
+    title: "Breach lookup service",
+    about: "Tells in which data breaches an address or a domain appears",
+    version: env!("CARGO_PKG_VERSION"),
+    http_port: 8083,
+    https_port: 8483,
+    admin_port: 9083,
+    tls_mode: TlsMode::Native,
+};
+
+static KEYLESS: CorsRule = CorsRule {
+    origin: Origin::Any,
+    methods: "GET, HEAD, OPTIONS",
+    request_headers: "*",
+    expose: "",
+    max_age: Some(86_400),
+    preflight: 204,
+};
+
+/// The service with its state.
+#[derive(Clone)]
+pub struct Breaches {
+    state: State,
+}
+
+impl Breaches {
+    /// A service on some state.
+    pub fn new(state: State) -> Self {
+        Self { state }
+    }
+
+    /// Steps 2 and 3 of the order of checks, and the preflight of keyed operations.
+    fn refusal(&self, request: &ServiceRequest, access: Access) -> Option<Error> {
+        let preflight = is_preflight(request);
+        let agent = request.headers().get(header::USER_AGENT);
+        let text = agent.map(|value| String::from_utf8_lossy(value.as_bytes()));
+        let now = self.state.clock().unix();
+        if self.state.blocks().hit(web::client_ip(request.request()), text.as_deref(), now) {
+            return Some(Error::Blocked);
+        }
+        if preflight {
+            return (access == Access::Keyed).then_some(Error::CrossOrigin);
+        }
+        text.is_none_or(|text| text.trim().is_empty()).then_some(Error::UserAgent)
+    }
+}
+
+fn is_preflight(request: &ServiceRequest) -> bool {
+    request.method() == Method::OPTIONS
+        && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+impl web::Service for Breaches {
+    const INFO: ServiceInfo = INFO;
+
+    fn document() -> utoipa::openapi::OpenApi {
+        routes::document()
+    }
+
+    fn routes(config: &mut utoipa_actix_web::service_config::ServiceConfig<'_>) {
+        routes::register(config);
+    }
+
+    fn state(&self, config: &mut actix_web::web::ServiceConfig) {
+        config.app_data(Data::new(self.state.clone()));
+    }
+
+    fn errors(&self) -> Arc<dyn ErrorFormat> {
+        Arc::new(Bodies)
+    }
+
+    fn shell(&self) -> Shell {
+        Shell { cors, path: paths::canonical, log_path, ..Shell::default() }
+    }
+
+    fn around(
+        &self,
+        request: ServiceRequest,
+        next: Next,
+    ) -> LocalBoxFuture<'static, Result<ServiceResponse, actix_web::Error>> {
+        let access = paths::access(request.path());
+        if let Some(error) = self.refusal(&request, access) {
+            let mut response = request.into_response(error.error_response());
+            if access == Access::Keyless {
+                let any = HeaderValue::from_static("*");
+                response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, any);
+            }
+            let (request, mut response) = response.into_parts();
+            decorate(&request, access, response.status().is_success(), response.headers_mut());
+            return Box::pin(async { Ok(ServiceResponse::new(request, response)) });
+        }
+        Box::pin(async move {
+            let (request, mut response) = next.call(request).await?.into_parts();
+            let data = response.status().is_success();
+            decorate(&request, access, data, response.headers_mut());
+            Ok(ServiceResponse::new(request, response))
+        })
+    }
+
+    fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {
+        let pools = self.state.pools().clone();
+        Box::pin(async move { pools.ping().await.map_err(|error| error.to_string()) })
+    }
+
+    fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
+        vec![Box::pin(keep_fresh(self.state.clone()))]
+    }
+}
+
+/// Reloads catalogue, opt-outs and blocks when they change; says once when it cannot.
+async fn keep_fresh(state: State) {
+    let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
+    let mut failing = false;
+    loop {
+        tokio::time::sleep(pause).await;
+        match state.reload().await {
+            Ok(()) => failing = false,
+            Err(error) if !failing => {
+                failing = true;
+                log::error!("the catalogue cannot be reloaded: {error}");
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+fn cors(request: &ServiceRequest) -> Option<&'static CorsRule> {
+    (paths::access(request.path()) == Access::Keyless).then_some(&KEYLESS)
+}
+
+fn log_path(uri: &Uri) -> Cow<'_, str> {
+    Cow::Owned(paths::loggable(uri.path()))
+}
+
+/// Headers that follow from the path and the transport alone.
+fn decorate(request: &HttpRequest, access: Access, data: bool, headers: &mut HeaderMap) {
+    if web::is_https(request) {
+        let year = HeaderValue::from_static("max-age=31536000");
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, year);
+    }
+    if access == Access::Keyed {
+        let private = HeaderValue::from_static("private, no-store");
+        headers.insert(header::CACHE_CONTROL, private);
+    }
+    if data && access != Access::Other {
+        let link = format!("<{}>; rel=\"license\"", web::base_url(request));
+        if let Ok(link) = HeaderValue::from_str(&link) {
+            headers.insert(HeaderName::from_static("link"), link);
+        }
+    }
+}

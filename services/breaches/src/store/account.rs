@@ -1,0 +1,123 @@
+//! Reading accounts: by address, by hash prefix, by domain.
+
+use diesel::dsl::auto_type;
+use diesel::prelude::*;
+use domain::EmailAddress;
+use store::{Db, StoreError};
+
+use super::schema::{account, mail_domain};
+use crate::model::{AccountKey, address_text};
+
+/// An account with the name of its domain.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable)]
+pub struct AccountRow {
+    /// Key, see [`AccountKey`].
+    pub k: i64,
+    /// Number among the addresses with this key.
+    pub seq: i16,
+    /// Local part as stored, see [`address_text`].
+    pub local: String,
+    /// Domain as A-labels.
+    pub domain: String,
+    /// Packed breach ids.
+    pub breaches: Vec<u8>,
+}
+
+impl AccountRow {
+    /// The normalised text of the address.
+    pub fn address(&self) -> String {
+        address_text::full_text(&self.local, &self.domain)
+    }
+
+    /// The local part of the address.
+    pub fn alias(&self) -> &str {
+        address_text::alias(&self.local)
+    }
+
+    /// The key as a type.
+    pub fn key(&self) -> AccountKey {
+        AccountKey(self.k)
+    }
+}
+
+/// The accounts with a key; more than one only where 8 bytes of SHA-1 collide.
+#[auto_type]
+pub fn by_key(k: i64) -> _ {
+    account::table.inner_join(mail_domain::table).filter(account::k.eq(k)).select((
+        account::k,
+        account::seq,
+        account::local,
+        mail_domain::name,
+        account::breaches,
+    ))
+}
+
+/// The accounts whose keys lie between two keys.
+#[auto_type]
+pub fn by_range(low: i64, high: i64) -> _ {
+    account::table.inner_join(mail_domain::table).filter(account::k.between(low, high)).select((
+        account::k,
+        account::seq,
+        account::local,
+        mail_domain::name,
+        account::breaches,
+    ))
+}
+
+/// The accounts filed under a domain.
+#[auto_type]
+pub fn by_domain(domain_id: i32) -> _ {
+    account::table.filter(account::domain_id.eq(domain_id)).select((
+        account::k,
+        account::seq,
+        account::local,
+        account::breaches,
+    ))
+}
+
+/// The account of an address.
+pub fn find(db: &mut Db, address: &EmailAddress) -> Result<Option<AccountRow>, StoreError> {
+    let rows = by_key(AccountKey::of(&address.sha1()).0).load::<AccountRow>(db)?;
+    Ok(pick(rows, address))
+}
+
+/// The row of `address` among those with its key.
+pub fn pick(rows: Vec<AccountRow>, address: &EmailAddress) -> Option<AccountRow> {
+    rows.into_iter().find(|row| address_text::is(&row.local, &row.domain, address))
+}
+
+/// The accounts with keys from `low` to `high`, both included.
+pub fn range(
+    db: &mut Db,
+    low: AccountKey,
+    high: AccountKey,
+) -> Result<Vec<AccountRow>, StoreError> {
+    Ok(by_range(low.0, high.0).load(db)?)
+}
+
+/// The accounts exactly at a domain.
+pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<AccountRow>, StoreError> {
+    let Some(id) = super::mail_domain::id(db, domain)? else { return Ok(Vec::new()) };
+    let rows: Vec<(i64, i16, String, Vec<u8>)> = by_domain(id).load(db)?;
+    let domain = || domain.to_owned();
+    Ok(rows
+        .into_iter()
+        .map(|(k, seq, local, breaches)| AccountRow { k, seq, local, domain: domain(), breaches })
+        .collect())
+}
+
+/// The next accounts in key order behind `(k, seq)`.
+pub fn after(db: &mut Db, (k, seq): (i64, i16), limit: i64) -> Result<Vec<AccountRow>, StoreError> {
+    Ok(account::table
+        .inner_join(mail_domain::table)
+        .filter(account::k.ge(k).and(account::k.gt(k).or(account::seq.gt(seq))))
+        .order((account::k, account::seq))
+        .limit(limit)
+        .select((account::k, account::seq, account::local, mail_domain::name, account::breaches))
+        .load(db)?)
+}
+
+/// Number of accounts.
+pub fn count(db: &mut Db) -> Result<i64, StoreError> {
+    Ok(account::table.count().get_result(db)?)
+}

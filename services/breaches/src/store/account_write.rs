@@ -1,0 +1,187 @@
+//! Writing accounts: linking them to a breach, one by one or in batches.
+
+use std::collections::HashMap;
+
+use diesel::prelude::*;
+use domain::EmailAddress;
+use store::{Db, StoreError, on_backend};
+
+use super::account::AccountRow;
+use super::schema::{account, mail_domain, paste_account, stealer_log};
+use crate::model::{AccountKey, address_text, id_list};
+
+/// Rows of one statement; a constant, so that the statement is prepared once.
+const GROUP: usize = 50;
+
+/// An account that a load brings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewAccount<'a> {
+    /// Key.
+    pub k: i64,
+    /// Domain as A-labels.
+    pub domain: &'a str,
+    /// Id of the domain.
+    pub domain_id: i32,
+    /// Local part as stored.
+    pub local: &'a str,
+}
+
+type Columns<'a> = (
+    diesel::dsl::Eq<account::k, i64>,
+    diesel::dsl::Eq<account::seq, i16>,
+    diesel::dsl::Eq<account::domain_id, i32>,
+    diesel::dsl::Eq<account::local, &'a str>,
+    diesel::dsl::Eq<account::breaches, &'a [u8]>,
+);
+
+fn columns<'a>(new: &NewAccount<'a>, seq: i16, breaches: &'a [u8]) -> Columns<'a> {
+    (
+        account::k.eq(new.k),
+        account::seq.eq(seq),
+        account::domain_id.eq(new.domain_id),
+        account::local.eq(new.local),
+        account::breaches.eq(breaches),
+    )
+}
+
+/// Links accounts to `breach` and returns how many were not linked before.
+///
+/// Most rows of a load are new, so a group is inserted first and only looked at more closely
+/// when some of its keys existed. `new` is sorted by key and without repetitions.
+pub fn link(db: &mut Db, new: &[NewAccount<'_>], breach: u16) -> Result<i64, StoreError> {
+    let list = breach.to_le_bytes();
+    let mut added = 0;
+    for group in groups(new) {
+        let inserted = insert_group(db, group, &list)?;
+        added += if inserted == group.len() {
+            i64::try_from(inserted).map_err(StoreError::broken)?
+        } else {
+            link_existing(db, group, breach, inserted)?
+        };
+    }
+    Ok(added)
+}
+
+/// Cuts into groups so that equal keys are never in one group: a second address with the same key
+/// must see the first one as existing.
+fn groups<'s, 'a>(new: &'s [NewAccount<'a>]) -> impl Iterator<Item = &'s [NewAccount<'a>]> {
+    new.chunk_by(|a, b| a.k != b.k).flat_map(|distinct| distinct.chunks(GROUP))
+}
+
+fn insert_group(db: &mut Db, group: &[NewAccount<'_>], list: &[u8]) -> Result<usize, StoreError> {
+    if group.len() == GROUP {
+        let rows: [Columns<'_>; GROUP] = std::array::from_fn(|i| columns(&group[i], 0, list));
+        return Ok(on_backend!(db, conn => diesel::insert_into(account::table)
+            .values(rows)
+            .on_conflict_do_nothing()
+            .execute(conn))?);
+    }
+    let rows: Vec<_> = group.iter().map(|new| columns(new, 0, list)).collect();
+    Ok(on_backend!(db, conn => diesel::insert_into(account::table)
+        .values(rows)
+        .on_conflict_do_nothing()
+        .execute(conn))?)
+}
+
+/// Handles a group of which some keys existed before.
+///
+/// Rows inserted just now carry exactly the list of `breach` alone, like rows that an earlier load
+/// of the same breach made; both need no change, and `inserted` tells how many are new.
+fn link_existing(
+    db: &mut Db,
+    group: &[NewAccount<'_>],
+    breach: u16,
+    inserted: usize,
+) -> Result<i64, StoreError> {
+    let keys: Vec<i64> = group.iter().map(|new| new.k).collect();
+    let mut rows: HashMap<i64, Vec<AccountRow>> = HashMap::with_capacity(keys.len());
+    for row in with_keys(db, &keys)? {
+        rows.entry(row.k).or_default().push(row);
+    }
+    let mut added = i64::try_from(inserted).map_err(StoreError::broken)?;
+    for new in group {
+        let same_key = rows.get(&new.k).map_or(&[][..], Vec::as_slice);
+        let own = same_key.iter().find(|row| row.local == new.local && row.domain == new.domain);
+        match own {
+            Some(row) => {
+                if let Some(longer) = id_list::with(&row.breaches, breach) {
+                    set_list(db, (row.k, row.seq), &longer)?;
+                    added += 1;
+                }
+            }
+            None => {
+                insert_behind(db, new, same_key, &breach.to_le_bytes())?;
+                added += 1;
+            }
+        }
+    }
+    Ok(added)
+}
+
+fn with_keys(db: &mut Db, keys: &[i64]) -> Result<Vec<AccountRow>, StoreError> {
+    Ok(account::table
+        .inner_join(mail_domain::table)
+        .filter(account::k.eq_any(keys))
+        .select((account::k, account::seq, account::local, mail_domain::name, account::breaches))
+        .load(db)?)
+}
+
+/// Adds an account whose key another address has already.
+fn insert_behind(
+    db: &mut Db,
+    new: &NewAccount<'_>,
+    same_key: &[AccountRow],
+    list: &[u8],
+) -> Result<i16, StoreError> {
+    let seq = same_key.iter().map(|row| row.seq + 1).max().unwrap_or(0);
+    diesel::insert_into(account::table).values(columns(new, seq, list)).execute(db)?;
+    Ok(seq)
+}
+
+/// Replaces the packed list of an account.
+pub fn set_list(db: &mut Db, (k, seq): (i64, i16), list: &[u8]) -> Result<(), StoreError> {
+    diesel::update(account::table.find((k, seq))).set(account::breaches.eq(list)).execute(db)?;
+    Ok(())
+}
+
+/// The place of an address, made with an empty list if it has none.
+pub fn ensure(db: &mut Db, address: &EmailAddress) -> Result<AccountRow, StoreError> {
+    if let Some(row) = super::account::find(db, address)? {
+        return Ok(row);
+    }
+    let k = AccountKey::of(&address.sha1()).0;
+    let same_key = with_keys(db, &[k])?;
+    let domain = address.domain().as_str();
+    let ids = super::mail_domain::ids(db, &[domain])?;
+    let domain_id = ids.get(domain).copied().ok_or(StoreError::NotFound)?;
+    let local = address_text::stored_local(address);
+    let new = NewAccount { k, domain, domain_id, local: &local };
+    let seq = insert_behind(db, &new, &same_key, &[])?;
+    Ok(AccountRow {
+        k,
+        seq,
+        local: local.into_owned(),
+        domain: domain.to_owned(),
+        breaches: Vec::new(),
+    })
+}
+
+/// Links one address to a breach; whether it was not linked before.
+pub fn link_one(db: &mut Db, address: &EmailAddress, breach: u16) -> Result<bool, StoreError> {
+    let row = ensure(db, address)?;
+    let Some(longer) = id_list::with(&row.breaches, breach) else { return Ok(false) };
+    set_list(db, (row.k, row.seq), &longer)?;
+    Ok(true)
+}
+
+/// Removes an account with its pairs and its places in pastes.
+pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), StoreError> {
+    diesel::delete(stealer_log::table.filter(stealer_log::k.eq(k).and(stealer_log::seq.eq(seq))))
+        .execute(db)?;
+    diesel::delete(
+        paste_account::table.filter(paste_account::k.eq(k).and(paste_account::seq.eq(seq))),
+    )
+    .execute(db)?;
+    diesel::delete(account::table.find((k, seq))).execute(db)?;
+    Ok(())
+}

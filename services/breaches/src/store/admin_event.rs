@@ -1,0 +1,27 @@
+//! The trail of what operators changed.
+
+use diesel::prelude::*;
+use store::{Db, StoreError};
+
+use super::schema::admin_event;
+
+/// Writes an event; the actor is the system account that runs the command.
+pub fn add(
+    db: &mut Db,
+    now: i64,
+    action: &str,
+    subject: &str,
+    detail: &str,
+) -> Result<(), StoreError> {
+    let actor = std::env::var("USER").unwrap_or_else(|_| "operator".to_owned());
+    diesel::insert_into(admin_event::table)
+        .values((
+            admin_event::at.eq(now),
+            admin_event::actor.eq(actor),
+            admin_event::action.eq(action),
+            admin_event::subject.eq(subject),
+            admin_event::detail.eq(detail),
+        ))
+        .execute(db)?;
+    Ok(())
+}

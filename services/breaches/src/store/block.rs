@@ -1,0 +1,53 @@
+//! The operator's block list.
+
+use diesel::prelude::*;
+use store::{Db, StoreError};
+
+use super::schema::block;
+
+/// An entry of the block list: a network or a part of a user agent.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, serde::Serialize)]
+pub struct Block {
+    /// Number.
+    pub id: i64,
+    /// Network of refused clients.
+    pub cidr: Option<String>,
+    /// Text within refused user agents, in lower case.
+    pub user_agent: Option<String>,
+    /// When it ends, Unix seconds.
+    pub until: Option<i64>,
+    /// When it was made, Unix seconds.
+    pub created_at: i64,
+}
+
+/// Every entry.
+pub fn all(db: &mut Db) -> Result<Vec<Block>, StoreError> {
+    Ok(block::table.order(block::id).load(db)?)
+}
+
+/// Adds an entry.
+pub fn add(
+    db: &mut Db,
+    cidr: Option<&str>,
+    user_agent: Option<&str>,
+    until: Option<i64>,
+    now: i64,
+) -> Result<i64, StoreError> {
+    Ok(diesel::insert_into(block::table)
+        .values((
+            block::cidr.eq(cidr),
+            block::user_agent.eq(user_agent),
+            block::until.eq(until),
+            block::created_at.eq(now),
+        ))
+        .returning(block::id)
+        .get_result(db)?)
+}
+
+/// Removes an entry.
+pub fn remove(db: &mut Db, id: i64) -> Result<(), StoreError> {
+    match diesel::delete(block::table.find(id)).execute(db)? {
+        0 => Err(StoreError::NotFound),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,172 @@
+//! Catalogue rows.
+
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+use store::{Db, StoreError, on_backend};
+
+use super::meta;
+use super::schema::{breach, data_class};
+use crate::model::{Breach, Catalogue, Flags};
+
+diesel::define_sql_function!(fn lower(text: Text) -> Text);
+
+#[derive(Queryable, Insertable, AsChangeset)]
+#[diesel(table_name = breach, treat_none_as_null = true)]
+struct Row {
+    id: i32,
+    name: String,
+    title: String,
+    domain: String,
+    breach_date: String,
+    added_date: i64,
+    modified_date: i64,
+    pwn_count: i64,
+    loaded_count: i64,
+    description: String,
+    logo_path: String,
+    attribution: Option<String>,
+    disclosure_url: Option<String>,
+    data_classes: String,
+    is_verified: bool,
+    is_fabricated: bool,
+    is_sensitive: bool,
+    is_retired: bool,
+    is_spam_list: bool,
+    is_malware: bool,
+    is_subscription_free: bool,
+    is_stealer_log: bool,
+    active: bool,
+}
+
+impl TryFrom<Row> for Breach {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: u16::try_from(row.id).map_err(StoreError::broken)?,
+            name: row.name,
+            title: row.title,
+            domain: row.domain,
+            breach_date: row.breach_date,
+            added: row.added_date,
+            modified: row.modified_date,
+            pwn_count: row.pwn_count,
+            loaded_count: row.loaded_count,
+            description: row.description,
+            logo_path: row.logo_path,
+            attribution: row.attribution,
+            disclosure_url: row.disclosure_url,
+            data_classes: serde_json::from_str(&row.data_classes).map_err(StoreError::broken)?,
+            flags: Flags {
+                verified: row.is_verified,
+                fabricated: row.is_fabricated,
+                sensitive: row.is_sensitive,
+                retired: row.is_retired,
+                spam_list: row.is_spam_list,
+                malware: row.is_malware,
+                subscription_free: row.is_subscription_free,
+                stealer_log: row.is_stealer_log,
+            },
+            active: row.active,
+        })
+    }
+}
+
+impl Row {
+    fn of(breach: &Breach) -> Result<Self, StoreError> {
+        let flags = breach.flags;
+        Ok(Self {
+            id: i32::from(breach.id),
+            name: breach.name.clone(),
+            title: breach.title.clone(),
+            domain: breach.domain.clone(),
+            breach_date: breach.breach_date.clone(),
+            added_date: breach.added,
+            modified_date: breach.modified,
+            pwn_count: breach.pwn_count,
+            loaded_count: breach.loaded_count,
+            description: breach.description.clone(),
+            logo_path: breach.logo_path.clone(),
+            attribution: breach.attribution.clone(),
+            disclosure_url: breach.disclosure_url.clone(),
+            data_classes: serde_json::to_string(&breach.data_classes)
+                .map_err(StoreError::broken)?,
+            is_verified: flags.verified,
+            is_fabricated: flags.fabricated,
+            is_sensitive: flags.sensitive,
+            is_retired: flags.retired,
+            is_spam_list: flags.spam_list,
+            is_malware: flags.malware,
+            is_subscription_free: flags.subscription_free,
+            is_stealer_log: flags.stealer_log,
+            active: breach.active,
+        })
+    }
+}
+
+/// Every breach.
+pub fn all(db: &mut Db) -> Result<Vec<Breach>, StoreError> {
+    breach::table.order(breach::id).load::<Row>(db)?.into_iter().map(Breach::try_from).collect()
+}
+
+/// The whole catalogue with its version, which is read first: a change meanwhile is seen next time.
+pub fn catalogue(db: &mut Db) -> Result<Catalogue, StoreError> {
+    let version = meta::versions(db)?.catalogue;
+    let changed_at = meta::get(db, meta::CATALOGUE_CHANGED_AT)?.unwrap_or(0);
+    let breaches = all(db)?;
+    let classes = data_class::table.select(data_class::name).load(db)?;
+    Ok(Catalogue::new(version, changed_at, breaches, classes))
+}
+
+/// The breach with this name, ignoring case.
+pub fn by_name(db: &mut Db, name: &str) -> Result<Option<Breach>, StoreError> {
+    let wanted = name.to_ascii_lowercase();
+    let row = breach::table.filter(lower(breach::name).eq(wanted)).first::<Row>(db).optional()?;
+    row.map(Breach::try_from).transpose()
+}
+
+/// Adds a breach under the next free id, which is returned.
+pub fn insert(db: &mut Db, new: &Breach) -> Result<u16, StoreError> {
+    let highest: Option<i32> = breach::table.select(diesel::dsl::max(breach::id)).first(db)?;
+    let id = u16::try_from(highest.unwrap_or(0) + 1).map_err(StoreError::broken)?;
+    let row = Row::of(&Breach { id, ..new.clone() })?;
+    diesel::insert_into(breach::table).values(row).execute(db)?;
+    add_classes(db, &new.data_classes)?;
+    Ok(id)
+}
+
+/// Writes all columns of a breach.
+pub fn update(db: &mut Db, changed: &Breach) -> Result<(), StoreError> {
+    let row = Row::of(changed)?;
+    let rows = diesel::update(breach::table.find(i32::from(changed.id))).set(row).execute(db)?;
+    if rows == 0 {
+        return Err(StoreError::NotFound);
+    }
+    add_classes(db, &changed.data_classes)
+}
+
+/// Removes a catalogue row.
+pub fn delete(db: &mut Db, id: u16) -> Result<(), StoreError> {
+    diesel::delete(breach::table.find(i32::from(id))).execute(db)?;
+    Ok(())
+}
+
+/// Changes the number of linked accounts.
+pub fn add_loaded(db: &mut Db, id: u16, more: i64) -> Result<(), StoreError> {
+    if more != 0 {
+        diesel::update(breach::table.find(i32::from(id)))
+            .set(breach::loaded_count.eq(breach::loaded_count + more))
+            .execute(db)?;
+    }
+    Ok(())
+}
+
+fn add_classes(db: &mut Db, classes: &[String]) -> Result<(), StoreError> {
+    for class in classes {
+        on_backend!(db, conn => diesel::insert_into(data_class::table)
+            .values(data_class::name.eq(class))
+            .on_conflict_do_nothing()
+            .execute(conn))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! Which subscriber controls which domain.
+
+use diesel::prelude::*;
+use store::{Db, StoreError, on_backend, starts_with};
+
+use super::schema::{domain_control, mail_domain};
+use crate::model::domain_size::{Counted, FREE_SIZE};
+
+const VERIFIED: &str = "verified";
+
+/// A domain of a subscriber.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, serde::Serialize)]
+#[diesel(table_name = domain_control)]
+pub struct Control {
+    /// Number.
+    pub id: i64,
+    /// Domain as A-labels.
+    pub domain: String,
+    /// `pending` or `verified`.
+    pub state: String,
+    /// How it was verified.
+    pub way: Option<String>,
+    /// When it was verified.
+    pub verified_at: Option<i64>,
+    /// The domain that brought it, for subdomains.
+    pub parent_id: Option<i64>,
+    /// Breached addresses at the last search.
+    pub pwn_count: Option<i64>,
+    /// The same without those in spam lists only.
+    pub pwn_count_no_spam: Option<i64>,
+    /// That number when the subscription last began.
+    pub pwn_count_no_spam_at_renewal: Option<i64>,
+    /// That number as last counted.
+    pub size_now: Option<i64>,
+}
+
+/// A domain that the subscriber controls.
+pub fn verified(db: &mut Db, subscriber: i64, domain: &str) -> Result<Option<Control>, StoreError> {
+    Ok(domain_control::table
+        .filter(domain_control::subscriber_id.eq(subscriber))
+        .filter(domain_control::domain.eq(domain))
+        .filter(domain_control::state.eq(VERIFIED))
+        .select(Control::as_select())
+        .first(db)
+        .optional()?)
+}
+
+/// Every domain that the subscriber controls, by name.
+pub fn all_verified(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, StoreError> {
+    let mut rows = domain_control::table
+        .filter(domain_control::subscriber_id.eq(subscriber))
+        .filter(domain_control::state.eq(VERIFIED))
+        .select(Control::as_select())
+        .load::<Control>(db)?;
+    rows.sort_by(|a, b| a.domain.cmp(&b.domain));
+    Ok(rows)
+}
+
+/// Every domain of every subscriber or of one.
+pub fn all(db: &mut Db, subscriber: Option<i64>) -> Result<Vec<Control>, StoreError> {
+    let mut query = domain_control::table.into_boxed::<store::MultiBackend>();
+    if let Some(subscriber) = subscriber {
+        query = query.filter(domain_control::subscriber_id.eq(subscriber));
+    }
+    Ok(query.order(domain_control::id).select(Control::as_select()).load(db)?)
+}
+
+/// How many domains of the subscriber need a larger plan.
+pub fn larger_domains(db: &mut Db, subscriber: i64) -> Result<i64, StoreError> {
+    Ok(domain_control::table
+        .filter(domain_control::subscriber_id.eq(subscriber))
+        .filter(domain_control::state.eq(VERIFIED))
+        .filter(domain_control::size_now.gt(FREE_SIZE))
+        .count()
+        .get_result(db)?)
+}
+
+/// Notes what a search counted; the first search of a period locks its count in.
+pub fn set_counts(db: &mut Db, id: i64, counted: Counted, now: i64) -> Result<(), StoreError> {
+    let row = domain_control::table.find(id);
+    diesel::update(row)
+        .set((
+            domain_control::pwn_count.eq(counted.all),
+            domain_control::pwn_count_no_spam.eq(counted.no_spam),
+            domain_control::size_now.eq(counted.no_spam),
+            domain_control::counted_at.eq(now),
+        ))
+        .execute(db)?;
+    diesel::update(row.filter(domain_control::pwn_count_no_spam_at_renewal.is_null()))
+        .set(domain_control::pwn_count_no_spam_at_renewal.eq(counted.no_spam))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Notes the size of a domain for every subscriber that controls it.
+pub fn set_size(db: &mut Db, domain: &str, size: i64, now: i64) -> Result<usize, StoreError> {
+    let rows = domain_control::table.filter(domain_control::domain.eq(domain));
+    Ok(diesel::update(rows)
+        .set((domain_control::size_now.eq(size), domain_control::counted_at.eq(now)))
+        .execute(db)?)
+}
+
+/// A verification to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct Verification<'a> {
+    /// Who controls the domain.
+    pub subscriber: i64,
+    /// The domain.
+    pub domain: &'a str,
+    /// Its token, kept where there is one already.
+    pub code: &'a str,
+    /// How it was verified.
+    pub way: &'a str,
+    /// The domain that brought it.
+    pub parent: Option<i64>,
+    /// Its size.
+    pub size: i64,
+    /// When.
+    pub now: i64,
+}
+
+/// Marks a domain as verified; returns its number.
+pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, StoreError> {
+    let changed = (
+        domain_control::state.eq(VERIFIED),
+        domain_control::way.eq(new.way),
+        domain_control::verified_at.eq(new.now),
+        domain_control::size_now.eq(new.size),
+    );
+    let row = (
+        domain_control::subscriber_id.eq(new.subscriber),
+        domain_control::domain.eq(new.domain),
+        domain_control::code.eq(new.code),
+        domain_control::parent_id.eq(new.parent),
+        domain_control::customer.eq(false),
+        changed,
+    );
+    on_backend!(db, conn => diesel::insert_into(domain_control::table)
+        .values(row)
+        .on_conflict((domain_control::subscriber_id, domain_control::domain))
+        .do_update()
+        .set(changed)
+        .execute(conn))?;
+    Ok(domain_control::table
+        .filter(domain_control::subscriber_id.eq(new.subscriber))
+        .filter(domain_control::domain.eq(new.domain))
+        .select(domain_control::id)
+        .first(db)?)
+}
+
+/// Takes a domain and the subdomains that came with it from a subscriber.
+pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), StoreError> {
+    let row = domain_control::table
+        .filter(domain_control::subscriber_id.eq(subscriber))
+        .filter(domain_control::domain.eq(domain));
+    let id: i64 = row.select(domain_control::id).first(db)?;
+    diesel::delete(domain_control::table.filter(domain_control::parent_id.eq(id))).execute(db)?;
+    diesel::delete(domain_control::table.find(id)).execute(db)?;
+    Ok(())
+}
+
+/// The known mail domains below a domain.
+pub fn known_subdomains(db: &mut Db, domain: &str) -> Result<Vec<String>, StoreError> {
+    let start: String = domain.chars().rev().chain(std::iter::once('.')).collect();
+    Ok(mail_domain::table
+        .filter(starts_with(mail_domain::rname, &start))
+        .select(mail_domain::name)
+        .load(db)?)
+}

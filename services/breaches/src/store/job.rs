@@ -1,0 +1,156 @@
+//! Long jobs: what they did and where they stand, so that they can go on after a crash.
+
+use diesel::prelude::*;
+use store::{Db, StoreError};
+
+use super::schema::job;
+
+/// A job.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, serde::Serialize)]
+pub struct Job {
+    /// Number.
+    pub id: i64,
+    /// What it does: `accounts`, `pastes`, `stealer-logs`, `purge`.
+    pub kind: String,
+    /// Identifies its input.
+    pub fingerprint: String,
+    /// What it was asked to do, as JSON.
+    pub params: String,
+    /// `running`, `done`, `failed` or `cancelled`.
+    pub state: String,
+    /// The last key that is committed.
+    #[serde(skip)]
+    pub cursor: Option<Vec<u8>>,
+    /// Rows read.
+    pub read: i64,
+    /// Rows taken.
+    pub accepted: i64,
+    /// Rows not taken.
+    pub skipped: i64,
+    /// Links that did not exist before.
+    pub added: i64,
+    /// Unix seconds.
+    pub started_at: i64,
+    /// Unix seconds.
+    pub updated_at: i64,
+    /// Line and reason of the first skipped rows, as JSON.
+    pub skips: String,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// Rows counted by a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Rows read.
+    pub read: i64,
+    /// Rows taken.
+    pub accepted: i64,
+    /// Rows not taken.
+    pub skipped: i64,
+}
+
+/// An unfinished job with the same input and the same wish.
+pub fn unfinished(
+    db: &mut Db,
+    kind: &str,
+    fingerprint: &str,
+    params: &str,
+) -> Result<Option<Job>, StoreError> {
+    Ok(job::table
+        .filter(job::kind.eq(kind))
+        .filter(job::fingerprint.eq(fingerprint).and(job::params.eq(params)))
+        .filter(job::state.eq_any(["running", "failed"]))
+        .order(job::id.desc())
+        .first(db)
+        .optional()?)
+}
+
+/// Begins a job.
+pub fn begin(
+    db: &mut Db,
+    kind: &str,
+    fingerprint: &str,
+    params: &str,
+    now: i64,
+) -> Result<i64, StoreError> {
+    Ok(diesel::insert_into(job::table)
+        .values((
+            job::kind.eq(kind),
+            job::fingerprint.eq(fingerprint),
+            job::params.eq(params),
+            job::state.eq("running"),
+            job::read.eq(0_i64),
+            job::accepted.eq(0_i64),
+            job::skipped.eq(0_i64),
+            job::added.eq(0_i64),
+            job::started_at.eq(now),
+            job::updated_at.eq(now),
+            job::skips.eq("[]"),
+        ))
+        .returning(job::id)
+        .get_result(db)?)
+}
+
+/// Notes the input that was read; done once, after sorting.
+pub fn set_input(db: &mut Db, id: i64, counts: Counts, skips: &str) -> Result<(), StoreError> {
+    diesel::update(job::table.find(id))
+        .set((
+            job::state.eq("running"),
+            job::error.eq(None::<String>),
+            job::read.eq(counts.read),
+            job::accepted.eq(counts.accepted),
+            job::skipped.eq(counts.skipped),
+            job::skips.eq(skips),
+        ))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Moves a running job on; false when somebody cancelled it.
+pub fn advance(
+    db: &mut Db,
+    id: i64,
+    cursor: &[u8],
+    added: i64,
+    now: i64,
+) -> Result<bool, StoreError> {
+    let running = job::table.filter(job::id.eq(id).and(job::state.eq("running")));
+    let rows = diesel::update(running)
+        .set((job::cursor.eq(cursor), job::added.eq(job::added + added), job::updated_at.eq(now)))
+        .execute(db)?;
+    Ok(rows == 1)
+}
+
+/// Ends a job.
+pub fn finish(
+    db: &mut Db,
+    id: i64,
+    state: &str,
+    error: Option<&str>,
+    now: i64,
+) -> Result<(), StoreError> {
+    diesel::update(job::table.find(id))
+        .set((job::state.eq(state), job::error.eq(error), job::updated_at.eq(now)))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Cancels a job that is not finished.
+pub fn cancel(db: &mut Db, id: i64, now: i64) -> Result<(), StoreError> {
+    let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
+    let rows = diesel::update(open)
+        .set((job::state.eq("cancelled"), job::updated_at.eq(now)))
+        .execute(db)?;
+    if rows == 0 { Err(StoreError::NotFound) } else { Ok(()) }
+}
+
+/// A job.
+pub fn get(db: &mut Db, id: i64) -> Result<Job, StoreError> {
+    Ok(job::table.find(id).first(db)?)
+}
+
+/// Every job, newest first.
+pub fn all(db: &mut Db) -> Result<Vec<Job>, StoreError> {
+    Ok(job::table.order(job::id.desc()).load(db)?)
+}

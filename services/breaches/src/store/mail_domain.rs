@@ -1,0 +1,63 @@
+//! Domains of addresses and of websites, each filed once.
+
+use std::collections::HashMap;
+
+use diesel::prelude::*;
+use store::{Db, StoreError, on_backend};
+
+use super::schema::mail_domain;
+
+/// Names asked for in one statement.
+const CHUNK: usize = 500;
+
+/// The id of a domain, if it is known.
+pub fn id(db: &mut Db, name: &str) -> Result<Option<i32>, StoreError> {
+    Ok(mail_domain::table
+        .filter(mail_domain::name.eq(name))
+        .select(mail_domain::id)
+        .first(db)
+        .optional()?)
+}
+
+/// The ids of domains; unknown ones are added.
+pub fn ids(db: &mut Db, names: &[&str]) -> Result<HashMap<String, i32>, StoreError> {
+    let mut found = HashMap::with_capacity(names.len());
+    for chunk in names.chunks(CHUNK) {
+        look_up(db, chunk, &mut found)?;
+        let missing: Vec<&str> =
+            chunk.iter().copied().filter(|name| !found.contains_key(*name)).collect();
+        if !missing.is_empty() {
+            add(db, &missing)?;
+            look_up(db, &missing, &mut found)?;
+        }
+    }
+    Ok(found)
+}
+
+fn look_up(
+    db: &mut Db,
+    names: &[&str],
+    found: &mut HashMap<String, i32>,
+) -> Result<(), StoreError> {
+    let rows: Vec<(String, i32)> = mail_domain::table
+        .filter(mail_domain::name.eq_any(names))
+        .select((mail_domain::name, mail_domain::id))
+        .load(db)?;
+    found.extend(rows);
+    Ok(())
+}
+
+fn add(db: &mut Db, names: &[&str]) -> Result<(), StoreError> {
+    let rows: Vec<_> = names
+        .iter()
+        .map(|name| {
+            let reversed: String = name.chars().rev().collect();
+            (mail_domain::name.eq(*name), mail_domain::rname.eq(reversed))
+        })
+        .collect();
+    on_backend!(db, conn => diesel::insert_into(mail_domain::table)
+        .values(&rows)
+        .on_conflict_do_nothing()
+        .execute(conn))?;
+    Ok(())
+}

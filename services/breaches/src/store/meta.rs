@@ -1,0 +1,83 @@
+//! Version numbers that tell every replica when to reload.
+
+use diesel::prelude::*;
+use store::{Db, StoreError, on_backend};
+
+use super::schema::meta;
+
+/// Grows with every change of the catalogue.
+pub const CATALOGUE_VERSION: &str = "catalogue_version";
+/// When the catalogue last changed.
+pub const CATALOGUE_CHANGED_AT: &str = "catalogue_changed_at";
+/// Grows with every change of the opt-outs.
+pub const OPTOUT_VERSION: &str = "optout_version";
+/// Present once a new database got its plans and test data.
+pub const SEEDED_AT: &str = "seeded_at";
+
+/// The numbers that the server polls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Versions {
+    /// Catalogue.
+    pub catalogue: i64,
+    /// Opt-outs.
+    pub opt_out: i64,
+}
+
+/// Reads a number.
+pub fn get(db: &mut Db, key: &str) -> Result<Option<i64>, StoreError> {
+    Ok(meta::table.find(key).select(meta::value).first(db).optional()?)
+}
+
+/// Writes a number.
+pub fn set(db: &mut Db, key: &str, value: i64) -> Result<(), StoreError> {
+    let row = (meta::key.eq(key), meta::value.eq(value));
+    on_backend!(db, conn => diesel::insert_into(meta::table)
+        .values(row)
+        .on_conflict(meta::key)
+        .do_update()
+        .set(meta::value.eq(value))
+        .execute(conn))?;
+    Ok(())
+}
+
+/// Writes a number unless there is one; whether it did.
+pub fn set_once(db: &mut Db, key: &str, value: i64) -> Result<bool, StoreError> {
+    let row = (meta::key.eq(key), meta::value.eq(value));
+    let rows = on_backend!(db, conn => diesel::insert_into(meta::table)
+        .values(row)
+        .on_conflict_do_nothing()
+        .execute(conn))?;
+    Ok(rows == 1)
+}
+
+/// Both polled numbers.
+pub fn versions(db: &mut Db) -> Result<Versions, StoreError> {
+    Ok(Versions {
+        catalogue: get(db, CATALOGUE_VERSION)?.unwrap_or(0),
+        opt_out: get(db, OPTOUT_VERSION)?.unwrap_or(0),
+    })
+}
+
+/// Tells that the catalogue changed.
+pub fn bump_catalogue(db: &mut Db, now: i64) -> Result<(), StoreError> {
+    let version = get(db, CATALOGUE_VERSION)?.unwrap_or(0);
+    set(db, CATALOGUE_VERSION, version + 1)?;
+    set(db, CATALOGUE_CHANGED_AT, now)
+}
+
+/// Tells that the opt-outs changed.
+pub fn bump_opt_out(db: &mut Db) -> Result<(), StoreError> {
+    let version = get(db, OPTOUT_VERSION)?.unwrap_or(0);
+    set(db, OPTOUT_VERSION, version + 1)
+}
+
+/// Makes this transaction the only one that changes accounts, catalogue or opt-outs.
+///
+/// Packed lists are read, changed and written back; two loads at once would lose ids. SQLite has
+/// one writer anyway.
+pub fn lock_accounts(db: &mut Db) -> Result<(), StoreError> {
+    if let Db::Pg(conn) = db {
+        diesel::sql_query("SELECT pg_advisory_xact_lock(7203591)").execute(conn)?;
+    }
+    Ok(())
+}

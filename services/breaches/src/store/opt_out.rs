@@ -1,0 +1,52 @@
+//! Digests of addresses whose owners opted out.
+
+use diesel::prelude::*;
+use domain::Sha1Digest;
+use store::{Db, StoreError, on_backend};
+
+use super::meta;
+use super::schema::opt_out;
+use crate::model::OptOut;
+
+/// How many digests there are.
+pub fn count(db: &mut Db) -> Result<i64, StoreError> {
+    Ok(opt_out::table.count().get_result(db)?)
+}
+
+/// Every digest with its kind.
+pub fn all(db: &mut Db) -> Result<Vec<([u8; 20], u8)>, StoreError> {
+    let rows = opt_out::table.select((opt_out::hash, opt_out::kind)).load::<(Vec<u8>, i16)>(db)?;
+    rows.into_iter()
+        .map(|(hash, kind)| {
+            let hash = <[u8; 20]>::try_from(hash)
+                .map_err(|_| StoreError::broken("an opt-out hash has not 20 bytes"))?;
+            Ok((hash, u8::try_from(kind).map_err(StoreError::broken)?))
+        })
+        .collect()
+}
+
+/// What the owner of an address chose.
+pub fn get(db: &mut Db, digest: &Sha1Digest) -> Result<Option<OptOut>, StoreError> {
+    let kind: Option<i16> =
+        opt_out::table.find(&digest.0[..]).select(opt_out::kind).first(db).optional()?;
+    Ok(kind.and_then(OptOut::from_kind))
+}
+
+/// Files an opt-out, in place of an earlier one; a wish for deletion leaves none.
+pub fn set(
+    db: &mut Db,
+    digest: &Sha1Digest,
+    choice: Option<OptOut>,
+    now: i64,
+) -> Result<(), StoreError> {
+    diesel::delete(opt_out::table.find(&digest.0[..])).execute(db)?;
+    if let Some(choice @ (OptOut::Public | OptOut::Breaches)) = choice {
+        let row = (
+            opt_out::hash.eq(&digest.0[..]),
+            opt_out::kind.eq(choice.kind()),
+            opt_out::created_at.eq(now),
+        );
+        on_backend!(db, conn => diesel::insert_into(opt_out::table).values(row).execute(conn))?;
+    }
+    meta::bump_opt_out(db)
+}

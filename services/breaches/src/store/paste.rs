@@ -1,0 +1,113 @@
+//! Pastes and the accounts found in them.
+
+use diesel::dsl::auto_type;
+use diesel::prelude::*;
+use store::{Db, StoreError, on_backend};
+
+use super::schema::{paste, paste_account, paste_source};
+use crate::model::paste::Paste;
+
+/// The pastes of one account.
+#[auto_type]
+pub fn by_account(k: i64, seq: i16) -> _ {
+    paste_account::table
+        .inner_join(paste::table.inner_join(paste_source::table))
+        .filter(paste_account::k.eq(k).and(paste_account::seq.eq(seq)))
+        .select((
+            paste_source::name,
+            paste::paste_id,
+            paste::title,
+            paste::date,
+            paste::email_count,
+        ))
+}
+
+#[derive(Queryable)]
+struct Row {
+    source: String,
+    id: String,
+    title: Option<String>,
+    date: Option<i64>,
+    email_count: i64,
+}
+
+/// The pastes in which an account was found, in no order.
+pub fn of_account(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<Paste>, StoreError> {
+    let rows = by_account(k, seq).load::<Row>(db)?;
+    Ok(rows
+        .into_iter()
+        .map(|row| Paste {
+            source: row.source,
+            id: row.id,
+            title: row.title,
+            date: row.date,
+            email_count: row.email_count,
+        })
+        .collect())
+}
+
+/// Adds or changes a paste by source and id; returns its number.
+pub fn upsert(db: &mut Db, new: &Paste) -> Result<i64, StoreError> {
+    let source = source_id(db, &new.source)?;
+    let key = paste::source.eq(source).and(paste::paste_id.eq(&new.id));
+    let values = (
+        paste::title.eq(&new.title),
+        paste::date.eq(new.date),
+        paste::email_count.eq(new.email_count),
+    );
+    let changed = diesel::update(paste::table.filter(key)).set(values).execute(db)?;
+    if changed == 0 {
+        diesel::insert_into(paste::table)
+            .values((
+                paste::source.eq(source),
+                paste::paste_id.eq(&new.id),
+                paste::title.eq(&new.title),
+                paste::date.eq(new.date),
+                paste::email_count.eq(new.email_count),
+            ))
+            .execute(db)?;
+    }
+    Ok(paste::table.filter(key).select(paste::id).first(db)?)
+}
+
+/// Notes that an account was found in a paste; whether that is new.
+pub fn add_account(db: &mut Db, (k, seq): (i64, i16), id: i64) -> Result<bool, StoreError> {
+    let row = (paste_account::k.eq(k), paste_account::seq.eq(seq), paste_account::paste_id.eq(id));
+    let rows = on_backend!(db, conn => diesel::insert_into(paste_account::table)
+        .values(row)
+        .on_conflict_do_nothing()
+        .execute(conn))?;
+    Ok(rows == 1)
+}
+
+/// Removes a paste and its accounts' links.
+pub fn remove(db: &mut Db, source: &str, id: &str) -> Result<(), StoreError> {
+    let source = source_id(db, source)?;
+    let rows = paste::table.filter(paste::source.eq(source).and(paste::paste_id.eq(id)));
+    let number: Option<i64> = rows.select(paste::id).first(db).optional()?;
+    if let Some(number) = number {
+        diesel::delete(paste_account::table.filter(paste_account::paste_id.eq(number)))
+            .execute(db)?;
+        diesel::delete(paste::table.find(number)).execute(db)?;
+    }
+    Ok(())
+}
+
+/// Number of pastes.
+pub fn count(db: &mut Db) -> Result<i64, StoreError> {
+    Ok(paste::table.count().get_result(db)?)
+}
+
+fn source_id(db: &mut Db, name: &str) -> Result<i16, StoreError> {
+    let known = paste_source::table.filter(paste_source::name.eq(name)).select(paste_source::id);
+    if let Some(id) = known.first(db).optional()? {
+        return Ok(id);
+    }
+    let highest: Option<i16> =
+        paste_source::table.select(diesel::dsl::max(paste_source::id)).first(db)?;
+    let id = highest.unwrap_or(0).checked_add(1).ok_or(StoreError::Conflict)?;
+    diesel::insert_into(paste_source::table)
+        .values((paste_source::id.eq(id), paste_source::name.eq(name)))
+        .execute(db)?;
+    Ok(id)
+}

@@ -1,0 +1,94 @@
+//! What this service keeps of a plan beside its rate.
+
+use diesel::prelude::*;
+use store::{Db, StoreError, on_backend};
+
+use super::schema::plan_feature;
+use crate::model::plan::{Family, Features, Plan};
+
+/// A row.
+#[derive(Clone, Debug, Queryable, Insertable, AsChangeset)]
+#[diesel(table_name = plan_feature, treat_none_as_null = true)]
+pub struct FeatureRow {
+    /// Key of the plan.
+    pub plan_code: String,
+    family: String,
+    kanon_cost: Option<i32>,
+    max_domain_size: i32,
+    max_domains: i32,
+    stealer_logs: bool,
+    bulk_domain_add: bool,
+    auto_subdomain: bool,
+    customer_domains: bool,
+    kanon: bool,
+    description: String,
+}
+
+/// The features in a row.
+pub fn features(row: FeatureRow) -> Result<Features, StoreError> {
+    let family = Family::from_word(&row.family)
+        .ok_or_else(|| StoreError::broken(format!("plan family {}", row.family)))?;
+    Ok(Features {
+        family,
+        kanon_cost: row.kanon_cost,
+        max_domain_size: row.max_domain_size,
+        max_domains: row.max_domains,
+        stealer_logs: row.stealer_logs,
+        bulk_domain_add: row.bulk_domain_add,
+        auto_subdomain: row.auto_subdomain,
+        customer_domains: row.customer_domains,
+        kanon: row.kanon,
+        description: row.description,
+    })
+}
+
+fn row(code: &str, features: &Features) -> FeatureRow {
+    FeatureRow {
+        plan_code: code.to_owned(),
+        family: features.family.word().to_owned(),
+        kanon_cost: features.kanon_cost,
+        max_domain_size: features.max_domain_size,
+        max_domains: features.max_domains,
+        stealer_logs: features.stealer_logs,
+        bulk_domain_add: features.bulk_domain_add,
+        auto_subdomain: features.auto_subdomain,
+        customer_domains: features.customer_domains,
+        kanon: features.kanon,
+        description: features.description.clone(),
+    }
+}
+
+/// The features of a plan.
+pub fn get(db: &mut Db, code: &str) -> Result<Option<Features>, StoreError> {
+    let row: Option<FeatureRow> = plan_feature::table.find(code).first(db).optional()?;
+    row.map(features).transpose()
+}
+
+/// Writes the features of a plan.
+pub fn set(db: &mut Db, code: &str, new: &Features) -> Result<(), StoreError> {
+    let row = row(code, new);
+    on_backend!(db, conn => diesel::insert_into(plan_feature::table)
+        .values(&row)
+        .on_conflict(plan_feature::plan_code)
+        .do_update()
+        .set(&row)
+        .execute(conn))?;
+    Ok(())
+}
+
+/// Fills a new database with the plans of the price list; an existing one keeps its own.
+pub fn seed(db: &mut Db, plans: &[Plan]) -> Result<(), StoreError> {
+    let rates: Vec<auth::Plan> = plans
+        .iter()
+        .map(|plan| {
+            let rpm = u32::try_from(plan.per_minute).unwrap_or(1);
+            auth::Plan::new(&plan.code, &plan.name, rpm, rpm)
+        })
+        .collect();
+    if auth::seed_plans(db, &rates)? {
+        for plan in plans {
+            set(db, &plan.code, &plan.features)?;
+        }
+    }
+    Ok(())
+}

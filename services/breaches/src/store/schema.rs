@@ -1,0 +1,240 @@
+//! The tables of this service, and the columns of those of `auth` that are joined with them.
+
+diesel::table! {
+    breach (id) {
+        id -> Integer,
+        name -> Text,
+        title -> Text,
+        domain -> Text,
+        breach_date -> Text,
+        added_date -> BigInt,
+        modified_date -> BigInt,
+        pwn_count -> BigInt,
+        loaded_count -> BigInt,
+        description -> Text,
+        logo_path -> Text,
+        attribution -> Nullable<Text>,
+        disclosure_url -> Nullable<Text>,
+        data_classes -> Text,
+        is_verified -> Bool,
+        is_fabricated -> Bool,
+        is_sensitive -> Bool,
+        is_retired -> Bool,
+        is_spam_list -> Bool,
+        is_malware -> Bool,
+        is_subscription_free -> Bool,
+        is_stealer_log -> Bool,
+        active -> Bool,
+    }
+}
+
+diesel::table! {
+    data_class (name) {
+        name -> Text,
+    }
+}
+
+diesel::table! {
+    mail_domain (id) {
+        id -> Integer,
+        name -> Text,
+        rname -> Text,
+    }
+}
+
+diesel::table! {
+    account (k, seq) {
+        k -> BigInt,
+        seq -> SmallInt,
+        domain_id -> Integer,
+        local -> Text,
+        breaches -> Binary,
+    }
+}
+
+diesel::table! {
+    stealer_log (k, seq, website_id, breach_id) {
+        k -> BigInt,
+        seq -> SmallInt,
+        website_id -> Integer,
+        breach_id -> Integer,
+    }
+}
+
+diesel::table! {
+    paste_source (id) {
+        id -> SmallInt,
+        name -> Text,
+    }
+}
+
+diesel::table! {
+    paste (id) {
+        id -> BigInt,
+        source -> SmallInt,
+        paste_id -> Text,
+        title -> Nullable<Text>,
+        date -> Nullable<BigInt>,
+        email_count -> BigInt,
+    }
+}
+
+diesel::table! {
+    paste_account (k, seq, paste_id) {
+        k -> BigInt,
+        seq -> SmallInt,
+        paste_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    opt_out (hash) {
+        hash -> Binary,
+        kind -> SmallInt,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    plan_feature (plan_code) {
+        plan_code -> Text,
+        family -> Text,
+        kanon_cost -> Nullable<Integer>,
+        max_domain_size -> Integer,
+        max_domains -> Integer,
+        stealer_logs -> Bool,
+        bulk_domain_add -> Bool,
+        auto_subdomain -> Bool,
+        customer_domains -> Bool,
+        kanon -> Bool,
+        description -> Text,
+    }
+}
+
+diesel::table! {
+    subscriber (id) {
+        id -> BigInt,
+        email -> Text,
+        k -> BigInt,
+        created_at -> BigInt,
+        notify -> Bool,
+        confirmed_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    subscription (id) {
+        id -> BigInt,
+        subscriber_id -> BigInt,
+        plan_code -> Text,
+        started_at -> BigInt,
+        until -> BigInt,
+        renewed_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    domain_control (id) {
+        id -> BigInt,
+        subscriber_id -> BigInt,
+        domain -> Text,
+        code -> Text,
+        state -> Text,
+        way -> Nullable<Text>,
+        verified_at -> Nullable<BigInt>,
+        parent_id -> Nullable<BigInt>,
+        customer -> Bool,
+        pwn_count -> Nullable<BigInt>,
+        pwn_count_no_spam -> Nullable<BigInt>,
+        pwn_count_no_spam_at_renewal -> Nullable<BigInt>,
+        size_now -> Nullable<BigInt>,
+        counted_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    job (id) {
+        id -> BigInt,
+        kind -> Text,
+        fingerprint -> Text,
+        params -> Text,
+        state -> Text,
+        cursor -> Nullable<Binary>,
+        read -> BigInt,
+        accepted -> BigInt,
+        skipped -> BigInt,
+        added -> BigInt,
+        started_at -> BigInt,
+        updated_at -> BigInt,
+        skips -> Text,
+        error -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    block (id) {
+        id -> BigInt,
+        cidr -> Nullable<Text>,
+        user_agent -> Nullable<Text>,
+        until -> Nullable<BigInt>,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    admin_event (id) {
+        id -> BigInt,
+        at -> BigInt,
+        actor -> Text,
+        action -> Text,
+        subject -> Text,
+        detail -> Text,
+    }
+}
+
+diesel::table! {
+    meta (key) {
+        key -> Text,
+        value -> BigInt,
+    }
+}
+
+// Declared again, because tables of another crate cannot be joined with those of this one. They
+// are read here and written by `auth` alone.
+diesel::table! {
+    plan (code) {
+        code -> Text,
+        name -> Text,
+        per_minute -> BigInt,
+    }
+}
+
+diesel::table! {
+    api_key (id) {
+        id -> BigInt,
+        digest -> Binary,
+        owner -> Text,
+        expires_at -> Nullable<BigInt>,
+        revoked_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::joinable!(account -> mail_domain (domain_id));
+diesel::joinable!(subscription -> subscriber (subscriber_id));
+diesel::joinable!(paste_account -> paste (paste_id));
+diesel::joinable!(paste -> paste_source (source));
+
+diesel::allow_tables_to_appear_in_same_query!(
+    account,
+    api_key,
+    mail_domain,
+    stealer_log,
+    paste,
+    paste_source,
+    paste_account,
+    plan,
+    plan_feature,
+    subscriber,
+    subscription,
+    domain_control,
+);

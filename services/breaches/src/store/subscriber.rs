@@ -1,0 +1,91 @@
+//! Subscribers and their subscriptions.
+
+use diesel::prelude::*;
+use domain::EmailAddress;
+use store::{Db, StoreError, on_backend};
+
+use super::schema::{domain_control, subscriber, subscription};
+use crate::model::AccountKey;
+
+/// A subscription as the operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable)]
+pub struct Subscription {
+    /// Plan.
+    pub plan_code: String,
+    /// When it began.
+    pub started_at: i64,
+    /// When it ends.
+    pub until: i64,
+}
+
+/// The number of a subscriber.
+pub fn id(db: &mut Db, email: &EmailAddress) -> Result<Option<i64>, StoreError> {
+    Ok(subscriber::table
+        .filter(subscriber::email.eq(email.as_str()))
+        .select(subscriber::id)
+        .first(db)
+        .optional()?)
+}
+
+/// Adds a subscriber; [`StoreError::Conflict`] when there is one with this address.
+pub fn add(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, StoreError> {
+    Ok(diesel::insert_into(subscriber::table)
+        .values((
+            subscriber::email.eq(email.as_str()),
+            subscriber::k.eq(AccountKey::of(&email.sha1()).0),
+            subscriber::created_at.eq(now),
+            subscriber::notify.eq(false),
+        ))
+        .returning(subscriber::id)
+        .get_result(db)?)
+}
+
+/// Addresses of all subscribers.
+pub fn emails(db: &mut Db) -> Result<Vec<String>, StoreError> {
+    Ok(subscriber::table.order(subscriber::id).select(subscriber::email).load(db)?)
+}
+
+/// The subscription of a subscriber.
+pub fn subscription_of(db: &mut Db, id: i64) -> Result<Option<Subscription>, StoreError> {
+    Ok(subscription::table
+        .filter(subscription::subscriber_id.eq(id))
+        .select((subscription::plan_code, subscription::started_at, subscription::until))
+        .first(db)
+        .optional()?)
+}
+
+/// Starts or renews a subscription, which locks the counts of the subscriber's domains in.
+pub fn subscribe(db: &mut Db, id: i64, plan: &str, until: i64, now: i64) -> Result<(), StoreError> {
+    let new = (
+        subscription::subscriber_id.eq(id),
+        subscription::plan_code.eq(plan),
+        subscription::started_at.eq(now),
+        subscription::until.eq(until),
+        subscription::renewed_at.eq(now),
+    );
+    let renewed = (
+        subscription::plan_code.eq(plan),
+        subscription::until.eq(until),
+        subscription::renewed_at.eq(now),
+    );
+    on_backend!(db, conn => diesel::insert_into(subscription::table)
+        .values(new)
+        .on_conflict(subscription::subscriber_id)
+        .do_update()
+        .set(renewed)
+        .execute(conn))?;
+    let domains = domain_control::table.filter(domain_control::subscriber_id.eq(id));
+    diesel::update(domains)
+        .set(domain_control::pwn_count_no_spam_at_renewal.eq(domain_control::pwn_count_no_spam))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Ends a subscription now.
+pub fn end(db: &mut Db, id: i64, now: i64) -> Result<(), StoreError> {
+    let rows = subscription::table.filter(subscription::subscriber_id.eq(id));
+    match diesel::update(rows).set(subscription::until.eq(now)).execute(db)? {
+        0 => Err(StoreError::NotFound),
+        _ => Ok(()),
+    }
+}

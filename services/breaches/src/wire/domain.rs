@@ -1,0 +1,35 @@
+//! Domains of a subscription and maps by alias.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Names by alias, both in byte order.
+pub type Map = BTreeMap<String, Vec<String>>;
+
+/// A verified domain of the subscription.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+#[schema(rename_all = "PascalCase")]
+pub struct SubscribedDomain {
+    /// The domain.
+    #[schema(example = "example.org")]
+    pub domain_name: String,
+    /// Breached addresses at the last search; null before the first.
+    #[schema(required = true)]
+    pub pwn_count: Option<i64>,
+    /// The same without addresses in spam lists only.
+    #[schema(required = true)]
+    pub pwn_count_excluding_spam_lists: Option<i64>,
+    /// That count when the current subscription began.
+    #[schema(required = true)]
+    pub pwn_count_excluding_spam_lists_at_last_subscription_renewal: Option<i64>,
+    /// End of the current subscription, UTC without a zone letter.
+    #[schema(
+        required = true,
+        pattern = r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$",
+        example = "2027-03-07T12:30:38"
+    )]
+    pub next_subscription_renewal: Option<String>,
+}

@@ -1,0 +1,41 @@
+//! Pastes.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::model::{self, instant};
+
+/// A paste in which the address was found.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+#[schema(rename_all = "PascalCase")]
+pub struct Paste {
+    /// Where it was posted; an open list of words.
+    #[schema(example = "Pastebin")]
+    pub source: String,
+    /// Its id there.
+    #[schema(example = "T3stP4st")]
+    pub id: String,
+    /// Its title there; left out when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = "fixture")]
+    pub title: Option<String>,
+    /// When it was posted; null when unknown.
+    #[schema(format = DateTime, required = true, example = "2014-11-28T06:11:00Z")]
+    pub date: Option<String>,
+    /// Number of addresses found in it.
+    #[schema(example = 245)]
+    pub email_count: i64,
+}
+
+impl From<model::paste::Paste> for Paste {
+    fn from(paste: model::paste::Paste) -> Self {
+        Self {
+            source: paste.source,
+            id: paste.id,
+            title: paste.title,
+            date: paste.date.map(instant::with_zone),
+            email_count: paste.email_count,
+        }
+    }
+}

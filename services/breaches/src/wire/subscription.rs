@@ -1,0 +1,63 @@
+//! The state of a subscription.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::model::instant;
+use crate::model::plan::Plan;
+
+/// The subscription of the caller.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+#[schema(rename_all = "PascalCase")]
+pub struct SubscriptionStatus {
+    /// Name and level of the plan.
+    #[schema(example = "Core 1")]
+    pub subscription_name: String,
+    /// What the plan covers.
+    pub description: String,
+    /// End of the subscription, UTC without a zone letter.
+    #[schema(pattern = r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$", example = "2027-03-07T12:30:38")]
+    pub subscribed_until: String,
+    /// Searches by address per minute.
+    #[schema(example = 10)]
+    pub rpm: i32,
+    /// Largest searchable domain, without addresses in spam lists only; 2147483647 means any.
+    #[schema(example = 25)]
+    pub domain_search_max_breached_accounts: i32,
+    /// Number of domains with more than ten breached addresses.
+    #[schema(example = 1)]
+    pub max_breached_domains: i32,
+    /// Access to stealer-log operations.
+    pub includes_stealer_logs: bool,
+    /// Access to domain verification by API.
+    pub includes_bulk_domain_add: bool,
+    /// Subdomains are added with their domain.
+    pub includes_auto_subdomain_verification: bool,
+    /// Customers' domains may be added.
+    pub includes_customer_domains: bool,
+    /// Access to searches by hash prefix.
+    #[serde(rename = "IncludesKAnon")]
+    #[schema(rename = "IncludesKAnon")]
+    pub includes_k_anon: bool,
+}
+
+impl SubscriptionStatus {
+    /// The state of a subscription to `plan` that ends at `until`.
+    pub fn new(plan: Plan, until: i64) -> Self {
+        let features = plan.features;
+        Self {
+            subscription_name: plan.name,
+            description: features.description,
+            subscribed_until: instant::without_zone(until),
+            rpm: plan.per_minute,
+            domain_search_max_breached_accounts: features.max_domain_size,
+            max_breached_domains: features.max_domains,
+            includes_stealer_logs: features.stealer_logs,
+            includes_bulk_domain_add: features.bulk_domain_add,
+            includes_auto_subdomain_verification: features.auto_subdomain,
+            includes_customer_domains: features.customer_domains,
+            includes_k_anon: features.kanon,
+        }
+    }
+}

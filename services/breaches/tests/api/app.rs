@@ -1,0 +1,156 @@
+//! A running service with its database, its clock and keys.
+
+use breaches::config::Settings;
+use breaches::jobs::accounts::{self, Wish};
+use breaches::jobs::addresses::Format;
+use breaches::jobs::load::Outcome;
+use breaches::jobs::{Context, catalogue, seed};
+use breaches::store::{breach, subscriber};
+use breaches::{Breaches, State};
+use domain::{EmailAddress, ManualClock};
+use reqwest::{RequestBuilder, Response};
+use serde_json::Value;
+use store::{Db, StoreError};
+use testkit::{Database, Folder, TestServer};
+
+pub const TEST: &str = "breach-integration-tests.example";
+pub const ZERO: &str = "00000000000000000000000000000000";
+pub const UNKNOWN: &str = "0123456789abcdef0123456789ABCDEF";
+/// 2026-03-01T12:00:00Z.
+pub const NOW: i64 = 1_772_366_400;
+
+pub struct App {
+    pub server: TestServer,
+    pub state: State,
+    pub context: Context,
+    pub clock: ManualClock,
+    pub folder: Folder,
+    pub database: Database,
+}
+
+impl App {
+    pub async fn start() -> Self {
+        Self::with(|_| ()).await
+    }
+
+    pub async fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        Self::on(Database::new(), change, |_| ()).await
+    }
+
+    pub async fn on(
+        database: Database,
+        change: impl FnOnce(&mut Settings),
+        web: impl FnOnce(&mut web::WebSettings),
+    ) -> Self {
+        let mut settings = Settings::for_tests();
+        change(&mut settings);
+        let pools = database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+        let clock = ManualClock::new(jiff::Timestamp::from_second(NOW).unwrap());
+        let context = Context { pools, clock: clock.shared(), settings };
+        seed::first_start(&context).unwrap();
+        let state =
+            State::new(context.pools.clone(), context.clock.clone(), context.settings.clone())
+                .unwrap();
+        let server = TestServer::start_with(Breaches::new(state.clone()), web).await;
+        Self { server, state, context, clock, folder: Folder::new(), database }
+    }
+
+    /// A request that names its client.
+    pub fn request(&self, path: &str) -> RequestBuilder {
+        self.server.get(path).header("user-agent", "tests")
+    }
+
+    pub async fn get(&self, path: &str) -> Response {
+        self.request(path).send().await.unwrap()
+    }
+
+    pub async fn get_with(&self, key: &str, path: &str) -> Response {
+        self.request(path).header("breach-api-key", key).send().await.unwrap()
+    }
+
+    pub async fn json_with(&self, key: &str, path: &str) -> Value {
+        let response = self.get_with(key, path).await;
+        assert_eq!(response.status(), 200, "{path}");
+        response.json().await.unwrap()
+    }
+
+    /// Runs something in a transaction and lets the server see it.
+    pub async fn change<T>(&self, work: impl FnOnce(&mut Db) -> Result<T, StoreError>) -> T {
+        let value = self.context.pools.write_blocking(work).unwrap();
+        self.state.reload().await.unwrap();
+        value
+    }
+
+    /// A subscriber with a plan and a key.
+    pub async fn subscriber(&self, email: &str, plan: &str) -> String {
+        let email = EmailAddress::parse(email).unwrap();
+        self.change(|db| {
+            let id = subscriber::add(db, &email, NOW)?;
+            subscriber::subscribe(db, id, plan, NOW + 86_400 * 365, NOW)?;
+            let (_, text) =
+                auth::issue(db, email.as_str(), None, None, NOW).map_err(StoreError::broken)?;
+            Ok(text)
+        })
+        .await
+    }
+
+    pub async fn import(&self, catalogue: &Value) -> catalogue::Report {
+        let entries = catalogue.as_array().unwrap().clone();
+        let report = self.context.pools.write_blocking(|db| {
+            catalogue::import(db, &entries, catalogue::Options::default(), NOW)
+        });
+        self.state.reload().await.unwrap();
+        report.unwrap()
+    }
+
+    /// Loads addresses, one a line.
+    pub async fn load(&self, breach: &str, lines: &str) -> Outcome {
+        let file = self.folder.write(format!("{breach}.txt"), lines);
+        let wish = Wish {
+            breach: breach.into(),
+            files: vec![file],
+            format: Format::Lines,
+            keep_count: false,
+            activate: false,
+        };
+        let context = self.context.clone();
+        let outcome =
+            tokio::task::spawn_blocking(move || accounts::load(&context, &wish)).await.unwrap();
+        self.state.reload().await.unwrap();
+        outcome.unwrap()
+    }
+
+    /// Changes a breach of the catalogue.
+    pub async fn set_breach(&self, name: &str, set: impl FnOnce(&mut breaches::model::Breach)) {
+        self.change(|db| {
+            let mut found = breach::by_name(db, name)?.ok_or(StoreError::NotFound)?;
+            set(&mut found);
+            breach::update(db, &found)?;
+            breaches::store::meta::bump_catalogue(db, NOW)
+        })
+        .await;
+    }
+}
+
+/// Status and body.
+pub async fn answer(response: Response) -> (u16, String) {
+    (response.status().as_u16(), response.text().await.unwrap())
+}
+
+/// The body of a failure as it is sent.
+pub fn failure(status: u16, message: &str) -> (u16, String) {
+    (status, format!("{{\"statusCode\":{status},\"message\":\"{message}\"}}"))
+}
+
+/// A catalogue entry.
+pub fn entry(name: &str) -> Value {
+    serde_json::json!({
+        "Name": name, "Title": format!("The {name}"), "Domain": format!("{}.example", name.to_lowercase()),
+        "BreachDate": "2020-02-20", "AddedDate": "2020-05-15T10:20:00Z",
+        "ModifiedDate": "2020-05-15T10:20:00Z", "PwnCount": 3,
+        "Description": "A <em>made-up</em> entry.", "LogoPath": "https://logos.example/x.png",
+        "Attribution": null, "DisclosureUrl": null, "DataClasses": ["Email addresses", "Names"],
+        "IsVerified": true, "IsFabricated": false, "IsSensitive": false, "IsRetired": false,
+        "IsSpamList": false, "IsMalware": false, "IsSubscriptionFree": false, "IsStealerLog": false
+    })
+}

@@ -1,0 +1,138 @@
+//! Operations 8 to 11 and the import that feeds them.
+
+use serde_json::{Value, json};
+
+use crate::app::{App, NOW, answer, entry, failure};
+
+async fn without_fixtures() -> App {
+    App::with(|settings| settings.seed_test_data = false).await
+}
+
+fn names(breaches: &Value) -> Vec<&str> {
+    breaches.as_array().unwrap().iter().map(|breach| breach["Name"].as_str().unwrap()).collect()
+}
+
+#[actix_web::test]
+async fn an_imported_entry_is_answered_as_it_came_in_the_order_of_the_model() {
+    let app = without_fixtures().await;
+    app.import(&json!([entry("Alpha")])).await;
+    let expected = r#"{"Name":"Alpha","Title":"The Alpha","Domain":"alpha.example","BreachDate":"2020-02-20","AddedDate":"2020-05-15T10:20:00Z","ModifiedDate":"2020-05-15T10:20:00Z","PwnCount":3,"Description":"A <em>made-up</em> entry.","LogoPath":"https://logos.example/x.png","Attribution":null,"DisclosureUrl":null,"DataClasses":["Email addresses","Names"],"IsVerified":true,"IsFabricated":false,"IsSensitive":false,"IsRetired":false,"IsSpamList":false,"IsMalware":false,"IsSubscriptionFree":false,"IsStealerLog":false}"#;
+    assert_eq!(answer(app.get("/api/v3/breach/ALPHA").await).await, (200, expected.into()));
+    let list = answer(app.get("/api/v3/breaches").await).await;
+    assert_eq!(list, (200, format!("[{expected}]")));
+    assert_eq!(answer(app.get("/api/v3/latestbreach").await).await, (200, expected.into()));
+    let classes = answer(app.get("/api/v3/DataClasses/").await).await;
+    assert_eq!(classes, (200, r#"["Email addresses","Names"]"#.into()));
+}
+
+#[actix_web::test]
+async fn an_empty_catalogue_is_an_empty_list_and_has_no_latest_breach() {
+    let app = without_fixtures().await;
+    assert_eq!(answer(app.get("/api/v3/breaches").await).await, (200, "[]".into()));
+    assert_eq!(answer(app.get("/api/v3/dataclasses").await).await, (200, "[]".into()));
+    assert_eq!(answer(app.get("/api/v3/latestbreach").await).await, (404, String::new()));
+    assert_eq!(answer(app.get("/api/v3/breach/Alpha").await).await, (404, String::new()));
+}
+
+#[actix_web::test]
+async fn breaches_come_by_title_ignoring_case_and_filters_narrow_them() {
+    let app = without_fixtures().await;
+    let mut entries = vec![entry("One"), entry("Two"), entry("Three")];
+    entries[0]["Title"] = json!("zebra");
+    entries[1]["Title"] = json!("Apple");
+    entries[2]["Title"] = json!("banana");
+    entries[2]["IsSpamList"] = json!(true);
+    app.import(&json!(entries)).await;
+    for (path, expected) in [
+        ("/api/v3/breaches", vec!["Two", "Three", "One"]),
+        ("/api/v3/breaches?isspamlist=TRUE", vec!["Three"]),
+        ("/api/v3/breaches?IsSpamList=false", vec!["Two", "One"]),
+        ("/api/v3/breaches?IsSpamList=&domain=", vec!["Two", "Three", "One"]),
+        ("/api/v3/breaches?DOMAIN=Two.Example", vec!["Two"]),
+        ("/api/v3/breaches?domain=no%20domain", vec![]),
+        ("/api/v3/breaches?domain=one.example&domain=two.example", vec!["One"]),
+        ("/api/v3/breaches?unknown=1", vec!["Two", "Three", "One"]),
+    ] {
+        let list: Value = app.get(path).await.json().await.unwrap();
+        assert_eq!(names(&list), expected, "{path}");
+    }
+    let wrong = answer(app.get("/api/v3/breaches?IsSpamList=1").await).await;
+    assert_eq!(wrong, failure(400, "The value of IsSpamList must be true or false."));
+}
+
+#[actix_web::test]
+async fn the_latest_breach_is_the_one_added_last_retired_or_not_but_never_an_inactive_one() {
+    let app = without_fixtures().await;
+    let mut entries = vec![entry("Early"), entry("B"), entry("A"), entry("Later")];
+    for (place, date) in
+        [(1, "2021-01-01T00:00Z"), (2, "2021-01-01T00:00Z"), (3, "2022-01-01T00:00Z")]
+    {
+        entries[place]["AddedDate"] = json!(date);
+        entries[place]["ModifiedDate"] = json!(date);
+    }
+    app.import(&json!(entries)).await;
+    app.set_breach("Later", |breach| breach.flags.retired = true).await;
+    let latest: Value = app.get("/api/v3/latestBreach").await.json().await.unwrap();
+    assert_eq!((&latest["Name"], &latest["IsRetired"]), (&json!("Later"), &json!(true)));
+    app.set_breach("Later", |breach| breach.active = false).await;
+    let latest: Value = app.get("/api/v3/latestBreach").await.json().await.unwrap();
+    assert_eq!(latest["Name"], "A");
+}
+
+#[actix_web::test]
+async fn importing_twice_changes_nothing_and_a_change_moves_the_date() {
+    let app = without_fixtures().await;
+    let first = app.import(&json!([entry("Alpha")])).await;
+    assert_eq!(first.added, ["Alpha"]);
+    let again = app.import(&json!([entry("Alpha")])).await;
+    assert_eq!((again.unchanged, again.changed.len(), again.added.len()), (1, 0, 0));
+    let mut changed = entry("ALPHA");
+    changed["Title"] = json!("Another title");
+    changed["IsNew"] = json!(1);
+    let report = app.import(&json!([changed])).await;
+    assert_eq!(report.changed, [("Alpha".to_owned(), vec!["Title"])]);
+    assert_eq!(report.unknown_members, ["IsNew"]);
+    let breach: Value = app.get("/api/v3/breach/alpha").await.json().await.unwrap();
+    assert_eq!(breach["ModifiedDate"], breaches::model::instant::with_zone(NOW));
+    assert_eq!(breach["Name"], "Alpha");
+    let later = json!([{ "Name": "Alpha", "Title": "Third", "BreachDate": "2020-02-20",
+        "AddedDate": "2020-05-15T10:20:00Z", "ModifiedDate": "2030-01-01T00:00:00Z" }]);
+    app.import(&later).await;
+    let breach: Value = app.get("/api/v3/breach/alpha").await.json().await.unwrap();
+    assert_eq!(breach["ModifiedDate"], "2030-01-01T00:00:00Z");
+}
+
+#[actix_web::test]
+async fn catalogue_answers_can_be_cached_and_are_open_to_browsers() {
+    let app = App::start().await;
+    for path in ["breaches", "breach/Acmegram", "latestBreach", "dataClasses"] {
+        let path = format!("/api/v3/{path}");
+        let response = app.get(&path).await;
+        let header = |name: &str| response.headers()[name].to_str().unwrap().to_owned();
+        assert_eq!(header("access-control-allow-origin"), "*");
+        assert_eq!(header("cache-control"), "public, max-age=300");
+        assert_eq!(header("content-type"), "application/json");
+        assert_eq!(header("link"), format!("<{}>; rel=\"license\"", app.server.url("")));
+        let etag = header("etag");
+        assert!(etag.starts_with('"'), "{etag}");
+        let modified = header("last-modified");
+        for (name, value, status) in [
+            ("if-none-match", etag.as_str(), 304),
+            ("if-none-match", "\"other\"", 200),
+            ("if-modified-since", modified.as_str(), 304),
+            ("if-modified-since", "Sun, 06 Nov 1994 08:49:37 GMT", 200),
+        ] {
+            let again = app.request(&path).header(name, value).send().await.unwrap();
+            assert_eq!(again.status(), status, "{path} {name} {value}");
+            assert_eq!(again.headers()["etag"], etag.as_str());
+        }
+    }
+    app.set_breach("Acmegram", |breach| breach.title = "New".into()).await;
+}
+
+#[actix_web::test]
+async fn a_large_answer_is_compressed_for_clients_that_accept_it() {
+    let app = App::start().await;
+    let packed = app.request("/api/v3/breaches").header("accept-encoding", "gzip");
+    assert_eq!(packed.send().await.unwrap().headers()["content-encoding"], "gzip");
+}

@@ -1,0 +1,216 @@
+//! The table of failures, byte by byte.
+
+use crate::app::{App, NOW, TEST, UNKNOWN, ZERO, answer, failure};
+
+const ACCOUNT: &str = "/api/v3/breachedaccount/account-exists@breach-integration-tests.example";
+
+#[actix_web::test]
+async fn a_missing_key_is_401() {
+    let app = App::start().await;
+    let expected = failure(401, "Access denied due to missing breach-api-key.");
+    assert_eq!(answer(app.get(ACCOUNT).await).await, expected);
+    assert_eq!(answer(app.get_with("", ACCOUNT).await).await, expected);
+}
+
+#[actix_web::test]
+async fn a_malformed_key_is_401_before_its_authenticity_and_the_address_are_looked_at() {
+    let app = App::start().await;
+    let expected = failure(401, "Access denied due to improperly formed breach-api-key.");
+    for key in ["x", "0123", &"g".repeat(32), &"0".repeat(33)] {
+        assert_eq!(answer(app.get_with(key, "/api/v3/breachedaccount/x").await).await, expected);
+    }
+}
+
+#[actix_web::test]
+async fn revoked_and_expired_keys_are_invalid_even_for_test_accounts() {
+    let app = App::start().await;
+    let expected = failure(401, "Access denied due to invalid breach-api-key.");
+    let key = app.subscriber("owner@example.org", "pro1").await;
+    assert_eq!(app.get_with(&key, "/api/v3/subscription/status").await.status(), 200);
+    app.change(|db| auth::revoke_owner(db, "owner@example.org", NOW)).await;
+    assert_eq!(answer(app.get_with(&key, ACCOUNT).await).await, expected);
+    let key = app
+        .change(|db| {
+            auth::issue(db, "owner@example.org", None, Some(NOW + 10), NOW)
+                .map_err(store::StoreError::broken)
+        })
+        .await
+        .1;
+    assert_eq!(app.get_with(&key, "/api/v3/subscription/status").await.status(), 200);
+    app.clock.advance(10);
+    assert_eq!(answer(app.get_with(&key, ACCOUNT).await).await, expected);
+}
+
+#[actix_web::test]
+async fn further_key_headers_work_and_the_first_is_quoted() {
+    let app = App::with(|settings| {
+        settings.api_key_headers = vec!["x-key".into(), "hibp-api-key".into()];
+    })
+    .await;
+    let expected = failure(401, "Access denied due to missing x-key.");
+    assert_eq!(answer(app.get_with(ZERO, ACCOUNT).await).await, expected);
+    let other = app.request(ACCOUNT).header("hibp-api-key", ZERO).send().await.unwrap();
+    assert_eq!(other.status(), 200);
+}
+
+#[actix_web::test]
+async fn a_missing_or_blank_user_agent_is_403_with_open_errors_for_keyless_operations() {
+    let app = App::start().await;
+    let expected = failure(403, "Access denied due to missing user-agent.");
+    for path in [ACCOUNT, "/api/v3/breaches", "/nowhere", "/openapi.json"] {
+        let bare = app.server.get(path).send().await.unwrap();
+        let open = bare.headers().get("access-control-allow-origin").cloned();
+        assert_eq!(open.is_some(), path == "/api/v3/breaches", "{path}");
+        assert_eq!(answer(bare).await, expected, "{path}");
+        let blank = app.server.get(path).header("user-agent", "  ").send().await.unwrap();
+        assert_eq!(answer(blank).await, expected, "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn unknown_routes_are_404_with_an_empty_body() {
+    let app = App::start().await;
+    for path in [
+        "/",
+        "/api/v3",
+        "/api/v2/breaches",
+        "/api/v3/nothing",
+        "/api/v3/breachedaccount",
+        "/api/v3/breach/a/b",
+    ] {
+        let response = app.get(path).await;
+        assert_eq!(response.headers()["content-length"], "0", "{path}");
+        assert_eq!(answer(response).await, (404, String::new()), "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn other_methods_are_405_with_the_allowed_ones() {
+    let app = App::start().await;
+    for path in [ACCOUNT, "/api/v3/breaches", "/API/V3/subscription/STATUS"] {
+        let request = app.server.post(path).header("user-agent", "tests");
+        let response = request.send().await.unwrap();
+        assert_eq!(response.headers()["allow"], "GET, HEAD", "{path}");
+        assert_eq!(answer(response).await, failure(405, "Method not allowed."), "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn blocked_clients_are_503_but_may_see_health() {
+    let app = App::start().await;
+    let expected = failure(503, "Request blocked.");
+    app.change(|db| breaches::store::block::add(db, None, Some("tesT"), Some(NOW + 60), NOW)).await;
+    assert_eq!(answer(app.get("/api/v3/breaches").await).await, expected);
+    let other = app.server.get("/api/v3/breaches").header("user-agent", "another");
+    assert_eq!(other.send().await.unwrap().status(), 200);
+    app.clock.advance(60);
+    assert_eq!(app.get("/api/v3/breaches").await.status(), 200);
+    app.change(|db| breaches::store::block::add(db, Some("127.0.0.0/8"), None, None, NOW)).await;
+    assert_eq!(answer(app.get("/api/v3/breaches").await).await, expected);
+    assert_eq!(app.server.get("/healthz").send().await.unwrap().status(), 200);
+    assert_eq!(app.server.get("/readyz").send().await.unwrap().status(), 200);
+}
+
+#[actix_web::test]
+async fn test_keys_may_not_leave_the_test_accounts() {
+    let app = App::start().await;
+    let expected = failure(401, "Access denied due to invalid breach-api-key.");
+    for operation in ["breachedaccount", "pasteaccount", "stealerlogsbyemail"] {
+        for key in [ZERO, UNKNOWN] {
+            let path = format!("/api/v3/{operation}/someone@example.com");
+            assert_eq!(answer(app.get_with(key, &path).await).await, expected, "{path}");
+        }
+    }
+    for operation in ["breacheddomain", "stealerlogsbyemaildomain", "stealerlogsbywebsitedomain"] {
+        let path = format!("/api/v3/{operation}/example.com");
+        assert_eq!(answer(app.get_with(ZERO, &path).await).await, expected, "{path}");
+    }
+    for path in ["/api/v3/subscribeddomains", "/api/v3/subscription/status"] {
+        assert_eq!(answer(app.get_with(UNKNOWN, path).await).await, expected, "{path}");
+        assert_eq!(app.get_with(ZERO, path).await.status(), 200, "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn without_test_keys_unknown_keys_are_invalid() {
+    let app = App::with(|settings| settings.test_keys = web::Switch::Off).await;
+    let expected = failure(401, "Access denied due to invalid breach-api-key.");
+    assert_eq!(answer(app.get_with(ZERO, ACCOUNT).await).await, expected);
+}
+
+#[actix_web::test]
+async fn an_ended_subscription_is_403_except_for_its_status() {
+    let app = App::start().await;
+    let key = app.subscriber("owner@example.org", "pro1").await;
+    app.clock.set(jiff::Timestamp::from_second(NOW + 86_400 * 366).unwrap());
+    let expected = failure(403, "Access denied, the subscription ended on 2027-03-01.");
+    for path in [ACCOUNT, "/api/v3/subscribeddomains", "/api/v3/breachedaccount/no-address"] {
+        assert_eq!(answer(app.get_with(&key, path).await).await, expected, "{path}");
+    }
+    let status = app.json_with(&key, "/api/v3/subscription/status").await;
+    assert_eq!(status["SubscribedUntil"], "2027-03-01T12:00:00");
+}
+
+#[actix_web::test]
+async fn invalid_domains_and_prefixes_are_400() {
+    let app = App::start().await;
+    let expected = failure(400, "The domain name is not valid.");
+    for operation in ["breacheddomain", "stealerlogsbyemaildomain", "stealerlogsbywebsitedomain"] {
+        for domain in ["", "localhost", "a@b.example", "192.0.2.1", "a_b.example", "a.example:80"] {
+            let path = format!("/api/v3/{operation}/{domain}");
+            assert_eq!(answer(app.get_with(ZERO, &path).await).await, expected, "{path}");
+        }
+    }
+    let expected = failure(400, "The hash prefix must be exactly 6 hexadecimal characters.");
+    for prefix in ["", "12345", "1234567", "12345G"] {
+        let path = format!("/api/v3/breachedaccount/range/{prefix}");
+        assert_eq!(answer(app.get_with(ZERO, &path).await).await, expected, "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn keyed_answers_are_private_and_closed_to_browsers() {
+    let app = App::start().await;
+    for (path, status) in [
+        (ACCOUNT.to_owned(), 200),
+        (format!("/api/v3/breachedaccount/nobody@{TEST}"), 404),
+        ("/api/v3/breachedaccount/".to_owned(), 400),
+    ] {
+        let response = app.get_with(ZERO, &path).await;
+        assert_eq!(response.status(), status);
+        assert_eq!(response.headers()["cache-control"], "private, no-store");
+        assert!(response.headers().get("access-control-allow-origin").is_none());
+        assert_eq!(response.headers().contains_key("link"), status == 200);
+    }
+}
+
+#[actix_web::test]
+async fn preflights_are_204_for_keyless_operations_and_403_for_keyed_ones() {
+    let app = App::start().await;
+    let preflight = |path: &str| {
+        app.server
+            .request(reqwest::Method::OPTIONS, path)
+            .header("origin", "https://other.example")
+            .header("access-control-request-method", "GET")
+            .send()
+    };
+    for path in
+        ["/api/v3/breaches", "/API/V3/breach/x", "/api/v3/latestbreach", "/api/v3/dataclasses"]
+    {
+        let response = preflight(path).await.unwrap();
+        assert_eq!(response.status(), 204, "{path}");
+        for (name, value) in [
+            ("access-control-allow-origin", "*"),
+            ("access-control-allow-methods", "GET, HEAD, OPTIONS"),
+            ("access-control-allow-headers", "*"),
+            ("access-control-max-age", "86400"),
+        ] {
+            assert_eq!(response.headers()[name], value);
+        }
+    }
+    for path in [ACCOUNT, "/api/v3/subscription/status", "/api/v3/breachedaccount/range/abcdef"] {
+        let response = preflight(path).await.unwrap();
+        assert_eq!(response.status(), 403, "{path}");
+        assert!(response.headers().get("access-control-allow-origin").is_none());
+    }
+}
