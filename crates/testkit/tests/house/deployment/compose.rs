@@ -104,9 +104,13 @@ fn sample_files_exist() {
         containers(&compose).iter().filter(|(name, _)| name.contains("-samples"))
     {
         let mounted = list(&container["volumes"]).iter().any(|v| v == "./samples:/samples:ro");
-        let files = list(&container["command"]).iter().filter_map(|word| {
-            text(word).split_once("/samples/").map(|(_, file)| format!("samples/{file}"))
-        });
+        let command = list(&container["command"]).iter().map(text).collect::<Vec<_>>().join(" ");
+        let files = command
+            .split_whitespace()
+            .filter_map(|word| word.strip_prefix("/samples/"))
+            .map(|file| format!("samples/{file}"))
+            .collect::<Vec<_>>();
+        assert!(!files.is_empty(), "{name} loads nothing");
         for file in files {
             assert!(mounted, "{name} has no samples");
             assert!(super::root().join(&file).exists(), "{name}: {file} is missing");
@@ -151,9 +155,12 @@ fn images_and_published_ports_are_those_of_the_service() {
             continue;
         }
         let service = owner(name);
+        // A command of several steps needs the image that has a shell.
+        let debug = if container["build"]["target"] == "debug" { "-debug" } else { "" };
+        assert_eq!(debug.is_empty(), container["entrypoint"].is_null(), "{name}");
         assert_eq!(
             container["image"],
-            format!("quintet/{service}:${{QUINTET_TAG:-dev}}"),
+            format!("quintet/{service}:${{QUINTET_TAG:-dev}}{debug}"),
             "{name}"
         );
         assert_eq!(container["build"]["args"]["SERVICE"], service, "{name}");
