@@ -1,9 +1,11 @@
-//! Deployment files against the code: names, ports, settings, and what every container must have.
+//! Deployment files and their handbook against the code: names, ports, settings, and what every
+//! container must have.
 //!
 //! The Kubernetes folders are rendered by `kubectl kustomize`, which works offline. Without kubectl
 //! the renderings go unchecked, which is said on stderr, and the files are checked as they are.
 
 mod compose;
+mod handbook;
 mod image;
 mod kubernetes;
 mod settings;

@@ -18,11 +18,16 @@ pub fn of(service: &str) -> BTreeSet<String> {
         folders.push("crates/store/src".to_owned());
         folders.push("crates/auth/src".to_owned());
     }
-    let mut names: BTreeSet<_> = OF_LIBRARIES.map(str::to_owned).into();
-    for path in folders.iter().flat_map(|folder| files(&root().join(folder), "rs")) {
-        names.extend(variables(&std::fs::read_to_string(path).unwrap()));
-    }
-    names
+    let libraries = OF_LIBRARIES.map(str::to_owned);
+    libraries.into_iter().chain(folders.iter().flat_map(|folder| below(folder))).collect()
+}
+
+/// The settings that the sources of one folder name.
+pub fn below(folder: &str) -> BTreeSet<String> {
+    files(&root().join(folder), "rs")
+        .iter()
+        .flat_map(|path| variables(&std::fs::read_to_string(path).unwrap()))
+        .collect()
 }
 
 /// Fails unless each name is a setting of the service, and each value of a shared setting is one
