@@ -1,1 +1,7 @@
-fn main() {}
+//! Runs the bucket index service and its commands.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    web::main::<buckets::cli::Cli>()
+}

@@ -1,0 +1,67 @@
+-- What a plan allows beside its rate.
+CREATE TABLE package (
+    code TEXT PRIMARY KEY NOT NULL REFERENCES plan (code),
+    depth BIGINT NOT NULL CHECK (depth >= 0),
+    scrolling BOOLEAN NOT NULL,
+    sorting BOOLEAN NOT NULL,
+    regexp BOOLEAN NOT NULL,
+    filters BOOLEAN NOT NULL,
+    delay_days BIGINT NOT NULL CHECK (delay_days >= 0)
+);
+
+-- Identities of buckets; a bucket without first_indexed is not listed.
+CREATE TABLE bucket (
+    id INTEGER PRIMARY KEY NOT NULL,
+    address TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    first_indexed BIGINT,
+    last_listed BIGINT,
+    truncated BOOLEAN NOT NULL DEFAULT FALSE
+);
+
+-- Load runs: running, published, failed. The truth is in the index; see the journal there.
+CREATE TABLE load_run (
+    id INTEGER PRIMARY KEY NOT NULL,
+    state TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    options TEXT NOT NULL,
+    started_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    progress TEXT NOT NULL DEFAULT '{}',
+    report TEXT NOT NULL DEFAULT '{}',
+    error TEXT
+);
+
+CREATE TABLE rejected (
+    id INTEGER PRIMARY KEY NOT NULL,
+    run_id BIGINT NOT NULL REFERENCES load_run (id),
+    source TEXT NOT NULL,
+    position BIGINT NOT NULL,
+    reason TEXT NOT NULL,
+    excerpt TEXT NOT NULL
+);
+CREATE INDEX rejected_run ON rejected (run_id);
+
+-- Takedowns: pending until applied, in force until lifted.
+CREATE TABLE removal (
+    id INTEGER PRIMARY KEY NOT NULL,
+    address TEXT NOT NULL,
+    prefix TEXT NOT NULL DEFAULT '',
+    reason TEXT NOT NULL,
+    operator TEXT NOT NULL,
+    requested_at BIGINT NOT NULL,
+    applied_at BIGINT,
+    files BIGINT NOT NULL DEFAULT 0,
+    lifted_at BIGINT,
+    lifted_reason TEXT,
+    lifted_by TEXT
+);
+CREATE INDEX removal_address ON removal (address);
+
+-- One row: which generation is searched; version counts changes of this database.
+CREATE TABLE index_state (
+    id INTEGER PRIMARY KEY NOT NULL,
+    generation BIGINT NOT NULL,
+    version BIGINT NOT NULL
+);
+INSERT INTO index_state (id, generation, version) VALUES (1, 1, 0);

@@ -1,0 +1,118 @@
+//! `load`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::engine::Mode;
+use crate::jobs::LoadError;
+use crate::jobs::formats::Format;
+use crate::jobs::intake::MaxErrors;
+use crate::jobs::load::{Checkpoints, Options, dry_run, load, resume, sources_of};
+use crate::jobs::report::Report;
+use crate::jobs::session::Workshop;
+use crate::model::address::{Address, BucketType};
+
+/// Exit status of a load with too many bad lines.
+const TOO_MANY_BAD: u8 = 3;
+
+/// Arguments of `load`.
+#[derive(clap::Args, Debug)]
+pub struct LoadArguments {
+    /// Format of all sources; else recognised by content and name
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Bucket of all files
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    bucket: Option<String>,
+    /// Type of all buckets, for hosts of no known provider
+    #[arg(long = "type", value_name = "TYPE", value_parser = kind)]
+    kind: Option<String>,
+    /// What becomes of the files that the named buckets have
+    #[arg(long, value_enum, default_value_t = ModeArgument::Replace)]
+    mode: ModeArgument,
+    /// Bad lines at most: a number, or a share of all lines
+    #[arg(long, value_name = "N|P%", default_value = "1%")]
+    max_errors: MaxErrors,
+    /// File that takes every bad line whole
+    #[arg(long, value_name = "FILE")]
+    reject: Option<PathBuf>,
+    /// Read everything, write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Go on with a stopped run
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["paths", "dry_run"])]
+    resume: Option<u64>,
+    /// Print the report as JSON
+    #[arg(long)]
+    json: bool,
+    /// Files and folders; - is standard input
+    #[arg(required_unless_present = "resume", value_name = "PATH")]
+    paths: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum ModeArgument {
+    /// Named buckets have exactly the files of the run
+    Replace,
+    /// Files are added; an equal path replaces
+    Append,
+}
+
+fn address(text: &str) -> Result<String, String> {
+    Address::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
+}
+
+fn kind(text: &str) -> Result<String, String> {
+    text.parse::<BucketType>().map(|kind| kind.to_string()).map_err(|error| error.to_string())
+}
+
+/// Loads, resumes or tries.
+pub fn run(
+    shop: &Workshop,
+    arguments: LoadArguments,
+    pace: Checkpoints,
+) -> anyhow::Result<ExitCode> {
+    let json = arguments.json;
+    match work(shop, arguments, pace) {
+        Ok(report) => {
+            if json {
+                println!("{}", serde_json::to_string(&report)?);
+            } else {
+                println!("{report}");
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error @ LoadError::TooManyBad { .. }) => {
+            eprintln!("error: {error}");
+            Ok(ExitCode::from(TOO_MANY_BAD))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn work(
+    shop: &Workshop,
+    arguments: LoadArguments,
+    pace: Checkpoints,
+) -> Result<Report, LoadError> {
+    if let Some(run) = arguments.resume {
+        return resume(shop, run, pace);
+    }
+    let format = arguments.format.and_then(|format| {
+        let value = <Format as clap::ValueEnum>::to_possible_value(&format)?;
+        Some(value.get_name().to_owned())
+    });
+    let options = Options {
+        format,
+        bucket: arguments.bucket,
+        kind: arguments.kind,
+        mode: match arguments.mode {
+            ModeArgument::Replace => Mode::Replace,
+            ModeArgument::Append => Mode::Append,
+        },
+        max_errors: arguments.max_errors,
+        reject: arguments.reject,
+        sources: sources_of(&arguments.paths)?,
+    };
+    if arguments.dry_run { dry_run(shop, &options) } else { load(shop, &options, pace) }
+}

@@ -1,0 +1,66 @@
+//! Settings of this service beside the shared ones.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::jobs::load::Checkpoints;
+
+/// Settings of bucket search.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Buckets")]
+pub struct Settings {
+    /// Folder of the file index [default: DATA_DIR/index]
+    #[arg(long, env, global = true, value_name = "FOLDER")]
+    pub index_dir: Option<PathBuf>,
+    /// Seconds after which a search is stopped
+    #[arg(long, env, global = true, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    pub search_timeout: u64,
+    /// Regular-expression searches that run at once
+    #[arg(long, env, global = true, default_value_t = cores(), value_name = "N")]
+    pub regexp_running: usize,
+    /// Regular-expression searches that wait
+    #[arg(long, env, global = true, default_value_t = 16, value_name = "N")]
+    pub regexp_waiting: usize,
+    /// Files between two checkpoints of a load
+    #[arg(long, env, global = true, default_value_t = 1_000_000, value_name = "FILES", value_parser = clap::value_parser!(u64).range(1..))]
+    pub checkpoint_files: u64,
+    /// Seconds between two checkpoints of a load
+    #[arg(long, env, global = true, default_value_t = 60, value_name = "SECONDS")]
+    pub checkpoint_seconds: u64,
+    /// Milliseconds between looks for a publish
+    #[arg(long, env, global = true, default_value_t = 1_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub reload_ms: u64,
+    /// Memory that a load may take, in MiB
+    #[arg(long, env, global = true, default_value_t = 512, value_name = "MIB")]
+    pub load_memory_mb: usize,
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+impl Settings {
+    /// The folder of the file index.
+    pub fn index_dir(&self, data_dir: &Path) -> PathBuf {
+        self.index_dir.clone().unwrap_or_else(|| data_dir.join("index"))
+    }
+
+    /// When a load makes its state durable.
+    pub fn checkpoints(&self) -> Checkpoints {
+        Checkpoints {
+            files: self.checkpoint_files,
+            every: Duration::from_secs(self.checkpoint_seconds),
+        }
+    }
+
+    /// The defaults with quick reloads, for tests.
+    pub fn for_tests() -> Self {
+        #[derive(clap::Parser)]
+        struct Defaults {
+            #[command(flatten)]
+            settings: Settings,
+        }
+        let defaults: Defaults = clap::Parser::parse_from(["test"]);
+        Self { reload_ms: 20, load_memory_mb: 64, ..defaults.settings }
+    }
+}

@@ -1,0 +1,103 @@
+//! A plain set of small numbers, one bit each.
+
+/// A set of numbers below its length.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bitmap {
+    words: Vec<u64>,
+}
+
+impl Bitmap {
+    /// An empty set for numbers below `length`.
+    pub fn new(length: u64) -> Self {
+        let words = usize::try_from(length.div_ceil(64)).unwrap_or(usize::MAX);
+        Self { words: vec![0; words] }
+    }
+
+    /// Adds a number; one beyond the length is left out.
+    pub fn insert(&mut self, number: u64) {
+        if let Some(word) = self.words.get_mut((number / 64) as usize) {
+            *word |= 1 << (number % 64);
+        }
+    }
+
+    /// Whether a number is in the set.
+    pub fn contains(&self, number: u64) -> bool {
+        self.words.get((number / 64) as usize).is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+
+    /// How many numbers are in the set.
+    pub fn count(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// The words of the set; number `n` is bit `n % 64` of word `n / 64`.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The words of the set, to be changed.
+    pub fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    /// Adds every number of another set of the same length.
+    pub fn union(&mut self, other: &Self) {
+        for (word, more) in self.words.iter_mut().zip(&other.words) {
+            *word |= more;
+        }
+    }
+
+    /// The numbers from `from` on, ascending, without the first `skip`, at most `limit`.
+    pub fn page(&self, from: u64, skip: u64, limit: usize) -> Vec<u64> {
+        let mut page = Vec::with_capacity(limit.min(1_024));
+        let mut skip = skip;
+        let first = (from / 64) as usize;
+        for (place, &word) in self.words.iter().enumerate().skip(first) {
+            let mut word = if place == first { word & (u64::MAX << (from % 64)) } else { word };
+            let ones = u64::from(word.count_ones());
+            if skip >= ones {
+                skip -= ones;
+                continue;
+            }
+            while word != 0 && page.len() < limit {
+                let bit = word.trailing_zeros();
+                word &= word - 1;
+                if skip > 0 {
+                    skip -= 1;
+                } else {
+                    page.push(place as u64 * 64 + u64::from(bit));
+                }
+            }
+            if page.len() >= limit {
+                break;
+            }
+        }
+        page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn pages_are_those_of_a_sorted_set(
+            numbers in proptest::collection::btree_set(0u64..300, 0..80),
+            from in 0u64..300, skip in 0u64..90, limit in 0usize..90,
+        ) {
+            let mut bitmap = Bitmap::new(300);
+            numbers.iter().for_each(|&number| bitmap.insert(number));
+            prop_assert_eq!(bitmap.count(), numbers.len() as u64);
+            let expected: Vec<u64> =
+                numbers.range(from..).copied().skip(skip as usize).take(limit).collect();
+            prop_assert_eq!(bitmap.page(from, skip, limit), expected);
+            let held: BTreeSet<u64> = (0..300).filter(|&number| bitmap.contains(number)).collect();
+            prop_assert_eq!(held, numbers);
+        }
+    }
+}

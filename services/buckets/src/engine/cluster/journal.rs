@@ -1,0 +1,133 @@
+//! What the index says about itself: one row of the journal table, replaced as a whole.
+
+use serde::{Deserialize, Serialize};
+
+use super::link::{ClusterError, Link, patient};
+use super::rows::Rows;
+use super::schema::{Servers, Tables};
+use super::sql;
+use crate::engine::{Journal, Limits};
+
+/// One state of the index; inserting it is the atomic step that shows the state.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// Counts every row of the table.
+    pub(super) version: u64,
+    /// Counts the steps after which rows that an older state shows may be deleted.
+    pub(super) purges: u64,
+    /// What every engine says.
+    pub(super) journal: Journal,
+    /// Batches of dead rows that are still stored and must not be shown.
+    pub(super) dead: Vec<u64>,
+}
+
+impl Record {
+    /// The largest visible file id; what a run adds lies behind it until its publish.
+    pub(super) fn cutoff(&self) -> u64 {
+        self.journal.open.as_ref().map_or(self.journal.rows, |open| open.first_row)
+    }
+
+    /// The condition that a row is visible in this state.
+    pub(super) fn visible(&self, tables: &Tables) -> String {
+        let mut condition = format!("id <= {}", self.cutoff());
+        if !self.dead.is_empty() {
+            condition.push_str(" AND NOT ");
+            condition.push_str(&self.is_dead(tables));
+        }
+        condition
+    }
+
+    /// The condition that a row belongs to a batch of dead rows.
+    pub(super) fn is_dead(&self, tables: &Tables) -> String {
+        dead_in(&tables.dead, &self.dead)
+    }
+}
+
+/// The condition that a row belongs to one of the batches.
+pub(super) fn dead_in(table: &str, batches: &[u64]) -> String {
+    let batches = sql::numbers(batches);
+    format!(
+        "((bucket, run) IN (SELECT bucket, run FROM {table} WHERE batch IN {batches} AND id = 0) \
+         OR id IN (SELECT id FROM {table} WHERE batch IN {batches} AND id > 0))"
+    )
+}
+
+/// The newest state; `None` when the tables are not there.
+pub(super) fn latest(
+    link: &Link,
+    tables: &Tables,
+    limits: &Limits,
+) -> Result<Option<Record>, ClusterError> {
+    let table = &tables.all_journal;
+    let statement = format!(
+        "SELECT document FROM {table} ORDER BY version DESC LIMIT 1 \
+         SETTINGS load_balancing = 'in_order' FORMAT RowBinary"
+    );
+    match link.ask_within(&link.target.base, &statement, limits) {
+        Ok(answer) => read(&answer).map(Some),
+        Err(error) if error.is_missing_table() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Version and purges of the newest state.
+pub(super) fn mark(link: &Link, tables: &Tables, limits: &Limits) -> Result<(u64, u64), ClusterError> {
+    let table = &tables.all_journal;
+    let statement = format!(
+        "SELECT version, purges FROM {table} ORDER BY version DESC LIMIT 1 \
+         SETTINGS load_balancing = 'in_order' FORMAT RowBinary"
+    );
+    let answer = link.ask_within(&link.target.base, &statement, limits)?;
+    let mut rows = Rows::of(&answer);
+    if rows.is_at_end() { Ok((0, 0)) } else { Ok((rows.u64()?, rows.u64()?)) }
+}
+
+/// Makes a state the newest one.
+pub(super) fn commit(
+    link: &Link,
+    servers: &Servers,
+    tables: &Tables,
+    record: &Record,
+) -> Result<(), ClusterError> {
+    let document = serde_json::to_string(record)
+        .map_err(|error| ClusterError::Wrong(format!("the journal: {error}")))?;
+    let statement = format!(
+        "INSERT INTO {} VALUES (0, {}, {}, {})",
+        tables.journal,
+        record.version,
+        record.purges,
+        sql::text(&document)
+    );
+    // The first one is the one that is read; the others follow it.
+    servers.keepers().try_for_each(|server| link.ask(&server.url, &statement).map(drop))
+}
+
+/// Brings servers that missed the last commit to the newest state, and gives it.
+pub(super) fn repair(
+    link: &Link,
+    servers: &Servers,
+    tables: &Tables,
+) -> Result<Record, ClusterError> {
+    let statement = format!(
+        "SELECT document FROM {} ORDER BY version DESC LIMIT 1 FORMAT RowBinary",
+        tables.journal
+    );
+    let mut states = Vec::new();
+    for server in servers.keepers() {
+        states.push(read(&link.ask_within(&server.url, &statement, &patient())?)?);
+    }
+    let newest = states.iter().max_by_key(|record| record.version).cloned().unwrap_or_default();
+    if states.iter().any(|record| record.version < newest.version) {
+        commit(link, servers, tables, &newest)?;
+    }
+    Ok(newest)
+}
+
+fn read(answer: &[u8]) -> Result<Record, ClusterError> {
+    let mut rows = Rows::of(answer);
+    if rows.is_at_end() {
+        return Ok(Record::default());
+    }
+    serde_json::from_str(&rows.text()?)
+        .map_err(|error| ClusterError::Wrong(format!("the journal cannot be read: {error}")))
+}

@@ -1,0 +1,318 @@
+//! Statements to the cluster's servers over HTTP.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant, SystemTime};
+
+use reqwest::Url;
+use tokio::runtime::Runtime;
+
+use super::target::Target;
+use crate::engine::{EngineError, Limits};
+
+const TABLE_EXISTS: u32 = 57;
+const TABLE_UNKNOWN: u32 = 60;
+const TOO_SLOW: u32 = 159;
+const CANCELLED: u32 = 394;
+const EXPRESSION: u32 = 427;
+
+/// How long a server may be silent when a connection is made.
+const CONNECT: Duration = Duration::from_secs(5);
+/// How long a statement may take that no search waits for.
+const PATIENCE: Duration = Duration::from_secs(24 * 3_600);
+/// How often a waiting search looks whether it has to stop.
+const TICK: Duration = Duration::from_millis(20);
+/// Servers of 18.16 close an idle connection after three seconds.
+const IDLE: Duration = Duration::from_millis(1_500);
+/// Characters of a server's reason that are kept.
+const LONGEST_REASON: usize = 400;
+
+/// Why a statement failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ClusterError {
+    /// The server answered with an error.
+    #[error("the cluster answered: {text} (code {code})")]
+    Server { code: u32, text: String },
+    /// No answer.
+    #[error("the cluster does not answer: {0}")]
+    Silent(String),
+    /// The search has to stop.
+    #[error("stopped")]
+    Stopped,
+    /// Another process writes.
+    #[error("{0}")]
+    Locked(String),
+    /// Something is not as it should be.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+impl ClusterError {
+    pub(super) fn is_existing_table(&self) -> bool {
+        matches!(self, Self::Server { code: TABLE_EXISTS, .. })
+    }
+
+    pub(super) fn is_missing_table(&self) -> bool {
+        matches!(self, Self::Server { code: TABLE_UNKNOWN, .. })
+    }
+}
+
+impl From<ClusterError> for EngineError {
+    fn from(error: ClusterError) -> Self {
+        match error {
+            ClusterError::Stopped
+            | ClusterError::Server { code: TOO_SLOW | CANCELLED, .. } => Self::Stopped,
+            ClusterError::Server { code: EXPRESSION, .. } => Self::Unsupported(
+                "the cluster's regular expressions cannot hold one that large".to_owned(),
+            ),
+            ClusterError::Server { code: TABLE_UNKNOWN, text } => Self::Missing(text),
+            ClusterError::Locked(holder) => Self::Locked(holder),
+            other => Self::Broken(other.to_string()),
+        }
+    }
+}
+
+/// A connection to all servers; statements go to one of them each.
+pub(super) struct Link {
+    pub(super) target: Target,
+    http: reqwest::Client,
+    /// `None` only while it is being dropped.
+    runtime: Option<Runtime>,
+    /// Nanoseconds of its beginning and a number make the names of statements different.
+    began: u128,
+    asked: AtomicU64,
+}
+
+impl Link {
+    pub(super) fn new(target: Target) -> Result<Self, ClusterError> {
+        // Whoever installed another one first has decided.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .connect_timeout(CONNECT)
+            .tcp_keepalive(Duration::from_secs(30))
+            .pool_idle_timeout(IDLE)
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|error| ClusterError::Wrong(format!("no HTTP client: {error}")))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("cluster")
+            .enable_all()
+            .build()
+            .map_err(|error| ClusterError::Wrong(format!("no thread for HTTP: {error}")))?;
+        let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let (runtime, began) = (Some(runtime), began.as_nanos());
+        Ok(Self { target, http, runtime, began, asked: AtomicU64::default() })
+    }
+
+    /// Runs a statement and waits for its answer.
+    pub(super) fn ask(&self, server: &Url, statement: &str) -> Result<Vec<u8>, ClusterError> {
+        self.ask_within(server, statement, &patient())
+    }
+
+    /// Runs a statement as long as a search may take.
+    pub(super) fn ask_within(
+        &self,
+        server: &Url,
+        statement: &str,
+        limits: &Limits,
+    ) -> Result<Vec<u8>, ClusterError> {
+        let left = limits.deadline.saturating_duration_since(Instant::now()).min(PATIENCE);
+        let name = self.name();
+        let seconds = (left.as_secs() + 1).to_string();
+        let request = self
+            .request(server, &name, left + CONNECT, &[("max_execution_time", &seconds)])
+            .body(statement.to_owned());
+        let answer = self.wait(answer_of(request), limits);
+        if matches!(answer, Err(ClusterError::Stopped)) {
+            self.cancel(server, &name);
+        }
+        answer
+    }
+
+    /// Starts an insert of rows; the receiver says how it ended.
+    pub(super) fn insert(
+        &self,
+        server: &Url,
+        statement: &str,
+        rows: Vec<u8>,
+    ) -> Result<Pending, ClusterError> {
+        let settings = [("insert_distributed_sync", "1"), ("query", statement)];
+        let request = self.request(server, &self.name(), PATIENCE, &settings).body(rows);
+        let (send, receive) = sync_channel(1);
+        self.runtime()?.spawn(async move {
+            // The receiver may be gone; then nobody asks how it ended.
+            let _ = send.send(answer_of(request).await.map(drop));
+        });
+        Ok(Pending(receive))
+    }
+
+    /// Runs something beside the statements until it is dropped.
+    pub(super) fn beside(
+        &self,
+        work: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<tokio::task::AbortHandle, ClusterError> {
+        Ok(self.runtime()?.spawn(work).abort_handle())
+    }
+
+    /// A statement to be sent by somebody else than the caller.
+    pub(super) fn prepared(&self, server: &Url, statement: String) -> reqwest::RequestBuilder {
+        self.request(server, &self.name(), CONNECT * 2, &[]).body(statement)
+    }
+
+    fn request(
+        &self,
+        server: &Url,
+        name: &str,
+        timeout: Duration,
+        settings: &[(&str, &str)],
+    ) -> reqwest::RequestBuilder {
+        let mut url = server.clone();
+        url.query_pairs_mut()
+            .append_pair("database", &self.target.database)
+            .append_pair("query_id", name)
+            // The status then tells whether the whole answer is there.
+            .append_pair("wait_end_of_query", "1")
+            .append_pair("buffer_size", "8388608")
+            // Lists of ids are long.
+            .append_pair("max_query_size", "67108864")
+            .append_pair("max_ast_elements", "10000000")
+            .append_pair("max_expanded_ast_elements", "10000000")
+            .extend_pairs(settings);
+        self.http
+            .post(url)
+            .basic_auth(&self.target.user, Some(&self.target.password))
+            .timeout(timeout)
+    }
+
+    fn name(&self) -> String {
+        let number = self.asked.fetch_add(1, Ordering::Relaxed);
+        format!("buckets-{}-{:x}-{number}", std::process::id(), self.began)
+    }
+
+    fn runtime(&self) -> Result<&Runtime, ClusterError> {
+        self.runtime.as_ref().ok_or_else(|| ClusterError::Silent("it is being closed".to_owned()))
+    }
+
+    fn wait<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, ClusterError>> + Send + 'static,
+        limits: &Limits,
+    ) -> Result<T, ClusterError> {
+        let (send, receive) = sync_channel(1);
+        let task = self.runtime()?.spawn(async move {
+            // The receiver is gone when the search was stopped.
+            let _ = send.send(work.await);
+        });
+        loop {
+            match receive.recv_timeout(TICK) {
+                Ok(answer) => return answer,
+                Err(RecvTimeoutError::Timeout) if limits.check().is_ok() => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    task.abort();
+                    return Err(ClusterError::Stopped);
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(ClusterError::Silent("the request was lost".to_owned()));
+                }
+            }
+        }
+    }
+
+    /// Tells a server that nobody waits any more; it stops by itself at the time limit.
+    fn cancel(&self, server: &Url, name: &str) {
+        let statement = format!("KILL QUERY WHERE query_id = {} ASYNC", super::sql::text(name));
+        let request = self.prepared(server, statement);
+        if let Ok(runtime) = self.runtime() {
+            runtime.spawn(async move {
+                if let Err(error) = answer_of(request).await {
+                    log::debug!("a search could not be cancelled: {error}");
+                }
+            });
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // Waiting for its threads is not allowed where this may be dropped.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// An insert under way.
+pub(super) struct Pending(std::sync::mpsc::Receiver<Result<(), ClusterError>>);
+
+impl Pending {
+    pub(super) fn finish(self) -> Result<(), ClusterError> {
+        self.0
+            .recv()
+            .unwrap_or_else(|_| Err(ClusterError::Silent("the request was lost".to_owned())))
+    }
+}
+
+/// Limits of a statement that no search waits for.
+pub(super) fn patient() -> Limits {
+    Limits::until(Instant::now() + PATIENCE, 1)
+}
+
+async fn answer_of(request: reqwest::RequestBuilder) -> Result<Vec<u8>, ClusterError> {
+    let silent = |error: reqwest::Error| {
+        if error.is_timeout() && !error.is_connect() {
+            return ClusterError::Stopped;
+        }
+        let error = error.without_url();
+        let mut text = error.to_string();
+        let mut cause = std::error::Error::source(&error);
+        while let Some(inner) = cause {
+            text = format!("{text}: {inner}");
+            cause = inner.source();
+        }
+        ClusterError::Silent(text)
+    };
+    let answer = request.send().await.map_err(silent)?;
+    let fine = answer.status().is_success();
+    let status = answer.status();
+    let body = answer.bytes().await.map_err(silent)?;
+    if fine {
+        return Ok(body.to_vec());
+    }
+    Err(refusal(status.as_u16(), &String::from_utf8_lossy(&body)))
+}
+
+/// Reads `Code: 60, e.displayText() = DB::Exception: Table …, e.what() = DB::Exception`, and the
+/// shorter form of newer servers.
+fn refusal(status: u16, body: &str) -> ClusterError {
+    let digits = body.trim_start().strip_prefix("Code: ").unwrap_or_default();
+    let end = digits.find(|symbol: char| !symbol.is_ascii_digit()).unwrap_or(digits.len());
+    let Ok(code) = digits[..end].parse() else {
+        return ClusterError::Silent(format!("status {status}, not from ClickHouse"));
+    };
+    let text = body.split_once("DB::Exception: ").map_or(body, |(_, text)| text);
+    let text = text.split(", e.what() = ").next().unwrap_or_default().trim();
+    ClusterError::Server { code, text: text.chars().take(LONGEST_REASON).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_and_new_errors_are_read() {
+        let old = "Code: 60, e.displayText() = DB::Exception: Table a.b doesn't exist., \
+                   e.what() = DB::Exception\n";
+        assert!(refusal(404, old).is_missing_table());
+        let new = "Code: 57. DB::Exception: Table a.b already exists. (TABLE_ALREADY_EXISTS) (version 24)";
+        assert!(refusal(500, new).is_existing_table());
+        assert_eq!(
+            EngineError::from(refusal(404, old)).to_string(),
+            "there is no index at Table a.b doesn't exist."
+        );
+        assert!(matches!(refusal(502, "<html>"), ClusterError::Silent(_)));
+        let slow = refusal(500, "Code: 159, e.displayText() = DB::Exception: Timeout exceeded");
+        assert!(matches!(EngineError::from(slow), EngineError::Stopped));
+    }
+}

@@ -1,0 +1,152 @@
+//! Rows as the server reads and writes them: the format `RowBinary`.
+
+use super::link::ClusterError;
+use crate::engine::NewFile;
+use crate::model::{extension, path, words};
+
+/// Appends a file in the order of the table's columns.
+pub(super) fn encode(
+    file: &NewFile,
+    id: u64,
+    run: u64,
+    bytes: &mut Vec<u8>,
+) -> Result<(), ClusterError> {
+    let (start, end) = path::file_name_span(file.path.as_bytes());
+    let place = |number: usize| {
+        u16::try_from(number)
+            .map_err(|_| ClusterError::Wrong(format!("a path of {} bytes", file.path.len())))
+    };
+    bytes.extend(id.to_le_bytes());
+    bytes.extend(file.bucket.to_le_bytes());
+    bytes.extend(file.kind.to_le_bytes());
+    bytes.extend(run.to_le_bytes());
+    text(&file.path, bytes);
+    bytes.extend(place(start)?.to_le_bytes());
+    bytes.extend(place(end - start)?.to_le_bytes());
+    let name = &file.path[start..end];
+    text(&padded_words(name), bytes);
+    text(&padded_words(&file.path), bytes);
+    bytes.extend(file.size.to_le_bytes());
+    bytes.extend(file.modified.to_le_bytes());
+    let mut suffixes = Vec::new();
+    extension::for_each(name, |suffix| suffixes.push(suffix.to_owned()));
+    length(suffixes.len(), bytes);
+    suffixes.iter().for_each(|suffix| text(suffix, bytes));
+    Ok(())
+}
+
+/// The words of a text with a space before, between and behind them; no word holds a space, so a
+/// phrase is a part of this text.
+pub(super) fn padded_words(value: &str) -> String {
+    let mut padded = String::with_capacity(value.len() + 2);
+    padded.push(' ');
+    words::for_each(value, |word| {
+        padded.push_str(word);
+        padded.push(' ');
+    });
+    padded
+}
+
+fn text(value: &str, bytes: &mut Vec<u8>) {
+    length(value.len(), bytes);
+    bytes.extend(value.as_bytes());
+}
+
+/// A length, seven bits to a byte, the lowest first.
+fn length(mut value: usize, bytes: &mut Vec<u8>) {
+    while value >= 0x80 {
+        bytes.push((value & 0x7f) as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+}
+
+/// Reads rows; the caller knows the columns.
+pub(super) struct Rows<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn of(answer: &'a [u8]) -> Self {
+        Self { rest: answer }
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    pub(super) fn u8(&mut self) -> Result<u8, ClusterError> {
+        Ok(self.take::<1>()?[0])
+    }
+
+    pub(super) fn u64(&mut self) -> Result<u64, ClusterError> {
+        Ok(u64::from_le_bytes(self.take()?))
+    }
+
+    pub(super) fn i64(&mut self) -> Result<i64, ClusterError> {
+        Ok(i64::from_le_bytes(self.take()?))
+    }
+
+    pub(super) fn text(&mut self) -> Result<String, ClusterError> {
+        let mut length = 0usize;
+        for shift in (0..35).step_by(7) {
+            let byte = self.u8()?;
+            length |= usize::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                let (value, rest) = self.rest.split_at_checked(length).ok_or_else(cut)?;
+                self.rest = rest;
+                return String::from_utf8(value.to_vec()).map_err(|_| cut());
+            }
+        }
+        Err(cut())
+    }
+
+    fn take<const LENGTH: usize>(&mut self) -> Result<[u8; LENGTH], ClusterError> {
+        let (value, rest) = self.rest.split_first_chunk().ok_or_else(cut)?;
+        self.rest = rest;
+        Ok(*value)
+    }
+}
+
+fn cut() -> ClusterError {
+    ClusterError::Wrong("an answer that cannot be read".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_padded_on_all_sides() {
+        assert_eq!(padded_words("Resume1-1_x.docx"), " resume1 1 x docx ");
+        assert_eq!(padded_words("***"), " ");
+    }
+
+    #[test]
+    fn a_row_is_read_back() {
+        let path = format!("a/{}.tar.gz", "x".repeat(200));
+        let file = NewFile { bucket: 2, kind: 3, path: path.clone(), size: 4, modified: 5 };
+        let mut bytes = Vec::new();
+        encode(&file, 1, 9, &mut bytes).unwrap();
+        let mut rows = Rows::of(&bytes);
+        let numbers: Vec<u64> = (0..4).map(|_| rows.u64().unwrap()).collect();
+        assert_eq!(numbers, [1, 2, 3, 9]);
+        assert_eq!(rows.text().unwrap(), path);
+        let span: [u8; 4] = rows.take().unwrap();
+        assert_eq!(span, [2, 0, 207, 0]);
+        assert_eq!(rows.text().unwrap(), format!(" {} tar gz ", "x".repeat(200)));
+        assert_eq!(rows.text().unwrap(), format!(" a {} tar gz ", "x".repeat(200)));
+        assert_eq!((rows.i64().unwrap(), rows.i64().unwrap()), (4, 5));
+        assert_eq!(rows.u8().unwrap(), 2);
+        assert_eq!((rows.text().unwrap(), rows.text().unwrap()), ("gz".into(), "tar.gz".into()));
+        assert!(rows.is_at_end());
+        assert!(rows.u8().is_err());
+    }
+
+    #[test]
+    fn an_answer_that_ends_too_early_is_an_error() {
+        assert!(Rows::of(&[5, b'a']).text().is_err());
+        assert!(Rows::of(&[0xff; 9]).text().is_err());
+        assert!(Rows::of(&[1, 2]).u64().is_err());
+    }
+}

@@ -1,0 +1,182 @@
+//! The tables of a generation on every server.
+
+use reqwest::Url;
+
+use super::link::{ClusterError, Link};
+use super::sql;
+use super::target::{Target, is_name};
+
+/// A server of the cluster.
+#[derive(Clone, Debug)]
+pub(super) struct Server {
+    /// Servers with the same number hold the same rows.
+    pub(super) shard: u32,
+    pub(super) url: Url,
+}
+
+/// The servers of a cluster.
+#[derive(Clone, Debug)]
+pub(super) struct Servers {
+    /// Name of the cluster in the servers' configuration; `None`: one server.
+    pub(super) cluster: Option<String>,
+    /// By shard, first replica first; never empty.
+    all: Vec<Server>,
+}
+
+impl Servers {
+    /// Asks the first server who belongs to the cluster.
+    pub(super) fn of(link: &Link, cluster: Option<&str>) -> Result<Self, ClusterError> {
+        let Some(name) = cluster else {
+            let all = vec![Server { shard: 1, url: link.target.base.clone() }];
+            return Ok(Self { cluster: None, all });
+        };
+        if !is_name(name) {
+            return Err(ClusterError::Wrong(
+                "CLUSTER_NAME must be of letters, digits and _".to_owned(),
+            ));
+        }
+        let statement = format!(
+            "SELECT shard_num, host_name FROM system.clusters WHERE cluster = {} \
+             ORDER BY shard_num, replica_num FORMAT TSV",
+            sql::text(name)
+        );
+        let answer = link.ask(&link.target.base, &statement)?;
+        let mut all = Vec::new();
+        for line in String::from_utf8_lossy(&answer).lines() {
+            let (shard, host) = line.split_once('\t').unwrap_or((line, ""));
+            let shard = shard.parse().map_err(|_| ClusterError::Wrong("a shard".to_owned()))?;
+            all.push(Server { shard, url: link.target.at_host(host)? });
+        }
+        if all.is_empty() {
+            return Err(ClusterError::Wrong(format!("the servers know no cluster {name}")));
+        }
+        Ok(Self { cluster: Some(name.to_owned()), all })
+    }
+
+    pub(super) fn all(&self) -> &[Server] {
+        &self.all
+    }
+
+    /// The first replica of every shard: together all rows, each once.
+    pub(super) fn one_of_each_shard(&self) -> Vec<&Server> {
+        let mut chosen: Vec<&Server> = Vec::new();
+        for server in &self.all {
+            if chosen.last().is_none_or(|last| last.shard != server.shard) {
+                chosen.push(server);
+            }
+        }
+        chosen
+    }
+
+    /// The servers that keep the journal.
+    pub(super) fn keepers(&self) -> impl Iterator<Item = &Server> {
+        let shard = self.all.first().map(|server| server.shard);
+        self.all.iter().filter(move |server| Some(server.shard) == shard)
+    }
+
+    /// A table or system table on one server per shard, for a `FROM`.
+    pub(super) fn across(&self, database: &str, table: &str) -> String {
+        match &self.cluster {
+            Some(name) => format!("cluster({}, {database}, {table})", sql::text(name)),
+            None => format!("{database}.{table}"),
+        }
+    }
+}
+
+/// The tables of one generation.
+#[derive(Clone, Debug)]
+pub(super) struct Tables {
+    pub(super) database: String,
+    /// Rows of this server.
+    pub(super) files: String,
+    /// Rows that are to be deleted: pairs of bucket and run, or file ids.
+    pub(super) dead: String,
+    /// What the index says about itself.
+    pub(super) journal: String,
+    /// Rows of all servers.
+    pub(super) all_files: String,
+    /// The journal, from every server.
+    pub(super) all_journal: String,
+}
+
+impl Tables {
+    pub(super) fn of(generation: u32, target: &Target, servers: &Servers) -> Self {
+        let local = |name: &str| format!("{}.buckets_{name}_{generation}", target.database);
+        let all = |name: &str| match servers.cluster {
+            Some(_) => format!("{}_all", local(name)),
+            None => local(name),
+        };
+        Self {
+            database: target.database.clone(),
+            files: local("files"),
+            dead: local("dead"),
+            journal: local("journal"),
+            all_files: all("files"),
+            all_journal: all("journal"),
+        }
+    }
+
+    /// A table's name without its database.
+    pub(super) fn bare(table: &str) -> &str {
+        table.split_once('.').map_or(table, |(_, name)| name)
+    }
+
+    fn statements(&self, servers: &Servers) -> Vec<String> {
+        let Self { files, dead, journal, .. } = self;
+        let mut statements = vec![
+            format!("CREATE TABLE IF NOT EXISTS {files} {FILES}"),
+            format!("CREATE TABLE IF NOT EXISTS {dead} {DEAD}"),
+            format!("CREATE TABLE IF NOT EXISTS {journal} {JOURNAL}"),
+        ];
+        if let Some(cluster) = &servers.cluster {
+            for (all, local, key) in
+                [(&self.all_files, files, "bucket"), (&self.all_journal, journal, "0")]
+            {
+                statements.push(format!(
+                    "CREATE TABLE IF NOT EXISTS {all} AS {local} \
+                     ENGINE = Distributed({cluster}, {}, {}, {key})",
+                    self.database,
+                    Self::bare(local)
+                ));
+            }
+        }
+        statements
+    }
+
+    /// Makes what is missing.
+    pub(super) fn create(&self, link: &Link, servers: &Servers) -> Result<(), ClusterError> {
+        for server in servers.all() {
+            for statement in self.statements(servers) {
+                link.ask(&server.url, &statement)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops everything.
+    pub(super) fn drop(&self, link: &Link, servers: &Servers) -> Result<(), ClusterError> {
+        let mut names = vec![&self.files, &self.dead, &self.journal];
+        if servers.cluster.is_some() {
+            names.splice(0..0, [&self.all_files, &self.all_journal]);
+        }
+        for server in servers.all() {
+            for name in &names {
+                link.ask(&server.url, &format!("DROP TABLE IF EXISTS {name}"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Partitions are ranges of ids: a run touches few of them, so that a deletion rewrites little,
+/// and reading on from an id skips what lies before.
+const FILES: &str = "(id UInt64, bucket UInt64, kind UInt64, run UInt64, path String, \
+    name_at UInt16, name_length UInt16, name_words String, path_words String, \
+    size Int64, modified Int64, extensions Array(String)) \
+    ENGINE = MergeTree PARTITION BY intDiv(id, 50000000) ORDER BY (bucket, id) \
+    SETTINGS old_parts_lifetime = 1";
+const DEAD: &str = "(batch UInt64, bucket UInt64, run UInt64, id UInt64) \
+    ENGINE = MergeTree ORDER BY (batch, bucket, id) SETTINGS old_parts_lifetime = 1";
+/// Merges keep the newest version of the one slot.
+const JOURNAL: &str = "(slot UInt8, version UInt64, purges UInt64, document String) \
+    ENGINE = ReplacingMergeTree(version) ORDER BY slot SETTINGS old_parts_lifetime = 1";

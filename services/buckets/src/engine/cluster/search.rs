@@ -1,0 +1,145 @@
+//! Answers a search: total, ids of the page, rows of the page.
+
+use std::collections::HashMap;
+
+use super::ClusterIndex;
+use super::filter;
+use super::link::ClusterError;
+use super::rows::Rows;
+use super::sql;
+use super::view::View;
+use crate::engine::{EngineError, Limits};
+use crate::model::file_query::{FileQuery, FileRow, Found, Order, Position};
+
+/// Pages up to this length are found by their ids first, which leaves the paths of all other
+/// matches unread.
+const SHORT: usize = 1_000;
+
+/// The answer as of one state.
+pub(super) fn answer(
+    index: &ClusterIndex,
+    view: &View,
+    query: &FileQuery,
+    limits: &Limits,
+) -> Result<Found, EngineError> {
+    if query.buckets.as_ref().is_some_and(Vec::is_empty) {
+        return Ok(Found::default());
+    }
+    let mut conditions = vec![view.record.visible(&index.tables)];
+    conditions.extend(filter::conditions(query)?);
+    let condition = conditions.join(" AND ");
+    let search = Search { index, query, limits, condition };
+    let total = search.total(view)?;
+    let beyond = matches!(query.position, Position::Offset(start) if start >= total);
+    if total == 0 || beyond {
+        return Ok(Found { total, ..Found::default() });
+    }
+    let mut rows = if query.limit <= SHORT { search.by_ids()? } else { search.long_page(view)? };
+    let more = rows.len() > query.limit;
+    rows.truncate(query.limit);
+    Ok(Found { total, rows: rows.into_iter().flatten().collect(), more })
+}
+
+struct Search<'a> {
+    index: &'a ClusterIndex,
+    query: &'a FileQuery,
+    limits: &'a Limits,
+    condition: String,
+}
+
+/// A row of the page; `None`: it was removed meanwhile.
+type Slot = Option<FileRow>;
+
+impl Search<'_> {
+    fn total(&self, view: &View) -> Result<u64, ClusterError> {
+        if filter::is_by_bucket(self.query) {
+            return Ok(view.total_by_bucket(self.query));
+        }
+        if let Some(total) = view.known_total(&self.condition) {
+            return Ok(total);
+        }
+        let answer = self.ask(&format!(
+            "SELECT count() FROM {} WHERE {}",
+            self.index.tables.all_files, self.condition
+        ))?;
+        let total = Rows::of(&answer).u64()?;
+        view.remember_total(&self.condition, total);
+        Ok(total)
+    }
+
+    /// Ids first, then their rows.
+    fn by_ids(&self) -> Result<Vec<Slot>, ClusterError> {
+        let answer = self.page("id, bucket", "")?;
+        let mut rows = Rows::of(&answer);
+        let (mut ids, mut buckets) = (Vec::new(), Vec::new());
+        while !rows.is_at_end() {
+            ids.push(rows.u64()?);
+            buckets.push(rows.u64()?);
+        }
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        buckets.sort_unstable();
+        buckets.dedup();
+        let answer = self.ask(&format!(
+            "SELECT id, bucket, path, size, modified FROM {} WHERE bucket IN {} AND id IN {}",
+            self.index.tables.all_files,
+            sql::numbers(&buckets),
+            sql::numbers(&ids)
+        ))?;
+        let mut found: HashMap<u64, FileRow> = HashMap::new();
+        found.extend(read(&answer)?.into_iter().map(|row| (row.id, row)));
+        Ok(ids.iter().map(|id| found.remove(id)).collect())
+    }
+
+    /// All columns at once. What follows an id in index order mostly follows it closely, and a
+    /// narrow range of ids touches few partitions.
+    fn long_page(&self, view: &View) -> Result<Vec<Slot>, ClusterError> {
+        let columns = "id, bucket, path, size, modified";
+        if let (Order::Index, Position::After(place)) = (self.query.order, self.query.position) {
+            let last = place.id.saturating_add(self.query.limit as u64 * 4);
+            if last < view.record.cutoff() {
+                let rows = read(&self.page(columns, &format!(" AND id <= {last}"))?)?;
+                if rows.len() > self.query.limit {
+                    return Ok(rows.into_iter().map(Some).collect());
+                }
+            }
+        }
+        Ok(read(&self.page(columns, "")?)?.into_iter().map(Some).collect())
+    }
+
+    /// One row more than wanted, to see whether more follow.
+    fn page(&self, columns: &str, further: &str) -> Result<Vec<u8>, ClusterError> {
+        let (after, skip) = match self.query.position {
+            Position::Offset(start) => (String::new(), start),
+            Position::After(place) => (format!(" AND {}", filter::after(self.query, place)), 0),
+        };
+        self.ask(&format!(
+            "SELECT {columns} FROM {} WHERE {}{after}{further} ORDER BY {} LIMIT {skip}, {}",
+            self.index.tables.all_files,
+            self.condition,
+            filter::order(self.query),
+            self.query.limit + 1
+        ))
+    }
+
+    fn ask(&self, statement: &str) -> Result<Vec<u8>, ClusterError> {
+        let link = &self.index.link;
+        link.ask_within(&link.target.base, &format!("{statement} FORMAT RowBinary"), self.limits)
+    }
+}
+
+fn read(answer: &[u8]) -> Result<Vec<FileRow>, ClusterError> {
+    let mut rows = Rows::of(answer);
+    let mut found = Vec::new();
+    while !rows.is_at_end() {
+        found.push(FileRow {
+            id: rows.u64()?,
+            bucket: rows.u64()?,
+            path: rows.text()?,
+            size: rows.i64()?,
+            modified: rows.i64()?,
+        });
+    }
+    Ok(found)
+}

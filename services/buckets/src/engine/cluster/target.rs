@@ -1,0 +1,91 @@
+//! `CLUSTER_URL` taken apart; what it says about the user is never shown.
+
+use std::fmt;
+
+use percent_encoding::percent_decode_str;
+use reqwest::Url;
+
+use super::link::ClusterError;
+
+/// Where the cluster is and who asks.
+#[derive(Clone)]
+pub(super) struct Target {
+    /// The first server, without user, password and database.
+    pub(super) base: Url,
+    pub(super) user: String,
+    pub(super) password: String,
+    pub(super) database: String,
+}
+
+impl Target {
+    /// Reads `http(s)://user:password@host:port/?database=name`.
+    pub(super) fn parse(text: &str) -> Result<Self, ClusterError> {
+        let wrong = |why: &str| ClusterError::Wrong(format!("CLUSTER_URL: {why}"));
+        // The parser's own error is left out: it may quote the password.
+        let mut base = Url::parse(text).map_err(|_| wrong("it is not a URL"))?;
+        if !matches!(base.scheme(), "http" | "https") || base.host().is_none() {
+            return Err(wrong("it must begin with http:// or https:// and name a host"));
+        }
+        let decoded = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
+        let user = decoded(base.username());
+        let password = decoded(base.password().unwrap_or_default());
+        let named = base.query_pairs().find(|(name, _)| name == "database");
+        let database = named.map_or_else(|| "default".to_owned(), |(_, value)| value.into_owned());
+        if !is_name(&database) {
+            return Err(wrong("the database's name must be of letters, digits and _"));
+        }
+        base.set_query(None);
+        base.set_fragment(None);
+        if base.set_username("").is_err() || base.set_password(None).is_err() {
+            return Err(wrong("it cannot hold a user"));
+        }
+        let user = if user.is_empty() { "default".to_owned() } else { user };
+        Ok(Self { base, user, password, database })
+    }
+
+    /// The same interface of another server.
+    pub(super) fn at_host(&self, host: &str) -> Result<Url, ClusterError> {
+        let mut url = self.base.clone();
+        let bracketed = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+        url.set_host(Some(&bracketed))
+            .map_err(|_| ClusterError::Wrong(format!("{host} is no name of a server")))?;
+        Ok(url)
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Target({}, database {})", self.base, self.database)
+    }
+}
+
+/// Whether a text may stand in a statement as the name of a database or cluster.
+pub(super) fn is_name(text: &str) -> bool {
+    let fine = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    !text.is_empty() && text.bytes().all(fine) && !text.starts_with(|first: char| first.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn user_and_password_leave_the_url() {
+        let target = Target::parse("https://us%40er:pass%2Fword@host:8443/?database=files").unwrap();
+        assert_eq!(target.base.as_str(), "https://host:8443/");
+        assert_eq!((target.user.as_str(), target.password.as_str()), ("us@er", "pass/word"));
+        assert_eq!(target.database, "files");
+        assert!(!format!("{target:?}").contains("pass"));
+        assert_eq!(target.at_host("::1").unwrap().as_str(), "https://[::1]:8443/");
+        assert_eq!(target.at_host("other").unwrap().as_str(), "https://other:8443/");
+    }
+
+    #[test]
+    fn a_wrong_url_is_refused_without_being_quoted() {
+        for text in ["secret", "ftp://u:secret@host/", "http://u:secret@:9/", "http://h/?database=a;b"]
+        {
+            let error = Target::parse(text).unwrap_err().to_string();
+            assert!(error.starts_with("CLUSTER_URL") && !error.contains("secret"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! One published state as this process knows it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::journal::{self, Record};
+use super::link::{ClusterError, Link, patient};
+use super::rows::Rows;
+use super::schema::{Servers, Tables};
+use super::sql;
+use crate::engine::Snapshot;
+use crate::model::file_query::FileQuery;
+
+/// Totals that are kept; paging through one search counts only once.
+const MOST_TOTALS: usize = 256;
+/// Attempts to read a state that does not change under the reading.
+const ATTEMPTS: usize = 20;
+
+/// One published state.
+pub(super) struct View {
+    pub(super) record: Record,
+    pub(super) snapshot: Arc<Snapshot>,
+    totals: Mutex<HashMap<String, u64>>,
+}
+
+impl View {
+    /// Reads the newest state; `None` when the tables are not there.
+    pub(super) fn read(
+        link: &Link,
+        servers: &Servers,
+        tables: &Tables,
+    ) -> Result<Option<Self>, ClusterError> {
+        for _ in 0..ATTEMPTS {
+            let Some(record) = journal::latest(link, tables, &patient())? else {
+                return Ok(None);
+            };
+            let counts = counts(link, tables, &record)?;
+            if journal::mark(link, tables, &patient())?.1 != record.purges {
+                continue;
+            }
+            let snapshot = Snapshot {
+                journal: record.journal.clone(),
+                counts: Arc::new(counts),
+                disk_bytes: disk_bytes(link, servers, tables)?,
+            };
+            return Ok(Some(Self {
+                record,
+                snapshot: Arc::new(snapshot),
+                totals: Mutex::default(),
+            }));
+        }
+        Err(ClusterError::Wrong("publishes follow each other too fast to be read".to_owned()))
+    }
+
+    /// The total of a search that asks for buckets only.
+    pub(super) fn total_by_bucket(&self, query: &FileQuery) -> u64 {
+        let counts = &self.snapshot.counts;
+        let wanted = |bucket: &u64| query.excluded_buckets.binary_search(bucket).is_err();
+        match &query.buckets {
+            None => counts.iter().filter(|(bucket, _)| wanted(bucket)).map(|(_, count)| count).sum(),
+            Some(buckets) => {
+                let mut named = buckets.clone();
+                named.dedup();
+                named.iter().filter(|bucket| wanted(bucket)).filter_map(|bucket| counts.get(bucket)).sum()
+            }
+        }
+    }
+
+    pub(super) fn known_total(&self, condition: &str) -> Option<u64> {
+        self.totals.lock().unwrap_or_else(PoisonError::into_inner).get(condition).copied()
+    }
+
+    pub(super) fn remember_total(&self, condition: &str, total: u64) {
+        let mut totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
+        if totals.len() >= MOST_TOTALS {
+            totals.clear();
+        }
+        totals.insert(condition.to_owned(), total);
+    }
+}
+
+/// Visible files per bucket.
+pub(super) fn counts(
+    link: &Link,
+    tables: &Tables,
+    record: &Record,
+) -> Result<BTreeMap<u64, u64>, ClusterError> {
+    let statement = format!(
+        "SELECT bucket, count() FROM {} WHERE {} GROUP BY bucket FORMAT RowBinary",
+        tables.all_files,
+        record.visible(tables)
+    );
+    let answer = link.ask(&link.target.base, &statement)?;
+    let mut rows = Rows::of(&answer);
+    let mut counts = BTreeMap::new();
+    while !rows.is_at_end() {
+        counts.insert(rows.u64()?, rows.u64()?);
+    }
+    Ok(counts)
+}
+
+/// Bytes of one copy of the rows.
+fn disk_bytes(link: &Link, servers: &Servers, tables: &Tables) -> Result<u64, ClusterError> {
+    let statement = format!(
+        "SELECT sum(bytes_on_disk) FROM {} WHERE active AND database = {} AND table = {} \
+         FORMAT RowBinary",
+        servers.across("system", "parts"),
+        sql::text(&tables.database),
+        sql::text(Tables::bare(&tables.files))
+    );
+    Rows::of(&link.ask(&link.target.base, &statement)?).u64()
+}

@@ -1,0 +1,215 @@
+//! The path column: every path ever added, in the order of file ids.
+//!
+//! | File | Content |
+//! |---|---|
+//! | `paths` | paths, each followed by a NUL |
+//! | `ends` | for each row where its path ends in `paths`, the NUL included: 8 bytes, little endian |
+//! | `owners` | for each row its bucket id: 4 bytes, little endian |
+//!
+//! Row `r` is the file with id `r + 1`. Files only grow; what the last commit does not cover is
+//! overwritten by the next writer, and readers never look beyond the rows of their own commit.
+//! A removal overwrites paths with NULs, so a purged row is one that begins with a NUL.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
+
+use crate::engine::EngineError;
+
+const PATHS: &str = "paths";
+const ENDS: &str = "ends";
+const OWNERS: &str = "owners";
+
+/// The column as a reader sees it: mapped files, cut to the rows of one commit.
+pub(super) struct PathColumn {
+    paths: OwnedBytes,
+    ends: OwnedBytes,
+    owners: OwnedBytes,
+    rows: u64,
+}
+
+impl PathColumn {
+    /// Maps the first `rows` rows.
+    pub(super) fn open(folder: &Path, rows: u64, bytes: u64) -> Result<Self, EngineError> {
+        let directory = MmapDirectory::open(folder)
+            .map_err(|error| EngineError::Broken(format!("{}: {error}", folder.display())))?;
+        let map = |name: &str, length: u64| -> Result<OwnedBytes, EngineError> {
+            let length = usize::try_from(length)
+                .map_err(|_| EngineError::Broken(format!("{name} is too long")))?;
+            let file = directory
+                .open_read(Path::new(name))
+                .map_err(|error| EngineError::Broken(error.to_string()))?;
+            let mapped = file.read_bytes()?;
+            if mapped.len() < length {
+                return Err(EngineError::Broken(format!("{name} is shorter than its commit says")));
+            }
+            Ok(mapped.slice(0..length))
+        };
+        Ok(Self {
+            paths: map(PATHS, bytes)?,
+            ends: map(ENDS, rows * 8)?,
+            owners: map(OWNERS, rows * 4)?,
+            rows,
+        })
+    }
+
+    /// Rows of the column.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// All paths with their NULs.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.paths
+    }
+
+    /// Where row `row` begins; for the number of rows, where the last one ends.
+    pub(super) fn start(&self, row: u64) -> usize {
+        if row == 0 { 0 } else { self.end(row - 1) }
+    }
+
+    /// Where row `row` ends, behind its NUL.
+    pub(super) fn end(&self, row: u64) -> usize {
+        let at = row as usize * 8;
+        let mut word = [0; 8];
+        word.copy_from_slice(&self.ends[at..at + 8]);
+        u64::from_le_bytes(word) as usize
+    }
+
+    /// The path of a row; empty when it was purged.
+    pub(super) fn path(&self, row: u64) -> &[u8] {
+        let path = &self.paths[self.start(row)..self.end(row).saturating_sub(1)];
+        if path.first() == Some(&0) { &[] } else { path }
+    }
+
+    /// The bucket of a row.
+    pub(super) fn owner(&self, row: u64) -> u64 {
+        let at = row as usize * 4;
+        let mut word = [0; 4];
+        word.copy_from_slice(&self.owners[at..at + 4]);
+        u64::from(u32::from_le_bytes(word))
+    }
+
+    /// The first row at or after `from` that ends behind byte `at`.
+    pub(super) fn row_at(&self, from: u64, at: usize) -> u64 {
+        let mut step = 1;
+        let mut low = from;
+        while low + step < self.rows && self.end(low + step - 1) <= at {
+            low += step;
+            step *= 2;
+        }
+        let mut high = (low + step).min(self.rows);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.end(middle) <= at { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+
+    /// Looks for rows that contradict each other; each text names one fault.
+    pub(super) fn faults(&self) -> Vec<String> {
+        let mut start = 0;
+        for row in 0..self.rows {
+            let end = self.end(row);
+            if end <= start || end > self.paths.len() || self.paths[end - 1] != 0 {
+                return vec![format!("path column: row {row} does not end where it should")];
+            }
+            let path = &self.paths[start..end - 1];
+            let purged = path.iter().all(|&byte| byte == 0);
+            if !purged && (path.contains(&0) || std::str::from_utf8(path).is_err()) {
+                return vec![format!("path column: row {row} is damaged")];
+            }
+            start = end;
+        }
+        if start == self.paths.len() {
+            Vec::new()
+        } else {
+            vec!["path column: bytes behind the last row".to_owned()]
+        }
+    }
+}
+
+/// The column as its one writer sees it.
+pub(super) struct ColumnWriter {
+    folder: PathBuf,
+    paths: BufWriter<File>,
+    ends: BufWriter<File>,
+    owners: BufWriter<File>,
+    rows: u64,
+    bytes: u64,
+}
+
+impl ColumnWriter {
+    /// Opens the column behind the rows of the last commit.
+    pub(super) fn open(folder: &Path, rows: u64, bytes: u64) -> Result<Self, EngineError> {
+        std::fs::create_dir_all(folder)?;
+        let open = |name: &str, length: u64| -> Result<BufWriter<File>, EngineError> {
+            let path = folder.join(name);
+            let mut file =
+                OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+            if file.metadata()?.len() < length {
+                return Err(EngineError::Broken(format!("{name} is shorter than its commit says")));
+            }
+            file.set_len(length)?;
+            file.seek(SeekFrom::End(0))?;
+            Ok(BufWriter::with_capacity(1 << 20, file))
+        };
+        Ok(Self {
+            folder: folder.to_owned(),
+            paths: open(PATHS, bytes)?,
+            ends: open(ENDS, rows * 8)?,
+            owners: open(OWNERS, rows * 4)?,
+            rows,
+            bytes,
+        })
+    }
+
+    /// Rows and bytes so far.
+    pub(super) fn size(&self) -> (u64, u64) {
+        (self.rows, self.bytes)
+    }
+
+    /// Adds a row and gives its file id.
+    pub(super) fn push(&mut self, path: &str, bucket: u64) -> Result<u64, EngineError> {
+        let owner = u32::try_from(bucket)
+            .map_err(|_| EngineError::Broken("bucket ids are used up".to_owned()))?;
+        self.paths.write_all(path.as_bytes())?;
+        self.paths.write_all(&[0])?;
+        self.bytes += path.len() as u64 + 1;
+        self.ends.write_all(&self.bytes.to_le_bytes())?;
+        self.owners.write_all(&owner.to_le_bytes())?;
+        self.rows += 1;
+        Ok(self.rows)
+    }
+
+    /// Makes all rows durable.
+    pub(super) fn sync(&mut self) -> Result<(), EngineError> {
+        for file in [&mut self.paths, &mut self.ends, &mut self.owners] {
+            file.flush()?;
+            file.get_ref().sync_data()?;
+        }
+        Ok(())
+    }
+
+    /// Goes back to an earlier size.
+    pub(super) fn rewind(&mut self, rows: u64, bytes: u64) -> Result<(), EngineError> {
+        self.sync()?;
+        *self = Self::open(&self.folder, rows, bytes)?;
+        Ok(())
+    }
+
+    /// Overwrites the paths of rows with NULs, durably; rows must be synced.
+    pub(super) fn purge(&mut self, column: &PathColumn, rows: &[u64]) -> Result<(), EngineError> {
+        let zeros = [0u8; 8_192];
+        let file = self.paths.get_ref();
+        for &row in rows {
+            let (start, end) = (column.start(row), column.end(row));
+            file.write_all_at(&zeros[..(end - start).min(zeros.len())], start as u64)?;
+        }
+        file.sync_data()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,45 @@
+//! Which documents a publish or a removal deletes.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use tantivy::DocId;
+use tantivy::index::SegmentReader;
+use tantivy::query::Query;
+use tantivy::query::doc_predicate_query::{DocPredicateQuery, FunctionPredicate};
+
+use super::schema::{BUCKET, ID, RUN};
+
+/// Documents to delete: single ids, and all of some buckets but those of one run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Doomed {
+    pub(super) ids: HashSet<u64>,
+    pub(super) buckets: HashSet<u64>,
+    pub(super) spared_run: u64,
+}
+
+impl Doomed {
+    pub(super) fn is_empty(&self) -> bool {
+        self.ids.is_empty() && self.buckets.is_empty()
+    }
+
+    /// The query that finds them.
+    pub(super) fn into_query(self) -> Box<dyn Query> {
+        let doomed = Arc::new(self);
+        let predicate = FunctionPredicate::from(move |reader: &SegmentReader| {
+            let fast = reader.fast_fields();
+            let ids = fast.column_first_or_default::<u64>(ID)?;
+            let buckets = fast.column_first_or_default::<u64>(BUCKET)?;
+            let runs = fast.column_first_or_default::<u64>(RUN)?;
+            let doomed = Arc::clone(&doomed);
+            Ok(move |document: DocId| {
+                (!doomed.buckets.is_empty()
+                    && runs.get_val(document) != doomed.spared_run
+                    && doomed.buckets.contains(&buckets.get_val(document)))
+                    || (!doomed.ids.is_empty() && doomed.ids.contains(&ids.get_val(document)))
+            })
+        });
+        let query: DocPredicateQuery = predicate.into();
+        Box::new(query)
+    }
+}

@@ -1,0 +1,56 @@
+//! Locks that the operating system drops with the process that holds them.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+use crate::engine::EngineError;
+
+/// A lock on a folder, held until it is dropped.
+#[derive(Debug)]
+pub struct FolderLock {
+    _file: File,
+}
+
+impl FolderLock {
+    /// Shares the folder with other readers.
+    pub fn shared(folder: &Path) -> Result<Self, EngineError> {
+        let file = open(&folder.join("readers.lock"))?;
+        file.lock_shared()?;
+        Ok(Self { _file: file })
+    }
+
+    /// Whether nobody reads the folder: then its holder may delete it.
+    pub fn unused(folder: &Path) -> Result<Option<Self>, EngineError> {
+        let file = open(&folder.join("readers.lock"))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error.into()),
+        }
+    }
+
+    /// Takes the one right to write, or fails with what its holder said about itself.
+    pub fn exclusive(folder: &Path, holder: &str) -> Result<Self, EngineError> {
+        std::fs::create_dir_all(folder)?;
+        let mut file = open(&folder.join("writer.lock"))?;
+        match file.try_lock() {
+            Ok(()) => {
+                file.set_len(0)?;
+                file.rewind()?;
+                file.write_all(holder.as_bytes())?;
+                Ok(Self { _file: file })
+            }
+            Err(TryLockError::WouldBlock) => {
+                let mut text = String::new();
+                file.read_to_string(&mut text)?;
+                Err(EngineError::Locked(text))
+            }
+            Err(TryLockError::Error(error)) => Err(error.into()),
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<File, std::io::Error> {
+    OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)
+}

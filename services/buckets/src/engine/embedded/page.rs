@@ -1,0 +1,102 @@
+//! Answers a search: chooses the way, finds the page, reads its rows.
+
+use std::sync::Arc;
+
+use tantivy::query::Query;
+
+use super::best::Best;
+use super::collect::{BitCollector, PageCollector};
+use super::view::View;
+use super::{query, scan};
+use crate::engine::bitmap::Bitmap;
+use crate::engine::{EngineError, Limits};
+use crate::model::file_query::{FileQuery, Found, Matching, Order, Position};
+
+/// The total and the page of a search.
+pub(super) fn answer(
+    view: &View,
+    query: &FileQuery,
+    limits: &Limits,
+) -> Result<Found, EngineError> {
+    if query.buckets.as_ref().is_some_and(Vec::is_empty) {
+        return Ok(Found::default());
+    }
+    if let Matching::Expression(expression) = &query.matching {
+        let allowed = allowed(view, query)?;
+        let hits = scan::matching_rows(&view.column, expression, query.full_path, &allowed, limits)?;
+        return match query.order {
+            Order::Index => Ok(page_of(view, query, &hits, hits.count())),
+            _ => collected(view, query, limits, &*view.visible_query(), Some(Arc::new(hits))),
+        };
+    }
+    if is_everything(query) && query.order == Order::Index {
+        let (bitmap, count) = view.visible()?;
+        return Ok(page_of(view, query, bitmap, *count));
+    }
+    collected(view, query, limits, &*query::compile(view, query), None)
+}
+
+/// Whether no filter is set.
+fn is_everything(query: &FileQuery) -> bool {
+    let unfiltered = match &query.matching {
+        Matching::Words(keywords) => keywords.is_empty(),
+        Matching::All | Matching::Expression(_) => true,
+    };
+    unfiltered
+        && query.buckets.is_none()
+        && query.excluded_buckets.is_empty()
+        && query.types.is_empty()
+        && query.extensions.is_empty()
+        && query.stop_extensions.is_empty()
+        && query.modified.is_open()
+        && query.size.is_open()
+}
+
+/// The rows that pass everything but the expression.
+fn allowed(view: &View, query: &FileQuery) -> Result<Bitmap, EngineError> {
+    if is_everything(query) {
+        return Ok(view.visible()?.0.clone());
+    }
+    let collector = BitCollector::new(view.column.rows(), query);
+    Ok(view.searcher.search(&*query::compile(view, query), &collector)?)
+}
+
+fn page_of(view: &View, query: &FileQuery, rows: &Bitmap, total: u64) -> Found {
+    let (from, skip) = match query.position {
+        Position::Offset(start) => (0, start),
+        // Row numbers are ids minus one, so the id itself is the next row.
+        Position::After(place) => (place.id, 0),
+    };
+    let mut ids = rows.page(from, skip, query.limit + 1);
+    let more = ids.len() > query.limit;
+    ids.truncate(query.limit);
+    ids.iter_mut().for_each(|row| *row += 1);
+    Found { total, rows: view.rows(&ids), more }
+}
+
+fn collected(
+    view: &View,
+    query: &FileQuery,
+    limits: &Limits,
+    compiled: &dyn Query,
+    only: Option<Arc<Bitmap>>,
+) -> Result<Found, EngineError> {
+    let skip = match query.position {
+        Position::Offset(start) => usize::try_from(start).unwrap_or(usize::MAX),
+        Position::After(_) => 0,
+    };
+    let keep = skip.saturating_add(query.limit).saturating_add(1);
+    let collector = PageCollector::new(query, limits, keep, only);
+    let gathered: Result<(u64, Best), _> = view.searcher.search(compiled, &collector);
+    let (total, best) = match gathered {
+        Ok(gathered) => gathered,
+        Err(error) => {
+            limits.check()?;
+            return Err(error.into());
+        }
+    };
+    let places = best.into_sorted(skip);
+    let more = places.len() > query.limit;
+    let ids: Vec<u64> = places.into_iter().take(query.limit).map(|(_, id)| id).collect();
+    Ok(Found { total, rows: view.rows(&ids), more })
+}

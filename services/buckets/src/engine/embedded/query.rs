@@ -1,0 +1,76 @@
+//! Turns a file search into a query of the inverted index.
+
+use tantivy::Term;
+use tantivy::query::{AllQuery, BooleanQuery, Occur, PhraseQuery, Query, TermQuery, TermSetQuery};
+use tantivy::schema::{Field, IndexRecordOption};
+
+use super::view::View;
+use crate::model::file_query::{FileQuery, Matching};
+use crate::model::keywords::Phrase;
+
+/// Above so many terms a set is walked once instead of merging a list per term.
+const MOST_LISTS: usize = 16;
+
+/// Everything of the search that postings can answer; intervals and expressions are not among it.
+pub(super) fn compile(view: &View, query: &FileQuery) -> Box<dyn Query> {
+    let fields = view.fields;
+    let words = if query.full_path { fields.path_words } else { fields.name_words };
+    let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
+    if let Matching::Words(keywords) = &query.matching {
+        clauses.extend(keywords.include.iter().map(|term| (Occur::Must, phrase(words, term))));
+        clauses.extend(keywords.exclude.iter().map(|term| (Occur::MustNot, phrase(words, term))));
+    }
+    let numbers = |field: Field, values: &[u64]| -> Vec<Term> {
+        values.iter().map(|&value| Term::from_field_u64(field, value)).collect()
+    };
+    let texts = |values: &[String]| -> Vec<Term> {
+        values.iter().map(|value| Term::from_field_text(fields.extension, value)).collect()
+    };
+    if let Some(buckets) = &query.buckets {
+        clauses.push((Occur::Must, any(numbers(fields.bucket, buckets))));
+    }
+    let mut require = |terms: Vec<Term>, occur: Occur| {
+        if !terms.is_empty() {
+            clauses.push((occur, any(terms)));
+        }
+    };
+    require(numbers(fields.kind, &query.types), Occur::Must);
+    require(texts(&query.extensions), Occur::Must);
+    require(numbers(fields.bucket, &query.excluded_buckets), Occur::MustNot);
+    require(texts(&query.stop_extensions), Occur::MustNot);
+    require(view.hidden_run().map(|run| Term::from_field_u64(fields.run, run)).into_iter().collect(), Occur::MustNot);
+    combine(clauses)
+}
+
+fn combine(mut clauses: Vec<(Occur, Box<dyn Query>)>) -> Box<dyn Query> {
+    if !clauses.iter().any(|(occur, _)| *occur == Occur::Must) {
+        clauses.push((Occur::Must, Box::new(AllQuery)));
+    }
+    if clauses.len() == 1 {
+        return clauses.remove(0).1;
+    }
+    Box::new(BooleanQuery::new(clauses))
+}
+
+fn phrase(field: Field, words: &Phrase) -> Box<dyn Query> {
+    let mut terms: Vec<Term> = words.iter().map(|word| Term::from_field_text(field, word)).collect();
+    if terms.len() == 1 {
+        return Box::new(TermQuery::new(terms.remove(0), IndexRecordOption::Basic));
+    }
+    Box::new(PhraseQuery::new(terms))
+}
+
+/// Documents with any of the terms; of no term, none.
+fn any(mut terms: Vec<Term>) -> Box<dyn Query> {
+    if terms.len() == 1 {
+        return Box::new(TermQuery::new(terms.remove(0), IndexRecordOption::Basic));
+    }
+    if terms.len() > MOST_LISTS {
+        return Box::new(TermSetQuery::new(terms));
+    }
+    let clauses = terms.into_iter().map(|term| {
+        let query: Box<dyn Query> = Box::new(TermQuery::new(term, IndexRecordOption::Basic));
+        (Occur::Should, query)
+    });
+    Box::new(BooleanQuery::new(clauses.collect()))
+}

@@ -1,0 +1,113 @@
+//! Fields of the inverted index and the tokenizer that fills them.
+
+use tantivy::schema::{
+    FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, SchemaBuilder, TextFieldIndexing,
+    TextOptions,
+};
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
+
+use crate::model::words;
+
+/// Name of the tokenizer of both word fields.
+pub(super) const TOKENIZER: &str = "words";
+/// Fast field with the file id.
+pub(super) const ID: &str = "id";
+/// Fast field with the bucket id.
+pub(super) const BUCKET: &str = "bucket";
+/// Fast field with the run id.
+pub(super) const RUN: &str = "run";
+/// Fast field with the size in bytes.
+pub(super) const SIZE: &str = "size";
+/// Fast field with the date in Unix seconds.
+pub(super) const MODIFIED: &str = "modified";
+
+/// The fields of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fields {
+    pub(super) name_words: Field,
+    pub(super) path_words: Field,
+    pub(super) extension: Field,
+    pub(super) bucket: Field,
+    pub(super) kind: Field,
+    pub(super) run: Field,
+    pub(super) id: Field,
+    pub(super) size: Field,
+    pub(super) modified: Field,
+}
+
+/// The schema; nothing is stored, rows come from the path column and the fast fields.
+pub(super) fn schema() -> (Schema, Fields) {
+    let mut builder = SchemaBuilder::new();
+    let indexing = TextFieldIndexing::default()
+        .set_tokenizer(TOKENIZER)
+        .set_fieldnorms(false)
+        .set_index_option(IndexRecordOption::WithFreqsAndPositions);
+    let text = TextOptions::default().set_indexing_options(indexing);
+    let fields = Fields {
+        name_words: builder.add_text_field("name_words", text.clone()),
+        path_words: builder.add_text_field("path_words", text),
+        extension: builder.add_text_field("extension", STRING),
+        bucket: builder.add_u64_field(BUCKET, INDEXED | FAST),
+        kind: builder.add_u64_field("kind", INDEXED),
+        run: builder.add_u64_field(RUN, INDEXED | FAST),
+        id: builder.add_u64_field(ID, FAST),
+        size: builder.add_i64_field(SIZE, FAST),
+        modified: builder.add_i64_field(MODIFIED, FAST),
+    };
+    (builder.build(), fields)
+}
+
+/// Cuts texts into the words of [`words`].
+#[derive(Clone, Default)]
+pub(super) struct WordTokenizer {
+    text: String,
+    ends: Vec<usize>,
+    token: Token,
+}
+
+/// The words of one text.
+pub(super) struct WordStream<'a> {
+    text: &'a str,
+    ends: &'a [usize],
+    token: &'a mut Token,
+    next: usize,
+}
+
+impl Tokenizer for WordTokenizer {
+    type TokenStream<'a> = WordStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
+        self.text.clear();
+        self.ends.clear();
+        self.token.reset();
+        words::for_each(text, |word| {
+            self.text.push_str(word);
+            self.ends.push(self.text.len());
+        });
+        WordStream { text: &self.text, ends: &self.ends, token: &mut self.token, next: 0 }
+    }
+}
+
+impl TokenStream for WordStream<'_> {
+    fn advance(&mut self) -> bool {
+        let Some(&end) = self.ends.get(self.next) else {
+            return false;
+        };
+        let start = if self.next == 0 { 0 } else { self.ends[self.next - 1] };
+        self.token.text.clear();
+        self.token.text.push_str(&self.text[start..end]);
+        self.token.offset_from = start;
+        self.token.offset_to = end;
+        self.token.position = self.next;
+        self.next += 1;
+        true
+    }
+
+    fn token(&self) -> &Token {
+        self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        self.token
+    }
+}

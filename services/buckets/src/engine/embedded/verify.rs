@@ -1,0 +1,51 @@
+//! The index checked against itself.
+
+use tantivy::Index;
+
+use super::view::View;
+use crate::engine::EngineError;
+
+/// Faults that one kind of check names at most.
+const MOST_NAMED: usize = 20;
+
+/// Checksums of all files, structure of the column, and every file against its row.
+pub(super) fn faults(index: &Index, view: &View) -> Result<Vec<String>, EngineError> {
+    let damaged = index.validate_checksum()?;
+    let mut faults: Vec<String> =
+        damaged.iter().map(|file| format!("{} is damaged", file.display())).collect();
+    faults.extend(view.column.faults());
+    let named_before = faults.len();
+    let hidden = view.hidden_run();
+    let mut seen = crate::engine::bitmap::Bitmap::new(view.column.rows());
+    for segment in &view.segments {
+        for document in segment.reader.doc_ids_alive() {
+            if faults.len() - named_before >= MOST_NAMED {
+                return Ok(faults);
+            }
+            if Some(segment.runs.get_val(document)) == hidden {
+                continue;
+            }
+            let id = segment.ids.get_val(document);
+            if id == 0 || id > view.column.rows() {
+                faults.push(format!("file {id} has no row"));
+                continue;
+            }
+            let row = id - 1;
+            if seen.contains(row) {
+                faults.push(format!("file {id} occurs twice"));
+            }
+            seen.insert(row);
+            if view.column.owner(row) != segment.buckets.get_val(document) {
+                faults.push(format!("file {id} belongs to another bucket than its row"));
+            }
+            if view.column.path(row).is_empty() {
+                faults.push(format!("file {id} has no path"));
+            }
+        }
+    }
+    let counted: u64 = view.snapshot.counts.values().sum();
+    if seen.count() != counted {
+        faults.push(format!("{} files are there, {counted} are counted", seen.count()));
+    }
+    Ok(faults)
+}

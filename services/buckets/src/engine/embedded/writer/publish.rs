@@ -1,0 +1,120 @@
+//! What a publish replaces: equal paths are found by comparing sorted fingerprints.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::super::deletes::Doomed;
+use super::super::view::View;
+use crate::engine::{EngineError, Mode, NamedBucket, PublishCounts};
+
+/// A file of a named bucket: fingerprint of its path, bucket, row.
+type Entry = (u64, u32, u64);
+
+/// Finds what the run replaces and counts it, using about `memory` bytes at a time.
+pub(super) fn compare(
+    view: &View,
+    run: u64,
+    mode: Mode,
+    buckets: &[NamedBucket],
+    memory: usize,
+) -> Result<(Doomed, PublishCounts), EngineError> {
+    let named: HashSet<u64> = buckets.iter().map(|bucket| bucket.id).collect();
+    let first_row = view.snapshot.journal.open.as_ref().map_or(0, |open| open.first_row);
+    let mut comparison = Comparison {
+        view,
+        first_row,
+        mode,
+        doomed: Doomed { spared_run: run, ..Doomed::default() },
+        counts: PublishCounts::default(),
+    };
+    let files: u64 = view.segments.iter().map(|segment| u64::from(segment.reader.num_docs())).sum();
+    let passes = (files as usize * size_of::<Entry>()).div_ceil(memory.max(1 << 20)).max(1) as u64;
+    for pass in 0..passes {
+        let mut entries = entries(view, run, &named, |fingerprint| fingerprint % passes == pass);
+        entries.sort_unstable();
+        let mut rest = entries.as_slice();
+        while let Some(&(fingerprint, bucket, _)) = rest.first() {
+            let same = rest.iter().take_while(|entry| (entry.0, entry.1) == (fingerprint, bucket));
+            let (group, after) = rest.split_at(same.count());
+            comparison.judge(group);
+            rest = after;
+        }
+    }
+    if mode == Mode::Replace {
+        comparison.doomed.buckets = named;
+    }
+    Ok((comparison.doomed, comparison.counts))
+}
+
+/// The living files of the named buckets and of the run whose fingerprint is wanted.
+fn entries(
+    view: &View,
+    run: u64,
+    named: &HashSet<u64>,
+    wanted: impl Fn(u64) -> bool,
+) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for segment in &view.segments {
+        for document in segment.reader.doc_ids_alive() {
+            let bucket = segment.buckets.get_val(document);
+            if segment.runs.get_val(document) != run && !named.contains(&bucket) {
+                continue;
+            }
+            let row = segment.ids.get_val(document) - 1;
+            let mut hasher = DefaultHasher::new();
+            bucket.hash(&mut hasher);
+            view.column.path(row).hash(&mut hasher);
+            let fingerprint = hasher.finish();
+            if wanted(fingerprint) {
+                entries.push((fingerprint, bucket as u32, row));
+            }
+        }
+    }
+    entries
+}
+
+struct Comparison<'a> {
+    view: &'a View,
+    first_row: u64,
+    mode: Mode,
+    doomed: Doomed,
+    counts: PublishCounts,
+}
+
+impl Comparison<'_> {
+    /// Judges files with equal fingerprints, by ascending row; nearly always one path.
+    fn judge(&mut self, group: &[Entry]) {
+        if let [(_, _, row)] = group {
+            return self.judge_path(&[*row]);
+        }
+        let mut rows: Vec<u64> = group.iter().map(|entry| entry.2).collect();
+        while let Some(&first) = rows.first() {
+            let path = self.view.column.path(first);
+            let (same, other) = rows.into_iter().partition(|&row| self.view.column.path(row) == path);
+            let same: Vec<u64> = same;
+            self.judge_path(&same);
+            rows = other;
+        }
+    }
+
+    /// Judges the rows of one path: those before the run, then those of the run.
+    fn judge_path(&mut self, rows: &[u64]) {
+        let (old, new) = rows.split_at(rows.partition_point(|&row| row < self.first_row));
+        let Some((_last, repeated)) = new.split_last() else {
+            if self.mode == Mode::Replace {
+                self.counts.removed += old.len() as u64;
+            }
+            return;
+        };
+        self.counts.duplicates += repeated.len() as u64;
+        self.doomed.ids.extend(repeated.iter().map(|row| row + 1));
+        if old.is_empty() {
+            self.counts.added += 1;
+        } else {
+            self.counts.replaced += 1;
+            if self.mode == Mode::Append {
+                self.doomed.ids.extend(old.iter().map(|row| row + 1));
+            }
+        }
+    }
+}

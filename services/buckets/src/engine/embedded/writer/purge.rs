@@ -1,0 +1,38 @@
+//! Getting the bytes of removed files out of the index files.
+
+use std::time::Duration;
+
+use tantivy::{Index, IndexWriter};
+
+use super::super::view::View;
+use crate::engine::EngineError;
+
+/// All rows of a bucket, or those below a prefix, those of earlier publishes included.
+pub(super) fn rows(view: &View, bucket: u64, prefix: Option<&str>) -> Vec<u64> {
+    let prefix = prefix.unwrap_or_default().as_bytes();
+    let column = &view.column;
+    let owned = (0..column.rows()).filter(|&row| column.owner(row) == bucket);
+    owned.filter(|&row| column.path(row).starts_with(prefix)).collect()
+}
+
+/// Writes every segment with deleted documents anew, so that no file holds a word or number of
+/// them, and deletes the old files.
+pub(super) fn rewrite_segments(index: &Index, writer: &mut IndexWriter) -> Result<(), EngineError> {
+    for _ in 0..10_000 {
+        let metas = index.load_metas()?;
+        let dirty = metas.segments.iter().filter(|segment| segment.num_deleted_docs() > 0);
+        let dirty: Vec<_> = dirty.map(tantivy::SegmentMeta::id).collect();
+        drop(metas);
+        if dirty.is_empty() {
+            writer.garbage_collect_files().wait()?;
+            return Ok(());
+        }
+        for segment in dirty {
+            // A segment that a background merge holds is refused; it comes back in the next round.
+            if writer.merge(&[segment]).wait().is_err() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    }
+    Err(EngineError::Broken("deleted files could not be merged away".to_owned()))
+}

@@ -1,0 +1,255 @@
+//! Every failure with its status and body, in one place.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use actix_web::{HttpResponse, ResponseError};
+use serde::Serialize;
+use utoipa::{IntoResponses, ToSchema};
+use web::{Credentials, ErrorFormat, Fault, RequestInfo};
+
+use crate::engine::EngineError;
+
+/// Bytes that a request target may have.
+pub const LONGEST_TARGET: usize = 32 * 1_024;
+
+/// The body of every failure.
+#[derive(Serialize, ToSchema)]
+pub struct ErrorBody {
+    /// What is wrong, for people.
+    error: String,
+    /// What is wrong, for machines.
+    code: &'static str,
+    /// The parameter at fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    parameter: Option<String>,
+    /// The cheapest package that allows it; only with 403.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    package: Option<String>,
+}
+
+/// The failures that each operation may answer with.
+#[derive(IntoResponses)]
+pub enum Failures {
+    /// A parameter breaks a rule: `invalid_parameter`, `invalid_regexp`, `offset_too_large`,
+    /// `scroll_expired`.
+    #[response(status = 400, content_type = "application/json")]
+    Invalid(#[to_schema] ErrorBody),
+    /// The key is missing, unknown, revoked or expired.
+    #[response(status = 401, content_type = "application/json")]
+    Unauthorized(#[to_schema] ErrorBody),
+    /// The package does not allow a parameter.
+    #[response(status = 403, content_type = "application/json")]
+    Package(#[to_schema] ErrorBody),
+    /// The rate of the package is used up; `Retry-After` says for how long.
+    #[response(status = 429, content_type = "application/json")]
+    TooManyRequests(#[to_schema] ErrorBody),
+    /// `search_timeout`, `search_busy` or `index_not_ready`.
+    #[response(status = 503, content_type = "application/json")]
+    Unavailable(#[to_schema] ErrorBody),
+}
+
+/// Why an operation did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A parameter breaks a rule.
+    #[error("{text}")]
+    Parameter {
+        /// Its name.
+        name: &'static str,
+        /// The rule.
+        text: String,
+    },
+    /// The expression cannot be used.
+    #[error("{0}")]
+    Regexp(String),
+    /// `start` lies beyond the reach of offsets.
+    #[error("start must be below 1000000; scrolling (enterprise) goes further")]
+    OffsetTooLarge,
+    /// The index was rebuilt since the scroll began.
+    #[error("the index was rebuilt since the scroll began: start again without scroll-id")]
+    ScrollExpired,
+    /// The package does not allow a parameter.
+    #[error("{name} needs the package {package}")]
+    Package {
+        /// The parameter.
+        name: &'static str,
+        /// The cheapest package that allows it.
+        package: String,
+    },
+    /// The request target is too long.
+    #[error("the request target is longer than {LONGEST_TARGET} bytes")]
+    TargetTooLong,
+    /// The time limit passed.
+    #[error("the search took too long: narrow it")]
+    Timeout,
+    /// Too many regular-expression searches at once.
+    #[error("too many regular-expression searches at once: try again")]
+    Busy,
+    /// No index yet.
+    #[error("the index is not ready")]
+    NotReady,
+    /// The shell or an extractor failed.
+    #[error("{0:?}")]
+    Fault(Fault),
+    /// A bug or a broken dependency.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl Error {
+    /// A parameter that breaks a rule.
+    pub fn parameter(name: &'static str, text: impl Into<String>) -> Self {
+        Self::Parameter { name, text: text.into() }
+    }
+
+    fn parts(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Parameter { .. } => (StatusCode::BAD_REQUEST, "invalid_parameter"),
+            Self::Regexp(_) => (StatusCode::BAD_REQUEST, "invalid_regexp"),
+            Self::OffsetTooLarge => (StatusCode::BAD_REQUEST, "offset_too_large"),
+            Self::ScrollExpired => (StatusCode::BAD_REQUEST, "scroll_expired"),
+            Self::Package { .. } => (StatusCode::FORBIDDEN, "package_required"),
+            Self::TargetTooLong => (StatusCode::URI_TOO_LONG, "uri_too_long"),
+            Self::Timeout => (StatusCode::SERVICE_UNAVAILABLE, "search_timeout"),
+            Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, "search_busy"),
+            Self::NotReady => (StatusCode::SERVICE_UNAVAILABLE, "index_not_ready"),
+            Self::Fault(fault) => of_fault(fault),
+            Self::Internal(_) => INTERNAL,
+        }
+    }
+
+    fn body(&self) -> ErrorBody {
+        let (_, code) = self.parts();
+        let error = match self {
+            Self::Internal(_) => "internal error".to_owned(),
+            Self::Fault(fault) => fault_text(fault),
+            other => other.to_string(),
+        };
+        let parameter = match self {
+            Self::Parameter { name, .. } | Self::Package { name, .. } => Some((*name).to_owned()),
+            Self::Regexp(_) => Some("keywords".to_owned()),
+            Self::OffsetTooLarge => Some("start".to_owned()),
+            Self::ScrollExpired => Some("scroll-id".to_owned()),
+            Self::Fault(Fault::InvalidQuery(violations)) => {
+                violations.first().map(|v| v.field.clone()).filter(|field| !field.is_empty())
+            }
+            _ => None,
+        };
+        let package = match self {
+            Self::Package { package, .. } => Some(package.clone()),
+            _ => None,
+        };
+        ErrorBody { error, code, parameter, package }
+    }
+
+    /// Seconds after which a new try makes sense.
+    fn retry_after(&self) -> Option<u64> {
+        match self {
+            Self::Busy | Self::NotReady => Some(1),
+            Self::Fault(
+                Fault::TooManyRequests { retry_after } | Fault::Unavailable { retry_after },
+            ) => Some((*retry_after).max(1)),
+            _ => None,
+        }
+    }
+}
+
+const INTERNAL: (StatusCode, &str) = (StatusCode::INTERNAL_SERVER_ERROR, "internal");
+
+fn of_fault(fault: &Fault) -> (StatusCode, &'static str) {
+    match fault {
+        Fault::NotFound => (StatusCode::NOT_FOUND, "not_found"),
+        Fault::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+        Fault::Unauthorized(_) => (StatusCode::UNAUTHORIZED, "unauthorized"),
+        Fault::TooManyRequests { .. } => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
+        Fault::InvalidPath(_)
+        | Fault::InvalidQuery(_)
+        | Fault::InvalidBody(_)
+        | Fault::MalformedBody { .. }
+        | Fault::UnsupportedMediaType
+        | Fault::PayloadTooLarge { .. } => (StatusCode::BAD_REQUEST, "invalid_parameter"),
+        Fault::Unavailable { .. } => (StatusCode::SERVICE_UNAVAILABLE, "index_not_ready"),
+        Fault::Internal(_) => INTERNAL,
+    }
+}
+
+fn fault_text(fault: &Fault) -> String {
+    let text = match fault {
+        Fault::NotFound => "there is nothing here",
+        Fault::MethodNotAllowed { .. } => "only GET and HEAD are allowed",
+        Fault::Unauthorized(Credentials::Missing) => {
+            "a key is needed: Authorization: Bearer KEY, or access_token=KEY"
+        }
+        Fault::Unauthorized(_) => "the key is unknown, revoked or expired",
+        Fault::TooManyRequests { retry_after } => {
+            return format!("too many requests: try again in {} s", (*retry_after).max(1));
+        }
+        Fault::InvalidQuery(violations) => {
+            return violations.first().map_or_else(String::new, |violation| {
+                format!("{}: {}", violation.field, violation.message)
+                    .trim_start_matches(": ")
+                    .to_owned()
+            });
+        }
+        Fault::Unavailable { .. } => "the service cannot answer now: try again",
+        Fault::Internal(_) => "internal error",
+        _ => "the request cannot be read",
+    };
+    text.to_owned()
+}
+
+impl ResponseError for Error {
+    fn status_code(&self) -> StatusCode {
+        self.parts().0
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status_code());
+        response.content_type("application/json; charset=utf-8");
+        if let Some(seconds) = self.retry_after() {
+            response.insert_header((RETRY_AFTER, HeaderValue::from(seconds)));
+        }
+        match self {
+            Self::Fault(Fault::MethodNotAllowed { .. }) => {
+                response.insert_header((ALLOW, "GET, HEAD"));
+            }
+            Self::Fault(Fault::Unauthorized(Credentials::Missing)) => {
+                response.insert_header((WWW_AUTHENTICATE, r#"Bearer realm="buckets""#));
+            }
+            Self::Fault(Fault::Unauthorized(_)) => {
+                let challenge = r#"Bearer realm="buckets", error="invalid_token""#;
+                response.insert_header((WWW_AUTHENTICATE, challenge));
+            }
+            _ => {}
+        }
+        response.body(serde_json::to_string(&self.body()).unwrap_or_default())
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl From<EngineError> for Error {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Stopped => Self::Timeout,
+            EngineError::Missing(_) => Self::NotReady,
+            EngineError::Unsupported(reason) => Self::Regexp(reason),
+            other => Self::Internal(other.to_string()),
+        }
+    }
+}
+
+/// Writes failures outside handlers in the same format.
+pub struct Bodies;
+
+impl ErrorFormat for Bodies {
+    fn respond(&self, fault: &Fault, _: &RequestInfo) -> HttpResponse {
+        Error::Fault(fault.clone()).error_response()
+    }
+}

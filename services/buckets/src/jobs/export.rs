@@ -1,0 +1,68 @@
+//! The index as NDJSON that loads again.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::LoadError;
+use super::session::Workshop;
+use crate::engine::{Limits, each_row};
+use crate::model::address::Address;
+use crate::store::bucket::{self, Bucket};
+
+/// One line: the fields that a load reads.
+#[derive(Serialize)]
+struct Line<'a> {
+    bucket: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(rename = "fullPath")]
+    path: &'a str,
+    size: i64,
+    #[serde(rename = "lastModified")]
+    modified: i64,
+}
+
+/// Limits of a job that may take its time.
+pub fn patient() -> Limits {
+    Limits::until(Instant::now() + Duration::from_secs(7 * 86_400), 1)
+}
+
+/// Writes all visible files, or those of one bucket, by ascending id; gives their number.
+pub fn export(
+    shop: &Workshop,
+    address: Option<&str>,
+    out: &mut dyn Write,
+) -> Result<u64, LoadError> {
+    let index = shop.open_index()?;
+    let buckets: HashMap<u64, Bucket> = shop
+        .pools
+        .read_blocking(bucket::all)?
+        .into_iter()
+        .map(|bucket| (bucket.id, bucket))
+        .collect();
+    let wanted = address.map(|address| -> Result<u64, LoadError> {
+        let parsed = Address::parse(address).map_err(|e| LoadError::Refused(e.to_string()))?;
+        let found = buckets.values().find(|bucket| bucket.address == parsed.as_str());
+        let unknown = || LoadError::Refused(format!("there is no bucket {parsed}"));
+        Ok(found.ok_or_else(unknown)?.id)
+    });
+    let mut count = 0;
+    each_row(&index, wanted.transpose()?, &patient(), |row| -> Result<(), LoadError> {
+        let Some(bucket) = buckets.get(&row.bucket) else { return Ok(()) };
+        let line = Line {
+            bucket: &bucket.address,
+            kind: bucket.kind.as_str(),
+            path: &row.path,
+            size: row.size,
+            modified: row.modified,
+        };
+        serde_json::to_writer(&mut *out, &line).map_err(std::io::Error::from)?;
+        out.write_all(b"\n")?;
+        count += 1;
+        Ok(())
+    })?;
+    Ok(count)
+}

@@ -1,0 +1,110 @@
+//! Azure `EnumerationResults`.
+
+use std::io::BufRead;
+
+use super::xml::{Piece, Pieces, percent_decoded};
+use super::{Bad, Item, Meter, Sink, Skipped, values};
+use crate::jobs::LoadError;
+
+#[derive(Default)]
+struct Blob {
+    name: Option<String>,
+    encoded: bool,
+    size: Option<String>,
+    modified: String,
+    old: bool,
+}
+
+/// Reads pages until the end.
+pub(super) fn read<R: BufRead>(input: Meter<R>, sink: &mut dyn Sink) -> Result<(), LoadError> {
+    let mut pieces = Pieces::new(input);
+    let mut path: Vec<String> = Vec::new();
+    let (mut bucket, mut truncated, mut position) = (String::new(), false, 0);
+    let mut blob = Blob::default();
+    loop {
+        let piece = match pieces.next() {
+            Ok(piece) => piece,
+            Err(reason) => return sink.broken(reason),
+        };
+        match piece {
+            Piece::End => return Ok(()),
+            Piece::Open(name, attributes) => {
+                match (path.len(), name.as_str()) {
+                    (0, "EnumerationResults") => bucket = container(&attributes),
+                    (0, _) => {
+                        return sink.broken(format!("the root element {name} is no listing"));
+                    }
+                    (2, "Blob") => blob = Blob::default(),
+                    (3, "Name") => blob.encoded = is_encoded(&attributes),
+                    _ => {}
+                }
+                path.push(name);
+            }
+            Piece::Close(name, text) => {
+                path.pop();
+                match (path.len(), name.as_str()) {
+                    (0, _) => sink.page(&bucket, None, std::mem::take(&mut truncated))?,
+                    (1, "NextMarker") => truncated = !text.trim().is_empty(),
+                    (2, "BlobPrefix") => sink.skipped(Skipped::Prefix)?,
+                    (2, "Blob") => {
+                        position += 1;
+                        finish(std::mem::take(&mut blob), &bucket, position, sink)?;
+                    }
+                    (3, "Name") => blob.name = Some(text),
+                    (3, "Snapshot") => blob.old = true,
+                    (3, "Deleted") => blob.old |= text.trim() == "true",
+                    (3, "IsCurrentVersion") => blob.old |= text.trim() == "false",
+                    (4, "Content-Length") => blob.size = Some(text),
+                    (4, "Last-Modified") => blob.modified = text,
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+fn finish(
+    blob: Blob,
+    bucket: &str,
+    position: u64,
+    sink: &mut dyn Sink,
+) -> Result<(), LoadError> {
+    if blob.old {
+        return sink.skipped(Skipped::Version);
+    }
+    let content = blob.name.clone().unwrap_or_default().into_bytes();
+    let parsed = || -> Result<(String, i64, i64), String> {
+        let name = blob.name.ok_or("the field Name is missing")?;
+        let path = if blob.encoded { percent_decoded(&name) } else { Some(name) };
+        let size = blob.size.ok_or("the field Content-Length is missing")?;
+        Ok((
+            path.ok_or("the name is not UTF-8")?,
+            values::size(size.trim())?,
+            values::date(&blob.modified)?,
+        ))
+    };
+    match parsed() {
+        Ok((path, size, modified)) => {
+            sink.file(&Item { position, bucket, kind: None, path: &path, size, modified })
+        }
+        Err(reason) => sink.bad(Bad { position, reason, content }),
+    }
+}
+
+/// The container's address: `ServiceEndpoint` and `ContainerName`, which older versions write as
+/// one address.
+fn container(attributes: &[(String, String)]) -> String {
+    let find = |wanted: &str| {
+        let found = attributes.iter().find(|(name, _)| name == wanted);
+        found.map(|(_, value)| value.as_str()).unwrap_or_default()
+    };
+    let name = find("ContainerName");
+    if name.contains("://") {
+        return name.to_owned();
+    }
+    format!("{}/{name}", find("ServiceEndpoint").trim_end_matches('/'))
+}
+
+fn is_encoded(attributes: &[(String, String)]) -> bool {
+    attributes.iter().any(|(name, value)| name == "Encoded" && value == "true")
+}

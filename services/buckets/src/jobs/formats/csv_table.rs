@@ -1,0 +1,145 @@
+//! Comma-separated and tab-separated values with a header line.
+
+use std::io::BufRead;
+
+use csv::{ByteRecord, ReaderBuilder};
+
+use super::{Bad, Defaults, Item, Meter, Sink, values};
+use crate::jobs::LoadError;
+
+/// Bytes of a record at most.
+const LONGEST_RECORD: usize = 1 << 20;
+
+/// Which column holds what.
+struct Columns {
+    bucket: Option<usize>,
+    kind: Option<usize>,
+    path: usize,
+    size: usize,
+    modified: Option<usize>,
+}
+
+impl Columns {
+    fn of(header: &ByteRecord) -> Result<Self, String> {
+        let find = |names: &[&str]| {
+            header.iter().position(|column| {
+                let column = column.strip_prefix("\u{feff}".as_bytes()).unwrap_or(column);
+                names.iter().any(|name| name.as_bytes() == column.trim_ascii())
+            })
+        };
+        let need = |names: &[&str]| {
+            find(names).ok_or_else(|| format!("the header has no column {}", names[0]))
+        };
+        Ok(Self {
+            bucket: find(&["bucket"]),
+            kind: find(&["type"]),
+            path: need(&["fullPath", "path", "key", "Key"])?,
+            size: need(&["size", "Size"])?,
+            modified: find(&["lastModified", "LastModified"]),
+        })
+    }
+}
+
+/// Reads records until the end.
+pub(super) fn read<R: BufRead>(
+    input: Meter<R>,
+    delimiter: u8,
+    defaults: &Defaults,
+    sink: &mut dyn Sink,
+) -> Result<(), LoadError> {
+    let bounded = Bounded { inner: input, left: 0 };
+    let mut reader =
+        ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(bounded);
+    let mut record = ByteRecord::new();
+    let columns = match reader.read_byte_record(&mut record) {
+        Ok(true) => Columns::of(&record),
+        Ok(false) => return Ok(()),
+        Err(error) => Err(error.to_string()),
+    };
+    let columns = match columns {
+        Ok(columns) => columns,
+        Err(reason) => return sink.broken(reason),
+    };
+    loop {
+        reader.get_mut().left = LONGEST_RECORD * 2;
+        match reader.read_byte_record(&mut record) {
+            Ok(true) => {}
+            Ok(false) => return Ok(()),
+            Err(error) => return sink.broken(error.to_string()),
+        }
+        let position = record.position().map_or(0, csv::Position::line);
+        if let Err(reason) = take(&record, &columns, position, defaults, sink)? {
+            let mut content = Vec::new();
+            for (place, field) in record.iter().enumerate() {
+                if place > 0 {
+                    content.push(delimiter);
+                }
+                content.extend_from_slice(field);
+            }
+            sink.bad(Bad { position, reason, content })?;
+        }
+    }
+}
+
+/// Gives the file of a record to the sink, or says why it cannot.
+fn take(
+    record: &ByteRecord,
+    columns: &Columns,
+    position: u64,
+    defaults: &Defaults,
+    sink: &mut dyn Sink,
+) -> Result<Result<(), String>, LoadError> {
+    let item = match parsed(record, columns, position, defaults) {
+        Ok(item) => item,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    sink.file(&item)?;
+    Ok(Ok(()))
+}
+
+fn parsed<'a>(
+    record: &'a ByteRecord,
+    columns: &Columns,
+    position: u64,
+    defaults: &'a Defaults,
+) -> Result<Item<'a>, String> {
+    let field = |column: usize| -> Result<Option<&'a str>, String> {
+        let Some(bytes) = record.get(column) else { return Ok(None) };
+        let text = std::str::from_utf8(bytes).map_err(|_| "the line is not UTF-8".to_owned())?;
+        Ok(Some(text).filter(|text| !text.is_empty()))
+    };
+    let optional = |column: Option<usize>| column.map_or(Ok(None), field);
+    let missing = |name: &str| format!("the field {name} is missing");
+    let bucket = defaults.bucket.as_deref().map_or_else(|| optional(columns.bucket), |b| Ok(Some(b)))?;
+    let kind = defaults.kind.as_deref().map_or_else(|| optional(columns.kind), |k| Ok(Some(k)))?;
+    let size = field(columns.size)?.ok_or_else(|| missing("size"))?;
+    Ok(Item {
+        position,
+        bucket: bucket.ok_or_else(|| missing("bucket"))?,
+        kind,
+        path: field(columns.path)?.ok_or_else(|| missing("fullPath"))?,
+        size: values::size(size)?,
+        modified: values::date(optional(columns.modified)?.unwrap_or_default())?,
+    })
+}
+
+/// Fails a record that never ends, such as one with an unclosed quote.
+struct Bounded<R> {
+    inner: Meter<R>,
+    left: usize,
+}
+
+impl<R: BufRead> std::io::Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.left == 0 {
+            self.left = LONGEST_RECORD * 2;
+        }
+        self.inner.reset();
+        let count = self.inner.read(buffer)?;
+        match self.left.checked_sub(count) {
+            Some(left) if left > 0 => self.left = left,
+            _ => return Err(std::io::Error::other("a record is longer than 1 MiB")),
+        }
+        Ok(count)
+    }
+}

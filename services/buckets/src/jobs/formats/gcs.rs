@@ -1,0 +1,236 @@
+//! GCS listings in JSON: `storage#objects` pages, or arrays of their items.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::io::{BufRead, Read};
+use std::rc::Rc;
+
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::{Bad, Item, Meter, Sink, Skipped, values};
+use crate::jobs::LoadError;
+
+/// Whether the beginning of a source is a page of a listing.
+pub(super) fn is_page(head: &str) -> bool {
+    let compact: String = head.chars().filter(|symbol| !symbol.is_whitespace()).collect();
+    compact.starts_with('{') && compact.contains(r#""kind":"storage#objects""#)
+}
+
+#[derive(Deserialize)]
+struct Object {
+    name: Option<String>,
+    bucket: Option<String>,
+    size: Option<serde_json::Value>,
+    updated: Option<String>,
+    #[serde(rename = "timeDeleted")]
+    deleted: Option<String>,
+}
+
+/// Reads pages until the end.
+pub(super) fn read<R: BufRead>(input: Meter<R>, sink: &mut dyn Sink) -> Result<(), LoadError> {
+    let input = SharedMeter(Rc::new(RefCell::new(input)));
+    let meter = input.clone();
+    let mut reader = std::io::BufReader::with_capacity(8 << 10, input);
+    let mut state = State { sink, position: 0, failure: None, last_bucket: String::new(), meter };
+    loop {
+        match skip_blanks(&mut reader) {
+            Ok(true) => {}
+            Ok(false) => return Ok(()),
+            Err(error) => return state.sink.broken(error.to_string()),
+        }
+        let mut json = serde_json::Deserializer::from_reader(&mut reader);
+        let page = PageSeed(&mut state).deserialize(&mut json);
+        if let Some(failure) = state.failure.take() {
+            return Err(failure);
+        }
+        match page {
+            Err(error) => return state.sink.broken(format!("broken JSON: {error}")),
+            Ok(truncated) => {
+                let bucket = std::mem::take(&mut state.last_bucket);
+                if !bucket.is_empty() {
+                    state.sink.page(&bucket, None, truncated)?;
+                }
+            }
+        }
+    }
+}
+
+/// Skips white space; false at the end.
+fn skip_blanks<R: BufRead>(reader: &mut R) -> std::io::Result<bool> {
+    loop {
+        let available = reader.fill_buf()?;
+        if available.is_empty() {
+            return Ok(false);
+        }
+        let blanks = available.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        if blanks < available.len() {
+            reader.consume(blanks);
+            return Ok(true);
+        }
+        reader.consume(blanks);
+    }
+}
+
+struct SharedMeter<R>(Rc<RefCell<Meter<R>>>);
+
+impl<R> Clone for SharedMeter<R> {
+    fn clone(&self) -> Self {
+        Self(Rc::clone(&self.0))
+    }
+}
+
+impl<R: BufRead> Read for SharedMeter<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().read(buffer)
+    }
+}
+
+struct State<'a, R> {
+    sink: &'a mut dyn Sink,
+    position: u64,
+    failure: Option<LoadError>,
+    last_bucket: String,
+    meter: SharedMeter<R>,
+}
+
+impl<R: BufRead> State<'_, R> {
+    /// Hands an item on; false when reading must end.
+    fn take(&mut self, object: Object) -> bool {
+        self.position += 1;
+        self.meter.0.borrow_mut().reset();
+        let done = self.try_take(object);
+        match done {
+            Ok(()) => true,
+            Err(failure) => {
+                self.failure = Some(failure);
+                false
+            }
+        }
+    }
+
+    fn try_take(&mut self, object: Object) -> Result<(), LoadError> {
+        let position = self.position;
+        if object.deleted.is_some() {
+            return self.sink.skipped(Skipped::Version);
+        }
+        let content = object.name.clone().unwrap_or_default().into_bytes();
+        let parsed = || -> Result<(String, String, i64, i64), String> {
+            let bucket = object.bucket.ok_or("the field bucket is missing")?;
+            let path = object.name.ok_or("the field name is missing")?;
+            let size = match object.size {
+                Some(serde_json::Value::String(text)) => values::size(&text)?,
+                Some(serde_json::Value::Number(number)) => values::size(&number.to_string())?,
+                _ => return Err("the field size is missing".to_owned()),
+            };
+            Ok((bucket, path, size, values::date(object.updated.as_deref().unwrap_or_default())?))
+        };
+        match parsed() {
+            Err(reason) => self.sink.bad(Bad { position, reason, content }),
+            Ok((bucket, path, size, modified)) => {
+                let bucket = format!("gs://{bucket}");
+                let item =
+                    Item { position, bucket: &bucket, kind: None, path: &path, size, modified };
+                self.sink.file(&item)?;
+                self.last_bucket = bucket;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Reads a page, or an array of items, and tells whether more pages follow.
+struct PageSeed<'s, 'a, R>(&'s mut State<'a, R>);
+
+impl<'de, R: BufRead> DeserializeSeed<'de> for PageSeed<'_, '_, R> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de, R: BufRead> Visitor<'de> for PageSeed<'_, '_, R> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a storage#objects page or an array of its items")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
+        let mut truncated = false;
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "items" => map.next_value_seed(ItemsSeed(self.0))?,
+                "nextPageToken" => {
+                    truncated = map.next_value::<Option<String>>()?.is_some_and(|t| !t.is_empty());
+                }
+                "prefixes" => map.next_value_seed(PrefixesSeed(self.0))?,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(truncated)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<bool, A::Error> {
+        ItemsSeed(self.0).visit_seq(seq)?;
+        Ok(false)
+    }
+}
+
+struct ItemsSeed<'s, 'a, R>(&'s mut State<'a, R>);
+
+impl<'de, R: BufRead> DeserializeSeed<'de> for ItemsSeed<'_, '_, R> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, R: BufRead> Visitor<'de> for ItemsSeed<'_, '_, R> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of objects")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while let Some(object) = seq.next_element::<Object>()? {
+            if !self.0.take(object) {
+                return Err(serde::de::Error::custom("stopped"));
+            }
+        }
+        Ok(())
+    }
+}
+
+struct PrefixesSeed<'s, 'a, R>(&'s mut State<'a, R>);
+
+impl<'de, R: BufRead> DeserializeSeed<'de> for PrefixesSeed<'_, '_, R> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, R: BufRead> Visitor<'de> for PrefixesSeed<'_, '_, R> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of prefixes")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {
+            if let Err(failure) = self.0.sink.skipped(Skipped::Prefix) {
+                self.0.failure = Some(failure);
+                return Err(serde::de::Error::custom("stopped"));
+            }
+        }
+        Ok(())
+    }
+}

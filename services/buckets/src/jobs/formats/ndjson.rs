@@ -1,0 +1,134 @@
+//! One JSON object per line.
+
+use std::borrow::Cow;
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{Bad, Defaults, Item, Meter, Sink, values};
+use crate::jobs::LoadError;
+
+/// A longer line is bad; a path has 4,096 bytes at most.
+const LONGEST_LINE: usize = 1 << 20;
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    bucket: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "type")]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "fullPath", alias = "path", alias = "key", alias = "Key")]
+    path: Option<Cow<'a, str>>,
+    #[serde(borrow, alias = "Size")]
+    size: Option<&'a RawValue>,
+    #[serde(borrow, rename = "lastModified", alias = "LastModified")]
+    modified: Option<&'a RawValue>,
+}
+
+/// Reads lines until the end.
+pub(super) fn read<R: BufRead>(
+    mut input: Meter<R>,
+    defaults: &Defaults,
+    sink: &mut dyn Sink,
+) -> Result<(), LoadError> {
+    let mut line = Vec::new();
+    let mut position = 0;
+    loop {
+        line.clear();
+        input.reset();
+        match read_line(&mut input, &mut line) {
+            Ok(0) => return Ok(()),
+            Ok(_) => {}
+            Err(error) => return sink.broken(format!("line {}: {error}", position + 1)),
+        }
+        position += 1;
+        let content = line.trim_ascii();
+        let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
+        if content.is_empty() {
+            continue;
+        }
+        if let Err(reason) = take(content, position, defaults, sink)? {
+            sink.bad(Bad { position, reason, content: content.to_vec() })?;
+        }
+    }
+}
+
+/// Reads one line; what is beyond the longest line is read and dropped.
+fn read_line<R: BufRead>(input: &mut Meter<R>, line: &mut Vec<u8>) -> std::io::Result<usize> {
+    let mut total = 0;
+    loop {
+        input.reset();
+        let available = input.fill_buf()?;
+        if available.is_empty() {
+            return Ok(total);
+        }
+        let end = memchr::memchr(b'\n', available);
+        let count = end.map_or(available.len(), |end| end + 1);
+        let room = (LONGEST_LINE + 1).saturating_sub(line.len());
+        line.extend_from_slice(&available[..count.min(room)]);
+        input.consume(count);
+        total += count;
+        if end.is_some() {
+            return Ok(total);
+        }
+    }
+}
+
+/// Gives the file of a line to the sink, or says why it cannot.
+fn take(
+    content: &[u8],
+    position: u64,
+    defaults: &Defaults,
+    sink: &mut dyn Sink,
+) -> Result<Result<(), String>, LoadError> {
+    let item = match parsed(content) {
+        Ok(line) => line,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let bucket = defaults.bucket.as_deref().or(item.bucket.as_deref());
+    let kind = defaults.kind.as_deref().or(item.kind.as_deref());
+    let Some(bucket) = bucket else { return Ok(Err(missing("bucket"))) };
+    let Some(path) = item.path.as_deref() else { return Ok(Err(missing("fullPath"))) };
+    let Some(size) = item.size else { return Ok(Err(missing("size"))) };
+    let size = match plain(size).map(|text| values::size(&text)) {
+        Some(Ok(size)) => size,
+        Some(Err(reason)) => return Ok(Err(reason.to_owned())),
+        None => return Ok(Err("the size is not in 0..2^63-1".to_owned())),
+    };
+    let modified = match item.modified.map(plain) {
+        None => Ok(0),
+        Some(Some(text)) => values::date(&text),
+        Some(None) => Err("the date cannot be read"),
+    };
+    match modified {
+        Ok(modified) => {
+            sink.file(&Item { position, bucket, kind, path, size, modified })?;
+            Ok(Ok(()))
+        }
+        Err(reason) => Ok(Err(reason.to_owned())),
+    }
+}
+
+fn parsed(content: &[u8]) -> Result<Line<'_>, String> {
+    if content.len() > LONGEST_LINE {
+        return Err("the line is longer than 1 MiB".to_owned());
+    }
+    let text = std::str::from_utf8(content).map_err(|_| "the line is not UTF-8".to_owned())?;
+    serde_json::from_str(text).map_err(|error| format!("broken JSON: {error}"))
+}
+
+fn missing(field: &str) -> String {
+    format!("the field {field} is missing")
+}
+
+/// A number, or the text of a string; `null` counts as empty.
+fn plain(value: &RawValue) -> Option<Cow<'_, str>> {
+    let text = value.get();
+    match text.as_bytes().first()? {
+        b'"' => serde_json::from_str::<String>(text).ok().map(Cow::Owned),
+        b'n' => Some(Cow::Borrowed("")),
+        b'{' | b'[' => None,
+        _ => Some(Cow::Borrowed(text)),
+    }
+}

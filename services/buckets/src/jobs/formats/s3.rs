@@ -1,0 +1,125 @@
+//! S3 `ListBucketResult`, versions 1 and 2, as S3, Spaces, OSS and GCS write it.
+
+use std::io::BufRead;
+
+use super::xml::{Piece, Pieces, percent_decoded};
+use super::{Bad, Item, Meter, Sink, Skipped, values};
+use crate::jobs::LoadError;
+
+#[derive(Default)]
+struct Entry {
+    key: Option<String>,
+    size: Option<String>,
+    modified: String,
+}
+
+#[derive(Default)]
+struct Page {
+    encoded: bool,
+    truncated: bool,
+    /// Entries wait for the end of the page: `EncodingType` may follow them.
+    entries: Vec<Entry>,
+}
+
+/// Entries that a page may have before they are handed on without waiting for its end.
+const MOST_WAITING: usize = 10_000;
+
+/// Reads pages until the end.
+pub(super) fn read<R: BufRead>(
+    input: Meter<R>,
+    bucket: &str,
+    kind: Option<&str>,
+    sink: &mut dyn Sink,
+) -> Result<(), LoadError> {
+    let mut listing = Listing { bucket, kind, position: 0, page: Page::default() };
+    let mut pieces = Pieces::new(input);
+    let mut path: Vec<String> = Vec::new();
+    let mut entry = Entry::default();
+    loop {
+        let piece = match pieces.next() {
+            Ok(piece) => piece,
+            Err(reason) => {
+                listing.flush(sink)?;
+                return sink.broken(reason);
+            }
+        };
+        match piece {
+            Piece::End => return Ok(()),
+            Piece::Open(name, _) => {
+                let known = matches!(name.as_str(), "ListBucketResult" | "ListVersionsResult");
+                if path.is_empty() && !known {
+                    return sink.broken(format!("the root element {name} is no listing"));
+                }
+                path.push(name);
+            }
+            Piece::Close(name, text) => {
+                path.pop();
+                match (path.len(), name.as_str()) {
+                    (0, _) => listing.end_page(sink)?,
+                    (1, "Contents") => listing.entry(std::mem::take(&mut entry), sink)?,
+                    (1, "CommonPrefixes") => sink.skipped(Skipped::Prefix)?,
+                    (1, "Version" | "DeleteMarker") => sink.skipped(Skipped::Version)?,
+                    (1, "IsTruncated") => listing.page.truncated = text.trim() == "true",
+                    (1, "EncodingType") => listing.page.encoded = text.trim() == "url",
+                    (2, "Key") => entry.key = Some(text),
+                    (2, "Size") => entry.size = Some(text),
+                    (2, "LastModified") => entry.modified = text,
+                    _ => {}
+                }
+                if path.len() == 1 {
+                    entry = Entry::default();
+                }
+            }
+        }
+    }
+}
+
+struct Listing<'a> {
+    bucket: &'a str,
+    kind: Option<&'a str>,
+    position: u64,
+    page: Page,
+}
+
+impl Listing<'_> {
+    fn entry(&mut self, entry: Entry, sink: &mut dyn Sink) -> Result<(), LoadError> {
+        self.page.entries.push(entry);
+        if self.page.entries.len() >= MOST_WAITING { self.flush(sink) } else { Ok(()) }
+    }
+
+    fn end_page(&mut self, sink: &mut dyn Sink) -> Result<(), LoadError> {
+        self.flush(sink)?;
+        let truncated = self.page.truncated;
+        self.page = Page::default();
+        sink.page(self.bucket, self.kind, truncated)
+    }
+
+    fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), LoadError> {
+        for entry in std::mem::take(&mut self.page.entries) {
+            self.position += 1;
+            let key = entry.key.clone().unwrap_or_default();
+            if let Err(reason) = self.take(entry, sink)? {
+                sink.bad(Bad { position: self.position, reason, content: key.into_bytes() })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&self, entry: Entry, sink: &mut dyn Sink) -> Result<Result<(), String>, LoadError> {
+        let Some(key) = entry.key else { return Ok(Err("the field Key is missing".to_owned())) };
+        let key = if self.page.encoded { percent_decoded(&key.replace('+', " ")) } else { Some(key) };
+        let Some(path) = key else { return Ok(Err("the key is not UTF-8".to_owned())) };
+        let Some(size) = entry.size else { return Ok(Err("the field Size is missing".to_owned())) };
+        let numbers = values::size(size.trim())
+            .and_then(|size| values::date(&entry.modified).map(|modified| (size, modified)));
+        match numbers {
+            Err(reason) => Ok(Err(reason.to_owned())),
+            Ok((size, modified)) => {
+                let (bucket, kind) = (self.bucket, self.kind);
+                let position = self.position;
+                sink.file(&Item { position, bucket, kind, path: &path, size, modified })?;
+                Ok(Ok(()))
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Packed sources, and a bound on what one entry may take.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use flate2::bufread::MultiGzDecoder;
+
+/// Bytes that one line or entry may have; a source that asks for more is broken.
+const LARGEST_ENTRY: u64 = 16 << 20;
+const BUFFER: usize = 256 << 10;
+/// Largest window of a zstd frame, as a power of two: 128 MiB.
+const ZSTD_WINDOW: u32 = 27;
+
+/// Unpacks gzip and zstd, which are recognised by their first bytes.
+pub fn unpacked<'a>(source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
+    let mut input = BufReader::with_capacity(BUFFER, source);
+    let head = input.fill_buf()?;
+    if head.starts_with(&[0x1f, 0x8b]) {
+        return Ok(Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input))));
+    }
+    if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        let mut decoder = zstd::stream::read::Decoder::with_buffer(input)?;
+        decoder.window_log_max(ZSTD_WINDOW)?;
+        return Ok(Box::new(BufReader::with_capacity(BUFFER, decoder)));
+    }
+    Ok(Box::new(input))
+}
+
+/// Counts the bytes of one entry and fails when they are too many.
+pub struct Meter<R> {
+    inner: R,
+    /// Bytes that were peeked at and not read yet.
+    ahead: Vec<u8>,
+    taken: usize,
+    since: u64,
+}
+
+impl<R: BufRead> Meter<R> {
+    /// Measures `inner`.
+    pub fn new(inner: R) -> Self {
+        Self { inner, ahead: Vec::new(), taken: 0, since: 0 }
+    }
+
+    /// Begins a new entry.
+    pub fn reset(&mut self) {
+        self.since = 0;
+    }
+
+    /// The first bytes, at most `count`, without reading them; only before the first read.
+    pub fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
+        let mut limited = (&mut self.inner).take(count as u64);
+        limited.read_to_end(&mut self.ahead)?;
+        Ok(&self.ahead)
+    }
+}
+
+impl<R: BufRead> Read for Meter<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let available = self.fill_buf()?;
+        let count = available.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&available[..count]);
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl<R: BufRead> BufRead for Meter<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.since > LARGEST_ENTRY {
+            return Err(io::Error::other("an entry is longer than 16 MiB"));
+        }
+        if self.taken < self.ahead.len() {
+            return Ok(&self.ahead[self.taken..]);
+        }
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.since += count as u64;
+        if self.taken < self.ahead.len() {
+            self.taken += count;
+        } else {
+            self.inner.consume(count);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Listings in XML, read event by event.
+//!
+//! No DTD, no entities but the five of XML and character references, no whole file in memory.
+
+use std::io::BufRead;
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use super::Meter;
+
+/// Elements inside each other at most.
+const DEEPEST: usize = 32;
+
+/// What an XML listing consists of, names without their namespace prefix.
+#[derive(Debug)]
+pub(super) enum Piece {
+    /// An element begins; its attributes as name and value.
+    Open(String, Vec<(String, String)>),
+    /// An element ends, with the text directly in it.
+    Close(String, String),
+    /// The end of the source.
+    End,
+}
+
+/// A reader of pieces.
+pub(super) struct Pieces<R: BufRead> {
+    reader: Reader<Meter<R>>,
+    buffer: Vec<u8>,
+    texts: Vec<(String, String)>,
+    pending_close: bool,
+}
+
+impl<R: BufRead> Pieces<R> {
+    pub(super) fn new(input: Meter<R>) -> Self {
+        let mut reader = Reader::from_reader(input);
+        let config = reader.config_mut();
+        config.check_end_names = true;
+        config.expand_empty_elements = false;
+        Self { reader, buffer: Vec::new(), texts: Vec::new(), pending_close: false }
+    }
+
+    /// The next piece, or why the source is broken here.
+    pub(super) fn next(&mut self) -> Result<Piece, String> {
+        if self.pending_close {
+            self.pending_close = false;
+            return self.close();
+        }
+        loop {
+            self.buffer.clear();
+            self.reader.get_mut().reset();
+            let event = self.reader.read_event_into(&mut self.buffer);
+            let event = event.map_err(|error| format!("broken XML: {error}"))?;
+            let empty = matches!(event, Event::Empty(_));
+            match event {
+                Event::Start(start) | Event::Empty(start) => {
+                    if self.texts.len() >= DEEPEST {
+                        return Err("broken XML: elements are nested too deep".to_owned());
+                    }
+                    let name = local_name(start.name().local_name().as_ref())?;
+                    let attributes = attributes(&start)?;
+                    self.texts.push((name.clone(), String::new()));
+                    self.pending_close = empty;
+                    return Ok(Piece::Open(name, attributes));
+                }
+                Event::End(_) => return self.close(),
+                Event::Text(text) => {
+                    let text = text.decode().map_err(|_| NOT_UTF8.to_owned())?;
+                    append(&mut self.texts, &text);
+                }
+                Event::CData(data) => {
+                    let text = std::str::from_utf8(&data).map_err(|_| NOT_UTF8.to_owned())?;
+                    append(&mut self.texts, text);
+                }
+                Event::GeneralRef(reference) => {
+                    let text = resolved(&reference)?;
+                    append(&mut self.texts, &text);
+                }
+                Event::DocType(_) => return Err("broken XML: a document type is refused".to_owned()),
+                Event::Eof if self.texts.is_empty() => return Ok(Piece::End),
+                Event::Eof => return Err("broken XML: the file ends inside an element".to_owned()),
+                Event::Decl(_) | Event::PI(_) | Event::Comment(_) => {}
+            }
+        }
+    }
+
+    fn close(&mut self) -> Result<Piece, String> {
+        let (name, text) =
+            self.texts.pop().ok_or_else(|| "broken XML: an end without a beginning".to_owned())?;
+        Ok(Piece::Close(name, text))
+    }
+}
+
+const NOT_UTF8: &str = "broken XML: no UTF-8";
+
+fn append(texts: &mut [(String, String)], text: &str) {
+    if let Some((_, open)) = texts.last_mut() {
+        open.push_str(text);
+    }
+}
+
+fn local_name(name: &[u8]) -> Result<String, String> {
+    String::from_utf8(name.to_vec()).map_err(|_| NOT_UTF8.to_owned())
+}
+
+fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
+    let mut attributes = Vec::new();
+    for attribute in start.attributes().take(32) {
+        let attribute = attribute.map_err(|error| format!("broken XML: {error}"))?;
+        let value =
+            attribute.unescape_value().map_err(|error| format!("broken XML: {error}"))?.into_owned();
+        attributes.push((local_name(attribute.key.local_name().as_ref())?, value));
+    }
+    Ok(attributes)
+}
+
+fn resolved(reference: &quick_xml::events::BytesRef<'_>) -> Result<String, String> {
+    let symbol = reference.resolve_char_ref().map_err(|error| format!("broken XML: {error}"))?;
+    if let Some(symbol) = symbol {
+        return Ok(symbol.to_string());
+    }
+    let name = reference.decode().map_err(|_| NOT_UTF8.to_owned())?;
+    match quick_xml::escape::resolve_predefined_entity(&name) {
+        Some(text) => Ok(text.to_owned()),
+        None => Err(format!("broken XML: the entity {name} is unknown")),
+    }
+}
+
+/// Undoes percent-encoding; `None` when the result is no UTF-8.
+pub(super) fn percent_decoded(text: &str) -> Option<String> {
+    percent_encoding::percent_decode_str(text).decode_utf8().ok().map(|text| text.into_owned())
+}

@@ -1,0 +1,357 @@
+//! What happens to each file of a run: its bucket, its checks, its way into the index.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
+use serde::{Deserialize, Serialize};
+use store::{Pools, StoreError};
+
+use super::LoadError;
+use super::formats::{Bad, EXCERPT, Item, Sink, Skipped};
+use super::report::Tally;
+use crate::engine::{NamedBucket, NewFile};
+use crate::model::address::{Address, BucketType};
+use crate::store::rejected::{self, Rejected};
+use crate::store::{bucket, removal};
+
+/// Bytes of a path at most.
+const LONGEST_PATH: usize = 4_096;
+/// Lines from which on a share of bad ones is judged.
+const JUDGED_FROM: u64 = 1_000;
+
+/// How many bad lines a run may have.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum MaxErrors {
+    /// So many.
+    Count(u64),
+    /// Such a share of all lines, in per cent.
+    Percent(f64),
+}
+
+impl std::str::FromStr for MaxErrors {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "give a number of lines, such as 10, or a share, such as 1%".to_owned();
+        match text.strip_suffix('%') {
+            None => text.parse().map(Self::Count).map_err(|_| wrong()),
+            Some(share) => {
+                let share: f64 = share.parse().map_err(|_| wrong())?;
+                if (0.0..=100.0).contains(&share) { Ok(Self::Percent(share)) } else { Err(wrong()) }
+            }
+        }
+    }
+}
+
+/// What an intake remembers over a stop.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    /// Sources read to their end.
+    pub done: usize,
+    /// Events of the next source that were taken already.
+    pub events: u64,
+    /// Named buckets and whether their listing goes on.
+    pub named: BTreeMap<u64, bool>,
+    /// What was read so far.
+    pub tally: Tally,
+    /// Bad lines in SQL.
+    pub kept: usize,
+}
+
+/// Takes the files of a run.
+pub struct Intake {
+    /// What is remembered over a stop.
+    pub memory: Memory,
+    /// Files on their way into the index.
+    pub files: Vec<NewFile>,
+    max_errors: MaxErrors,
+    source: String,
+    source_index: usize,
+    skip: u64,
+    known: HashMap<String, (u64, BucketType)>,
+    written: HashMap<(String, String), Result<Target, String>>,
+    next_bucket: u64,
+    new_buckets: Vec<(u64, String, BucketType)>,
+    removed: HashMap<String, Vec<String>>,
+    rejected: Vec<Rejected>,
+    reject_file: Option<BufWriter<File>>,
+    run: u64,
+}
+
+/// Where the files of a written address go.
+#[derive(Clone, Debug)]
+struct Target {
+    id: u64,
+    kind: BucketType,
+    address: String,
+}
+
+/// Written forms of addresses that are remembered.
+const MOST_WRITTEN: usize = 100_000;
+
+impl Intake {
+    /// An intake that goes on from `memory`.
+    pub fn new(
+        pools: &Pools,
+        run: u64,
+        memory: Memory,
+        max_errors: MaxErrors,
+        reject_file: Option<File>,
+    ) -> Result<Self, LoadError> {
+        let (buckets, largest) = pools.read_blocking(|db| -> Result<_, StoreError> {
+            Ok((bucket::all(db)?, bucket::largest_id(db)?))
+        })?;
+        let known = buckets.into_iter().map(|b| (b.address, (b.id, b.kind))).collect();
+        let mut intake = Self {
+            memory,
+            files: Vec::new(),
+            max_errors,
+            source: String::new(),
+            source_index: 0,
+            skip: 0,
+            known,
+            written: HashMap::new(),
+            next_bucket: largest + 1,
+            new_buckets: Vec::new(),
+            removed: HashMap::new(),
+            rejected: Vec::new(),
+            reject_file: reject_file.map(BufWriter::new),
+            run,
+        };
+        intake.refresh_removals(pools)?;
+        Ok(intake)
+    }
+
+    /// Goes to a source; its events that were taken before a stop are passed over.
+    pub fn begin_source(&mut self, index: usize, name: &str) {
+        self.source = name.to_owned();
+        self.source_index = index;
+        self.skip = self.memory.events;
+        self.memory.events = 0;
+    }
+
+    /// Notes that a source was read to its end.
+    pub fn end_source(&mut self) {
+        self.memory.done = self.source_index + 1;
+        self.memory.events = 0;
+        self.skip = 0;
+    }
+
+    /// What has to be remembered now; while old events are passed over, that is where they end.
+    pub fn checkpoint(&self) -> Memory {
+        Memory { events: self.memory.events.max(self.skip), ..self.memory.clone() }
+    }
+
+    /// The named buckets for publishing.
+    pub fn named(&self) -> Vec<NamedBucket> {
+        let named = self.memory.named.iter();
+        named.map(|(&id, &truncated)| NamedBucket { id, truncated }).collect()
+    }
+
+    /// Forgets that a bucket was named.
+    pub fn forget(&mut self, bucket: u64) {
+        self.memory.named.remove(&bucket);
+    }
+
+    /// Reads the removal list anew.
+    pub fn refresh_removals(&mut self, pools: &Pools) -> Result<(), LoadError> {
+        self.removed.clear();
+        for removal in pools.read_blocking(removal::in_force)? {
+            self.removed.entry(removal.address).or_default().push(removal.prefix);
+        }
+        Ok(())
+    }
+
+    /// Writes new buckets and bad lines to SQL; the files that need them follow.
+    pub fn flush_rows(&mut self, pools: &Pools) -> Result<(), LoadError> {
+        let (buckets, lines) = (&self.new_buckets, &self.rejected);
+        if !buckets.is_empty() || !lines.is_empty() {
+            pools.write_blocking(|db| -> Result<(), StoreError> {
+                bucket::add(db, buckets)?;
+                rejected::add(db, lines)
+            })?;
+        }
+        self.new_buckets.clear();
+        self.rejected.clear();
+        if let Some(file) = &mut self.reject_file {
+            file.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Counts an event; true when it was taken before a stop.
+    fn is_old(&mut self) -> bool {
+        self.memory.events += 1;
+        self.memory.events <= self.skip
+    }
+
+    fn target(&mut self, written: &str, kind: Option<&str>) -> Result<Target, String> {
+        let key = (written.to_owned(), kind.unwrap_or_default().to_owned());
+        if let Some(known) = self.written.get(&key) {
+            return known.clone();
+        }
+        let found = self.resolve(written, kind);
+        if self.written.len() >= MOST_WRITTEN {
+            self.written.clear();
+        }
+        self.written.insert(key, found.clone());
+        found
+    }
+
+    fn resolve(&mut self, written: &str, kind: Option<&str>) -> Result<Target, String> {
+        let kind = kind.filter(|kind| !kind.is_empty()).map(str::parse).transpose();
+        let kind = kind.map_err(|error: crate::model::address::AddressError| error.to_string())?;
+        let (address, kind) =
+            Address::parse_typed(written, kind).map_err(|error| error.to_string())?;
+        let address = address.as_str().to_owned();
+        if let Some(&(id, kind)) = self.known.get(&address) {
+            return Ok(Target { id, kind, address });
+        }
+        let id = self.next_bucket;
+        self.next_bucket += 1;
+        self.known.insert(address.clone(), (id, kind));
+        self.new_buckets.push((id, address.clone(), kind));
+        Ok(Target { id, kind, address })
+    }
+
+    fn is_removed(&self, address: &str, path: &str) -> bool {
+        let prefixes = self.removed.get(address);
+        prefixes.is_some_and(|all| all.iter().any(|prefix| path.starts_with(prefix.as_str())))
+    }
+
+    fn take(&mut self, item: &Item<'_>) -> Result<(), String> {
+        let target = self.target(item.bucket, item.kind)?;
+        if item.path.is_empty() {
+            return Err("the path is empty".to_owned());
+        }
+        if item.path.len() > LONGEST_PATH {
+            return Err(format!("the path is longer than {LONGEST_PATH} bytes"));
+        }
+        if item.path.contains('\0') {
+            return Err("the path contains a NUL".to_owned());
+        }
+        if self.is_removed(&target.address, item.path) {
+            self.memory.tally.skipped_removed += 1;
+            return Ok(());
+        }
+        self.memory.named.entry(target.id).or_insert(false);
+        if item.size == 0 && item.path.ends_with('/') {
+            self.memory.tally.skip(Skipped::DirectoryMarker);
+            return Ok(());
+        }
+        self.memory.tally.files += 1;
+        self.files.push(NewFile {
+            bucket: target.id,
+            kind: target.kind.code(),
+            path: item.path.to_owned(),
+            size: item.size,
+            modified: item.modified,
+        });
+        Ok(())
+    }
+
+    fn reject(&mut self, bad: &Bad) -> Result<(), LoadError> {
+        if let Some(file) = &mut self.reject_file {
+            let line = serde_json::json!({
+                "source": self.source,
+                "position": bad.position,
+                "reason": bad.reason,
+                "content": String::from_utf8_lossy(&bad.content),
+            });
+            writeln!(file, "{line}")?;
+        }
+        if self.memory.kept < rejected::MOST_KEPT {
+            self.memory.kept += 1;
+            let excerpt = &bad.content[..bad.content.len().min(EXCERPT)];
+            self.rejected.push(Rejected {
+                run_id: self.run as i64,
+                source: self.source.clone(),
+                position: bad.position as i64,
+                reason: printable(&bad.reason),
+                excerpt: printable(&String::from_utf8_lossy(excerpt)),
+            });
+        }
+        Ok(())
+    }
+
+    /// Fails when more lines are bad than allowed.
+    fn judge(&self) -> Result<(), LoadError> {
+        let (bad, lines) = (self.memory.tally.bad, self.memory.tally.lines());
+        let too_many = match self.max_errors {
+            MaxErrors::Count(most) => bad > most,
+            MaxErrors::Percent(share) => {
+                lines >= JUDGED_FROM && bad as f64 * 100.0 > share * lines as f64
+            }
+        };
+        if too_many { Err(LoadError::TooManyBad { bad, lines }) } else { Ok(()) }
+    }
+}
+
+/// PostgreSQL has no NUL in texts.
+fn printable(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
+
+impl Sink for Intake {
+    fn file(&mut self, item: &Item<'_>) -> Result<(), LoadError> {
+        if self.is_old() {
+            return Ok(());
+        }
+        match self.take(item) {
+            Ok(()) => Ok(()),
+            Err(reason) => {
+                let content = format!("{} {}", item.bucket, item.path).into_bytes();
+                self.memory.tally.bad += 1;
+                self.reject(&Bad { position: item.position, reason, content })?;
+                self.judge()
+            }
+        }
+    }
+
+    fn bad(&mut self, bad: Bad) -> Result<(), LoadError> {
+        if self.is_old() {
+            return Ok(());
+        }
+        self.memory.tally.bad += 1;
+        self.reject(&bad)?;
+        self.judge()
+    }
+
+    fn skipped(&mut self, what: Skipped) -> Result<(), LoadError> {
+        if !self.is_old() {
+            self.memory.tally.skip(what);
+        }
+        Ok(())
+    }
+
+    fn page(
+        &mut self,
+        bucket: &str,
+        kind: Option<&str>,
+        truncated: bool,
+    ) -> Result<(), LoadError> {
+        if self.is_old() {
+            return Ok(());
+        }
+        match self.target(bucket, kind) {
+            Ok(target) if !self.is_removed(&target.address, "") => {
+                self.memory.named.insert(target.id, truncated);
+            }
+            Ok(_) => {}
+            // Its entries were rejected for the same reason, unless there was none.
+            Err(reason) => {
+                self.memory.tally.incomplete.push(format!("{}: {reason}", self.source));
+            }
+        }
+        Ok(())
+    }
+
+    fn broken(&mut self, reason: String) -> Result<(), LoadError> {
+        if self.is_old() {
+            return Ok(());
+        }
+        self.memory.tally.incomplete.push(format!("{}: {reason}", self.source));
+        self.reject(&Bad { position: 0, reason, content: Vec::new() })
+    }
+}

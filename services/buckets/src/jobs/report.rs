@@ -1,0 +1,99 @@
+//! What a run did, for people and machines.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::formats::Skipped;
+use crate::engine::PublishCounts;
+
+/// What was read so far; part of every checkpoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Files handed to the index.
+    pub files: u64,
+    /// Lines and entries that could not be used.
+    pub bad: u64,
+    /// Folders in listings.
+    pub skipped_prefixes: u64,
+    /// Old versions and delete markers.
+    pub skipped_versions: u64,
+    /// Keys that end in `/` and have no bytes.
+    pub skipped_directory_markers: u64,
+    /// Files of removed buckets.
+    pub skipped_removed: u64,
+    /// Sources that broke off, with their reasons.
+    pub incomplete: Vec<String>,
+}
+
+impl Tally {
+    /// Lines and entries that were judged.
+    pub fn lines(&self) -> u64 {
+        self.files + self.bad + self.skipped_directory_markers + self.skipped_removed
+    }
+
+    /// Counts something left out.
+    pub fn skip(&mut self, what: Skipped) {
+        match what {
+            Skipped::Prefix => self.skipped_prefixes += 1,
+            Skipped::Version => self.skipped_versions += 1,
+            Skipped::DirectoryMarker => self.skipped_directory_markers += 1,
+        }
+    }
+}
+
+/// The final report.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The run; none for a dry one.
+    pub run: Option<u64>,
+    /// What was read.
+    #[serde(flatten)]
+    pub tally: Tally,
+    /// What publishing did.
+    #[serde(flatten)]
+    pub counts: PublishCounts,
+    /// Buckets that were not listed before.
+    pub buckets_new: u64,
+    /// Buckets that were listed before.
+    pub buckets_changed: u64,
+    /// Addresses of buckets whose listing says that more follow.
+    pub truncated: Vec<String>,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tally, counts, .. } = self;
+        match self.run {
+            Some(run) => writeln!(f, "run {run} published in {:.1} s", self.seconds)?,
+            None => writeln!(f, "dry run: nothing was written, {:.1} s", self.seconds)?,
+        }
+        if self.run.is_some() {
+            let PublishCounts { added, replaced, removed, duplicates } = counts;
+            writeln!(f, "files: {added} added, {replaced} replaced, {removed} removed")?;
+            let (new, changed) = (self.buckets_new, self.buckets_changed);
+            writeln!(f, "buckets: {new} new, {changed} changed")?;
+            writeln!(f, "duplicates: {duplicates}")?;
+        } else {
+            writeln!(f, "files: {}", tally.files)?;
+        }
+        writeln!(
+            f,
+            "skipped: {} directory markers, {} prefixes, {} versions, {} removed",
+            tally.skipped_directory_markers,
+            tally.skipped_prefixes,
+            tally.skipped_versions,
+            tally.skipped_removed
+        )?;
+        write!(f, "bad: {}", tally.bad)?;
+        for address in &self.truncated {
+            write!(f, "\ntruncated: {address}")?;
+        }
+        for source in &tally.incomplete {
+            write!(f, "\nincomplete: {source}")?;
+        }
+        Ok(())
+    }
+}

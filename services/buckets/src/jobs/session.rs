@@ -1,0 +1,104 @@
+//! The one right to write: lock, index, writer, and SQL rows that agree with the journal.
+
+use std::path::{Path, PathBuf};
+
+use domain::SharedClock;
+use store::{Pools, StoreError};
+
+use super::LoadError;
+use crate::engine::embedded::{EmbeddedIndex, FolderLock};
+use crate::engine::{EngineError, FileIndex, FileWriter, Journal};
+use crate::store::{bucket, run, state};
+
+/// What every command needs.
+#[derive(Clone)]
+pub struct Workshop {
+    /// The database.
+    pub pools: Pools,
+    /// The clock.
+    pub clock: SharedClock,
+    /// `INDEX_DIR`.
+    pub index_dir: PathBuf,
+    /// `LOAD_MEMORY_MB`.
+    pub memory_mb: usize,
+}
+
+impl Workshop {
+    /// The folder of a generation.
+    pub fn generation_folder(&self, generation: u32) -> PathBuf {
+        generation_folder(&self.index_dir, generation)
+    }
+
+    /// Opens the index that is searched, for reading.
+    pub fn open_index(&self) -> Result<EmbeddedIndex, LoadError> {
+        let generation = self.pools.read_blocking(state::read)?.generation;
+        Ok(EmbeddedIndex::open_or_create(&self.generation_folder(generation))?)
+    }
+}
+
+/// The folder of a generation below `INDEX_DIR`.
+pub fn generation_folder(index_dir: &Path, generation: u32) -> PathBuf {
+    index_dir.join(format!("generation-{generation}"))
+}
+
+/// The right to write, with all that belongs to it.
+pub struct Session {
+    /// What every command needs.
+    pub shop: Workshop,
+    /// The generation that is searched.
+    pub generation: u32,
+    /// The index.
+    pub index: EmbeddedIndex,
+    /// Its writer.
+    pub writer: Box<dyn FileWriter>,
+    _lock: FolderLock,
+}
+
+impl Session {
+    /// Takes the right to write; `holder` is what another command is told meanwhile.
+    pub fn open(shop: &Workshop, holder: &str) -> Result<Self, LoadError> {
+        let lock = FolderLock::exclusive(&shop.index_dir, holder)?;
+        let generation = shop.pools.read_blocking(state::read)?.generation;
+        let index = EmbeddedIndex::open_or_create(&shop.generation_folder(generation))?;
+        let writer = index.writer(shop.memory_mb)?;
+        let session =
+            Self { shop: shop.clone(), generation, index, writer, _lock: lock };
+        settle(&shop.pools, session.writer.journal(), "{}", shop.clock.unix())?;
+        Ok(session)
+    }
+
+    /// Takes the right to write unless somebody has it.
+    pub fn try_open(shop: &Workshop, holder: &str) -> Result<Option<Self>, LoadError> {
+        match Self::open(shop, holder) {
+            Ok(session) => Ok(Some(session)),
+            Err(LoadError::Index(EngineError::Locked(_))) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Brings the SQL rows to what the journal says; a process may have been killed between the two
+/// commits of a publish.
+pub fn settle(
+    pools: &Pools,
+    journal: &Journal,
+    report: &str,
+    now: i64,
+) -> Result<(), StoreError> {
+    let Some(published) = &journal.published else {
+        return Ok(());
+    };
+    let settled = pools.read_blocking(|db| -> Result<bool, StoreError> {
+        Ok(run::find(db, published.run)?.is_none_or(|run| run.state == "published"))
+    })?;
+    if settled {
+        return Ok(());
+    }
+    let buckets: Vec<(u64, bool)> =
+        published.buckets.iter().map(|bucket| (bucket.id, bucket.truncated)).collect();
+    pools.write_blocking(|db| -> Result<(), StoreError> {
+        bucket::published(db, &buckets, published.at)?;
+        run::publish(db, published.run, report, now)?;
+        state::touch(db)
+    })
+}

@@ -1,0 +1,112 @@
+//! The files that a load reads.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+
+use super::LoadError;
+
+/// Name of standard input.
+pub const STDIN: &str = "-";
+
+/// A file, or standard input, as it was when the run began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Bytes.
+    pub size: u64,
+    /// Nanoseconds since 1970.
+    pub modified: u64,
+}
+
+impl Source {
+    fn of(path: &Path) -> Result<Self, LoadError> {
+        let failed = |error| LoadError::Source { path: path.display().to_string(), error };
+        if path == Path::new(STDIN) {
+            return Ok(Self { path: path.to_owned(), size: 0, modified: 0 });
+        }
+        // Opening finds out early whether it may be read.
+        let meta = File::open(path).and_then(|file| file.metadata()).map_err(failed)?;
+        let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let modified = modified.map_or(0, |since| since.as_nanos() as u64);
+        Ok(Self { path: path.to_owned(), size: meta.len(), modified })
+    }
+
+    /// Name for reports.
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Opens it, provided that it is what it was; `read` counts its bytes.
+    pub fn open(&self, read: Arc<AtomicU64>) -> Result<Box<dyn Read>, LoadError> {
+        if self.path == Path::new(STDIN) {
+            return Ok(Box::new(Counted { inner: std::io::stdin(), read }));
+        }
+        if Self::of(&self.path)? != *self {
+            return Err(LoadError::SourceChanged(self.name()));
+        }
+        let failed = |error| LoadError::Source { path: self.name(), error };
+        let inner = File::open(&self.path).map_err(failed)?;
+        Ok(Box::new(Counted { inner, read }))
+    }
+}
+
+/// The sources behind the paths of a command; folders are walked in the order of names, files that
+/// begin with a dot are left out.
+pub fn listed(paths: &[PathBuf]) -> Result<Vec<Source>, LoadError> {
+    let mut sources = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            walk(path, &mut sources)?;
+        } else {
+            sources.push(Source::of(&absolute(path)?)?);
+        }
+    }
+    Ok(sources)
+}
+
+fn walk(folder: &Path, sources: &mut Vec<Source>) -> Result<(), LoadError> {
+    let failed = |error| LoadError::Source { path: folder.display().to_string(), error };
+    let entries = fs::read_dir(folder).map_err(failed)?;
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()
+        .map_err(failed)?;
+    paths.sort();
+    for path in paths {
+        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if hidden {
+            continue;
+        }
+        if path.is_dir() {
+            walk(&path, sources)?;
+        } else {
+            sources.push(Source::of(&absolute(&path)?)?);
+        }
+    }
+    Ok(())
+}
+
+/// A run may be resumed from another folder.
+fn absolute(path: &Path) -> Result<PathBuf, LoadError> {
+    if path == Path::new(STDIN) { Ok(path.to_owned()) } else { Ok(std::path::absolute(path)?) }
+}
+
+struct Counted<R> {
+    inner: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}

@@ -1,0 +1,295 @@
+//! Bucket addresses: one stored form for the many ways of writing one.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Who stores the bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BucketType {
+    /// Amazon S3.
+    Aws,
+    /// Azure Blob Storage.
+    Azure,
+    /// DigitalOcean Spaces.
+    Dos,
+    /// Google Cloud Storage.
+    Gcp,
+    /// Alibaba Cloud OSS.
+    Ali,
+}
+
+impl BucketType {
+    /// All types, in the order of their codes.
+    pub const ALL: [Self; 5] = [Self::Aws, Self::Azure, Self::Dos, Self::Gcp, Self::Ali];
+
+    /// The name in parameters, answers and tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Aws => "aws",
+            Self::Azure => "azure",
+            Self::Dos => "dos",
+            Self::Gcp => "gcp",
+            Self::Ali => "ali",
+        }
+    }
+
+    /// A small number for file indexes; it never changes.
+    pub fn code(self) -> u64 {
+        self as u64
+    }
+}
+
+impl fmt::Display for BucketType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for BucketType {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, AddressError> {
+        let found = Self::ALL.into_iter().find(|kind| kind.as_str().eq_ignore_ascii_case(text));
+        found.ok_or(AddressError::UnknownType)
+    }
+}
+
+/// Why a text is not the address of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    /// Nothing, or nothing where the name should stand.
+    #[error("the bucket address has no name")]
+    Empty,
+    /// A character that no host has.
+    #[error("the bucket address has a character that no host name has")]
+    BadCharacter,
+    /// More than 512 bytes.
+    #[error("the bucket address is longer than 512 bytes")]
+    TooLong,
+    /// A path behind an address that has none, or more than a container.
+    #[error("the bucket address has a path behind it")]
+    ExtraPath,
+    /// A host of no known provider, without a type.
+    #[error("unknown provider: give the type of the bucket")]
+    UnknownProvider,
+    /// A type that is none of the five.
+    #[error("the bucket type must be one of aws, azure, dos, gcp, ali")]
+    UnknownType,
+    /// The given type is not the one that the host tells.
+    #[error("the bucket type contradicts the bucket address")]
+    WrongType,
+}
+
+/// A bucket address in its stored form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    text: String,
+    kind: Option<BucketType>,
+    name_length: usize,
+}
+
+impl Address {
+    /// Reads an address: scheme, letter case, trailing slash and path style do not matter.
+    ///
+    /// ```
+    /// use buckets::model::address::{Address, BucketType};
+    ///
+    /// let address = Address::parse("https://s3.eu-west-1.amazonaws.com/Photos/")?;
+    /// assert_eq!(address.as_str(), "photos.s3.eu-west-1.amazonaws.com");
+    /// assert_eq!(address.kind(), Some(BucketType::Aws));
+    /// # Ok::<(), buckets::model::address::AddressError>(())
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, AddressError> {
+        let text = text.trim().to_lowercase();
+        if text.len() > 512 {
+            return Err(AddressError::TooLong);
+        }
+        let allowed = |symbol: char| symbol.is_alphanumeric() || "-._~/:$%+".contains(symbol);
+        if !text.chars().all(allowed) {
+            return Err(AddressError::BadCharacter);
+        }
+        let (text, name_only) = without_scheme(&text);
+        if let Some(suffix) = name_only {
+            return Self::named(text, suffix, suffix_type(suffix));
+        }
+        let (host, container) = text.split_once('/').unwrap_or((text, ""));
+        if host.is_empty() {
+            return Err(AddressError::Empty);
+        }
+        Self::of_host(host, container)
+    }
+
+    /// The address in its stored form with the type of its bucket.
+    pub fn parse_typed(
+        text: &str,
+        given: Option<BucketType>,
+    ) -> Result<(Self, BucketType), AddressError> {
+        let address = Self::parse(text)?;
+        let kind = match (address.kind, given) {
+            (Some(known), Some(given)) if known != given => return Err(AddressError::WrongType),
+            (Some(known), _) => known,
+            (None, Some(given)) => given,
+            (None, None) => return Err(AddressError::UnknownProvider),
+        };
+        Ok((address, kind))
+    }
+
+    /// The stored form.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The type, where the host tells it.
+    pub fn kind(&self) -> Option<BucketType> {
+        self.kind
+    }
+
+    /// The part before the provider's suffix; the whole address of a custom domain.
+    pub fn name(&self) -> &str {
+        &self.text[..self.name_length]
+    }
+
+    fn of_host(host: &str, container: &str) -> Result<Self, AddressError> {
+        let Some((split, kind)) = provider(host) else {
+            let text = join(host, container);
+            return Ok(Self { name_length: text.len(), text, kind: None });
+        };
+        if kind == BucketType::Azure {
+            return match (split, container) {
+                (0, _) | (_, "") => Err(AddressError::Empty),
+                (_, container) if container.contains('/') => Err(AddressError::ExtraPath),
+                _ => Ok(Self { text: join(host, container), kind: Some(kind), name_length: split }),
+            };
+        }
+        match (split, container) {
+            (0, name) => Self::named(name, host, Some(kind)),
+            (_, "") => Ok(Self { text: host.to_owned(), kind: Some(kind), name_length: split }),
+            _ => Err(AddressError::ExtraPath),
+        }
+    }
+
+    fn named(name: &str, suffix: &str, kind: Option<BucketType>) -> Result<Self, AddressError> {
+        if name.is_empty() {
+            Err(AddressError::Empty)
+        } else if name.contains('/') {
+            Err(AddressError::ExtraPath)
+        } else {
+            Ok(Self { text: format!("{name}.{suffix}"), kind, name_length: name.len() })
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn join(host: &str, container: &str) -> String {
+    if container.is_empty() { host.to_owned() } else { format!("{host}/{container}") }
+}
+
+/// Strips scheme and trailing slashes; `s3://` and `gs://` name a bucket without its host.
+fn without_scheme(text: &str) -> (&str, Option<&'static str>) {
+    let (text, suffix) = if let Some(rest) = text.strip_prefix("s3://") {
+        (rest, Some("s3.amazonaws.com"))
+    } else if let Some(rest) = text.strip_prefix("gs://") {
+        (rest, Some("storage.googleapis.com"))
+    } else {
+        let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+        (rest.unwrap_or(text), None)
+    };
+    (text.trim_end_matches('/'), suffix)
+}
+
+fn suffix_type(suffix: &str) -> Option<BucketType> {
+    provider(suffix).map(|(_, kind)| kind)
+}
+
+/// The provider of a host and where its name ends: 0 when the host is the provider's alone.
+fn provider(host: &str) -> Option<(usize, BucketType)> {
+    if let Some(front) = below(host, "blob.core.windows.net") {
+        return Some((front.len(), BucketType::Azure));
+    }
+    if let Some(front) = below(host, "storage.googleapis.com") {
+        return Some((front.len(), BucketType::Gcp));
+    }
+    if let Some(front) = below(host, "digitaloceanspaces.com") {
+        let name = front.rsplit_once('.').map_or(0, |(name, _)| name.len());
+        return (!front.is_empty()).then_some((name, BucketType::Dos));
+    }
+    if let Some(front) = below(host, "aliyuncs.com") {
+        let (name, region) = front.rsplit_once('.').unwrap_or(("", front));
+        return region.starts_with("oss-").then_some((name.len(), BucketType::Ali));
+    }
+    let front = below(host, "amazonaws.com").or_else(|| below(host, "amazonaws.com.cn"))?;
+    let (name, last) = front.rsplit_once('.').unwrap_or(("", front));
+    if last == "s3" || last.starts_with("s3-") {
+        return Some((name.len(), BucketType::Aws));
+    }
+    let name = name.strip_suffix("dualstack").map_or(name, |rest| rest.trim_end_matches('.'));
+    let name = name.strip_suffix("s3")?;
+    (name.is_empty() || name.ends_with('.')).then_some((name.len().saturating_sub(1), BucketType::Aws))
+}
+
+/// What stands before `.domain`; empty for the domain itself.
+fn below<'a>(host: &'a str, domain: &str) -> Option<&'a str> {
+    let front = host.strip_suffix(domain)?;
+    if front.is_empty() { Some(front) } else { front.strip_suffix('.') }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("Name.s3.amazonaws.com", "name.s3.amazonaws.com", "name", BucketType::Aws)]
+    #[case("a.b.s3-eu-west-1.amazonaws.com/", "a.b.s3-eu-west-1.amazonaws.com", "a.b", BucketType::Aws)]
+    #[case("n.s3.eu-west-1.amazonaws.com", "n.s3.eu-west-1.amazonaws.com", "n", BucketType::Aws)]
+    #[case("s3.amazonaws.com/NAME", "name.s3.amazonaws.com", "name", BucketType::Aws)]
+    #[case("https://s3.eu-west-1.amazonaws.com/N", "n.s3.eu-west-1.amazonaws.com", "n", BucketType::Aws)]
+    #[case("s3://N", "n.s3.amazonaws.com", "n", BucketType::Aws)]
+    #[case("HTTP://acc.blob.core.windows.net/Box/", "acc.blob.core.windows.net/box", "acc", BucketType::Azure)]
+    #[case("n.fra1.digitaloceanspaces.com", "n.fra1.digitaloceanspaces.com", "n", BucketType::Dos)]
+    #[case("fra1.digitaloceanspaces.com/n", "n.fra1.digitaloceanspaces.com", "n", BucketType::Dos)]
+    #[case("n.storage.googleapis.com", "n.storage.googleapis.com", "n", BucketType::Gcp)]
+    #[case("storage.googleapis.com/n", "n.storage.googleapis.com", "n", BucketType::Gcp)]
+    #[case("gs://a_b.c", "a_b.c.storage.googleapis.com", "a_b.c", BucketType::Gcp)]
+    #[case("n.oss-cn-hangzhou.aliyuncs.com", "n.oss-cn-hangzhou.aliyuncs.com", "n", BucketType::Ali)]
+    #[case("oss-cn-hangzhou.aliyuncs.com/n", "n.oss-cn-hangzhou.aliyuncs.com", "n", BucketType::Ali)]
+    fn every_accepted_form(
+        #[case] given: &str,
+        #[case] stored: &str,
+        #[case] name: &str,
+        #[case] kind: BucketType,
+    ) {
+        let address = Address::parse(given).unwrap();
+        assert_eq!((address.as_str(), address.name(), address.kind()), (stored, name, Some(kind)));
+        assert_eq!(Address::parse(address.as_str()).unwrap(), address, "the stored form is stable");
+    }
+
+    #[rstest]
+    #[case("", AddressError::Empty)]
+    #[case("s3://", AddressError::Empty)]
+    #[case("https:///x", AddressError::Empty)]
+    #[case("s3.amazonaws.com", AddressError::Empty)]
+    #[case("acc.blob.core.windows.net", AddressError::Empty)]
+    #[case("a b.s3.amazonaws.com", AddressError::BadCharacter)]
+    #[case("n.s3.amazonaws.com/dir", AddressError::ExtraPath)]
+    #[case("acc.blob.core.windows.net/box/dir", AddressError::ExtraPath)]
+    fn what_is_no_address(#[case] given: &str, #[case] error: AddressError) {
+        assert_eq!(Address::parse(given), Err(error), "{given}");
+    }
+
+    #[test]
+    fn custom_domains_need_a_type() {
+        let typed = |kind| Address::parse_typed("Files.Example.org", kind);
+        assert_eq!(typed(None), Err(AddressError::UnknownProvider));
+        let (address, kind) = typed(Some(BucketType::Gcp)).unwrap();
+        assert_eq!((address.as_str(), kind), ("files.example.org", BucketType::Gcp));
+        let wrong = Address::parse_typed("n.s3.amazonaws.com", Some(BucketType::Gcp));
+        assert_eq!(wrong, Err(AddressError::WrongType));
+    }
+}

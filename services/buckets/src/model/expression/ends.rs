@@ -1,0 +1,74 @@
+//! What an expression has at its two ends.
+
+use regex_syntax::ast::{AssertionKind, Ast, RepetitionKind, RepetitionOp};
+
+use super::source::Source;
+
+/// The two ends of an expression.
+pub(super) struct Ends {
+    /// A top-level alternation: anchors belong to its branches.
+    pub(super) alternation: bool,
+    /// It begins or ends with `.*`; of an alternation, one branch does.
+    pub(super) reach_anywhere: bool,
+    begins_fixed: bool,
+    ends_fixed: bool,
+}
+
+impl Ends {
+    /// Looks at an expression; `None` when it cannot be parsed.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let ast = Source::of(text).ast()?;
+        Some(match &ast {
+            Ast::Alternation(alternation) => Self {
+                alternation: true,
+                reach_anywhere: alternation.asts.iter().any(reaches_anywhere),
+                begins_fixed: false,
+                ends_fixed: false,
+            },
+            single => Self {
+                alternation: false,
+                reach_anywhere: reaches_anywhere(single),
+                begins_fixed: is_assertion(first(single), &AssertionKind::StartLine),
+                ends_fixed: is_assertion(last(single), &AssertionKind::EndLine),
+            },
+        })
+    }
+
+    /// The text without the anchors that apply to all of it.
+    pub(super) fn without_anchors<'a>(&self, text: &'a str) -> &'a str {
+        // `^` alone is both the first and the last part, but not an end anchor.
+        let text = if self.begins_fixed { text.strip_prefix('^').unwrap_or(text) } else { text };
+        if self.ends_fixed { text.strip_suffix('$').unwrap_or(text) } else { text }
+    }
+}
+
+fn parts(ast: &Ast) -> &[Ast] {
+    match ast {
+        Ast::Concat(concat) => &concat.asts,
+        single => std::slice::from_ref(single),
+    }
+}
+
+fn first(ast: &Ast) -> Option<&Ast> {
+    parts(ast).first()
+}
+
+fn last(ast: &Ast) -> Option<&Ast> {
+    parts(ast).last()
+}
+
+fn reaches_anywhere(ast: &Ast) -> bool {
+    is_anything(first(ast)) || is_anything(last(ast))
+}
+
+fn is_anything(part: Option<&Ast>) -> bool {
+    let Some(Ast::Repetition(repetition)) = part else {
+        return false;
+    };
+    let RepetitionOp { kind, .. } = &repetition.op;
+    *kind == RepetitionKind::ZeroOrMore && matches!(*repetition.ast, Ast::Dot(_))
+}
+
+fn is_assertion(part: Option<&Ast>, kind: &AssertionKind) -> bool {
+    matches!(part, Some(Ast::Assertion(assertion)) if assertion.kind == *kind)
+}

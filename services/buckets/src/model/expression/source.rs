@@ -1,0 +1,198 @@
+//! Expressions as people type them: text repairs and literal quotes.
+
+use regex_syntax::ParserBuilder;
+use regex_syntax::ast::Ast;
+use regex_syntax::hir::Hir;
+
+use super::ExpressionError;
+
+/// Depth of nested groups at most; deeper ones are refused instead of using up the stack.
+const DEEPEST: u32 = 100;
+
+/// An expression in plain syntax that remembers where each byte came from.
+pub(super) struct Source {
+    pattern: String,
+    /// For each byte of the pattern the character of the typed text, counted from 0.
+    origin: Vec<usize>,
+}
+
+impl Source {
+    /// Spells literal quotes out.
+    pub(super) fn of(text: &str) -> Self {
+        let mut source = Self { pattern: String::new(), origin: Vec::new() };
+        let symbols: Vec<char> = text.chars().collect();
+        let mut at = 0;
+        while at < symbols.len() {
+            let end = match symbols[at] {
+                '\\' => (at + 2).min(symbols.len()),
+                '[' => class_end(&symbols, at).unwrap_or(at + 1),
+                '"' => {
+                    at = source.push_quoted(&symbols, at);
+                    continue;
+                }
+                _ => at + 1,
+            };
+            for (position, &symbol) in symbols.iter().enumerate().take(end).skip(at) {
+                source.push(symbol, position);
+            }
+            at = end;
+        }
+        source
+    }
+
+    pub(super) fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
+    /// The typed text's character behind a byte of the pattern.
+    pub(super) fn origin(&self, byte: usize) -> usize {
+        let past_end = self.origin.last().map_or(0, |last| last + 1);
+        self.origin.get(byte).copied().unwrap_or(past_end)
+    }
+
+    pub(super) fn ast(&self) -> Option<Ast> {
+        let mut parser = regex_syntax::ast::parse::ParserBuilder::new().nest_limit(DEEPEST).build();
+        parser.parse(&self.pattern).ok()
+    }
+
+    pub(super) fn parse(&self) -> Result<Hir, ExpressionError> {
+        let mut parser = ParserBuilder::new()
+            .nest_limit(DEEPEST)
+            .case_insensitive(true)
+            .dot_matches_new_line(true)
+            .build();
+        parser.parse(&self.pattern).map_err(|error| self.error(&error))
+    }
+
+    fn error(&self, error: &regex_syntax::Error) -> ExpressionError {
+        let (reason, byte) = match error {
+            regex_syntax::Error::Parse(error) => {
+                (error.kind().to_string(), error.span().start.offset)
+            }
+            regex_syntax::Error::Translate(error) => {
+                (error.kind().to_string(), error.span().start.offset)
+            }
+            _ => ("it is not understood".to_owned(), 0),
+        };
+        ExpressionError::Syntax { reason, position: self.origin(byte) + 1 }
+    }
+
+    fn push(&mut self, symbol: char, position: usize) {
+        self.pattern.push(symbol);
+        self.origin.resize(self.pattern.len(), position);
+    }
+
+    /// Takes `"text"` as a literal; an unclosed quote runs to the end. Gives the place behind it.
+    fn push_quoted(&mut self, symbols: &[char], open: usize) -> usize {
+        for symbol in "(?:".chars() {
+            self.push(symbol, open);
+        }
+        let mut at = open + 1;
+        while at < symbols.len() && symbols[at] != '"' {
+            if symbols[at] == '\\' && symbols.get(at + 1) == Some(&'"') {
+                at += 1;
+            }
+            for symbol in regex_syntax::escape(&symbols[at].to_string()).chars() {
+                self.push(symbol, at);
+            }
+            at += 1;
+        }
+        self.push(')', at.min(symbols.len().saturating_sub(1)));
+        at + 1
+    }
+}
+
+/// Step 1: a `*` at the beginning, behind `(` or behind `|` becomes `.*`.
+pub(super) fn with_leading_stars(text: &str) -> String {
+    let mut repaired = String::with_capacity(text.len() + 1);
+    let mut before = Some('|');
+    walk(text, |piece| {
+        if piece == "*" && matches!(before, Some('|' | '(')) {
+            repaired.push('.');
+        }
+        repaired.push_str(piece);
+        before = (piece.len() == 1).then(|| piece.chars().next()).flatten();
+    });
+    repaired
+}
+
+/// Step 2: a bracket without its partner is escaped.
+pub(super) fn balanced(text: &str) -> String {
+    let mut pieces: Vec<(String, bool)> = Vec::new();
+    let mut groups = Vec::new();
+    let mut counts = Vec::new();
+    walk(text, |piece| {
+        let mut lonely = matches!(piece, "[" | "]");
+        match piece {
+            "(" => groups.push(pieces.len()),
+            "{" => counts.push(pieces.len()),
+            ")" => lonely = groups.pop().is_none(),
+            "}" => lonely = counts.pop().is_none(),
+            _ => {}
+        }
+        pieces.push((piece.to_owned(), lonely));
+    });
+    for lonely in groups.into_iter().chain(counts) {
+        pieces[lonely].1 = true;
+    }
+    let escaped = |(piece, lonely): (String, bool)| if lonely { format!("\\{piece}") } else { piece };
+    pieces.into_iter().map(escaped).collect()
+}
+
+/// Calls `each` with the pieces of an expression: an escape, a class, a quoted text or one
+/// character. A `[` whose class never ends is a piece of one character.
+fn walk(text: &str, mut each: impl FnMut(&str)) {
+    let symbols: Vec<char> = text.chars().collect();
+    let mut at = 0;
+    while at < symbols.len() {
+        let end = match symbols[at] {
+            '\\' => at + 2,
+            '[' => class_end(&symbols, at).unwrap_or(at + 1),
+            '"' => quote_end(&symbols, at),
+            _ => at + 1,
+        };
+        let end = end.min(symbols.len());
+        each(&symbols[at..end].iter().collect::<String>());
+        at = end;
+    }
+}
+
+fn quote_end(symbols: &[char], open: usize) -> usize {
+    let mut at = open + 1;
+    while at < symbols.len() && symbols[at] != '"' {
+        at += if symbols[at] == '\\' && symbols.get(at + 1) == Some(&'"') { 2 } else { 1 };
+    }
+    at + 1
+}
+
+/// The place behind the class that opens at `open`; classes nest, a `]` in first place is literal.
+fn class_end(symbols: &[char], open: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    let mut at = open;
+    loop {
+        match symbols.get(at)? {
+            '\\' => at += 2,
+            '[' => {
+                depth += 1;
+                at += 1;
+                if symbols.get(at) == Some(&'^') {
+                    at += 1;
+                }
+                while depth == 1 && matches!(symbols.get(at), Some('-')) {
+                    at += 1;
+                }
+                if symbols.get(at) == Some(&']') {
+                    at += 1;
+                }
+            }
+            ']' => {
+                depth -= 1;
+                at += 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => at += 1,
+        }
+    }
+}

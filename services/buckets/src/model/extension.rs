@@ -1,0 +1,101 @@
+//! File extensions: what a filter may name and what a file has.
+
+use super::path;
+
+/// Bytes of an extension at most.
+pub const LONGEST: usize = 32;
+/// Dot-separated parts of an extension at most.
+pub const MOST_PARTS: usize = 3;
+
+/// An extension that no file can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an extension has at most {MOST_PARTS} parts and {LONGEST} bytes")]
+pub struct InvalidExtension;
+
+/// Reads an extension of a filter: trimmed, without leading dots, lower-cased.
+///
+/// Gives `None` when nothing is left.
+///
+/// ```
+/// use buckets::model::extension::parse;
+///
+/// assert_eq!(parse(" .TAR.gz "), Ok(Some("tar.gz".to_owned())));
+/// assert_eq!(parse("."), Ok(None));
+/// assert!(parse("a.b.c.d").is_err());
+/// ```
+pub fn parse(text: &str) -> Result<Option<String>, InvalidExtension> {
+    let text = path::fold(text.trim().trim_start_matches('.'));
+    if text.is_empty() {
+        Ok(None)
+    } else if text.len() > LONGEST || text.split('.').count() > MOST_PARTS {
+        Err(InvalidExtension)
+    } else {
+        Ok(Some(text))
+    }
+}
+
+/// Calls `each` with every extension that a file of this name has, the shortest first.
+pub fn for_each(file_name: &str, mut each: impl FnMut(&str)) {
+    if !file_name.contains('.') {
+        return;
+    }
+    let lower = path::fold(file_name);
+    let dots = lower.bytes().enumerate().rev().filter(|&(_, byte)| byte == b'.');
+    for (dot, _) in dots.take(MOST_PARTS) {
+        let suffix = &lower[dot + 1..];
+        if suffix.len() > LONGEST {
+            return;
+        }
+        if !suffix.is_empty() && !suffix.starts_with('.') {
+            each(suffix);
+        }
+    }
+}
+
+/// Whether a file of this name has the extension; the definition that [`for_each`] follows.
+pub fn has(file_name: &str, extension: &str) -> bool {
+    path::fold(file_name).strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("a.tar.gz", &["gz", "tar.gz"])]
+    #[case("jquery.min.js", &["js", "min.js"])]
+    #[case(".env", &["env"])]
+    #[case("README", &[])]
+    #[case("x.", &[])]
+    #[case("A.B.C.D.E", &["e", "d.e", "c.d.e"])]
+    #[case("a..gz", &["gz"])]
+    fn extensions_of_a_name(#[case] name: &str, #[case] expected: &[&str]) {
+        let mut found = Vec::new();
+        for_each(name, |extension| found.push(extension.to_owned()));
+        assert_eq!(found, expected, "{name}");
+        assert!(expected.iter().all(|extension| has(name, extension)));
+    }
+
+    #[test]
+    fn long_extensions_are_refused_and_not_indexed() {
+        assert!(parse(&"x".repeat(33)).is_err());
+        assert!(parse(&"x".repeat(32)).is_ok());
+        for_each(&format!("a.{}", "x".repeat(33)), |_| panic!("too long to be asked for"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_file_has_exactly_the_extensions_it_is_indexed_under(
+            name in "[a-bB.]{0,12}", asked in "[ab.]{1,6}",
+        ) {
+            let mut found = false;
+            let asked = parse(&asked);
+            if let Ok(Some(asked)) = asked {
+                for_each(&name, |extension| found |= extension == asked);
+                proptest::prop_assert_eq!(found, has(&name, &asked));
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! A file search after parsing and checking: what every engine answers.
+
+use std::sync::Arc;
+
+use super::expression::Expression;
+use super::keywords::Keywords;
+
+/// What is looked for in a name or path.
+#[derive(Clone, Debug, Default)]
+pub enum Matching {
+    /// Every file.
+    #[default]
+    All,
+    /// Words, phrases, exclusions.
+    Words(Keywords),
+    /// One expression for the whole text.
+    Expression(Arc<Expression>),
+}
+
+/// What files are sorted by; ties always go by ascending id.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Ascending id.
+    #[default]
+    Index,
+    /// Size in bytes.
+    Size,
+    /// Time of last modification.
+    LastModified,
+}
+
+/// A strict interval: both ends are outside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Between {
+    /// Values must be larger.
+    pub from: Option<i64>,
+    /// Values must be smaller.
+    pub to: Option<i64>,
+}
+
+impl Between {
+    /// Whether nothing is asked for.
+    pub fn is_open(self) -> bool {
+        self.from.is_none() && self.to.is_none()
+    }
+
+    /// Whether a value lies inside.
+    pub fn contains(self, value: i64) -> bool {
+        self.from.is_none_or(|from| value > from) && self.to.is_none_or(|to| value < to)
+    }
+}
+
+/// The place of a file in an order: its sort value (0 in index order) and its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Sort value.
+    pub value: i64,
+    /// File id.
+    pub id: u64,
+}
+
+/// The part of the result that is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// Files from this place on, counted from 0.
+    Offset(u64),
+    /// Files behind this one.
+    After(Place),
+}
+
+/// A file search.
+#[derive(Clone, Debug)]
+pub struct FileQuery {
+    /// What is looked for.
+    pub matching: Matching,
+    /// Look at the whole path instead of the file name.
+    pub full_path: bool,
+    /// Buckets the files must be in, sorted; `None`: any.
+    pub buckets: Option<Vec<u64>>,
+    /// Buckets they must not be in, sorted; what the account may not see is part of it.
+    pub excluded_buckets: Vec<u64>,
+    /// Codes of bucket types, sorted; empty: any.
+    pub types: Vec<u64>,
+    /// Extensions of which a file must have one; empty: any.
+    pub extensions: Vec<String>,
+    /// Extensions of which a file must have none.
+    pub stop_extensions: Vec<String>,
+    /// Time of last modification; files of unknown date (0) fail.
+    pub modified: Between,
+    /// Size in bytes.
+    pub size: Between,
+    /// Sort value.
+    pub order: Order,
+    /// Largest value first.
+    pub descending: bool,
+    /// The first wanted file.
+    pub position: Position,
+    /// Files wanted at most.
+    pub limit: usize,
+}
+
+impl Default for FileQuery {
+    fn default() -> Self {
+        Self {
+            matching: Matching::All,
+            full_path: false,
+            buckets: None,
+            excluded_buckets: Vec::new(),
+            types: Vec::new(),
+            extensions: Vec::new(),
+            stop_extensions: Vec::new(),
+            modified: Between::default(),
+            size: Between::default(),
+            order: Order::Index,
+            descending: false,
+            position: Position::Offset(0),
+            limit: 100,
+        }
+    }
+}
+
+impl FileQuery {
+    /// Whether a file of this size and date passes the two intervals.
+    pub fn passes_intervals(&self, size: i64, modified: i64) -> bool {
+        self.size.contains(size)
+            && (self.modified.is_open() || (modified != 0 && self.modified.contains(modified)))
+    }
+
+    /// The sort value of a file.
+    pub fn sort_value(&self, size: i64, modified: i64) -> i64 {
+        match self.order {
+            Order::Index => 0,
+            Order::Size => size,
+            Order::LastModified => modified,
+        }
+    }
+}
+
+/// A file as the index holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRow {
+    /// Identifier.
+    pub id: u64,
+    /// Bucket that holds it.
+    pub bucket: u64,
+    /// Path inside the bucket, as listed.
+    pub path: String,
+    /// Size in bytes.
+    pub size: i64,
+    /// Unix seconds; 0: unknown.
+    pub modified: i64,
+}
+
+/// The answer to a search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Exact number of matching files.
+    pub total: u64,
+    /// The wanted part, in order.
+    pub rows: Vec<FileRow>,
+    /// Whether more files follow in this order.
+    pub more: bool,
+}

@@ -1,0 +1,153 @@
+//! Packages: what an account may ask for and how far it sees.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// Results that offset paging reaches in any package.
+pub const OFFSET_REACH: u64 = 1_000_000;
+
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+
+/// What a package allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Package {
+    /// Code of its plan: `free`, `premium`, `enterprise` or an operator's own.
+    pub code: String,
+    /// Results reachable by offset.
+    pub depth: u64,
+    /// Whether `paging-mode=scrolling` is allowed.
+    pub scrolling: bool,
+    /// Whether `order` and `direction` are allowed in file searches.
+    pub sorting: bool,
+    /// Whether `regexp` and `noautocorrect` are allowed.
+    pub regexp: bool,
+    /// Whether excluded buckets, sizes and dates are allowed.
+    pub filters: bool,
+    /// Days before a bucket becomes searchable.
+    pub delay_days: i64,
+}
+
+/// A capability that not every package has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capability {
+    /// Scrolling.
+    Scrolling,
+    /// Ordering of files.
+    Sorting,
+    /// Regular expressions.
+    Regexp,
+    /// Excluded buckets, sizes and dates.
+    Filters,
+}
+
+impl Package {
+    /// The packages of a new database, cheapest first.
+    pub fn seeds() -> [Self; 3] {
+        let package = |code: &str, depth, paid, scrolling| Self {
+            code: code.to_owned(),
+            depth,
+            scrolling,
+            sorting: paid,
+            regexp: paid,
+            filters: paid,
+            delay_days: 0,
+        };
+        [
+            package("free", 2_000, false, false),
+            package("premium", OFFSET_REACH, true, false),
+            package("enterprise", OFFSET_REACH, true, true),
+        ]
+    }
+
+    /// Whether the package has a capability.
+    pub fn allows(&self, capability: Capability) -> bool {
+        match capability {
+            Capability::Scrolling => self.scrolling,
+            Capability::Sorting => self.sorting,
+            Capability::Regexp => self.regexp,
+            Capability::Filters => self.filters,
+        }
+    }
+
+    /// Results that an account sees by offset.
+    pub fn reach(&self) -> u64 {
+        self.depth.min(OFFSET_REACH)
+    }
+
+    /// The instant after which a bucket's first indexing hides it; `None` without a delay.
+    pub fn hidden_since(&self, now: i64) -> Option<i64> {
+        (self.delay_days > 0).then(|| now.saturating_sub(self.delay_days.saturating_mul(DAY)))
+    }
+
+    /// What an account must know about a result: delay, then depth or the reach of offsets.
+    pub fn notice(&self, now: i64, results: u64, scrolling: bool) -> Option<String> {
+        let mut notices = Vec::new();
+        notices.extend(self.delay_notice(now));
+        if !scrolling {
+            let code = &self.code;
+            if self.depth < OFFSET_REACH && results > self.depth {
+                let depth = self.depth;
+                notices.push(format!(
+                    "Your package ({code}) shows the first {depth} of {results} results."
+                ));
+            } else if results > OFFSET_REACH {
+                notices.push(format!(
+                    "Offset paging reaches the first {OFFSET_REACH} of {results} results; \
+                     narrow the query or use scrolling (enterprise)."
+                ));
+            }
+        }
+        (!notices.is_empty()).then(|| notices.join(" "))
+    }
+
+    /// The part of the notice that the delay causes.
+    pub fn delay_notice(&self, now: i64) -> Option<String> {
+        let since = Timestamp::from_second(self.hidden_since(now)?).unwrap_or(Timestamp::MIN);
+        let day = since.to_zoned(TimeZone::UTC).date();
+        Some(format!(
+            "Your package ({}) searches buckets first indexed before {day}.",
+            self.code
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = 1_795_132_800; // 2026-11-20T00:00:00Z
+
+    #[test]
+    fn notices_in_the_order_of_the_contract() {
+        let [mut free, premium, _] = Package::seeds();
+        assert_eq!(free.notice(NOW, 2_000, false), None);
+        assert_eq!(
+            free.notice(NOW, 905_123, false).unwrap(),
+            "Your package (free) shows the first 2000 of 905123 results."
+        );
+        free.delay_days = 30;
+        assert_eq!(
+            free.notice(NOW, 3_000_000, false).unwrap(),
+            "Your package (free) searches buckets first indexed before 2026-10-21. \
+             Your package (free) shows the first 2000 of 3000000 results."
+        );
+        assert_eq!(premium.notice(NOW, 1_000_000, false), None);
+        assert_eq!(premium.notice(NOW, 3_200_456, true), None);
+        assert_eq!(
+            premium.notice(NOW, 3_200_456, false).unwrap(),
+            "Offset paging reaches the first 1000000 of 3200456 results; narrow the query or use \
+             scrolling (enterprise)."
+        );
+    }
+
+    #[test]
+    fn capabilities_of_the_three_packages() {
+        let [free, premium, enterprise] = Package::seeds();
+        for capability in [Capability::Sorting, Capability::Regexp, Capability::Filters] {
+            assert!(!free.allows(capability) && premium.allows(capability));
+        }
+        assert!(!premium.allows(Capability::Scrolling));
+        assert!(enterprise.allows(Capability::Scrolling));
+    }
+}

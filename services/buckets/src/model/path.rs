@@ -1,0 +1,73 @@
+//! What the service derives from the path of a file.
+
+use std::fmt::Write;
+
+/// The file name of a path: what follows the last `/`, or the last non-empty part of a key that
+/// ends in `/`.
+///
+/// ```
+/// use buckets::model::path::file_name;
+///
+/// assert_eq!(file_name("a/b 2011.txt"), "b 2011.txt");
+/// assert_eq!(file_name("a/b/"), "b");
+/// ```
+pub fn file_name(path: &str) -> &str {
+    let (start, end) = file_name_span(path.as_bytes());
+    &path[start..end]
+}
+
+/// Where the file name of a path begins and ends, in bytes.
+pub fn file_name_span(path: &[u8]) -> (usize, usize) {
+    let end = path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
+    let start = memchr::memrchr(b'/', &path[..end]).map_or(0, |slash| slash + 1);
+    (start, end)
+}
+
+/// The address of a file: bucket address and path, percent-encoded so that every path survives.
+///
+/// ```
+/// let url = buckets::model::path::url("x.s3.amazonaws.com", "a/b 2011#1.txt");
+/// assert_eq!(url, "http://x.s3.amazonaws.com/a/b%202011%231.txt");
+/// ```
+pub fn url(bucket: &str, path: &str) -> String {
+    let mut url = String::with_capacity(8 + bucket.len() + path.len());
+    url.push_str("http://");
+    url.push_str(bucket);
+    url.push('/');
+    for &byte in path.as_bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/') {
+            url.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(url, "%{byte:02X}");
+        }
+    }
+    url
+}
+
+/// Lower-cases character by character, so that the end of a name lower-cases like the whole.
+pub fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        text.to_ascii_lowercase()
+    } else {
+        text.chars().flat_map(char::to_lowercase).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_odd_paths() {
+        assert_eq!(file_name("plain"), "plain");
+        assert_eq!(file_name("a//"), "a");
+        assert_eq!(file_name("/"), "");
+        assert_eq!(file_name("a//b"), "b");
+    }
+
+    #[test]
+    fn every_other_byte_is_encoded() {
+        assert_eq!(url("b", "/é?%"), "http://b//%C3%A9%3F%25");
+    }
+}

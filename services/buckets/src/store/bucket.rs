@@ -1,0 +1,112 @@
+//! Identities of buckets.
+
+use diesel::prelude::*;
+use store::{Db, StoreError, on_backend};
+
+use super::schema::bucket;
+use crate::model::address::BucketType;
+
+/// A bucket as the database knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// Identifier.
+    pub id: u64,
+    /// Stored address.
+    pub address: String,
+    /// Who stores it.
+    pub kind: BucketType,
+    /// When it was first published; none: it is not listed.
+    pub first_indexed: Option<i64>,
+    /// Whether its last listing said that more files follow.
+    pub truncated: bool,
+}
+
+type Row = (i64, String, String, Option<i64>, bool);
+
+/// All buckets by ascending id, those that are not listed included.
+pub fn all(db: &mut Db) -> Result<Vec<Bucket>, StoreError> {
+    let rows: Vec<Row> = bucket::table
+        .select((
+            bucket::id,
+            bucket::address,
+            bucket::kind,
+            bucket::first_indexed,
+            bucket::truncated,
+        ))
+        .order(bucket::id.asc())
+        .load(db)?;
+    rows.into_iter().map(from_row).collect()
+}
+
+/// The bucket with an address.
+pub fn by_address(db: &mut Db, address: &str) -> Result<Option<Bucket>, StoreError> {
+    let row: Option<Row> = bucket::table
+        .filter(bucket::address.eq(address))
+        .select((
+            bucket::id,
+            bucket::address,
+            bucket::kind,
+            bucket::first_indexed,
+            bucket::truncated,
+        ))
+        .first(db)
+        .optional()?;
+    row.map(from_row).transpose()
+}
+
+/// The largest id so far; 0 without buckets.
+pub fn largest_id(db: &mut Db) -> Result<u64, StoreError> {
+    let largest: Option<i64> = bucket::table.select(diesel::dsl::max(bucket::id)).first(db)?;
+    Ok(largest.unwrap_or(0) as u64)
+}
+
+/// Adds buckets, not listed yet.
+pub fn add(db: &mut Db, buckets: &[(u64, String, BucketType)]) -> Result<(), StoreError> {
+    for buckets in buckets.chunks(500) {
+        let rows: Vec<_> = buckets
+            .iter()
+            .map(|(id, address, kind)| {
+                (
+                    bucket::id.eq(*id as i64),
+                    bucket::address.eq(address),
+                    bucket::kind.eq(kind.as_str()),
+                )
+            })
+            .collect();
+        on_backend!(db, conn => diesel::insert_into(bucket::table).values(&rows).execute(conn))?;
+    }
+    Ok(())
+}
+
+/// Notes that buckets were published: each with whether its listing was truncated.
+pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), StoreError> {
+    for truncated in [false, true] {
+        let ids: Vec<i64> =
+            buckets.iter().filter(|b| b.1 == truncated).map(|b| b.0 as i64).collect();
+        for ids in ids.chunks(500) {
+            on_backend!(db, conn => diesel::update(bucket::table.filter(bucket::id.eq_any(ids)))
+                .set((bucket::last_listed.eq(at), bucket::truncated.eq(truncated)))
+                .execute(conn))?;
+            let new = bucket::table
+                .filter(bucket::id.eq_any(ids))
+                .filter(bucket::first_indexed.is_null());
+            on_backend!(db, conn => diesel::update(new)
+                .set(bucket::first_indexed.eq(at))
+                .execute(conn))?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes a bucket off the lists; it keeps its id.
+pub fn unlist(db: &mut Db, address: &str) -> Result<(), StoreError> {
+    diesel::update(bucket::table.filter(bucket::address.eq(address)))
+        .set(bucket::first_indexed.eq(None::<i64>))
+        .execute(db)?;
+    Ok(())
+}
+
+fn from_row((id, address, kind, first_indexed, truncated): Row) -> Result<Bucket, StoreError> {
+    let kind = kind.parse().map_err(StoreError::broken)?;
+    Ok(Bucket { id: id as u64, address, kind, first_indexed, truncated })
+}

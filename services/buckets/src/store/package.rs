@@ -1,0 +1,73 @@
+//! Packages: the service's columns of plans.
+
+use diesel::prelude::*;
+use store::{Db, StoreError, on_backend};
+
+use super::schema::package;
+use crate::model::package::Package;
+
+type Row = (String, i64, bool, bool, bool, bool, i64);
+
+/// Inserts the plans and packages of a new database.
+pub fn seed(db: &mut Db) -> Result<(), StoreError> {
+    let plans = [
+        auth::Plan::new("free", "Free", 60, 10),
+        auth::Plan::new("premium", "Premium", 300, 20),
+        auth::Plan::new("enterprise", "Enterprise", 1_200, 60),
+    ];
+    if auth::seed_plans(db, &plans)? {
+        for package in Package::seeds() {
+            put(db, &package)?;
+        }
+    }
+    Ok(())
+}
+
+/// All packages, cheapest first; a plan without a row of its own is like `free`.
+pub fn all(db: &mut Db) -> Result<Vec<Package>, StoreError> {
+    let rows: Vec<Row> = package::table.load(db)?;
+    let plans = auth::list_plans(db)?;
+    Ok(plans
+        .into_iter()
+        .map(|plan| {
+            let row = rows.iter().find(|row| row.0 == plan.code).cloned();
+            row.map_or_else(|| default_for(&plan.code), from_row)
+        })
+        .collect())
+}
+
+/// The package of a plan.
+pub fn of_plan(db: &mut Db, code: &str) -> Result<Package, StoreError> {
+    let row: Option<Row> = package::table.find(code).first(db).optional()?;
+    Ok(row.map_or_else(|| default_for(code), from_row))
+}
+
+/// Writes a package.
+pub fn put(db: &mut Db, new: &Package) -> Result<(), StoreError> {
+    let values = (
+        package::code.eq(&new.code),
+        package::depth.eq(i64::try_from(new.depth).unwrap_or(i64::MAX)),
+        package::scrolling.eq(new.scrolling),
+        package::sorting.eq(new.sorting),
+        package::regexp.eq(new.regexp),
+        package::filters.eq(new.filters),
+        package::delay_days.eq(new.delay_days),
+    );
+    on_backend!(db, conn => diesel::insert_into(package::table)
+        .values(values)
+        .on_conflict(package::code)
+        .do_update()
+        .set(values)
+        .execute(conn))?;
+    Ok(())
+}
+
+fn from_row((code, depth, scrolling, sorting, regexp, filters, delay_days): Row) -> Package {
+    let depth = u64::try_from(depth).unwrap_or(0);
+    Package { code, depth, scrolling, sorting, regexp, filters, delay_days }
+}
+
+fn default_for(code: &str) -> Package {
+    let [free, ..] = Package::seeds();
+    Package { code: code.to_owned(), ..free }
+}

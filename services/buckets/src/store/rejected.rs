@@ -1,0 +1,60 @@
+//! Lines that a run could not use.
+
+use diesel::prelude::*;
+use store::{Db, StoreError, on_backend};
+
+use super::schema::rejected;
+
+/// Lines that are kept of one run.
+pub const MOST_KEPT: usize = 10_000;
+
+/// A line that a run could not use.
+#[derive(Clone, Debug, PartialEq, Eq, Insertable)]
+#[diesel(table_name = rejected)]
+pub struct Rejected {
+    /// The run.
+    pub run_id: i64,
+    /// File or stream.
+    pub source: String,
+    /// Line, or number of the entry.
+    pub position: i64,
+    /// Why.
+    pub reason: String,
+    /// Its first bytes.
+    pub excerpt: String,
+}
+
+/// Adds lines.
+pub fn add(db: &mut Db, lines: &[Rejected]) -> Result<(), StoreError> {
+    for lines in lines.chunks(500) {
+        on_backend!(db, conn =>
+            diesel::insert_into(rejected::table).values(lines).execute(conn))?;
+    }
+    Ok(())
+}
+
+/// The lines of a run, in the order in which they were met.
+pub fn of_run(db: &mut Db, run: u64, count: i64) -> Result<Vec<Rejected>, StoreError> {
+    let rows: Vec<(i64, String, i64, String, String)> = rejected::table
+        .filter(rejected::run_id.eq(run as i64))
+        .order(rejected::id.asc())
+        .limit(count)
+        .select((
+            rejected::run_id,
+            rejected::source,
+            rejected::position,
+            rejected::reason,
+            rejected::excerpt,
+        ))
+        .load(db)?;
+    Ok(rows
+        .into_iter()
+        .map(|(run_id, source, position, reason, excerpt)| Rejected {
+            run_id,
+            source,
+            position,
+            reason,
+            excerpt,
+        })
+        .collect())
+}

@@ -1,0 +1,87 @@
+//! Load runs.
+
+use diesel::prelude::*;
+use store::{Db, StoreError};
+
+use super::schema::load_run;
+
+/// A load run.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable)]
+pub struct Run {
+    /// Identifier.
+    pub id: i64,
+    /// `running`, `published` or `failed`.
+    pub state: String,
+    /// `replace` or `append`.
+    pub mode: String,
+    /// Options and sources, as the loader wrote them.
+    pub options: String,
+    /// Unix seconds.
+    pub started_at: i64,
+    /// Unix seconds.
+    pub ended_at: Option<i64>,
+    /// Progress in JSON, for `status`.
+    pub progress: String,
+    /// Final report in JSON.
+    pub report: String,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// Begins a run and gives its id.
+pub fn begin(db: &mut Db, mode: &str, options: &str, now: i64) -> Result<u64, StoreError> {
+    let id: i64 = diesel::insert_into(load_run::table)
+        .values((
+            load_run::state.eq("running"),
+            load_run::mode.eq(mode),
+            load_run::options.eq(options),
+            load_run::started_at.eq(now),
+        ))
+        .returning(load_run::id)
+        .get_result(db)?;
+    Ok(id as u64)
+}
+
+/// A run by its id.
+pub fn find(db: &mut Db, id: u64) -> Result<Option<Run>, StoreError> {
+    Ok(load_run::table.find(id as i64).first(db).optional()?)
+}
+
+/// The last runs, newest first.
+pub fn latest(db: &mut Db, count: i64) -> Result<Vec<Run>, StoreError> {
+    Ok(load_run::table.order(load_run::id.desc()).limit(count).load(db)?)
+}
+
+/// Writes how far a run is.
+pub fn set_progress(db: &mut Db, id: u64, progress: &str) -> Result<(), StoreError> {
+    diesel::update(load_run::table.find(id as i64))
+        .set(load_run::progress.eq(progress))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Ends a run as published; false when it had ended so before.
+pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, StoreError> {
+    let open = load_run::table.find(id as i64).filter(load_run::state.ne("published"));
+    let changed = diesel::update(open)
+        .set((
+            load_run::state.eq("published"),
+            load_run::ended_at.eq(now),
+            load_run::report.eq(report),
+            load_run::error.eq(None::<String>),
+        ))
+        .execute(db)?;
+    Ok(changed > 0)
+}
+
+/// Ends a run as failed.
+pub fn fail(db: &mut Db, id: u64, error: &str, now: i64) -> Result<(), StoreError> {
+    diesel::update(load_run::table.find(id as i64))
+        .set((
+            load_run::state.eq("failed"),
+            load_run::ended_at.eq(now),
+            load_run::error.eq(error),
+        ))
+        .execute(db)?;
+    Ok(())
+}

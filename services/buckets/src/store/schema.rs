@@ -1,0 +1,73 @@
+//! Tables of this service.
+
+diesel::table! {
+    package (code) {
+        code -> Text,
+        depth -> BigInt,
+        scrolling -> Bool,
+        sorting -> Bool,
+        regexp -> Bool,
+        filters -> Bool,
+        delay_days -> BigInt,
+    }
+}
+
+diesel::table! {
+    bucket (id) {
+        id -> BigInt,
+        address -> Text,
+        kind -> Text,
+        first_indexed -> Nullable<BigInt>,
+        last_listed -> Nullable<BigInt>,
+        truncated -> Bool,
+    }
+}
+
+diesel::table! {
+    load_run (id) {
+        id -> BigInt,
+        state -> Text,
+        mode -> Text,
+        options -> Text,
+        started_at -> BigInt,
+        ended_at -> Nullable<BigInt>,
+        progress -> Text,
+        report -> Text,
+        error -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    rejected (id) {
+        id -> BigInt,
+        run_id -> BigInt,
+        source -> Text,
+        position -> BigInt,
+        reason -> Text,
+        excerpt -> Text,
+    }
+}
+
+diesel::table! {
+    removal (id) {
+        id -> BigInt,
+        address -> Text,
+        prefix -> Text,
+        reason -> Text,
+        operator -> Text,
+        requested_at -> BigInt,
+        applied_at -> Nullable<BigInt>,
+        files -> BigInt,
+        lifted_at -> Nullable<BigInt>,
+        lifted_reason -> Nullable<Text>,
+        lifted_by -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    index_state (id) {
+        id -> BigInt,
+        generation -> BigInt,
+        version -> BigInt,
+    }
+}

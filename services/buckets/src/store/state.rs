@@ -1,0 +1,38 @@
+//! Which generation of the index is searched, and how often this database changed.
+
+use diesel::prelude::*;
+use store::{Db, StoreError};
+
+use super::schema::index_state;
+
+/// The one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexState {
+    /// The generation that is searched.
+    pub generation: u32,
+    /// Counts changes that a search can see.
+    pub version: i64,
+}
+
+/// Reads the state.
+pub fn read(db: &mut Db) -> Result<IndexState, StoreError> {
+    let (generation, version): (i64, i64) =
+        index_state::table.select((index_state::generation, index_state::version)).first(db)?;
+    Ok(IndexState { generation: u32::try_from(generation).unwrap_or(u32::MAX), version })
+}
+
+/// Tells servers that something changed.
+pub fn touch(db: &mut Db) -> Result<(), StoreError> {
+    diesel::update(index_state::table)
+        .set(index_state::version.eq(index_state::version + 1))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Switches to another generation.
+pub fn switch(db: &mut Db, generation: u32) -> Result<(), StoreError> {
+    diesel::update(index_state::table)
+        .set(index_state::generation.eq(i64::from(generation)))
+        .execute(db)?;
+    touch(db)
+}

@@ -1,0 +1,28 @@
+//! The caller's own account.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// An account.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Account {
+    /// Its name.
+    pub name: String,
+    /// Its package.
+    #[schema(example = "premium")]
+    pub package: String,
+    /// Results reachable by offset.
+    pub depth: u64,
+    /// Whether scrolling is allowed.
+    pub scrolling: bool,
+    /// Unix seconds; null: without end.
+    pub valid_until: Option<i64>,
+}
+
+/// The answer about an account.
+#[derive(Serialize, ToSchema)]
+pub struct AccountAnswer {
+    /// The account of the key.
+    pub account: Account,
+}

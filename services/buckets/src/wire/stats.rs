@@ -1,0 +1,63 @@
+//! Statistics.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::catalog::Counts;
+
+/// Numbers of files, and of buckets by type.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Stats {
+    /// Files in the index.
+    pub files_count: u64,
+    /// Buckets of Amazon S3.
+    pub aws_count: u64,
+    /// Buckets of Azure Blob Storage.
+    pub azure_count: u64,
+    /// Buckets of DigitalOcean Spaces.
+    pub dos_count: u64,
+    /// Buckets of Google Cloud Storage.
+    pub gcp_count: u64,
+    /// Buckets of Alibaba Cloud OSS.
+    pub ali_count: u64,
+}
+
+impl From<Counts> for Stats {
+    fn from(Counts { files, buckets: [aws, azure, dos, gcp, ali] }: Counts) -> Self {
+        Self {
+            files_count: files,
+            aws_count: aws,
+            azure_count: azure,
+            dos_count: dos,
+            gcp_count: gcp,
+            ali_count: ali,
+        }
+    }
+}
+
+/// What restricts the caller.
+#[derive(Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StatsMeta {
+    /// Limits of the caller's package.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub notice: Option<String>,
+    /// What the caller can search, where that is not everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub restricted_stats: Option<Stats>,
+}
+
+/// Statistics of the index.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StatsAnswer {
+    /// What restricts the caller.
+    pub meta: StatsMeta,
+    /// The whole index.
+    pub stats: Stats,
+    /// Unix seconds of the last publish; 0: none yet.
+    pub last_updated: i64,
+}
