@@ -46,10 +46,12 @@ pub struct Built {
     pub entries: u64,
     /// Length of the file.
     pub bytes: u64,
-    /// Entries of the smallest and the largest bucket.
+    /// Entries of the smallest bucket.
     pub smallest_bucket: u32,
     /// Entries of the largest bucket.
     pub largest_bucket: u32,
+    /// The most memory that the command ever took, in bytes, where the system tells it.
+    pub peak_memory: Option<u64>,
     /// Whether `CURRENT` names it now.
     pub activated: bool,
     /// What was read.
@@ -67,6 +69,7 @@ impl Built {
             bytes: header.file_length,
             smallest_bucket: header.smallest_bucket,
             largest_bucket: header.largest_bucket,
+            peak_memory: peak_memory(),
             activated,
             read,
         }
@@ -94,4 +97,12 @@ impl Built {
         writeln!(out, "{}", self.path.display())?;
         Ok(())
     }
+}
+
+/// The high-water mark of resident memory, as Linux keeps it.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
 }

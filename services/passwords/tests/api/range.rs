@@ -98,7 +98,8 @@ async fn gzip_unpacks_to_the_plain_answer_and_small_answers_stay_plain() {
         for (prefix, n) in &sizes {
             let path = format!("/range/{prefix:05X}{query}");
             let plain = server.text(&path).await;
-            let packed = server.get(&path).header("accept-encoding", "br, gzip").send().await.unwrap();
+            let packed =
+                server.get(&path).header("accept-encoding", "br, gzip").send().await.unwrap();
             let coding = header(&packed, "content-encoding").map(str::to_owned);
             assert_eq!(coding.as_deref(), (plain.len() >= 512).then_some("gzip"), "{n}");
             let bytes = packed.bytes().await.unwrap();
@@ -163,7 +164,10 @@ async fn padded_answers_hide_the_number_of_lines() {
                     assert!(suffix.bytes().all(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F')));
                 }
                 totals.insert(lines.len());
-                assert!(bodies.insert(body.clone()) || lines.len() == n, "{n}: an answer came twice");
+                assert!(
+                    bodies.insert(body.clone()) || lines.len() == n,
+                    "{n}: an answer came twice"
+                );
             }
             let possible = high - low + 1;
             // 625 draws leave a value of 201 out with a chance of 5 %: nearly all must come.
@@ -201,10 +205,7 @@ async fn cache_headers_follow_the_padding_header() {
         assert_eq!(header(&answer, "cache-control"), Some("no-store"));
         assert!(header(&answer, "etag").is_none() && header(&answer, "last-modified").is_none());
     }
-    assert_eq!(
-        passwords::config::RangeSettings::default().max_age,
-        31 * 24 * 60 * 60
-    );
+    assert_eq!(passwords::config::RangeSettings::default().max_age, 31 * 24 * 60 * 60);
 }
 
 #[actix_web::test]

@@ -23,7 +23,9 @@ async fn server(data: &Data, require_user_agent: bool) -> Ranges {
 
 async fn ask(server: &Ranges, method: &str, target: &str, headers: &str) -> Raw {
     server
-        .raw(&format!("{method} {target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}\r\n"))
+        .raw(&format!(
+            "{method} {target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}\r\n"
+        ))
         .await
 }
 

@@ -1,0 +1,158 @@
+//! The other commands.
+
+use std::path::Path;
+
+use passwords::model::{Entry, Kind};
+
+use crate::harness::{Data, Numbers, hash_list, stderr, stdout};
+
+fn current(data: &Data, kind: &str) -> String {
+    std::fs::read_to_string(data.path().join(kind).join("CURRENT")).unwrap()
+}
+
+fn samples() -> String {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/passwords.txt").to_owned()
+}
+
+#[test]
+fn the_samples_build_and_activate_both_kinds() {
+    let data = Data::new();
+    let arguments = ["build", "--input-format", "plaintext", "--activate"];
+    let output = data.run(&[&arguments[..], &[&samples()]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    for (kind, path) in ["sha1", "ntlm"].iter().zip(stdout(&output).lines()) {
+        let name = Path::new(path).file_name().unwrap().to_str().unwrap();
+        assert_eq!(current(&data, kind), format!("{name}\n"));
+        let verified = data.run(&["verify", path]);
+        assert_eq!(verified.status.code(), Some(0), "{}", stdout(&verified));
+    }
+}
+
+#[test]
+fn check_counts_passwords_and_hashes_from_standard_input() {
+    let data = Data::new();
+    let arguments = ["build", "--input-format", "plaintext", "--activate"];
+    assert!(data.run(&[&arguments[..], &[&samples()]].concat()).status.success());
+    for kind in ["sha1", "ntlm"] {
+        let some = data.pipe(&["check", "--kind", kind], b"password\nnot in the list\n");
+        assert_eq!((some.status.code(), stdout(&some).as_str()), (Some(10), "3\n0\n"));
+    }
+    let none = data.pipe(&["check"], b"not in the list\r\n");
+    assert_eq!((none.status.code(), stdout(&none).as_str()), (Some(0), "0\n"));
+    let hash = b"5baa61e4c9b93f3f0682250b6cf8331b7ee68fd8";
+    let hashed = data.pipe(&["check", "--hash"], hash);
+    assert_eq!((hashed.status.code(), stdout(&hashed).as_str()), (Some(10), "3\n"));
+    let wrong = data.pipe(&["check", "--hash"], b"password");
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(!stderr(&wrong).contains("password"), "{}", stderr(&wrong));
+    let nothing = Data::new().pipe(&["check"], b"x");
+    assert_eq!(nothing.status.code(), Some(1));
+    assert!(stderr(&nothing).contains("no corpus is active"));
+    assert_eq!(data.run(&["check", "password"]).status.code(), Some(2));
+}
+
+#[test]
+fn info_shows_the_header() {
+    let data = Data::new();
+    let entries = Numbers(1).entries(Kind::Ntlm, &[(1, 5), (7, 2)]);
+    let list = data.write("list.txt", hash_list(Kind::Ntlm, &entries));
+    let path = data.path_of(&["build", "--note", "two lists", list.to_str().unwrap()]);
+    let shown = data.run(&["info", "--json", path.to_str().unwrap()]);
+    let info: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!((&info["kind"], &info["entries"]), (&"ntlm".into(), &7.into()));
+    assert_eq!((&info["smallest_bucket"], &info["largest_bucket"]), (&0.into(), &5.into()));
+    assert_eq!(info["note"], "two lists");
+    assert_eq!(info["corpus_id"], path.file_stem().unwrap().to_str().unwrap());
+    assert_eq!(info["bytes"], std::fs::metadata(&path).unwrap().len());
+    let text = stdout(&data.run(&["info", path.to_str().unwrap()]));
+    assert!(text.contains("kind        ntlm\n") && text.contains("bucket size 0 to 5\n"), "{text}");
+    assert_eq!(data.run(&["info", list.to_str().unwrap()]).status.code(), Some(1));
+}
+
+#[test]
+fn activate_switches_and_prune_removes_the_rest() {
+    let data = Data::new();
+    let mut paths = Vec::new();
+    for seed in 1..=3 {
+        let entries = Numbers(seed).entries(Kind::Sha1, &[(5, 2)]);
+        let list = data.write("list.txt", hash_list(Kind::Sha1, &entries));
+        paths.push(data.path_of(&["build", list.to_str().unwrap()]));
+    }
+    assert!(!data.path().join("sha1/CURRENT").exists());
+    let second = paths[1].to_str().unwrap();
+    data.path_of(&["activate", second]);
+    assert!(current(&data, "sha1").contains(paths[1].file_name().unwrap().to_str().unwrap()));
+    std::fs::write(data.path().join("sha1/.sha1.tmp"), "left by a crash").unwrap();
+    assert!(data.run(&["prune", "--keep", "2"]).status.success());
+    assert!(paths[1].exists());
+    assert_eq!(paths.iter().filter(|path| path.exists()).count(), 2);
+    assert!(!data.path().join("sha1/.sha1.tmp").exists());
+    assert!(data.run(&["prune"]).status.success());
+    assert_eq!(paths.iter().filter(|path| path.exists()).count(), 1);
+    assert!(paths[1].exists());
+    let other = Data::new();
+    let copied = other.path_of(&["activate", second]);
+    assert!(copied.starts_with(other.path()) && copied.exists());
+    std::fs::write(data.path().join("damaged.pwr"), "PWRANGE").unwrap();
+    let damaged = data.run(&["activate", data.path().join("damaged.pwr").to_str().unwrap()]);
+    assert_eq!(damaged.status.code(), Some(1));
+    assert!(current(&data, "sha1").contains(paths[1].file_name().unwrap().to_str().unwrap()));
+}
+
+#[test]
+fn merge_sums_takes_the_larger_or_replaces() {
+    let data = Data::new();
+    let (a, b, c) = ("A".repeat(40), "B".repeat(40), "C".repeat(40));
+    let old = data.write("old.txt", format!("{a}:5\n{b}:7\n"));
+    let base = data.path_of(&["build", old.to_str().unwrap()]);
+    let before = std::fs::read(&base).unwrap();
+    let new = data.write("new.txt", format!("{b}:2\n{c}:1\n"));
+    for (mode, count) in [("sum", 9), ("max", 7), ("replace", 2)] {
+        for order in [&[][..], &["--unordered"]] {
+            let (base, new) = (base.to_str().unwrap(), new.to_str().unwrap());
+            let arguments = [&["merge", "--base", base, "--mode", mode, new][..], order].concat();
+            let merged = data.path_of(&arguments);
+            let merged = merged.to_str().unwrap();
+            assert_eq!(data.run(&["verify", merged]).status.code(), Some(0));
+            let text = stdout(&data.run(&["export", "--format", "hashes", merged]));
+            assert_eq!(text, format!("{a}:5\n{b}:{count}\n{c}:1\n"), "{mode}");
+        }
+    }
+    assert_eq!(std::fs::read(&base).unwrap(), before);
+}
+
+#[test]
+fn a_merge_equals_a_build_of_both_lists() {
+    let data = Data::new();
+    let mut numbers = Numbers(20);
+    let prefixes: Vec<(u32, usize)> = (0..400).map(|at| (at * 2600, 3)).collect();
+    let old = numbers.entries(Kind::Sha1, &prefixes);
+    let mut new = numbers.entries(Kind::Sha1, &[(0, 2), (2600, 1), (77, 1), (0xFFFFF, 4)]);
+    new.extend(old.iter().step_by(9).map(|e| Entry { count: e.count / 2 + 1, ..*e }));
+    new.sort_by(Entry::compare);
+    let old = data.write("old.txt", hash_list(Kind::Sha1, &old));
+    let new = data.write("new.txt", hash_list(Kind::Sha1, &new));
+    let (old, new) = (old.to_str().unwrap(), new.to_str().unwrap());
+    let whole = data.path_of(&["build", old, new]);
+    let base = data.path_of(&["build", old]);
+    let merged = data.path_of(&["merge", "--base", base.to_str().unwrap(), new]);
+    assert_eq!(merged, whole);
+    let other = data.write("ntlm.txt", "8846F7EAEE8FB117AD06BDD830B7586C:1\n");
+    let output = data.run(&["merge", "--base", base.to_str().unwrap(), other.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn export_needs_a_folder_to_write_to() {
+    let data = Data::new();
+    let path = data.activate(Kind::Sha1, &Numbers(1).entries(Kind::Sha1, &[(5, 2)]));
+    let output = data.run(&["export", "--format", "folder", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("--output"));
+}
+
+#[test]
+fn healthcheck_fails_where_nobody_serves() {
+    let output = Data::new().run(&["healthcheck", "--admin-bind", "127.0.0.1:1"]);
+    assert_eq!(output.status.code(), Some(1));
+}

@@ -1,0 +1,228 @@
+//! What a crash leaves: each row of the table, and kills at random moments.
+
+use std::io::Write;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use passwords::PasswordRanges;
+use passwords::config::RangeSettings;
+use passwords::model::{Entry, Kind};
+use passwords::store::Corpus;
+
+use crate::harness::{Data, Numbers, Ranges, expected_range, hash_list, stderr};
+
+const PREFIXES: [u32; 4] = [0, 0x5BAA6, 0x80000, 0xFFFFF];
+
+fn entries(seed: u64) -> Vec<Entry> {
+    Numbers(seed).entries(Kind::Sha1, &PREFIXES.map(|prefix| (prefix, 50)))
+}
+
+/// Which of several lists the corpus in use holds, whole.
+fn served(data: &Data, lists: &[&[Entry]]) -> Option<usize> {
+    let service = PasswordRanges::open(&RangeSettings::default(), data.path());
+    let served = service.state().slot(Kind::Sha1).get()?;
+    let text = |value| {
+        let prefix = domain::HashPrefix::from_value(value).unwrap();
+        let mut buffer = Vec::new();
+        let bytes = served.corpus.sound_bytes(prefix, &mut buffer).unwrap();
+        let bucket = passwords::model::Bucket::parse(Kind::Sha1, bytes).unwrap();
+        String::from_utf8(bucket.text().unwrap()).unwrap()
+    };
+    lists.iter().position(|list| {
+        PREFIXES.iter().all(|prefix| text(*prefix) == expected_range(Kind::Sha1, list, *prefix))
+    })
+}
+
+/// Waits for something that a child is about to do.
+fn await_that(child: &mut Child, done: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !done() {
+        assert!(child.try_wait().unwrap().is_none(), "the command ended early");
+        assert!(begin.elapsed() < Duration::from_secs(60), "nothing happened");
+        thread::yield_now();
+    }
+}
+
+/// Starts a build that reads an endless list from standard input.
+fn endless_build(data: &Data, extra: &[&str]) -> (Child, impl FnOnce()) {
+    let arguments = [&["build", "--activate", "--kind", "sha1"], extra, &["-"]].concat();
+    let mut child = data
+        .command(&arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let feeder = thread::spawn(move || {
+        for at in 0u64.. {
+            if stdin.write_all(format!("{:016X}{:024X}:1\n", at << 36, at).as_bytes()).is_err() {
+                return;
+            }
+        }
+    });
+    (child, move || feeder.join().unwrap())
+}
+
+fn files(path: &std::path::Path, wanted: impl Fn(&str) -> bool) -> usize {
+    let Ok(entries) = std::fs::read_dir(path) else { return 0 };
+    entries.filter(|entry| wanted(entry.as_ref().unwrap().file_name().to_str().unwrap())).count()
+}
+
+#[test]
+fn while_partitioning_the_old_corpus_serves_and_the_next_build_clears_up() {
+    let data = Data::new();
+    let old = entries(1);
+    data.activate(Kind::Sha1, &old);
+    let (mut child, joined) = endless_build(&data, &["--unordered", "--memory", "1M"]);
+    let tmp = data.path().join("tmp");
+    let folders = || files(&tmp, |name| name.starts_with("build-") && !name.ends_with(".lock"));
+    await_that(&mut child, || {
+        std::fs::read_dir(&tmp).is_ok_and(|entries| {
+            entries.flatten().any(|e| files(&e.path(), |name| name.starts_with("sha1-")) > 0)
+        })
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    joined();
+    assert_eq!((folders(), served(&data, &[&old])), (1, Some(0)));
+    let list = data.write("list.txt", hash_list(Kind::Sha1, &old));
+    data.path_of(&["build", "--unordered", list.to_str().unwrap()]);
+    assert_eq!((folders(), files(&tmp, |name| name.ends_with(".lock"))), (0, 0));
+}
+
+#[test]
+fn while_writing_the_header_is_zero_and_the_next_command_removes_the_file() {
+    let data = Data::new();
+    let old = entries(1);
+    data.activate(Kind::Sha1, &old);
+    let (mut child, joined) = endless_build(&data, &[]);
+    let tmp = data.path().join("sha1/.sha1.tmp");
+    let written = || std::fs::metadata(&tmp).is_ok_and(|data| data.len() > 17 << 20);
+    await_that(&mut child, written);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    joined();
+    assert_eq!(std::fs::read(&tmp).unwrap()[..4096], [0; 4096]);
+    assert!(Corpus::open(&tmp, 0).is_err());
+    assert_eq!(served(&data, &[&old]), Some(0));
+    assert!(data.run(&["prune"]).status.success());
+    assert!(!tmp.exists());
+}
+
+#[test]
+fn before_the_rename_a_complete_file_is_not_in_use_and_removed_later() {
+    let data = Data::new();
+    let (old, new) = (entries(1), entries(2));
+    data.activate(Kind::Sha1, &old);
+    let list = data.write("new.txt", hash_list(Kind::Sha1, &new));
+    let built = data.path_of(&["build", list.to_str().unwrap()]);
+    let tmp = data.path().join("sha1/.sha1.tmp");
+    std::fs::rename(&built, &tmp).unwrap();
+    assert_eq!(served(&data, &[&old, &new]), Some(0));
+    data.path_of(&["build", list.to_str().unwrap()]);
+    assert!(!tmp.exists() && built.exists());
+}
+
+#[test]
+fn after_the_rename_the_corpus_waits_for_its_activation() {
+    let data = Data::new();
+    let (old, new) = (entries(1), entries(2));
+    data.activate(Kind::Sha1, &old);
+    let list = data.write("new.txt", hash_list(Kind::Sha1, &new));
+    let built = data.path_of(&["build", list.to_str().unwrap()]);
+    assert_eq!(served(&data, &[&old, &new]), Some(0));
+    std::fs::write(data.path().join("sha1/CURRENT.tmp"), "half a na").unwrap();
+    assert_eq!(served(&data, &[&old, &new]), Some(0));
+    data.path_of(&["activate", built.to_str().unwrap()]);
+    assert_eq!(served(&data, &[&old, &new]), Some(1));
+    assert!(!data.path().join("sha1/CURRENT.tmp").exists());
+}
+
+#[actix_web::test]
+async fn serving_and_reloading_write_nothing() {
+    let data = Data::new();
+    data.activate(Kind::Sha1, &entries(1));
+    let state = || {
+        let mut state: Vec<_> = std::fs::read_dir(data.path().join("sha1"))
+            .unwrap()
+            .map(|entry| {
+                let entry = entry.unwrap();
+                let data = entry.metadata().unwrap();
+                (entry.file_name(), data.len(), data.modified().unwrap())
+            })
+            .collect();
+        state.sort();
+        state
+    };
+    let before = state();
+    let server = Ranges::start(&data).await;
+    for _ in 0..3 {
+        server.text("/range/5BAA6").await;
+        server.service.reload(true);
+    }
+    assert_eq!(state(), before);
+}
+
+#[test]
+fn two_builds_at_once_are_refused() {
+    let data = Data::new();
+    let (mut child, joined) = endless_build(&data, &[]);
+    let tmp = data.path().join("sha1/.sha1.tmp");
+    await_that(&mut child, || tmp.exists());
+    let list = data.write("list.txt", hash_list(Kind::Sha1, &entries(1)));
+    let second = data.run(&["build", list.to_str().unwrap()]);
+    assert_eq!(second.status.code(), Some(1));
+    assert!(stderr(&second).contains("another command is changing"), "{}", stderr(&second));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    joined();
+    assert!(data.run(&["build", list.to_str().unwrap()]).status.success());
+}
+
+/// Rounds of kills: 200 in full, `PASSWORDS_KILL_ROUNDS` sets another number.
+fn rounds() -> u64 {
+    std::env::var("PASSWORDS_KILL_ROUNDS").map_or(24, |rounds| rounds.parse().unwrap())
+}
+
+#[test]
+fn killed_at_any_moment_the_old_or_the_new_corpus_serves_whole() {
+    let data = Data::new();
+    let lists = [entries(1), entries(2)];
+    let names = [
+        data.write("a.txt", hash_list(Kind::Sha1, &lists[0])),
+        data.write("b.txt", hash_list(Kind::Sha1, &lists[1])),
+    ];
+    let base = data.path().join("base.pwr");
+    std::fs::rename(data.path_of(&["build", names[0].to_str().unwrap()]), &base).unwrap();
+    data.path_of(&["build", "--activate", names[0].to_str().unwrap()]);
+    let mut united = [lists[0].clone(), lists[1].clone()].concat();
+    united.sort_by(Entry::compare);
+    let merge = ["merge", "--activate", "--base", base.to_str().unwrap()];
+    let commands = [
+        vec!["build", "--activate", names[1].to_str().unwrap()],
+        vec!["build", "--activate", "--unordered", names[0].to_str().unwrap()],
+        [&merge[..], &[names[1].to_str().unwrap()]].concat(),
+    ];
+    let begin = Instant::now();
+    assert!(data.run(&commands[0]).status.success());
+    let whole = begin.elapsed();
+    let mut numbers = Numbers(8);
+    let all: [&[Entry]; 3] = [&lists[0], &lists[1], &united];
+    for round in 0..rounds() {
+        let before = served(&data, &all).unwrap();
+        let command = &commands[round as usize % 3];
+        let aim = [1, 0, 2][round as usize % 3];
+        let mut child =
+            data.command(command).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // The moment itself is what the test draws.
+        thread::sleep(whole.mul_f64((numbers.next() % 1200) as f64 / 1000.0));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let after = served(&data, &all);
+        assert!(after == Some(before) || after == Some(aim), "round {round}: {after:?}");
+    }
+    assert!(data.run(&commands[0]).status.success());
+    assert_eq!(served(&data, &all), Some(1));
+}

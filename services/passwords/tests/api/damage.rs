@@ -1,0 +1,157 @@
+//! Damaged corpora: every change is found, none makes a program panic.
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use passwords::model::{Bucket, Kind};
+use passwords::store::Corpus;
+
+use crate::harness::{Data, Numbers, Ranges, stdout};
+
+const DATA_START: u64 = 4096 + 16 * ((1 << 20) + 1);
+
+/// A corpus of three small buckets at both ends of the file and in its middle.
+fn small(data: &Data, kind: Kind) -> std::path::PathBuf {
+    let mut entries = Numbers(3).entries(kind, &[(0, 2), (0x5BAA6, 3), (0xFFFFF, 1)]);
+    entries[1].count = 300;
+    data.activate(kind, &entries)
+}
+
+/// Whether the library finds damage when it opens the file or reads its buckets, as `verify` does.
+fn is_damaged(path: &Path) -> bool {
+    Corpus::open(path, 0).map_or(true, |corpus| has_damaged_bucket(&corpus))
+}
+
+fn has_damaged_bucket(corpus: &Corpus) -> bool {
+    let mut buffer = Vec::new();
+    [0, 0x5BAA6, 0xFFFFF].into_iter().any(|value| {
+        let prefix = domain::HashPrefix::from_value(value).unwrap();
+        match corpus.sound_bytes(prefix, &mut buffer) {
+            Ok(bytes) => Bucket::parse(corpus.kind(), bytes)
+                .and_then(|bucket| bucket.entries(value).map(|_| ()))
+                .is_err(),
+            Err(_) => true,
+        }
+    })
+}
+
+/// What `check` does with each entry and `serve` with each bucket, without looking at digests.
+fn use_all(corpus: &Corpus) {
+    let mut buffer = Vec::new();
+    for value in [0, 0x5BAA6, 0xFFFFF] {
+        let prefix = domain::HashPrefix::from_value(value).unwrap();
+        if let Ok(bytes) = corpus.bytes(prefix, &mut buffer)
+            && let Ok(bucket) = Bucket::parse(corpus.kind(), bytes)
+        {
+            let _ = bucket.text();
+            let _ = bucket.find(&[0x5B; 20]);
+        }
+    }
+}
+
+#[test]
+fn every_changed_byte_of_header_and_buckets_is_found() {
+    for kind in Kind::ALL {
+        let data = Data::new();
+        let path = small(&data, kind);
+        assert!(!is_damaged(&path));
+        let file = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let length = file.metadata().unwrap().len();
+        // A corpus once open reads its buckets from the file each time.
+        let open = Corpus::open(&path, 0).unwrap();
+        for at in (0..4096).chain(DATA_START..length) {
+            let mut byte = [0];
+            file.read_exact_at(&mut byte, at).unwrap();
+            file.write_all_at(&[byte[0] ^ 0x01], at).unwrap();
+            if at < 4096 {
+                assert!(is_damaged(&path), "byte {at}");
+            } else {
+                assert!(has_damaged_bucket(&open), "byte {at}");
+                use_all(&open);
+            }
+            file.write_all_at(&byte, at).unwrap();
+        }
+        assert!(!is_damaged(&path));
+    }
+}
+
+#[test]
+fn changed_bytes_all_over_the_index_are_found() {
+    let data = Data::new();
+    let path = small(&data, Kind::Sha1);
+    let file = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    let mut numbers = Numbers(9);
+    let ends = [4096, 4097, DATA_START - 16, DATA_START - 8, DATA_START - 1];
+    let random = (0..60).map(|_| 4096 + numbers.next() % (DATA_START - 4096));
+    for at in ends.into_iter().chain(random.collect::<Vec<_>>()) {
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, at).unwrap();
+        file.write_all_at(&[byte[0] ^ 0x80], at).unwrap();
+        assert!(is_damaged(&path), "byte {at}");
+        file.write_all_at(&byte, at).unwrap();
+    }
+}
+
+#[test]
+fn every_truncation_is_found() {
+    let data = Data::new();
+    let path = small(&data, Kind::Ntlm);
+    let whole = fs::metadata(&path).unwrap().len();
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    for length in (DATA_START..whole).rev() {
+        file.set_len(length).unwrap();
+        assert!(is_damaged(&path), "{length}");
+    }
+    for length in [DATA_START - 1, DATA_START / 2, 4097, 4096, 4095, 100, 8, 1, 0] {
+        file.set_len(length).unwrap();
+        assert!(is_damaged(&path), "{length}");
+    }
+}
+
+#[test]
+fn verify_names_the_prefix_and_the_reason_and_exits_with_10() {
+    let data = Data::new();
+    let path = small(&data, Kind::Sha1);
+    let name = path.to_str().unwrap();
+    let good = data.run(&["verify", name]);
+    assert_eq!((good.status.code(), stdout(&good).as_str()), (Some(0), "good: 6 entries\n"));
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    let length = file.metadata().unwrap().len();
+    file.write_all_at(&[0xFF], length - 1).unwrap();
+    let bad = data.run(&["verify", name]);
+    assert_eq!(bad.status.code(), Some(10));
+    assert_eq!(stdout(&bad), "FFFFF: the digest does not fit\ndamaged: 1 problems\n");
+    let json = data.run(&["verify", "--json", name]);
+    let report: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!((&report["good"], &report["damaged"]), (&false.into(), &1.into()));
+    assert_eq!(report["problems"][0]["prefix"], "FFFFF");
+    assert_eq!(data.run(&["verify", "--quick", name]).status.code(), Some(0));
+    file.write_all_at(&[0xFF], 5000).unwrap();
+    assert_eq!(data.run(&["verify", "--quick", name]).status.code(), Some(10));
+    file.set_len(10).unwrap();
+    assert_eq!(data.run(&["verify", name]).status.code(), Some(10));
+    assert_eq!(data.run(&["verify", "/nowhere.pwr"]).status.code(), Some(1));
+}
+
+#[actix_web::test]
+async fn a_damaged_corpus_is_not_loaded_and_the_old_one_goes_on() {
+    let data = Data::new();
+    small(&data, Kind::Sha1);
+    let server = Ranges::start(&data).await;
+    let before = server.text("/range/5BAA6").await;
+    let mut entries = Numbers(30).entries(Kind::Sha1, &[(0x5BAA6, 2)]);
+    entries[0].count = 1;
+    let other = data.activate(Kind::Sha1, &entries);
+    let file = fs::OpenOptions::new().write(true).open(&other).unwrap();
+    file.write_all_at(&[0xFF], 6000).unwrap();
+    server.service.reload(false);
+    assert_eq!(server.text("/range/5BAA6").await, before);
+    assert_eq!(server.admin_status("/readyz").await, 200);
+    fs::write(data.path().join("sha1/CURRENT"), "missing.pwr\n").unwrap();
+    server.service.reload(false);
+    assert_eq!(server.text("/range/5BAA6").await, before);
+    fs::write(data.path().join("sha1/CURRENT"), "../../etc/passwd\n").unwrap();
+    server.service.reload(false);
+    assert_eq!(server.text("/range/5BAA6").await, before);
+}
