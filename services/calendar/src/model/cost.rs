@@ -22,7 +22,11 @@ pub struct Cost {
 #[derive(Clone, Debug, PartialEq)]
 enum Entry {
     /// `text` as written, without symbol; `value` with neither grouping nor comma.
-    Amount { text: String, value: String, size: f64 },
+    Amount {
+        text: String,
+        value: String,
+        size: f64,
+    },
     Word(String),
 }
 
@@ -187,7 +191,13 @@ mod tests {
 
     #[test]
     fn every_row_of_the_table_is_read() {
-        type Row = (&'static [&'static str], &'static str, &'static str, &'static str, &'static [&'static str]);
+        type Row = (
+            &'static [&'static str],
+            &'static str,
+            &'static str,
+            &'static str,
+            &'static [&'static str],
+        );
         let rows: [Row; 15] = [
             (&["25"], "$25", "", "", &["25"]),
             (&["$25"], "$25", "$", "prefix", &["25"]),

@@ -11,9 +11,39 @@ const INLINE: [&str; 22] = [
 ];
 
 const BLOCKS: [&str; 34] = [
-    "address", "article", "aside", "blockquote", "caption", "col", "colgroup", "dd", "details",
-    "div", "dl", "dt", "figcaption", "figure", "footer", "h1", "h2", "h3", "h4", "h5", "h6",
-    "header", "hr", "li", "ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot",
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "caption",
+    "col",
+    "colgroup",
+    "dd",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "figcaption",
+    "figure",
+    "footer",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "hr",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "section",
+    "summary",
+    "table",
+    "tbody",
+    "td",
+    "tfoot",
     "ul",
 ];
 
@@ -127,7 +157,8 @@ pub fn strip_tags(text: &str) -> String {
     while let Some(at) = rest.find('<') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let opens = rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '!');
+        let opens =
+            rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '!');
         match rest.find('>') {
             Some(end) if opens => rest = &rest[end + 1..],
             _ => {
@@ -322,7 +353,10 @@ mod tests {
             ("<script>alert(1)</script>", "alert(1)"),
             ("<p onclick=\"x()\">a</p>", "<p>a</p>"),
             ("<a href=\"javascript:x()\">a</a>", "<a>a</a>"),
-            ("<a href=\"https://e.x/?a=1&b=2\">a</a>", "<a href=\"https://e.x/?a=1&#038;b=2\">a</a>"),
+            (
+                "<a href=\"https://e.x/?a=1&b=2\">a</a>",
+                "<a href=\"https://e.x/?a=1&#038;b=2\">a</a>",
+            ),
             ("<iframe src=x>in</iframe>", "in"),
             ("1 < 2 & 3", "1 &lt; 2 &#038; 3"),
             ("<img src=\"https://e.x/a.png\" onerror=\"x()\">", "<img src=\"https://e.x/a.png\">"),

@@ -39,7 +39,10 @@ pub struct Scope {
 pub enum Others {
     None,
     /// Of this author, or of everybody; in these statuses, or in all but the trash.
-    Of { author: Option<i64>, statuses: Option<Vec<Status>> },
+    Of {
+        author: Option<i64>,
+        statuses: Option<Vec<Status>>,
+    },
 }
 
 /// The `status` parameter of a list.

@@ -47,7 +47,6 @@ impl Words {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -55,7 +55,8 @@ impl Bounds {
     pub fn window(&self, zone: &Zone, now: Timestamp) -> Result<(Window, Defaults), NotADate> {
         let reader = Reader { zone, now, strict: self.strict };
         let mut defaults = Defaults::default();
-        let mut from = self.start_date.as_ref().map(|when| reader.read(when, day_start)).transpose()?;
+        let mut from =
+            self.start_date.as_ref().map(|when| reader.read(when, day_start)).transpose()?;
         let mut to = self.end_date.as_ref().map(|when| reader.read(when, day_end)).transpose()?;
         if !self.has_relative() {
             if from.is_none() {

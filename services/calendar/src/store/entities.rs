@@ -1,7 +1,7 @@
 //! The id space that events, venues, organizers and images share.
 
-use diesel::prelude::*;
 use ::store::{Db, StoreError};
+use diesel::prelude::*;
 
 use super::schema::entities;
 

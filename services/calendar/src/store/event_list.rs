@@ -41,12 +41,7 @@ pub fn page(
 }
 
 /// Builds the statement that reads the ids of a page; a test asks for its plan.
-pub fn page_statement(
-    db: &Db,
-    filter: &EventFilter,
-    geo: Option<&[i64]>,
-    paging: Paging,
-) -> Sql {
+pub fn page_statement(db: &Db, filter: &EventFilter, geo: Option<&[i64]>, paging: Paging) -> Sql {
     let mut sql = if let Some(link) = lone_link(filter, geo) {
         from_link(db, &link, &filter.window)
     } else if is_overlap_page(filter, geo) {
@@ -124,9 +119,8 @@ fn lone_link<'a>(filter: &'a EventFilter, geo: Option<&[i64]>) -> Option<LinkFil
         organizers: None,
         ..filter.clone()
     };
-    let simple = is_plain(&bare, geo)
-        && filter.scope.is_public()
-        && filter.order == EventOrder::Start;
+    let simple =
+        is_plain(&bare, geo) && filter.scope.is_public() && filter.order == EventOrder::Start;
     let mut links = links(filter);
     (simple && links.len() == 1).then(|| links.remove(0))
 }
@@ -319,8 +313,7 @@ fn near(db: &mut Db, point: Point, km: f64) -> Result<Vec<i64>, StoreError> {
         reach.south, reach.north, reach.west, reach.east
     );
     let rows: Vec<PlaceRow> = Sql::new(db, &text).load(db)?;
-    let within = |row: &PlaceRow| {
-        point.distance_km(Point { lat: row.geo_lat, lng: row.geo_lng }) <= km
-    };
+    let within =
+        |row: &PlaceRow| point.distance_km(Point { lat: row.geo_lat, lng: row.geo_lng }) <= km;
     Ok(rows.iter().filter(|row| within(row)).map(|row| row.id).collect())
 }

@@ -1,7 +1,7 @@
 //! Events: rows in and out, with every derived copy kept in the same transaction.
 
-use diesel::prelude::*;
 use ::store::{Db, StoreError};
+use diesel::prelude::*;
 
 use super::schema::events;
 use super::sql::Sql;

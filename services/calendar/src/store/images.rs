@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use diesel::prelude::*;
 use ::store::{Db, StoreError};
+use diesel::prelude::*;
 
 use super::entities;
 use super::schema::images;

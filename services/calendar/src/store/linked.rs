@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use diesel::prelude::*;
 use ::store::{Db, StoreError};
+use diesel::prelude::*;
 
 use super::schema::{organizers, venues};
 use super::sql::Sql;
@@ -196,11 +196,7 @@ pub fn by_name(db: &mut Db, kind: Kind, folded: &str) -> Result<Vec<Linked>, Sto
 }
 
 /// Reads rows by id.
-pub fn by_ids(
-    db: &mut Db,
-    kind: Kind,
-    ids: &[i64],
-) -> Result<HashMap<i64, Linked>, StoreError> {
+pub fn by_ids(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashMap<i64, Linked>, StoreError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
@@ -244,11 +240,7 @@ pub fn update(db: &mut Db, linked: &Linked) -> Result<(), StoreError> {
     let (name_ci, search_ci) = folded(linked);
     match linked.kind {
         Kind::Venue => diesel::update(venues::table.find(linked.id))
-            .set((
-                venue_row(linked),
-                venues::name_ci.eq(name_ci),
-                venues::search_ci.eq(search_ci),
-            ))
+            .set((venue_row(linked), venues::name_ci.eq(name_ci), venues::search_ci.eq(search_ci)))
             .execute(db)?,
         Kind::Organizer => diesel::update(organizers::table.find(linked.id))
             .set((

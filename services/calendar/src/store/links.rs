@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use diesel::sql_types::{BigInt, Integer};
 use ::store::{Db, StoreError};
+use diesel::sql_types::{BigInt, Integer};
 
 use super::sql::Sql;
 use crate::model::event::{Event, Links};

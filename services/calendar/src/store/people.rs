@@ -1,7 +1,7 @@
 //! Users: who keys belong to and whom resources name as their author.
 
-use diesel::prelude::*;
 use ::store::{Db, StoreError};
+use diesel::prelude::*;
 
 use super::schema::users;
 use crate::model::role::{Person, Role};
@@ -56,9 +56,7 @@ pub fn set_role(db: &mut Db, login: &str, role: Role) -> Result<bool, StoreError
 
 /// Lists all users in the order of their ids.
 pub fn list(db: &mut Db) -> Result<Vec<Person>, StoreError> {
-    let rows: Vec<Row> = users::table
-        .order(users::id)
-        .select((users::id, users::login, users::role))
-        .load(db)?;
+    let rows: Vec<Row> =
+        users::table.order(users::id).select((users::id, users::login, users::role)).load(db)?;
     rows.into_iter().map(person).collect()
 }

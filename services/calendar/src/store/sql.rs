@@ -1,9 +1,9 @@
 //! Statements put together at run time: text with numbers written in and texts bound.
 
+use ::store::{Backend, Db, MultiBackend, StoreError};
 use diesel::prelude::*;
 use diesel::query_builder::{BoxedSqlQuery, SqlQuery};
 use diesel::sql_types::{BigInt, Text};
-use ::store::{Backend, Db, MultiBackend, StoreError};
 
 /// A statement under construction; only numbers are written into its text.
 pub struct Sql {
@@ -132,8 +132,7 @@ impl Sql {
 
     /// Turns the statement into one that explains its plan.
     pub fn explained(mut self) -> Sql {
-        let word =
-            if self.backend == Backend::Sqlite { "explain query plan " } else { "explain " };
+        let word = if self.backend == Backend::Sqlite { "explain query plan " } else { "explain " };
         self.text.insert_str(0, word);
         self
     }

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use diesel::prelude::*;
 use ::store::{Db, StoreError};
+use diesel::prelude::*;
 
 use super::links;
 use super::schema::terms;
@@ -185,8 +185,7 @@ pub fn page(
     let ids = sql.load_ids(db)?;
     let rows: Vec<Row> =
         terms::table.filter(terms::id.eq_any(ids.clone())).select(columns!()).load(db)?;
-    let mut found: HashMap<i64, Term> =
-        rows.into_iter().map(|row| (row.0, term(row))).collect();
+    let mut found: HashMap<i64, Term> = rows.into_iter().map(|row| (row.0, term(row))).collect();
     Ok((ids.iter().filter_map(|id| found.remove(id)).collect(), total))
 }
 

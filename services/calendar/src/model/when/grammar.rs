@@ -18,8 +18,7 @@ pub(super) fn parse(text: &str) -> Result<When, NotADate> {
         return Ok(When { base, time: None, zone: None, steps: Vec::new() });
     }
     let spaced = split_at_t(text);
-    let words: Vec<&str> =
-        spaced.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = spaced.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
     let mut parser = Parser { words: &words, at: 0, found: Found::default() };
     while parser.at < words.len() {
         parser.step()?;
@@ -318,9 +317,8 @@ fn numeric_date(word: &str) -> Result<Option<Date>, NotADate> {
 
 /// Splits `19:30:00.5+02:00` into the clock and what follows it.
 fn split_clock(word: &str) -> (&str, &str) {
-    let end = word
-        .find(|c: char| !(c.is_ascii_digit() || matches!(c, ':' | '.')))
-        .unwrap_or(word.len());
+    let end =
+        word.find(|c: char| !(c.is_ascii_digit() || matches!(c, ':' | '.'))).unwrap_or(word.len());
     word.split_at(end)
 }
 

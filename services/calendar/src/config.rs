@@ -1,0 +1,180 @@
+//! Settings and subcommands of the calendar.
+
+use std::path::PathBuf;
+
+use auth::KeysCommand;
+use clap::{Parser, Subcommand, ValueEnum};
+use store::StoreSettings;
+use web::{CommonCommand, Switch, WebSettings};
+
+use crate::model::cost::Currency;
+use crate::model::geo::Unit;
+use crate::model::role::Role;
+use crate::model::zone::Zone;
+
+/// The command line.
+#[derive(Parser)]
+pub struct Settings {
+    #[command(flatten)]
+    pub web: WebSettings,
+    #[command(flatten)]
+    pub store: StoreSettings,
+    #[command(flatten)]
+    pub site: SiteSettings,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What the site is, how it lists and whom it lets in.
+#[derive(Clone, clap::Args)]
+#[command(next_help_heading = "Calendar")]
+pub struct SiteSettings {
+    /// Name of the site
+    #[arg(long, env, global = true, default_value = "Calendar", value_name = "TEXT")]
+    pub site_name: String,
+
+    /// Time zone of the site, an IANA name
+    #[arg(long, env, global = true, default_value = "UTC", value_name = "ZONE", value_parser = parse_zone)]
+    pub site_timezone: Zone,
+
+    /// Rows per page of a list unless asked otherwise
+    #[arg(long, env, global = true, default_value_t = 10, value_name = "ROWS", value_parser = clap::value_parser!(i64).range(1..=1000))]
+    pub per_page: i64,
+
+    /// Most rows per page of a list
+    #[arg(long, env, global = true, default_value_t = 50, value_name = "ROWS", value_parser = clap::value_parser!(i64).range(1..=1000))]
+    pub per_page_max: i64,
+
+    /// Currency symbol of costs that name none
+    #[arg(long, env, global = true, default_value = "$", value_name = "TEXT")]
+    pub currency_symbol: String,
+
+    /// Where the currency symbol stands
+    #[arg(long, env, global = true, default_value = "prefix")]
+    pub currency_position: Position,
+
+    /// Currency code of costs, ISO 4217
+    #[arg(long, env, global = true, default_value = "", value_name = "CODE")]
+    pub currency_code: String,
+
+    /// Radius of place filters that name none, in GEO_UNIT
+    #[arg(long, env, global = true, default_value_t = 25.0, value_name = "LENGTH")]
+    pub geo_radius: f64,
+
+    /// Unit of radius
+    #[arg(long, env, global = true, default_value = "miles")]
+    pub geo_unit: GeoUnit,
+
+    /// Serves the paths of existing clients too
+    #[arg(long, env, global = true, default_value = "on")]
+    pub alias_prefix: Switch,
+
+    /// Stores HTML of editors and administrators as it comes
+    #[arg(long, env, global = true, default_value = "off")]
+    pub unfiltered_html: Switch,
+
+    /// Reading requests per minute and key or address; 0 for no limit
+    #[arg(long, env, global = true, default_value_t = 600, value_name = "N")]
+    pub rate_read_rpm: u32,
+
+    /// Writing requests per minute and key or address; 0 for no limit
+    #[arg(long, env, global = true, default_value_t = 120, value_name = "N")]
+    pub rate_write_rpm: u32,
+
+    /// Login of the first user, read at first start only
+    #[arg(long, env, global = true, default_value = "admin", value_name = "LOGIN")]
+    pub admin_login: String,
+
+    /// Key of the first user, 32 hexadecimal digits, read at first start only [default: made and printed once]
+    #[arg(long, env, global = true, hide_env_values = true, value_name = "KEY")]
+    pub admin_key: Option<String>,
+}
+
+impl SiteSettings {
+    /// Returns how costs are written that name no currency.
+    pub fn currency(&self) -> Currency {
+        Currency {
+            symbol: self.currency_symbol.clone(),
+            prefix: self.currency_position == Position::Prefix,
+            code: self.currency_code.clone(),
+        }
+    }
+}
+
+/// Where a currency symbol stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Position {
+    /// Before the amount
+    Prefix,
+    /// Behind the amount
+    Postfix,
+}
+
+/// A unit of length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GeoUnit {
+    /// Miles
+    Miles,
+    /// Kilometres
+    Km,
+}
+
+impl From<GeoUnit> for Unit {
+    fn from(unit: GeoUnit) -> Unit {
+        match unit {
+            GeoUnit::Miles => Unit::Miles,
+            GeoUnit::Km => Unit::Kilometres,
+        }
+    }
+}
+
+/// What the binary does.
+#[derive(Subcommand)]
+pub enum Command {
+    #[command(flatten)]
+    Common(CommonCommand),
+    /// Bring the database up to date
+    Migrate,
+    /// API keys; the owner is a login
+    #[command(subcommand)]
+    Keys(KeysCommand),
+    /// Users and their roles
+    #[command(subcommand)]
+    Users(UsersCommand),
+    /// Load events, venues, organizers and terms from lines of JSON; what exists already stays
+    Load {
+        /// File of one JSON object a line: the body of a create, with `type` beside it
+        file: PathBuf,
+    },
+}
+
+/// What can be done with users.
+#[derive(Subcommand)]
+pub enum UsersCommand {
+    /// Add a user
+    Add {
+        /// Login of the user
+        login: String,
+        /// reader, contributor, author, editor or administrator
+        #[arg(long, value_parser = parse_role)]
+        role: Role,
+    },
+    /// Give a user another role
+    SetRole {
+        /// Login of the user
+        login: String,
+        /// reader, contributor, author, editor or administrator
+        #[arg(long, value_parser = parse_role)]
+        role: Role,
+    },
+    /// List all users
+    List,
+}
+
+fn parse_zone(text: &str) -> Result<Zone, String> {
+    Zone::named(text).ok_or_else(|| "no IANA time zone has this name".to_owned())
+}
+
+fn parse_role(text: &str) -> Result<Role, String> {
+    Role::named(text).ok_or_else(|| format!("one of {}", Role::ALL.map(Role::name).join(", ")))
+}

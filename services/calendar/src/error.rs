@@ -1,0 +1,277 @@
+//! Every way in which a request can fail: status, code and body on one page.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::{HttpResponse, ResponseError};
+use serde_json::{Map, Value, json};
+use store::StoreError;
+use web::{ErrorFormat, Fault, RequestInfo};
+
+use crate::model::linked::Kind;
+use crate::wire::decode::Problems;
+
+/// What a request failed for.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("parameters are missing or invalid")]
+    Parameters(Problems),
+    #[error("the body is no JSON")]
+    InvalidJson(String),
+    #[error("the id belongs to something else")]
+    NotAnEventId,
+    #[error("no such event")]
+    EventNotFound,
+    #[error("the page is behind the end of the list")]
+    NoSuchPage(&'static str),
+    #[error("not readable by the caller")]
+    NotAccessible(&'static str),
+    #[error("the password is wrong or missing")]
+    PasswordProtected,
+    #[error("the event is in the trash")]
+    NoLongerAvailable,
+    #[error("already in the trash")]
+    InTrash(&'static str),
+    #[error("credentials are needed")]
+    Unauthorized,
+    #[error("the credentials are wrong")]
+    InvalidCredentials,
+    #[error("the role does not allow it")]
+    Forbidden,
+    #[error("the author may not be changed")]
+    CannotEditOthers,
+    #[error("inline data cannot be used")]
+    CouldNotCreate(Kind),
+    #[error("the term exists")]
+    TermExists(i64),
+    #[error("tags have no parents")]
+    NotHierarchical,
+    #[error("the slug belongs to another term")]
+    DuplicateTermSlug,
+    #[error("no such route")]
+    NoRoute,
+    #[error("no such namespace")]
+    InvalidNamespace,
+    #[error("too many requests")]
+    TooManyRequests(u64),
+    #[error("the body is too large")]
+    PayloadTooLarge(usize),
+    #[error("unavailable")]
+    Unavailable(u64),
+    #[error("{0}")]
+    Store(StoreError),
+    #[error("{0}")]
+    Internal(String),
+}
+
+/// Status, code and message of an error, and what its `data` holds beside the status.
+struct Answer {
+    status: u16,
+    code: String,
+    message: String,
+    data: Map<String, Value>,
+}
+
+fn answer(status: u16, code: impl Into<String>, message: impl Into<String>) -> Answer {
+    Answer { status, code: code.into(), message: message.into(), data: Map::new() }
+}
+
+impl Answer {
+    fn with(mut self, name: &str, value: Value) -> Answer {
+        self.data.insert(name.to_owned(), value);
+        self
+    }
+
+    fn body(self) -> Value {
+        let mut data = Map::new();
+        data.insert("status".to_owned(), Value::from(self.status));
+        data.extend(self.data);
+        json!({"code": self.code, "message": self.message, "data": data})
+    }
+}
+
+impl Error {
+    fn answer(&self) -> Answer {
+        match self {
+            Error::Parameters(problems) => parameters(problems),
+            Error::InvalidJson(cause) => {
+                answer(400, "rest_invalid_json", "The body is not valid JSON.")
+                    .with("json_error_message", Value::from(cause.as_str()))
+            }
+            Error::NotAnEventId => {
+                answer(400, "rest-invalid-event-id", "The id belongs to something else.")
+            }
+            Error::EventNotFound => {
+                answer(404, "rest-event-not-found", "There is no event with this id or slug.")
+            }
+            Error::NoSuchPage(kind) => answer(
+                404,
+                format!("{kind}-archive-page-not-found"),
+                "The page is behind the end of the list.",
+            ),
+            Error::NotAccessible(kind) => answer(
+                403,
+                format!("{kind}-not-accessible"),
+                format!("The {kind} is not accessible."),
+            ),
+            Error::PasswordProtected => {
+                answer(403, "event-password-protected", "The event is protected by a password.")
+            }
+            Error::NoLongerAvailable => {
+                answer(403, "event-no-longer-available", "The event is no longer available.")
+            }
+            Error::InTrash(kind) => answer(
+                410,
+                format!("{kind}-is-in-trash"),
+                format!("The {kind} is in the trash already."),
+            ),
+            Error::Unauthorized => answer(401, "rest_forbidden", "Credentials are needed."),
+            Error::InvalidCredentials => {
+                answer(401, "rest_invalid_credentials", "The credentials are wrong.")
+            }
+            Error::Forbidden => answer(403, "rest_forbidden", "This is not allowed to you."),
+            Error::CannotEditOthers => answer(
+                403,
+                "rest_cannot_edit_others",
+                "You are not allowed to write in the name of another user.",
+            ),
+            Error::CouldNotCreate(kind) => answer(
+                400,
+                format!("could-not-create-{}", kind.word()),
+                format!("The {} cannot be created from this data.", kind.word()),
+            ),
+            Error::TermExists(id) => {
+                answer(400, "term_exists", "A term with this name exists already.")
+                    .with("term_id", Value::from(*id))
+                    .with("additional_data", json!([id]))
+            }
+            Error::NotHierarchical => {
+                answer(400, "rest_taxonomy_not_hierarchical", "Tags have no parents.")
+            }
+            Error::DuplicateTermSlug => {
+                answer(400, "duplicate_term_slug", "The slug belongs to another term.")
+            }
+            other => other.general(),
+        }
+    }
+
+    /// Answers that do not depend on a resource.
+    fn general(&self) -> Answer {
+        match self {
+            Error::NoRoute => {
+                answer(404, "rest_no_route", "No route matches this path and method.")
+            }
+            Error::InvalidNamespace => {
+                answer(404, "rest_invalid_namespace", "There is no such namespace.")
+            }
+            Error::TooManyRequests(_) => {
+                answer(429, "rest_too_many_requests", "Too many requests, try again later.")
+            }
+            Error::PayloadTooLarge(limit) => answer(
+                413,
+                "rest_payload_too_large",
+                format!("The body is larger than {limit} bytes."),
+            ),
+            Error::Unavailable(_) | Error::Store(StoreError::Busy) => {
+                answer(503, "rest_unavailable", "The service is busy, try again shortly.")
+            }
+            _ => answer(500, "rest_internal_error", "The request could not be answered."),
+        }
+    }
+
+    fn retry_after(&self) -> Option<u64> {
+        match self {
+            Error::TooManyRequests(seconds) | Error::Unavailable(seconds) => Some(*seconds),
+            Error::Store(StoreError::Busy) => Some(1),
+            _ => None,
+        }
+    }
+}
+
+fn parameters(problems: &Problems) -> Answer {
+    if !problems.missing.is_empty() {
+        let message = format!("Missing parameter(s): {}", problems.missing.join(", "));
+        return answer(400, "rest_missing_callback_param", message)
+            .with("params", json!(problems.missing));
+    }
+    let mut names: Vec<&str> = Vec::new();
+    let mut params = Map::new();
+    let mut details = Map::new();
+    for problem in &problems.invalid {
+        names.push(problem.name);
+        let text = format!("{} {}.", problem.name, problem.text);
+        if let Some(code) = problem.detail {
+            let detail = json!({"code": code, "message": &text, "data": {"param": problem.name}});
+            details.insert(problem.name.to_owned(), detail);
+        }
+        params.insert(problem.name.to_owned(), Value::from(text));
+    }
+    let details = if details.is_empty() { json!([]) } else { Value::Object(details) };
+    answer(400, "rest_invalid_param", format!("Invalid parameter(s): {}", names.join(", ")))
+        .with("params", Value::Object(params))
+        .with("details", details)
+}
+
+impl ResponseError for Error {
+    fn status_code(&self) -> StatusCode {
+        StatusCode::from_u16(self.answer().status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status_code());
+        response.insert_header((header::CONTENT_TYPE, "application/json; charset=UTF-8"));
+        if let Some(seconds) = self.retry_after() {
+            response.insert_header((header::RETRY_AFTER, HeaderValue::from(seconds)));
+        }
+        response.body(self.answer().body().to_string())
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Error {
+        Error::Store(error)
+    }
+}
+
+impl From<Problems> for Error {
+    fn from(problems: Problems) -> Error {
+        Error::Parameters(problems)
+    }
+}
+
+impl From<auth::AuthError> for Error {
+    fn from(error: auth::AuthError) -> Error {
+        Error::from(&Fault::from(error))
+    }
+}
+
+impl From<&Fault> for Error {
+    fn from(fault: &Fault) -> Error {
+        let first = |violations: &Vec<web::Violation>| {
+            let text = violations.first().map_or("", |violation| violation.message.as_str());
+            Error::InvalidJson(text.to_owned())
+        };
+        match fault {
+            Fault::NotFound | Fault::MethodNotAllowed { .. } => Error::NoRoute,
+            Fault::Unauthorized(web::Credentials::Missing) => Error::Unauthorized,
+            Fault::Unauthorized(_) => Error::InvalidCredentials,
+            Fault::TooManyRequests { retry_after } => Error::TooManyRequests(*retry_after),
+            Fault::InvalidPath(_) => Error::NoRoute,
+            Fault::InvalidQuery(_) => Error::Parameters(Problems::one("query", "must be UTF-8")),
+            Fault::InvalidBody(violations) => first(violations),
+            Fault::MalformedBody { message, .. } => Error::InvalidJson(message.clone()),
+            Fault::UnsupportedMediaType => Error::InvalidJson("no JSON".to_owned()),
+            Fault::PayloadTooLarge { limit } => Error::PayloadTooLarge(*limit),
+            Fault::Unavailable { retry_after } => Error::Unavailable(*retry_after),
+            Fault::Internal(cause) => Error::Internal(cause.clone()),
+        }
+    }
+}
+
+/// The error format of everything that fails outside a handler.
+pub struct Format;
+
+impl ErrorFormat for Format {
+    fn respond(&self, fault: &Fault, _: &RequestInfo) -> HttpResponse {
+        Error::from(fault).error_response()
+    }
+}

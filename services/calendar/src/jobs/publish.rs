@@ -1,0 +1,27 @@
+//! Publishes what was written for later, once its date has come.
+
+use store::{Db, StoreError};
+
+use crate::model::linked::Kind;
+use crate::state::State;
+use crate::store::{events, linked, sql};
+
+/// Publishes everything that is due; a failure is logged and the next tick tries again.
+pub async fn due(state: &State) {
+    let now = state.clock.unix();
+    let published = state.pools.write(move |db| due_in(db, now)).await;
+    match published {
+        Ok(0) => {}
+        Ok(count) => log::info!("{count} scheduled resources published"),
+        Err(error) => log::warn!("scheduled resources could not be published: {error}"),
+    }
+}
+
+/// Publishes everything that is due at an instant; returns how many resources there were.
+pub fn due_in(db: &mut Db, now: i64) -> Result<usize, StoreError> {
+    sql::one_writer(db)?;
+    let events = events::publish_due(db, now)?;
+    let venues = linked::publish_due(db, Kind::Venue, now)?;
+    let organizers = linked::publish_due(db, Kind::Organizer, now)?;
+    Ok(events + venues + organizers)
+}

@@ -1,0 +1,94 @@
+//! The frame round every list, and its headers.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::event::EventJson;
+use super::linked::{OrganizerJson, VenueJson};
+use super::term::TermJson;
+use crate::model::list::Paging;
+
+/// Addresses and numbers of a list.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Frame {
+    pub rest_url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_rest_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous_rest_url: Option<String>,
+    pub total: i64,
+    pub total_pages: i64,
+}
+
+/// A list of events.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = EventList)]
+pub struct EventListJson {
+    pub events: Vec<EventJson>,
+    #[serde(flatten)]
+    pub frame: Frame,
+}
+
+/// A list of venues.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = VenueList)]
+pub struct VenueListJson {
+    pub venues: Vec<VenueJson>,
+    #[serde(flatten)]
+    pub frame: Frame,
+}
+
+/// A list of organizers.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = OrganizerList)]
+pub struct OrganizerListJson {
+    pub organizers: Vec<OrganizerJson>,
+    #[serde(flatten)]
+    pub frame: Frame,
+}
+
+/// A list of categories.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = CategoryList)]
+pub struct CategoryListJson {
+    pub categories: Vec<TermJson>,
+    #[serde(flatten)]
+    pub frame: Frame,
+}
+
+/// A list of tags.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = TagList)]
+pub struct TagListJson {
+    pub tags: Vec<TermJson>,
+    #[serde(flatten)]
+    pub frame: Frame,
+}
+
+/// Builds the frame of a page of a collection.
+pub fn frame(collection: &str, paging: Paging, query: &[(String, String)], total: i64) -> Frame {
+    let pages = paging.pages(total);
+    let page = paging.page;
+    // Links drop `page` and append it again; the first page goes without.
+    let link = |page: i64| {
+        let last = (page > 1).then(|| ("page".to_owned(), page.to_string()));
+        address(collection, query.iter().chain(&last))
+    };
+    let first = ("page".to_owned(), page.to_string());
+    Frame {
+        rest_url: address(collection, std::iter::once(&first).chain(query)),
+        next_rest_url: (page < pages).then(|| link(page + 1)),
+        previous_rest_url: (page > 1).then(|| link(page - 1)),
+        total,
+        total_pages: pages,
+    }
+}
+
+fn address<'a>(collection: &str, query: impl Iterator<Item = &'a (String, String)>) -> String {
+    let mut pairs = url::form_urlencoded::Serializer::new(String::new());
+    for (name, value) in query {
+        pairs.append_pair(name, value);
+    }
+    // A plus sign itself is encoded, so every one that stands here is a blank.
+    format!("{collection}?{}", pairs.finish().replace('+', "%20"))
+}

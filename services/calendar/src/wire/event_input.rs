@@ -1,0 +1,197 @@
+//! Writes of events.
+
+use serde_json::Value;
+
+use super::decode::{Decoder, Problems, positive, text};
+use super::facts::Facts;
+use super::linked_input;
+use super::params::Params;
+use super::write_input::{Writer, author, image, moment, publication, status};
+use crate::model::change::{EventChange, LinkRef};
+use crate::model::cost;
+use crate::model::event::Event;
+use crate::model::linked::Kind;
+use crate::model::schedule::ScheduleChange;
+use crate::model::term::{Taxonomy, TermRef};
+use crate::model::zone::Zone;
+
+/// Reads a write; without a current event it creates one, so that title and dates are required.
+pub fn decode(
+    params: &Params,
+    facts: &mut dyn Facts,
+    writer: Writer<'_>,
+    current: Option<&Event>,
+) -> Result<EventChange, Problems> {
+    let mut decoder = Decoder::new(params);
+    let d = &mut decoder;
+    if current.is_none() {
+        for name in ["title", "start_date", "end_date"] {
+            d.require(name);
+        }
+    }
+    let standing = current.map_or(writer.zone, |event| &event.schedule.zone);
+    // Dates are read in the zone that the event will have; a wrong one is reported in its turn.
+    let zone = params.text("timezone").and_then(|text| zone_of(text, writer).ok());
+    let zone_of_dates = zone.as_ref().unwrap_or(standing);
+    let mut change = EventChange {
+        title: d.filled_text("title").map(|title| writer.clean_inline(title)),
+        schedule: ScheduleChange {
+            start: moment(d, "start_date", zone_of_dates, writer.now),
+            end: moment(d, "end_date", zone_of_dates, writer.now),
+            ..ScheduleChange::default()
+        },
+        author: author(d, facts),
+        publication: publication(d, writer),
+        description: d.long_text("description").map(|text| writer.clean(text)),
+        slug: d.slug("slug"),
+        excerpt: d.long_text("excerpt").map(|text| writer.clean(text)),
+        status: status(d),
+        ..EventChange::default()
+    };
+    change.schedule.zone = d.check("timezone", |value| zone_of(&text(value)?, writer));
+    change.schedule.all_day = d.boolean("all_day");
+    change.image = image(d, facts, writer.person);
+    change.cost = cost_inputs(d, writer, current);
+    change.website = website(d, writer, current);
+    flags(d, &mut change);
+    change.categories = terms(d, facts, Taxonomy::Category);
+    change.tags = terms(d, facts, Taxonomy::Tag);
+    change.venues = links(d, facts, Kind::Venue, writer);
+    change.organizers = links(d, facts, Kind::Organizer, writer);
+    change.password = d.short_text("password");
+    decoder.finish(change)
+}
+
+fn flags(d: &mut Decoder<'_>, change: &mut EventChange) {
+    change.show_map = d.boolean("show_map");
+    change.show_map_link = d.boolean("show_map_link");
+    change.hide_from_listings = d.boolean("hide_from_listings");
+    change.sticky = d.boolean("sticky");
+    change.featured = d.boolean("featured");
+}
+
+fn zone_of(text: &str, writer: Writer<'_>) -> Result<Zone, &'static str> {
+    if text.trim().is_empty() {
+        return Ok(writer.zone.clone());
+    }
+    Zone::parse(text).ok_or("must be a time zone")
+}
+
+/// Reads a cost; the one that answers show for the stored event changes nothing.
+fn cost_inputs(
+    d: &mut Decoder<'_>,
+    writer: Writer<'_>,
+    current: Option<&Event>,
+) -> Option<Vec<String>> {
+    const WRONG: &str = "must be a text, a number or a list of them";
+    let one = |value: &Value| match value {
+        Value::String(_) => text(value),
+        Value::Number(number) => Ok(number.to_string()),
+        _ => Err(WRONG),
+    };
+    let inputs: Vec<String> = d.check("cost", |value| match value {
+        Value::Array(items) => items.iter().map(one).collect(),
+        other => one(other).map(|input| vec![input]),
+    })?;
+    if inputs.iter().any(|input| input.chars().count() > 1000) || inputs.len() > 100 {
+        d.fail("cost", "must be at most 1000 characters long");
+        return None;
+    }
+    let shown = current.map(|event| cost::read(&event.cost, writer.currency).shown);
+    let same = matches!((&inputs[..], &shown), ([input], Some(shown)) if input == shown);
+    (!same).then(|| inputs.into_iter().filter(|input| !input.trim().is_empty()).collect())
+}
+
+/// Reads the website; the page of the event itself counts as none.
+fn website(d: &mut Decoder<'_>, writer: Writer<'_>, current: Option<&Event>) -> Option<String> {
+    let website = d.website("website")?;
+    let own = current.map(|event| writer.addresses.event_page(&event.slug));
+    Some(if own.as_ref() == Some(&website) { String::new() } else { website })
+}
+
+/// Reads terms: ids that do not exist are skipped, texts are resolved when the event is stored.
+fn terms(d: &mut Decoder<'_>, facts: &mut dyn Facts, taxonomy: Taxonomy) -> Option<Vec<TermRef>> {
+    let name = taxonomy.collection();
+    let mut refs = Vec::new();
+    for item in d.list(name)? {
+        // What an answer showed can be sent back as it is.
+        let item = item.get("id").cloned().unwrap_or(item);
+        match (&item, positive(&item)) {
+            (Value::String(text), Some(id)) if facts.term_by_slug(taxonomy, text).is_none() => {
+                refs.extend(facts.term(taxonomy, id).then_some(TermRef::Id(id)));
+            }
+            (Value::String(text), _) if text.chars().count() <= 1000 => {
+                refs.push(TermRef::Text(text.clone()));
+            }
+            (Value::Number(_), Some(id)) => {
+                refs.extend(facts.term(taxonomy, id).then_some(TermRef::Id(id)));
+            }
+            (Value::Number(_), None) => {}
+            _ => {
+                d.fail(name, "must be a list of ids, slugs or names");
+                return None;
+            }
+        }
+    }
+    Some(refs)
+}
+
+/// Reads linked venues or organizers: ids, objects, or a list of both.
+fn links(
+    d: &mut Decoder<'_>,
+    facts: &mut dyn Facts,
+    kind: Kind,
+    writer: Writer<'_>,
+) -> Option<Vec<LinkRef>> {
+    let name = kind.word();
+    let items: Vec<Value> = match d.raw(name)? {
+        Value::Array(items) => items.iter().filter(|item| !item.is_null()).cloned().collect(),
+        Value::String(text) => text.split(',').map(|part| Value::from(part.trim())).collect(),
+        other => vec![other.clone()],
+    };
+    let mut refs = Vec::new();
+    for item in items.iter().filter(|item| !names_nothing(item)) {
+        match link(item, facts, kind, writer) {
+            Ok(link) => refs.push(link),
+            Err(text) => {
+                d.fail(name, text);
+                return None;
+            }
+        }
+    }
+    Some(refs)
+}
+
+fn names_nothing(item: &Value) -> bool {
+    item.as_i64() == Some(0) || item.as_str().is_some_and(|text| matches!(text, "" | "0"))
+}
+
+fn link(
+    item: &Value,
+    facts: &mut dyn Facts,
+    kind: Kind,
+    writer: Writer<'_>,
+) -> Result<LinkRef, String> {
+    let id = match item {
+        Value::Object(members) => members.get("id").filter(|id| !id.is_null()),
+        other => Some(other),
+    };
+    if let Some(id) = id {
+        let found = positive(id).filter(|id| facts.linked(kind, *id));
+        return found
+            .map(LinkRef::Id)
+            .ok_or_else(|| format!("must name existing {}s", kind.word()));
+    }
+    let params = Params::from_json(item.clone());
+    match linked_input::decode(&params, facts, kind, writer, true) {
+        Ok(change) => Ok(LinkRef::New(Box::new(change))),
+        Err(problems) => {
+            let names: Vec<&str> = problems
+                .missing
+                .into_iter()
+                .chain(problems.invalid.iter().map(|problem| problem.name))
+                .collect();
+            Err(format!("has missing or invalid data: {}", names.join(", ")))
+        }
+    }
+}

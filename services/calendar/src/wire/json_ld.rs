@@ -1,0 +1,163 @@
+//! Linked data of events, venues and organizers in the vocabulary of schema.org.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::dates::{iso, written};
+use super::view::{Bundle, View};
+use crate::model::cost;
+use crate::model::event::{Event, Links};
+use crate::model::html;
+use crate::model::linked::{Kind, Linked};
+
+/// An object of schema.org; what does not apply is absent.
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LinkedData {
+    #[serde(rename = "@context", skip_serializing_if = "Option::is_none")]
+    pub context: Option<&'static str>,
+    #[serde(rename = "@type")]
+    pub kind: &'static str,
+    pub name: String,
+    pub description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    pub url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event_attendance_mode: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event_status: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(no_recursion)]
+    pub location: Option<Box<LinkedData>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(no_recursion)]
+    pub organizer: Option<Box<LinkedData>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offers: Option<Offer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub performer: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<PostalAddress>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub geo: Option<GeoCoordinates>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub telephone: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub email: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub same_as: String,
+}
+
+/// What an event costs.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Offer {
+    #[serde(rename = "@type")]
+    pub kind: &'static str,
+    pub price: String,
+    pub price_currency: String,
+    pub url: String,
+    pub category: &'static str,
+    pub availability: &'static str,
+    pub valid_from: String,
+}
+
+/// Where a venue is, in words.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PostalAddress {
+    #[serde(rename = "@type")]
+    pub kind: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub street_address: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub address_locality: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub address_region: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub postal_code: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub address_country: String,
+}
+
+/// Where a venue is, in degrees.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct GeoCoordinates {
+    #[serde(rename = "@type")]
+    pub kind: &'static str,
+    pub latitude: f64,
+    pub longitude: f64,
+}
+
+/// Describes a venue or an organizer.
+pub fn of_linked(row: &Linked, view: View<'_>) -> LinkedData {
+    let place = &row.place;
+    let venue = row.kind == Kind::Venue;
+    LinkedData {
+        kind: if venue { "Place" } else { "Person" },
+        name: html::plain(&row.name),
+        description: html::plain(&row.description),
+        url: view.addresses.linked_page(row.kind, &row.slug),
+        address: venue.then(|| PostalAddress {
+            kind: "PostalAddress",
+            street_address: place.address.clone(),
+            address_locality: place.city.clone(),
+            address_region: place.stateprovince.clone(),
+            postal_code: place.zip.clone(),
+            address_country: place.country.clone(),
+        }),
+        geo: place.geo.map(|point| GeoCoordinates {
+            kind: "GeoCoordinates",
+            latitude: point.lat,
+            longitude: point.lng,
+        }),
+        telephone: row.phone.clone(),
+        email: row.email.clone(),
+        same_as: row.website.clone(),
+        ..LinkedData::default()
+    }
+}
+
+/// Describes an event with its first venue and organizer.
+pub fn of_event(event: &Event, links: &Links, bundle: &Bundle, view: View<'_>) -> LinkedData {
+    let zone = &event.schedule.zone;
+    let url = view.addresses.event_page(&event.slug);
+    let venue = links.venues.iter().find_map(|id| bundle.venues.get(id));
+    let organizer = links.organizers.iter().find_map(|id| bundle.organizers.get(id));
+    LinkedData {
+        context: Some("http://schema.org"),
+        kind: "Event",
+        name: html::plain(&event.title),
+        description: html::plain(&event.description),
+        image: event.image.and_then(|id| bundle.images.get(&id)).map(|image| image.url.clone()),
+        event_attendance_mode: Some("https://schema.org/OfflineEventAttendanceMode"),
+        event_status: Some("https://schema.org/EventScheduled"),
+        start_date: Some(iso(zone, event.schedule.start_utc)),
+        end_date: Some(iso(zone, event.schedule.end_utc)),
+        location: venue.map(|row| Box::new(of_linked(row, view))),
+        organizer: organizer.map(|row| Box::new(of_linked(row, view))),
+        offers: offer(event, &url, view),
+        performer: Some("Organization"),
+        url,
+        ..LinkedData::default()
+    }
+}
+
+fn offer(event: &Event, url: &str, view: View<'_>) -> Option<Offer> {
+    let cost = cost::read(&event.cost, view.currency);
+    let first = cost.values.first()?;
+    Some(Offer {
+        kind: "Offer",
+        price: if first == "free" { "0".to_owned() } else { first.clone() },
+        price_currency: view.currency.code.clone(),
+        url: url.to_owned(),
+        category: "primary",
+        availability: "inStock",
+        valid_from: written(event.published_local).replace(' ', "T"),
+    })
+}

@@ -1,0 +1,73 @@
+//! Writes of venues and organizers.
+
+use serde_json::Value;
+
+use super::decode::{Decoder, Problems};
+use super::facts::Facts;
+use super::params::Params;
+use super::write_input::{Writer, author, image, publication, status};
+use crate::model::change::LinkedChange;
+use crate::model::geo::Point;
+use crate::model::linked::Kind;
+
+/// Reads a write; a name is required to create.
+pub fn decode(
+    params: &Params,
+    facts: &mut dyn Facts,
+    kind: Kind,
+    writer: Writer<'_>,
+    creating: bool,
+) -> Result<LinkedChange, Problems> {
+    let mut decoder = Decoder::new(params);
+    let d = &mut decoder;
+    if creating {
+        d.require(kind.word());
+    }
+    let mut change = LinkedChange {
+        name: d.filled_text(kind.word()).map(|name| writer.clean_inline(name)),
+        author: author(d, facts),
+        publication: publication(d, writer),
+        description: d.long_text("description").map(|text| writer.clean(text)),
+        excerpt: d.long_text("excerpt").map(|text| writer.clean(text)),
+        slug: d.slug("slug"),
+        status: status(d),
+        phone: d.short_text("phone"),
+        website: d.website("website"),
+        image: image(d, facts, writer.person),
+        ..LinkedChange::default()
+    };
+    match kind {
+        Kind::Organizer => change.email = d.short_text("email"),
+        Kind::Venue => place(d, &mut change),
+    }
+    decoder.finish(change)
+}
+
+fn place(d: &mut Decoder<'_>, change: &mut LinkedChange) {
+    change.show_map = d.flag("show_map");
+    change.show_map_link = d.flag("show_map_link");
+    change.address = d.short_text("address");
+    change.city = d.short_text("city");
+    change.country = d.short_text("country");
+    change.province = d.short_text("province");
+    change.state = d.short_text("state");
+    change.zip = d.short_text("zip");
+    change.stateprovince = d.short_text("stateprovince");
+    change.geo = geo(d);
+}
+
+/// Reads both coordinates or none; two empty texts clear them.
+fn geo(d: &mut Decoder<'_>) -> Option<Option<Point>> {
+    let cleared = |name| d.raw(name).and_then(Value::as_str).is_some_and(str::is_empty);
+    if cleared("geo_lat") && cleared("geo_lng") {
+        return Some(None);
+    }
+    let lat = d.number("geo_lat", -90.0, 90.0);
+    let lng = d.number("geo_lng", -180.0, 180.0);
+    match (d.raw("geo_lat").is_some(), d.raw("geo_lng").is_some()) {
+        (true, false) => d.fail("geo_lat", "needs geo_lng"),
+        (false, true) => d.fail("geo_lng", "needs geo_lat"),
+        _ => {}
+    }
+    Some(Some(Point { lat: lat?, lng: lng? }))
+}

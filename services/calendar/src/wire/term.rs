@@ -1,0 +1,131 @@
+//! Categories and tags in answers.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::view::{Bundle, View};
+use crate::model::html::escape;
+use crate::model::term::{Taxonomy, Term};
+
+/// A category or tag on its own routes.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Term)]
+pub struct TermJson {
+    pub id: i64,
+    pub count: i64,
+    pub description: String,
+    pub name: String,
+    pub slug: String,
+    pub taxonomy: &'static str,
+    /// Id of the parent category; tags have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<i64>,
+    pub meta: Vec<String>,
+    pub url: String,
+    pub urls: TermUrls,
+    #[serde(rename = "_links", skip_serializing_if = "Option::is_none")]
+    pub links: Option<TermLinks>,
+}
+
+/// A category or tag inside an event.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = EmbeddedTerm)]
+pub struct EmbeddedTerm {
+    pub id: i64,
+    pub name: String,
+    pub slug: String,
+    pub taxonomy: &'static str,
+    pub description: String,
+    pub parent: i64,
+    pub count: i64,
+    pub term_group: i64,
+    pub term_taxonomy_id: i64,
+    pub filter: &'static str,
+    pub url: String,
+    pub urls: TermUrls,
+}
+
+/// Addresses of a term in the interface.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct TermUrls {
+    #[serde(rename = "self")]
+    pub own: String,
+    pub collection: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub up: Option<String>,
+}
+
+/// The same addresses as links.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct TermLinks {
+    #[serde(rename = "self")]
+    pub own: [Href; 1],
+    pub collection: [Href; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub up: Option<[Href; 1]>,
+}
+
+/// A link.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Href {
+    pub href: String,
+}
+
+fn urls(term: &Term, view: View<'_>) -> TermUrls {
+    let collection = term.taxonomy.collection();
+    TermUrls {
+        own: view.addresses.item(collection, term.id),
+        collection: view.addresses.collection(collection),
+        up: (term.parent != 0).then(|| view.addresses.item(collection, term.parent)),
+    }
+}
+
+fn links(urls: &TermUrls) -> TermLinks {
+    let href = |href: &String| [Href { href: href.clone() }];
+    TermLinks {
+        own: href(&urls.own),
+        collection: href(&urls.collection),
+        up: urls.up.as_ref().map(href),
+    }
+}
+
+/// Renders a term for its own routes; lists and deletions carry no links.
+pub fn own(term: &Term, bundle: &Bundle, view: View<'_>, with_links: bool) -> TermJson {
+    let urls = urls(term, view);
+    TermJson {
+        id: term.id,
+        count: term.count,
+        description: term.description.clone(),
+        name: escape(&term.name),
+        slug: term.slug.clone(),
+        taxonomy: term.taxonomy.name(),
+        parent: (term.taxonomy == Taxonomy::Category).then_some(term.parent),
+        meta: Vec::new(),
+        url: view.addresses.term_page(term.taxonomy, &bundle.path(term)),
+        links: with_links.then(|| links(&urls)),
+        urls,
+    }
+}
+
+/// Renders the terms of an event, by name.
+pub fn embedded(ids: &[i64], bundle: &Bundle, view: View<'_>) -> Vec<EmbeddedTerm> {
+    let mut terms: Vec<&Term> = ids.iter().filter_map(|id| bundle.terms.get(id)).collect();
+    terms.sort_by_cached_key(|term| (crate::model::search::fold(&term.name), term.id));
+    terms
+        .into_iter()
+        .map(|term| EmbeddedTerm {
+            id: term.id,
+            name: escape(&term.name),
+            slug: term.slug.clone(),
+            taxonomy: term.taxonomy.name(),
+            description: term.description.clone(),
+            parent: term.parent,
+            count: term.count,
+            term_group: 0,
+            term_taxonomy_id: term.id,
+            filter: "raw",
+            url: view.addresses.term_page(term.taxonomy, &bundle.path(term)),
+            urls: urls(term, view),
+        })
+        .collect()
+}

@@ -1,0 +1,135 @@
+//! What the writes of events, venues and organizers have in common.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::addresses::Addresses;
+use super::decode::{Decoder, positive, text};
+use super::facts::Facts;
+use crate::model::change::Publication;
+use crate::model::cost::Currency;
+use crate::model::html;
+use crate::model::image::{ImageRef, image_address};
+use crate::model::role::{self, Person, Role};
+use crate::model::schedule::wall_seconds;
+use crate::model::status::Status;
+use crate::model::when::{Moment, When};
+use crate::model::zone::Zone;
+
+/// Who writes, and to which site.
+#[derive(Clone, Copy)]
+pub struct Writer<'a> {
+    pub person: &'a Person,
+    pub zone: &'a Zone,
+    pub currency: &'a Currency,
+    pub addresses: &'a Addresses,
+    pub now: Timestamp,
+    /// Editors and administrators may write any HTML.
+    pub unfiltered_html: bool,
+}
+
+impl Writer<'_> {
+    /// Tells whether texts of this writer are stored as they come.
+    fn is_unfiltered(&self) -> bool {
+        self.unfiltered_html && self.person.role >= Role::Editor
+    }
+
+    /// Cleans a longer text.
+    pub fn clean(&self, text: String) -> String {
+        if self.is_unfiltered() { text } else { html::clean(&text) }
+    }
+
+    /// Cleans a title or a name.
+    pub fn clean_inline(&self, text: String) -> String {
+        if self.is_unfiltered() { text } else { html::clean_inline(&text) }
+    }
+}
+
+/// Reads a date; integers are timestamps.
+pub fn moment(
+    decoder: &mut Decoder<'_>,
+    name: &'static str,
+    zone: &Zone,
+    now: Timestamp,
+) -> Option<Moment> {
+    decoder.check(name, |value| {
+        let written = match value {
+            Value::Number(number) => number.to_string(),
+            other => text(other)?,
+        };
+        let when = When::parse(&written).and_then(|when| when.resolve(zone, now));
+        let moment = when.map_err(|_| "must be a date")?;
+        // What the zone cannot place is refused here, where the parameter is known.
+        moment.instant(zone).map_err(|_| "must be a date")?;
+        Ok(moment)
+    })
+}
+
+/// Reads `date` and `date_utc`: either computes the other, both are taken as given.
+pub fn publication(decoder: &mut Decoder<'_>, writer: Writer<'_>) -> Publication {
+    let utc = Zone::utc();
+    let local = moment(decoder, "date", writer.zone, writer.now);
+    let universal = moment(decoder, "date_utc", &utc, writer.now);
+    let read = |moment: Moment, zone: &Zone| {
+        let instant = moment.instant(zone).ok()?;
+        Some((wall_seconds(writer.zone.wall(instant)), instant.as_second()))
+    };
+    let local = local.and_then(|moment| read(moment, writer.zone));
+    let universal = universal.and_then(|moment| read(moment, &utc));
+    Publication(match (local, universal) {
+        (Some((wall, _)), Some((_, instant))) => Some((wall, instant)),
+        (one, other) => one.or(other),
+    })
+}
+
+/// Reads the id of an existing user.
+pub fn author(decoder: &mut Decoder<'_>, facts: &mut dyn Facts) -> Option<i64> {
+    let id = decoder.positive("author")?;
+    if !facts.user(id) {
+        decoder.fail("author", "must be the id of a user");
+        return None;
+    }
+    Some(id)
+}
+
+/// Reads a status.
+pub fn status(decoder: &mut Decoder<'_>) -> Option<Status> {
+    decoder.check("status", |value| {
+        Status::parse(&text(value)?).ok_or("must be a status of 1 to 20 characters")
+    })
+}
+
+/// Reads an image: an id, an address, or what clears it.
+pub fn image(
+    decoder: &mut Decoder<'_>,
+    facts: &mut dyn Facts,
+    person: &Person,
+) -> Option<ImageRef> {
+    let reference = decoder.check("image", |value| image_ref(value, person))?;
+    if let ImageRef::Id(id) = reference
+        && !facts.image(id)
+    {
+        decoder.fail("image", "must be the id of an image");
+        return None;
+    }
+    Some(reference)
+}
+
+fn image_ref(value: &Value, person: &Person) -> Result<ImageRef, &'static str> {
+    const WRONG: &str = "must be an image id or an address on a public host";
+    match value {
+        Value::Bool(false) => return Ok(ImageRef::Clear),
+        Value::Number(number) if number.as_i64() == Some(0) => return Ok(ImageRef::Clear),
+        Value::String(text) if matches!(text.trim(), "" | "0") => return Ok(ImageRef::Clear),
+        _ => {}
+    }
+    if let Some(id) = positive(value) {
+        return Ok(ImageRef::Id(id));
+    }
+    let address = value.as_str().map(str::trim).filter(|text| text.len() <= 2000).ok_or(WRONG)?;
+    if !role::may_use_images(person) {
+        return Err("must be an image id, as this role may not add images");
+    }
+    image_address(address).ok_or(WRONG)?;
+    Ok(ImageRef::Address(address.to_owned()))
+}
