@@ -1,13 +1,17 @@
 //! The command line: settings and subcommands.
 
+use std::io::{BufWriter, stdin, stdout};
 use std::process::ExitCode;
 
 use auth::{AnyOwner, KeysCommand, NoColumns, PlansCommand, seed_plans};
 use domain::{Clock, SystemClock};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use store::{Pools, StoreSettings};
 use web::{CommonCommand, Service, ServiceInfo, WebSettings};
 
 use crate::access::{CallerSettings, STANDARD, plans};
+use crate::commands::{Check, Make};
 use crate::service::Generator;
 
 /// Makes and checks synthetic test data.
@@ -27,6 +31,10 @@ pub struct Cli {
 enum Command {
     #[command(flatten)]
     Common(CommonCommand),
+    /// Make values without a server, one a line
+    Make(Make),
+    /// Check values without a server, one a line of stdin
+    Check(Check),
     /// Bring the database up to date
     Migrate,
     /// Issue, list, end and renew API keys
@@ -53,6 +61,10 @@ impl web::Cli for Cli {
             }
             Command::Common(CommonCommand::Openapi) => web::cli::print_openapi::<Generator>(),
             Command::Common(CommonCommand::Healthcheck) => web::cli::healthcheck(&self.web),
+            Command::Make(make) => make.run_to(today(), &mut BufWriter::new(stdout().lock())),
+            Command::Check(check) => {
+                check.run_to(today(), stdin().lock(), &mut BufWriter::new(stdout().lock()))
+            }
             Command::Migrate => self.migrate(),
             Command::Keys(command) => {
                 let owners = AnyOwner { default_plan: Some(STANDARD) };
@@ -61,6 +73,10 @@ impl web::Cli for Cli {
             Command::Plans(command) => command.run(&self.open()?, &NoColumns::default()),
         }
     }
+}
+
+fn today() -> Date {
+    SystemClock.now().to_zoned(TimeZone::UTC).date()
 }
 
 impl Cli {

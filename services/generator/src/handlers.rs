@@ -3,8 +3,11 @@
 mod answer;
 mod ask;
 pub mod card;
+pub mod finance;
 pub mod licenses;
 pub mod name;
+pub mod phone;
+pub mod social;
 
 pub use answer::List;
 pub use ask::Ask;

@@ -4,6 +4,7 @@
 //! answered by [`handlers`]. The data lie in the binary; the database holds only keys and plans.
 
 pub mod access;
+pub mod commands;
 pub mod config;
 pub mod error;
 pub mod handlers;

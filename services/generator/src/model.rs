@@ -6,12 +6,14 @@
 pub mod card;
 mod card_table;
 pub mod check;
+pub mod country;
 pub mod crypto;
 pub mod iban;
 mod iban_rules;
 mod iban_table;
 pub mod imei;
 pub mod names;
+pub mod numbers;
 pub mod phone;
 pub mod random;
 pub mod seed;

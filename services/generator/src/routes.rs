@@ -2,14 +2,24 @@
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::handlers::{card, licenses, name};
+use crate::handlers::{card, finance, licenses, name, phone, social};
 
 /// The paths in their declared spelling; requests may write them in any case.
 const PATHS: &[&str] = &[
     "/api/Card",
     "/api/Card/Types",
+    "/api/Finance/CryptoAddress/Types",
+    "/api/Finance/CryptoAddress",
+    "/api/Finance/Iban/{}",
+    "/api/Finance/Countries",
+    "/api/Finance/Vat/Validator",
     "/api/Name",
     "/api/Name/Cultures",
+    "/api/Phone/Generate",
+    "/api/Phone/IMEI",
+    "/api/Phone/Validate",
+    "/api/Phone/Countries",
+    "/api/SocialNumber",
     "/licenses",
     "/openapi.json",
 ];
@@ -19,8 +29,19 @@ pub fn register(config: &mut ServiceConfig<'_>) {
     config
         .service(card::generate)
         .service(card::types)
+        .service(finance::coins)
+        .service(finance::address)
+        .service(finance::account)
+        .service(finance::countries)
+        .service(finance::validate_vat)
         .service(name::generate)
         .service(name::cultures)
+        .service(phone::generate)
+        .service(phone::imeis)
+        .service(phone::validate)
+        .service(phone::countries)
+        .service(social::generate)
+        .service(social::validate)
         .service(licenses::read);
 }
 

@@ -7,7 +7,6 @@ use actix_web::web::Data;
 use actix_web::{Error, HttpRequest, HttpResponse, get};
 use auth::Caller;
 use jiff::civil::{Date, date};
-use jiff::tz::TimeZone;
 
 use super::Ask;
 use super::answer::{self, List};
@@ -42,8 +41,7 @@ pub async fn generate(
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
     let seed = ask.seed(&ask.draw)?;
-    let today = || state.clock.now().to_zoned(TimeZone::UTC).date();
-    let usual = || if ask.draw.seed.is_some() { SEEDED_DAY } else { today() };
+    let usual = || if ask.draw.seed.is_some() { SEEDED_DAY } else { state.today() };
     let day = ask.day.unwrap_or_else(usual);
     let card = Card::draw(&mut seed.random("generateCard", ""), ask.kind, day);
     let mut response = answer::drawn(&seed, answer::json(&CardAnswer::from(card)));

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::check::{mod_97, number};
+pub use super::iban_rules::italian_letter;
 use super::iban_table::{Row, TABLE};
 use super::random::Random;
 use super::short::Short;

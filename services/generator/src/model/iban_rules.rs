@@ -175,6 +175,9 @@ pub fn netherlands(bban: &mut [u8]) -> bool {
     close(&mut bban[4..14], &[10, 9, 8, 7, 6, 5, 4, 3, 2], 11)
 }
 
+/// What follows the check digit of a German account that is no sub-account.
+const MAIN_ACCOUNT: &[u8] = b"00";
+
 /// Germany: the account method of the bank, for the banks that numbers are made of.
 pub fn germany(bban: &mut [u8]) -> bool {
     let (bank, account) = bban.split_at_mut(8);
@@ -185,11 +188,13 @@ pub fn germany(bban: &mut [u8]) -> bool {
         }
         "10040000" | "37040044" | "50040000" => {
             account[7] = ascii(luhn(&account[1..7]));
+            account[8..].copy_from_slice(MAIN_ACCOUNT);
             true
         }
         "10070000" | "50070010" | "70070010" => {
             account[0] = b'0';
             account[7] = ascii(luhn(&account[1..7]));
+            account[8..].copy_from_slice(MAIN_ACCOUNT);
             true
         }
         "10090000" => {

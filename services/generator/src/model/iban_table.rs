@@ -25,8 +25,7 @@ const fn ruled(code: &'static str, structure: &'static str, rule: Rule) -> Row {
 
 /// Blocks of bank codes that are allocated in Belgium.
 const BELGIAN: &str = "000-099|103-108|140-149|190-214|220-399|400-499 7n 2n";
-/// Bank codes whose account method is known, see `iban_rules::germany`. Methods 13 and 63 end in
-/// a sub-account, which is left at 00 by the rule of structure: it is part of the account here.
+/// Bank codes whose account method is known, see `iban_rules::germany`.
 const GERMAN: &str = "12030000|20050550|37050198|70150000|10040000|37040044|50040000|10070000\
                       |50070010|70070010|10090000|10011001 10n";
 /// Day, month and year of the holder's number, two free digits, check digit, century.

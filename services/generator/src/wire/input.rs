@@ -70,7 +70,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    fn short(&mut self, name: &str, value: &'a str, longest: usize) -> Option<&'a str> {
+    /// A value of at most `longest` characters.
+    pub fn short(&mut self, name: &str, value: &'a str, longest: usize) -> Option<&'a str> {
         if value.encode_utf16().count() <= longest {
             return Some(value);
         }

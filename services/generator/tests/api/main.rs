@@ -3,8 +3,11 @@
 mod access;
 mod card;
 mod contract;
+mod finance;
 mod name;
+mod phone;
 mod requests;
+mod social;
 
 use domain::ManualClock;
 use generator::access::CallerSettings;

@@ -30,6 +30,13 @@ pub struct Valid {
 
 /// Reads `text` as a number of `region`, or of any region when it begins with `+` or `00`.
 pub fn judge(text: &str, region: Option<&Region>) -> Judgement {
+    // A plus that was not escaped in a query arrives as a blank in front of the digits.
+    let unescaped =
+        text.strip_prefix(' ').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let text = match unescaped {
+        Some(rest) => format!("+{rest}"),
+        None => text.to_owned(),
+    };
     let text = text.trim();
     // The international prefix differs by region; without one, 00 stands for +.
     let international = match (region, text.strip_prefix("00")) {
@@ -45,8 +52,13 @@ pub fn judge(text: &str, region: Option<&Region>) -> Judgement {
     let Ok(number) = PHONE_NUMBER_UTIL.parse(&international, default) else {
         return Judgement::Invalid("The value is not a telephone number.".into());
     };
-    let valid = match default {
-        Some(default) => PHONE_NUMBER_UTIL.is_valid_number_for_region(&number, default),
+    let valid = match region.zip(default) {
+        // The library does not compare the calling code, so that a French number would be right in
+        // Germany where its digits happen to fit.
+        Some((region, default)) => {
+            number.country_code.to_string() == region.calling_code
+                && PHONE_NUMBER_UTIL.is_valid_number_for_region(&number, default)
+        }
         None => PHONE_NUMBER_UTIL.is_valid_number(&number),
     };
     let home = default.or_else(|| PHONE_NUMBER_UTIL.get_region_for_number(&number));

@@ -1,0 +1,61 @@
+//! English names of countries and regions (Unicode CLDR).
+
+/// A country by its two letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Country {
+    /// ISO 3166 code, or one of the few reserved ones in wide use (AC, TA, XK).
+    pub code: &'static str,
+    /// English name.
+    pub name: &'static str,
+}
+
+const TABLE: &str = include_str!("../../data/countries.tsv");
+
+/// The countries with these codes, sorted by name.
+pub fn named(codes: impl Iterator<Item = &'static str>) -> Vec<Country> {
+    let mut countries: Vec<_> =
+        codes.map(|code| Country { code, name: name(code).unwrap_or(code) }).collect();
+    countries.sort_by_cached_key(|country| plain(country.name));
+    countries
+}
+
+/// The English name of a country.
+pub fn name(code: &str) -> Option<&'static str> {
+    let rows = TABLE.lines().filter_map(|line| line.split_once('\t'));
+    rows.into_iter().find(|(known, _)| *known == code).map(|(_, name)| name)
+}
+
+/// The name for sorting: lower case, accents dropped.
+fn plain(name: &str) -> String {
+    let letter = |c: char| match c {
+        'Å' | 'ã' | 'á' => 'a',
+        'é' => 'e',
+        'í' => 'i',
+        'ô' | 'ó' => 'o',
+        'ç' => 'c',
+        'ü' => 'u',
+        other => other.to_ascii_lowercase(),
+    };
+    name.chars().map(letter).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{iban, phone};
+
+    #[test]
+    fn every_country_of_the_lists_has_a_name() {
+        let codes = iban::all().iter().map(iban::Country::code);
+        for code in codes.chain(phone::all().iter().map(|region| region.code)) {
+            assert!(name(code).is_some(), "{code}");
+        }
+    }
+
+    #[test]
+    fn accents_do_not_count_in_the_order() {
+        let names: Vec<_> =
+            named(["ZW", "AX", "CI", "AL", "CR"].into_iter()).iter().map(|c| c.name).collect();
+        assert_eq!(names, ["Åland Islands", "Albania", "Costa Rica", "Côte d’Ivoire", "Zimbabwe"]);
+    }
+}

@@ -1,0 +1,179 @@
+//! Tax numbers of businesses and numbers of persons, by country.
+//!
+//! A scheme is a form (a small regular expression over the cleaned number) and a rule. The form
+//! also makes numbers: it is sampled until the rule agrees. To add a country, add a scheme to the
+//! file of its part of the world.
+
+mod clean;
+mod date;
+mod form;
+mod number;
+mod person_europe;
+mod person_world;
+mod rules;
+mod scheme;
+mod vat_america;
+mod vat_asia_africa;
+mod vat_east;
+mod vat_west;
+
+use std::sync::{LazyLock, OnceLock};
+
+use jiff::civil::Date;
+
+use self::form::{Form, FormError};
+use self::number::Number;
+pub use self::scheme::{Kind, Scheme, Stage};
+use super::random::Random;
+
+/// Whether a number is right, and if not, what is wrong.
+pub type Verdict = Result<(), Reject>;
+
+/// Why no scheme of a country takes a number; told for the scheme that it came closest to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Reject {
+    /// Too short or too long.
+    #[error("The {0} has the wrong length.")]
+    Length(&'static str),
+    /// Other characters than the scheme has in these places.
+    #[error("The {0} has the wrong format.")]
+    Format(&'static str),
+    /// A date that is none, a region that is not assigned, and the like.
+    #[error("The {0} contains an unknown component.")]
+    Component(&'static str),
+    /// A check digit or letter is wrong.
+    #[error("The {0} has a check digit mismatch.")]
+    Checksum(&'static str),
+}
+
+/// A scheme with its form, compiled when it is first used.
+struct Ready {
+    scheme: &'static Scheme,
+    form: OnceLock<Result<Form, FormError>>,
+}
+
+static READY: LazyLock<Vec<Ready>> = LazyLock::new(|| {
+    let files = [
+        vat_west::SCHEMES,
+        vat_east::SCHEMES,
+        vat_america::SCHEMES,
+        vat_asia_africa::SCHEMES,
+        person_europe::SCHEMES,
+        person_world::SCHEMES,
+    ];
+    files.into_iter().flatten().map(|scheme| Ready { scheme, form: OnceLock::new() }).collect()
+});
+
+/// The schemes of one country and kind, any of which may accept a number.
+#[derive(Clone)]
+pub struct Schemes(Vec<&'static Ready>);
+
+/// Finds the schemes of a country by its two letters in any case.
+///
+/// `UK` is `GB`; of tax numbers `EL` is `GR` and `XI` is `GB`, `EU` and `IM` are the one-stop shop.
+pub fn find(country: &str, kind: Kind) -> Option<Schemes> {
+    let country = match (country.to_ascii_uppercase().as_str(), kind) {
+        ("UK", _) | ("XI", Kind::Vat) => "GB".to_owned(),
+        ("EL", Kind::Vat) => "GR".to_owned(),
+        (other, _) => other.to_owned(),
+    };
+    let found: Vec<_> = READY
+        .iter()
+        .filter(|ready| ready.scheme.country == country && ready.scheme.is_for(kind))
+        .collect();
+    (!found.is_empty()).then_some(Schemes(found))
+}
+
+/// The countries of one kind, sorted by code.
+pub fn countries(kind: Kind) -> Vec<&'static str> {
+    let of_kind = READY.iter().filter(|ready| ready.scheme.is_for(kind));
+    let mut codes: Vec<_> = of_kind.map(|ready| ready.scheme.country).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
+}
+
+impl Schemes {
+    /// Checks a number as people write it.
+    pub fn check(&self, text: &str, today: Date) -> Verdict {
+        let mut closest: Option<Reject> = None;
+        for ready in &self.0 {
+            match ready.check(text, today) {
+                Ok(()) => return Ok(()),
+                Err(reject) if closest.is_none_or(|so_far| reject.stage() > so_far.stage()) => {
+                    closest = Some(reject);
+                }
+                Err(_) => {}
+            }
+        }
+        Err(closest.unwrap_or(Reject::Format("number")))
+    }
+
+    /// Makes a number that some scheme accepts; none when no form compiles.
+    pub fn make(&self, random: &mut Random, today: Date) -> Option<String> {
+        random.pick(&self.0).make(random, today)
+    }
+}
+
+impl Ready {
+    fn form(&self) -> Option<&Form> {
+        self.form.get_or_init(|| Form::new(self.scheme.form, self.scheme.make)).as_ref().ok()
+    }
+
+    /// Checks a number with and without the prefix that the scheme may have.
+    fn check(&self, text: &str, today: Date) -> Verdict {
+        let cleaned = clean::clean(text, self.scheme.keep);
+        let mut closest = Stage::Length;
+        for candidate in self.scheme.candidates(&cleaned) {
+            match self.check_cleaned(&candidate, today) {
+                Ok(()) => return Ok(()),
+                Err(stage) => closest = closest.max(stage),
+            }
+        }
+        Err(Reject::at(closest, self.scheme.name))
+    }
+
+    fn check_cleaned(&self, text: &str, today: Date) -> Result<(), Stage> {
+        let form = self.form().ok_or(Stage::Format)?;
+        if !form.matches(text) {
+            let length = text.chars().count();
+            return Err(if form.has_length(length) { Stage::Format } else { Stage::Length });
+        }
+        (self.scheme.rule)(&Number::new(text, today))
+    }
+
+    /// Samples the form until the rule agrees; the rarest rule takes one of 200 samples.
+    fn make(&self, random: &mut Random, today: Date) -> Option<String> {
+        let form = self.form()?;
+        for _ in 0..100_000 {
+            let text = form.sample(random);
+            if self.check_cleaned(&text, today).is_ok() {
+                return Some(text);
+            }
+        }
+        None
+    }
+}
+
+impl Reject {
+    fn at(stage: Stage, scheme: &'static str) -> Self {
+        match stage {
+            Stage::Length => Self::Length(scheme),
+            Stage::Format => Self::Format(scheme),
+            Stage::Component => Self::Component(scheme),
+            Stage::Checksum => Self::Checksum(scheme),
+        }
+    }
+
+    fn stage(self) -> Stage {
+        match self {
+            Self::Length(_) => Stage::Length,
+            Self::Format(_) => Stage::Format,
+            Self::Component(_) => Stage::Component,
+            Self::Checksum(_) => Stage::Checksum,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,34 @@
+//! Birth dates inside numbers.
+
+use jiff::civil::Date;
+
+use super::number::{Number, fits};
+use super::scheme::Outcome;
+
+/// The day, if the calendar has it.
+pub fn day(year: u64, month: u64, day: u64) -> Option<Date> {
+    Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+}
+
+/// Whether the calendar has a day.
+pub fn exists(year: u64, month: u64, date: u64) -> Outcome {
+    fits(day(year, month, date).is_some())
+}
+
+/// Whether `YYMMDD` at a place is a day of the 1900s or the 2000s.
+pub fn year_first(number: &Number<'_>, from: usize) -> Outcome {
+    let (year, month, date) = year_month_day(number, from);
+    fits([1900, 2000].into_iter().any(|century| day(century + year, month, date).is_some()))
+}
+
+/// Whether `DDMMYY` at a place is a day of the 1900s or the 2000s.
+pub fn day_first(number: &Number<'_>, from: usize) -> Outcome {
+    let (date, month, year) = year_month_day(number, from);
+    fits([1900, 2000].into_iter().any(|century| day(century + year, month, date).is_some()))
+}
+
+/// Three values of two digits each.
+pub fn year_month_day(number: &Number<'_>, from: usize) -> (u64, u64, u64) {
+    let two = |place: usize| number.value(from + place, from + place + 2);
+    (two(0), two(2), two(4))
+}

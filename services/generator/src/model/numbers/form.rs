@@ -1,0 +1,100 @@
+//! The shape of a number: a regular expression that can be matched and sampled.
+
+use regex_automata::meta::Regex;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use crate::model::random::Random;
+
+/// Why a form is none; a test compiles all of them.
+#[derive(Debug, thiserror::Error)]
+pub enum FormError {
+    /// It is no regular expression.
+    #[error(transparent)]
+    Parse(#[from] Box<regex_syntax::Error>),
+    /// It cannot be compiled.
+    #[error(transparent)]
+    Build(#[from] Box<regex_automata::meta::BuildError>),
+}
+
+/// A compiled form.
+pub struct Form {
+    regex: Regex,
+    lengths: (usize, usize),
+    sample: Hir,
+}
+
+impl Form {
+    /// Compiles a form; numbers are sampled from `narrow` where there is one.
+    pub fn new(form: &str, narrow: Option<&str>) -> Result<Self, FormError> {
+        let parse = |text: &str| {
+            let ascii = text.replace(r"\d", "[0-9]");
+            regex_syntax::parse(&ascii).map_err(Box::new)
+        };
+        let whole = format!(r"\A(?:{})\z", form.replace(r"\d", "[0-9]"));
+        let regex = Regex::new(&whole).map_err(Box::new)?;
+        let hir = parse(form)?;
+        let properties = hir.properties();
+        let lengths = (
+            properties.minimum_len().unwrap_or_default(),
+            properties.maximum_len().unwrap_or(usize::MAX),
+        );
+        Ok(Self { regex, lengths, sample: parse(narrow.unwrap_or(form))? })
+    }
+
+    /// Whether the whole text has this form.
+    pub fn matches(&self, text: &str) -> bool {
+        self.regex.is_match(text)
+    }
+
+    /// Whether numbers of this length may have the form.
+    pub fn has_length(&self, length: usize) -> bool {
+        (self.lengths.0..=self.lengths.1).contains(&length)
+    }
+
+    /// Draws a text of this form.
+    pub fn sample(&self, random: &mut Random) -> String {
+        let mut out = String::new();
+        push(&self.sample, random, &mut out);
+        out
+    }
+}
+
+fn push(hir: &Hir, random: &mut Random, out: &mut String) {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Literal(literal) => out.push_str(&String::from_utf8_lossy(&literal.0)),
+        HirKind::Class(class) => out.extend(character(class, random)),
+        HirKind::Repetition(repetition) => {
+            let most = repetition.max.unwrap_or(repetition.min);
+            let times = random.between(u64::from(repetition.min), u64::from(most));
+            (0..times).for_each(|_| push(&repetition.sub, random, out));
+        }
+        HirKind::Capture(capture) => push(&capture.sub, random, out),
+        HirKind::Concat(parts) => parts.iter().for_each(|part| push(part, random, out)),
+        HirKind::Alternation(choices) => push(random.pick(choices), random, out),
+    }
+}
+
+/// One character of a class, each equally likely.
+fn character(class: &Class, random: &mut Random) -> Option<char> {
+    let ranges: Vec<(u32, u32)> = match class {
+        Class::Unicode(class) => {
+            class.ranges().iter().map(|range| (range.start() as u32, range.end() as u32)).collect()
+        }
+        Class::Bytes(class) => class
+            .ranges()
+            .iter()
+            .map(|range| (u32::from(range.start()), u32::from(range.end())))
+            .collect(),
+    };
+    let total: u32 = ranges.iter().map(|(first, last)| last - first + 1).sum();
+    let mut nth = random.below(u64::from(total)) as u32;
+    for (first, last) in ranges {
+        let width = last - first + 1;
+        if nth < width {
+            return char::from_u32(first + nth);
+        }
+        nth -= width;
+    }
+    None
+}

@@ -1,0 +1,280 @@
+//! Numbers of persons in Europe.
+
+use super::date;
+use super::number::{Number, base_36, checks, fits};
+use super::rules::{
+    baltic_check, birth_number, bulgarian_citizen, bulgarian_foreigner, dutch_eleven, irish_letter,
+    latvian_person, mod_11_10, romanian_person, spanish_identity, yugoslav_check,
+};
+use super::scheme::{Outcome, Scheme, person};
+use crate::model::check::luhn_holds;
+
+/// Month and day of a sampled date.
+macro_rules! month_day {
+    () => {
+        "(0[1-9]|1[0-2])(0[1-9]|1\\d|2[0-8])"
+    };
+}
+
+/// Day and month of a sampled date.
+macro_rules! day_month {
+    () => {
+        "(0[1-9]|1\\d|2[0-8])(0[1-9]|1[0-2])"
+    };
+}
+
+pub const SCHEMES: &[Scheme] = &[
+    person("AT", "SVNR", r"[1-9]\d{9}", |n| {
+        checks(n.sum(&[3, 7, 9, 0, 5, 8, 4, 2, 1, 6]) % 11 == n.digit(3))
+    }),
+    person("BE", "national number", r"\d{11}", belgium).make(concat!(
+        r"\d\d",
+        month_day!(),
+        r"\d{5}"
+    )),
+    person("BG", "ЕГН", r"\d{10}", bulgarian_citizen).make(concat!(
+        r"\d\d",
+        month_day!(),
+        r"\d{4}"
+    )),
+    person("BG", "foreigner number", r"\d{10}", bulgarian_foreigner),
+    person("CH", "AHV/AVS", r"756\d{10}", |n| {
+        let sum = n.sum(&[1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3]);
+        checks((10 - sum % 10) % 10 == n.last())
+    }),
+    person("CZ", "RČ", r"\d{9,10}", birth_number)
+        .make(r"\d\d([05][1-9]|[16][0-2])(0[1-9]|1\d|2[0-8])\d{4}"),
+    person("SK", "RČ", r"\d{9,10}", birth_number)
+        .make(r"\d\d([05][1-9]|[16][0-2])(0[1-9]|1\d|2[0-8])\d{4}"),
+    person("DE", "IdNr", r"[1-9]\d{10}", |n| {
+        fits(one_digit_repeats(n))?;
+        mod_11_10(n)
+    }),
+    person("DK", "CPR", r"\d{10}", |n| {
+        let (day, month, year) = date::year_month_day(n, 0);
+        let century = match (n.digit(6), year) {
+            (0..=3, _) | (4 | 9, 37..) => 1900,
+            (5..=8, 58..) => 1800,
+            _ => 2000,
+        };
+        fits(date::day(century + year, month, day).is_some_and(|born| born <= n.today()))
+    })
+    .make(concat!(day_month!(), r"\d{6}")),
+    person("EE", "isikukood", r"[1-8]\d{10}", |n| {
+        baltic_birth(n)?;
+        baltic_check(n)
+    })
+    .make(concat!(r"[1-6]\d\d", month_day!(), r"\d{4}")),
+    person("ES", "DNI/NIE", r"[\dXYZ]\d{7}[A-Z]", spanish_identity),
+    person("FI", "HETU", r"\d{6}[-+A-FU-Y]\d{3}[0-9A-Y]", finland)
+        .make(concat!(day_month!(), r"\d\d[-YXWVU]\d{3}[0-9A-Y]"))
+        .keep(&['-']),
+    person("FR", "NIR", r"[1-478]\d{4}(\d[0-9AB])\d{8}", |n| {
+        // Corsica's two departments count as 19 and 18.
+        let digits = n.text().replacen("2A", "19", 1).replacen("2B", "18", 1);
+        let whole = Number::new(&digits, n.today());
+        fits(digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+        checks(97 - whole.value(0, 13) % 97 == whole.value(13, 15))
+    })
+    .make(r"[12]\d\d(0[1-9]|1[0-2])(\d\d|2[AB])\d{8}"),
+    person("FR", "NIF", r"[0-3]\d{12}", |n| checks(n.value(0, 10) % 511 == n.value(10, 13)))
+        .make(r"[0-3]\d{9}[0-5]\d\d"),
+    person("GB", "NHS number", r"\d{10}", |n| {
+        checks(n.sum(&[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]) % 11 == 0)
+    }),
+    person("GB", "UTR", r"\d{10}K?", |n| {
+        const DIGITS: &[u8; 11] = b"21987654321";
+        let sum = n.part(1, 10).sum(&[6, 7, 8, 9, 10, 5, 4, 3, 2]);
+        checks(DIGITS[(sum % 11) as usize] == n.at(0))
+    })
+    .make(r"\d{10}"),
+    person(
+        "GB",
+        "National Insurance number",
+        r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]",
+        |n| {
+            const UNUSED: [&str; 7] = ["BG", "GB", "KN", "NK", "NT", "TN", "ZZ"];
+            fits(!UNUSED.contains(&n.part(0, 2).text()))
+        },
+    ),
+    person("GR", "ΑΜΚΑ", r"\d{11}", |n| {
+        date::day_first(n, 0)?;
+        n.luhn()
+    })
+    .make(concat!(day_month!(), r"\d{7}")),
+    person("IE", "PPS number", r"\d{7}[A-W][ABHWTX]?", |n| {
+        let digits: [i32; 7] = std::array::from_fn(|place| n.digit(place));
+        let second = match n.at(8) {
+            letter @ (b'A' | b'B' | b'H') if n.len() == 9 => i32::from(letter - b'A') + 1,
+            _ => 0,
+        };
+        checks(irish_letter(&digits, second) == char::from(n.at(7)))
+    }),
+    person("IS", "kennitala", r"\d{9}[09]", |n| {
+        let (day, month, year) = date::year_month_day(n, 0);
+        let century = if n.last() == 9 { 1900 } else { 2000 };
+        // Those of firms add 40 to the day.
+        let day = if day > 40 { day - 40 } else { day };
+        date::exists(century + year, month, day)?;
+        checks(n.sum(&[3, 2, 7, 6, 5, 4, 3, 2, 1, 0]) % 11 == 0)
+    })
+    .make(concat!(day_month!(), r"\d{5}[09]")),
+    person("IT", "codice fiscale", ITALIAN_FORM, italy).make(ITALIAN_MAKE),
+    person("LT", "asmens kodas", r"[1-69]\d{10}", |n| {
+        if n.at(0) != b'9' {
+            baltic_birth(n)?;
+        }
+        baltic_check(n)
+    })
+    .make(concat!(r"[1-6]\d\d", month_day!(), r"\d{4}")),
+    person("LV", "personas kods", r"\d{11}", latvian_person).make(concat!(
+        "(32\\d{4}|",
+        day_month!(),
+        r"\d\d)[12]\d{4}"
+    )),
+    person("NL", "BSN", r"\d{9}", dutch_eleven).pad(8, 9),
+    person("NO", "fødselsnummer", r"\d{11}", norway).make(concat!(day_month!(), r"\d{7}")),
+    person("PL", "PESEL", r"\d{11}", |n| {
+        let (year, month, day) = date::year_month_day(n, 0);
+        let century = [1900, 2000, 2100, 2200, 1800][(month / 20) as usize % 5];
+        date::exists(century + year, month % 20, day)?;
+        let sum = n.sum(&[1, 3, 7, 9, 1, 3, 7, 9, 1, 3]);
+        checks((10 - sum % 10) % 10 == n.last())
+    })
+    .make(concat!(r"\d\d", month_day!(), r"\d{5}")),
+    person("PT", "cartão de cidadão", r"\d{9}[0-9A-Z]{2}\d", |n| {
+        let fold = |value: i32| if value > 9 { value - 9 } else { value };
+        let places = n.bytes().iter().rev().enumerate();
+        let sum: i32 = places
+            .map(|(i, byte)| if i % 2 == 1 { fold(base_36(*byte) * 2) } else { base_36(*byte) })
+            .sum();
+        checks(sum % 10 == 0)
+    }),
+    person("RO", "CNP", r"[1-9]\d{12}", romanian_person).make(concat!(
+        r"[1-6]\d\d",
+        month_day!(),
+        r"[0-4]\d{5}"
+    )),
+    person("SE", "personnummer", r"(\d\d)?\d{6}[+]?\d{4}", sweden).make(concat!(
+        r"(19|20)?\d\d",
+        month_day!(),
+        r"\d{4}"
+    )),
+    person("SI", "EMŠO", r"\d{13}", |n| {
+        let year = n.value(4, 7);
+        let year = if year < 800 { 2000 + year } else { 1000 + year };
+        date::exists(year, n.value(2, 4), n.value(0, 2))?;
+        yugoslav_check(n)
+    })
+    .make(concat!(day_month!(), r"(9\d\d|0[0-2]\d)\d{6}")),
+    person("TR", "T.C. kimlik", r"[1-9]\d{10}", |n| {
+        let tenth = (10 - n.sum(&[3, 1, 3, 1, 3, 1, 3, 1, 3]) % 10) % 10;
+        let eleventh = n.sum(&[1; 10]) % 10;
+        checks(tenth == n.digit(9) && eleventh == n.digit(10))
+    }),
+    person("UA", "РНОКПП", r"\d{10}", |n| {
+        let sum = n.sum(&[-1, 5, 7, 9, 4, 6, 10, 5, 7]);
+        checks(sum.rem_euclid(11) % 10 == n.last())
+    }),
+];
+
+/// Among the first ten digits one occurs twice or three times, all others at most once.
+fn one_digit_repeats(n: &Number<'_>) -> bool {
+    let mut counts = [0; 10];
+    n.bytes()[..10].iter().for_each(|byte| counts[usize::from(byte - b'0')] += 1);
+    let mut repeated = counts.iter().filter(|count| **count > 1);
+    matches!((repeated.next(), repeated.next()), (Some(2 | 3), None))
+}
+
+fn belgium(n: &Number<'_>) -> Outcome {
+    let (year, month, day) = date::year_month_day(n, 0);
+    // A provisional number adds 20 or 40 to the month; month and day may be unknown.
+    let month = month % 20;
+    let born = |century: u64| {
+        let whole = date::day(century + year, month.max(1), day.max(1));
+        n.value(2, 4) < 60 && month <= 12 && whole.is_some_and(|born| born <= n.today())
+    };
+    fits(born(1900) || born(2000))?;
+    let check = |front: u64| 97 - (front + n.value(0, 9)) % 97;
+    let given = n.value(9, 11);
+    let old = born(1900) && check(0) == given;
+    checks(old || born(2000) && check(2_000_000_000) == given)
+}
+
+/// The date behind the digit of century and sex in Estonia and Lithuania.
+fn baltic_birth(n: &Number<'_>) -> Outcome {
+    let century = 1800 + (n.digit(0) as u64 - 1) / 2 * 100;
+    let (year, month, day) = date::year_month_day(n, 1);
+    date::exists(century + year, month, day)
+}
+
+fn finland(n: &Number<'_>) -> Outcome {
+    const CHECKS: &str = "0123456789ABCDEFHJKLMNPRSTUVWXY";
+    let (day, month, year) = date::year_month_day(n, 0);
+    let century = match n.at(6) {
+        b'+' => 1800,
+        b'A'..=b'F' => 2000,
+        _ => 1900,
+    };
+    date::exists(century + year, month, day)?;
+    fits((2..=899).contains(&n.value(7, 10)))?;
+    n.ends_in(CHECKS, ((n.value(0, 6) * 1000 + n.value(7, 10)) % 31) as i32)
+}
+
+const ITALIAN_FORM: &str =
+    concat!(r"[A-Z]{6}[\dLMNP-V]{2}[A-EHLMPR-T]", r"[\dLMNP-V]{2}[A-Z][\dLMNP-V]{3}[A-Z]");
+const ITALIAN_MAKE: &str = r"[A-Z]{6}\d\d[A-EHLMPR-T]([04][1-9]|[15]\d|[26][0-8])[A-Z]\d{3}[A-Z]";
+
+fn italy(n: &Number<'_>) -> Outcome {
+    const MONTHS: &str = "ABCDEHLMPRST";
+    // Letters stand for digits where two people would get the same number.
+    let digit = |place: usize| {
+        let byte = n.at(place);
+        "LMNPQRSTUV".find(char::from(byte)).map_or(u64::from(byte.wrapping_sub(b'0')), |i| i as u64)
+    };
+    let year = digit(6) * 10 + digit(7);
+    let month = MONTHS.find(char::from(n.at(8))).map_or(0, |place| place as u64 + 1);
+    let day = match digit(9) * 10 + digit(10) {
+        day if day > 40 => day - 40,
+        day => day,
+    };
+    fits([1900, 2000].iter().any(|century| date::day(century + year, month, day).is_some()))?;
+    let letter = crate::model::iban::italian_letter(&n.bytes()[..15]);
+    checks(letter == n.at(15))
+}
+
+fn norway(n: &Number<'_>) -> Outcome {
+    let (day, month, year) = date::year_month_day(n, 0);
+    let century = match (n.value(6, 9), year) {
+        (0..=499, _) => 1900,
+        (900..=999, 40..) => 1900,
+        (500..=749, 54..) => 1800,
+        (500..=999, 0..40) => 2000,
+        _ => return fits(false),
+    };
+    let day = if day > 40 { day - 40 } else { day };
+    let month = if month > 40 { month - 40 } else { month };
+    fits(date::day(century + year, month, day).is_some_and(|born| born <= n.today()))?;
+    let check = |weights: &[i32]| (11 - n.sum(weights) % 11) % 11;
+    let tenth = check(&[3, 7, 6, 1, 8, 9, 4, 5, 2]);
+    let eleventh = check(&[5, 4, 3, 2, 7, 6, 5, 4, 3, 2]);
+    checks(tenth == n.digit(9) && eleventh == n.digit(10))
+}
+
+fn sweden(n: &Number<'_>) -> Outcome {
+    let plus = n.text().contains('+');
+    let digits = n.text().replace('+', "");
+    let whole = Number::new(&digits, n.today());
+    let short = whole.part(digits.len() - 10, digits.len());
+    let (year, month, day) = date::year_month_day(&short, 0);
+    let this_year = n.today().year() as u64;
+    let year = match digits.len() {
+        12 => whole.value(0, 4),
+        _ => {
+            let latest = this_year - (this_year + 100 - year) % 100;
+            if plus { latest - 100 } else { latest }
+        }
+    };
+    fits(date::day(year, month, day).is_some_and(|born| born <= n.today()))?;
+    checks(luhn_holds(short.bytes()))
+}

@@ -1,0 +1,172 @@
+//! Numbers of persons outside Europe.
+
+use super::date;
+use super::number::{Number, checks, fits};
+use super::rules::{
+    ecuadorian_card, free, indian_account, indonesian_person, luhn_all, sum_36, thai_check,
+};
+use super::scheme::{Outcome, Scheme, person};
+use super::vat_america::venezuela;
+use crate::model::ssn;
+
+pub const SCHEMES: &[Scheme] = &[
+    person("AR", "DNI", r"\d{7,8}", free),
+    person("AU", "TFN", r"\d{8,9}", |n| checks(n.sum(&[1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 == 0)),
+    person("BR", "CPF", r"\d{11}", |n| {
+        fits(n.value(0, 11) > 0)?;
+        let check = |weights: &[i32]| (11 - n.sum(weights) % 11) % 11 % 10;
+        let tenth = check(&[10, 9, 8, 7, 6, 5, 4, 3, 2]);
+        let eleventh = check(&[11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
+        checks(tenth == n.digit(9) && eleventh == n.digit(10))
+    }),
+    person("CA", "SIN", r"[1-79]\d{8}", luhn_all),
+    person("CN", "resident card", r"\d{17}[\dX]", china)
+        .make(r"[1-6][1-5]\d{4}(19\d\d|20[01]\d)(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])\d{3}[\dX]"),
+    person("CR", "cédula", r"0\d{9}|1\d{10,11}", free).pad(9, 10),
+    person("CU", "NI", r"\d{11}", |n| {
+        let century = match n.digit(6) {
+            9 => 1800,
+            0..=5 => 1900,
+            _ => 2000,
+        };
+        let (year, month, day) = date::year_month_day(n, 0);
+        date::exists(century + year, month, day)
+    })
+    .make(r"\d\d(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])\d{5}"),
+    person("DO", "cédula", r"\d{11}", luhn_all),
+    person("EC", "CI", r"(0[1-9]|1\d|2[0-4]|30|50)[0-6]\d{7}", ecuadorian_card),
+    person("ID", "NIK", r"\d{16}", indonesian_person)
+        .make(r"(1[1-9]|3[1-6]|6[1-4])[0-2]\d{3}([04][1-9]|[15]\d)(0[1-9]|1[0-2])\d{6}"),
+    person("IL", "identity number", r"\d{9}", |n| {
+        fits(n.value(0, 9) > 0)?;
+        n.luhn()
+    })
+    .pad(4, 9),
+    person("IN", "Aadhaar", r"[2-9]\d{11}", |n| {
+        fits(n.bytes().iter().ne(n.bytes().iter().rev()))?;
+        checks(verhoeff(n) == 0)
+    }),
+    person("IN", "PAN", r"[A-Z]{5}\d{4}[A-Z]", indian_account)
+        .make(r"[A-Z]{3}[ABCFGHLJPTK][A-Z]\d{4}[A-Z]"),
+    person("JP", "My Number", r"\d{12}", |n| {
+        let check = (-n.sum(&[6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2])).rem_euclid(11);
+        checks(check % 10 == n.last())
+    }),
+    person("KR", "RRN", r"\d{13}", |n| {
+        let century = match n.digit(6) {
+            1 | 2 | 5 | 6 => 1900,
+            3 | 4 | 7 | 8 => 2000,
+            _ => 1800,
+        };
+        let (year, month, day) = date::year_month_day(n, 0);
+        let born = date::day(century + year, month, day);
+        fits(born.is_some_and(|born| born <= n.today()) && n.value(7, 9) <= 96)?;
+        let sum = n.sum(&[2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]);
+        checks((11 - sum % 11) % 10 == n.last())
+    })
+    .make(r"\d\d(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])\d{7}"),
+    person("MU", "NID", r"[A-Z]\d{12}[\dA-Z]", |n| {
+        date::day_first(n, 1)?;
+        let sum = sum_36(&n.part(0, 13), (2..=14).rev());
+        n.ends_in("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", (17 - sum % 17) % 17)
+    })
+    .make(r"[A-Z](0[1-9]|1\d|2[0-8])(0[1-9]|1[0-2])\d{8}[\dA-G]"),
+    person("MX", "CURP", r"[A-Z]{4}\d{6}[HM][A-Z]{2}[B-DF-HJ-NP-TV-Z]{3}[0-9A-Z]\d", mexico).make(
+        concat!(
+            r"[A-Z][AEIOUX][A-Z]{2}\d\d(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])[HM]",
+            r"(AS|DF|JC|MC|NL|VZ|YN|NE)[B-DF-HJ-NP-TV-Z]{3}[0-9A]\d"
+        ),
+    ),
+    person("MY", "NRIC", r"\d{12}", |n| {
+        date::year_first(n, 0)?;
+        fits(matches!(
+            n.value(6, 8),
+            1..=16 | 21..=59 | 60..=68 | 71 | 72 | 74..=79 | 82..=93 | 98 | 99
+        ))
+    })
+    .make(r"\d\d(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])\d{6}"),
+    person("PE", "CUI", r"\d{8}[\dA-K]?", |n| {
+        if n.len() == 8 {
+            return Ok(());
+        }
+        let rest = (n.sum(&[3, 2, 7, 6, 5, 4, 3, 2]) % 11) as usize;
+        checks([b"65432110987"[rest], b"KJIHGFEDCBA"[rest]].contains(&n.at(8)))
+    }),
+    person("PK", "CNIC", r"[1-7]\d{11}[1-9]", free),
+    person("TH", "PIN", r"[1-8]\d{12}", thai_check),
+    person("US", "SSN", r"\d{3}-\d{2}-\d{4}|\d{9}", |n| {
+        let digits: String = n.text().chars().filter(char::is_ascii_digit).collect();
+        fits(ssn::accepts(&digits))
+    })
+    .keep(&['-']),
+    person("US", "ITIN", r"9\d\d(-\d\d-|\d\d)\d{4}", |n| {
+        let digits: String = n.text().chars().filter(char::is_ascii_digit).collect();
+        let group = Number::new(&digits, n.today()).value(3, 5);
+        fits(matches!(group, 70..=88 | 90..=92 | 94..=99))
+    })
+    .make(r"9\d\d-(7\d|8[0-8])-\d{4}")
+    .keep(&['-']),
+    person("VE", "RIF", r"[VE]\d{9}", venezuela),
+    person("ZA", "identity number", r"\d{10}[01]\d\d", |n| {
+        date::year_first(n, 0)?;
+        n.luhn()
+    })
+    .make(r"\d\d(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])\d{4}[01]\d\d"),
+];
+
+fn china(n: &Number<'_>) -> Outcome {
+    let province = matches!(
+        n.value(0, 2),
+        11..=15 | 21..=23 | 31..=37 | 41..=46 | 50..=54 | 61..=65 | 71 | 81..=83
+    );
+    fits(province && n.value(2, 6) > 0)?;
+    let born = date::day(n.value(6, 10), n.value(10, 12), n.value(12, 14));
+    fits(born.is_some_and(|born| born <= n.today() && born.year() > 1800))?;
+    let sum = n.sum(&[7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2]);
+    n.ends_in("0123456789X", (12 - sum % 11) % 11)
+}
+
+/// States of birth in Mexico, and NE for abroad.
+const MEXICAN_STATES: &str = "AS BC BS CC CH CL CM CS DF DG GR GT HG JC MC MN MS NE NL NT OC PL QR QT SL \
+                              SP SR TC TL TS VZ YN ZS";
+
+/// Four letters that the register replaces.
+const MEXICAN_WORDS: &str = "BACA BAKA BUEI BUEY CACA CACO CAGA CAGO CAKA CAKO COGE COGI COJA COJE COJI \
+                             COJO COLA CULO FALO FETO GETA GUEI GUEY JETA JOTO KACA KACO KAGA KAGO \
+                             KAKA KAKO KOGE KOGI KOJA KOJE KOJI KOJO KOLA KULO LILO LOCA LOCO LOKA \
+                             LOKO MAME MAMO MEAR MEAS MEON MIAR MION MOCO MOKO MULA MULO NACA NACO \
+                             PEDA PEDO PENE PIPI PITO POPO PUTA PUTO QULO RATA ROBA ROBE ROBO RUIN \
+                             SENO TETA VACA VAGA VAGO VAKA VUEI VUEY WUEI WUEY";
+
+fn mexico(n: &Number<'_>) -> Outcome {
+    fits(MEXICAN_WORDS.split(' ').all(|word| word != n.part(0, 4).text()))?;
+    fits(MEXICAN_STATES.split(' ').any(|state| state == n.part(11, 13).text()))?;
+    let century = if n.at(16).is_ascii_digit() { 1900 } else { 2000 };
+    let (year, month, day) = date::year_month_day(n, 4);
+    date::exists(century + year, month, day)?;
+    // The register's alphabet has Ñ between N and O.
+    let value = |byte: &u8| match byte {
+        b'O'..=b'Z' => i32::from(byte - b'O') + 25,
+        b'A'..=b'N' => i32::from(byte - b'A') + 10,
+        _ => i32::from(byte - b'0'),
+    };
+    let sum: i32 = n.bytes()[..17].iter().zip((2..=18).rev()).map(|(b, w)| value(b) * w).sum();
+    checks((10 - sum % 10) % 10 == n.last())
+}
+
+/// Verhoeff's sum, 0 for a right number.
+fn verhoeff(n: &Number<'_>) -> usize {
+    const PERMUTED: [usize; 10] = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
+    let permute = |times: usize, digit: usize| (0..times).fold(digit, |digit, _| PERMUTED[digit]);
+    // The group of ten symmetries of a pentagon: five turns, five turned reflections.
+    let multiply = |a: usize, b: usize| match (a < 5, b < 5) {
+        (true, true) => (a + b) % 5,
+        (true, false) => 5 + (a + b - 5) % 5,
+        (false, true) => 5 + (a - 5 + 5 - b) % 5,
+        (false, false) => (a + 5 - b) % 5,
+    };
+    let places = n.bytes().iter().rev().enumerate();
+    places.fold(0, |sum, (place, byte)| {
+        multiply(sum, permute(place % 8, usize::from(byte - b'0') % 10))
+    })
+}

@@ -1,0 +1,209 @@
+//! Rules that more than one scheme uses, named after what the office calls them.
+
+use super::date;
+use super::number::{Number, base_36, checks, fits};
+use super::scheme::{Outcome, Stage};
+use crate::model::check::luhn;
+
+/// Numbers whose form is all that is public.
+pub fn free(_: &Number<'_>) -> Outcome {
+    Ok(())
+}
+
+/// Luhn over the whole number.
+pub fn luhn_all(n: &Number<'_>) -> Outcome {
+    n.luhn()
+}
+
+/// ISO 7064 MOD 11,10 over the whole number.
+pub fn mod_11_10(n: &Number<'_>) -> Outcome {
+    n.mod_11_10()
+}
+
+/// Luhn with an alphabet of `modulus` characters, over the values from the right.
+pub fn luhn_values(values: impl DoubleEndedIterator<Item = i32>, modulus: i32) -> i32 {
+    let doubled = |value: i32| value * 2 / modulus + value * 2 % modulus;
+    let places = values.rev().enumerate();
+    places.map(|(place, v)| if place % 2 == 1 { doubled(v) } else { v }).sum::<i32>() % modulus
+}
+
+/// The key letter of Spanish identity numbers.
+pub fn spanish_letter(value: u64) -> char {
+    const LETTERS: &[u8; 23] = b"TRWAGMYFPDXBNJZSQVHLCKE";
+    char::from(LETTERS[(value % 23) as usize])
+}
+
+/// A Spanish identity number of citizens (DNI) or foreigners (NIE).
+pub fn spanish_identity(n: &Number<'_>) -> Outcome {
+    let series = match n.at(0) {
+        b'X' => 0,
+        b'Y' => 10_000_000,
+        b'Z' => 20_000_000,
+        _ => return checks(spanish_letter(n.value(0, 8)) == n.end()),
+    };
+    checks(spanish_letter(series + n.value(1, 8)) == n.end())
+}
+
+/// The French key in front of a SIREN.
+pub fn french_key(n: &Number<'_>) -> Outcome {
+    const ALPHABET: &str = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ";
+    let index = |byte: u8| ALPHABET.find(char::from(byte)).unwrap_or_default() as i64;
+    let siren = n.value(2, 11);
+    let (first, second) = (n.at(0), n.at(1));
+    if first.is_ascii_digit() && second.is_ascii_digit() {
+        return checks((siren * 100 + 12) % 97 == n.value(0, 2));
+    }
+    let key = match first.is_ascii_digit() {
+        true => 24 * index(first) + index(second) - 10,
+        false => 34 * index(first) + index(second) - 100,
+    };
+    checks((siren as i64 + 1 + key.div_euclid(11)).rem_euclid(11) == key.rem_euclid(11))
+}
+
+/// The Bulgarian number of citizens (ЕГН).
+pub fn bulgarian_citizen(n: &Number<'_>) -> Outcome {
+    let (year, month, day) = date::year_month_day(n, 0);
+    let (century, month) = match month {
+        40.. => (2000, month - 40),
+        20.. => (1800, month - 20),
+        _ => (1900, month),
+    };
+    date::exists(century + year, month, day)?;
+    checks(n.sum(&[2, 4, 8, 5, 10, 9, 7, 3, 6]) % 11 % 10 == n.last())
+}
+
+/// The Bulgarian number of foreigners.
+pub fn bulgarian_foreigner(n: &Number<'_>) -> Outcome {
+    checks(n.sum(&[21, 19, 17, 13, 11, 9, 7, 3, 1]) % 10 == n.last())
+}
+
+/// The Czech and Slovak birth number; nine digits until 1953, ten since.
+pub fn birth_number(n: &Number<'_>) -> Outcome {
+    let (year, month, day) = date::year_month_day(n, 0);
+    let year = match (n.len(), year) {
+        (9, 54..=79) => return fits(false),
+        (9, 80..) => 1800 + year,
+        (9, _) => 1900 + year,
+        (_, 54..) => 1900 + year,
+        _ => 2000 + year,
+    };
+    // Since 2004 twenty more mark a day on which all serial numbers are used up.
+    let month = if month > 50 { month - 50 } else { month };
+    let month = if month > 20 && year >= 2004 { month - 20 } else { month };
+    date::exists(year, month, day)?;
+    if n.len() == 9 {
+        return Ok(());
+    }
+    let rest = (n.value(0, 9) % 11) as i32;
+    // The remainder 10 was written as 0 until 1985; since then such a number is left out.
+    checks(if year < 1985 { rest % 10 } else { rest } == n.last())
+}
+
+/// The Latvian personal code, with the century or without a date.
+pub fn latvian_person(n: &Number<'_>) -> Outcome {
+    if n.text().starts_with("32") {
+        return latvian_check(n);
+    }
+    let (day, month, year) = date::year_month_day(n, 0);
+    date::exists(1800 + 100 * n.digit(6) as u64 + year, month, day)?;
+    latvian_check(n)
+}
+
+fn latvian_check(n: &Number<'_>) -> Outcome {
+    checks((1 + n.sum(&[10, 5, 8, 4, 2, 1, 6, 3, 7, 9])) % 11 % 10 == n.last())
+}
+
+/// Weights 1 to 9 over and over; when that gives 10, weights 3 to 9, 1, 2 (Estonia, Lithuania).
+pub fn baltic_check(n: &Number<'_>) -> Outcome {
+    let sum = |shift: i32| -> i32 {
+        (0..n.len() - 1).map(|i| (1 + (i as i32 + shift) % 9) * n.digit(i)).sum()
+    };
+    let first = sum(0) % 11;
+    checks(if first == 10 { sum(2) % 11 % 10 } else { first } == n.last())
+}
+
+/// The Dutch eleven-test.
+pub fn dutch_eleven(n: &Number<'_>) -> Outcome {
+    checks(n.value(0, 9) > 0 && n.sum(&[9, 8, 7, 6, 5, 4, 3, 2, -1]).rem_euclid(11) == 0)
+}
+
+/// The Romanian number of persons.
+pub fn romanian_person(n: &Number<'_>) -> Outcome {
+    let (year, month, day) = date::year_month_day(n, 1);
+    let century = match n.at(0) {
+        b'3' | b'4' => 1800,
+        b'5' | b'6' => 2000,
+        _ => 1900,
+    };
+    date::exists(century + year, month, day)?;
+    fits(matches!(n.value(7, 9), 1..=48 | 51 | 52 | 70 | 80..=83))?;
+    let check = n.sum(&[2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9]) % 11;
+    checks(if check == 10 { 1 } else { check } == n.last())
+}
+
+/// The Ecuadorian identity card.
+pub fn ecuadorian_card(n: &Number<'_>) -> Outcome {
+    let fold = |value: i32| if value > 9 { value - 9 } else { value };
+    let sum: i32 = (0..10).map(|i| fold(n.digit(i) * (2 - i as i32 % 2))).sum();
+    checks(sum % 10 == 0)
+}
+
+/// The Indonesian number of persons: region, date (women: day + 40), serial.
+pub fn indonesian_person(n: &Number<'_>) -> Outcome {
+    const PROVINCES: [(u64, u64); 9] =
+        [(11, 19), (21, 21), (31, 36), (51, 53), (61, 64), (71, 76), (81, 82), (91, 91), (94, 94)];
+    let (province, regency) = (n.value(0, 2), n.value(2, 4));
+    let known = PROVINCES.iter().any(|(first, last)| (*first..=*last).contains(&province));
+    fits(known && matches!(regency, 1..=30 | 71..=79))?;
+    let (day, month, year) = date::year_month_day(n, 6);
+    let day = if day > 40 { day - 40 } else { day };
+    let born = [1900, 2000].iter().any(|century| date::day(century + year, month, day).is_some());
+    fits(born && n.value(12, 16) > 0)
+}
+
+/// The Indian permanent account number.
+pub fn indian_account(n: &Number<'_>) -> Outcome {
+    fits("ABCFGHLJPTK".contains(char::from(n.at(3))) && n.value(5, 9) > 0)
+}
+
+/// The Thai check digit of persons and firms.
+pub fn thai_check(n: &Number<'_>) -> Outcome {
+    let sum = n.sum(&[13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
+    checks((11 - sum % 11) % 10 == n.last())
+}
+
+/// The Slovenian, formerly Yugoslav, check digit of 13 digits.
+pub fn yugoslav_check(n: &Number<'_>) -> Outcome {
+    let check = (-n.sum(&[7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2])).rem_euclid(11);
+    checks(if check == 10 { 0 } else { check } == n.last())
+}
+
+/// The Irish letter over seven digits and a second letter.
+pub fn irish_letter(digits: &[i32], second: i32) -> char {
+    const LETTERS: &[u8; 23] = b"WABCDEFGHIJKLMNOPQRSTUV";
+    let sum: i32 = digits.iter().zip((2..=8).rev()).map(|(digit, weight)| digit * weight).sum();
+    char::from(LETTERS[((sum + 9 * second) % 23) as usize])
+}
+
+/// The Luhn digit of a part, for rules that put it elsewhere than last.
+pub fn luhn_digit(n: &Number<'_>) -> i32 {
+    luhn(n.bytes()) as i32
+}
+
+/// Which of two rules came further.
+pub fn either(one: Outcome, other: Outcome) -> Outcome {
+    match (one, other) {
+        (Ok(()), _) | (_, Ok(())) => Ok(()),
+        (Err(one), Err(other)) => Err(one.max(other)),
+    }
+}
+
+/// The outcome of a number that can never exist.
+pub fn never() -> Outcome {
+    Err(Stage::Checksum)
+}
+
+/// Σ (weight) over base-36 values from the left.
+pub fn sum_36(n: &Number<'_>, weights: impl Iterator<Item = i32>) -> i32 {
+    n.bytes().iter().zip(weights).map(|(byte, weight)| base_36(*byte) * weight).sum()
+}

@@ -1,0 +1,159 @@
+//! What a scheme consists of.
+
+use super::number::Number;
+
+/// Which numbers are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Value-added tax and business tax numbers.
+    Vat,
+    /// National identity and social numbers.
+    Person,
+}
+
+/// How far a number came before it was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// It has another length.
+    Length,
+    /// It has other characters.
+    Format,
+    /// A part of it has no meaning.
+    Component,
+    /// Its check digit differs.
+    Checksum,
+}
+
+/// What a rule says of a number whose form is right.
+pub type Outcome = Result<(), Stage>;
+
+/// One kind of number of one country.
+pub struct Scheme {
+    pub(super) country: &'static str,
+    pub(super) name: &'static str,
+    kinds: &'static [Kind],
+    /// Regular expression over the whole cleaned number; `\d` is an ASCII digit.
+    pub(super) form: &'static str,
+    /// A narrower form from which numbers are made.
+    pub(super) make: Option<&'static str>,
+    pub(super) rule: fn(&Number<'_>) -> Outcome,
+    /// Separators that belong to the number.
+    pub(super) keep: &'static [char],
+    /// What may stand in front.
+    prefixes: &'static [&'static str],
+    /// Digits up to which zeros are put in front, and the fewest digits for which that is done.
+    padding: Option<(usize, usize)>,
+    /// Whether leading zeros do not count.
+    strips_zeros: bool,
+}
+
+const fn scheme(
+    country: &'static str,
+    name: &'static str,
+    form: &'static str,
+    rule: fn(&Number<'_>) -> Outcome,
+    kinds: &'static [Kind],
+) -> Scheme {
+    Scheme {
+        country,
+        name,
+        kinds,
+        form,
+        make: None,
+        rule,
+        keep: &[],
+        prefixes: &[],
+        padding: None,
+        strips_zeros: false,
+    }
+}
+
+/// A tax number.
+pub(super) const fn vat(
+    country: &'static str,
+    name: &'static str,
+    form: &'static str,
+    rule: fn(&Number<'_>) -> Outcome,
+) -> Scheme {
+    scheme(country, name, form, rule, &[Kind::Vat])
+}
+
+/// A number of persons.
+pub(super) const fn person(
+    country: &'static str,
+    name: &'static str,
+    form: &'static str,
+    rule: fn(&Number<'_>) -> Outcome,
+) -> Scheme {
+    scheme(country, name, form, rule, &[Kind::Person])
+}
+
+/// A number that businesses and persons have alike.
+pub(super) const fn both(
+    country: &'static str,
+    name: &'static str,
+    form: &'static str,
+    rule: fn(&Number<'_>) -> Outcome,
+) -> Scheme {
+    scheme(country, name, form, rule, &[Kind::Vat, Kind::Person])
+}
+
+impl Scheme {
+    pub(super) const fn make(mut self, form: &'static str) -> Self {
+        self.make = Some(form);
+        self
+    }
+
+    pub(super) const fn keep(mut self, separators: &'static [char]) -> Self {
+        self.keep = separators;
+        self
+    }
+
+    pub(super) const fn prefixes(mut self, prefixes: &'static [&'static str]) -> Self {
+        self.prefixes = prefixes;
+        self
+    }
+
+    pub(super) const fn pad(mut self, fewest: usize, digits: usize) -> Self {
+        self.padding = Some((fewest, digits));
+        self
+    }
+
+    pub(super) const fn strip_zeros(mut self) -> Self {
+        self.strips_zeros = true;
+        self
+    }
+
+    pub(super) fn is_for(&self, kind: Kind) -> bool {
+        self.kinds.contains(&kind)
+    }
+
+    /// The ways to read a cleaned number: as it is, and without a prefix.
+    pub(super) fn candidates(&self, cleaned: &str) -> Vec<String> {
+        let country = self.is_for(Kind::Vat).then_some(self.country);
+        // Greece and Northern Ireland write other letters than those of their country.
+        let other = match country {
+            Some("GR") => Some("EL"),
+            Some("GB") => Some("XI"),
+            _ => None,
+        };
+        let prefixes = self.prefixes.iter().copied().chain(country).chain(other);
+        let mut bare: Vec<&str> =
+            prefixes.filter_map(|prefix| cleaned.strip_prefix(prefix)).collect();
+        bare.insert(0, cleaned);
+        bare.into_iter().map(|text| self.with_zeros(text)).collect()
+    }
+
+    fn with_zeros(&self, text: &str) -> String {
+        let text = match self.strips_zeros {
+            true => text.trim_start_matches('0'),
+            false => text,
+        };
+        match self.padding {
+            Some((fewest, digits)) if (fewest..digits).contains(&text.len()) => {
+                "0".repeat(digits - text.len()) + text
+            }
+            _ => text.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+use jiff::civil::date;
+
+use super::*;
+use crate::model::seed::Seed;
+
+fn check(kind: Kind, country: &str, text: &str) -> Verdict {
+    find(country, kind).unwrap().check(text, date(2026, 11, 20))
+}
+
+#[test]
+fn every_form_compiles_and_every_scheme_accepts_what_it_makes() {
+    let today = date(2026, 11, 20);
+    for ready in READY.iter() {
+        let scheme = ready.scheme;
+        assert!(ready.form().is_some(), "{} {}", scheme.country, scheme.name);
+        let mut random = Seed::parse("numbers").unwrap().random(scheme.country, scheme.name);
+        for _ in 0..200 {
+            let text = ready.make(&mut random, today);
+            let text = text.unwrap_or_else(|| panic!("{} {}", scheme.country, scheme.name));
+            assert_eq!(ready.check(&text, today), Ok(()), "{text}");
+        }
+    }
+}
+
+#[test]
+fn countries_are_those_of_the_specification() {
+    let vat = countries(Kind::Vat);
+    // The one-stop shop has two lists of its own.
+    assert_eq!(vat.iter().filter(|code| !["EU", "IM"].contains(*code)).count(), 84, "{vat:?}");
+    let person = countries(Kind::Person);
+    assert_eq!(person.len(), 60, "{person:?}");
+}
+
+#[test]
+fn published_tax_numbers_are_right() {
+    for (country, text) in [
+        ("AT", "ATU13585627"),
+        ("AU", "83 914 571 673"),
+        ("BE", "BE 428759497"),
+        ("BG", "BG 175 074 752"),
+        ("BR", "16.727.230/0001-97"),
+        ("BY", "200988541"),
+        ("CH", "CHE-107.787.577 IVA"),
+        ("CL", "12.531.909-2"),
+        ("CN", "91110000600037341L"),
+        ("CY", "CY-10259033P"),
+        ("CZ", "CZ 25123891"),
+        ("DE", "DE136695976"),
+        ("DK", "DK 13585628"),
+        ("EE", "EE 100 931 558"),
+        ("EL", "EL 094259216"),
+        ("ES", "ES B-58378431"),
+        ("FI", "FI 20774740"),
+        ("FR", "Fr 40 303 265 045"),
+        ("GB", "GB 980 7806 84"),
+        ("HR", "HR 33392005961"),
+        ("HU", "HU-12892312"),
+        ("IE", "IE 6433435F"),
+        ("IE", "IE 8D79739I"),
+        ("IT", "IT 00743110157"),
+        ("LT", "LT 119511515"),
+        ("LU", "LU 150 274 42"),
+        ("LV", "LV 4000 3521 600"),
+        ("MC", "FR 53 0000 04605"),
+        ("MT", "MT 1167-9112"),
+        ("NL", "NL 0044.95.445.B.01"),
+        ("NO", "NO 995 525 828 MVA"),
+        ("NZ", "49-091-850"),
+        ("PL", "PL 8567346215"),
+        ("PT", "PT 501 964 843"),
+        ("RO", "RO 185 472 90"),
+        ("RS", "101134702"),
+        ("RU", "7827004526"),
+        ("SE", "SE 123456789701"),
+        ("SI", "SI 5022 3054"),
+        ("SK", "SK 202 274 96 19"),
+        ("TR", "4540536920"),
+        ("TW", "00501503"),
+        ("UA", "32855961"),
+        ("UY", "21-100342-001-7"),
+        ("VE", "V-11470283-4"),
+        ("VN", "0100233488"),
+        ("IN", "27AAPFU0939F1ZV"),
+        ("JP", "5-8356-7825-6246"),
+        ("SG", "S16FC0121D"),
+        ("SG", "00192200M"),
+        ("ZA", "2/339/4214/8"),
+    ] {
+        assert_eq!(check(Kind::Vat, country, text), Ok(()), "{country} {text}");
+    }
+}
+
+#[test]
+fn published_numbers_of_persons_are_right() {
+    for (country, text) in [
+        ("AT", "1237 010180"),
+        ("BE", "85.07.30-033 28"),
+        ("BG", "752316 926 3"),
+        ("BR", "390.533.447-05"),
+        ("CA", "123-456-782"),
+        ("CH", "756.9217.0769.85"),
+        ("CN", "11010519491231002X"),
+        ("CZ", "710319/2745"),
+        ("DE", "36 574 261 809"),
+        ("DK", "211062-5629"),
+        ("EE", "36805280109"),
+        ("ES", "54362315-K"),
+        ("ES", "X-5253868-R"),
+        ("FI", "131052-308T"),
+        ("FR", "2 95 10 99 126 111 93"),
+        ("FR", "30 23 217 600 053"),
+        ("GB", "943-476-5870"),
+        ("GB", "1955839661"),
+        ("GB", "AB 12 34 56 C"),
+        ("GR", "01013099997"),
+        ("IE", "6433435F"),
+        ("IL", "3933742-3"),
+        ("IN", "234123412346"),
+        ("IN", "ACUPA7085R"),
+        ("IS", "450401-3150"),
+        ("IT", "RCCMNL83S18D969H"),
+        ("KR", "971013-9019902"),
+        ("LT", "33309240064"),
+        ("LV", "161175-19997"),
+        ("MU", "J2906201304089"),
+        ("MX", "BOXW310820HNERXN09"),
+        ("MY", "770305-02-1234"),
+        ("NL", "1112.22.333"),
+        ("NO", "151086 95088"),
+        ("PE", "10117410-2"),
+        ("PL", "44051401359"),
+        ("PT", "00000000 0 ZZ4"),
+        ("RO", "1630615123457"),
+        ("SE", "880320-0016"),
+        ("SI", "0101006500006"),
+        ("SK", "710319/2745"),
+        ("TH", "1-2345-45678-78-1"),
+        ("TR", "17291716060"),
+        ("UA", "1759013776"),
+        ("US", "536-90-4399"),
+        ("US", "912-90-3456"),
+        ("ZA", "7503305044089"),
+    ] {
+        assert_eq!(check(Kind::Person, country, text), Ok(()), "{country} {text}");
+    }
+}
+
+#[test]
+fn the_stage_that_failed_is_named() {
+    let message = |text: &str| check(Kind::Vat, "DE", text).unwrap_err().to_string();
+    assert_eq!(message("DE13669597"), "The USt-IdNr has the wrong length.");
+    assert_eq!(message("DE036695976"), "The USt-IdNr has the wrong format.");
+    assert_eq!(message("DE136695977"), "The USt-IdNr has a check digit mismatch.");
+    let message = check(Kind::Vat, "IT", "00743119507").unwrap_err().to_string();
+    assert_eq!(message, "The P. IVA contains an unknown component.");
+}
+
+#[test]
+fn prefixes_and_separators_are_optional() {
+    for text in ["U13585627", "ATU13585627", "at u 1358-5627", "AT.U13585627"] {
+        assert_eq!(check(Kind::Vat, "at", text), Ok(()), "{text}");
+    }
+    assert_eq!(check(Kind::Vat, "BE", "(0)428.759.497"), Ok(()));
+    assert_eq!(check(Kind::Vat, "XI", "XI 980780684"), Ok(()));
+    assert_eq!(check(Kind::Vat, "UK", "980780684"), Ok(()));
+    assert!(find("ZZ", Kind::Vat).is_none());
+}

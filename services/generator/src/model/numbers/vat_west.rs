@@ -1,0 +1,153 @@
+//! Tax numbers of western, northern and southern Europe, and of the one-stop shop.
+
+use super::number::{Number, base_36, checks, fits};
+use super::rules::{
+    either, free, french_key, irish_letter, luhn_all, luhn_digit, mod_11_10, spanish_identity,
+    spanish_letter,
+};
+use super::scheme::{Outcome, Scheme, both, vat};
+use crate::model::check::{luhn_holds, mod_97};
+
+pub const SCHEMES: &[Scheme] = &[
+    both("AD", "NRT", r"[ACDEFGLOPU]\d{6}[A-Z]", |n| {
+        let value = n.value(1, 7);
+        fits(match n.at(0) {
+            b'F' => value <= 699_999,
+            b'A' | b'L' => (700_000..800_000).contains(&value),
+            _ => true,
+        })
+    }),
+    vat("AT", "UID", r"U\d{8}", |n| {
+        // The plain Luhn sum is that of the seven digits with a 0 for the check digit moved away.
+        let sum = (10 - luhn_digit(&n.part(1, 7)) + n.digit(7)) % 10;
+        checks((6 - sum).rem_euclid(10) == n.last())
+    }),
+    vat("BE", "BTW/TVA", r"[01]\d{9}", |n| {
+        checks((n.value(0, 8) + n.value(8, 10)) % 97 == 0 && n.value(0, 8) > 0)
+    })
+    .prefixes(&["BE(0)", "(0)"])
+    .pad(9, 10),
+    vat("CH", "MWST/TVA/IVA", r"CHE\d{9}(MWST|TVA|IVA|TPV)", |n| {
+        let sum = n.part(3, 11).sum(&[5, 4, 3, 2, 7, 6, 5, 4]);
+        checks((11 - sum % 11) % 11 == n.digit(11))
+    }),
+    vat("CY", "ΦΠΑ", r"\d{8}[A-Z]", |n| {
+        const ODD: [i32; 10] = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21];
+        fits(n.value(0, 2) != 12)?;
+        let value = |i: usize| match i % 2 {
+            0 => ODD[n.digit(i) as usize % 10],
+            _ => n.digit(i),
+        };
+        let sum: i32 = (0..8).map(value).sum();
+        checks(sum % 26 == i32::from(n.at(8) - b'A'))
+    }),
+    vat("DE", "USt-IdNr", r"[1-9]\d{8}", mod_11_10),
+    vat("DK", "CVR", r"[1-9]\d{7}", |n| checks(n.sum(&[2, 7, 6, 5, 4, 3, 2, 1]) % 11 == 0)),
+    vat("ES", "NIF", r"[\dXYZ]\d{7}[A-Z]|[KLM]\d{7}[A-Z]|[ABCDEFGHJNPQRSUVW]\d{7}[\dA-J]", spain),
+    vat("EU", "one-stop shop number", r"EU\d{9}", one_stop).prefixes(&["EU"]),
+    vat("FI", "ALV", r"\d{8}", |n| checks(n.sum(&[7, 9, 10, 5, 8, 4, 2, 1]) % 11 == 0)),
+    vat("FO", "V-tal", r"\d{6}", free),
+    vat("FR", "TVA", r"[0-9A-HJ-NP-Z]{2}\d{9}", |n| {
+        let siren = n.part(2, 11);
+        checks(siren.text().starts_with("000") || luhn_holds(siren.bytes()))?;
+        french_key(n)
+    }),
+    vat("GB", "VAT", r"\d{9}|\d{12}|(GD|HA)\d{3}|(GD|HA)8888\d{5}", britain)
+        .make(r"\d{9}|\d{12}|(GD|HA)\d{3}"),
+    vat("GR", "ΑΦΜ", r"\d{9}", |n| {
+        let sum = n.sum(&[256, 128, 64, 32, 16, 8, 4, 2]);
+        checks(sum % 11 % 10 == n.last())
+    })
+    .pad(8, 9),
+    vat("IE", "VAT", r"\d{7}[A-W]{1,2}|\d[A-Z+*]\d{5}[A-W]", |n| {
+        let digits = |places: [usize; 7]| places.map(|place| n.digit(place));
+        if !n.at(1).is_ascii_digit() {
+            // The old form counts its first digit last, behind a 0 in front.
+            let mut old = digits([0, 2, 3, 4, 5, 6, 0]);
+            old[0] = 0;
+            return checks(irish_letter(&old, 0) == char::from(n.at(7)));
+        }
+        let second = if n.len() == 9 { (i32::from(n.at(8)) - 64) % 23 } else { 0 };
+        checks(irish_letter(&digits([0, 1, 2, 3, 4, 5, 6]), second) == char::from(n.at(7)))
+    }),
+    vat("IM", "import one-stop shop number", r"IM\d{10}", one_stop).prefixes(&["IM"]),
+    vat("IS", "VSK", r"\d{5,6}", free),
+    both("IT", "P. IVA", r"\d{11}", |n| {
+        let office = matches!(n.value(7, 10), 1..=100 | 120 | 121 | 888 | 999);
+        fits(n.value(0, 7) > 0 && office)?;
+        n.luhn()
+    })
+    .make(r"\d{7}(0\d\d|100|120|121|888|999)\d"),
+    both("LI", "PEID", r"[1-9]\d{3,11}", free).strip_zeros(),
+    vat("LU", "TVA", r"\d{8}", |n| checks(n.value(0, 6) % 89 == n.value(6, 8))),
+    vat("MC", "TVA", r"[0-9A-HJ-NP-Z]{2}000\d{6}", french_key).prefixes(&["FR"]),
+    vat("MT", "VAT", r"[1-9]\d{7}", |n| checks(n.sum(&[3, 4, 6, 7, 8, 9, 10, 1]) % 37 == 0)),
+    vat("NL", "Btw", r"\d{9}B\d{2}", |n| {
+        fits(n.value(10, 12) > 0)?;
+        either(
+            super::rules::dutch_eleven(&n.part(0, 9)),
+            checks(mod_97(format!("NL{}", n.text()).as_bytes()) == 1),
+        )
+    }),
+    vat("NO", "MVA", r"\d{9}MVA", |n| {
+        checks(n.sum(&[3, 2, 7, 6, 5, 4, 3, 2, 1]) % 11 == 0 && n.value(0, 9) > 0)
+    }),
+    both("PT", "NIF", r"[1-9]\d{8}", |n| {
+        let check = (11 - n.sum(&[9, 8, 7, 6, 5, 4, 3, 2]) % 11) % 11;
+        checks(check % 10 == n.last())
+    }),
+    vat("SE", "Moms", r"\d{10}01", |n| luhn_all(&n.part(0, 10))),
+    vat("SM", "COE", r"[1-9]\d{0,4}", |n| {
+        fits(n.value(0, n.len()) >= 100 || SAN_MARINO.contains(&n.value(0, n.len())))
+    })
+    .strip_zeros(),
+];
+
+/// Numbers below 100 that San Marino gave out.
+const SAN_MARINO: &[u64] = &[
+    2, 4, 6, 7, 8, 10, 11, 13, 16, 18, 19, 20, 21, 25, 26, 30, 32, 33, 35, 36, 37, 38, 39, 40, 42,
+    45, 47, 49, 51, 52, 55, 56, 57, 58, 59, 61, 62, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75,
+    76, 79, 80, 81, 84, 85, 87, 88, 91, 92, 94, 95, 96, 97, 99,
+];
+
+/// Countries that give out numbers of the one-stop shop, by their ISO number.
+const ONE_STOP: &[u64] = &[
+    40, 56, 100, 191, 196, 203, 208, 233, 246, 250, 276, 300, 348, 372, 380, 428, 440, 442, 470,
+    528, 616, 620, 642, 703, 705, 724, 752, 900,
+];
+
+fn one_stop(n: &Number<'_>) -> Outcome {
+    fits(ONE_STOP.contains(&n.value(2, 5)))
+}
+
+fn spain(n: &Number<'_>) -> Outcome {
+    match n.at(0) {
+        b'K' | b'L' | b'M' => checks(spanish_letter(n.value(1, 8)) == n.end()),
+        b'0'..=b'9' | b'X' | b'Y' | b'Z' => spanish_identity(n),
+        _ => {
+            let control = luhn_digit(&n.part(1, 8));
+            let letter = (base_36(n.at(8)) - 9).rem_euclid(10);
+            let given = if n.at(8).is_ascii_digit() { n.last() } else { letter };
+            checks(control == given)
+        }
+    }
+}
+
+fn britain(n: &Number<'_>) -> Outcome {
+    let of_office = |value: u64| match n.at(0) {
+        b'G' => value < 500,
+        _ => value >= 500,
+    };
+    match n.len() {
+        5 => fits(of_office(n.value(2, 5))),
+        11 => {
+            fits(of_office(n.value(6, 9)))?;
+            checks(n.value(6, 9) % 97 == n.value(9, 11))
+        }
+        _ => {
+            let rest = n.sum(&[8, 7, 6, 5, 4, 3, 2, 10, 1]) % 97;
+            // Numbers beyond 100 may follow a second scheme, which is shifted by 55.
+            checks(if n.value(0, 3) >= 100 { [0, 42, 55].contains(&rest) } else { rest == 0 })
+        }
+    }
+}
