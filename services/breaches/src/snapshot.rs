@@ -5,11 +5,10 @@ use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use actix_web::web::Bytes;
-use domain::Sha1Digest;
 use ipnet::IpNet;
 use store::{Db, StoreError};
 
-use crate::model::{Breach, Catalogue, OptOut, OptOutSet};
+use crate::model::{Breach, Catalogue};
 use crate::store::block::Block;
 use crate::store::{self as tables, meta};
 use crate::wire;
@@ -92,47 +91,6 @@ impl Snapshot {
         let chosen: Vec<&str> =
             places.iter().filter_map(|place| texts.get(*place)).map(String::as_str).collect();
         format!("[{}]", chosen.join(","))
-    }
-}
-
-/// The opt-outs: in memory, or in the database where there are too many.
-#[derive(Debug)]
-pub enum OptOuts {
-    /// All of them.
-    Memory(OptOutSet),
-    /// Each one is asked for.
-    Database,
-}
-
-impl Default for OptOuts {
-    fn default() -> Self {
-        Self::Memory(OptOutSet::default())
-    }
-}
-
-impl OptOuts {
-    /// Reads them, unless there are more than `max`.
-    pub fn load(db: &mut Db, max: i64) -> Result<Self, StoreError> {
-        if tables::opt_out::count(db)? > max {
-            return Ok(Self::Database);
-        }
-        Ok(Self::Memory(OptOutSet::new(tables::opt_out::all(db)?)))
-    }
-
-    /// What the owner of an address chose.
-    pub fn get(&self, db: &mut Db, digest: &Sha1Digest) -> Result<Option<OptOut>, StoreError> {
-        match self {
-            Self::Memory(set) => Ok(set.get(digest)),
-            Self::Database => tables::opt_out::get(db, digest),
-        }
-    }
-
-    /// Whether it is worth hashing the address of an account to ask for its opt-out.
-    pub fn may_hold(&self, key: crate::model::AccountKey) -> bool {
-        match self {
-            Self::Memory(set) => set.may_hold(key),
-            Self::Database => true,
-        }
     }
 }
 

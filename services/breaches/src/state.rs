@@ -11,7 +11,8 @@ use store::{Backend, Db, Pools, StoreError};
 use crate::config::Settings;
 use crate::error::Error;
 use crate::model::OptOut;
-use crate::snapshot::{self, Blocks, OptOuts, Shared, Snapshot};
+use crate::snapshot::{self, Blocks, Shared, Snapshot};
+use crate::store::opt_out::OptOuts;
 use crate::store::{block, meta};
 
 /// The state of one server; a clone is another handle to it.

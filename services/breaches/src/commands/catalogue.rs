@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::report;
+use super::report::Output;
 use crate::jobs::catalogue::{self, Options, Report};
 use crate::jobs::{Context, JobError, load};
 
@@ -20,26 +20,24 @@ pub enum CatalogueCommand {
         /// Tell what would change, and change nothing
         #[arg(long)]
         dry_run: bool,
-        /// Print a JSON object
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: Output,
     },
 }
 
 impl CatalogueCommand {
     /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
-        let Self::Import { file, deactivate_missing, dry_run, json } = self;
+        let Self::Import { file, deactivate_missing, dry_run, output } = self;
         let entries = catalogue::read(load::open(&file)?.0)?;
         let (options, now) = (Options { deactivate_missing, dry_run }, context.clock.unix());
         let done = context.pools.write_blocking(|db| -> Result<Report, JobError> {
             catalogue::import(db, &entries, options, now)
         })?;
-        if json {
-            report::json(&done)?;
-        } else {
-            print(&done, dry_run);
+        if output.json {
+            return output.say(&done, "");
         }
+        print(&done, dry_run);
         Ok(ExitCode::SUCCESS)
     }
 }

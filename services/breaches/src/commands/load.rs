@@ -1,12 +1,16 @@
-//! `accounts load`.
+//! `accounts load`, `pastes load`, `stealer-logs load`, `account export`.
 
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::report;
-use crate::jobs::Context;
-use crate::jobs::accounts::{self, Wish};
+use anyhow::Context as _;
+
+use super::report::Output;
 use crate::jobs::addresses::Format;
+use crate::jobs::{Context, accounts, pastes, stealer_logs};
+use crate::model::id_list;
+use crate::store::{account, breach};
 
 /// The form of a file.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -39,9 +43,8 @@ pub enum AccountsCommand {
         /// Activate an inactive breach when done
         #[arg(long)]
         activate: bool,
-        /// Print a JSON object
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: Output,
         /// Files, or - for standard input
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
@@ -51,13 +54,108 @@ pub enum AccountsCommand {
 impl AccountsCommand {
     /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
-        let Self::Load { breach, format, column, keep_count, activate, json, files } = self;
+        let Self::Load { breach, format, column, keep_count, activate, output, files } = self;
         let format = match format {
             Form::Lines => Format::Lines,
             Form::Csv => Format::Csv(column),
             Form::Text => Format::Text,
         };
-        let wish = Wish { breach, files, format, keep_count, activate };
-        report::load(&accounts::load(context, &wish)?, json)
+        let wish = accounts::Wish { breach, files, format, keep_count, activate };
+        output.load(&accounts::load(context, &wish)?)
+    }
+}
+
+/// The subcommand `pastes`.
+#[derive(clap::Subcommand)]
+pub enum PastesCommand {
+    /// Load pastes: a JSON object a line with Source, Id, Title, Date, EmailCount, Emails
+    Load {
+        #[command(flatten)]
+        output: Output,
+        /// File, or - for standard input
+        file: PathBuf,
+    },
+}
+
+impl PastesCommand {
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let Self::Load { output, file } = self;
+        output.load(&pastes::load(context, &pastes::Wish { file })?)
+    }
+}
+
+/// The subcommand `stealer-logs`.
+#[derive(clap::Subcommand)]
+pub enum StealerLogsCommand {
+    /// Load pairs of address and website: CSV, or a JSON object a line
+    Load {
+        /// Name of the breach, which must be a stealer log
+        #[arg(long, value_name = "NAME")]
+        breach: String,
+        /// Drop addresses whose only website is their own mail domain
+        #[arg(long, default_value_t = true, action = clap::ArgAction::Set, value_name = "BOOLEAN")]
+        drop_self: bool,
+        /// Leave PwnCount as it is
+        #[arg(long)]
+        keep_count: bool,
+        /// Activate an inactive breach when done
+        #[arg(long)]
+        activate: bool,
+        #[command(flatten)]
+        output: Output,
+        /// File, or - for standard input
+        file: PathBuf,
+    },
+}
+
+impl StealerLogsCommand {
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let Self::Load { breach, drop_self, keep_count, activate, output, file } = self;
+        let wish = stealer_logs::Wish { breach, file, drop_self, keep_count, activate };
+        output.load(&stealer_logs::load(context, &wish)?)
+    }
+}
+
+/// The subcommand `account`.
+#[derive(clap::Subcommand)]
+pub enum AccountCommand {
+    /// Print the addresses that are linked to a breach, in key order
+    Export {
+        /// Name of the breach
+        #[arg(long, value_name = "NAME")]
+        breach: String,
+        /// Print JSON strings, one a line
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+impl AccountCommand {
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let Self::Export { breach, json } = self;
+        let mut db = context.pools.connect()?;
+        let id = breach::by_name(&mut db, &breach)?
+            .with_context(|| format!("there is no breach {breach}"))?
+            .id;
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        let mut after = (i64::MIN, -1);
+        loop {
+            let rows = account::after(&mut db, after, 5_000)?;
+            let Some(last) = rows.last() else { break };
+            after = (last.k, last.seq);
+            for row in rows.iter().filter(|row| id_list::contains(&row.breaches, id)) {
+                let address = row.address();
+                if json {
+                    writeln!(out, "{}", serde_json::to_string(&address)?)?;
+                } else {
+                    writeln!(out, "{address}")?;
+                }
+            }
+        }
+        out.flush()?;
+        Ok(ExitCode::SUCCESS)
     }
 }

@@ -1,6 +1,11 @@
 //! The command line: `serve` and the operator's commands.
 
+mod address;
+mod block;
+mod breach;
 mod catalogue;
+mod domain;
+mod job;
 mod keys;
 mod load;
 mod report;
@@ -9,8 +14,8 @@ mod subscriber;
 
 use std::process::ExitCode;
 
+use ::domain::SystemClock;
 use clap::Parser;
-use domain::SystemClock;
 use store::StoreSettings;
 use web::{CommonCommand, ServiceInfo, WebSettings};
 
@@ -51,6 +56,32 @@ enum Command {
     /// Addresses of a breach
     #[command(subcommand)]
     Accounts(load::AccountsCommand),
+    /// Pastes
+    #[command(subcommand)]
+    Pastes(load::PastesCommand),
+    /// Pairs of address and website from stealer logs
+    #[command(subcommand)]
+    StealerLogs(load::StealerLogsCommand),
+    /// Accounts
+    #[command(subcommand)]
+    Account(load::AccountCommand),
+    /// One breach of the catalogue, or an export of all
+    #[command(subcommand)]
+    Breach(breach::BreachCommand),
+    /// One address: what is held of it, opt-outs, removal
+    #[command(subcommand)]
+    Address(address::AddressCommand),
+    /// Control of domains
+    #[command(subcommand)]
+    Domain(domain::DomainCommand),
+    /// Jobs: loads and purges
+    #[command(subcommand)]
+    Job(job::JobCommand),
+    /// The block list
+    #[command(subcommand)]
+    Block(block::BlockCommand),
+    /// Check the database
+    Doctor(setup::Doctor),
     /// Subscribers
     #[command(subcommand)]
     Subscriber(subscriber::SubscriberCommand),
@@ -117,6 +148,15 @@ impl Arguments {
             Some(Command::Plans(command)) => command.run(&context.pools, &keys::FeatureColumns),
             Some(Command::Catalogue(command)) => command.run(&context),
             Some(Command::Accounts(command)) => command.run(&context),
+            Some(Command::Pastes(command)) => command.run(&context),
+            Some(Command::StealerLogs(command)) => command.run(&context),
+            Some(Command::Account(command)) => command.run(&context),
+            Some(Command::Breach(command)) => command.run(&context),
+            Some(Command::Address(command)) => command.run(&context),
+            Some(Command::Domain(command)) => command.run(&context),
+            Some(Command::Job(command)) => command.run(&context),
+            Some(Command::Block(command)) => command.run(&context),
+            Some(Command::Doctor(command)) => command.run(&context),
             Some(Command::Subscriber(command)) => command.run(&context),
             Some(Command::Subscription(command)) => command.run(&context),
             Some(Command::SeedTest(command)) => command.run(&context),

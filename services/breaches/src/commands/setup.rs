@@ -1,11 +1,12 @@
-//! `migrate` and `seed-test`.
+//! `migrate`, `seed-test` and `doctor`.
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use store::StoreSettings;
 
-use crate::jobs::{Context, seed};
+use super::report::Output;
+use crate::jobs::{Context, doctor, seed};
 use crate::service::INFO;
 
 /// `migrate`.
@@ -62,5 +63,36 @@ impl SeedTest {
             seed::seed_test(context, self.use_catalogue)?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// `doctor`.
+#[derive(clap::Args)]
+pub struct Doctor {
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Doctor {
+    /// Examines the database; exit code 1 when something is wrong.
+    pub fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let found = doctor::examine(context)?;
+        let text = format!(
+            "{} breaches, {} accounts, {} stealer pairs, {} pastes, {} opt-outs\n\
+             of {} accounts sampled: {} with a wrong key, {} with orphan ids, {} with an unsorted \
+             list, {} opted out",
+            found.breaches,
+            found.accounts,
+            found.stealer_pairs,
+            found.pastes,
+            found.opt_outs,
+            found.sampled,
+            found.wrong_keys,
+            found.orphan_ids,
+            found.unsorted_lists,
+            found.opted_out
+        );
+        self.output.say(&found, text)?;
+        Ok(if found.is_sound() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }

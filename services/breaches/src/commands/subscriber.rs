@@ -7,7 +7,7 @@ use domain::EmailAddress;
 use serde_json::json;
 use store::{Db, StoreError};
 
-use super::report;
+use super::report::Output;
 use crate::jobs::Context;
 use crate::model::instant;
 use crate::store::{admin_event, subscriber};
@@ -19,9 +19,11 @@ pub enum SubscriberCommand {
     Add {
         /// Address of the subscriber
         email: String,
-        /// Print a JSON object
+        /// Be content when there is one already
         #[arg(long)]
-        json: bool,
+        if_missing: bool,
+        #[command(flatten)]
+        output: Output,
     },
 }
 
@@ -38,17 +40,15 @@ pub enum SubscriptionCommand {
         /// When it ends: a date (its first second, UTC) or YYYY-MM-DDTHH:MM:SS
         #[arg(long, value_name = "DATE", value_parser = until)]
         until: i64,
-        /// Print a JSON object
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: Output,
     },
     /// End a subscription now
     End {
         /// Address of the subscriber
         email: String,
-        /// Print a JSON object
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: Output,
     },
 }
 
@@ -65,22 +65,19 @@ pub fn known(db: &mut Db, email: &EmailAddress) -> anyhow::Result<i64> {
 impl SubscriberCommand {
     /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
-        let Self::Add { email, json } = self;
+        let Self::Add { email, if_missing, output } = self;
         let (email, now) = (EmailAddress::parse(&email)?, context.clock.unix());
         let id = context.pools.write_blocking(|db| -> anyhow::Result<i64> {
-            if subscriber::id(db, &email)?.is_some() {
-                bail!("{email} is a subscriber already");
+            if let Some(id) = subscriber::id(db, &email)? {
+                anyhow::ensure!(if_missing, "{email} is a subscriber already");
+                return Ok(id);
             }
             let id = subscriber::add(db, &email, now)?;
             admin_event::add(db, now, "subscriber add", email.as_str(), "")?;
             Ok(id)
         })?;
-        if json {
-            report::json(&json!({ "id": id, "email": email.as_str() }))?;
-        } else {
-            println!("subscriber {id}: {email}");
-        }
-        Ok(ExitCode::SUCCESS)
+        let value = json!({ "id": id, "email": email.as_str() });
+        output.say(&value, format!("subscriber {id}: {email}"))
     }
 }
 
@@ -89,29 +86,20 @@ impl SubscriptionCommand {
     pub fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let now = context.clock.unix();
         match self {
-            Self::Set { email, plan, until, json } => {
+            Self::Set { email, plan, until, output } => {
                 let email = EmailAddress::parse(&email)?;
                 context.pools.write_blocking(|db| subscribe(db, &email, &plan, until, now))?;
                 let until = instant::without_zone(until);
-                if json {
-                    report::json(
-                        &json!({ "email": email.as_str(), "plan": plan, "until": until }),
-                    )?;
-                } else {
-                    println!("{email}: {plan} until {until}");
-                }
+                let value = json!({ "email": email.as_str(), "plan": plan, "until": until });
+                output.say(&value, format!("{email}: {plan} until {until}"))
             }
-            Self::End { email, json } => {
+            Self::End { email, output } => {
                 let email = EmailAddress::parse(&email)?;
                 context.pools.write_blocking(|db| end(db, &email, now))?;
-                if json {
-                    report::json(&json!({ "email": email.as_str(), "ended": true }))?;
-                } else {
-                    println!("{email}: ended");
-                }
+                let value = json!({ "email": email.as_str(), "ended": true });
+                output.say(&value, format!("{email}: ended"))
             }
         }
-        Ok(ExitCode::SUCCESS)
     }
 }
 

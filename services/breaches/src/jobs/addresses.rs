@@ -112,9 +112,15 @@ pub fn find_column(
     first.iter().position(looks).map(|place| Column { place, header: false })
 }
 
-/// A CSV reader as every loader uses it: rows may differ in length, a byte order mark is dropped.
+/// A CSV reader as every loader uses it: rows may differ in length, a byte order mark is dropped. A
+/// carriage return stays at the end of a row, where blanks are trimmed anyway: that way line numbers
+/// are right.
 pub fn csv_reader<R: Read>(input: R) -> csv::Reader<R> {
-    csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(input)
+    csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .terminator(csv::Terminator::Any(b'\n'))
+        .from_reader(input)
 }
 
 /// Whether a cell could be an address.

@@ -15,8 +15,8 @@ use super::progress::{Counting, Progress};
 use super::sorter::Merge;
 use super::{Context, JobError, fingerprint};
 use crate::model::{AccountKey, OptOut, address_text};
-use crate::snapshot::OptOuts;
 use crate::store::job::{self, Counts};
+use crate::store::opt_out::OptOuts;
 use crate::store::{mail_domain, meta};
 
 /// Records of one transaction.

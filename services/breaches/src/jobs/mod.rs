@@ -3,14 +3,18 @@
 pub mod accounts;
 pub mod addresses;
 pub mod catalogue;
+pub mod doctor;
+pub mod domains;
 pub mod fingerprint;
 pub mod lines;
 pub mod load;
-
+pub mod opt_out;
+pub mod pastes;
 pub mod progress;
-
+pub mod purge;
 pub mod seed;
 pub mod sorter;
+pub mod stealer_logs;
 
 use domain::SharedClock;
 use store::Pools;

@@ -121,3 +121,8 @@ pub fn after(db: &mut Db, (k, seq): (i64, i16), limit: i64) -> Result<Vec<Accoun
 pub fn count(db: &mut Db) -> Result<i64, StoreError> {
     Ok(account::table.count().get_result(db)?)
 }
+
+/// The packed list of the account at a place.
+pub fn by_place(db: &mut Db, (k, seq): (i64, i16)) -> Result<Option<Vec<u8>>, StoreError> {
+    Ok(account::table.find((k, seq)).select(account::breaches).first(db).optional()?)
+}

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use diesel::prelude::*;
-use domain::EmailAddress;
+use domain::{EmailAddress, Sha1Digest};
 use store::{Db, StoreError, on_backend};
 
 use super::account::AccountRow;
@@ -184,4 +184,14 @@ pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), StoreError> {
     .execute(db)?;
     diesel::delete(account::table.find((k, seq))).execute(db)?;
     Ok(())
+}
+
+/// The place of the account whose row says what stands before the last `@` of `sorted_text`, at the
+/// domain behind it; none when it is not stored.
+pub fn place(db: &mut Db, sorted_text: &str) -> Result<Option<(i64, i16)>, StoreError> {
+    let (local, domain) = sorted_text.rsplit_once('@').unwrap_or((sorted_text, ""));
+    let digest = Sha1Digest::of(address_text::full_text(local, domain));
+    let rows = super::account::by_key(AccountKey::of(&digest).0).load::<AccountRow>(db)?;
+    let own = rows.into_iter().find(|row| row.local == local && row.domain == domain);
+    Ok(own.map(|row| (row.k, row.seq)))
 }

@@ -6,7 +6,7 @@ use store::{Db, StoreError, on_backend};
 
 use super::meta;
 use super::schema::opt_out;
-use crate::model::OptOut;
+use crate::model::{AccountKey, OptOut, OptOutSet};
 
 /// How many digests there are.
 pub fn count(db: &mut Db) -> Result<i64, StoreError> {
@@ -49,4 +49,45 @@ pub fn set(
         on_backend!(db, conn => diesel::insert_into(opt_out::table).values(row).execute(conn))?;
     }
     meta::bump_opt_out(db)
+}
+
+/// The opt-outs: in memory, or in the database where there are too many.
+#[derive(Debug)]
+pub enum OptOuts {
+    /// All of them.
+    Memory(OptOutSet),
+    /// Each one is asked for.
+    Database,
+}
+
+impl Default for OptOuts {
+    fn default() -> Self {
+        Self::Memory(OptOutSet::default())
+    }
+}
+
+impl OptOuts {
+    /// Reads them, unless there are more than `max`.
+    pub fn load(db: &mut Db, max: i64) -> Result<Self, StoreError> {
+        if count(db)? > max {
+            return Ok(Self::Database);
+        }
+        Ok(Self::Memory(OptOutSet::new(all(db)?)))
+    }
+
+    /// What the owner of an address chose.
+    pub fn get(&self, db: &mut Db, digest: &Sha1Digest) -> Result<Option<OptOut>, StoreError> {
+        match self {
+            Self::Memory(set) => Ok(set.get(digest)),
+            Self::Database => get(db, digest),
+        }
+    }
+
+    /// Whether it is worth hashing the address of an account to ask for its opt-out.
+    pub fn may_hold(&self, key: AccountKey) -> bool {
+        match self {
+            Self::Memory(set) => set.may_hold(key),
+            Self::Database => true,
+        }
+    }
 }

@@ -4,10 +4,10 @@ use breaches::config::Settings;
 use breaches::jobs::accounts::{self, Wish};
 use breaches::jobs::addresses::Format;
 use breaches::jobs::load::Outcome;
-use breaches::jobs::{Context, catalogue, seed};
+use breaches::jobs::{Context, catalogue, domains, pastes, seed, stealer_logs};
 use breaches::store::{breach, subscriber};
 use breaches::{Breaches, State};
-use domain::{EmailAddress, ManualClock};
+use domain::{DomainName, EmailAddress, ManualClock};
 use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
 use store::{Db, StoreError};
@@ -118,6 +118,41 @@ impl App {
             tokio::task::spawn_blocking(move || accounts::load(&context, &wish)).await.unwrap();
         self.state.reload().await.unwrap();
         outcome.unwrap()
+    }
+
+    /// Loads pairs of address and website.
+    pub async fn load_pairs(&self, breach: &str, text: &str) -> Outcome {
+        let wish = stealer_logs::Wish {
+            breach: breach.into(),
+            file: self.folder.write(format!("{breach}.pairs"), text),
+            drop_self: true,
+            keep_count: false,
+            activate: false,
+        };
+        let context = self.context.clone();
+        let outcome = tokio::task::spawn_blocking(move || stealer_logs::load(&context, &wish));
+        let outcome = outcome.await.unwrap().unwrap();
+        self.state.reload().await.unwrap();
+        outcome
+    }
+
+    /// Loads pastes, a JSON object a line.
+    pub async fn load_pastes(&self, text: &str) -> Outcome {
+        let wish = pastes::Wish { file: self.folder.write("pastes.ndjson", text) };
+        let context = self.context.clone();
+        let outcome = tokio::task::spawn_blocking(move || pastes::load(&context, &wish));
+        outcome.await.unwrap().unwrap()
+    }
+
+    /// Vouches for a domain.
+    pub async fn verify(&self, email: &str, domain: &str) {
+        let email = EmailAddress::parse(email).unwrap();
+        let domain = DomainName::parse(domain).unwrap();
+        let now = self.context.clock.unix();
+        self.change(|db| {
+            domains::verify(db, &email, &domain, now).map_err(StoreError::broken).map(|_| ())
+        })
+        .await;
     }
 
     /// Changes a breach of the catalogue.

@@ -1,0 +1,111 @@
+//! `job list`, `show`, `resume`, `cancel`.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use serde_json::json;
+use store::StoreError;
+
+use super::report::Output;
+use crate::jobs::{Context, accounts, pastes, purge, stealer_logs};
+use crate::model::instant;
+use crate::store::job::{self, Job};
+
+/// The subcommand `job`.
+#[derive(clap::Subcommand)]
+pub enum JobCommand {
+    /// List jobs, newest first
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Print a job with line and reason of its skipped rows
+    Show {
+        /// Number of the job
+        id: i64,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Go on with a job that was interrupted
+    Resume {
+        /// Number of the job
+        id: i64,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Stop a job at its next batch; what it committed stays
+    Cancel {
+        /// Number of the job
+        id: i64,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+impl JobCommand {
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::List { output } => {
+                let jobs = context.pools.read_blocking(job::all)?;
+                output.list(&jobs, line)
+            }
+            Self::Show { id, output } => {
+                let job = get(context, id)?;
+                output.say(&job, serde_json::to_string_pretty(&job)?)
+            }
+            Self::Resume { id, output } => resume(context, &get(context, id)?, output),
+            Self::Cancel { id, output } => {
+                let now = context.clock.unix();
+                match context.pools.write_blocking(|db| job::cancel(db, id, now)) {
+                    Err(StoreError::NotFound) => bail!("no job {id} is waiting or running"),
+                    other => other?,
+                }
+                output.say(
+                    &json!({ "id": id, "state": "cancelled" }),
+                    format!("job {id} is cancelled"),
+                )
+            }
+        }
+    }
+}
+
+fn get(context: &Context, id: i64) -> anyhow::Result<Job> {
+    match context.pools.read_blocking(|db| job::get(db, id)) {
+        Err(StoreError::NotFound) => bail!("there is no job {id}"),
+        other => Ok(other?),
+    }
+}
+
+fn line(job: &Job) -> String {
+    format!(
+        "{}\t{}\t{}\t{} read, {} accepted, {} skipped, {} added\t{}",
+        job.id,
+        job.kind,
+        job.state,
+        job.read,
+        job.accepted,
+        job.skipped,
+        job.added,
+        instant::without_zone(job.updated_at)
+    )
+}
+
+/// Does the job again with its own parameters; its input must be unchanged to go on where it was.
+fn resume(context: &Context, job: &Job, output: Output) -> anyhow::Result<ExitCode> {
+    if matches!(job.state.as_str(), "done" | "cancelled") {
+        bail!("job {} is {}", job.id, job.state);
+    }
+    match job.kind.as_str() {
+        "accounts" => output.load(&accounts::load(context, &serde_json::from_str(&job.params)?)?),
+        "pastes" => output.load(&pastes::load(context, &serde_json::from_str(&job.params)?)?),
+        "stealer-logs" => {
+            output.load(&stealer_logs::load(context, &serde_json::from_str(&job.params)?)?)
+        }
+        "purge" => {
+            let id = purge::retire(context, &job.params)?;
+            output.say(&json!({ "id": id, "state": "done" }), format!("job {id} is done"))
+        }
+        other => bail!("jobs of the kind {other} cannot be resumed"),
+    }
+}

@@ -1,0 +1,96 @@
+//! `doctor`: does the database say what it should?
+
+use domain::Sha1Digest;
+use store::{Db, StoreError};
+
+use super::{Context, JobError};
+use crate::model::{AccountKey, Catalogue, id_list};
+use crate::store::account::{self, AccountRow};
+use crate::store::{breach, opt_out, paste, stealer_log};
+
+/// Accounts that are hashed again.
+const SAMPLE: usize = 1_000;
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Findings {
+    /// Breaches in the catalogue.
+    pub breaches: usize,
+    /// Accounts.
+    pub accounts: i64,
+    /// Pairs of stealer logs.
+    pub stealer_pairs: i64,
+    /// Pastes.
+    pub pastes: i64,
+    /// Opt-outs.
+    pub opt_outs: i64,
+    /// Accounts that were looked at closely.
+    pub sampled: usize,
+    /// Of these, accounts whose address does not hash to their key.
+    pub wrong_keys: usize,
+    /// Of these, accounts with the id of a breach that does not exist.
+    pub orphan_ids: usize,
+    /// Of these, accounts whose ids are not in ascending order.
+    pub unsorted_lists: usize,
+    /// Of these, accounts that must not be stored because of an opt-out.
+    pub opted_out: usize,
+}
+
+impl Findings {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.wrong_keys + self.orphan_ids + self.unsorted_lists + self.opted_out == 0
+    }
+}
+
+/// Counts everything and examines a random sample of accounts.
+pub fn examine(context: &Context) -> Result<Findings, JobError> {
+    let mut db = context.pools.connect()?;
+    let db = &mut db;
+    let catalogue = breach::catalogue(db)?;
+    let mut findings = Findings {
+        breaches: catalogue.all().len(),
+        accounts: account::count(db)?,
+        stealer_pairs: stealer_log::count(db)?,
+        pastes: paste::count(db)?,
+        opt_outs: opt_out::count(db)?,
+        ..Findings::default()
+    };
+    for row in sample(db, findings.accounts)? {
+        look_at(db, &catalogue, &row, &mut findings)?;
+    }
+    Ok(findings)
+}
+
+/// All accounts of a small database, random ones of a large one.
+fn sample(db: &mut Db, accounts: i64) -> Result<Vec<AccountRow>, JobError> {
+    let start = (i64::MIN, -1);
+    if accounts <= SAMPLE as i64 {
+        return Ok(account::after(db, start, accounts)?);
+    }
+    let mut rows = Vec::with_capacity(SAMPLE);
+    for _ in 0..SAMPLE {
+        let mut bytes = [0; 8];
+        getrandom::fill(&mut bytes)
+            .map_err(|error| JobError::Refused(format!("no random bytes: {error}")))?;
+        rows.extend(account::after(db, (i64::from_le_bytes(bytes), -1), 1)?);
+    }
+    Ok(rows)
+}
+
+fn look_at(
+    db: &mut Db,
+    catalogue: &Catalogue,
+    row: &AccountRow,
+    findings: &mut Findings,
+) -> Result<(), StoreError> {
+    let digest = Sha1Digest::of(row.address());
+    let ids: Vec<u16> = id_list::ids(&row.breaches).collect();
+    findings.sampled += 1;
+    findings.wrong_keys += usize::from(AccountKey::of(&digest) != row.key());
+    findings.orphan_ids += usize::from(ids.iter().any(|id| catalogue.by_id(*id).is_none()));
+    findings.unsorted_lists += usize::from(!ids.is_sorted_by(|a, b| a < b));
+    let gone = opt_out::get(db, &digest)? == Some(crate::model::OptOut::Breaches);
+    findings.opted_out += usize::from(gone);
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Takes a breach out of every account, in key order and in batches.
+
+use store::{Db, transaction};
+
+use super::load::{self, Running};
+use super::progress::Progress;
+use super::{Context, JobError};
+use crate::model::{Breach, id_list, instant};
+use crate::store::account::{self, AccountRow};
+use crate::store::{account_write, admin_event, breach, job, meta, stealer_log};
+
+/// Accounts looked at in one transaction.
+const BATCH: i64 = 5_000;
+
+/// `breach retire`: hides the breach at once, then removes its links and pairs. The published count
+/// stays. Returns the number of the job.
+pub fn retire(context: &Context, name: &str) -> Result<i64, JobError> {
+    let now = context.clock.unix();
+    let found = context.pools.write_blocking(|db| flag(db, name, now))?;
+    let running = load::begin(context, "purge", &[], &found.name)?;
+    load::noted(context, running.id, || purge(context, &found, &running))?;
+    Ok(running.id)
+}
+
+fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
+    let mut found = breach::by_name(db, name)?
+        .ok_or_else(|| JobError::Refused(format!("there is no breach {name}")))?;
+    if !found.flags.retired {
+        found.flags.retired = true;
+        found.modified = instant::whole_minute(now).max(found.added);
+        breach::update(db, &found)?;
+        meta::bump_catalogue(db, now)?;
+        admin_event::add(db, now, "breach retire", &found.name, "")?;
+    }
+    Ok(found)
+}
+
+/// Removes the links and pairs of a retired breach.
+fn purge(context: &Context, breach: &Breach, running: &Running) -> Result<(), JobError> {
+    let mut db = context.pools.connect()?;
+    let mut after = running.after.map_or((i64::MIN, -1), |k| (k, i16::MAX));
+    let mut progress = Progress::begin("purging", "accounts", 0);
+    let mut seen = 0;
+    loop {
+        let rows = whole_keys(account::after(&mut db, after, BATCH)?);
+        let Some(last) = rows.last().map(|row| row.k) else { break };
+        let low = after.0;
+        transaction(&mut db, |db| strip(context, db, breach, running.id, &rows, (low, last)))?;
+        after = (last, i16::MAX);
+        seen += rows.len() as u64;
+        progress.tell(seen, i64::try_from(seen).unwrap_or(0), 0);
+    }
+    progress.end();
+    let now = context.clock.unix();
+    transaction(&mut db, |db| {
+        stealer_log::remove_between(db, breach.id, after.0, i64::MAX)?;
+        meta::bump_catalogue(db, now)?;
+        job::finish(db, running.id, "done", None, now)?;
+        Ok(())
+    })
+}
+
+/// Drops the rows of a last key that may go on in the next batch.
+fn whole_keys(mut rows: Vec<AccountRow>) -> Vec<AccountRow> {
+    let full = rows.len() as i64 == BATCH;
+    if let (true, Some(last)) = (full, rows.last().map(|row| row.k)) {
+        if rows.first().is_some_and(|row| row.k != last) {
+            rows.retain(|row| row.k != last);
+        }
+    }
+    rows
+}
+
+fn strip(
+    context: &Context,
+    db: &mut Db,
+    breach: &Breach,
+    job: i64,
+    seen: &[AccountRow],
+    (low, high): (i64, i64),
+) -> Result<(), JobError> {
+    meta::lock_accounts(db)?;
+    let mut removed = 0;
+    for row in seen.iter().filter(|row| id_list::contains(&row.breaches, breach.id)) {
+        // Another job may have changed the row since it was seen.
+        let fresh = account::by_place(db, (row.k, row.seq))?;
+        if let Some(shorter) = fresh.and_then(|list| id_list::without(&list, breach.id)) {
+            account_write::set_list(db, (row.k, row.seq), &shorter)?;
+            removed += 1;
+        }
+    }
+    stealer_log::remove_between(db, breach.id, low, high)?;
+    breach::add_loaded(db, breach.id, -removed)?;
+    let now = context.clock.unix();
+    if job::advance(db, job, &high.to_le_bytes(), removed, now)? {
+        Ok(())
+    } else {
+        Err(JobError::Cancelled)
+    }
+}

@@ -1,0 +1,106 @@
+//! Operation 6: control and size of domains.
+
+use serde_json::json;
+
+use crate::app::{App, answer, entry, failure};
+
+const PATH: &str = "/api/v3/breacheddomain/example.com";
+
+fn people(range: std::ops::Range<u32>, domain: &str) -> String {
+    range.map(|n| format!("user{n}@{domain}\n")).collect()
+}
+
+#[actix_web::test]
+async fn a_domain_is_searched_by_whoever_verified_it_without_its_subdomains() {
+    let app = App::start().await;
+    app.import(&json!([entry("beta"), entry("Alpha")])).await;
+    app.load("beta", "B@example.com\na@example.com\nc@sub.example.com\n").await;
+    app.load("Alpha", "b@example.com\n").await;
+    let key = app.subscriber("owner@example.org", "core1").await;
+    let refused =
+        failure(403, "Access denied, the domain has not been verified by this subscription.");
+    assert_eq!(answer(app.get_with(&key, PATH).await).await, refused);
+    app.verify("owner@example.org", "example.com").await;
+    let found = answer(app.get_with(&key, PATH).await).await;
+    assert_eq!(found, (200, r#"{"a":["beta"],"b":["Alpha","beta"]}"#.into()));
+    let below = app.get_with(&key, "/api/v3/breacheddomain/sub.example.com").await;
+    assert_eq!(answer(below).await, refused);
+    app.verify("owner@example.org", "example.net").await;
+    let none = app.get_with(&key, "/api/v3/breacheddomain/example.net").await;
+    assert_eq!(answer(none).await, (404, String::new()));
+}
+
+#[actix_web::test]
+async fn plans_with_automatic_subdomains_get_the_known_ones() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha")])).await;
+    app.load("Alpha", "a@example.com\nb@sub.example.com\nc@notexample.com\n").await;
+    let key = app.subscriber("owner@example.org", "pro1").await;
+    app.verify("owner@example.org", "example.com").await;
+    let domains = app.json_with(&key, "/api/v3/subscribeddomains").await;
+    let names: Vec<_> =
+        domains.as_array().unwrap().iter().map(|d| d["DomainName"].clone()).collect();
+    assert_eq!(names, ["example.com", "sub.example.com"]);
+}
+
+#[actix_web::test]
+async fn a_domain_over_the_plan_shows_subscription_free_breaches_only() {
+    let app = App::start().await;
+    let mut free = entry("Free");
+    free["IsSubscriptionFree"] = json!(true);
+    app.import(&json!([entry("Alpha"), free])).await;
+    app.load("Alpha", &people(0..26, "example.com")).await;
+    let key = app.subscriber("owner@example.org", "core1").await;
+    app.verify("owner@example.org", "example.com").await;
+    let refused = failure(
+        403,
+        "Access denied, the domain has 26 breached addresses and the subscription covers 25.",
+    );
+    assert_eq!(answer(app.get_with(&key, PATH).await).await, refused);
+    let domains = app.json_with(&key, "/api/v3/subscribeddomains").await;
+    assert_eq!(domains[0]["PwnCount"], 26);
+    app.load("Free", "user1@example.com\n").await;
+    let response = app.get_with(&key, PATH).await;
+    assert_eq!(response.headers()["x-domain-search-limited"], "subscription-free");
+    assert_eq!(answer(response).await, (200, r#"{"user1":["Free"]}"#.into()));
+}
+
+#[actix_web::test]
+async fn a_domain_may_grow_within_a_period_until_the_renewal() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha")])).await;
+    app.load("Alpha", &people(0..25, "example.com")).await;
+    let key = app.subscriber("owner@example.org", "core1").await;
+    app.verify("owner@example.org", "example.com").await;
+    assert_eq!(app.get_with(&key, PATH).await.status(), 200);
+    app.load("Alpha", &people(25..40, "example.com")).await;
+    let grown = app.json_with(&key, PATH).await;
+    assert_eq!(grown.as_object().unwrap().len(), 40);
+    app.change(|db| {
+        let email = domain::EmailAddress::parse("owner@example.org").unwrap();
+        let id = breaches::store::subscriber::id(db, &email)?.unwrap();
+        let until = crate::app::NOW + 86_400 * 400;
+        breaches::store::subscriber::subscribe(db, id, "core1", until, crate::app::NOW)
+    })
+    .await;
+    assert_eq!(app.get_with(&key, PATH).await.status(), 403);
+}
+
+#[actix_web::test]
+async fn more_large_domains_than_the_plan_covers_are_refused_and_small_ones_never_count() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha")])).await;
+    let lists = ["example.com", "example.net", "small.example"];
+    let all: String = lists[..2].iter().map(|domain| people(0..11, domain)).collect();
+    app.load("Alpha", &(all + &people(0..10, lists[2]))).await;
+    let key = app.subscriber("owner@example.org", "core1").await;
+    app.verify("owner@example.org", "example.com").await;
+    app.verify("owner@example.org", "small.example").await;
+    assert_eq!(app.get_with(&key, PATH).await.status(), 200);
+    app.verify("owner@example.org", "example.net").await;
+    let refused =
+        failure(403, "Access denied, the subscription allows 1 breached domains and 2 are in use.");
+    assert_eq!(answer(app.get_with(&key, PATH).await).await, refused);
+    let small = app.get_with(&key, "/api/v3/breacheddomain/small.example").await;
+    assert_eq!(small.status(), 200);
+}

@@ -1,0 +1,210 @@
+//! The binary: operator commands, exit codes, and what a busy run writes.
+
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use testkit::{Database, Folder};
+
+struct Operator {
+    database: Database,
+    folder: Folder,
+}
+
+impl Operator {
+    fn new() -> Self {
+        let operator = Self { database: Database::new(), folder: Folder::new() };
+        operator.run(&["migrate", "--partitions", "64"]);
+        operator
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_breaches"));
+        command
+            .args(arguments)
+            .env("DATABASE_URL", self.database.url())
+            .env("DATA_DIR", self.folder.path());
+        command
+    }
+
+    fn output(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Runs a command that succeeds; its standard output.
+    fn run(&self, arguments: &[&str]) -> String {
+        let output = self.output(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {errors}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let arguments: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
+        serde_json::from_str(&self.run(&arguments)).unwrap()
+    }
+}
+
+#[test]
+fn subscribers_get_subscriptions_keys_and_domains() {
+    let operator = Operator::new();
+    operator.run(&["subscriber", "add", "Owner@Example.org"]);
+    assert_eq!(operator.output(&["subscriber", "add", "owner@example.org"]).status.code(), Some(1));
+    operator.run(&["subscriber", "add", "owner@example.org", "--if-missing"]);
+    let absent = operator.output(&["keys", "issue", "nobody@example.org"]);
+    assert_eq!(absent.status.code(), Some(1));
+    let plan = operator.output(&[
+        "subscription",
+        "set",
+        "owner@example.org",
+        "--plan",
+        "gold",
+        "--until",
+        "2030-01-01",
+    ]);
+    assert!(String::from_utf8_lossy(&plan.stderr).contains("there is no plan gold"));
+    operator.run(&[
+        "subscription",
+        "set",
+        "owner@example.org",
+        "--plan",
+        "pro1",
+        "--until",
+        "2030-01-01",
+    ]);
+    let first = operator.run(&["keys", "issue", "owner@example.org"]);
+    assert_eq!(first.trim().len(), 32);
+    operator.run(&["keys", "issue", "owner@example.org"]);
+    let keys = operator.json(&["keys", "list"]);
+    let states: Vec<&str> =
+        keys.as_array().unwrap().iter().map(|k| k["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["revoked", "live"]);
+    assert_eq!(
+        operator.json(&["domain", "verify", "owner@example.org", "example.com"]),
+        json!(["example.com"])
+    );
+    assert_eq!(operator.json(&["domain", "list", "owner@example.org"])[0]["state"], "verified");
+    operator.run(&["domain", "recount", "example.com"]);
+    operator.run(&["domain", "revoke", "owner@example.org", "example.com"]);
+    assert_eq!(operator.json(&["domain", "list"]), json!([]));
+    operator.run(&["subscription", "end", "owner@example.org"]);
+    operator.run(&["plans", "set", "core1", "--per-minute", "20", "--max-domains", "2"]);
+    let plans = operator.json(&["plans", "list"]);
+    assert_eq!(plans[0]["max_domains"], 2);
+    assert_eq!(plans.as_array().unwrap().len(), 15);
+}
+
+#[test]
+fn breaches_and_addresses_are_changed_and_shown() {
+    let operator = Operator::new();
+    operator.run(&["breach", "set", "acmegram", "--sensitive", "true", "--title", "Acme"]);
+    let export: Value = serde_json::from_str(&operator.run(&["breach", "export"])).unwrap();
+    let acme = export.as_array().unwrap().iter().find(|b| b["Name"] == "Acmegram").unwrap();
+    assert_eq!((&acme["Title"], &acme["IsSensitive"]), (&json!("Acme"), &json!(true)));
+    operator.run(&["breach", "deactivate", "Borealis"]);
+    operator.run(&["breach", "activate", "Borealis", "--keep-dates"]);
+    let address = "account-exists@breach-integration-tests.example";
+    let held = operator.json(&["address", "show", address]);
+    assert_eq!((&held["breaches"], &held["opt_out"]), (&json!(["Acmegram"]), &Value::Null));
+    operator.run(&["address", "opt-out", address, "--kind", "public"]);
+    assert_eq!(operator.json(&["address", "show", address])["opt_out"], 1);
+    operator.run(&["address", "opt-in", address]);
+    operator.run(&["address", "remove", address, "--breach", "Acmegram"]);
+    assert_eq!(operator.json(&["address", "show", address])["breaches"], json!([]));
+    let retire =
+        operator.command(&["breach", "retire", "Cobaltbay"]).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(retire.status.code(), Some(1));
+    operator.run(&["breach", "retire", "Cobaltbay", "--yes"]);
+    assert_eq!(operator.run(&["account", "export", "--breach", "Cobaltbay"]), "");
+    assert_eq!(
+        operator.run(&["account", "export", "--breach", "Inkwell"]),
+        "unverified-breach@breach-integration-tests.example\n"
+    );
+    assert_eq!(operator.json(&["doctor"])["wrong_keys"], 0);
+    let entry = operator.json(&["block", "add", "--ip", "192.0.2.0/24", "--until", "2030-01-01"]);
+    assert_eq!(operator.json(&["block", "list"])[0]["cidr"], "192.0.2.0/24");
+    operator.run(&["block", "remove", &entry["id"].to_string()]);
+    assert_eq!(operator.json(&["block", "list"]), json!([]));
+}
+
+#[test]
+fn a_load_with_skipped_rows_exits_with_3_and_an_import_is_all_or_nothing() {
+    let operator = Operator::new();
+    let file = operator.folder.write("list.txt", "a@example.com\nsecret text\n");
+    let load =
+        operator.output(&["accounts", "load", "--breach", "Inkwell", file.to_str().unwrap()]);
+    assert_eq!(load.status.code(), Some(3));
+    let told =
+        String::from_utf8_lossy(&load.stderr).into_owned() + &String::from_utf8_lossy(&load.stdout);
+    assert!(told.contains("line 2: address") && !told.contains("secret"), "{told}");
+    let jobs = operator.json(&["job", "list"]);
+    assert_eq!(jobs[0]["state"], "done");
+    let id = jobs[0]["id"].to_string();
+    assert_eq!(operator.json(&["job", "show", &id])["skips"], "[[2,\"address\"]]");
+    assert_eq!(operator.output(&["job", "resume", &id]).status.code(), Some(1));
+
+    let mut bad = crate::app::entry("Bad");
+    bad["LogoPath"] = json!("nowhere");
+    let file = operator.folder.write("c.json", json!([crate::app::entry("Good"), bad]).to_string());
+    let import = operator.output(&["catalogue", "import", file.to_str().unwrap()]);
+    assert_eq!(import.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&import.stderr).contains("entry 2 (Bad): LogoPath"));
+    let file = operator.folder.write("d.json", crate::app::entry("Good").to_string());
+    let dry = operator.run(&["catalogue", "import", "--dry-run", file.to_str().unwrap()]);
+    assert_eq!(dry, "+ Good\n");
+    assert!(!operator.run(&["breach", "export"]).contains("\"Good\""));
+    let report =
+        operator.json(&["catalogue", "import", "--deactivate-missing", file.to_str().unwrap()]);
+    assert_eq!(report["deactivated"].as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn an_unknown_scheme_and_a_wrong_flag_give_one_sentence_and_their_exit_codes() {
+    let operator = Operator::new();
+    let output = operator.command(&["doctor"]).env("DATABASE_URL", "mysql://x").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1);
+    assert_eq!(operator.output(&["doctor", "--no-such-flag"]).status.code(), Some(2));
+}
+
+#[actix_web::test]
+async fn a_busy_run_writes_no_address_key_or_hash_into_its_log() {
+    let operator = Operator::new();
+    let log = operator.folder.join("log.txt");
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut server = operator
+        .command(&["serve", "--tls-mode", "off"])
+        .args(["--bind", &format!("127.0.0.1:{port}"), "--admin-bind", "127.0.0.1:0"])
+        .env("RUST_LOG", "debug")
+        .stderr(std::fs::File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    let client = reqwest::Client::builder().user_agent("tests").build().unwrap();
+    let base = format!("http://127.0.0.1:{port}");
+    while client.get(format!("{base}/readyz")).send().await.is_err() {
+        assert!(server.try_wait().unwrap().is_none(), "the server ended");
+    }
+    let secrets = [
+        "someone@example.com",
+        "someone%40example.com",
+        "abcdef",
+        "0123456789abcdef0123456789abcdef",
+    ];
+    for path in [
+        "breachedaccount/someone@example.com",
+        "breachedaccount/someone%40example.com?truncateResponse=someone@example.com",
+        "breachedaccount/range/abcdef",
+        "breach/someone@example.com",
+        "pasteaccount/someone@example.com/x",
+        "nowhere/someone@example.com",
+    ] {
+        let request = client.get(format!("{base}/api/v3/{path}"));
+        request.header("breach-api-key", secrets[3]).send().await.unwrap();
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let text = std::fs::read_to_string(&log).unwrap();
+    assert!(text.contains("/api/v3/breachedAccount/{email}"), "{text}");
+    for secret in secrets {
+        assert!(!text.contains(secret), "{secret} is in\n{text}");
+    }
+}

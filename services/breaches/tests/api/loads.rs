@@ -1,0 +1,174 @@
+//! Loads: formats, skipped rows, repetition, memory.
+
+use breaches::jobs::accounts::{self, Wish};
+use breaches::jobs::addresses::{Format, Reason};
+use serde_json::{Value, json};
+
+use crate::app::{App, entry};
+
+fn wish(app: &App, name: &str, content: impl AsRef<[u8]>, format: Format) -> Wish {
+    Wish {
+        breach: "Alpha".into(),
+        files: vec![app.folder.write(name, content)],
+        format,
+        keep_count: false,
+        activate: false,
+    }
+}
+
+async fn with_alpha() -> App {
+    let app = App::with(|settings| settings.seed_test_data = false).await;
+    app.import(&json!([entry("Alpha")])).await;
+    app
+}
+
+/// All accounts with their lists.
+async fn accounts(app: &App) -> Vec<(String, Vec<u8>)> {
+    let rows =
+        app.change(|db| breaches::store::account::after(db, (i64::MIN, -1), 1_000_000)).await;
+    rows.into_iter().map(|row| (row.address(), row.breaches)).collect()
+}
+
+#[actix_web::test]
+async fn every_form_of_a_line_is_read_and_bad_ones_are_told_by_number_and_reason() {
+    let app = with_alpha().await;
+    let mut text =
+        b"\xEF\xBB\xBFOne@Example.com\r\n  two@example.com\t\n\"three@example.com\"\n".to_vec();
+    text.extend(b"ONE@EXAMPLE.COM\n\nno address\n\xFF@example.com\n");
+    text.extend(vec![b'x'; 10 << 20]);
+    text.extend(b"@example.com\nfour@b\xC3\xBCcher.example");
+    let outcome = accounts::load(&app.context, &wish(&app, "a.txt", text, Format::Lines)).unwrap();
+    assert_eq!((outcome.read, outcome.accepted, outcome.skipped, outcome.added), (8, 5, 3, 4));
+    assert_eq!(outcome.skips, [(6, Reason::Address), (7, Reason::Encoding), (8, Reason::TooLong)]);
+    let mut found: Vec<String> = accounts(&app).await.into_iter().map(|row| row.0).collect();
+    found.sort();
+    assert_eq!(
+        found,
+        ["four@bücher.example", "one@example.com", "three@example.com", "two@example.com"]
+    );
+}
+
+#[actix_web::test]
+async fn csv_and_text_give_what_lines_give() {
+    for (name, content, format) in [
+        ("a.csv", "id,mail\n1,a@example.com\n2,\"b@example.com\"\n", Format::Csv(None)),
+        ("b.csv", "1;x,a@example.com\n2;y,b@example.com\n", Format::Csv(Some("2".into()))),
+        ("c.txt", "<a@example.com>, (b@example.com) and a@example.com.", Format::Text),
+    ] {
+        let app = with_alpha().await;
+        let outcome = accounts::load(&app.context, &wish(&app, name, content, format)).unwrap();
+        assert_eq!((outcome.added, outcome.skipped), (2, 0), "{name}");
+        let found = accounts(&app).await;
+        assert_eq!(found.len(), 2, "{name}");
+    }
+}
+
+#[actix_web::test]
+async fn loading_twice_is_loading_once_and_sets_the_published_count() {
+    let app = with_alpha().await;
+    app.import(&json!([entry("Beta")])).await;
+    let lines: String = (0..12_000).map(|n| format!("user{n}@example{}.com\n", n % 7)).collect();
+    let first = app.load("Alpha", &lines).await;
+    assert_eq!(first.added, 12_000);
+    let once = accounts(&app).await;
+    let again = app.load("Alpha", &lines).await;
+    assert_eq!((again.added, again.accepted), (0, 12_000));
+    assert_ne!(again.job, first.job);
+    assert_eq!(accounts(&app).await, once);
+    let other = app.load("Beta", &lines[..lines.len() / 2]).await;
+    assert!(other.added > 0);
+    let both = accounts(&app).await;
+    assert_eq!(both.len(), once.len() + usize::from(both.len() > once.len()));
+    let breach: Value = app.get("/api/v3/breach/Alpha").await.json().await.unwrap();
+    assert_eq!(breach["PwnCount"], 12_000);
+    let found = breaches::jobs::doctor::examine(&app.context).unwrap();
+    assert!(found.is_sound() && found.sampled > 900, "{found:?}");
+}
+
+#[actix_web::test]
+async fn a_load_that_does_not_fit_into_memory_gives_the_same_tables() {
+    let lines: String = (0..30_000).map(|n| format!("user{}@example.com\n", n % 20_000)).collect();
+    let app = with_alpha().await;
+    app.load("Alpha", &lines).await;
+    let expected = accounts(&app).await;
+    let mut small = with_alpha().await;
+    small.context.settings.load_memory_mb = 0;
+    let outcome = small.load("Alpha", &lines).await;
+    assert_eq!((outcome.accepted, outcome.added), (30_000, 20_000));
+    assert_eq!(accounts(&small).await, expected);
+}
+
+#[actix_web::test]
+async fn addresses_whose_keys_collide_are_told_apart() {
+    let app = with_alpha().await;
+    app.import(&json!([entry("Beta")])).await;
+    app.load("Alpha", "someone@example.com\n").await;
+    let address = domain::EmailAddress::parse("someone@example.com").unwrap();
+    let key = breaches::model::AccountKey::of(&address.sha1()).0;
+    app.change(|db| {
+        // Another address in the place that hashing would give this one.
+        diesel::sql_query(format!("UPDATE account SET local = 'another' WHERE k = {key}"))
+            .execute(db)?;
+        Ok(())
+    })
+    .await;
+    app.load("Beta", "someone@example.com\n").await;
+    let rows = app.change(|db| breaches::store::account::after(db, (i64::MIN, -1), 10)).await;
+    let places: Vec<_> = rows.iter().map(|row| (row.k, row.seq, row.local.as_str())).collect();
+    assert_eq!(places, [(key, 0, "another"), (key, 1, "someone")]);
+    assert_eq!(app.load("Beta", "someone@example.com\n").await.added, 0);
+}
+
+use diesel::RunQueryDsl;
+
+#[actix_web::test]
+async fn an_unknown_breach_an_absent_file_and_a_missing_column_are_refused_in_a_sentence() {
+    let app = with_alpha().await;
+    let mut wish = wish(&app, "a.csv", "x,y\n1,2\n", Format::Csv(Some("mail".into())));
+    let error = accounts::load(&app.context, &wish).unwrap_err().to_string();
+    assert!(error.ends_with("the CSV file has no such column"), "{error}");
+    wish.files = vec!["/nonexistent".into()];
+    let error = accounts::load(&app.context, &wish).unwrap_err().to_string();
+    assert!(error.contains("No such file"), "{error}");
+    wish.breach = "Nowhere".into();
+    let error = accounts::load(&app.context, &wish).unwrap_err().to_string();
+    assert_eq!(error, "there is no breach Nowhere");
+}
+
+#[actix_web::test]
+async fn loading_activates_a_breach_and_keeps_a_count_when_asked() {
+    let app = with_alpha().await;
+    app.set_breach("Alpha", |breach| breach.active = false).await;
+    let mut wish = wish(&app, "a.txt", "a@example.com\n", Format::Lines);
+    (wish.activate, wish.keep_count) = (true, true);
+    accounts::load(&app.context, &wish).unwrap();
+    app.state.reload().await.unwrap();
+    let breach: Value = app.get("/api/v3/latestbreach").await.json().await.unwrap();
+    assert_eq!(breach["PwnCount"], 3);
+    assert_eq!(breach["AddedDate"], breaches::model::instant::with_zone(crate::app::NOW));
+}
+
+#[actix_web::test]
+async fn pastes_are_changed_by_source_and_id_and_sorted_newest_first() {
+    let app = with_alpha().await;
+    let line = |source: &str, id: &str, date: Value| {
+        json!({"Source": source, "Id": id, "Title": null, "Date": date, "Emails": ["A@example.com", "b@example.com"]})
+            .to_string()
+    };
+    let text = [
+        line("Pastebin", "old", json!("2014-01-01T00:00:01Z")),
+        line("AdHocUrl", "undated", Value::Null),
+        line("Ghostbin", "new", json!("2015-01-01T00:00:00Z")),
+        line("OptOut", "mark", Value::Null),
+        line("Bad source", "x", Value::Null),
+        "not json".to_owned(),
+    ];
+    let outcome = app.load_pastes(&text.join("\n")).await;
+    assert_eq!((outcome.accepted, outcome.skipped, outcome.added), (4, 2, 8));
+    let again = app.load_pastes(&text[0].replace("null", "\"Named\"")).await;
+    assert_eq!(again.added, 0);
+    let key = app.subscriber("owner@example.org", "core1").await;
+    let response = app.get_with(&key, "/api/v3/pasteaccount/a@example.com").await;
+    let expected = r#"[{"Source":"Ghostbin","Id":"new","Date":"2015-01-01T00:00:00Z","EmailCount":2},{"Source":"Pastebin","Id":"old","Title":"Named","Date":"2014-01-01T00:00:01Z","EmailCount":2},{"Source":"AdHocUrl","Id":"undated","Date":null,"EmailCount":2}]"#;
+    assert_eq!(response.text().await.unwrap(), expected);
+}

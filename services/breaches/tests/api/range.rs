@@ -1,0 +1,69 @@
+//! Operation 2.
+
+use domain::Sha1Digest;
+use serde_json::{Value, json};
+
+use crate::app::{App, TEST, ZERO, entry};
+
+fn sha1(address: &str) -> String {
+    Sha1Digest::of(address).to_string()
+}
+
+fn path(prefix: &str) -> String {
+    format!("/api/v3/breachedaccount/range/{prefix}")
+}
+
+#[actix_web::test]
+async fn a_thousand_addresses_are_found_by_the_rest_of_their_hash() {
+    let app = App::start().await;
+    app.import(&json!([entry("beta"), entry("Alpha")])).await;
+    let addresses: Vec<String> = (0..1000).map(|n| format!("user{n}@example.com")).collect();
+    app.load("Alpha", &addresses.join("\n")).await;
+    app.load("beta", &addresses[..500].join("\n")).await;
+    let key = app.subscriber("owner@example.org", "highrpm12000").await;
+    for (n, address) in addresses.iter().enumerate() {
+        let hash = sha1(address);
+        let prefix = if n % 2 == 0 { hash[..6].to_owned() } else { hash[..6].to_lowercase() };
+        let found = app.json_with(&key, &path(&prefix)).await;
+        let own = found.as_array().unwrap().iter().find(|entry| entry["hashSuffix"] == hash[6..]);
+        let expected = if n < 500 { json!(["Alpha", "beta"]) } else { json!(["Alpha"]) };
+        assert_eq!(own.unwrap()["websites"], expected, "{address}");
+    }
+}
+
+#[actix_web::test]
+async fn the_first_and_the_last_prefix_are_empty_lists() {
+    let app = App::start().await;
+    for prefix in ["000000", "FFFFFF", "ffffff"] {
+        assert_eq!(app.json_with(ZERO, &path(prefix)).await, json!([]));
+    }
+}
+
+#[actix_web::test]
+async fn hidden_addresses_are_absent_and_test_keys_see_test_accounts_only() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha")])).await;
+    app.load("Alpha", "someone@example.com\n").await;
+    let key = app.subscriber("owner@example.org", "pro1").await;
+    let names = |list: Value, hash: &str| -> Option<Value> {
+        let entries = list.as_array().unwrap().clone();
+        entries.into_iter().find(|e| e["hashSuffix"] == hash[6..]).map(|e| e["websites"].clone())
+    };
+    for (alias, expected) in [
+        ("account-exists", Some(json!(["Acmegram"]))),
+        ("sensitive-and-other-breaches", Some(json!(["Acmegram", "Borealis"]))),
+        ("sensitive-breach", None),
+        ("not-active-breach", None),
+        ("opt-out", None),
+        ("permanent-opt-out", None),
+    ] {
+        let hash = sha1(&format!("{alias}@{TEST}"));
+        for key in [ZERO, key.as_str()] {
+            let list = app.json_with(key, &path(&hash[..6])).await;
+            assert_eq!(names(list, &hash), expected, "{alias}");
+        }
+    }
+    let hash = sha1("someone@example.com");
+    assert!(names(app.json_with(&key, &path(&hash[..6])).await, &hash).is_some());
+    assert!(names(app.json_with(ZERO, &path(&hash[..6])).await, &hash).is_none());
+}

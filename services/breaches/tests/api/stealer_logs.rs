@@ -1,0 +1,85 @@
+//! Operations 12 to 14 and the loader that feeds them.
+
+use serde_json::json;
+
+use crate::app::{App, answer, entry, failure};
+
+async fn app() -> (App, String) {
+    let app = App::start().await;
+    let mut logs = entry("Logs");
+    logs["IsStealerLog"] = json!(true);
+    app.import(&json!([logs, entry("Plain")])).await;
+    let key = app.subscriber("owner@example.org", "pro1").await;
+    app.verify("owner@example.org", "example.com").await;
+    app.verify("owner@example.org", "shop.example").await;
+    (app, key)
+}
+
+#[actix_web::test]
+async fn pairs_are_loaded_without_passwords_from_csv_and_json() {
+    let (app, key) = app().await;
+    let csv = "url,password,email\r\n\
+        https://www.Shop.example:8443/login,\"se,cret\",B@Example.com\r\n\
+        http://192.0.2.1/,x,b@example.com\r\n\
+        nonsense,x,b@example.com\r\n\
+        https://a.example,x,no address\r\n\
+        https://mail.example.com,x,b@example.com\r\n";
+    let outcome = app.load_pairs("Logs", csv).await;
+    assert_eq!((outcome.read, outcome.accepted, outcome.skipped, outcome.added), (5, 2, 3, 2));
+    let lines: Vec<u64> = outcome.skips.iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [3, 4, 5]);
+    let json =
+        "{\"email\":\"a@example.com\",\"website\":\"shop.example\",\"password\":\"x\"}\n{}\n";
+    let outcome = app.load_pairs("Logs", json).await;
+    assert_eq!((outcome.accepted, outcome.skipped), (1, 1));
+    for (path, expected) in [
+        ("stealerlogsbyemail/b@example.com", json!(["mail.example.com", "shop.example"])),
+        ("stealerlogsbywebsitedomain/shop.example", json!(["a@example.com", "b@example.com"])),
+        (
+            "stealerlogsbyemaildomain/example.com",
+            json!({"a": ["shop.example"], "b": ["mail.example.com", "shop.example"]}),
+        ),
+        ("breachedaccount/a@example.com", json!([{"Name": "Logs"}])),
+    ] {
+        assert_eq!(app.json_with(&key, &format!("/api/v3/{path}")).await, expected, "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn an_address_captured_only_at_its_own_domain_is_dropped() {
+    let (app, key) = app().await;
+    app.load_pairs("Logs", "email,website\na@example.com,https://example.com/\n").await;
+    let found = app.get_with(&key, "/api/v3/stealerlogsbyemail/a@example.com").await;
+    assert_eq!(answer(found).await, (404, String::new()));
+    let found = app.get_with(&key, "/api/v3/breachedaccount/a@example.com").await;
+    assert_eq!(found.status(), 404);
+}
+
+#[actix_web::test]
+async fn unverified_domains_are_refused() {
+    let (app, key) = app().await;
+    let refused =
+        failure(403, "Access denied, the domain has not been verified by this subscription.");
+    for path in [
+        "stealerlogsbyemail/a@example.net",
+        "stealerlogsbywebsitedomain/www.shop.example",
+        "stealerlogsbyemaildomain/sub.example.com",
+    ] {
+        let found = answer(app.get_with(&key, &format!("/api/v3/{path}")).await).await;
+        assert_eq!(found, refused, "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn a_breach_that_is_no_stealer_log_takes_no_pairs() {
+    let (app, _) = app().await;
+    let wish = breaches::jobs::stealer_logs::Wish {
+        breach: "Plain".into(),
+        file: app.folder.write("pairs", "a@example.com,shop.example\n"),
+        drop_self: true,
+        keep_count: false,
+        activate: false,
+    };
+    let error = breaches::jobs::stealer_logs::load(&app.context, &wish).unwrap_err();
+    assert_eq!(error.to_string(), "Plain is no stealer log");
+}

@@ -1,0 +1,49 @@
+//! Operations 7 and 16.
+
+use serde_json::json;
+
+use crate::app::{App, NOW, answer, entry};
+
+#[actix_web::test]
+async fn the_status_of_core_1_is_as_published() {
+    let app = App::start().await;
+    let key = app.subscriber("owner@example.org", "core1").await;
+    let status = answer(app.get_with(&key, "/api/v3/subscription/status").await).await;
+    let expected = r#"{"SubscriptionName":"Core 1","Description":"Covers 1 domain with up to 25 breached addresses and 10 email searches per minute.","SubscribedUntil":"2027-03-01T12:00:00","Rpm":10,"DomainSearchMaxBreachedAccounts":25,"MaxBreachedDomains":1,"IncludesStealerLogs":false,"IncludesBulkDomainAdd":false,"IncludesAutoSubdomainVerification":false,"IncludesCustomerDomains":false,"IncludesKAnon":false}"#;
+    assert_eq!(status, (200, expected.into()));
+}
+
+#[actix_web::test]
+async fn subscribed_domains_come_by_name_with_the_counts_of_their_last_search() {
+    let app = App::start().await;
+    let mut spam = entry("Spam");
+    spam["IsSpamList"] = json!(true);
+    app.import(&json!([entry("Alpha"), spam])).await;
+    app.load("Alpha", "a@example.com\nb@example.com\n").await;
+    app.load("Spam", "b@example.com\nc@example.com\n").await;
+    let key = app.subscriber("owner@example.org", "core2").await;
+    assert_eq!(app.json_with(&key, "/api/v3/subscribeddomains").await, json!([]));
+    app.verify("owner@example.org", "example.net").await;
+    app.verify("owner@example.org", "example.com").await;
+    let row = |name: &str, all: Option<i64>, no_spam: Option<i64>, locked: Option<i64>| {
+        json!({"DomainName": name, "PwnCount": all, "PwnCountExcludingSpamLists": no_spam,
+            "PwnCountExcludingSpamListsAtLastSubscriptionRenewal": locked,
+            "NextSubscriptionRenewal": "2027-03-01T12:00:00"})
+    };
+    let before =
+        json!([row("example.com", None, None, None), row("example.net", None, None, None)]);
+    assert_eq!(app.json_with(&key, "/api/v3/subscribeddomains").await, before);
+    app.json_with(&key, "/api/v3/breacheddomain/example.com").await;
+    app.load("Alpha", "d@example.com\n").await;
+    app.json_with(&key, "/api/v3/breacheddomain/example.com").await;
+    let after = app.json_with(&key, "/api/v3/subscribeddomains").await;
+    assert_eq!(after[0], row("example.com", Some(4), Some(3), Some(2)));
+    app.change(|db| {
+        let email = domain::EmailAddress::parse("owner@example.org").unwrap();
+        let id = breaches::store::subscriber::id(db, &email)?.unwrap();
+        breaches::store::subscriber::subscribe(db, id, "core2", NOW + 86_400 * 365, NOW)
+    })
+    .await;
+    let renewed = app.json_with(&key, "/api/v3/subscribeddomains").await;
+    assert_eq!(renewed[0], row("example.com", Some(4), Some(3), Some(3)));
+}

@@ -1,0 +1,191 @@
+//! Both tables of the visibility rules, changed on a running server.
+
+use breaches::jobs::opt_out;
+use breaches::model::{Breach, OptOut};
+use domain::{EmailAddress, Sha1Digest};
+use serde_json::{Value, json};
+use store::StoreError;
+
+use crate::app::{App, NOW, entry};
+
+const ADDRESS: &str = "someone@example.com";
+
+/// A server whose subscriber controls example.com, which has one address in one stealer log that
+/// also brought a pair.
+async fn app() -> (App, String) {
+    let app = App::start().await;
+    let mut alpha = entry("Alpha");
+    alpha["IsStealerLog"] = json!(true);
+    app.import(&json!([alpha])).await;
+    let key = app.subscriber("owner@example.org", "pro1").await;
+    app.load_pairs("Alpha", &format!("email,website\n{ADDRESS},https://shop.example.com/\n")).await;
+    app.load_pastes(&format!("{}\n", json!({"Source": "Slexy", "Id": "1", "Emails": [ADDRESS]})))
+        .await;
+    for domain in ["example.com", "shop.example.com"] {
+        app.verify("owner@example.org", domain).await;
+    }
+    (app, key)
+}
+
+/// Which of operations 1, 2, 6, 12, 13, 14, 15 tell of the address, and whether 8 lists the breach.
+async fn seen(app: &App, key: &str) -> [bool; 8] {
+    let prefix = &Sha1Digest::of(ADDRESS).to_string()[..6];
+    let mut seen = [false; 8];
+    for (place, path) in [
+        format!("breachedaccount/{ADDRESS}"),
+        format!("breachedaccount/range/{prefix}"),
+        "breacheddomain/example.com".to_owned(),
+        format!("stealerlogsbyemail/{ADDRESS}"),
+        "stealerlogsbywebsitedomain/shop.example.com".to_owned(),
+        "stealerlogsbyemaildomain/example.com".to_owned(),
+        format!("pasteaccount/{ADDRESS}"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let response = app.get_with(key, &format!("/api/v3/{path}")).await;
+        seen[place] = match response.status().as_u16() {
+            200 => response.text().await.unwrap() != "[]",
+            404 => false,
+            other => panic!("{path}: {other}"),
+        };
+        app.clock.advance(60);
+    }
+    let list: Value = app.get("/api/v3/breaches").await.json().await.unwrap();
+    seen[7] = list.as_array().unwrap().iter().any(|breach| breach["Name"] == "Alpha");
+    seen
+}
+
+const EVERYWHERE: [bool; 8] = [true; 8];
+
+#[actix_web::test]
+async fn each_flag_of_a_breach_hides_exactly_what_the_table_says() {
+    let (app, key) = app().await;
+    assert_eq!(seen(&app, &key).await, EVERYWHERE);
+    let nowhere_but_paste = [false, false, false, false, false, false, true];
+    let with = |mut seen: [bool; 8], listed: bool| {
+        seen[7] = listed;
+        seen
+    };
+    let hidden: [bool; 8] = std::array::from_fn(|i| nowhere_but_paste.get(i) == Some(&true));
+    let from_public = [false, false, true, true, true, true, true, true];
+    type Set = fn(&mut Breach);
+    let cases: [(&str, Set, [bool; 8]); 8] = [
+        ("inactive", |breach| breach.active = false, with(hidden, false)),
+        ("sensitive", |breach| breach.flags.sensitive = true, from_public),
+        ("retired", |breach| breach.flags.retired = true, with(hidden, true)),
+        ("unverified", |breach| breach.flags.verified = false, EVERYWHERE),
+        ("fabricated", |breach| breach.flags.fabricated = true, EVERYWHERE),
+        ("malware", |breach| breach.flags.malware = true, EVERYWHERE),
+        ("spam list", |breach| breach.flags.spam_list = true, EVERYWHERE),
+        ("subscription free", |breach| breach.flags.subscription_free = true, EVERYWHERE),
+    ];
+    for (name, set, expected) in cases {
+        app.set_breach("Alpha", set).await;
+        assert_eq!(seen(&app, &key).await, expected, "{name}");
+        app.set_breach("Alpha", |breach| {
+            breach.flags =
+                breaches::model::Flags { verified: true, stealer_log: true, ..Default::default() };
+            breach.active = true;
+        })
+        .await;
+    }
+    let unverified = format!("/api/v3/breachedaccount/{ADDRESS}?IncludeUnverified=false");
+    assert_eq!(app.get_with(&key, &unverified).await.status(), 200);
+}
+
+async fn choose(app: &App, choice: OptOut) {
+    let address = EmailAddress::parse(ADDRESS).unwrap();
+    app.change(|db| opt_out::choose(db, &address, choice, NOW).map_err(StoreError::broken)).await;
+}
+
+#[actix_web::test]
+async fn a_public_opt_out_hides_from_the_public_also_after_a_reload_and_can_be_taken_back() {
+    let (app, key) = app().await;
+    choose(&app, OptOut::Public).await;
+    let hidden = [false, false, true, true, true, true, false, true];
+    assert_eq!(seen(&app, &key).await, hidden);
+    assert_eq!(app.load("Alpha", ADDRESS).await.added, 0);
+    assert_eq!(seen(&app, &key).await, hidden);
+    let address = EmailAddress::parse(ADDRESS).unwrap();
+    app.change(|db| opt_out::take_back(db, &address, NOW).map_err(StoreError::broken)).await;
+    assert_eq!(seen(&app, &key).await, EVERYWHERE);
+}
+
+#[actix_web::test]
+async fn a_breach_opt_out_removes_everything_and_keeps_it_from_being_loaded_again() {
+    let (app, key) = app().await;
+    choose(&app, OptOut::Breaches).await;
+    let hidden = [false, false, false, false, false, false, false, true];
+    assert_eq!(seen(&app, &key).await, hidden);
+    assert_eq!(app.load("Alpha", ADDRESS).await.added, 0);
+    app.load_pairs("Alpha", &format!("email,website\n{ADDRESS},shop.example.com\n")).await;
+    app.load_pastes(&format!("{}\n", json!({"Source": "Slexy", "Id": "2", "Emails": [ADDRESS]})))
+        .await;
+    assert_eq!(seen(&app, &key).await, hidden);
+    let taken = app
+        .context
+        .pools
+        .write_blocking(|db| opt_out::take_back(db, &EmailAddress::parse(ADDRESS).unwrap(), NOW));
+    assert!(taken.is_err());
+}
+
+#[actix_web::test]
+async fn a_deletion_leaves_nothing_and_a_later_load_brings_the_address_back() {
+    let (app, key) = app().await;
+    choose(&app, OptOut::Delete).await;
+    assert!(seen(&app, &key).await[..7].iter().all(|seen| !seen));
+    let rows = app.change(breaches::store::opt_out::all).await;
+    assert!(!rows.iter().any(|(hash, _)| *hash == Sha1Digest::of(ADDRESS).0));
+    assert_eq!(app.load("Alpha", ADDRESS).await.added, 1);
+    let found = seen(&app, &key).await;
+    assert!(found[0] && found[1] && found[2] && !found[3]);
+}
+
+#[actix_web::test]
+async fn a_retired_breach_is_hidden_at_once_and_purged_from_every_list() {
+    let (app, key) = app().await;
+    app.import(&json!([entry("Beta")])).await;
+    let many: Vec<String> = (0..6000).map(|n| format!("user{n}@example.com")).collect();
+    app.load("Alpha", &many.join("\n")).await;
+    app.load("Beta", &format!("{ADDRESS}\n{}", many[..10].join("\n"))).await;
+    breaches::jobs::purge::retire(&app.context, "alpha").unwrap();
+    app.state.reload().await.unwrap();
+    let found = app.json_with(&key, &format!("/api/v3/breachedaccount/{ADDRESS}")).await;
+    assert_eq!(found, json!([{"Name": "Beta"}]));
+    let (alpha, rows, pairs) = app
+        .change(|db| {
+            let alpha = breaches::store::breach::by_name(db, "Alpha")?.unwrap();
+            let rows = breaches::store::account::after(db, (i64::MIN, -1), 100_000)?;
+            Ok((alpha, rows, breaches::store::stealer_log::count(db)?))
+        })
+        .await;
+    assert!(rows.iter().all(|row| !breaches::model::id_list::contains(&row.breaches, alpha.id)));
+    assert_eq!((alpha.loaded_count, alpha.pwn_count), (0, 6001));
+    assert_eq!(pairs, 1, "only the pair of the test accounts is left");
+    let listed: Value = app.get("/api/v3/breach/Alpha").await.json().await.unwrap();
+    assert_eq!((&listed["IsRetired"], &listed["PwnCount"]), (&json!(true), &json!(6001)));
+}
+
+#[actix_web::test]
+async fn changes_reach_another_process_on_the_same_database() {
+    let (app, key) = app().await;
+    let settings = app.context.settings.clone();
+    let pools = app.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+    let other = breaches::State::new(pools, app.context.clock.clone(), settings).unwrap();
+    let server = testkit::TestServer::start(breaches::Breaches::new(other)).await;
+    let ask = || {
+        server
+            .get(&format!("/api/v3/breachedaccount/{ADDRESS}"))
+            .header("user-agent", "tests")
+            .header("breach-api-key", &key)
+            .send()
+    };
+    assert_eq!(ask().await.unwrap().status(), 200);
+    app.set_breach("Alpha", |breach| breach.flags.sensitive = true).await;
+    while ask().await.unwrap().status() == 200 {}
+    app.set_breach("Alpha", |breach| breach.flags.sensitive = false).await;
+    while ask().await.unwrap().status() == 404 {}
+    choose(&app, OptOut::Public).await;
+    while ask().await.unwrap().status() == 200 {}
+}
