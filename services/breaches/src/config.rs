@@ -35,8 +35,9 @@ pub struct Settings {
     /// Whether a new database gets the test accounts
     #[arg(long, env, global = true, default_value_t = true, action = clap::ArgAction::Set, value_parser = BoolishValueParser::new(), value_name = "BOOLEAN")]
     pub seed_test_data: bool,
-    /// Price of a range request in searches, for plans that name none
-    #[arg(long, env, global = true, default_value_t = 1, value_name = "TOKENS")]
+    /// Price of a range request in searches, for plans that name none; stands before
+    /// the subcommand, for `plans set` has a flag of that name
+    #[arg(long, env, default_value_t = 1, value_name = "TOKENS")]
     pub kanon_cost: u32,
     /// Requests without a key per minute and client address; 0 means any number
     #[arg(long, env, global = true, default_value_t = 0, value_name = "N")]
