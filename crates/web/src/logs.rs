@@ -4,15 +4,18 @@ use std::io::Write;
 
 use env_logger::fmt::Formatter;
 use env_logger::{Builder, Env};
-use log::Record;
 use log::kv::{Error, Key, Value, VisitSource};
+use log::{LevelFilter, Record};
 use serde_json::{Map, Value as Json};
 
 use crate::LogFormat;
 
 /// Starts logging; a second call changes nothing.
 pub(crate) fn start(format: LogFormat) {
-    let mut builder = Builder::from_env(Env::default().default_filter_or("info"));
+    let mut builder = Builder::new();
+    // Its lines about threads and sockets say nothing that ours do not; RUST_LOG can ask for them.
+    builder.filter_module("actix_server", LevelFilter::Warn);
+    builder.parse_env(Env::default().default_filter_or("info"));
     if format == LogFormat::Json {
         builder.format(write_json);
     }

@@ -42,6 +42,8 @@ impl Server {
     /// # Errors
     /// An address that cannot be bound, or a certificate that cannot be used.
     pub async fn start<S: Service>(settings: &WebSettings, service: S) -> anyhow::Result<Running> {
+        // Clients that a service or its tests make find it; an earlier choice stays.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = bind(settings.bind, "BIND")?;
         let admin_listener = bind(settings.admin_bind, "ADMIN_BIND")?;
         let secure = match settings.tls_mode {
