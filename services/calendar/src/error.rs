@@ -81,11 +81,11 @@ impl Answer {
         self
     }
 
-    fn body(self) -> Value {
-        let mut data = Map::new();
-        data.insert("status".to_owned(), Value::from(self.status));
-        data.extend(self.data);
-        json!({"code": self.code, "message": self.message, "data": data})
+    fn body(mut self) -> String {
+        self.data.insert("status".to_owned(), Value::from(self.status));
+        let (code, message) = (Value::from(self.code), Value::from(self.message));
+        let data = Value::Object(self.data);
+        format!("{{\"code\":{code},\"message\":{message},\"data\":{data}}}")
     }
 }
 
@@ -222,7 +222,7 @@ impl ResponseError for Error {
         if let Some(seconds) = self.retry_after() {
             response.insert_header((header::RETRY_AFTER, HeaderValue::from(seconds)));
         }
-        response.body(self.answer().body().to_string())
+        response.body(self.answer().body())
     }
 }
 

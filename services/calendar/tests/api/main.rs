@@ -1,1 +1,15 @@
+//! The calendar over HTTP, on SQLite and PostgreSQL alike.
 
+mod documents;
+mod errors;
+mod event_lists;
+mod events;
+mod linked;
+mod loading;
+mod parameters;
+mod plans;
+mod roles;
+mod support;
+mod terms;
+mod windows;
+mod writes;

@@ -1,0 +1,198 @@
+//! Index, OPTIONS, the OpenAPI document and the alias prefix.
+
+use calendar::service::Calendar;
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::{App, NS, send};
+
+#[test]
+fn document_in_the_tree_is_what_the_code_says() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
+    testkit::assert_openapi_matches::<Calendar>(path);
+}
+
+/// Paths with their operation ids: GET, POST, PUT, PATCH, DELETE.
+const OPERATIONS: [(&str, [&str; 5]); 15] = [
+    ("/", ["getIndex", "", "", "", ""]),
+    ("/doc", ["getDocumentation", "", "", "", ""]),
+    ("/events", ["listEvents", "createEvent", "", "", ""]),
+    ("/events/{id}", ["getEvent", "postEvent", "updateEvent", "patchEvent", "deleteEvent"]),
+    (
+        "/events/by-slug/{slug}",
+        [
+            "getEventBySlug",
+            "postEventBySlug",
+            "updateEventBySlug",
+            "patchEventBySlug",
+            "deleteEventBySlug",
+        ],
+    ),
+    ("/venues", ["listVenues", "createVenue", "", "", ""]),
+    ("/venues/{id}", ["getVenue", "postVenue", "updateVenue", "patchVenue", "deleteVenue"]),
+    (
+        "/venues/by-slug/{slug}",
+        [
+            "getVenueBySlug",
+            "postVenueBySlug",
+            "updateVenueBySlug",
+            "patchVenueBySlug",
+            "deleteVenueBySlug",
+        ],
+    ),
+    ("/organizers", ["listOrganizers", "createOrganizer", "", "", ""]),
+    (
+        "/organizers/{id}",
+        ["getOrganizer", "postOrganizer", "updateOrganizer", "patchOrganizer", "deleteOrganizer"],
+    ),
+    (
+        "/organizers/by-slug/{slug}",
+        [
+            "getOrganizerBySlug",
+            "postOrganizerBySlug",
+            "updateOrganizerBySlug",
+            "patchOrganizerBySlug",
+            "deleteOrganizerBySlug",
+        ],
+    ),
+    ("/categories", ["listCategories", "createCategory", "", "", ""]),
+    (
+        "/categories/{id}",
+        ["getCategory", "postCategory", "updateCategory", "patchCategory", "deleteCategory"],
+    ),
+    ("/tags", ["listTags", "createTag", "", "", ""]),
+    ("/tags/{id}", ["getTag", "postTag", "updateTag", "patchTag", "deleteTag"]),
+];
+
+#[actix_web::test]
+async fn doc_names_every_operation_and_schema() {
+    let app = App::new().await;
+    let doc = app.get("/doc").await.expect(200).json;
+    assert_eq!(doc["info"]["version"], "1.0.0");
+    assert_eq!(doc["servers"][0]["url"], format!("{}/", app.server.url(NS)));
+    for (path, ids) in OPERATIONS {
+        for (method, id) in ["get", "post", "put", "patch", "delete"].into_iter().zip(ids) {
+            let named = doc["paths"][path][method]["operationId"].as_str().unwrap_or_default();
+            assert_eq!(named, id, "{method} {path}");
+        }
+    }
+    assert_eq!(doc["paths"].as_object().unwrap().len(), OPERATIONS.len());
+    for name in
+        ["Event", "Venue", "Organizer", "Term", "Image", "ImageSize", "CostDetails", "DateDetails"]
+    {
+        assert!(doc["components"]["schemas"][name].is_object(), "{name}");
+    }
+    for name in ["key", "bearer", "basic"] {
+        assert!(doc["components"]["securitySchemes"][name].is_object(), "{name}");
+    }
+}
+
+#[actix_web::test]
+async fn index_lists_routes_with_their_parameters() {
+    let app = App::new().await;
+    let index = app.get("").await.expect(200).json;
+    assert_eq!(index["namespace"], "calendar/events/v1");
+    let routes = index["routes"].as_object().unwrap();
+    assert_eq!(routes.len(), OPERATIONS.len());
+    let item = &routes[r"/calendar/events/v1/events/(?P<id>\d+)"];
+    assert_eq!(item["methods"], json!(["GET", "POST", "PUT", "PATCH", "DELETE"]));
+    let by_slug = |kind: &str| {
+        let route = &routes[&format!("/calendar/events/v1/{kind}/by-slug/(?P<slug>[^/]+)")];
+        route["endpoints"][1]["args"]["slug"]["required"].clone()
+    };
+    assert_eq!(
+        (by_slug("events"), by_slug("venues"), by_slug("organizers")),
+        (json!(false), json!(true), json!(true))
+    );
+    let events = &routes["/calendar/events/v1/events"];
+    let create = &events["endpoints"][1]["args"];
+    assert_eq!(
+        (&create["title"]["required"], &create["excerpt"]["required"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(events["endpoints"][0]["args"]["per_page"]["default"], 10);
+    assert_eq!(
+        routes["/calendar/events/v1/venues"]["endpoints"][1]["args"]["show_map"]["default"],
+        json!(null)
+    );
+    for path in [
+        "?namespace=calendar/events/v1",
+        "?namespace=/calendar/events/v1",
+        "?context=whatever",
+        "/",
+    ] {
+        assert_eq!(app.get(path).await.expect(200).json, index, "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn options_describes_the_route_to_any_origin() {
+    let app = App::new().await;
+    let options =
+        |path: &str| app.request("", "OPTIONS", path).header("Origin", "https://a.example");
+    let answer = send(options("/events/7")).await.expect(200);
+    assert_eq!(answer.json["namespace"], "calendar/events/v1");
+    assert_eq!(answer.json["endpoints"][0]["methods"], json!(["GET"]));
+    assert_eq!(answer.header("access-control-allow-origin"), "https://a.example");
+    assert_eq!(
+        answer.header("access-control-allow-methods"),
+        "OPTIONS, GET, POST, PUT, PATCH, DELETE"
+    );
+    assert_eq!(
+        answer.header("access-control-allow-headers"),
+        "Authorization, Content-Type, X-API-Key, X-HTTP-Method-Override"
+    );
+    assert_eq!(answer.header("vary"), "Origin");
+    assert_eq!(answer.header("access-control-allow-credentials"), "");
+    assert_eq!(send(options("/nothing")).await.expect(404).code(), "rest_no_route");
+    let list = send(app.request("", "GET", "/events").header("Origin", "https://a.example")).await;
+    assert_eq!(list.header("access-control-allow-origin"), "https://a.example");
+    assert!(list.header("access-control-expose-headers").contains("X-TEC-Total"));
+}
+
+#[actix_web::test]
+async fn head_is_get_without_a_body() {
+    let app = App::new().await;
+    let answer = send(app.request("", "HEAD", "/events")).await.expect(200);
+    assert_eq!((answer.text.as_str(), answer.header("x-tec-total")), ("", "0"));
+}
+
+#[actix_web::test]
+async fn method_may_be_overridden_on_post() {
+    let app = App::new().await;
+    let id = app.event(json!({})).await;
+    let post = |path: String| app.request("administrator", "POST", &path);
+    let path = format!("/events/{id}");
+    let answer = send(
+        post(path.clone()).header("X-HTTP-Method-Override", "PATCH").json(&json!({"title": "a"})),
+    )
+    .await;
+    assert_eq!(answer.expect(200).json["title"], "a");
+    let answer = send(post(format!("{path}?_method=DELETE"))).await;
+    assert_eq!(answer.expect(200).json["status"], "trash");
+    let listed = app.request("administrator", "GET", "/events?_method=DELETE");
+    send(listed).await.expect(200);
+}
+
+#[actix_web::test]
+async fn alias_serves_the_same_under_its_own_addresses() {
+    let app = App::new().await;
+    let id = app.event(json!({"tags": ["x"]})).await;
+    let alias = "/wp-json/tribe/events/v1";
+    let get = |path: String| app.server.request(Method::GET, &path);
+    let list = send(get(format!("{alias}/events/?per_page=1"))).await.expect(200);
+    let root = app.server.url(alias);
+    assert!(
+        list.json["rest_url"]
+            .as_str()
+            .unwrap()
+            .starts_with(&format!("{root}/events/?page=1&per_page=1"))
+    );
+    assert_eq!(list.json["events"][0]["rest_url"], format!("{root}/events/{id}"));
+    assert_eq!(list.json["events"][0]["tags"][0]["urls"]["collection"], format!("{root}/tags/"));
+    let index = send(get(format!("{alias}?namespace=tribe/events/v1"))).await.expect(200);
+    assert_eq!(index.json["namespace"], "tribe/events/v1");
+    let off = App::with(&["--alias-prefix=off"]).await;
+    let answer = send(off.server.get(&format!("{alias}/events"))).await.expect(404);
+    assert_eq!(answer.code(), "rest_no_route");
+}

@@ -1,0 +1,260 @@
+//! Every row of the table of errors.
+
+use serde_json::{Value, json};
+
+use crate::support::{App, send};
+
+struct Row {
+    who: &'static str,
+    method: &'static str,
+    path: String,
+    body: Value,
+    status: u16,
+    code: &'static str,
+}
+
+fn row(
+    who: &'static str,
+    method: &'static str,
+    path: impl Into<String>,
+    body: Value,
+    status: u16,
+    code: &'static str,
+) -> Row {
+    Row { who, method, path: path.into(), body, status, code }
+}
+
+#[actix_web::test]
+async fn every_error_has_its_status_and_code() {
+    let app = App::new().await;
+    let admin = "administrator";
+    let venue = app.make("/venues", json!({"venue": "Hall"})).await;
+    let organizer = app.make("/organizers", json!({"organizer": "Ann"})).await;
+    let music = app.make("/categories", json!({"name": "Music"})).await;
+    app.make("/categories", json!({"name": "Art"})).await;
+    let live = app.make("/tags", json!({"name": "Live"})).await;
+    let draft = app.event(json!({"status": "draft"})).await;
+    let dates = |title: Value| json!({"title": title, "start_date": "2027-04-01", "end_date": "2027-04-01"});
+    let none = || json!({});
+    let missing = "rest_missing_callback_param";
+    let invalid = "rest_invalid_param";
+    let mut rows = vec![
+        row(admin, "POST", "/events", none(), 400, missing),
+        row(admin, "POST", "/events", dates(Value::Null), 400, missing),
+        row(admin, "POST", "/events", dates(json!("  ")), 400, invalid),
+        row(admin, "POST", "/events", dates(json!(5)), 400, invalid),
+        row(admin, "POST", "/venues", none(), 400, missing),
+        row(admin, "POST", "/organizers", none(), 400, missing),
+        row(admin, "POST", "/categories", none(), 400, missing),
+        row(admin, "POST", "/tags", json!({"name": 5}), 400, invalid),
+        row("", "GET", format!("/events/{venue}"), none(), 400, "rest-invalid-event-id"),
+        row("", "GET", format!("/events/{organizer}"), none(), 400, "rest-invalid-event-id"),
+        row(admin, "PATCH", format!("/events/{venue}"), none(), 400, "rest-invalid-event-id"),
+        row("", "GET", "/events/by-slug/nothing", none(), 400, invalid),
+        row(admin, "DELETE", "/events/by-slug/nothing", none(), 400, invalid),
+        row(admin, "POST", "/events/by-slug/nothing", none(), 404, "rest-event-not-found"),
+        row(admin, "PUT", "/events/by-slug/nothing", none(), 404, "rest-event-not-found"),
+        row(admin, "PATCH", "/events/by-slug/nothing", none(), 404, "rest-event-not-found"),
+        row("", "GET", "/events?page=2", none(), 404, "event-archive-page-not-found"),
+        row("", "GET", "/venues?page=2", none(), 404, "venue-archive-page-not-found"),
+        row("", "GET", "/organizers?page=2", none(), 404, "organizer-archive-page-not-found"),
+        row("", "GET", format!("/events/{draft}"), none(), 403, "event-not-accessible"),
+        row("", "POST", "/events", none(), 401, "rest_forbidden"),
+        row("reader", "POST", "/events", none(), 403, "rest_forbidden"),
+        row("author", "PATCH", format!("/events/{draft}"), none(), 403, "rest_forbidden"),
+        row(
+            "author",
+            "POST",
+            "/events",
+            {
+                let mut body = dates(json!("x"));
+                body["author"] = json!(app.user("editor"));
+                body
+            },
+            403,
+            "rest_cannot_edit_others",
+        ),
+        row(admin, "POST", "/venues", json!({"venue": "<b> </b>"}), 400, "could-not-create-venue"),
+        row(
+            admin,
+            "POST",
+            "/organizers",
+            json!({"organizer": "<i></i>"}),
+            400,
+            "could-not-create-organizer",
+        ),
+        row(admin, "POST", "/categories", json!({"name": "MUSIC"}), 400, "term_exists"),
+        row(admin, "POST", "/tags", json!({"name": "live"}), 400, "term_exists"),
+        row(
+            admin,
+            "POST",
+            "/tags",
+            json!({"name": "x", "parent": 1}),
+            400,
+            "rest_taxonomy_not_hierarchical",
+        ),
+        row(
+            admin,
+            "PATCH",
+            format!("/tags/{live}"),
+            json!({"parent": 1}),
+            400,
+            "rest_taxonomy_not_hierarchical",
+        ),
+        row(
+            admin,
+            "PATCH",
+            format!("/categories/{music}"),
+            json!({"slug": "art"}),
+            400,
+            "duplicate_term_slug",
+        ),
+        row("", "GET", "/nothing", none(), 404, "rest_no_route"),
+        row("", "GET", "/events/abc", none(), 404, "rest_no_route"),
+        row("", "GET", "/events/1/2", none(), 404, "rest_no_route"),
+        row(admin, "PUT", "/events", none(), 404, "rest_no_route"),
+        row(admin, "DELETE", "/tags", none(), 404, "rest_no_route"),
+        row("", "GET", "/categories/by-slug/x", none(), 404, "rest_no_route"),
+        row("", "GET", "?namespace=other/v1", none(), 404, "rest_invalid_namespace"),
+    ];
+    for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
+        for id in ["0", "999999", "99999999999999999999"] {
+            rows.push(row(
+                admin,
+                method,
+                format!("/events/{id}"),
+                none(),
+                404,
+                "rest-event-not-found",
+            ));
+            for kind in ["venues", "organizers", "categories", "tags"] {
+                rows.push(row(admin, method, format!("/{kind}/{id}"), none(), 400, invalid));
+            }
+        }
+        for kind in ["venues", "organizers"] {
+            rows.push(row(admin, method, format!("/{kind}/by-slug/nothing"), none(), 400, invalid));
+        }
+    }
+    for kind in ["venue", "organizer"] {
+        let path = format!("/{kind}s/{}", if kind == "venue" { venue } else { organizer });
+        app.delete(&path).await.expect(200);
+        rows.push(row(
+            "",
+            "GET",
+            path.clone(),
+            none(),
+            403,
+            if kind == "venue" { "venue-not-accessible" } else { "organizer-not-accessible" },
+        ));
+        rows.push(row(
+            admin,
+            "DELETE",
+            path,
+            none(),
+            410,
+            if kind == "venue" { "venue-is-in-trash" } else { "organizer-is-in-trash" },
+        ));
+    }
+    for Row { who, method, path, body, status, code } in rows {
+        let answer = app.call(who, method, &path, &body).await;
+        assert_eq!(
+            (answer.status, answer.code()),
+            (status, code),
+            "{who} {method} {path} {body}: {}",
+            answer.text
+        );
+        assert_eq!(answer.json["data"]["status"], status, "{path}");
+        assert_eq!(answer.header("content-type"), "application/json; charset=UTF-8", "{path}");
+        assert!(!answer.json["message"].as_str().unwrap_or_default().is_empty(), "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn missing_and_invalid_parameters_are_named() {
+    let app = App::new().await;
+    let answer = app.post("/events", &json!({"title": "x", "all_day": "maybe"})).await.expect(400);
+    assert_eq!(answer.json["message"], "Missing parameter(s): start_date, end_date");
+    assert_eq!(answer.json["data"]["params"], json!(["start_date", "end_date"]));
+    let body = json!({"title": "x", "start_date": "nonsense", "end_date": "2027-01-01", "all_day": "maybe"});
+    let answer = app.post("/events", &body).await.expect(400);
+    assert_eq!(answer.json["message"], "Invalid parameter(s): start_date, all_day");
+    assert!(answer.json["data"]["params"]["start_date"].is_string());
+    assert_eq!(answer.json["data"]["details"]["all_day"]["code"], "rest_invalid_type");
+    let answer = app.get("/events?page=x").await.expect(400);
+    assert_eq!(answer.json["data"]["details"], json!([]));
+}
+
+#[actix_web::test]
+async fn known_term_is_named_by_its_double() {
+    let app = App::new().await;
+    let id = app.make("/tags", json!({"name": "Live"})).await;
+    let answer = app.post("/tags", &json!({"name": "LIVE"})).await.expect(400);
+    assert_eq!(answer.json["data"]["term_id"], id);
+    assert_eq!(answer.json["data"]["additional_data"], json!([id]));
+}
+
+#[actix_web::test]
+async fn bad_bodies_are_told_to_those_who_may_write() {
+    let app = App::new().await;
+    let broken = |who: &str| {
+        app.request(who, "POST", "/events")
+            .header("content-type", "application/json")
+            .body("{\"title\":")
+    };
+    let answer = send(broken("administrator")).await.expect(400);
+    assert_eq!(answer.code(), "rest_invalid_json");
+    assert!(answer.json["data"]["json_error_message"].is_string());
+    assert_eq!(send(broken("")).await.expect(401).code(), "rest_forbidden");
+    let large = app
+        .request("administrator", "POST", "/events")
+        .header("content-type", "application/json")
+        .body(vec![b' '; (1 << 20) + 1]);
+    assert_eq!(send(large).await.expect(413).code(), "rest_payload_too_large");
+    let other = app
+        .request("administrator", "POST", "/events")
+        .header("content-type", "text/plain")
+        .body("{\"title\":\"x\"}");
+    assert_eq!(send(other).await.expect(400).code(), "rest_missing_callback_param");
+}
+
+#[actix_web::test]
+async fn wrong_credentials_fail_even_on_public_reads() {
+    let app = App::new().await;
+    let key = app.key("editor").to_owned();
+    let grouped = format!("{} {} {}", &key[..4], &key[4..10], &key[10..]);
+    let request = || app.request("", "GET", "/events");
+    for (request, status) in [
+        (request().header("X-API-Key", "0".repeat(32)), 401),
+        (request().header("X-API-Key", "short"), 401),
+        (request().bearer_auth("0".repeat(32)), 401),
+        (request().header("Authorization", "Digest x"), 401),
+        (request().header("Authorization", "Basic !!!"), 401),
+        (request().basic_auth("author", Some(&key)), 401),
+        (request().basic_auth("editor", Some(&key)), 200),
+        (request().basic_auth("editor", Some(&grouped)), 200),
+        (request().bearer_auth(&key), 200),
+        (request().bearer_auth(key.to_uppercase()), 200),
+        (request().header("X-API-Key", &key), 200),
+    ] {
+        let answer = send(request).await;
+        assert_eq!(answer.status, status, "{}", answer.text);
+        if status == 401 {
+            assert_eq!(answer.code(), "rest_invalid_credentials");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn limits_part_reading_from_writing() {
+    let app = App::with(&["--rate-read-rpm=3", "--rate-write-rpm=1"]).await;
+    for _ in 0..3 {
+        app.get("/events").await.expect(200);
+    }
+    let refused = app.get("/events").await.expect(429);
+    assert_eq!((refused.code(), refused.header("retry-after")), ("rest_too_many_requests", "20"));
+    app.get_as("editor", "/events").await.expect(200);
+    app.post("/tags", &json!({"name": "a"})).await.expect(201);
+    app.post("/tags", &json!({"name": "b"})).await.expect(429);
+    app.clock.advance(20);
+    app.get("/events").await.expect(200);
+}

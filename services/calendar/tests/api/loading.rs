@@ -1,0 +1,44 @@
+//! The loader and the samples.
+
+use std::io::Cursor;
+
+use calendar::jobs::load::{Loaded, load};
+use serde_json::json;
+
+use crate::support::App;
+
+#[actix_web::test]
+async fn samples_load_once_and_lie_ahead() {
+    let app = App::new().await;
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/calendar.ndjson");
+    let lines = std::fs::read_to_string(path).unwrap();
+    let count = lines.lines().count() as u64;
+    let first = load(&app.state, Cursor::new(&lines)).unwrap();
+    assert_eq!(first, Loaded { created: count, kept: 0 });
+    let tables = ["events", "venues", "organizers", "terms", "event_terms", "entities"];
+    let before: Vec<i64> = tables.iter().map(|table| app.rows(table)).collect();
+    // A later run, whose relative dates would mean other days.
+    app.clock.advance(10 * 24 * 3600);
+    let second = load(&app.state, Cursor::new(&lines)).unwrap();
+    assert_eq!(second, Loaded { created: 0, kept: count });
+    let after: Vec<i64> = tables.iter().map(|table| app.rows(table)).collect();
+    assert_eq!(before, after);
+    let list = app.get("/events?per_page=50").await.expect(200);
+    assert!(list.json["total"].as_i64().unwrap() > 20, "{}", list.json["total"]);
+}
+
+#[actix_web::test]
+async fn faulty_line_is_named_and_what_came_before_stays() {
+    let app = App::new().await;
+    for (line, text) in [
+        (json!({"type": "event", "title": "x"}).to_string(), "start_date is missing"),
+        (json!({"type": "venue", "venue": "x", "website": "y"}).to_string(), "website must be"),
+        (json!({"type": "other"}).to_string(), "type must be"),
+        ("{".to_owned(), "EOF"),
+    ] {
+        let lines = format!("{}\n\n{line}\n", json!({"type": "tag", "name": "kept"}));
+        let error = format!("{:#}", load(&app.state, Cursor::new(lines)).unwrap_err());
+        assert!(error.contains("line 3") && error.contains(text), "{error}");
+        assert_eq!(app.rows("terms"), 1);
+    }
+}

@@ -1,0 +1,125 @@
+//! The statements of lists use the indexes that they were made for.
+
+use calendar::model::geo::Point;
+use calendar::model::list::{EventFilter, Geo, Others, Paging, Scope};
+use calendar::model::search::Words;
+use calendar::model::window::Window;
+use calendar::store::event_list;
+use diesel::sql_types::Text;
+use diesel::{QueryableByName, RunQueryDsl};
+use store::{Db, StoreError};
+
+use crate::support::App;
+
+#[derive(QueryableByName)]
+struct SqlitePlan {
+    #[diesel(sql_type = Text)]
+    detail: String,
+}
+
+#[derive(QueryableByName)]
+struct PostgresPlan {
+    #[diesel(sql_type = Text, column_name = "QUERY PLAN")]
+    line: String,
+}
+
+/// Fills the tables without HTTP, enough for a planner to care.
+fn fill(db: &mut Db) -> Result<(), StoreError> {
+    let run = |db: &mut Db, text: &str| calendar::store::sql::Sql::new(db, text).execute(db);
+    let numbers =
+        "with recursive n (i) as (select 1 union all select i + 1 from n where i < 20000)";
+    let (yes, no) = match db {
+        Db::Sqlite(_) => ("1", "0"),
+        Db::Pg(_) => ("true", "false"),
+    };
+    run(db, &format!("insert into entities (id, kind) {numbers} select i, 1 from n"))?;
+    run(
+        db,
+        &format!(
+            "insert into events (id, author_id, status, title, description, excerpt, slug, published_utc, \
+         published_local, modified_utc, start_local, end_local, start_utc, end_utc, timezone, all_day, cost, \
+         website, show_map, show_map_link, listed, sticky, featured, sequence, search_ci, pub, is_long) {numbers} \
+         select i, 1, 'publish', 't', '', '', 's' || i, i, i, i, 1800000000 + i * 7200, 1800003600 + i * 7200, \
+         1800000000 + i * 7200, 1800003600 + i * 7200, 'UTC', {no}, '[]', '', {no}, {no}, {yes}, {no}, {no}, 0, \
+         'title ' || i, 1, 0 from n"
+        ),
+    )?;
+    run(
+        db,
+        &format!(
+            "insert into terms (id, taxonomy, name, name_ci, slug, description, parent_id, count) {numbers} \
+         select i, 1, 'c' || i, 'c' || i, 'c' || i, '', 0, 0 from n where i <= 200"
+        ),
+    )?;
+    run(
+        db,
+        &format!(
+            "insert into event_terms (event_id, other_id, position, pub, start_local, published_utc, start_utc, end_utc) \
+         {numbers} select i, i % 200 + 1, 0, 1, 1800000000 + i * 7200, i, 1800000000 + i * 7200, \
+         1800003600 + i * 7200 from n"
+        ),
+    )?;
+    if let Db::Pg(conn) = db {
+        diesel::sql_query("analyze").execute(conn)?;
+    } else {
+        run(db, "insert into events_fts (rowid, search_ci) select id, search_ci from events")?;
+    }
+    Ok(())
+}
+
+fn plan(db: &mut Db, filter: &EventFilter, geo: Option<&[i64]>) -> Result<String, StoreError> {
+    let paging = Paging { page: 1, per_page: 10 };
+    let statement = event_list::page_statement(db, filter, geo, paging).explained();
+    let lines: Vec<String> = match db {
+        Db::Sqlite(_) => {
+            statement.load::<SqlitePlan>(db)?.into_iter().map(|row| row.detail).collect()
+        }
+        Db::Pg(_) => statement.load::<PostgresPlan>(db)?.into_iter().map(|row| row.line).collect(),
+    };
+    Ok(lines.join("\n"))
+}
+
+#[actix_web::test]
+async fn list_statements_use_their_indexes() {
+    let app = App::new().await;
+    let window = Window {
+        start_min: Some(1_850_000_000),
+        end_max: Some(1_900_000_000),
+        ..Window::default()
+    };
+    let public = || EventFilter::plain(Scope::public(), window);
+    let editors = Scope { published: true, others: Others::Of { author: None, statuses: None } };
+    let category = EventFilter { categories: Some(vec![7]), ..public() };
+    let both = EventFilter { featured: Some(false), ..category.clone() };
+    let words = EventFilter { words: Words::parse("itle 1234"), ..public() };
+    let children = EventFilter { parent: Some(5), ..public() };
+    let near = Geo::Near { point: Point { lat: 1.0, lng: 1.0 }, km: 1.0 };
+    let geo = EventFilter { geo: Some(near), ..public() };
+    let cases: Vec<(&str, EventFilter, &[&str])> = vec![
+        ("default", public(), &["events_list"]),
+        ("privileged", EventFilter::plain(editors, window), &["events_order"]),
+        ("category", category, &["event_terms_list"]),
+        ("category and flag", both, &["event_terms_list"]),
+        ("words", words, &["VIRTUAL TABLE INDEX", "events_search"]),
+        ("children", children, &["events_parent", "events_list"]),
+        ("place", geo, &["event_venues"]),
+    ];
+    let explain = move |db: &mut Db| -> Result<(), StoreError> {
+        fill(db)?;
+        for (name, filter, indexes) in cases {
+            let geo = filter.geo.is_some().then_some(&[1_i64, 2][..]);
+            let plan = plan(db, &filter, geo)?;
+            assert!(indexes.iter().any(|index| plan.contains(index)), "{name}:\n{plan}");
+            let scans = plan
+                .lines()
+                .any(|line| line.trim() == "SCAN e" || line.contains("Seq Scan on events"));
+            assert!(!scans, "{name} reads the whole table:\n{plan}");
+            if matches!(name, "default" | "category" | "privileged") {
+                let sorts = plan.contains("TEMP B-TREE") || plan.contains("Sort Key");
+                assert!(!sorts, "{name} sorts:\n{plan}");
+            }
+        }
+        Ok(())
+    };
+    app.state.pools.write_blocking(explain).unwrap();
+}

@@ -1,0 +1,254 @@
+//! The whole matrix of roles, as one table.
+
+use serde_json::{Value, json};
+
+use crate::support::App;
+
+const WHO: [&str; 6] = ["", "reader", "contributor", "author", "editor", "administrator"];
+
+/// Statuses that the six callers get, in the order above.
+struct Row {
+    deed: &'static str,
+    expected: [u16; 6],
+}
+
+const TABLE: &[Row] = &[
+    Row { deed: "read published", expected: [200, 200, 200, 200, 200, 200] },
+    Row { deed: "read own draft", expected: [0, 0, 200, 200, 200, 200] },
+    Row { deed: "read own pending", expected: [0, 0, 200, 200, 200, 200] },
+    Row { deed: "read own private", expected: [0, 0, 200, 200, 200, 200] },
+    Row { deed: "read own future", expected: [0, 0, 0, 200, 200, 200] },
+    Row { deed: "read other draft", expected: [403, 403, 403, 403, 200, 200] },
+    Row { deed: "read other pending", expected: [403, 403, 403, 403, 200, 200] },
+    Row { deed: "read other future", expected: [403, 403, 403, 403, 200, 200] },
+    Row { deed: "read other private", expected: [403, 403, 403, 403, 200, 200] },
+    Row { deed: "read trashed venue", expected: [403, 403, 403, 403, 200, 200] },
+    Row { deed: "read trashed organizer", expected: [403, 403, 403, 403, 200, 200] },
+    Row { deed: "read trashed event", expected: [403, 403, 403, 403, 403, 403] },
+    Row { deed: "create event", expected: [401, 403, 201, 201, 201, 201] },
+    Row { deed: "create venue", expected: [401, 403, 201, 201, 201, 201] },
+    Row { deed: "create organizer", expected: [401, 403, 201, 201, 201, 201] },
+    Row { deed: "edit own draft", expected: [0, 0, 200, 200, 200, 200] },
+    Row { deed: "delete own draft", expected: [0, 0, 200, 200, 200, 200] },
+    Row { deed: "edit own published", expected: [0, 0, 403, 200, 200, 200] },
+    Row { deed: "delete own published", expected: [0, 0, 403, 200, 200, 200] },
+    Row { deed: "restore own published", expected: [0, 0, 403, 200, 200, 200] },
+    Row { deed: "edit other", expected: [401, 403, 403, 403, 200, 200] },
+    Row { deed: "delete other", expected: [401, 403, 403, 403, 200, 200] },
+    Row { deed: "edit other venue", expected: [401, 403, 403, 403, 200, 200] },
+    Row { deed: "delete other organizer", expected: [401, 403, 403, 403, 200, 200] },
+    Row { deed: "create category", expected: [401, 403, 403, 201, 201, 201] },
+    Row { deed: "edit category", expected: [401, 403, 403, 200, 200, 200] },
+    Row { deed: "delete category", expected: [401, 403, 403, 200, 200, 200] },
+    Row { deed: "create tag", expected: [401, 403, 403, 403, 201, 201] },
+    Row { deed: "edit tag", expected: [401, 403, 403, 403, 200, 200] },
+    Row { deed: "delete tag", expected: [401, 403, 403, 403, 200, 200] },
+    Row { deed: "new term in event", expected: [401, 403, 403, 201, 201, 201] },
+    Row { deed: "known term in event", expected: [401, 403, 201, 201, 201, 201] },
+    Row { deed: "image by url", expected: [401, 403, 400, 201, 201, 201] },
+    Row { deed: "foreign author on create", expected: [401, 403, 403, 403, 201, 201] },
+    Row { deed: "foreign author on update", expected: [0, 0, 403, 403, 200, 200] },
+    Row { deed: "foreign author of inline venue", expected: [401, 403, 403, 403, 201, 201] },
+    Row { deed: "body id hijacks nothing", expected: [0, 0, 200, 200, 200, 200] },
+];
+
+fn dates(fields: Value) -> Value {
+    let mut body =
+        json!({"title": "x", "start_date": "2027-04-01 10:00", "end_date": "2027-04-01 11:00"});
+    body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    body
+}
+
+/// Makes an event that belongs to somebody, in any status.
+async fn event_of(app: &App, who: &str, status: &str) -> i64 {
+    let date = if status == "future" { "2028-01-01" } else { "2027-03-01" };
+    app.event(json!({"author": app.user(who), "status": status, "date": date})).await
+}
+
+async fn perform(app: &App, who: &str, deed: &str) -> u16 {
+    let other = "author2";
+    let own = |status: &'static str| event_of(app, who, status);
+    let words: Vec<&str> = deed.split(' ').collect();
+    let answer = match words[..] {
+        ["read", "published"] => {
+            let id = event_of(app, other, "publish").await;
+            app.get_as(who, &format!("/events/{id}")).await
+        }
+        ["read", "own", status] => {
+            let status: &'static str = ["draft", "pending", "private", "future"]
+                .into_iter()
+                .find(|known| *known == status)
+                .unwrap();
+            app.get_as(who, &format!("/events/{}", own(status).await)).await
+        }
+        ["read", "other", status] => {
+            let id = event_of(app, other, status).await;
+            app.get_as(who, &format!("/events/{id}")).await
+        }
+        ["read", "trashed", "event"] => {
+            let id = event_of(app, other, "publish").await;
+            app.delete(&format!("/events/{id}")).await.expect(200);
+            app.get_as(who, &format!("/events/{id}")).await
+        }
+        ["read", "trashed", kind] => {
+            let id = linked(app, kind).await;
+            app.delete(&format!("/{kind}s/{id}")).await.expect(200);
+            app.get_as(who, &format!("/{kind}s/{id}")).await
+        }
+        ["create", "event"] => app.call(who, "POST", "/events", &dates(json!({}))).await,
+        ["create", kind @ ("venue" | "organizer")] => {
+            app.call(who, "POST", &format!("/{kind}s"), &json!({kind: format!("by {who}")})).await
+        }
+        ["edit", "own", status] => {
+            let id = own(if status == "draft" { "draft" } else { "publish" }).await;
+            app.call(who, "PUT", &format!("/events/{id}"), &json!({"title": "new"})).await
+        }
+        ["delete", "own", status] => {
+            let id = own(if status == "draft" { "draft" } else { "publish" }).await;
+            app.call(who, "DELETE", &format!("/events/{id}"), &json!({})).await
+        }
+        ["restore", "own", "published"] => {
+            let id = own("publish").await;
+            app.delete(&format!("/events/{id}")).await.expect(200);
+            app.call(who, "PATCH", &format!("/events/{id}"), &json!({"status": "draft"})).await
+        }
+        ["edit", "other"] => {
+            let id = event_of(app, other, "draft").await;
+            app.call(who, "POST", &format!("/events/{id}"), &json!({"title": "new"})).await
+        }
+        ["delete", "other"] => {
+            let id = event_of(app, other, "draft").await;
+            app.call(who, "DELETE", &format!("/events/{id}"), &json!({})).await
+        }
+        ["edit", "other", kind] => {
+            let id = linked(app, kind).await;
+            app.call(who, "PATCH", &format!("/{kind}s/{id}"), &json!({"phone": "1"})).await
+        }
+        ["delete", "other", kind] => {
+            let id = linked(app, kind).await;
+            app.call(who, "DELETE", &format!("/{kind}s/{id}"), &json!({})).await
+        }
+        [verb, kind @ ("category" | "tag")] => term(app, who, verb, kind).await,
+        _ => closed_hole(app, who, deed).await,
+    };
+    answer.status
+}
+
+async fn linked(app: &App, kind: &str) -> i64 {
+    let name = format!("{kind} {}", app.rows("entities"));
+    app.make(&format!("/{kind}s"), json!({kind: name, "author": app.user("author2")})).await
+}
+
+async fn term(app: &App, who: &str, verb: &str, kind: &str) -> crate::support::Answer {
+    let path = if kind == "tag" { "/tags" } else { "/categories" };
+    let name = json!({"name": format!("{verb} {kind} {}", app.rows("terms"))});
+    if verb == "create" {
+        return app.call(who, "POST", path, &name).await;
+    }
+    let id = app.make(path, name).await;
+    let method = if verb == "edit" { "PATCH" } else { "DELETE" };
+    app.call(who, method, &format!("{path}/{id}"), &json!({"description": "d"})).await
+}
+
+/// What the modelled service let through.
+async fn closed_hole(app: &App, who: &str, deed: &str) -> crate::support::Answer {
+    let foreign = json!(app.user("author2"));
+    match deed {
+        "new term in event" => {
+            let name = format!("new {}", app.rows("terms"));
+            app.call(who, "POST", "/events", &dates(json!({"categories": [name]}))).await
+        }
+        "known term in event" => {
+            let name = format!("known {}", app.rows("terms"));
+            app.make("/tags", json!({"name": &name})).await;
+            app.call(who, "POST", "/events", &dates(json!({"tags": [name]}))).await
+        }
+        "image by url" => {
+            let image = json!({"image": "https://cdn.example/a.png"});
+            app.call(who, "POST", "/events", &dates(image)).await
+        }
+        "foreign author on create" => {
+            app.call(who, "POST", "/events", &dates(json!({"author": foreign}))).await
+        }
+        "foreign author on update" => {
+            let id = event_of(app, who, "draft").await;
+            app.call(who, "PATCH", &format!("/events/{id}"), &json!({"author": foreign})).await
+        }
+        "foreign author of inline venue" => {
+            let venue = json!({"venue": format!("v {}", app.rows("venues")), "author": foreign});
+            app.call(who, "POST", "/events", &dates(json!({"venue": venue}))).await
+        }
+        "body id hijacks nothing" => {
+            let target = event_of(app, "author2", "draft").await;
+            let own = event_of(app, who, "draft").await;
+            let body = json!({"id": target, "title": "taken over"});
+            let answer = app.call(who, "PATCH", &format!("/events/{own}"), &body).await;
+            assert_eq!(answer.id(), own);
+            let victim = app.get_as("administrator", &format!("/events/{target}")).await;
+            assert_eq!(victim.json["title"], "Event");
+            answer
+        }
+        _ => panic!("{deed} is not described"),
+    }
+}
+
+#[actix_web::test]
+async fn every_role_gets_what_the_matrix_says() {
+    let app = App::new().await;
+    for Row { deed, expected } in TABLE {
+        for (who, expected) in WHO.into_iter().zip(expected) {
+            // 0: the case does not exist, as nobody of this role owns anything.
+            if *expected != 0 {
+                assert_eq!(perform(&app, who, deed).await, *expected, "{deed} by {who:?}");
+            }
+        }
+    }
+}
+
+#[actix_web::test]
+async fn statuses_are_scaled_back_for_contributors() {
+    let app = App::new().await;
+    for (who, asked, stored) in [
+        ("contributor", None, "draft"),
+        ("contributor", Some("publish"), "pending"),
+        ("contributor", Some("future"), "pending"),
+        ("contributor", Some("Idea"), "Idea"),
+        ("author", None, "publish"),
+        ("author", Some("draft"), "draft"),
+        ("author", Some("future"), "publish"),
+        ("editor", None, "publish"),
+    ] {
+        let body = match asked {
+            Some(status) => dates(json!({"status": status})),
+            None => dates(json!({})),
+        };
+        let answer = app.call(who, "POST", "/events", &body).await.expect(201);
+        assert_eq!(answer.json["status"], stored, "{who} {asked:?}");
+    }
+    let id = app.event_as("contributor", json!({})).await;
+    let answer = app
+        .call("contributor", "PATCH", &format!("/events/{id}"), &json!({"status": "publish"}))
+        .await;
+    assert_eq!(answer.json["status"], "pending");
+}
+
+#[actix_web::test]
+async fn duplicate_name_overwrites_only_what_the_caller_may_edit() {
+    let app = App::new().await;
+    let id = app.make("/venues", json!({"venue": "Hall", "phone": "1"})).await;
+    let body = json!({"venue": "HALL", "phone": "666"});
+    let answer = app.call("contributor", "POST", "/venues", &body).await.expect(201);
+    assert_eq!((answer.id(), &answer.json["phone"]), (id, &json!("1")));
+    let answer = app.call("editor", "POST", "/venues", &body).await.expect(201);
+    assert_eq!((answer.id(), &answer.json["phone"]), (id, &json!("666")));
+}
+
+#[actix_web::test]
+async fn revoked_key_is_dead_at_once() {
+    let app = App::new().await;
+    app.get_as("editor", "/events").await.expect(200);
+    let now = domain::Clock::unix(&app.clock);
+    let revoke = |db: &mut store::Db| auth::revoke_owner(db, "editor", now);
+    app.state.pools.write_blocking(revoke).unwrap();
+    app.get_as("editor", "/events").await.expect(401);
+}

@@ -1,0 +1,194 @@
+//! Windows and totals against a naive model.
+
+use calendar::model::list::{EventFilter, Paging, Scope};
+use calendar::model::window::Window;
+use calendar::store::{counts, event_list};
+use serde_json::json;
+use store::{Db, StoreError};
+
+use crate::support::{App, NOW};
+
+const DAY: i64 = 24 * 3600;
+
+/// A small generator of its own, so that a failure can be repeated.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: i64) -> i64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        i64::try_from(self.0 % u64::try_from(sides).unwrap()).unwrap()
+    }
+}
+
+/// Fills a calendar with events over two years, some of them long; returns (id, start, end).
+async fn fill(app: &App, dice: &mut Dice, count: i64) -> Vec<(i64, i64, i64)> {
+    let now = NOW.parse::<jiff::Timestamp>().unwrap().as_second();
+    let zones =
+        ["UTC", "Europe/Vienna", "America/New_York", "UTC+14", "UTC-11:30", "Asia/Kathmandu"];
+    let mut rows = Vec::new();
+    for number in 0..count {
+        let start = now - 365 * DAY + dice.roll(730 * DAY);
+        let length = if number % 10 == 0 { dice.roll(200 * DAY) } else { dice.roll(2 * DAY) };
+        let zone = zones[usize::try_from(dice.roll(6)).unwrap()];
+        let id = app
+            .event(json!({
+                "title": format!("e{number}"), "timezone": zone,
+                "start_date": start.to_string(), "end_date": (start + length).to_string(),
+                "all_day": number % 7 == 0,
+            }))
+            .await;
+        let load = move |db: &mut Db| -> Result<(i64, i64), StoreError> {
+            let event = calendar::store::events::find(db, id)?.unwrap();
+            Ok((event.schedule.start_utc, event.schedule.end_utc))
+        };
+        let (start, end) = app.state.pools.read_blocking(load).unwrap();
+        rows.push((id, start, end));
+    }
+    rows
+}
+
+fn holds(window: &Window, start: i64, end: i64) -> bool {
+    window.start_min.is_none_or(|bound| start >= bound)
+        && window.start_max.is_none_or(|bound| start <= bound)
+        && window.end_min.is_none_or(|bound| end >= bound)
+        && window.end_max.is_none_or(|bound| end <= bound)
+}
+
+fn random_window(dice: &mut Dice, rows: &[(i64, i64, i64)]) -> Window {
+    let now = NOW.parse::<jiff::Timestamp>().unwrap().as_second();
+    let shape = dice.roll(3);
+    let mut bound = |chance: i64| {
+        if dice.roll(10) >= chance {
+            return None;
+        }
+        // Half of the bounds hit an event exactly, or miss it by a second.
+        let row = rows[usize::try_from(dice.roll(i64::try_from(rows.len()).unwrap())).unwrap()];
+        Some(match dice.roll(4) {
+            0 => row.1 + dice.roll(3) - 1,
+            1 => row.2 + dice.roll(3) - 1,
+            _ => now - 500 * DAY + dice.roll(1000 * DAY),
+        })
+    };
+    let (first, second) = (bound(8), bound(8));
+    match shape {
+        0 => Window { start_min: first, end_max: second, ..Window::default() },
+        1 => Window { end_min: first, start_max: second, ..Window::default() },
+        _ => {
+            let (third, fourth) = (bound(4), bound(4));
+            Window { start_min: first, start_max: second, end_min: third, end_max: fourth }
+        }
+    }
+}
+
+#[actix_web::test]
+async fn totals_and_pages_equal_a_naive_filter() {
+    let app = App::new().await;
+    let mut dice = Dice(0x2545_f491_4f6c_dd1d);
+    let mut rows = fill(&app, &mut dice, 150).await;
+    // Changes have to leave the counts exact too.
+    for at in 0..20 {
+        let id = rows[at].0;
+        app.delete(&format!("/events/{id}")).await.expect(200);
+        if at % 2 == 0 {
+            app.patch(&format!("/events/{id}"), &json!({"status": "publish"})).await.expect(200);
+        }
+    }
+    let gone: Vec<i64> = (0..20).filter(|at| at % 2 == 1).map(|at| rows[at].0).collect();
+    rows.retain(|row| !gone.contains(&row.0));
+    for round in 0..1000 {
+        let window = random_window(&mut dice, &rows);
+        let mut expected: Vec<i64> =
+            rows.iter().filter(|row| holds(&window, row.1, row.2)).map(|row| row.0).collect();
+        expected.sort_unstable();
+        let check = move |db: &mut Db| -> Result<(i64, i64, Vec<i64>), StoreError> {
+            let filter = EventFilter::plain(Scope::public(), window);
+            let paging = Paging { page: 1, per_page: 1000 };
+            let (ids, total) = event_list::page(db, &filter, paging)?;
+            Ok((counts::public(db, &window)?, total, ids))
+        };
+        let (counted, total, mut ids) = app.state.pools.read_blocking(check).unwrap();
+        ids.sort_unstable();
+        assert_eq!(ids, expected, "round {round}: {window:?}");
+        let many = i64::try_from(expected.len()).unwrap();
+        assert_eq!((counted, total), (many, many), "round {round}: {window:?}");
+    }
+}
+
+#[actix_web::test]
+async fn every_bound_selects_as_the_table_says() {
+    let app = App::new().await;
+    for (title, start, end) in [
+        ("before", "2027-05-04 22:00", "2027-05-04 23:00"),
+        ("into", "2027-05-04 23:00", "2027-05-05 01:00"),
+        ("morning", "2027-05-05 08:00", "2027-05-05 09:00"),
+        ("evening", "2027-05-05 20:00", "2027-05-05 22:00"),
+        ("out", "2027-05-05 23:00", "2027-05-06 01:00"),
+        ("after", "2027-05-06 08:00", "2027-05-06 09:00"),
+    ] {
+        app.event(json!({"title": title, "start_date": start, "end_date": end})).await;
+    }
+    let all_day = json!({"title": "day", "start_date": "2027-05-05", "end_date": "2027-05-05", "all_day": true});
+    app.event(all_day).await;
+    let noon = "2027-05-05%2012:00";
+    for (query, titles) in [
+        (format!("start_date={noon}"), "day morning evening out after"),
+        (format!("start_date={noon}&strict_dates=1"), "evening out after"),
+        (format!("end_date={noon}"), "before into day morning evening"),
+        (format!("end_date={noon}&strict_dates=true"), "before into morning"),
+        (format!("starts_before={noon}"), "before into day morning evening out"),
+        (format!("starts_before={noon}&strict_dates=yes"), "before into day morning"),
+        (format!("starts_after={noon}"), "after"),
+        (format!("starts_after={noon}&strict_dates=on"), "evening out after"),
+        (format!("ends_before={noon}"), "before into day morning evening"),
+        (format!("ends_before={noon}&strict_dates=1"), "before into morning"),
+        (format!("ends_after={noon}"), "out after"),
+        (format!("ends_after={noon}&strict_dates=1"), "day evening out after"),
+        (format!("start_date={noon}&end_date={noon}"), "day morning evening"),
+        (
+            format!("start_date={noon}&end_date={noon}&overlaps=true"),
+            "into day morning evening out",
+        ),
+        ("start_date=2027-05-06&end_date=2027-05-05".to_owned(), ""),
+        (format!("start_date={noon}&strict_dates=no"), "day morning evening out after"),
+        // The offset of a written day is ignored unless times are strict.
+        ("start_date=2027-05-05T23:30:00-08:00".to_owned(), "day morning evening out after"),
+    ] {
+        let answer = app.get(&format!("/events?per_page=50&{query}")).await.expect(200);
+        let events = answer.json["events"].as_array().unwrap();
+        let found: Vec<&str> = events.iter().filter_map(|event| event["title"].as_str()).collect();
+        assert_eq!(found.join(" "), titles, "{query}");
+        assert_eq!(answer.json["total"], found.len(), "{query}");
+    }
+}
+
+#[actix_web::test]
+async fn start_date_is_a_lower_bound() {
+    let app = App::new().await;
+    let id = app.event(json!({})).await;
+    assert_eq!(app.get("/events?start_date=2027-03-20").await.ids(), [id]);
+}
+
+#[actix_web::test]
+async fn default_window_begins_yesterday_and_leaves_running_events_out() {
+    let app = App::with(&["--site-timezone=Pacific/Auckland"]).await;
+    // In Auckland it is the eleventh already, 01:00.
+    for (title, start, end) in [
+        ("early", "2027-03-09 23:59", "2027-03-10 01:00"),
+        ("yesterday", "2027-03-10 00:00", "2027-03-10 01:00"),
+        ("running", "2027-03-01 00:00", "2027-04-01 00:00"),
+        ("far", "2029-03-11 10:00", "2029-03-11 12:00"),
+        ("too far", "2029-03-12 10:00", "2029-03-12 12:00"),
+    ] {
+        app.event(json!({"title": title, "start_date": start, "end_date": end})).await;
+    }
+    let answer = app.get("/events").await;
+    let titles: Vec<&str> = answer.json["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|e| e["title"].as_str())
+        .collect();
+    assert_eq!(titles, ["yesterday", "far"]);
+}

@@ -1,0 +1,276 @@
+//! Writes: only what is sent changes, a failure leaves nothing, writers do not disturb each other.
+
+use futures_util::future::{join, join_all};
+use serde_json::{Value, json};
+
+use crate::support::App;
+
+/// Fields that every write touches, and those that only single reads have.
+const ALWAYS: [&str; 2] = ["modified", "modified_utc"];
+
+fn differences(before: &Value, after: &Value) -> Vec<String> {
+    let (before, after) = (before.as_object().unwrap(), after.as_object().unwrap());
+    assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
+    before
+        .iter()
+        .filter(|(name, value)| !ALWAYS.contains(&name.as_str()) && after[*name] != **value)
+        .map(|(name, _)| name.clone())
+        .collect()
+}
+
+async fn full_event(app: &App) -> Value {
+    let body = json!({
+        "title": "Full", "start_date": "2027-04-01 10:00", "end_date": "2027-04-02 12:00",
+        "timezone": "America/New_York", "description": "One\n\nTwo", "excerpt": "Ex", "cost": "$10 - $20",
+        "website": "https://example.org/?a=1&b=2", "show_map": true, "show_map_link": true,
+        "sticky": true, "featured": true, "hide_from_listings": true,
+        "categories": ["Music"], "tags": ["live"], "venue": {"venue": "Hall"},
+        "organizer": {"organizer": "Ann"}, "image": "https://cdn.example/a.png",
+    });
+    app.post("/events", &body).await.expect(201).json
+}
+
+#[actix_web::test]
+async fn patch_of_one_field_changes_only_what_derives_from_it() {
+    let app = App::new().await;
+    let other_venue = app.make("/venues", json!({"venue": "Other"})).await;
+    let other = app.make("/organizers", json!({"organizer": "Bob"})).await;
+    let dates = [
+        "start_date",
+        "start_date_details",
+        "utc_start_date",
+        "utc_start_date_details",
+        "end_date",
+        "end_date_details",
+        "utc_end_date",
+        "utc_end_date_details",
+        "timezone_abbr",
+    ];
+    let with = |own: &'static str| [&[own][..], &dates].concat();
+    let cases: Vec<(Value, Vec<&str>)> = vec![
+        (json!({"title": "New"}), vec!["title"]),
+        (json!({"description": "New"}), vec!["description"]),
+        (json!({"description": ""}), vec!["description"]),
+        (json!({"excerpt": "New"}), vec!["excerpt"]),
+        (json!({"slug": "new"}), vec!["slug", "url"]),
+        (json!({"status": "draft"}), vec!["status", "categories", "tags"]),
+        (json!({"status": "trash"}), vec!["status", "slug", "url", "categories", "tags"]),
+        (json!({"date": "2027-03-01 10:00"}), vec!["date", "date_utc"]),
+        (
+            json!({"date_utc": "2030-03-01 10:00"}),
+            vec!["date", "date_utc", "status", "categories", "tags"],
+        ),
+        (json!({"start_date": "2027-04-01 11:00"}), dates.to_vec()),
+        (json!({"end_date": "2027-04-03 11:00"}), dates.to_vec()),
+        (json!({"timezone": "Europe/Vienna"}), with("timezone")),
+        (json!({"all_day": true}), with("all_day")),
+        (json!({"cost": "25€"}), vec!["cost", "cost_details"]),
+        (json!({"website": ""}), vec!["website"]),
+        (json!({"show_map": false}), vec!["show_map"]),
+        (json!({"show_map_link": false}), vec!["show_map_link"]),
+        (json!({"sticky": false}), vec!["sticky"]),
+        (json!({"featured": false}), vec!["featured"]),
+        (json!({"hide_from_listings": false}), vec!["hide_from_listings"]),
+        (json!({"categories": ["Art"]}), vec!["categories"]),
+        (json!({"tags": []}), vec!["tags"]),
+        (json!({"venue": other_venue}), vec!["venue"]),
+        (json!({"organizer": [other]}), vec!["organizer"]),
+        (json!({"image": ""}), vec!["image"]),
+        (json!({"author": app.user("editor")}), vec!["author"]),
+        (json!({"password": "x"}), vec![]),
+        (json!({}), vec![]),
+        (json!({"id": 1, "url": "x", "utc_start_date": "2020-01-01", "cost_details": {}}), vec![]),
+    ];
+    for (change, derived) in cases {
+        let before = full_event(&app).await;
+        app.clock.advance(60);
+        let path = format!("/events/{}", before["id"]);
+        let after = app.patch(&path, &change).await.expect(200).json;
+        for name in differences(&before, &after) {
+            assert!(derived.contains(&name.as_str()), "{change} changed {name}: {before} {after}");
+        }
+        let sent = change.as_object().unwrap().keys().next();
+        let shown = sent.filter(|name| derived.contains(&name.as_str()));
+        if let Some(name) = shown {
+            assert_ne!(before[name], after[name], "{change} changed nothing");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn website_follows_the_slug_while_there_is_none() {
+    let app = App::new().await;
+    let id = app.event(json!({"title": "A"})).await;
+    let after = app.patch(&format!("/events/{id}"), &json!({"slug": "b"})).await.json;
+    assert_eq!(after["website"], after["url"]);
+    app.patch(&format!("/events/{id}"), &json!({"website": after["website"]})).await.expect(200);
+    let renamed = app.patch(&format!("/events/{id}"), &json!({"slug": "c"})).await.json;
+    assert_eq!(renamed["website"], renamed["url"]);
+}
+
+#[actix_web::test]
+async fn what_get_shows_can_be_put_back() {
+    let app = App::new().await;
+    let texts = [
+        json!({"cost": ["0$", "20$", "30$"], "title": "R & B <b>x</b>", "description": "a\nb\n\n<ul>\n<li>x</li>\n</ul>"}),
+        json!({"cost": "25", "timezone": "UTC-3:30", "all_day": true}),
+        json!({"cost": "€ 12.50", "website": "https://e.org/?a=1&b=2", "timezone": "+02:00"}),
+        json!({"cost": "Free", "excerpt": "x < y", "timezone": "EDT"}),
+        json!({"cost": "1,234.56", "start_date": "2027-10-31 02:30", "end_date": "2027-10-31 02:45", "timezone": "Europe/Vienna"}),
+    ];
+    for text in texts {
+        let id = app.event(text).await;
+        let path = format!("/events/{id}");
+        let before = app.get(&path).await.expect(200).json;
+        let mut back = json!({});
+        for name in [
+            "title",
+            "description",
+            "excerpt",
+            "start_date",
+            "end_date",
+            "timezone",
+            "cost",
+            "website",
+            "all_day",
+            "author",
+            "image",
+            "slug",
+            "status",
+            "date",
+            "date_utc",
+        ] {
+            back[name] = before[name].clone();
+        }
+        app.clock.advance(60);
+        app.call("administrator", "PUT", &path, &back).await.expect(200);
+        let after = app.get(&path).await.expect(200).json;
+        assert_eq!(differences(&before, &after), Vec::<String>::new(), "{before}\n{after}");
+    }
+}
+
+#[actix_web::test]
+async fn linked_objects_can_be_put_back_too() {
+    let app = App::new().await;
+    let before = full_event(&app).await;
+    let path = format!("/events/{}", before["id"]);
+    let mut back = json!({});
+    for name in ["venue", "organizer", "categories", "tags"] {
+        back[name] = before[name].clone();
+    }
+    let after = app.patch(&path, &back).await.expect(200).json;
+    assert_eq!(differences(&before, &after), Vec::<String>::new());
+}
+
+#[actix_web::test]
+async fn failed_write_leaves_nothing_behind() {
+    let app = App::new().await;
+    let tables = [
+        "entities",
+        "events",
+        "venues",
+        "organizers",
+        "terms",
+        "images",
+        "event_terms",
+        "hour_counts",
+    ];
+    let before: Vec<i64> = tables.iter().map(|table| app.rows(table)).collect();
+    let body = json!({
+        "title": "x", "start_date": "2027-04-01", "end_date": "2027-04-01",
+        "categories": ["New"], "tags": ["new"], "venue": {"venue": "Hall"},
+        "image": "https://cdn.example/a.png", "organizer": {"organizer": "<b></b>"},
+    });
+    let answer = app.post("/events", &body).await.expect(400);
+    assert_eq!(answer.code(), "could-not-create-organizer");
+    let after: Vec<i64> = tables.iter().map(|table| app.rows(table)).collect();
+    assert_eq!(before, after);
+}
+
+#[actix_web::test]
+async fn two_writers_at_once_get_different_slugs() {
+    let app = App::new().await;
+    let body = json!({"title": "Same", "start_date": "2027-04-01", "end_date": "2027-04-01",
+        "venue": {"venue": "Hall"}, "categories": ["Music"]});
+    let answers = join_all((0..16).map(|_| app.post("/events", &body))).await;
+    let mut slugs: Vec<String> = Vec::new();
+    for answer in answers {
+        let answer = answer.expect(201);
+        slugs.push(answer.json["slug"].as_str().unwrap().to_owned());
+    }
+    slugs.sort();
+    slugs.dedup();
+    assert_eq!(slugs.len(), 16);
+    assert_eq!((app.rows("venues"), app.rows("terms")), (1, 1));
+    assert_eq!(app.get("/categories").await.json["categories"][0]["count"], 16);
+}
+
+#[actix_web::test]
+async fn concurrent_patches_lose_no_update() {
+    let app = App::new().await;
+    let id = app.event(json!({})).await;
+    let path = format!("/events/{id}");
+    let fields = ["title", "description", "excerpt", "cost", "slug", "website"];
+    let value = |name: &str, round: usize| match name {
+        "website" => format!("https://example.org/{round}"),
+        _ => format!("{name}-{round}"),
+    };
+    for round in 0..5 {
+        let writes = fields.iter().map(|name| {
+            let body = json!({*name: value(name, round)});
+            let (app, path) = (&app, path.clone());
+            async move { app.patch(&path, &body).await.expect(200) }
+        });
+        join_all(writes).await;
+        let now = app.get(&path).await.json;
+        for name in fields {
+            let shown = now[name].as_str().unwrap();
+            assert!(shown.contains(&value(name, round)), "{name} lost in round {round}: {shown}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn readers_and_writers_together_meet_no_failure() {
+    let app = App::new().await;
+    let write = |number: usize| {
+        let app = &app;
+        async move {
+            let mut ids = Vec::new();
+            for round in 0..8 {
+                let id = app
+                    .event(json!({"title": format!("w{number}"), "tags": [format!("t{}", round % 3)], "venue": {"venue": format!("v{}", number % 4)}}))
+                    .await;
+                app.patch(
+                    &format!("/events/{id}"),
+                    &json!({"start_date": format!("2027-04-0{} 09:00", round % 8 + 1)}),
+                )
+                .await
+                .expect(200);
+                ids.push(id);
+            }
+            app.delete(&format!("/events/{}", ids[0])).await.expect(200);
+        }
+    };
+    let read = |number: usize| {
+        let app = &app;
+        async move {
+            for _ in 0..16 {
+                let path =
+                    ["/events", "/venues", "/tags?hide_empty=0", "/events?search=w1"][number % 4];
+                app.get(path).await.expect(200);
+            }
+        }
+    };
+    let (writers, readers) = (join_all((0..16).map(write)), join_all((0..16).map(read)));
+    join(writers, readers).await;
+    assert_eq!(app.get("/events").await.json["total"], 16 * 7);
+    let counts = app.get("/tags").await;
+    let counted: i64 = counts.json["tags"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|tag| tag["count"].as_i64())
+        .sum();
+    assert_eq!(counted, 16 * 7);
+}
