@@ -76,7 +76,7 @@ samples_calendar() {
     keep_key calendar sh -c "od -An -N16 -tx1 /dev/urandom | tr -d ' \n'"
     # Read at the very first start only: the key of the administrator.
     key=$(demo_key calendar)
-    ADMIN_KEY=$key load_once calendar samples/calendar "$bin/calendar" load samples/calendar/*
+    ADMIN_KEY=$key load_once calendar samples/calendar.ndjson "$bin/calendar" load samples/calendar.ndjson
 }
 address_of_calendar() { echo "http://127.0.0.1:8085   key $(demo_key calendar)"; }
 try_calendar() { echo "curl 'http://127.0.0.1:8085/calendar/events/v1/events?per_page=1'"; }
