@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::file_query::{FileQuery, FileRow, Found, Place, Position};
 
 pub mod bitmap;
+pub mod cluster;
 pub mod embedded;
 
 /// Why an engine did not answer.

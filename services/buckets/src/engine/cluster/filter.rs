@@ -1,6 +1,5 @@
 //! A file search as a condition on the rows of the table.
 
-use super::link::ClusterError;
 use super::pattern;
 use super::sql;
 use crate::engine::EngineError;

@@ -19,6 +19,8 @@ pub(super) struct Record {
     pub(super) journal: Journal,
     /// Batches of dead rows that are still stored and must not be shown.
     pub(super) dead: Vec<u64>,
+    /// The largest number that a batch of dead rows ever had; older states know them by it.
+    pub(super) last_batch: u64,
 }
 
 impl Record {
@@ -71,7 +73,11 @@ pub(super) fn latest(
 }
 
 /// Version and purges of the newest state.
-pub(super) fn mark(link: &Link, tables: &Tables, limits: &Limits) -> Result<(u64, u64), ClusterError> {
+pub(super) fn mark(
+    link: &Link,
+    tables: &Tables,
+    limits: &Limits,
+) -> Result<(u64, u64), ClusterError> {
     let table = &tables.all_journal;
     let statement = format!(
         "SELECT version, purges FROM {table} ORDER BY version DESC LIMIT 1 \

@@ -61,8 +61,9 @@ impl ClusterError {
 impl From<ClusterError> for EngineError {
     fn from(error: ClusterError) -> Self {
         match error {
-            ClusterError::Stopped
-            | ClusterError::Server { code: TOO_SLOW | CANCELLED, .. } => Self::Stopped,
+            ClusterError::Stopped | ClusterError::Server { code: TOO_SLOW | CANCELLED, .. } => {
+                Self::Stopped
+            }
             ClusterError::Server { code: EXPRESSION, .. } => Self::Unsupported(
                 "the cluster's regular expressions cannot hold one that large".to_owned(),
             ),

@@ -77,7 +77,7 @@ impl Servers {
     /// A table or system table on one server per shard, for a `FROM`.
     pub(super) fn across(&self, database: &str, table: &str) -> String {
         match &self.cluster {
-            Some(name) => format!("cluster({}, {database}, {table})", sql::text(name)),
+            Some(name) => format!("cluster({}, {database}.{table})", sql::text(name)),
             None => format!("{database}.{table}"),
         }
     }

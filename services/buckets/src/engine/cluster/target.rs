@@ -62,7 +62,9 @@ impl fmt::Debug for Target {
 /// Whether a text may stand in a statement as the name of a database or cluster.
 pub(super) fn is_name(text: &str) -> bool {
     let fine = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    !text.is_empty() && text.bytes().all(fine) && !text.starts_with(|first: char| first.is_ascii_digit())
+    !text.is_empty()
+        && text.bytes().all(fine)
+        && !text.starts_with(|first: char| first.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -71,7 +73,8 @@ mod tests {
 
     #[test]
     fn user_and_password_leave_the_url() {
-        let target = Target::parse("https://us%40er:pass%2Fword@host:8443/?database=files").unwrap();
+        let target =
+            Target::parse("https://us%40er:pass%2Fword@host:8443/?database=files").unwrap();
         assert_eq!(target.base.as_str(), "https://host:8443/");
         assert_eq!((target.user.as_str(), target.password.as_str()), ("us@er", "pass/word"));
         assert_eq!(target.database, "files");
@@ -82,7 +85,8 @@ mod tests {
 
     #[test]
     fn a_wrong_url_is_refused_without_being_quoted() {
-        for text in ["secret", "ftp://u:secret@host/", "http://u:secret@:9/", "http://h/?database=a;b"]
+        for text in
+            ["secret", "ftp://u:secret@host/", "http://u:secret@:9/", "http://h/?database=a;b"]
         {
             let error = Target::parse(text).unwrap_err().to_string();
             assert!(error.starts_with("CLUSTER_URL") && !error.contains("secret"), "{error}");

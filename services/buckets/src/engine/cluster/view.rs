@@ -57,11 +57,17 @@ impl View {
         let counts = &self.snapshot.counts;
         let wanted = |bucket: &u64| query.excluded_buckets.binary_search(bucket).is_err();
         match &query.buckets {
-            None => counts.iter().filter(|(bucket, _)| wanted(bucket)).map(|(_, count)| count).sum(),
+            None => {
+                counts.iter().filter(|(bucket, _)| wanted(bucket)).map(|(_, count)| count).sum()
+            }
             Some(buckets) => {
                 let mut named = buckets.clone();
                 named.dedup();
-                named.iter().filter(|bucket| wanted(bucket)).filter_map(|bucket| counts.get(bucket)).sum()
+                named
+                    .iter()
+                    .filter(|bucket| wanted(bucket))
+                    .filter_map(|bucket| counts.get(bucket))
+                    .sum()
             }
         }
     }

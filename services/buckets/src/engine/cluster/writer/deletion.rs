@@ -1,0 +1,202 @@
+//! Getting rows out of the tables: mutations, and waiting for them.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use super::super::journal::dead_in;
+use super::super::link::ClusterError;
+use super::super::rows::Rows;
+use super::super::schema::{Server, Tables};
+use super::super::sql;
+use super::ClusterWriter;
+use crate::engine::Journal;
+
+const POLL: Duration = Duration::from_millis(50);
+/// Old parts live for a second; then a look at the table clears them away.
+const WAKE_AFTER: Duration = Duration::from_millis(1_500);
+/// A server that has not finished by then has a fault of its own.
+const LONGEST: Duration = Duration::from_secs(6 * 3_600);
+
+impl ClusterWriter {
+    /// Deletes rows that no state shows, and waits until they are gone.
+    pub(super) fn drop_rows_behind(&self, last: u64) -> Result<(), ClusterError> {
+        let condition = format!("id > {last}");
+        let mut touched = Vec::new();
+        for server in self.servers.all() {
+            if self.count(server, &condition)? > 0 {
+                let files = &self.tables.files;
+                self.link
+                    .ask(&server.url, &format!("ALTER TABLE {files} DELETE WHERE {condition}"))?;
+                touched.push(server);
+            }
+        }
+        touched.into_iter().try_for_each(|server| self.wait_for_mutations(server))
+    }
+
+    /// Starts deleting the batches of dead rows.
+    pub(super) fn delete_dead(&self) -> Result<(), ClusterError> {
+        let Tables { files, dead, .. } = &self.tables;
+        let batches = &self.record.dead;
+        let statement = format!(
+            "ALTER TABLE {files} DELETE WHERE bucket IN (SELECT bucket FROM {dead} WHERE batch IN {}) \
+             AND {}",
+            sql::numbers(batches),
+            dead_in(dead, batches)
+        );
+        self.everywhere(&statement)
+    }
+
+    /// Forgets batches of dead rows once they are deleted; starts the deletion again where a
+    /// process was killed before it could.
+    pub(super) fn settle(&mut self) -> Result<(), ClusterError> {
+        if self.record.dead.is_empty() {
+            return Ok(());
+        }
+        for server in self.servers.all() {
+            if self.running_mutations(server)? > 0 {
+                return Ok(());
+            }
+        }
+        let condition = self.record.is_dead(&self.tables);
+        for server in self.servers.all() {
+            if self.count(server, &condition)? > 0 {
+                return self.delete_dead();
+            }
+        }
+        let (journal, purges) = (self.record.journal.clone(), self.record.purges);
+        self.commit(journal, Vec::new(), purges)?;
+        self.everywhere(&format!("TRUNCATE TABLE {}", self.tables.dead))
+    }
+
+    /// Hides a bucket or what lies below a prefix, deletes it and waits until no file on disk
+    /// holds it any more; gives the number of files that were visible.
+    pub(super) fn purge(
+        &mut self,
+        removal: i64,
+        bucket: u64,
+        prefix: Option<&str>,
+    ) -> Result<u64, ClusterError> {
+        let mut condition = format!("bucket = {bucket}");
+        if let Some(prefix) = prefix {
+            condition.push_str(&format!(" AND startsWith(path, {})", sql::text(prefix)));
+        }
+        let visible = self.record.visible(&self.tables);
+        let mut hidden = 0;
+        for server in self.servers.one_of_each_shard() {
+            hidden += self.count(server, &format!("{visible} AND {condition}"))?;
+        }
+        // Mutations are kept as text on the server, so they name numbers and no paths.
+        let batch = self.new_batch()?;
+        let Tables { files, dead, .. } = &self.tables;
+        let columns = if prefix.is_some() { "0, id" } else { "run, 0" };
+        self.everywhere(&format!(
+            "INSERT INTO {dead} SELECT DISTINCT {batch}, bucket, {columns} FROM {files} \
+             WHERE {condition}"
+        ))?;
+        let mut batches = self.record.dead.clone();
+        batches.push(batch);
+        let journal = Journal {
+            sequence: self.record.journal.sequence + 1,
+            removal: Some(removal),
+            ..self.record.journal.clone()
+        };
+        self.commit(journal, batches, self.record.purges + 1)?;
+        self.delete_dead()?;
+        for server in self.servers.all() {
+            self.wait_for_mutations(server)?;
+        }
+        self.settle()?;
+        for server in self.servers.all() {
+            self.wait_for_old_parts(server)?;
+        }
+        Ok(hidden)
+    }
+
+    /// A number for dead rows that no earlier attempt used.
+    pub(super) fn new_batch(&self) -> Result<u64, ClusterError> {
+        let statement = format!("SELECT max(batch) FROM {} FORMAT RowBinary", self.tables.dead);
+        let mut last = self.record.last_batch;
+        for server in self.servers.all() {
+            last = last.max(Rows::of(&self.link.ask(&server.url, &statement)?).u64()?);
+        }
+        Ok(last + 1)
+    }
+
+    /// Runs a statement on every server.
+    pub(super) fn everywhere(&self, statement: &str) -> Result<(), ClusterError> {
+        let mut servers = self.servers.all().iter();
+        servers.try_for_each(|server| self.link.ask(&server.url, statement).map(drop))
+    }
+
+    fn count(&self, server: &Server, condition: &str) -> Result<u64, ClusterError> {
+        let files = &self.tables.files;
+        let statement = format!("SELECT count() FROM {files} WHERE {condition} FORMAT RowBinary");
+        Rows::of(&self.link.ask(&server.url, &statement)?).u64()
+    }
+
+    /// The condition that a row of a system table is about the files.
+    fn about_files(&self) -> String {
+        let (database, table) = (&self.tables.database, Tables::bare(&self.tables.files));
+        format!("database = {} AND table = {}", sql::text(database), sql::text(table))
+    }
+
+    fn running_mutations(&self, server: &Server) -> Result<u64, ClusterError> {
+        let statement = format!(
+            "SELECT count() FROM system.mutations WHERE {} AND NOT is_done FORMAT RowBinary",
+            self.about_files()
+        );
+        Rows::of(&self.link.ask(&server.url, &statement)?).u64()
+    }
+
+    fn wait_for_mutations(&self, server: &Server) -> Result<(), ClusterError> {
+        self.wait("a deletion", || Ok(self.running_mutations(server)? == 0))
+    }
+
+    /// Waits until the parts that the last mutations replaced are deleted.
+    fn wait_for_old_parts(&self, server: &Server) -> Result<(), ClusterError> {
+        let old = self.inactive_parts(server)?;
+        let started = Instant::now();
+        let mut woken = false;
+        self.wait("the deletion of old parts", || {
+            if self.inactive_parts(server)?.is_disjoint(&old) {
+                return Ok(true);
+            }
+            if !woken && started.elapsed() > WAKE_AFTER {
+                woken = true;
+                // A mutation of nothing lets the server look at the table now instead of later.
+                let files = &self.tables.files;
+                self.link.ask(&server.url, &format!("ALTER TABLE {files} DELETE WHERE 0"))?;
+            }
+            Ok(false)
+        })
+    }
+
+    fn inactive_parts(&self, server: &Server) -> Result<BTreeSet<String>, ClusterError> {
+        let statement = format!(
+            "SELECT name FROM system.parts WHERE {} AND NOT active FORMAT RowBinary",
+            self.about_files()
+        );
+        let answer = self.link.ask(&server.url, &statement)?;
+        let mut rows = Rows::of(&answer);
+        let mut names = BTreeSet::new();
+        while !rows.is_at_end() {
+            names.insert(rows.text()?);
+        }
+        Ok(names)
+    }
+
+    fn wait(
+        &self,
+        what: &str,
+        mut done: impl FnMut() -> Result<bool, ClusterError>,
+    ) -> Result<(), ClusterError> {
+        let started = Instant::now();
+        while !done()? {
+            if started.elapsed() > LONGEST {
+                return Err(ClusterError::Wrong(format!("the cluster does not finish {what}")));
+            }
+            std::thread::sleep(POLL);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,200 @@
+//! What a publish replaces. Every server compares the rows that it holds itself: a bucket never
+//! lies on two shards.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::super::link::ClusterError;
+use super::super::rows::Rows;
+use super::super::sql;
+use super::super::view;
+use super::ClusterWriter;
+use crate::engine::{Mode, NamedBucket, PublishCounts};
+
+/// Rows that are compared at a time; a server holds their paths in memory meanwhile.
+const MOST_ROWS: u64 = 2_000_000;
+/// Buckets that are compared at a time.
+const MOST_BUCKETS: usize = 2_000;
+
+/// A part of the buckets; of a large one a part of its paths.
+struct Share {
+    buckets: Vec<u64>,
+    /// How many parts the paths are in, and which one this is.
+    parts: u64,
+    part: u64,
+}
+
+impl ClusterWriter {
+    /// Counts what the publish does and marks the rows that it replaces, in a batch of its own.
+    pub(super) fn replaced(
+        &self,
+        mode: Mode,
+        named: &[NamedBucket],
+    ) -> Result<(PublishCounts, Option<u64>), ClusterError> {
+        let named: HashSet<u64> = named.iter().map(|bucket| bucket.id).collect();
+        let batch = self.new_batch()?;
+        let mut counts = PublishCounts::default();
+        let mut marked = false;
+        for share in self.shares(&named)? {
+            let (share_counts, dead) = self.compare(mode, &share, &named)?;
+            counts.added += share_counts.added;
+            counts.replaced += share_counts.replaced;
+            counts.removed += share_counts.removed;
+            counts.duplicates += share_counts.duplicates;
+            marked |= dead;
+            if dead {
+                self.mark_dead(mode, &share, &named, batch)?;
+            }
+        }
+        Ok((counts, marked.then_some(batch)))
+    }
+
+    /// Cuts the buckets that the publish touches into shares.
+    fn shares(&self, named: &HashSet<u64>) -> Result<Vec<Share>, ClusterError> {
+        let mut weights = view::counts(&self.link, &self.tables, &self.record)?;
+        weights.retain(|bucket, _| named.contains(bucket));
+        let statement = format!(
+            "SELECT bucket, count() FROM {} WHERE id > {} GROUP BY bucket FORMAT RowBinary",
+            self.tables.all_files,
+            self.record.cutoff()
+        );
+        let answer = self.link.ask(&self.link.target.base, &statement)?;
+        let mut rows = Rows::of(&answer);
+        while !rows.is_at_end() {
+            let (bucket, files) = (rows.u64()?, rows.u64()?);
+            *weights.entry(bucket).or_default() += files;
+        }
+        Ok(shares_of(&weights))
+    }
+
+    /// The groups of a share: new and old ids per bucket and path.
+    fn groups(&self, share: &Share, named: &HashSet<u64>) -> String {
+        let cutoff = self.record.cutoff();
+        let old: Vec<u64> =
+            share.buckets.iter().copied().filter(|bucket| named.contains(bucket)).collect();
+        let mut condition = format!("bucket IN {}", sql::numbers(&share.buckets));
+        if share.parts > 1 {
+            condition
+                .push_str(&format!(" AND cityHash64(path) % {} = {}", share.parts, share.part));
+        }
+        if !self.record.dead.is_empty() {
+            condition.push_str(&format!(" AND NOT {}", self.record.is_dead(&self.tables)));
+        }
+        format!(
+            "SELECT bucket, path, groupArrayIf(id, id > {cutoff}) AS fresh, \
+             groupArrayIf(id, id <= {cutoff} AND bucket IN {}) AS old \
+             FROM {} WHERE {condition} GROUP BY bucket, path",
+            sql::numbers(&old),
+            self.tables.files
+        )
+    }
+
+    /// Counts a share and tells whether rows of it are replaced.
+    fn compare(
+        &self,
+        mode: Mode,
+        share: &Share,
+        named: &HashSet<u64>,
+    ) -> Result<(PublishCounts, bool), ClusterError> {
+        let statement = format!(
+            "SELECT toUInt64(sum(notEmpty(fresh) AND empty(old))), \
+             toUInt64(sum(notEmpty(fresh) AND notEmpty(old))), \
+             toUInt64(sum(if(empty(fresh), length(old), 0))), \
+             toUInt64(sum(if(empty(fresh), 0, length(fresh) - 1))) \
+             FROM ({}) FORMAT RowBinary",
+            self.groups(share, named)
+        );
+        let mut counts = PublishCounts::default();
+        for server in self.servers.one_of_each_shard() {
+            let answer = self.link.ask(&server.url, &statement)?;
+            let mut rows = Rows::of(&answer);
+            counts.added += rows.u64()?;
+            counts.replaced += rows.u64()?;
+            counts.removed += rows.u64()?;
+            counts.duplicates += rows.u64()?;
+        }
+        if mode == Mode::Append {
+            counts.removed = 0;
+        }
+        Ok((counts, counts.replaced + counts.removed + counts.duplicates > 0))
+    }
+
+    /// Stores which rows of a share are replaced: repeated paths of the run and, when files are
+    /// added, old rows of equal path by their ids; otherwise whole runs of a bucket.
+    fn mark_dead(
+        &self,
+        mode: Mode,
+        share: &Share,
+        named: &HashSet<u64>,
+        batch: u64,
+    ) -> Result<(), ClusterError> {
+        let (dead, files) = (&self.tables.dead, &self.tables.files);
+        let repeated = "arrayPopBack(arraySort(fresh))";
+        let ids = match mode {
+            Mode::Replace => repeated.to_owned(),
+            Mode::Append => format!("arrayConcat({repeated}, if(empty(fresh), fresh, old))"),
+        };
+        self.everywhere(&format!(
+            "INSERT INTO {dead} SELECT {batch}, bucket, 0, arrayJoin({ids}) FROM ({})",
+            self.groups(share, named)
+        ))?;
+        if mode == Mode::Append {
+            return Ok(());
+        }
+        let old: Vec<u64> =
+            share.buckets.iter().copied().filter(|bucket| named.contains(bucket)).collect();
+        self.everywhere(&format!(
+            "INSERT INTO {dead} SELECT DISTINCT {batch}, bucket, run, 0 FROM {files} \
+             WHERE bucket IN {} AND id <= {}",
+            sql::numbers(&old),
+            self.record.cutoff()
+        ))
+    }
+}
+
+fn shares_of(weights: &BTreeMap<u64, u64>) -> Vec<Share> {
+    let mut shares = Vec::new();
+    let mut buckets = Vec::new();
+    let mut rows = 0;
+    for (&bucket, &weight) in weights {
+        if weight > MOST_ROWS {
+            let parts = weight.div_ceil(MOST_ROWS);
+            shares.extend((0..parts).map(|part| Share { buckets: vec![bucket], parts, part }));
+            continue;
+        }
+        if rows + weight > MOST_ROWS || buckets.len() >= MOST_BUCKETS {
+            shares.push(Share { buckets: std::mem::take(&mut buckets), parts: 1, part: 0 });
+            rows = 0;
+        }
+        buckets.push(bucket);
+        rows += weight;
+    }
+    if !buckets.is_empty() {
+        shares.push(Share { buckets, parts: 1, part: 0 });
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_hold_every_bucket_once_and_large_ones_in_parts() {
+        let weights = BTreeMap::from([(1, 1_500_000), (2, 1_000_000), (3, 4_100_000), (4, 5)]);
+        let shares: Vec<(Vec<u64>, u64, u64)> = shares_of(&weights)
+            .into_iter()
+            .map(|share| (share.buckets, share.parts, share.part))
+            .collect();
+        let expected = [
+            (vec![1], 1, 0),
+            (vec![3], 3, 0),
+            (vec![3], 3, 1),
+            (vec![3], 3, 2),
+            (vec![2, 4], 1, 0),
+        ];
+        assert_eq!(shares, expected);
+        let many: BTreeMap<u64, u64> = (0..4_500).map(|bucket| (bucket, 1)).collect();
+        let sizes: Vec<usize> = shares_of(&many).iter().map(|share| share.buckets.len()).collect();
+        assert_eq!(sizes, [2_000, 2_000, 500]);
+    }
+}

@@ -1,0 +1,112 @@
+//! The cluster engine against real servers, where `TEST_CLICKHOUSE_URL` names one.
+
+use std::io::Write;
+use std::time::{Duration, Instant, SystemTime};
+
+use buckets::engine::cluster::{Cluster, ClusterIndex};
+use buckets::engine::{EngineError, FileIndex, Limits, Mode, NamedBucket, NewFile};
+use buckets::model::expression::Expression;
+use buckets::model::file_query::{FileQuery, Matching};
+use buckets::model::keywords::Keywords;
+use proptest::prelude::*;
+
+use crate::conformance::{Pair, query, step};
+
+/// A generation of its own in the servers of `scripts/lib/clickhouse.sh`.
+#[derive(Clone)]
+struct Throwaway {
+    cluster: Cluster,
+    generation: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Servers {
+    One,
+    Shards,
+    Replicas,
+}
+
+impl Throwaway {
+    /// `None` where there is no server.
+    fn on(servers: Servers) -> Option<Self> {
+        let url = std::env::var("TEST_CLICKHOUSE_URL").ok()?;
+        let name = std::env::var("TEST_CLICKHOUSE_CLUSTER").unwrap();
+        let name = match servers {
+            Servers::One => None,
+            Servers::Shards => Some(name),
+            Servers::Replicas => Some(format!("{name}_replicas")),
+        };
+        let cluster = Cluster::connect(&url, name.as_deref()).unwrap();
+        Some(Self { cluster, generation: fresh_number() })
+    }
+
+    fn open(&self) -> ClusterIndex {
+        self.cluster.open_or_create(self.generation).unwrap()
+    }
+
+    fn remove(&self) {
+        self.cluster.remove(self.generation).unwrap();
+    }
+}
+
+/// A number that no other test uses, in this process or another one.
+fn fresh_number() -> u32 {
+    use std::hash::{BuildHasher, RandomState};
+    (RandomState::new().hash_one(SystemTime::now()) >> 33) as u32
+}
+
+#[test]
+fn servers_are_named_or_their_absence_is_told() {
+    match std::env::var("TEST_CLICKHOUSE_URL") {
+        Ok(_) => assert!(Throwaway::on(Servers::Shards).is_some()),
+        // Past the capture of the test's output, so that it is seen without a failure.
+        Err(_) => writeln!(
+            std::io::stderr().lock(),
+            "WARNING: the tests of the cluster engine were left out: TEST_CLICKHOUSE_URL is not set."
+        )
+        .unwrap(),
+    }
+}
+
+/// RE2 knows these only between ASCII letters, so the cluster refuses them.
+fn is_known(query: &FileQuery) -> bool {
+    match &query.matching {
+        Matching::Expression(expression) => {
+            !["\\b", "\\B"].iter().any(|boundary| expression.source().contains(boundary))
+        }
+        Matching::All | Matching::Words(_) => true,
+    }
+}
+
+fn conforms(servers: Servers, cases: u32) {
+    if Throwaway::on(servers).is_none() {
+        return;
+    }
+    let config = ProptestConfig { cases, max_shrink_iters: 30, ..ProptestConfig::default() };
+    let inputs = (prop::collection::vec(step(), 1..6), prop::collection::vec(query(), 40));
+    proptest::test_runner::TestRunner::new(config)
+        .run(&inputs, |(steps, mut queries)| {
+            queries.retain(is_known);
+            let throwaway = Throwaway::on(servers).unwrap();
+            let opened = throwaway.clone();
+            Pair::new(move || Box::new(opened.open())).check(&steps, &queries);
+            throwaway.remove();
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn two_shards_answer_like_the_model() {
+    conforms(Servers::Shards, 12);
+}
+
+#[test]
+fn one_server_answers_like_the_model() {
+    conforms(Servers::One, 4);
+}
+
+#[test]
+fn two_replicas_answer_like_the_model() {
+    conforms(Servers::Replicas, 4);
+}
