@@ -15,7 +15,7 @@ use crate::model::slug;
 use crate::reply;
 use crate::request::{Conditions, Input};
 use crate::state::{Scene, State};
-use crate::store::{entities, event_list, events};
+use crate::store::{entities, event_list, events, terms};
 use crate::wire::decode::Problems;
 use crate::wire::describe::{EventCreate, EventListQuery, EventQuery, EventUpdate};
 use crate::wire::envelope::{EventListJson, frame};
@@ -173,8 +173,11 @@ pub async fn list_events(input: Input, state: Data<State>) -> Result<HttpRespons
     let fields = input.fields.clone();
     let json = state
         .read(input, |scene, params| {
-            let list =
+            let mut list =
                 scene.read_list(|facts, lister| list_input::events(&params, facts, lister))?;
+            if let Some(named) = &mut list.filter.categories {
+                *named = terms::with_descendants(scene.db, named)?;
+            }
             let (ids, total) = event_list::page(scene.db, &list.filter, list.paging)?;
             if ids.is_empty() && list.paging.page > 1 {
                 return Err(Error::NoSuchPage("event"));

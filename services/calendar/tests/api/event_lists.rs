@@ -39,6 +39,8 @@ async fn season(app: &App) -> Season {
     make("a", 1, json!({"venue": hall, "categories": [jazz], "tags": ["live"], "featured": true, "description": "Late Night Ärzte session"})).await;
     make("b", 2, json!({"venue": [hall, barn], "categories": [music], "organizer": ann})).await;
     make("c", 3, json!({"venue": graz, "categories": ["Art"], "tags": ["live", "open air"], "excerpt": "night Late 50% off"})).await;
+    // Digits that are no slug would be read as an id, and unknown ids are skipped.
+    app.make("/tags", json!({"name": "2027"})).await;
     make("d", 4, json!({"tags": ["2027"], "sticky": true})).await;
     make("hidden", 5, json!({"hide_from_listings": true, "tags": ["live"]})).await;
     make("draft", 6, json!({"status": "draft", "tags": ["live"]})).await;

@@ -41,7 +41,7 @@ fn fill(db: &mut Db) -> Result<(), StoreError> {
          website, show_map, show_map_link, listed, sticky, featured, sequence, search_ci, pub, is_long) {numbers} \
          select i, 1, 'publish', 't', '', '', 's' || i, i, i, i, 1800000000 + i * 7200, 1800003600 + i * 7200, \
          1800000000 + i * 7200, 1800003600 + i * 7200, 'UTC', {no}, '[]', '', {no}, {no}, {yes}, {no}, {no}, 0, \
-         'title ' || i, 1, 0 from n"
+         'title ' || i, case when i % 10 = 0 then 0 else 1 end, 0 from n"
         ),
     )?;
     run(
@@ -59,9 +59,7 @@ fn fill(db: &mut Db) -> Result<(), StoreError> {
          1800003600 + i * 7200 from n"
         ),
     )?;
-    if let Db::Pg(conn) = db {
-        diesel::sql_query("analyze").execute(conn)?;
-    } else {
+    if matches!(db, Db::Sqlite(_)) {
         run(db, "insert into events_fts (rowid, search_ci) select id, search_ci from events")?;
     }
     Ok(())
@@ -104,22 +102,22 @@ async fn list_statements_use_their_indexes() {
         ("children", children, &["events_parent", "events_list"]),
         ("place", geo, &["event_venues"]),
     ];
-    let explain = move |db: &mut Db| -> Result<(), StoreError> {
-        fill(db)?;
-        for (name, filter, indexes) in cases {
-            let geo = filter.geo.is_some().then_some(&[1_i64, 2][..]);
-            let plan = plan(db, &filter, geo)?;
-            assert!(indexes.iter().any(|index| plan.contains(index)), "{name}:\n{plan}");
-            let scans = plan
-                .lines()
-                .any(|line| line.trim() == "SCAN e" || line.contains("Seq Scan on events"));
-            assert!(!scans, "{name} reads the whole table:\n{plan}");
-            if matches!(name, "default" | "category" | "privileged") {
-                let sorts = plan.contains("TEMP B-TREE") || plan.contains("Sort Key");
-                assert!(!sorts, "{name} sorts:\n{plan}");
-            }
+    app.state.pools.write_blocking(fill).unwrap();
+    let mut db = app.state.pools.connect().unwrap();
+    if let Db::Pg(conn) = &mut db {
+        // Statistics and the visibility map, which the server gathers by itself in time.
+        diesel::sql_query("vacuum analyze").execute(conn).unwrap();
+    }
+    for (name, filter, indexes) in cases {
+        let geo = filter.geo.is_some().then_some(&[1_i64, 2][..]);
+        let plan = plan(&mut db, &filter, geo).unwrap();
+        assert!(indexes.iter().any(|index| plan.contains(index)), "{name}:\n{plan}");
+        let scans =
+            plan.lines().any(|line| line.trim() == "SCAN e" || line.contains("Seq Scan on events"));
+        assert!(!scans, "{name} reads the whole table:\n{plan}");
+        if matches!(name, "default" | "category" | "privileged") {
+            let sorts = plan.contains("TEMP B-TREE") || plan.contains("Sort Key");
+            assert!(!sorts, "{name} sorts:\n{plan}");
         }
-        Ok(())
-    };
-    app.state.pools.write_blocking(explain).unwrap();
+    }
 }
