@@ -1,6 +1,7 @@
 //! The order of checks of keyed operations: key, rate, subscription and plan, scope of test keys.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::HttpRequest;
@@ -12,7 +13,7 @@ use crate::config::Settings;
 use crate::error::Error;
 use crate::model::instant;
 use crate::model::plan::{self, Bucket, Operation, Plan};
-use crate::state::{State, View};
+use crate::state::{Session, State, View};
 use crate::store::caller::{self, Holder, Known};
 use crate::store::domain_control::{self, Control};
 
@@ -27,7 +28,7 @@ pub struct Caller {
     /// The subscriber; none for a test key.
     pub subscriber: Option<i64>,
     /// The plan.
-    pub plan: Plan,
+    pub plan: Arc<Plan>,
     /// When the subscription ends.
     pub until: i64,
 }
@@ -78,11 +79,16 @@ fn key(request: &HttpRequest, settings: &Settings) -> Result<String, Error> {
 }
 
 /// Steps 5 to 7 of the order of checks.
-pub fn admit(db: &mut Db, view: &View, asked: &Asked) -> Result<Caller, Error> {
-    match caller::find(db, &auth::digest(&asked.key), view.now)? {
+pub fn admit(session: &mut Session<'_>, view: &View, asked: &Asked) -> Result<Caller, Error> {
+    let digest = auth::digest(&asked.key);
+    let known = match &mut session.kept {
+        Some(kept) => kept.find(session.db, &digest, view.now)?,
+        None => caller::find(session.db, &digest, view.now)?,
+    };
+    match known {
         Known::Live(holder) => {
             view.state.keys().note_use(holder.key);
-            admit_holder(view, asked, *holder)
+            admit_holder(view, asked, &holder)
         }
         Known::Dead => Err(invalid(&view.state)),
         Known::Unknown => admit_test(view, asked),
@@ -101,12 +107,12 @@ fn admit_test(view: &View, asked: &Asked) -> Result<Caller, Error> {
     }
     let rate = Quota::per_minute(settings.test_keys_rpm).shared_by(settings.rate_replicas);
     view.state.quotas().check(QuotaId::Address(asked.address).purpose("test"), rate, 1)?;
-    Ok(Caller { subscriber: None, plan: plan::test(), until: TEST_UNTIL })
+    Ok(Caller { subscriber: None, plan: Arc::new(plan::test()), until: TEST_UNTIL })
 }
 
-fn admit_holder(view: &View, asked: &Asked, holder: Holder) -> Result<Caller, Error> {
-    charge(view, asked, &holder)?;
-    let Some((plan, until)) = holder.subscription else { return Err(Error::NotInPlan) };
+fn admit_holder(view: &View, asked: &Asked, holder: &Holder) -> Result<Caller, Error> {
+    charge(view, asked, holder)?;
+    let Some((plan, until)) = holder.subscription.clone() else { return Err(Error::NotInPlan) };
     if until <= view.now && asked.operation != Operation::SubscriptionStatus {
         return Err(Error::Ended(instant::date(until)));
     }
@@ -194,9 +200,9 @@ impl State {
     ) -> Result<T, Error> {
         let view = self.view();
         let short = asked.operation.bucket() == Bucket::Search;
-        self.hop(short, move |db| {
-            let caller = admit(db, &view, &asked)?;
-            work(db, &view, &caller)
+        self.hop(short, move |mut session| {
+            let caller = admit(&mut session, &view, &asked)?;
+            work(session.db, &view, &caller)
         })
         .await
     }

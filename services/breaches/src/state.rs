@@ -12,6 +12,7 @@ use crate::config::Settings;
 use crate::error::Error;
 use crate::model::OptOut;
 use crate::snapshot::{self, Blocks, Shared, Snapshot};
+use crate::store::caller::Kept;
 use crate::store::opt_out::OptOuts;
 use crate::store::{block, meta};
 
@@ -54,9 +55,24 @@ impl View {
     }
 }
 
+/// A connection for the work of one request, and the keys that it remembers, if it does.
+pub struct Session<'s> {
+    /// The connection.
+    pub db: &'s mut Db,
+    /// Keys that this connection found.
+    pub kept: Option<&'s mut Kept>,
+}
+
+/// The connection of a worker thread, and the state that it belongs to.
+struct Own {
+    number: u64,
+    db: Db,
+    kept: Kept,
+}
+
 thread_local! {
-    /// The connection of a worker thread, for reads that are too short for a thread change.
-    static OWN: RefCell<Option<(u64, Db)>> = const { RefCell::new(None) };
+    /// For reads that are too short for a change of threads.
+    static OWN: RefCell<Option<Own>> = const { RefCell::new(None) };
 }
 
 impl State {
@@ -150,26 +166,26 @@ impl State {
     pub async fn hop<T: Send + 'static>(
         &self,
         short: bool,
-        work: impl FnOnce(&mut Db) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(Session<'_>) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         if short && self.inner.pools.backend() == Backend::Sqlite {
             return self.on_this_thread(work);
         }
-        self.inner.pools.read(work).await
+        self.inner.pools.read(|db| work(Session { db, kept: None })).await
     }
 
     fn on_this_thread<T>(
         &self,
-        work: impl FnOnce(&mut Db) -> Result<T, Error>,
+        work: impl FnOnce(Session<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let number = self.inner.number;
-        let mine = OWN.with_borrow_mut(Option::take).filter(|(owner, _)| *owner == number);
-        let mut db = match mine {
-            Some((_, db)) => db,
-            None => self.inner.pools.connect()?,
+        let mine = OWN.with_borrow_mut(Option::take).filter(|own| own.number == number);
+        let mut own = match mine {
+            Some(own) => own,
+            None => Own { number, db: self.inner.pools.connect()?, kept: Kept::default() },
         };
-        let result = work(&mut db);
-        OWN.set(Some((number, db)));
+        let result = work(Session { db: &mut own.db, kept: Some(&mut own.kept) });
+        OWN.set(Some(own));
         result
     }
 }

@@ -32,7 +32,7 @@ pub async fn subscription_status(
 ) -> Result<HttpResponse, Error> {
     let asked = Asked::read(&request, state.settings(), Operation::SubscriptionStatus, "")?;
     let status = state
-        .keyed(asked, |_, _, caller| Ok(SubscriptionStatus::new(caller.plan.clone(), caller.until)))
+        .keyed(asked, |_, _, caller| Ok(SubscriptionStatus::new(&caller.plan, caller.until)))
         .await?;
     Ok(HttpResponse::Ok().json(status))
 }

@@ -1,7 +1,13 @@
 //! Who stands behind a key, with everything that the order of checks asks for, in one statement.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use diesel::dsl::auto_type;
 use diesel::prelude::*;
+use diesel::query_builder::{AstPass, Query, QueryFragment};
+use diesel::sql_types::BigInt;
+use diesel::sqlite::Sqlite;
 use store::{Db, StoreError};
 
 use super::plan_feature::{FeatureRow, features};
@@ -13,10 +19,12 @@ use crate::model::plan::Plan;
 pub struct Holder {
     /// Number of the key; quotas hang on it.
     pub key: i64,
+    /// First second at which the key works no more.
+    pub expires_at: Option<i64>,
     /// Number of the subscriber.
     pub subscriber: i64,
     /// Plan and end of the subscription; none without one.
-    pub subscription: Option<(Plan, i64)>,
+    pub subscription: Option<(Arc<Plan>, i64)>,
 }
 
 /// What is known of a key.
@@ -27,7 +35,7 @@ pub enum Known {
     /// Revoked, expired, or its owner is gone.
     Dead,
     /// It works.
-    Live(Box<Holder>),
+    Live(Arc<Holder>),
 }
 
 #[derive(Queryable)]
@@ -96,9 +104,70 @@ pub fn find(db: &mut Db, digest: &[u8], now: i64) -> Result<Known, StoreError> {
                 per_minute: i32::try_from(per_minute).map_err(StoreError::broken)?,
                 features: features(columns)?,
             };
-            Some((plan, until))
+            Some((Arc::new(plan), until))
         }
         _ => None,
     };
-    Ok(Known::Live(Box::new(Holder { key: row.key, subscriber, subscription })))
+    let expires_at = row.expires_at;
+    Ok(Known::Live(Arc::new(Holder { key: row.key, expires_at, subscriber, subscription })))
+}
+
+/// Keys kept in memory; a service with more has PostgreSQL.
+const MOST: usize = 10_000;
+
+/// Live keys that one SQLite connection found, forgotten whenever the file changed.
+///
+/// SQLite tells a connection whether any other one, in whatever process, has committed since it last
+/// asked: so a key that another process revokes is dead at once, without a query for each request.
+#[derive(Debug, Default)]
+pub struct Kept {
+    version: Option<i64>,
+    holders: HashMap<[u8; 32], Arc<Holder>>,
+}
+
+impl Kept {
+    /// Looks a key up by its digest, in memory first.
+    pub fn find(&mut self, db: &mut Db, digest: &[u8; 32], now: i64) -> Result<Known, StoreError> {
+        let version = data_version(db)?;
+        if version.is_none() || version != self.version {
+            self.holders.clear();
+            self.version = version;
+        }
+        if let Some(holder) = self.holders.get(digest) {
+            let ended = holder.expires_at.is_some_and(|end| end <= now);
+            return Ok(if ended { Known::Dead } else { Known::Live(Arc::clone(holder)) });
+        }
+        let known = find(db, digest, now)?;
+        if let (Known::Live(holder), Some(_)) = (&known, version) {
+            if self.holders.len() < MOST {
+                self.holders.insert(*digest, Arc::clone(holder));
+            }
+        }
+        Ok(known)
+    }
+}
+
+/// `PRAGMA data_version` as a statement that is prepared once.
+#[derive(Clone, Copy, diesel::query_builder::QueryId)]
+struct DataVersion;
+
+impl Query for DataVersion {
+    type SqlType = BigInt;
+}
+
+impl QueryFragment<Sqlite> for DataVersion {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql("PRAGMA data_version");
+        Ok(())
+    }
+}
+
+impl RunQueryDsl<SqliteConnection> for DataVersion {}
+
+/// Changes when another connection has committed; none for PostgreSQL, which has nothing like it.
+fn data_version(db: &mut Db) -> Result<Option<i64>, StoreError> {
+    match db {
+        Db::Sqlite(conn) => Ok(Some(DataVersion.get_result(conn)?)),
+        Db::Pg(_) => Ok(None),
+    }
 }

@@ -44,11 +44,11 @@ pub struct SubscriptionStatus {
 
 impl SubscriptionStatus {
     /// The state of a subscription to `plan` that ends at `until`.
-    pub fn new(plan: Plan, until: i64) -> Self {
-        let features = plan.features;
+    pub fn new(plan: &Plan, until: i64) -> Self {
+        let features = &plan.features;
         Self {
-            subscription_name: plan.name,
-            description: features.description,
+            subscription_name: plan.name.clone(),
+            description: features.description.clone(),
             subscribed_until: instant::without_zone(until),
             rpm: plan.per_minute,
             domain_search_max_breached_accounts: features.max_domain_size,
