@@ -113,7 +113,8 @@ impl web::Cli for Cli {
 impl Cli {
     fn serve(self) -> anyhow::Result<ExitCode> {
         let shop = self.workshop()?;
-        let state = State::open(shop, self.settings.clone()).context("the index cannot be opened")?;
+        let state =
+            State::open(shop, self.settings.clone()).context("the index cannot be opened")?;
         web::serve(&self.web, Buckets::new(state))
     }
 

@@ -45,9 +45,5 @@ pub fn document() -> utoipa::openapi::OpenApi {
 
 /// Registers every path.
 pub fn register(config: &mut ServiceConfig<'_>) {
-    config
-        .service(files::find)
-        .service(buckets::list)
-        .service(stats::get)
-        .service(account::get);
+    config.service(files::find).service(buckets::list).service(stats::get).service(account::get);
 }

@@ -146,9 +146,15 @@ async fn follow(state: State) {
     }
 }
 
-/// The request target with the key blotted out.
+/// Bytes of a request target that the log shows.
+const LONGEST_LOGGED: usize = 2_048;
+
+/// The request target with the key blotted out, and cut where it is very long.
 fn without_key(uri: &Uri) -> Cow<'_, str> {
     let target = uri.path_and_query().map_or("/", |target| target.as_str());
+    if target.len() > LONGEST_LOGGED {
+        return Cow::Owned(format!("{}?...", uri.path().get(..256).unwrap_or(uri.path())));
+    }
     let Some((path, query)) = target.split_once('?') else {
         return Cow::Borrowed(target);
     };
@@ -166,8 +172,11 @@ mod tests {
 
     #[test]
     fn the_log_never_shows_a_key() {
-        let uri: Uri = "/api/v2/files?a=1&access_token=secret&b&acces%73_token=other".parse().unwrap();
+        let uri: Uri =
+            "/api/v2/files?a=1&access_token=secret&b&acces%73_token=other".parse().unwrap();
         assert_eq!(without_key(&uri), "/api/v2/files?a=1&access_token=***&b&access_token=***");
         assert_eq!(without_key(&"/x".parse().unwrap()), "/x");
+        let long: Uri = format!("/x?access_token=secret&{}", "a".repeat(3_000)).parse().unwrap();
+        assert_eq!(without_key(&long), "/x?...");
     }
 }

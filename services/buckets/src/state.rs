@@ -55,9 +55,8 @@ impl State {
         let folder = shop.generation_folder(now.generation);
         let index: Arc<dyn FileIndex> = Arc::new(EmbeddedIndex::open_or_create(&folder)?);
         settle(&shop.pools, &index.snapshot().journal, "{}", shop.clock.unix())?;
-        let catalog = shop
-            .pools
-            .read_blocking(|db| Catalog::read(db, index, now.generation, now.version))?;
+        let catalog =
+            shop.pools.read_blocking(|db| Catalog::read(db, index, now.generation, now.version))?;
         metrics::published(&catalog);
         let turns = Semaphore::new(settings.regexp_running.max(1));
         Ok(Self {
@@ -104,10 +103,12 @@ impl State {
             let folder = shop.generation_folder(now.generation);
             index = Arc::new(EmbeddedIndex::open(&folder)?);
         }
+        if !switched && now.generation > 1 {
+            sweep(shop, now.generation).map_err(|error| StateError::Other(error.to_string()))?;
+        }
         let renewed = index.refresh()? || switched || now.version != seen.version;
         let catalog = if renewed {
-            shop.pools
-                .read_blocking(|db| Catalog::read(db, index, now.generation, now.version))?
+            shop.pools.read_blocking(|db| Catalog::read(db, index, now.generation, now.version))?
         } else if packages != seen.packages {
             seen.with_packages(packages)
         } else {
@@ -115,10 +116,6 @@ impl State {
         };
         metrics::published(&catalog);
         *self.inner.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalog);
-        drop(seen);
-        if switched {
-            sweep(shop, now.generation).map_err(|error| StateError::Other(error.to_string()))?;
-        }
         Ok(())
     }
 
@@ -139,6 +136,11 @@ impl State {
             Ok(found) => Ok(found?),
             Err(failed) => Err(Error::Internal(format!("a search failed: {failed}"))),
         }
+    }
+
+    /// Takes the right to run one expression and keeps it; for an operator's pause, and tests.
+    pub async fn hold_turn(&self) -> Option<impl Drop + '_> {
+        self.turn().await.ok()
     }
 
     /// Waits for the right to run an expression, unless too many wait already.

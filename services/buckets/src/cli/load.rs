@@ -90,11 +90,7 @@ pub fn run(
     }
 }
 
-fn work(
-    shop: &Workshop,
-    arguments: LoadArguments,
-    pace: Checkpoints,
-) -> Result<Report, LoadError> {
+fn work(shop: &Workshop, arguments: LoadArguments, pace: Checkpoints) -> Result<Report, LoadError> {
     if let Some(run) = arguments.resume {
         return resume(shop, run, pace);
     }

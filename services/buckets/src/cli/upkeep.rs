@@ -7,7 +7,9 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::jobs::session::Workshop;
-use crate::jobs::{export as exporting, rebuild as rebuilding, removal, status as state, verify as checking};
+use crate::jobs::{
+    export as exporting, rebuild as rebuilding, removal, status as state, verify as checking,
+};
 use crate::store::removal::{Removal, all};
 
 /// Arguments of `remove`.
@@ -89,7 +91,8 @@ fn in_json(removal: &Removal) -> serde_json::Value {
 }
 
 fn line(removal: &Removal) -> String {
-    let when = |second| Timestamp::from_second(second).map_or_else(|_| String::new(), |t| t.to_string());
+    let when =
+        |second| Timestamp::from_second(second).map_or_else(|_| String::new(), |t| t.to_string());
     let state = match (removal.applied_at, removal.lifted_at) {
         (_, Some(at)) => format!("lifted {}", when(at)),
         (Some(at), None) => format!("in force since {}, {} files", when(at), removal.files),

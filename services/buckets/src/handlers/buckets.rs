@@ -45,12 +45,7 @@ pub async fn list(
     Ok(json(&answer))
 }
 
-fn answer(
-    search: BucketSearch,
-    catalog: &Catalog,
-    package: &Package,
-    now: i64,
-) -> BucketsAnswer {
+fn answer(search: BucketSearch, catalog: &Catalog, package: &Package, now: i64) -> BucketsAnswer {
     let whole = search.echo.keywords.trim().to_lowercase();
     let since = package.hidden_since(now);
     let mut found: Vec<(u64, &Bucket)> = catalog

@@ -325,12 +325,7 @@ impl Sink for Intake {
         Ok(())
     }
 
-    fn page(
-        &mut self,
-        bucket: &str,
-        kind: Option<&str>,
-        truncated: bool,
-    ) -> Result<(), LoadError> {
+    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), LoadError> {
         if self.is_old() {
             return Ok(());
         }

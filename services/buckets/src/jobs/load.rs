@@ -135,9 +135,11 @@ fn intake(
     memory: Memory,
 ) -> Result<Intake, LoadError> {
     let reject = options.reject.as_ref().map(|path| {
-        OpenOptions::new().create(true).append(true).open(path).map_err(|error| {
-            LoadError::Source { path: path.display().to_string(), error }
-        })
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)
+            .map_err(|error| LoadError::Source { path: path.display().to_string(), error })
     });
     Intake::new(&shop.pools, id, memory, options.max_errors, reject.transpose()?)
 }
@@ -295,12 +297,7 @@ impl Sink for Loader {
         self.intake.skipped(what)
     }
 
-    fn page(
-        &mut self,
-        bucket: &str,
-        kind: Option<&str>,
-        truncated: bool,
-    ) -> Result<(), LoadError> {
+    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), LoadError> {
         self.intake.page(bucket, kind, truncated)
     }
 
@@ -328,12 +325,7 @@ impl Sink for Dry {
         self.intake.skipped(what)
     }
 
-    fn page(
-        &mut self,
-        bucket: &str,
-        kind: Option<&str>,
-        truncated: bool,
-    ) -> Result<(), LoadError> {
+    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), LoadError> {
         self.intake.page(bucket, kind, truncated)
     }
 

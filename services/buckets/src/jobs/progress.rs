@@ -93,8 +93,7 @@ impl Teller {
             files: tally.files,
             bad: tally.bad,
             files_per_second: (tally.files - self.files_before) as f64 / seconds,
-            seconds_left: (bytes > 0 && bytes_done > 0)
-                .then(|| left * seconds / bytes_done as f64),
+            seconds_left: (bytes > 0 && bytes_done > 0).then(|| left * seconds / bytes_done as f64),
             ..self.progress.clone()
         };
         let text = serde_json::to_string(&self.progress).unwrap_or_default();

@@ -61,8 +61,7 @@ impl Session {
         let generation = shop.pools.read_blocking(state::read)?.generation;
         let index = EmbeddedIndex::open_or_create(&shop.generation_folder(generation))?;
         let writer = index.writer(shop.memory_mb)?;
-        let session =
-            Self { shop: shop.clone(), generation, index, writer, _lock: lock };
+        let session = Self { shop: shop.clone(), generation, index, writer, _lock: lock };
         settle(&shop.pools, session.writer.journal(), "{}", shop.clock.unix())?;
         Ok(session)
     }
@@ -79,12 +78,7 @@ impl Session {
 
 /// Brings the SQL rows to what the journal says; a process may have been killed between the two
 /// commits of a publish.
-pub fn settle(
-    pools: &Pools,
-    journal: &Journal,
-    report: &str,
-    now: i64,
-) -> Result<(), StoreError> {
+pub fn settle(pools: &Pools, journal: &Journal, report: &str, now: i64) -> Result<(), StoreError> {
     let Some(published) = &journal.published else {
         return Ok(());
     };

@@ -81,7 +81,8 @@ pub fn as_text(status: &Value) -> String {
         when(&status["published_at"])
     );
     if let Some(run) = status["open_run"].as_u64() {
-        let _ = writeln!(text, "run {run} is under way or was stopped: buckets load --resume {run}");
+        let _ =
+            writeln!(text, "run {run} is under way or was stopped: buckets load --resume {run}");
     }
     if number(&status["removals_waiting"]) > 0 {
         let _ = writeln!(text, "{} removals wait for the writer", status["removals_waiting"]);

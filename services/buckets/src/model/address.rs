@@ -229,7 +229,8 @@ fn provider(host: &str) -> Option<(usize, BucketType)> {
     }
     let name = name.strip_suffix("dualstack").map_or(name, |rest| rest.trim_end_matches('.'));
     let name = name.strip_suffix("s3")?;
-    (name.is_empty() || name.ends_with('.')).then_some((name.len().saturating_sub(1), BucketType::Aws))
+    (name.is_empty() || name.ends_with('.'))
+        .then_some((name.len().saturating_sub(1), BucketType::Aws))
 }
 
 /// What stands before `.domain`; empty for the domain itself.
@@ -246,19 +247,44 @@ mod tests {
 
     #[rstest]
     #[case("Name.s3.amazonaws.com", "name.s3.amazonaws.com", "name", BucketType::Aws)]
-    #[case("a.b.s3-eu-west-1.amazonaws.com/", "a.b.s3-eu-west-1.amazonaws.com", "a.b", BucketType::Aws)]
+    #[case(
+        "a.b.s3-eu-west-1.amazonaws.com/",
+        "a.b.s3-eu-west-1.amazonaws.com",
+        "a.b",
+        BucketType::Aws
+    )]
     #[case("n.s3.eu-west-1.amazonaws.com", "n.s3.eu-west-1.amazonaws.com", "n", BucketType::Aws)]
     #[case("s3.amazonaws.com/NAME", "name.s3.amazonaws.com", "name", BucketType::Aws)]
-    #[case("https://s3.eu-west-1.amazonaws.com/N", "n.s3.eu-west-1.amazonaws.com", "n", BucketType::Aws)]
+    #[case(
+        "https://s3.eu-west-1.amazonaws.com/N",
+        "n.s3.eu-west-1.amazonaws.com",
+        "n",
+        BucketType::Aws
+    )]
     #[case("s3://N", "n.s3.amazonaws.com", "n", BucketType::Aws)]
-    #[case("HTTP://acc.blob.core.windows.net/Box/", "acc.blob.core.windows.net/box", "acc", BucketType::Azure)]
+    #[case(
+        "HTTP://acc.blob.core.windows.net/Box/",
+        "acc.blob.core.windows.net/box",
+        "acc",
+        BucketType::Azure
+    )]
     #[case("n.fra1.digitaloceanspaces.com", "n.fra1.digitaloceanspaces.com", "n", BucketType::Dos)]
     #[case("fra1.digitaloceanspaces.com/n", "n.fra1.digitaloceanspaces.com", "n", BucketType::Dos)]
     #[case("n.storage.googleapis.com", "n.storage.googleapis.com", "n", BucketType::Gcp)]
     #[case("storage.googleapis.com/n", "n.storage.googleapis.com", "n", BucketType::Gcp)]
     #[case("gs://a_b.c", "a_b.c.storage.googleapis.com", "a_b.c", BucketType::Gcp)]
-    #[case("n.oss-cn-hangzhou.aliyuncs.com", "n.oss-cn-hangzhou.aliyuncs.com", "n", BucketType::Ali)]
-    #[case("oss-cn-hangzhou.aliyuncs.com/n", "n.oss-cn-hangzhou.aliyuncs.com", "n", BucketType::Ali)]
+    #[case(
+        "n.oss-cn-hangzhou.aliyuncs.com",
+        "n.oss-cn-hangzhou.aliyuncs.com",
+        "n",
+        BucketType::Ali
+    )]
+    #[case(
+        "oss-cn-hangzhou.aliyuncs.com/n",
+        "n.oss-cn-hangzhou.aliyuncs.com",
+        "n",
+        BucketType::Ali
+    )]
     fn every_accepted_form(
         #[case] given: &str,
         #[case] stored: &str,

@@ -58,11 +58,8 @@ impl Expression {
         let mut reasons = Vec::new();
         let corrected = if correct { corrected(text, &mut reasons) } else { text.to_owned() };
         let hir = Source::of(&corrected).parse()?;
-        let whole = compile(&Hir::concat(vec![
-            Hir::look(Look::Start),
-            hir.clone(),
-            Hir::look(Look::End),
-        ]))?;
+        let whole =
+            compile(&Hir::concat(vec![Hir::look(Look::Start), hir.clone(), Hir::look(Look::End)]))?;
         let notice = (!reasons.is_empty()).then(|| {
             format!("The expression was changed to \"{corrected}\": {}.", reasons.join("; "))
         });
@@ -113,9 +110,10 @@ pub fn compile(hir: &Hir) -> Result<Regex, ExpressionError> {
 /// Steps 1 to 4 of the correction; each adds its reason when it changes something.
 fn corrected(text: &str, reasons: &mut Vec<&'static str>) -> String {
     let mut text = text.to_owned();
-    for (repair, reason) in
-        [(source::with_leading_stars as fn(&str) -> String, LEADING_STAR), (source::balanced, UNBALANCED)]
-    {
+    for (repair, reason) in [
+        (source::with_leading_stars as fn(&str) -> String, LEADING_STAR),
+        (source::balanced, UNBALANCED),
+    ] {
         if Source::of(&text).parse().is_ok() {
             break;
         }

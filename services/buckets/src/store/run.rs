@@ -77,11 +77,7 @@ pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, Sto
 /// Ends a run as failed.
 pub fn fail(db: &mut Db, id: u64, error: &str, now: i64) -> Result<(), StoreError> {
     diesel::update(load_run::table.find(id as i64))
-        .set((
-            load_run::state.eq("failed"),
-            load_run::ended_at.eq(now),
-            load_run::error.eq(error),
-        ))
+        .set((load_run::state.eq("failed"), load_run::ended_at.eq(now), load_run::error.eq(error)))
         .execute(db)?;
     Ok(())
 }

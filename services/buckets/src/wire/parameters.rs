@@ -99,7 +99,8 @@ impl Parameters {
 
     /// Bucket types of a comma list.
     pub fn types(&self, name: &'static str) -> Result<Vec<BucketType>, Error> {
-        let rule = |_| Error::parameter(name, format!("{name} must be of aws, azure, dos, gcp, ali"));
+        let rule =
+            |_| Error::parameter(name, format!("{name} must be of aws, azure, dos, gcp, ali"));
         self.list(name)?.iter().map(|part| part.parse().map_err(rule)).collect()
     }
 }

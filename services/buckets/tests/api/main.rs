@@ -1,1 +1,22 @@
+//! The service from outside: HTTP operations, commands, engines.
 
+mod account;
+mod bucket_list;
+mod cluster;
+mod conformance;
+mod crash;
+mod errors;
+mod files;
+mod formats;
+mod load;
+mod model;
+mod rebuild;
+mod removal;
+mod scroll;
+mod stats;
+mod support;
+
+#[test]
+fn openapi_document_is_what_the_code_says() {
+    testkit::assert_openapi_matches::<buckets::Buckets>("openapi.json");
+}

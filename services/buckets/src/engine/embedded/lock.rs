@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::engine::EngineError;
 
@@ -34,7 +35,8 @@ impl FolderLock {
     pub fn exclusive(folder: &Path, holder: &str) -> Result<Self, EngineError> {
         std::fs::create_dir_all(folder)?;
         let mut file = open(&folder.join("writer.lock"))?;
-        match file.try_lock() {
+        match patiently(|| file.try_lock(), |taken| matches!(taken, Err(TryLockError::WouldBlock)))
+        {
             Ok(()) => {
                 file.set_len(0)?;
                 file.rewind()?;
@@ -49,6 +51,19 @@ impl FolderLock {
             Err(TryLockError::Error(error)) => Err(error.into()),
         }
     }
+}
+
+/// Tries again for a moment: a process that was just started shares the locks of its parent until
+/// it runs its own program.
+pub(super) fn patiently<T>(mut attempt: impl FnMut() -> T, is_busy: impl Fn(&T) -> bool) -> T {
+    for _ in 0..40 {
+        let taken = attempt();
+        if !is_busy(&taken) {
+            return taken;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    attempt()
 }
 
 fn open(path: &Path) -> Result<File, std::io::Error> {

@@ -9,6 +9,7 @@ mod page;
 mod query;
 mod scan;
 mod schema;
+mod steady;
 mod verify;
 mod view;
 mod writer;
@@ -100,7 +101,8 @@ impl FileIndex for EmbeddedIndex {
     }
 
     fn writer(&self, memory_mb: usize) -> Result<Box<dyn FileWriter>, EngineError> {
-        let writer = writer::EmbeddedWriter::open(&self.folder, &self.index, self.fields, memory_mb)?;
+        let writer =
+            writer::EmbeddedWriter::open(&self.folder, &self.index, self.fields, memory_mb)?;
         Ok(Box::new(writer))
     }
 }

@@ -23,7 +23,8 @@ pub(super) fn answer(
     }
     if let Matching::Expression(expression) = &query.matching {
         let allowed = allowed(view, query)?;
-        let hits = scan::matching_rows(&view.column, expression, query.full_path, &allowed, limits)?;
+        let hits =
+            scan::matching_rows(&view.column, expression, query.full_path, &allowed, limits)?;
         return match query.order {
             Order::Index => Ok(page_of(view, query, &hits, hits.count())),
             _ => collected(view, query, limits, &*view.visible_query(), Some(Arc::new(hits))),

@@ -4,6 +4,7 @@ use tantivy::Term;
 use tantivy::query::{AllQuery, BooleanQuery, Occur, PhraseQuery, Query, TermQuery, TermSetQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 
+use super::steady::Steady;
 use super::view::View;
 use crate::model::file_query::{FileQuery, Matching};
 use crate::model::keywords::Phrase;
@@ -38,7 +39,10 @@ pub(super) fn compile(view: &View, query: &FileQuery) -> Box<dyn Query> {
     require(texts(&query.extensions), Occur::Must);
     require(numbers(fields.bucket, &query.excluded_buckets), Occur::MustNot);
     require(texts(&query.stop_extensions), Occur::MustNot);
-    require(view.hidden_run().map(|run| Term::from_field_u64(fields.run, run)).into_iter().collect(), Occur::MustNot);
+    require(
+        view.hidden_run().map(|run| Term::from_field_u64(fields.run, run)).into_iter().collect(),
+        Occur::MustNot,
+    );
     combine(clauses)
 }
 
@@ -49,11 +53,16 @@ fn combine(mut clauses: Vec<(Occur, Box<dyn Query>)>) -> Box<dyn Query> {
     if clauses.len() == 1 {
         return clauses.remove(0).1;
     }
-    Box::new(BooleanQuery::new(clauses))
+    let steady = |(occur, query): (Occur, Box<dyn Query>)| match occur {
+        Occur::MustNot => (occur, Box::new(Steady(query)) as Box<dyn Query>),
+        _ => (occur, query),
+    };
+    Box::new(BooleanQuery::new(clauses.into_iter().map(steady).collect()))
 }
 
 fn phrase(field: Field, words: &Phrase) -> Box<dyn Query> {
-    let mut terms: Vec<Term> = words.iter().map(|word| Term::from_field_text(field, word)).collect();
+    let mut terms: Vec<Term> =
+        words.iter().map(|word| Term::from_field_text(field, word)).collect();
     if terms.len() == 1 {
         return Box::new(TermQuery::new(terms.remove(0), IndexRecordOption::Basic));
     }

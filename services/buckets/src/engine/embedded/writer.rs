@@ -5,11 +5,12 @@ mod purge;
 
 use std::path::{Path, PathBuf};
 
-use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument};
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError};
 
 use super::COLUMN;
 use super::column::ColumnWriter;
 use super::deletes::Doomed;
+use super::lock::patiently;
 use super::schema::Fields;
 use super::view::{self, View};
 use crate::engine::{
@@ -43,7 +44,13 @@ impl EmbeddedWriter {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
         let memory = memory_mb.max(64) << 20;
         // Half for the indexing threads; merges, the column and publishing share the rest.
-        let writer = index.writer_with_num_threads(threads, (memory / 2).max(threads * (16 << 20)))?;
+        let budget = (memory / 2).max(threads * (16 << 20));
+        let writer: IndexWriter = patiently(
+            || index.writer_with_num_threads(threads, budget),
+            |opened| matches!(opened, Err(TantivyError::LockFailure(..))),
+        )?;
+        // A killed writer leaves files whose names the next one would use again.
+        writer.garbage_collect_files().wait()?;
         let journal = view::journal(&index.load_metas()?)?;
         let column = ColumnWriter::open(&folder.join(COLUMN), journal.rows, journal.bytes)?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
@@ -79,8 +86,8 @@ impl EmbeddedWriter {
     fn commit(&mut self, mut journal: Journal) -> Result<(), EngineError> {
         self.column.sync()?;
         (journal.rows, journal.bytes) = self.column.size();
-        let payload =
-            serde_json::to_string(&journal).map_err(|error| EngineError::Broken(error.to_string()))?;
+        let payload = serde_json::to_string(&journal)
+            .map_err(|error| EngineError::Broken(error.to_string()))?;
         let mut commit = self.writer.prepare_commit()?;
         commit.set_payload(&payload);
         commit.commit()?;

@@ -63,12 +63,7 @@ pub(super) fn read<R: BufRead>(input: Meter<R>, sink: &mut dyn Sink) -> Result<(
     }
 }
 
-fn finish(
-    blob: Blob,
-    bucket: &str,
-    position: u64,
-    sink: &mut dyn Sink,
-) -> Result<(), LoadError> {
+fn finish(blob: Blob, bucket: &str, position: u64, sink: &mut dyn Sink) -> Result<(), LoadError> {
     if blob.old {
         return sink.skipped(Skipped::Version);
     }

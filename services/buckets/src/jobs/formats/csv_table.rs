@@ -48,8 +48,11 @@ pub(super) fn read<R: BufRead>(
     sink: &mut dyn Sink,
 ) -> Result<(), LoadError> {
     let bounded = Bounded { inner: input, left: 0 };
-    let mut reader =
-        ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(bounded);
+    let mut reader = ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(bounded);
     let mut record = ByteRecord::new();
     let columns = match reader.read_byte_record(&mut record) {
         Ok(true) => Columns::of(&record),
@@ -110,7 +113,8 @@ fn parsed<'a>(
     };
     let optional = |column: Option<usize>| column.map_or(Ok(None), field);
     let missing = |name: &str| format!("the field {name} is missing");
-    let bucket = defaults.bucket.as_deref().map_or_else(|| optional(columns.bucket), |b| Ok(Some(b)))?;
+    let bucket =
+        defaults.bucket.as_deref().map_or_else(|| optional(columns.bucket), |b| Ok(Some(b)))?;
     let kind = defaults.kind.as_deref().map_or_else(|| optional(columns.kind), |k| Ok(Some(k)))?;
     let size = field(columns.size)?.ok_or_else(|| missing("size"))?;
     Ok(Item {

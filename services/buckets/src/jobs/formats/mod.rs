@@ -97,12 +97,7 @@ pub trait Sink {
     /// Something left out.
     fn skipped(&mut self, what: Skipped) -> Result<(), LoadError>;
     /// A page of a listing of a bucket ended; `truncated`: it says that more follow.
-    fn page(
-        &mut self,
-        bucket: &str,
-        kind: Option<&str>,
-        truncated: bool,
-    ) -> Result<(), LoadError>;
+    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), LoadError>;
     /// The source is broken here; what came before counts.
     fn broken(&mut self, reason: String) -> Result<(), LoadError>;
 }
@@ -151,7 +146,9 @@ fn recognised<R: BufRead>(
     let head = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head);
     let text = String::from_utf8_lossy(head.trim_ascii_start()).into_owned();
     Ok(match text.chars().next() {
-        Some('<') => Some(if text.contains("<EnumerationResults") { Format::Azure } else { Format::S3 }),
+        Some('<') => {
+            Some(if text.contains("<EnumerationResults") { Format::Azure } else { Format::S3 })
+        }
         Some('[') => Some(Format::Gcs),
         Some('{') if gcs::is_page(&text) => Some(Format::Gcs),
         Some('{') => Some(Format::Ndjson),
@@ -196,6 +193,3 @@ fn address_in(name: &Path) -> Option<String> {
         known.then_some(address)
     })
 }
-
-#[cfg(test)]
-mod tests;

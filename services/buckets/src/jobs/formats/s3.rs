@@ -107,7 +107,8 @@ impl Listing<'_> {
 
     fn take(&self, entry: Entry, sink: &mut dyn Sink) -> Result<Result<(), String>, LoadError> {
         let Some(key) = entry.key else { return Ok(Err("the field Key is missing".to_owned())) };
-        let key = if self.page.encoded { percent_decoded(&key.replace('+', " ")) } else { Some(key) };
+        let key =
+            if self.page.encoded { percent_decoded(&key.replace('+', " ")) } else { Some(key) };
         let Some(path) = key else { return Ok(Err("the key is not UTF-8".to_owned())) };
         let Some(size) = entry.size else { return Ok(Err("the field Size is missing".to_owned())) };
         let numbers = values::size(size.trim())

@@ -76,7 +76,9 @@ impl<R: BufRead> Pieces<R> {
                     let text = resolved(&reference)?;
                     append(&mut self.texts, &text);
                 }
-                Event::DocType(_) => return Err("broken XML: a document type is refused".to_owned()),
+                Event::DocType(_) => {
+                    return Err("broken XML: a document type is refused".to_owned());
+                }
                 Event::Eof if self.texts.is_empty() => return Ok(Piece::End),
                 Event::Eof => return Err("broken XML: the file ends inside an element".to_owned()),
                 Event::Decl(_) | Event::PI(_) | Event::Comment(_) => {}
@@ -107,8 +109,10 @@ fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
     let mut attributes = Vec::new();
     for attribute in start.attributes().take(32) {
         let attribute = attribute.map_err(|error| format!("broken XML: {error}"))?;
-        let value =
-            attribute.unescape_value().map_err(|error| format!("broken XML: {error}"))?.into_owned();
+        let value = attribute
+            .unescape_value()
+            .map_err(|error| format!("broken XML: {error}"))?
+            .into_owned();
         attributes.push((local_name(attribute.key.local_name().as_ref())?, value));
     }
     Ok(attributes)

@@ -135,7 +135,8 @@ pub(super) fn balanced(text: &str) -> String {
     for lonely in groups.into_iter().chain(counts) {
         pieces[lonely].1 = true;
     }
-    let escaped = |(piece, lonely): (String, bool)| if lonely { format!("\\{piece}") } else { piece };
+    let escaped =
+        |(piece, lonely): (String, bool)| if lonely { format!("\\{piece}") } else { piece };
     pieces.into_iter().map(escaped).collect()
 }
 

@@ -90,7 +90,8 @@ impl Comparison<'_> {
         let mut rows: Vec<u64> = group.iter().map(|entry| entry.2).collect();
         while let Some(&first) = rows.first() {
             let path = self.view.column.path(first);
-            let (same, other) = rows.into_iter().partition(|&row| self.view.column.path(row) == path);
+            let (same, other) =
+                rows.into_iter().partition(|&row| self.view.column.path(row) == path);
             let same: Vec<u64> = same;
             self.judge_path(&same);
             rows = other;

@@ -1,0 +1,315 @@
+//! Every engine answers like the naive model: random files, random runs, random queries.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use buckets::engine::embedded::EmbeddedIndex;
+use buckets::engine::{FileIndex, Limits, Mode, NamedBucket, NewFile};
+use buckets::model::expression::Expression;
+use buckets::model::file_query::{Between, FileQuery, Matching, Order, Place, Position};
+use buckets::model::keywords::Keywords;
+use proptest::prelude::*;
+
+use crate::model::Naive;
+
+fn limits() -> Limits {
+    Limits::until(Instant::now() + Duration::from_secs(60), 2)
+}
+
+fn file() -> impl Strategy<Value = NewFile> {
+    let part = prop::sample::select(vec![
+        "a",
+        "b",
+        "Report",
+        "report",
+        "2021-03-14",
+        "dump",
+        "é",
+        "E\u{301}",
+        "x y",
+        "a_b",
+        "19",
+        "1984",
+        "IMG",
+        "%",
+        "ſ",
+        "\n",
+    ]);
+    let ending =
+        prop::sample::select(vec!["", ".txt", ".TXT", ".tar.gz", ".sql", ".", ".min.js", "/"]);
+    let path = (prop::collection::vec(part, 1..5), ending, any::<u8>()).prop_map(
+        |(parts, ending, cut)| {
+            let separator = ["/", "-", " ", "/", "."][usize::from(cut) % 5];
+            format!("{}{ending}", parts.join(separator))
+        },
+    );
+    (1u64..6, path, 0i64..6, 0i64..5).prop_map(|(bucket, path, size, modified)| NewFile {
+        bucket,
+        kind: bucket % 5,
+        path,
+        size: size * 100,
+        modified: modified * 1_000,
+    })
+}
+
+fn matching() -> impl Strategy<Value = Matching> {
+    let word = prop::sample::select(vec![
+        "a", "-a", "report", "a-b", "\"a b\"", "-\"x y\"", "2021", "14", "dump", "txt", "é", "-gz",
+        "***", "nothing", "-img", "s",
+    ]);
+    let words = prop::collection::vec(word, 0..4).prop_map(|words| {
+        let parsed = Keywords::parse(&words.join(" ")).unwrap();
+        if parsed.is_empty() { Matching::All } else { Matching::Words(parsed) }
+    });
+    let expression = prop::sample::select(vec![
+        "a",
+        "a.*",
+        ".*a",
+        ".*a.*",
+        "19[0-9]{2}",
+        ".*[^a].*",
+        "[^/]*",
+        ".*a|b.*",
+        "^a|t$",
+        ".*",
+        "a?b?",
+        r".*\.(txt|sql)",
+        r"\w+",
+        r".*\bb\b.*",
+        "é|e",
+        ".*\\n.*",
+        "(?-s:a.b)",
+        r"[^\x00]+x",
+        "(a|b)-.*",
+        "s",
+        r".*\Bt",
+        "dump.*gz",
+        r"a\x00b",
+        "$",
+        r"(?m)^a.*",
+    ]);
+    let expression = (expression, any::<bool>()).prop_map(|(text, correct)| {
+        Matching::Expression(Arc::new(Expression::parse(text, correct).unwrap()))
+    });
+    prop_oneof![3 => words, 2 => expression]
+}
+
+fn between(step: i64) -> impl Strategy<Value = Between> {
+    let end = move || prop::option::weighted(0.3, (0i64..6).prop_map(move |n| n * step));
+    (end(), end()).prop_map(|(from, to)| Between { from, to })
+}
+
+fn extensions() -> impl Strategy<Value = Vec<String>> {
+    let extension =
+        prop::sample::select(vec!["txt", "gz", "tar.gz", "js", "min.js", "sql", "none"]);
+    prop::collection::vec(extension.prop_map(str::to_owned), 0..3)
+}
+
+prop_compose! {
+    pub fn query()(
+        matching in matching(),
+        full_path in any::<bool>(),
+        buckets in prop::option::weighted(0.3, prop::collection::btree_set(1u64..8, 0..3)),
+        excluded in prop::collection::btree_set(1u64..8, 0..2),
+        types in prop::collection::btree_set(0u64..5, 0..2),
+        (extensions, stop_extensions) in (extensions(), extensions()),
+        (modified, size) in (between(1_000), between(100)),
+        order in prop::sample::select(vec![Order::Index, Order::Size, Order::LastModified]),
+        descending in any::<bool>(),
+        start in 0u64..30,
+        limit in 0usize..12,
+        narrow in 0u8..4,
+    ) -> FileQuery {
+        let plain = FileQuery {
+            matching,
+            full_path,
+            order,
+            descending: descending && order != Order::Index,
+            position: Position::Offset(start),
+            limit,
+            ..FileQuery::default()
+        };
+        if narrow > 1 {
+            return plain;
+        }
+        FileQuery {
+            buckets: buckets.map(|set| set.into_iter().collect()),
+            excluded_buckets: excluded.into_iter().collect(),
+            types: types.into_iter().collect(),
+            extensions,
+            stop_extensions: if narrow == 0 { stop_extensions } else { Vec::new() },
+            modified,
+            size,
+            ..plain
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum Step {
+    Publish(Mode, Vec<Vec<NewFile>>),
+    Abort(Vec<NewFile>),
+    Remove(u64, &'static str),
+    /// A removal between two batches of a run.
+    RemoveWithin(u64, Vec<NewFile>, Vec<NewFile>),
+    Reopen,
+}
+
+pub fn step() -> impl Strategy<Value = Step> {
+    let files = || prop::collection::vec(file(), 0..40);
+    let mode = prop::sample::select(vec![Mode::Replace, Mode::Append]);
+    prop_oneof![
+        6 => (mode, prop::collection::vec(files(), 1..4)).prop_map(|(mode, runs)| Step::Publish(mode, runs)),
+        1 => files().prop_map(Step::Abort),
+        1 => (1u64..6, prop::sample::select(vec!["", "a", "Report"]))
+            .prop_map(|(bucket, prefix)| Step::Remove(bucket, prefix)),
+        1 => (1u64..6, files(), files()).prop_map(|(bucket, a, b)| Step::RemoveWithin(bucket, a, b)),
+        1 => Just(Step::Reopen),
+    ]
+}
+
+fn named(files: &[NewFile]) -> Vec<NamedBucket> {
+    let ids: std::collections::BTreeSet<u64> = files.iter().map(|file| file.bucket).collect();
+    ids.into_iter().map(|id| NamedBucket { id, truncated: false }).collect()
+}
+
+/// An engine beside the model.
+pub struct Pair {
+    open: Box<dyn Fn() -> Box<dyn FileIndex>>,
+    index: Box<dyn FileIndex>,
+    model: Naive,
+    runs: u64,
+    removals: i64,
+}
+
+impl Pair {
+    pub fn new(open: impl Fn() -> Box<dyn FileIndex> + 'static) -> Self {
+        let index = open();
+        Self { open: Box::new(open), index, model: Naive::default(), runs: 0, removals: 0 }
+    }
+
+    fn apply(&mut self, step: &Step) {
+        match step {
+            Step::Reopen => self.index = (self.open)(),
+            Step::Remove(bucket, prefix) => self.remove(*bucket, prefix),
+            Step::Publish(mode, runs) => {
+                let all: Vec<NewFile> = runs.concat();
+                let mut writer = self.index.writer(64).unwrap();
+                self.runs += 1;
+                writer.begin(self.runs).unwrap();
+                for files in runs {
+                    writer.add(files).unwrap();
+                    writer.checkpoint("{}".to_owned()).unwrap();
+                    self.index.refresh().unwrap();
+                    assert_eq!(self.index.snapshot().counts.as_ref(), &self.model.counts());
+                }
+                let buckets = named(&all);
+                let ids: Vec<u64> = buckets.iter().map(|bucket| bucket.id).collect();
+                let counts = writer.publish(*mode, buckets, 5).unwrap();
+                self.model.add(&all);
+                assert_eq!(counts, self.model.publish(*mode, &ids));
+            }
+            Step::Abort(files) => {
+                let mut writer = self.index.writer(64).unwrap();
+                self.runs += 1;
+                writer.begin(self.runs).unwrap();
+                writer.add(files).unwrap();
+                writer.abort().unwrap();
+                self.model.add(files);
+                self.model.abort();
+            }
+            Step::RemoveWithin(bucket, before, after) => self.remove_within(*bucket, before, after),
+        }
+        self.index.refresh().unwrap();
+    }
+
+    fn remove(&mut self, bucket: u64, prefix: &str) {
+        let mut writer = self.index.writer(64).unwrap();
+        self.removals += 1;
+        let prefix_given = Some(prefix).filter(|prefix| !prefix.is_empty());
+        let hidden = writer.remove(self.removals, bucket, prefix_given, None).unwrap();
+        assert_eq!(hidden, self.model.remove(bucket, prefix));
+    }
+
+    fn remove_within(&mut self, bucket: u64, before: &[NewFile], after: &[NewFile]) {
+        let mut writer = self.index.writer(64).unwrap();
+        self.runs += 1;
+        self.removals += 1;
+        writer.begin(self.runs).unwrap();
+        writer.add(before).unwrap();
+        self.model.add(before);
+        let hidden = writer.remove(self.removals, bucket, None, Some("{}".to_owned())).unwrap();
+        assert_eq!(hidden, self.model.remove(bucket, ""));
+        self.index.refresh().unwrap();
+        assert_eq!(self.index.snapshot().counts.as_ref(), &self.model.counts());
+        let after: Vec<NewFile> =
+            after.iter().filter(|file| file.bucket != bucket).cloned().collect();
+        writer.add(&after).unwrap();
+        self.model.add(&after);
+        let all: Vec<NewFile> =
+            before.iter().filter(|f| f.bucket != bucket).chain(&after).cloned().collect();
+        let buckets = named(&all);
+        let ids: Vec<u64> = buckets.iter().map(|bucket| bucket.id).collect();
+        let counts = writer.publish(Mode::Replace, buckets, 6).unwrap();
+        assert_eq!(counts, self.model.publish(Mode::Replace, &ids));
+    }
+
+    fn compare(&self, query: &FileQuery) {
+        let found = self.index.search(query, &limits()).unwrap();
+        assert_eq!(found, self.model.search(query), "{query:?}");
+    }
+
+    /// Pages by offset and pages by place are the same list.
+    fn walk(&self, query: &FileQuery) {
+        let all = FileQuery { position: Position::Offset(0), limit: 10_000, ..query.clone() };
+        let expected = self.model.search(&all);
+        let (mut by_offset, mut by_place) = (Vec::new(), Vec::new());
+        let size = query.limit.max(1);
+        let start = if query.descending { i64::MAX } else { i64::MIN };
+        let mut last = Place { value: start, id: 0 };
+        for page in 0.. {
+            let position = Position::Offset((page * size) as u64);
+            let offset = FileQuery { position, limit: size, ..query.clone() };
+            let place = FileQuery { position: Position::After(last), limit: size, ..query.clone() };
+            let offset = self.index.search(&offset, &limits()).unwrap();
+            let place = self.index.search(&place, &limits()).unwrap();
+            assert_eq!((offset.total, offset.more), (expected.total, place.more), "{query:?}");
+            by_offset.extend(offset.rows);
+            by_place.extend(place.rows);
+            let Some(row) = by_place.last().filter(|_| place.more) else { break };
+            last = Place { value: query.sort_value(row.size, row.modified), id: row.id };
+        }
+        assert_eq!(by_offset, expected.rows, "{query:?}");
+        assert_eq!(by_place, expected.rows, "{query:?}");
+    }
+
+    pub fn check(&mut self, steps: &[Step], queries: &[FileQuery]) {
+        for step in steps {
+            self.apply(step);
+            assert_eq!(self.index.snapshot().counts.as_ref(), &self.model.counts(), "{step:?}");
+        }
+        assert_eq!(self.index.verify().unwrap(), Vec::<String>::new());
+        for query in queries {
+            self.compare(query);
+        }
+        if let Some(query) = queries.first() {
+            self.walk(query);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn embedded_engine_answers_like_the_model(
+        steps in prop::collection::vec(step(), 1..6),
+        queries in prop::collection::vec(query(), 40),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_owned();
+        let mut pair =
+            Pair::new(move || Box::new(EmbeddedIndex::open_or_create(&path).unwrap()));
+        pair.check(&steps, &queries);
+    }
+}

@@ -1,0 +1,241 @@
+use buckets::config::Settings;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::support::{App, Place, line};
+
+async fn error(app: &App, path: &str) -> (u16, Value) {
+    let (status, body) = app.get(path).await;
+    assert!(body["error"].as_str().is_some_and(|text| !text.is_empty()), "{body}");
+    (status, body)
+}
+
+#[rstest]
+#[case("limit=0", "limit", "limit must be between 1 and 1000")]
+#[case("limit=1001", "limit", "limit must be between 1 and 1000")]
+#[case("limit=ten", "limit", "limit must be a whole number of 1 to 18 digits")]
+#[case("start=-1", "start", "start must be a whole number of 1 to 18 digits")]
+#[case("regexp=yes", "regexp", "regexp must be 1, true, 0 or false")]
+#[case("regexp=1", "keywords", "keywords must hold the expression of regexp")]
+#[case("order=name", "order", "order must be size or last_modified")]
+#[case("direction=up", "direction", "direction must be asc or desc")]
+#[case("types=aws,ftp", "types", "types must be of aws, azure, dos, gcp, ali")]
+#[case(
+    "extensions=a.b.c.d",
+    "extensions",
+    "extensions must be of at most 3 parts and 32 bytes each"
+)]
+#[case("paging-mode=pages", "paging-mode", "paging-mode must be offset or scrolling")]
+#[case("scroll-id=AAAA", "scroll-id", "scroll-id needs paging-mode=scrolling")]
+#[case("paging-mode=scrolling&scroll-id=AAAA", "scroll-id", "scroll-id is not valid")]
+#[case("keywords=%FF", "keywords", "keywords: the value is not UTF-8 text")]
+#[case("size-from=1e3", "size-from", "size-from must be a whole number of 1 to 18 digits")]
+#[actix_web::test]
+async fn bad_parameters_are_400(#[case] query: &str, #[case] name: &str, #[case] text: &str) {
+    let app = Place::new().serve("enterprise").await;
+    let (status, body) = error(&app, &format!("/api/v2/files?{query}")).await;
+    assert_eq!(status, 400);
+    assert_eq!(body, json!({"error": text, "code": "invalid_parameter", "parameter": name}));
+}
+
+#[actix_web::test]
+async fn too_many_and_too_long_are_400() {
+    let app = Place::new().serve("enterprise").await;
+    let many = |n: u32| (0..n).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    for (query, parameter) in [
+        (format!("keywords={}", "a".repeat(1_001)), "keywords"),
+        (format!("keywords={}", "a+".repeat(33)), "keywords"),
+        (format!("buckets={}", many(501)), "buckets"),
+        (format!("extensions={}", many(101)), "extensions"),
+    ] {
+        let (status, body) = error(&app, &format!("/api/v2/files?{query}")).await;
+        assert_eq!((status, &body["code"]), (400, &"invalid_parameter".into()));
+        assert_eq!(body["parameter"], parameter);
+    }
+    let (status, body) =
+        error(&app, &format!("/api/v2/buckets?keywords={}", "a+".repeat(33))).await;
+    assert_eq!((status, &body["parameter"]), (400, &"keywords".into()));
+}
+
+#[actix_web::test]
+async fn unusable_expressions_are_400() {
+    let app = Place::new().serve("premium").await;
+    let (status, body) = error(&app, "/api/v2/files?regexp=1&keywords=a(?%3Db)").await;
+    assert_eq!(status, 400);
+    assert_eq!(
+        body,
+        json!({
+            "error": "the expression cannot be read at character 2: look-around, including look-ahead and look-behind, is not supported",
+            "code": "invalid_regexp",
+            "parameter": "keywords",
+        })
+    );
+    let big = "/api/v2/files?regexp=1&keywords=%5Cw%7B1000%7D%5Cw%7B1000%7D";
+    let (status, body) = error(&app, big).await;
+    assert_eq!((status, &body["code"]), (400, &"invalid_regexp".into()));
+    assert_eq!(body["error"], "the expression is too big");
+}
+
+#[actix_web::test]
+async fn a_million_is_the_end_of_offsets() {
+    let app = Place::new().serve("enterprise").await;
+    for path in ["/api/v2/files?start=1000000", "/api/v2/buckets?start=1000000"] {
+        let (status, body) = error(&app, path).await;
+        assert_eq!((status, &body["code"]), (400, &"offset_too_large".into()));
+        assert_eq!(body["parameter"], "start");
+    }
+    let scrolling = "/api/v2/files?start=1000000&paging-mode=scrolling";
+    assert_eq!(app.get(scrolling).await.0, 200);
+}
+
+#[rstest]
+#[case("free", "order=size", "order", "premium")]
+#[case("free", "direction=asc", "direction", "premium")]
+#[case("free", "regexp=1&keywords=a", "regexp", "premium")]
+#[case("free", "noautocorrect=1", "noautocorrect", "premium")]
+#[case("free", "excluded-buckets=1", "excluded-buckets", "premium")]
+#[case("free", "size-to=1", "size-to", "premium")]
+#[case("free", "last-modified-from=1", "last-modified-from", "premium")]
+#[case("free", "paging-mode=scrolling", "paging-mode", "enterprise")]
+#[case("premium", "paging-mode=scrolling", "paging-mode", "enterprise")]
+#[actix_web::test]
+async fn what_the_package_excludes_is_403(
+    #[case] plan: &str,
+    #[case] query: &str,
+    #[case] name: &str,
+    #[case] package: &str,
+) {
+    let app = Place::new().serve(plan).await;
+    let (status, body) = error(&app, &format!("/api/v2/files?{query}")).await;
+    assert_eq!(status, 403);
+    assert_eq!(
+        body,
+        json!({
+            "error": format!("{name} needs the package {package}"),
+            "code": "package_required",
+            "parameter": name,
+            "package": package,
+        })
+    );
+}
+
+#[actix_web::test]
+async fn free_may_order_buckets_and_switch_things_off() {
+    let app = Place::new().serve("free").await;
+    assert_eq!(app.get("/api/v2/buckets?order=fileCount&direction=desc&exact=1").await.0, 200);
+    assert_eq!(app.get("/api/v2/files?regexp=0&order=&paging-mode=offset").await.0, 200);
+}
+
+#[actix_web::test]
+async fn parameters_are_judged_before_the_package() {
+    let app = Place::new().serve("free").await;
+    assert_eq!(app.get("/api/v2/files?order=size&limit=0").await.0, 400);
+}
+
+#[rstest]
+#[case("/api/v2/files")]
+#[case("/api/v2/buckets")]
+#[case("/api/v2/stats")]
+#[case("/api/account")]
+#[actix_web::test]
+async fn every_operation_needs_a_key(#[case] path: &str) {
+    let app = Place::new().serve("free").await;
+    let plain = app.server.get(path).send().await.unwrap();
+    assert_eq!(plain.status(), 401);
+    assert_eq!(plain.headers()["www-authenticate"], r#"Bearer realm="buckets""#);
+    let body: Value = plain.json().await.unwrap();
+    assert_eq!(body["code"], "unauthorized");
+    let wrong = app.server.get(path).bearer_auth("0".repeat(32)).send().await.unwrap();
+    assert_eq!(wrong.status(), 401);
+    let challenge = r#"Bearer realm="buckets", error="invalid_token""#;
+    assert_eq!(wrong.headers()["www-authenticate"], challenge);
+}
+
+#[actix_web::test]
+async fn keys_stand_in_the_header_or_in_the_query() {
+    let app = Place::new().serve("free").await;
+    let key = &app.key;
+    let ask = |path: String, header: Option<String>| {
+        let get = app.server.get(&path);
+        let get = match header {
+            Some(value) => get.header("authorization", value),
+            None => get,
+        };
+        async move { get.send().await.unwrap().status().as_u16() }
+    };
+    let stats = "/api/v2/stats";
+    assert_eq!(ask(format!("{stats}?access_token={key}"), None).await, 200);
+    assert_eq!(ask(format!("{stats}?access_token={}", key.to_uppercase()), None).await, 200);
+    assert_eq!(ask(stats.to_owned(), Some(format!("bEARER {key}"))).await, 200);
+    let basic = Some("Basic dXNlcjpwYXNz".to_owned());
+    assert_eq!(ask(format!("{stats}?access_token={key}"), basic.clone()).await, 200);
+    assert_eq!(ask(stats.to_owned(), basic).await, 401);
+    let wrong = Some(format!("Bearer {}", "0".repeat(32)));
+    assert_eq!(ask(format!("{stats}?access_token={key}"), wrong).await, 401);
+}
+
+#[actix_web::test]
+async fn unknown_paths_and_methods() {
+    let app = Place::new().serve("free").await;
+    let (status, body) = error(&app, "/api/v2/nothing").await;
+    assert_eq!((status, &body["code"]), (404, &"not_found".into()));
+    assert_eq!(app.get("/api/v2/files/").await.0, 404);
+    for method in [reqwest::Method::POST, reqwest::Method::OPTIONS, reqwest::Method::DELETE] {
+        let response = app.server.request(method, "/api/v2/files").send().await.unwrap();
+        assert_eq!(response.status(), 405);
+        assert_eq!(response.headers()["allow"], "GET, HEAD");
+        let body: Value = response.json().await.unwrap();
+        assert_eq!(body["code"], "method_not_allowed");
+    }
+}
+
+#[actix_web::test]
+async fn long_targets_are_414() {
+    let app = Place::new().serve("free").await;
+    let (status, body) = error(&app, &format!("/api/v2/files?x={}", "a".repeat(33_000))).await;
+    assert_eq!((status, &body["code"]), (414, &"uri_too_long".into()));
+    assert_eq!(app.get(&format!("/api/v2/files?x={}", "a".repeat(32_000))).await.0, 200);
+}
+
+#[actix_web::test]
+async fn the_rate_of_a_package_ends_in_429() {
+    let app = Place::new().serve("free").await;
+    for _ in 0..10 {
+        assert_eq!(app.get("/api/v2/stats").await.0, 200);
+    }
+    let response = app.server.get("/api/v2/stats").bearer_auth(&app.key).send().await.unwrap();
+    assert_eq!(response.status(), 429);
+    assert_eq!(response.headers()["retry-after"], "1");
+    let body: Value = response.json().await.unwrap();
+    assert_eq!(
+        body,
+        json!({"error": "too many requests: try again in 1 s", "code": "rate_limited"})
+    );
+}
+
+#[actix_web::test]
+async fn no_turn_for_an_expression_is_503() {
+    let place = Place::new();
+    place.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
+    let settings = Settings { regexp_running: 1, regexp_waiting: 0, ..Settings::for_tests() };
+    let app = place.serve_with("premium", settings).await;
+    let turn = app.state.hold_turn().await;
+    let path = "/api/v2/files?keywords=a&regexp=1";
+    let response = app.server.get(path).bearer_auth(&app.key).send().await.unwrap();
+    assert_eq!(response.status(), 503);
+    assert_eq!(response.headers()["retry-after"], "1");
+    let body: Value = response.json().await.unwrap();
+    assert_eq!(body["code"], "search_busy");
+    drop(turn);
+    assert_eq!(app.get(path).await.0, 200);
+}
+
+#[actix_web::test]
+async fn the_time_limit_ends_in_503() {
+    let place = Place::new();
+    place.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
+    let settings = Settings { search_timeout: 0, ..Settings::for_tests() };
+    let app = place.serve_with("premium", settings).await;
+    let (status, body) = error(&app, "/api/v2/files?keywords=a").await;
+    assert_eq!((status, &body["code"]), (503, &"search_timeout".into()));
+}

@@ -1,0 +1,140 @@
+//! The naive model: a list of files, and a search that looks at each of them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use buckets::engine::{Mode, NewFile, PublishCounts};
+use buckets::model::file_query::{FileQuery, FileRow, Found, Matching, Position};
+use buckets::model::keywords::Phrase;
+use buckets::model::path::file_name;
+use buckets::model::{extension, words};
+
+/// An index that is nothing but a list.
+#[derive(Clone, Debug, Default)]
+pub struct Naive {
+    files: Vec<(u64, NewFile)>,
+    next: u64,
+    run: Vec<(u64, NewFile)>,
+}
+
+impl Naive {
+    pub fn add(&mut self, files: &[NewFile]) {
+        for file in files {
+            self.next += 1;
+            self.run.push((self.next, file.clone()));
+        }
+    }
+
+    pub fn publish(&mut self, mode: Mode, buckets: &[u64]) -> PublishCounts {
+        let mut counts = PublishCounts::default();
+        let mut latest: HashMap<(u64, String), u64> = HashMap::new();
+        for (id, file) in &self.run {
+            if latest.insert((file.bucket, file.path.clone()), *id).is_some() {
+                counts.duplicates += 1;
+            }
+        }
+        let mut kept = Vec::new();
+        let mut old_keys = std::collections::HashSet::new();
+        for (id, file) in std::mem::take(&mut self.files) {
+            let key = (file.bucket, file.path.clone());
+            let again = latest.contains_key(&key);
+            old_keys.insert(key);
+            if again {
+                counts.replaced += 1;
+            } else if mode == Mode::Replace && buckets.contains(&file.bucket) {
+                counts.removed += 1;
+            } else {
+                kept.push((id, file));
+            }
+        }
+        counts.added = latest.keys().filter(|key| !old_keys.contains(key)).count() as u64;
+        let run = std::mem::take(&mut self.run);
+        let newest =
+            |(id, file): &(u64, NewFile)| latest.get(&(file.bucket, file.path.clone())) == Some(id);
+        kept.extend(run.into_iter().filter(newest));
+        kept.sort_by_key(|(id, _)| *id);
+        self.files = kept;
+        counts
+    }
+
+    /// Ids of an aborted run are free again.
+    pub fn abort(&mut self) {
+        self.next -= self.run.len() as u64;
+        self.run.clear();
+    }
+
+    pub fn remove(&mut self, bucket: u64, prefix: &str) -> u64 {
+        let before = self.files.len();
+        let gone = |file: &NewFile| file.bucket == bucket && file.path.starts_with(prefix);
+        self.files.retain(|(_, file)| !gone(file));
+        self.run.retain(|(_, file)| !gone(file));
+        (before - self.files.len()) as u64
+    }
+
+    pub fn counts(&self) -> BTreeMap<u64, u64> {
+        let mut counts = BTreeMap::new();
+        for (_, file) in &self.files {
+            *counts.entry(file.bucket).or_default() += 1;
+        }
+        counts
+    }
+
+    pub fn search(&self, query: &FileQuery) -> Found {
+        let mut found: Vec<(i64, FileRow)> = self
+            .files
+            .iter()
+            .filter(|(_, file)| matches(query, file))
+            .map(|(id, file)| {
+                let value = query.sort_value(file.size, file.modified);
+                let value = if query.descending { !value } else { value };
+                let row = FileRow {
+                    id: *id,
+                    bucket: file.bucket,
+                    path: file.path.clone(),
+                    size: file.size,
+                    modified: file.modified,
+                };
+                (value, row)
+            })
+            .collect();
+        let total = found.len() as u64;
+        found.sort_by_key(|(value, row)| (*value, row.id));
+        let rest: Vec<FileRow> = match query.position {
+            Position::Offset(start) => {
+                found.into_iter().skip(start as usize).map(|(_, row)| row).collect()
+            }
+            Position::After(place) => {
+                let value = if query.descending { !place.value } else { place.value };
+                let after = |(v, row): &(i64, FileRow)| (*v, row.id) > (value, place.id);
+                found.into_iter().filter(after).map(|(_, row)| row).collect()
+            }
+        };
+        let more = rest.len() > query.limit;
+        Found { total, rows: rest.into_iter().take(query.limit).collect(), more }
+    }
+}
+
+fn matches(query: &FileQuery, file: &NewFile) -> bool {
+    let name = file_name(&file.path);
+    let text = if query.full_path { file.path.as_str() } else { name };
+    let by_text = match &query.matching {
+        Matching::All => true,
+        Matching::Words(keywords) => {
+            let words = words::of(text);
+            keywords.include.iter().all(|phrase| contains(&words, phrase))
+                && !keywords.exclude.iter().any(|phrase| contains(&words, phrase))
+        }
+        Matching::Expression(expression) => expression.matches(text),
+    };
+    by_text
+        && query.buckets.as_ref().is_none_or(|buckets| buckets.contains(&file.bucket))
+        && !query.excluded_buckets.contains(&file.bucket)
+        && (query.types.is_empty() || query.types.contains(&file.kind))
+        && (query.extensions.is_empty()
+            || query.extensions.iter().any(|wanted| extension::has(name, wanted)))
+        && !query.stop_extensions.iter().any(|stopped| extension::has(name, stopped))
+        && query.passes_intervals(file.size, file.modified)
+}
+
+fn contains(words: &[String], phrase: &Phrase) -> bool {
+    words.windows(phrase.len()).any(|window| window == phrase.as_slice())
+}

@@ -1,0 +1,82 @@
+use std::path::Path;
+
+use buckets::jobs::{removal, verify};
+
+use crate::support::{Place, line};
+
+const A: &str = "secret-bucket.s3.amazonaws.com";
+const B: &str = "b.s3.amazonaws.com";
+
+fn remove(place: &Place, prefix: &str) -> i64 {
+    removal::remove(&place.shop, A, prefix, "asked by the owner", "tester").unwrap().files
+}
+
+/// Whether any index file still holds these bytes.
+fn holds(folder: &Path, bytes: &[u8]) -> bool {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries.flatten().any(|entry| {
+        if entry.path().is_dir() {
+            return holds(&entry.path(), bytes);
+        }
+        let content = std::fs::read(entry.path()).unwrap();
+        content.windows(bytes.len()).any(|window| window == bytes)
+    })
+}
+
+#[actix_web::test]
+async fn a_removed_bucket_is_hidden_purged_and_stays_away() {
+    let place = Place::new();
+    place.load_lines(&[&line(A, "zyzzyvas/old.txt", 1, 1)]);
+    place.load_lines(&[&line(A, "zyzzyvas/new.txt", 1, 1), &line(B, "other.txt", 1, 1)]);
+    let app = place.serve("free").await;
+    assert_eq!(app.results("").await, 2);
+    assert!(holds(&place.shop.index_dir, b"zyzzyvas/old.txt"), "replaced rows stay until purged");
+    assert_eq!(remove(&place, ""), 1);
+    app.state.refresh().unwrap();
+    assert_eq!(app.paths("").await, ["other.txt"]);
+    assert_eq!(app.get("/api/v2/buckets").await.1["meta"]["results"], 1);
+    assert_eq!(app.get("/api/v2/stats").await.1["stats"]["filesCount"], 1);
+    assert!(!holds(&place.shop.index_dir, b"zyzzyvas"), "no word and no path is left");
+    let report =
+        place.load_lines(&[&line(A, "zyzzyvas/new.txt", 1, 1), &line(B, "more.txt", 1, 1)]);
+    assert_eq!((report.tally.skipped_removed, report.tally.bad), (1, 0));
+    app.state.refresh().unwrap();
+    assert_eq!(app.paths("").await, ["more.txt"]);
+    assert_eq!(app.get("/api/v2/buckets").await.1["meta"]["results"], 1);
+    assert_eq!(verify::faults(&place.shop).unwrap(), Vec::<String>::new());
+}
+
+#[actix_web::test]
+async fn a_prefix_removes_only_what_is_below() {
+    let place = Place::new();
+    place.load_lines(&[&line(A, "private/1", 1, 1), &line(A, "public/1", 1, 1)]);
+    assert_eq!(remove(&place, "private/"), 1);
+    let report = place.load_lines(&[&line(A, "private/2", 1, 1), &line(A, "public/2", 1, 1)]);
+    assert_eq!(report.tally.skipped_removed, 1);
+    let app = place.serve("free").await;
+    assert_eq!(app.paths("").await, ["public/2"]);
+    assert_eq!(app.get("/api/v2/buckets").await.1["buckets"][0]["fileCount"], 1);
+}
+
+#[actix_web::test]
+async fn an_address_off_the_list_comes_back_with_the_next_load() {
+    let place = Place::new();
+    place.load_lines(&[&line(A, "1", 1, 1)]);
+    remove(&place, "");
+    let lifted = removal::unremove(&place.shop, "s3://secret-bucket", "a mistake", "tester");
+    assert_eq!(lifted.unwrap(), 1);
+    let app = place.serve("free").await;
+    assert_eq!(app.results("").await, 0);
+    place.load_lines(&[&line(A, "1", 1, 1)]);
+    app.state.refresh().unwrap();
+    assert_eq!(app.paths("").await, ["1"]);
+    assert_eq!(app.get("/api/v2/buckets").await.1["buckets"][0]["id"], 1);
+}
+
+#[test]
+fn an_unknown_bucket_can_be_put_on_the_list() {
+    let place = Place::new();
+    assert_eq!(remove(&place, ""), 0);
+    let report = place.load_lines(&[&line(A, "1", 1, 1), &line(B, "1", 1, 1)]);
+    assert_eq!((report.tally.skipped_removed, report.counts.added), (1, 1));
+}

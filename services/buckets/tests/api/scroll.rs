@@ -1,0 +1,77 @@
+use rstest::rstest;
+
+use crate::support::{Place, line};
+
+fn filled() -> Place {
+    let place = Place::new();
+    let lines: Vec<String> = (0..25)
+        .map(|n| line("a.s3.amazonaws.com", &format!("file {n}.txt"), n % 4, n % 3))
+        .collect();
+    place.load_lines(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    place
+}
+
+#[rstest]
+#[case("")]
+#[case("order=size")]
+#[case("order=last_modified&direction=desc")]
+#[case("keywords=file")]
+#[case("keywords=file&regexp=1&order=size&direction=desc")]
+#[actix_web::test]
+async fn pages_by_scroll_are_pages_by_offset(#[case] query: &str) {
+    let app = filled().serve("enterprise").await;
+    let expected = app.paths(&format!("{query}&limit=1000")).await;
+    let (mut found, mut id) = (Vec::new(), String::new());
+    for limit in [7, 1, 10, 3, 100] {
+        let path = format!(
+            "/api/v2/files?{query}&paging-mode=scrolling&limit={limit}&start=9&scroll-id={id}"
+        );
+        let (status, body) = app.get(&path).await;
+        assert_eq!(status, 200, "{body}");
+        assert_eq!(body["meta"]["results"], 25);
+        assert_eq!(body["query"]["start"], 0);
+        let files = body["files"].as_array().unwrap();
+        found.extend(files.iter().map(|file| file["fullPath"].as_str().unwrap().to_owned()));
+        match body["meta"]["nextScrollId"].as_str() {
+            Some(next) => id = next.to_owned(),
+            None => break,
+        }
+    }
+    assert_eq!(found, expected);
+}
+
+#[actix_web::test]
+async fn foreign_and_damaged_ids_are_refused() {
+    let place = filled();
+    let app = place.serve("enterprise").await;
+    let start = "/api/v2/files?paging-mode=scrolling&limit=2";
+    let id = app.get(start).await.1["meta"]["nextScrollId"].as_str().unwrap().to_owned();
+    assert_eq!(app.get(&format!("{start}&scroll-id={id}")).await.0, 200);
+    assert_eq!(app.get(&format!("{start}&scrollId={id}")).await.0, 200);
+    for path in [
+        format!("{start}&keywords=file&scroll-id={id}"),
+        format!("{start}&types=aws&scroll-id={id}"),
+        format!("{start}&scroll-id={}", &id[1..]),
+        format!("/api/v2/files?scroll-id={id}"),
+    ] {
+        let (status, body) = app.get(&path).await;
+        assert_eq!((status, &body["code"]), (400, &"invalid_parameter".into()), "{path}");
+        assert_eq!(body["parameter"], "scroll-id");
+    }
+    let other = place.key("somebody else", "enterprise");
+    let get = app.server.get(&format!("{start}&scroll-id={id}")).bearer_auth(other);
+    assert_eq!(get.send().await.unwrap().status(), 400);
+}
+
+#[actix_web::test]
+async fn a_rebuild_ends_scrolls() {
+    let place = filled();
+    let app = place.serve("enterprise").await;
+    let start = "/api/v2/files?paging-mode=scrolling&limit=2";
+    let id = app.get(start).await.1["meta"]["nextScrollId"].as_str().unwrap().to_owned();
+    buckets::jobs::rebuild::rebuild(&place.shop).unwrap();
+    app.state.refresh().unwrap();
+    let (status, body) = app.get(&format!("{start}&scroll-id={id}")).await;
+    assert_eq!((status, &body["code"]), (400, &"scroll_expired".into()));
+    assert_eq!(app.get(start).await.0, 200);
+}

@@ -1,0 +1,56 @@
+use serde_json::json;
+
+use crate::support::{NOW, Place, line};
+
+#[actix_web::test]
+async fn an_empty_index_counts() {
+    let app = Place::new().serve("free").await;
+    let (status, body) = app.text("/api/v2/stats").await;
+    let expected = r#"{"meta":{},"stats":{"filesCount":0,"awsCount":0,"azureCount":0,"dosCount":0,"gcpCount":0,"aliCount":0},"lastUpdated":0}"#;
+    assert_eq!((status, body.as_str()), (200, expected));
+}
+
+#[actix_web::test]
+async fn samples_are_counted_by_type() {
+    let app = Place::with_samples().serve("free").await;
+    let (_, body) = app.get("/api/v2/stats").await;
+    assert_eq!(
+        body,
+        json!({
+            "meta": {},
+            "stats": {"filesCount": 105, "awsCount": 2, "azureCount": 1, "dosCount": 1, "gcpCount": 1, "aliCount": 1},
+            "lastUpdated": NOW,
+        })
+    );
+}
+
+#[actix_web::test]
+async fn delay_of_a_package_restricts_what_is_seen() {
+    let place = Place::new();
+    place.load_lines(&[&line("old.s3.amazonaws.com", "a.txt", 1, 1)]);
+    place.clock.advance(40 * 86_400);
+    place.load_lines(&[&line("new.s3.amazonaws.com", "b.txt", 1, 1)]);
+    place
+        .shop
+        .pools
+        .write_blocking(|db| {
+            let mut free = buckets::store::package::of_plan(db, "free")?;
+            free.delay_days = 30;
+            buckets::store::package::put(db, &free)
+        })
+        .unwrap();
+    let app = place.serve("free").await;
+    let (_, body) = app.get("/api/v2/stats").await;
+    assert_eq!(body["stats"]["filesCount"], 2);
+    assert_eq!(
+        body["meta"],
+        json!({
+            "notice": "Your package (free) searches buckets first indexed before 2026-11-30.",
+            "restrictedStats": {"filesCount": 1, "awsCount": 1, "azureCount": 0, "dosCount": 0, "gcpCount": 0, "aliCount": 0},
+        })
+    );
+    assert_eq!(app.paths("").await, ["a.txt"]);
+    let (_, body) = app.get("/api/v2/buckets").await;
+    assert_eq!(body["buckets"][0]["bucket"], "old.s3.amazonaws.com");
+    assert_eq!(body["meta"]["results"], 1);
+}
