@@ -29,10 +29,6 @@ pub struct Settings {
 #[derive(Clone, clap::Args)]
 #[command(next_help_heading = "Calendar")]
 pub struct SiteSettings {
-    /// Name of the site
-    #[arg(long, env, global = true, default_value = "Calendar", value_name = "TEXT")]
-    pub site_name: String,
-
     /// Time zone of the site, an IANA name
     #[arg(long, env, global = true, default_value = "UTC", value_name = "ZONE", value_parser = parse_zone)]
     pub site_timezone: Zone,

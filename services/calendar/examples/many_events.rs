@@ -1,0 +1,147 @@
+//! Fills an empty calendar with many events for measuring: five years round the present, 500
+//! venues, 1000 categories, two of them on each event, 0.2 % of the events longer than a month.
+//!
+//! Usage: `many_events COUNT`, with `DATABASE_URL` naming the database, after a first start.
+
+use anyhow::{Context, bail};
+use calendar::store::MIGRATIONS;
+use calendar::store::sql::Sql;
+use clap::Parser;
+use domain::{Clock, SystemClock};
+use store::{Db, Pools, StoreError, StoreSettings};
+
+#[derive(Parser)]
+struct Arguments {
+    /// Number of events
+    count: i64,
+    #[command(flatten)]
+    store: StoreSettings,
+}
+
+const VENUES: i64 = 500;
+const CATEGORIES: i64 = 1000;
+const YEARS: i64 = 5;
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let pools = arguments
+        .store
+        .open(std::path::Path::new("."), "calendar", &[&auth::MIGRATIONS, &MIGRATIONS])
+        .context("DATABASE_URL")?;
+    let now = SystemClock.unix();
+    let known =
+        pools.read_blocking(|db| Sql::new(db, "select count(*) as n from events").number(db))?;
+    if known > 0 {
+        bail!("the calendar has events already");
+    }
+    pools.write_blocking(|db| fill(db, arguments.count, now))?;
+    settle(&pools)?;
+    Ok(())
+}
+
+fn run(db: &mut Db, text: &str) -> Result<(), StoreError> {
+    Sql::new(db, text).execute(db).map(drop)
+}
+
+fn numbers(count: i64) -> String {
+    format!("with recursive n (i) as (select 1 union all select i + 1 from n where i < {count})")
+}
+
+fn fill(db: &mut Db, count: i64, now: i64) -> Result<(), StoreError> {
+    let (yes, no) = match db {
+        Db::Sqlite(_) => ("1", "0"),
+        Db::Pg(_) => ("true", "false"),
+    };
+    let first = count + 1;
+    let places = numbers(VENUES);
+    run(db, &format!("insert into entities (id, kind) {} select i, 1 from n", numbers(count)))?;
+    run(db, &format!("insert into entities (id, kind) {places} select {count} + i, 2 from n"))?;
+    run(
+        db,
+        &format!(
+            "insert into venues (id, author_id, status, name, name_ci, search_ci, description, excerpt, slug, \
+         published_utc, published_local, modified_utc, phone, website, address, city, country, province, state, \
+         stateprovince, zip, show_map, show_map_link) {places} select {count} + i, 1, 'publish', 'Venue ' || i, \
+         'venue ' || i, 'venue ' || i, '', '', 'venue-' || i, {now}, {now}, {now}, '', '', '', '', '', '', '', '', \
+         '', {yes}, {yes} from n"
+        ),
+    )?;
+    run(
+        db,
+        &format!(
+            "insert into terms (id, taxonomy, name, name_ci, slug, description, parent_id, count) {} \
+         select i, 1, 'Category ' || i, 'category ' || i, 'category-' || i, '', 0, 0 from n",
+            numbers(CATEGORIES)
+        ),
+    )?;
+    // Multiplying by a prime spreads the numbers over their range without repeating soon.
+    let span = YEARS * 365 * 24 * 4;
+    let start = format!("({now} / 900 - {span} / 2 + (cast(i as bigint) * 104729) % {span}) * 900");
+    let length = "(case when i % 500 = 0 then 45 * 86400 else 3600 + i % 8 * 1800 end)";
+    run(
+        db,
+        &format!(
+            "insert into events (id, author_id, status, title, description, excerpt, slug, published_utc, \
+         published_local, modified_utc, start_local, end_local, start_utc, end_utc, timezone, all_day, cost, website, \
+         show_map, show_map_link, listed, sticky, featured, sequence, search_ci, pub, is_long) {} select i, 1, \
+         'publish', 'Evening ' || i % 997 || ' with guest' || i % 50021, 'A description of an evening.', '', \
+         'evening-' || i, {now} - i % 86400, {now} - i % 86400, {now}, {start}, {start} + {length}, {start}, \
+         {start} + {length}, 'UTC', {no}, '[\"15\"]', '', {no}, {no}, {yes}, {no}, {no}, 0, \
+         'evening ' || i % 997 || ' with guest' || i % 50021 || ' a description of an evening.', 1, \
+         case when i % 500 = 0 then 1 else 0 end from n",
+            numbers(count)
+        ),
+    )?;
+    let copies = "1, e.start_local, e.published_utc, e.start_utc, e.end_utc from events e";
+    let into = |table: &str| {
+        format!(
+            "insert into {table} (event_id, other_id, position, pub, start_local, published_utc, start_utc, end_utc)"
+        )
+    };
+    run(
+        db,
+        &format!("{} select e.id, {first} + e.id % {VENUES}, 0, {copies}", into("event_venues")),
+    )?;
+    for (position, shift) in [(0, "e.id"), (1, "e.id / 7 + 501")] {
+        let one = format!("1 + ({shift}) % {CATEGORIES}");
+        let not_twice = format!(" where {position} = 0 or {one} <> 1 + e.id % {CATEGORIES}");
+        run(
+            db,
+            &format!("{} select e.id, {one}, {position}, {copies}{not_twice}", into("event_terms")),
+        )?;
+    }
+    run(
+        db,
+        "update terms set count = (select count(*) from event_terms l where l.other_id = terms.id)",
+    )?;
+    for (kind, column) in [(0, "start_utc"), (1, "end_utc")] {
+        run(
+            db,
+            &format!(
+                "insert into hour_counts (kind, hour, n) select {kind}, {column} / 3600, count(*) from events \
+             group by {column} / 3600"
+            ),
+        )?;
+    }
+    match db {
+        Db::Sqlite(_) => {
+            run(db, "insert into events_fts (rowid, search_ci) select id, search_ci from events")
+        }
+        Db::Pg(_) => {
+            for table in ["entities", "terms"] {
+                Sql::new(db, &format!("select setval(pg_get_serial_sequence('{table}', 'id'), max(id)) as n from {table}"))
+                    .number(db)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Gathers the statistics that a database gathers by itself in time.
+fn settle(pools: &Pools) -> anyhow::Result<()> {
+    let mut db = pools.connect()?;
+    if let Db::Pg(_) = db {
+        run(&mut db, "vacuum analyze")?;
+    }
+    Ok(())
+}
