@@ -52,7 +52,9 @@ load_breaches() {
     done
     load_accounts CopperKettle CopperKettle.dump.txt --format text &&
         load_accounts FenwayGames FenwayGames.csv --format csv --column E-Mail &&
-        "$bin/breaches" subscriber add demo@example.com &&
+        "$bin/breaches" stealer-logs load --breach IronbarkLogs samples/breaches/IronbarkLogs.csv &&
+        "$bin/breaches" pastes load samples/breaches/pastes.ndjson &&
+        "$bin/breaches" subscriber add demo@example.com --if-missing &&
         "$bin/breaches" subscription set demo@example.com --plan pro1 --until 2099-12-31
 }
 samples_breaches() {
