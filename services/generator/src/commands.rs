@@ -197,3 +197,75 @@ fn named(of: Option<&str>) -> anyhow::Result<&str> {
 fn unknown(name: &str) -> String {
     format!("{name} is not known")
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::*;
+
+    fn made(subject: Subject, of: Option<&str>, count: u64) -> String {
+        let of = of.map(str::to_owned);
+        let make = Make { subject, of, count, seed: Some("commands".to_owned()) };
+        let mut out = Vec::new();
+        make.run_to(date(2026, 11, 20), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn verdicts(subject: Subject, of: Option<&str>, lines: &str) -> String {
+        let check = Check { subject, of: of.map(str::to_owned) };
+        let mut out = Vec::new();
+        check.run_to(date(2026, 11, 20), lines.as_bytes(), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn what_is_made_is_accepted() {
+        for (subject, of) in [
+            (Subject::Card, Some("Visa")),
+            (Subject::Iban, Some("FR")),
+            (Subject::Imei, None),
+            (Subject::Phone, Some("IT")),
+            (Subject::Person, Some("IT")),
+            (Subject::Ssn, None),
+            (Subject::Vat, Some("IT")),
+        ] {
+            let lines = made(subject, of, 20);
+            assert_eq!(lines.lines().count(), 20);
+            assert_eq!(verdicts(subject, of, &lines), "ok\n".repeat(20), "{lines}");
+        }
+    }
+
+    #[test]
+    fn wrong_values_are_refused_with_a_reason() {
+        assert_eq!(
+            verdicts(Subject::Vat, Some("DE"), "DE136695976\nDE136695977\n"),
+            "ok\nThe USt-IdNr has a check digit mismatch.\n"
+        );
+        assert_eq!(
+            verdicts(Subject::Card, None, "4111111111111112\n"),
+            "The value is not right.\n"
+        );
+        assert_eq!(verdicts(Subject::Imei, None, "490154203237518\n"), "The value is not right.\n");
+    }
+
+    #[test]
+    fn the_same_seed_makes_the_same_values() {
+        assert_eq!(made(Subject::Name, None, 5), made(Subject::Name, None, 5));
+        assert!(made(Subject::Crypto, Some("btc"), 9).starts_with(&made(
+            Subject::Crypto,
+            Some("btc"),
+            3
+        )));
+    }
+
+    #[test]
+    fn unknown_names_are_an_error() {
+        let make = Make { subject: Subject::Iban, of: Some("ZZ".to_owned()), count: 1, seed: None };
+        let error = make.run_to(date(2026, 11, 20), &mut Vec::new()).unwrap_err();
+        assert_eq!(error.to_string(), "ZZ is not known");
+        let check = Check { subject: Subject::Name, of: None };
+        let error = check.run_to(date(2026, 11, 20), "x".as_bytes(), &mut Vec::new()).unwrap_err();
+        assert_eq!(error.to_string(), "these values cannot be checked");
+    }
+}

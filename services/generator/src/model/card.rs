@@ -91,7 +91,8 @@ impl CardType {
 pub fn detect(number: &str) -> Vec<&'static CardType> {
     let Some(Ok(iin)) = number.get(..6).map(str::parse::<u32>) else { return Vec::new() };
     let match_of = |kind: &CardType| {
-        let spans = kind.prefixes.iter().filter(|prefix| prefix.span().contains(iin));
+        let all = kind.prefixes.iter().chain(kind.claims);
+        let spans = all.filter(|prefix| prefix.span().contains(iin));
         spans.map(Prefixes::digits).max()
     };
     let longest = CARD_TYPES.iter().filter_map(match_of).max();
@@ -138,7 +139,8 @@ impl Space {
             let mut free = vec![prefix.span()];
             let longer = |other: &&Prefixes| other.digits() > prefix.digits();
             let others = CARD_TYPES.iter().filter(|other| other.name != kind.name);
-            for taken in others.flat_map(|other| other.prefixes).filter(longer).chain(kind.except) {
+            let theirs = others.flat_map(|other| other.prefixes.iter().chain(other.claims));
+            for taken in theirs.filter(longer).chain(kind.except) {
                 free = free.into_iter().flat_map(|span| without(span, taken.span())).collect();
             }
             spans.extend(free);

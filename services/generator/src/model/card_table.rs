@@ -16,6 +16,8 @@ pub struct CardType {
     pub prefixes: &'static [Prefixes],
     /// Prefixes inside them that are not used.
     pub except: &'static [Prefixes],
+    /// Further prefixes that checkers give to the brand, so that no other may use them.
+    pub claims: &'static [Prefixes],
     /// Lengths of the number with their weights.
     pub lengths: &'static [(u8, u16)],
     /// Digits of the printed code.
@@ -43,6 +45,7 @@ const PLAIN: CardType = CardType {
     share: 0,
     prefixes: &[],
     except: &[],
+    claims: &[],
     lengths: SIXTEEN,
     code_length: 3,
 };
@@ -122,17 +125,65 @@ pub const CARD_TYPES: &[CardType] = &[
             to(651_652, 651_679),
             to(655_000, 655_019),
         ],
+        claims: &[
+            to(401_178, 401_179),
+            one(431_274),
+            one(457_393),
+            to(457_631, 457_632),
+            one(627_780),
+            one(636_297),
+            to(650_035, 650_051),
+            to(650_485, 650_538),
+            to(650_541, 650_598),
+            to(650_700, 650_718),
+            to(650_720, 650_727),
+            to(650_901, 650_978),
+            to(655_021, 655_058),
+        ],
         ..PLAIN
     },
     CardType { name: "Hipercard", prefixes: &[one(606_282)], ..PLAIN },
-    CardType { name: "Troy", prefixes: &[one(9792)], ..PLAIN },
+    CardType {
+        name: "Troy",
+        prefixes: &[one(9792)],
+        claims: &[
+            one(650_052),
+            to(650_082, 650_083),
+            one(650_092),
+            one(650_161),
+            one(650_170),
+            one(650_173),
+            one(650_175),
+            one(650_268),
+            one(650_271),
+            to(650_273, 650_274),
+            to(650_456, 650_457),
+            to(650_836, 650_837),
+            to(650_846, 650_850),
+            to(650_858, 650_862),
+            one(650_923),
+            one(650_987),
+            one(650_990),
+            one(654_997),
+            one(657_366),
+            one(657_998),
+            to(658_750, 658_799),
+            to(658_808, 658_809),
+        ],
+        ..PLAIN
+    },
     CardType {
         name: "Verve",
         prefixes: &[to(506_099, 506_127), to(507_865, 507_866), to(507_868, 507_877)],
         lengths: &[(16, 1), (18, 1), (19, 1)],
         ..PLAIN
     },
-    CardType { name: "Naranja", prefixes: &[one(589_562)], ..PLAIN },
+    CardType {
+        name: "Naranja",
+        prefixes: &[one(589_562)],
+        claims: &[one(402_918), one(527_572)],
+        ..PLAIN
+    },
     CardType {
         name: "RuPay",
         prefixes: &[

@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(all().len(), 245);
         for region in all() {
             let mut random = Seed::parse("phones").unwrap().random(region.code, "");
-            for _ in 0..200 {
+            for _ in 0..2_000 {
                 let mut number = String::new();
                 region.write(&mut random, &mut number).unwrap();
                 match judge(&number, Some(region)) {

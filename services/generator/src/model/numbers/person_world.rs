@@ -20,8 +20,10 @@ pub const SCHEMES: &[Scheme] = &[
         checks(tenth == n.digit(9) && eleventh == n.digit(10))
     }),
     person("CA", "SIN", r"[1-79]\d{8}", luhn_all),
-    person("CN", "resident card", r"\d{17}[\dX]", china)
-        .make(r"[1-6][1-5]\d{4}(19\d\d|20[01]\d)(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])\d{3}[\dX]"),
+    person("CN", "resident card", r"\d{17}[\dX]", china).make(concat!(
+        r"(110101|310104|330106|420106|440305|510104)(199\d|20[01]\d)",
+        r"(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])\d{3}[\dX]"
+    )),
     person("CR", "cédula", r"0\d{9}|1\d{10,11}", free).pad(9, 10),
     person("CU", "NI", r"\d{11}", |n| {
         let century = match n.digit(6) {

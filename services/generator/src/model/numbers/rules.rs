@@ -94,9 +94,7 @@ pub fn birth_number(n: &Number<'_>) -> Outcome {
     if n.len() == 9 {
         return Ok(());
     }
-    let rest = (n.value(0, 9) % 11) as i32;
-    // The remainder 10 was written as 0 until 1985; since then such a number is left out.
-    checks(if year < 1985 { rest % 10 } else { rest } == n.last())
+    checks((n.value(0, 9) % 11 % 10) as i32 == n.last())
 }
 
 /// The Latvian personal code, with the century or without a date.
@@ -158,7 +156,7 @@ pub fn indonesian_person(n: &Number<'_>) -> Outcome {
     let (day, month, year) = date::year_month_day(n, 6);
     let day = if day > 40 { day - 40 } else { day };
     let born = [1900, 2000].iter().any(|century| date::day(century + year, month, day).is_some());
-    fits(born && n.value(12, 16) > 0)
+    fits(born)
 }
 
 /// The Indian permanent account number.
