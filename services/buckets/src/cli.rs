@@ -137,7 +137,7 @@ impl Cli {
         Ok(Workshop {
             pools: self.pools()?,
             clock: Arc::new(SystemClock),
-            index_dir: self.settings.index_dir(&self.web.data_dir),
+            generations: self.settings.generations(&self.web.data_dir)?,
             memory_mb: self.settings.load_memory_mb,
         })
     }

@@ -1,14 +1,37 @@
 //! Settings of this service beside the shared ones.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
+
+use crate::engine::cluster::Cluster;
+use crate::engine::generations::{Folders, Generations};
 use crate::jobs::load::Checkpoints;
+
+/// What holds the file index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Engine {
+    /// Files in INDEX_DIR
+    Embedded,
+    /// ClickHouse at CLUSTER_URL
+    Cluster,
+}
 
 /// Settings of bucket search.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Buckets")]
 pub struct Settings {
+    /// What holds the file index
+    #[arg(long, env, global = true, value_enum, default_value_t = Engine::Embedded)]
+    pub engine: Engine,
+    /// HTTP interface of the cluster; user and password inside
+    #[arg(long, env, global = true, hide_env_values = true, value_name = "URL")]
+    pub cluster_url: Option<String>,
+    /// Cluster of the distributed table [default: one server]
+    #[arg(long, env, global = true, value_name = "NAME")]
+    pub cluster_name: Option<String>,
     /// Folder of the file index [default: DATA_DIR/index]
     #[arg(long, env, global = true, value_name = "FOLDER")]
     pub index_dir: Option<PathBuf>,
@@ -43,6 +66,15 @@ impl Settings {
     /// The folder of the file index.
     pub fn index_dir(&self, data_dir: &Path) -> PathBuf {
         self.index_dir.clone().unwrap_or_else(|| data_dir.join("index"))
+    }
+
+    /// Where the generations of the file index are.
+    pub fn generations(&self, data_dir: &Path) -> anyhow::Result<Arc<dyn Generations>> {
+        if self.engine == Engine::Embedded {
+            return Ok(Arc::new(Folders::new(self.index_dir(data_dir))));
+        }
+        let url = self.cluster_url.as_deref().context("ENGINE=cluster needs CLUSTER_URL")?;
+        Ok(Arc::new(Cluster::connect(url, self.cluster_name.as_deref())?))
     }
 
     /// When a load makes its state durable.

@@ -5,7 +5,7 @@ use utoipa::OpenApi;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::handlers::{account, buckets, files, stats};
+use crate::handlers::{account, buckets, files, page, stats};
 
 /// Path of the own account, which costs nothing.
 pub const ACCOUNT: &str = "/api/account";
@@ -45,5 +45,7 @@ pub fn document() -> utoipa::openapi::OpenApi {
 
 /// Registers every path.
 pub fn register(config: &mut ServiceConfig<'_>) {
+    // The page is for people: it is no part of the document.
+    config.route("/", actix_web::web::get().to(page::page));
     config.service(files::find).service(buckets::list).service(stats::get).service(account::get);
 }

@@ -10,10 +10,8 @@ use tokio::sync::Semaphore;
 
 use crate::catalog::Catalog;
 use crate::config::Settings;
-use crate::engine::embedded::EmbeddedIndex;
-use crate::engine::{EngineError, FileIndex, Limits};
+use crate::engine::{EngineError, Limits};
 use crate::error::Error;
-use crate::jobs::rebuild::sweep;
 use crate::jobs::session::{Workshop, settle};
 use crate::metrics;
 use crate::model::file_query::{FileQuery, Found, Matching};
@@ -42,9 +40,6 @@ pub enum StateError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Something beside them failed.
-    #[error("{0}")]
-    Other(String),
 }
 
 impl State {
@@ -52,8 +47,7 @@ impl State {
     pub fn open(shop: Workshop, settings: Settings) -> Result<Self, StateError> {
         shop.pools.write_blocking(package::seed)?;
         let now = shop.pools.read_blocking(state::read)?;
-        let folder = shop.generation_folder(now.generation);
-        let index: Arc<dyn FileIndex> = Arc::new(EmbeddedIndex::open_or_create(&folder)?);
+        let index = shop.generations.open_or_create(now.generation)?;
         settle(&shop.pools, &index.snapshot().journal, "{}", shop.clock.unix())?;
         let catalog =
             shop.pools.read_blocking(|db| Catalog::read(db, index, now.generation, now.version))?;
@@ -100,11 +94,10 @@ impl State {
         let mut index = Arc::clone(&seen.index);
         let switched = now.generation != seen.generation;
         if switched {
-            let folder = shop.generation_folder(now.generation);
-            index = Arc::new(EmbeddedIndex::open(&folder)?);
+            index = shop.generations.open(now.generation)?;
         }
         if !switched && now.generation > 1 {
-            sweep(shop, now.generation).map_err(|error| StateError::Other(error.to_string()))?;
+            shop.generations.sweep(now.generation)?;
         }
         let renewed = index.refresh()? || switched || now.version != seen.version;
         let catalog = if renewed {

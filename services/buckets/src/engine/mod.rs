@@ -16,6 +16,7 @@ use crate::model::file_query::{FileQuery, FileRow, Found, Place, Position};
 pub mod bitmap;
 pub mod cluster;
 pub mod embedded;
+pub mod generations;
 
 /// Why an engine did not answer.
 #[derive(Debug, thiserror::Error)]

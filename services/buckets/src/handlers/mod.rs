@@ -3,6 +3,7 @@
 pub mod account;
 pub mod buckets;
 pub mod files;
+pub mod page;
 pub mod stats;
 
 use actix_web::HttpResponse;

@@ -50,7 +50,7 @@ pub fn export(
         Ok(found.ok_or_else(unknown)?.id)
     });
     let mut count = 0;
-    each_row(&index, wanted.transpose()?, &patient(), |row| -> Result<(), LoadError> {
+    each_row(&*index, wanted.transpose()?, &patient(), |row| -> Result<(), LoadError> {
         let Some(bucket) = buckets.get(&row.bucket) else { return Ok(()) };
         let line = Line {
             bucket: &bucket.address,

@@ -1,12 +1,10 @@
 //! A new generation of the index, written beside the old one.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 use super::LoadError;
 use super::export::patient;
-use super::session::{Session, Workshop, generation_folder};
-use crate::engine::embedded::{EmbeddedIndex, FolderLock};
+use super::session::{Session, Workshop};
 use crate::engine::{EngineError, FileIndex, Mode, NamedBucket, NewFile, each_row};
 use crate::model::address::BucketType;
 use crate::store::bucket::{self, Bucket};
@@ -30,21 +28,18 @@ pub fn rebuild(shop: &Workshop) -> Result<(u32, u64), LoadError> {
     let Session { generation, index, .. } = &session;
     index.refresh()?;
     let generation = generation + 1;
-    let folder = shop.generation_folder(generation);
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder)?;
-    }
-    let fresh = EmbeddedIndex::open_or_create(&folder)?;
-    let files = copy(shop, index, &fresh)?;
-    check(index, &fresh)?;
+    shop.generations.discard(generation)?;
+    let fresh = shop.generations.open_or_create(generation)?;
+    let files = copy(shop, &**index, &*fresh)?;
+    check(&**index, &*fresh)?;
     shop.pools.write_blocking(|db| state::switch(db, generation))?;
     drop(fresh);
     drop(session);
-    sweep(shop, generation)?;
+    shop.generations.sweep(generation)?;
     Ok((generation, files))
 }
 
-fn copy(shop: &Workshop, old: &EmbeddedIndex, new: &EmbeddedIndex) -> Result<u64, LoadError> {
+fn copy(shop: &Workshop, old: &dyn FileIndex, new: &dyn FileIndex) -> Result<u64, LoadError> {
     let buckets: HashMap<u64, Bucket> = shop
         .pools
         .read_blocking(bucket::all)?
@@ -86,27 +81,11 @@ fn copy(shop: &Workshop, old: &EmbeddedIndex, new: &EmbeddedIndex) -> Result<u64
 }
 
 /// The new generation must hold the same number of files in every bucket, and be sound.
-fn check(old: &EmbeddedIndex, new: &EmbeddedIndex) -> Result<(), LoadError> {
+fn check(old: &dyn FileIndex, new: &dyn FileIndex) -> Result<(), LoadError> {
     let faults = new.verify()?;
     if old.snapshot().counts != new.snapshot().counts || !faults.is_empty() {
         let text = format!("the new generation is not like the old one: {}", faults.join("; "));
         return Err(EngineError::Broken(text).into());
     }
     Ok(())
-}
-
-/// Deletes generations that are not searched and that nobody reads any more.
-pub fn sweep(shop: &Workshop, current: u32) -> Result<Vec<PathBuf>, LoadError> {
-    let mut deleted = Vec::new();
-    for generation in 1..current {
-        let folder = generation_folder(&shop.index_dir, generation);
-        if !folder.exists() {
-            continue;
-        }
-        if let Some(_unused) = FolderLock::unused(&folder)? {
-            std::fs::remove_dir_all(&folder)?;
-            deleted.push(folder);
-        }
-    }
-    Ok(deleted)
 }

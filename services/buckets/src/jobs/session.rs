@@ -1,12 +1,12 @@
 //! The one right to write: lock, index, writer, and SQL rows that agree with the journal.
 
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use domain::SharedClock;
 use store::{Pools, StoreError};
 
 use super::LoadError;
-use crate::engine::embedded::{EmbeddedIndex, FolderLock};
+use crate::engine::generations::{Generations, WriteLock};
 use crate::engine::{EngineError, FileIndex, FileWriter, Journal};
 use crate::store::{bucket, run, state};
 
@@ -17,28 +17,18 @@ pub struct Workshop {
     pub pools: Pools,
     /// The clock.
     pub clock: SharedClock,
-    /// `INDEX_DIR`.
-    pub index_dir: PathBuf,
+    /// Where the index is.
+    pub generations: Arc<dyn Generations>,
     /// `LOAD_MEMORY_MB`.
     pub memory_mb: usize,
 }
 
 impl Workshop {
-    /// The folder of a generation.
-    pub fn generation_folder(&self, generation: u32) -> PathBuf {
-        generation_folder(&self.index_dir, generation)
-    }
-
     /// Opens the index that is searched, for reading.
-    pub fn open_index(&self) -> Result<EmbeddedIndex, LoadError> {
+    pub fn open_index(&self) -> Result<Arc<dyn FileIndex>, LoadError> {
         let generation = self.pools.read_blocking(state::read)?.generation;
-        Ok(EmbeddedIndex::open_or_create(&self.generation_folder(generation))?)
+        Ok(self.generations.open_or_create(generation)?)
     }
-}
-
-/// The folder of a generation below `INDEX_DIR`.
-pub fn generation_folder(index_dir: &Path, generation: u32) -> PathBuf {
-    index_dir.join(format!("generation-{generation}"))
 }
 
 /// The right to write, with all that belongs to it.
@@ -48,18 +38,18 @@ pub struct Session {
     /// The generation that is searched.
     pub generation: u32,
     /// The index.
-    pub index: EmbeddedIndex,
+    pub index: Arc<dyn FileIndex>,
     /// Its writer.
     pub writer: Box<dyn FileWriter>,
-    _lock: FolderLock,
+    _lock: WriteLock,
 }
 
 impl Session {
     /// Takes the right to write; `holder` is what another command is told meanwhile.
     pub fn open(shop: &Workshop, holder: &str) -> Result<Self, LoadError> {
-        let lock = FolderLock::exclusive(&shop.index_dir, holder)?;
+        let lock = shop.generations.lock(holder)?;
         let generation = shop.pools.read_blocking(state::read)?.generation;
-        let index = EmbeddedIndex::open_or_create(&shop.generation_folder(generation))?;
+        let index = shop.generations.open_or_create(generation)?;
         let writer = index.writer(shop.memory_mb)?;
         let session = Self { shop: shop.clone(), generation, index, writer, _lock: lock };
         settle(&shop.pools, session.writer.journal(), "{}", shop.clock.unix())?;

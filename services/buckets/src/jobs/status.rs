@@ -8,7 +8,6 @@ use store::StoreError;
 
 use super::LoadError;
 use super::session::Workshop;
-use crate::engine::FileIndex;
 use crate::store::run::Run;
 use crate::store::{bucket, rejected, removal, run, state};
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::LoadError;
 use super::session::Workshop;
-use crate::engine::FileIndex;
 use crate::store::bucket;
 
 /// Names every fault; none: all is well.

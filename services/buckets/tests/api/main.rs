@@ -10,6 +10,7 @@ mod files;
 mod formats;
 mod load;
 mod model;
+mod page;
 mod rebuild;
 mod removal;
 mod scroll;

@@ -12,7 +12,7 @@ async fn a_rebuild_drops_dead_rows_and_gives_new_ids() {
     let app = place.serve("free").await;
     let before = app.get("/api/v2/stats").await;
     assert_eq!(app.get("/api/v2/files").await.1["files"][0]["id"], "5");
-    let old = place.shop.generation_folder(1);
+    let old = place.folder.join("index/generation-1");
     assert_eq!(rebuild::rebuild(&place.shop).unwrap(), (2, 2));
     assert!(old.exists(), "the old generation is kept while it is read");
     assert_eq!(app.get("/api/v2/files").await.1["files"][0]["id"], "5");

@@ -30,13 +30,16 @@ async fn a_removed_bucket_is_hidden_purged_and_stays_away() {
     place.load_lines(&[&line(A, "zyzzyvas/new.txt", 1, 1), &line(B, "other.txt", 1, 1)]);
     let app = place.serve("free").await;
     assert_eq!(app.results("").await, 2);
-    assert!(holds(&place.shop.index_dir, b"zyzzyvas/old.txt"), "replaced rows stay until purged");
+    assert!(
+        holds(&place.folder.join("index"), b"zyzzyvas/old.txt"),
+        "replaced rows stay until purged"
+    );
     assert_eq!(remove(&place, ""), 1);
     app.state.refresh().unwrap();
     assert_eq!(app.paths("").await, ["other.txt"]);
     assert_eq!(app.get("/api/v2/buckets").await.1["meta"]["results"], 1);
     assert_eq!(app.get("/api/v2/stats").await.1["stats"]["filesCount"], 1);
-    assert!(!holds(&place.shop.index_dir, b"zyzzyvas"), "no word and no path is left");
+    assert!(!holds(&place.folder.join("index"), b"zyzzyvas"), "no word and no path is left");
     let report =
         place.load_lines(&[&line(A, "zyzzyvas/new.txt", 1, 1), &line(B, "more.txt", 1, 1)]);
     assert_eq!((report.tally.skipped_removed, report.tally.bad), (1, 0));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use buckets::config::Settings;
 use buckets::engine::Mode;
+use buckets::engine::generations::Folders;
 use buckets::jobs::LoadError;
 use buckets::jobs::intake::MaxErrors;
 use buckets::jobs::load::{Options, load, sources_of};
@@ -34,8 +35,8 @@ impl Place {
         let clock = ManualClock::new(jiff::Timestamp::from_second(NOW).unwrap());
         let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         pools.write_blocking(package::seed).unwrap();
-        let index_dir = folder.join("index");
-        let shop = Workshop { pools, clock: Arc::new(clock.clone()), index_dir, memory_mb: 64 };
+        let generations = Arc::new(Folders::new(folder.join("index")));
+        let shop = Workshop { pools, clock: Arc::new(clock.clone()), generations, memory_mb: 64 };
         Self { database, folder, clock, shop }
     }
 

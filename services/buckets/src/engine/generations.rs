@@ -1,0 +1,113 @@
+//! Where the generations of an index are: folders, or tables of a cluster.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::cluster::Cluster;
+use super::embedded::{EmbeddedIndex, FolderLock};
+use super::{EngineError, FileIndex};
+
+/// The one right to write, until it is dropped.
+pub type WriteLock = Box<dyn Send>;
+
+/// Opens, makes and drops generations, whatever the engine.
+pub trait Generations: Send + Sync {
+    /// Takes the one right to write, or fails with what its holder said about itself.
+    fn lock(&self, holder: &str) -> Result<WriteLock, EngineError>;
+
+    /// Opens a generation.
+    fn open(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError>;
+
+    /// Opens a generation, or makes an empty one.
+    fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError>;
+
+    /// Drops what an earlier attempt left of a generation.
+    fn discard(&self, generation: u32) -> Result<(), EngineError>;
+
+    /// Drops older generations that nobody reads any more.
+    fn sweep(&self, current: u32) -> Result<(), EngineError>;
+}
+
+/// Generations in folders below one folder.
+pub struct Folders {
+    root: PathBuf,
+}
+
+impl Folders {
+    /// Generations below `root`.
+    pub fn new(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    fn folder(&self, generation: u32) -> PathBuf {
+        generation_folder(&self.root, generation)
+    }
+}
+
+/// The folder of a generation below `INDEX_DIR`.
+pub fn generation_folder(root: &Path, generation: u32) -> PathBuf {
+    root.join(format!("generation-{generation}"))
+}
+
+impl Generations for Folders {
+    fn lock(&self, holder: &str) -> Result<WriteLock, EngineError> {
+        Ok(Box::new(FolderLock::exclusive(&self.root, holder)?))
+    }
+
+    fn open(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
+        Ok(Arc::new(EmbeddedIndex::open(&self.folder(generation))?))
+    }
+
+    fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
+        Ok(Arc::new(EmbeddedIndex::open_or_create(&self.folder(generation))?))
+    }
+
+    fn discard(&self, generation: u32) -> Result<(), EngineError> {
+        let folder = self.folder(generation);
+        if folder.exists() {
+            std::fs::remove_dir_all(folder)?;
+        }
+        Ok(())
+    }
+
+    fn sweep(&self, current: u32) -> Result<(), EngineError> {
+        for generation in 1..current {
+            let folder = self.folder(generation);
+            if !folder.exists() {
+                continue;
+            }
+            if let Some(_unused) = FolderLock::unused(&folder)? {
+                std::fs::remove_dir_all(&folder)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Generations for Cluster {
+    fn lock(&self, holder: &str) -> Result<WriteLock, EngineError> {
+        Ok(Box::new(Self::lock(self, holder)?))
+    }
+
+    fn open(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
+        Ok(Arc::new(Self::open(self, generation)?))
+    }
+
+    fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
+        Ok(Arc::new(Self::open_or_create(self, generation)?))
+    }
+
+    fn discard(&self, generation: u32) -> Result<(), EngineError> {
+        self.remove(generation)
+    }
+
+    /// The generation before is kept: servers may not have noticed the switch yet.
+    fn sweep(&self, current: u32) -> Result<(), EngineError> {
+        for generation in self.generations()? {
+            if generation + 1 < current {
+                self.remove(generation)?;
+            }
+        }
+        Ok(())
+    }
+}
