@@ -43,6 +43,6 @@ pub use fault::{Credentials, ErrorFormat, Fault, RequestInfo, Violation};
 pub use openapi::{document, openapi};
 pub use request_id::{RequestId, request_id};
 pub use server::{Running, Server, serve};
-pub use service::{Next, Service, ServiceInfo};
+pub use service::{ErrorBody, Next, Service, ServiceInfo};
 pub use settings::{LogFormat, Switch, TlsMode, WebSettings};
 pub use shell::Shell;

@@ -2,24 +2,27 @@
 
 use actix_web::App;
 use actix_web::http::{Method, StatusCode};
-use utoipa::openapi::path::PathItem;
-use utoipa::openapi::{OpenApi, RefOr};
+use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr};
 use utoipa_actix_web::AppExt;
 
-use crate::Service;
+use crate::{ErrorBody, Service};
 
 /// The document of a service: its base with the paths of its routes.
 pub fn document<S: Service>() -> OpenApi {
     let (_, mut document) =
         App::new().into_utoipa_app().openapi(S::document()).configure(S::routes).split_for_parts();
-    document.paths.paths.values_mut().for_each(describe_responses);
+    let error_body = S::error_body();
+    for item in document.paths.paths.values_mut() {
+        for operation in operations(item) {
+            complete(operation, error_body);
+        }
+    }
     document
 }
 
-/// Gives each response without a description the reason phrase of its status: OpenAPI 3.1 demands
-/// one, and generators of clients refuse documents that lack it.
-fn describe_responses(item: &mut PathItem) {
-    let operations = [
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [
         &mut item.get,
         &mut item.post,
         &mut item.put,
@@ -27,16 +30,30 @@ fn describe_responses(item: &mut PathItem) {
         &mut item.delete,
         &mut item.head,
         &mut item.options,
-    ];
-    for operation in operations.into_iter().flatten() {
-        for (status, response) in &mut operation.responses.responses {
-            if let RefOr::T(response) = response
-                && response.description.is_empty()
-            {
-                let status: Option<StatusCode> = status.parse().ok();
-                let phrase = status.and_then(|status| status.canonical_reason());
-                phrase.unwrap_or("Answer").clone_into(&mut response.description);
-            }
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// Completes the answers of an operation: a response without a description gets the reason phrase
+/// of its status, since OpenAPI 3.1 demands one and generators of clients refuse documents that
+/// lack it; an error without a body gets the service's.
+fn complete(operation: &mut Operation, error_body: Option<ErrorBody>) {
+    for (status, response) in &mut operation.responses.responses {
+        let RefOr::T(response) = response else { continue };
+        let status: Option<StatusCode> = status.parse().ok();
+        if response.description.is_empty() {
+            let phrase = status.and_then(|status| status.canonical_reason());
+            phrase.unwrap_or("Answer").clone_into(&mut response.description);
+        }
+        let failed =
+            status.is_some_and(|status| status.is_client_error() || status.is_server_error());
+        let bare =
+            response.content.is_empty() && !response.description.to_lowercase().contains("empty");
+        if let (true, true, Some(body)) = (failed, bare, error_body) {
+            let schema = Ref::from_schema_name(body.schema);
+            let content = ContentBuilder::new().schema(Some(schema)).build();
+            response.content.insert(body.media_type.to_owned(), RefOr::T(content));
         }
     }
 }

@@ -35,6 +35,15 @@ pub struct ServiceInfo {
     pub tls_mode: TlsMode,
 }
 
+/// Where the OpenAPI document describes the body of errors.
+#[derive(Clone, Copy, Debug)]
+pub struct ErrorBody {
+    /// Name of a schema among the components of [`Service::document`].
+    pub schema: &'static str,
+    /// Its media type: `application/json`.
+    pub media_type: &'static str,
+}
+
 /// A service that the shell can run.
 pub trait Service: Clone + Send + Sync + 'static {
     /// The constants of this service.
@@ -42,6 +51,12 @@ pub trait Service: Clone + Send + Sync + 'static {
 
     /// The OpenAPI document without its paths: info, servers, tags, security schemes.
     fn document() -> OpenApi;
+
+    /// The body that error answers have in the document where an operation names none; an
+    /// operation whose error is without one says "empty" in its description.
+    fn error_body() -> Option<ErrorBody> {
+        None
+    }
 
     /// Registers every path of the service, in the order of the documentation.
     ///

@@ -15,7 +15,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
 use utoipa_actix_web::service_config::ServiceConfig;
-use web::{ErrorFormat, Next, Pairs, Service, ServiceInfo, TlsMode, base_url};
+use web::{ErrorBody, ErrorFormat, Next, Pairs, Service, ServiceInfo, TlsMode, base_url};
 
 use crate::error::{Error, Format};
 use crate::jobs::publish;
@@ -54,6 +54,8 @@ impl Service for Calendar {
             .security_scheme("bearer", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))
             .security_scheme("basic", SecurityScheme::Http(Http::new(HttpAuthScheme::Basic)))
             .schema_from::<crate::wire::image::ImageSize>()
+            .schema_from::<crate::wire::problem::ErrorJson>()
+            .schema_from::<crate::wire::problem::ErrorData>()
             .build();
         let info = InfoBuilder::new()
             .title(Self::INFO.title)
@@ -61,6 +63,10 @@ impl Service for Calendar {
             .description(Some(Self::INFO.about))
             .build();
         OpenApiBuilder::new().info(info).components(Some(components)).build()
+    }
+
+    fn error_body() -> Option<ErrorBody> {
+        Some(ErrorBody { schema: "Error", media_type: "application/json" })
     }
 
     fn routes(config: &mut ServiceConfig<'_>) {

@@ -56,7 +56,7 @@ macro_rules! item_routes {
         #[get($route)]
         pub async fn $get(
             input: Input,
-            path: Path<String>,
+            path: InPath<String>,
             request: HttpRequest,
             state: Data<State>,
         ) -> Result<HttpResponse, Error> {
@@ -76,7 +76,7 @@ macro_rules! item_routes {
         #[delete($route)]
         pub async fn $delete(
             input: Input,
-            path: Path<String>,
+            path: InPath<String>,
             state: Data<State>,
         ) -> Result<HttpResponse, Error> {
             remove($($scope,)* $key(path.into_inner()), input, &state).await
@@ -92,7 +92,7 @@ macro_rules! item_routes {
         #[$method($route)]
         pub async fn $name(
             input: Input,
-            path: Path<String>,
+            path: InPath<String>,
             state: Data<State>,
         ) -> Result<HttpResponse, Error> {
             update($($scope,)* $key(path.into_inner()), input, &state).await

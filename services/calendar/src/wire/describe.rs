@@ -130,10 +130,18 @@ fn list(items: Object) -> Array {
     array
 }
 
+/// The default in the type of the parameter: the index writes some flags as numbers.
+fn default_of(arg: &Arg) -> Option<Value> {
+    match (arg.kind, arg.preset) {
+        (Kind::Boolean, Preset::Number(number)) => Some(Value::from(number != 0)),
+        (_, given) => preset(given).filter(|value| !value.is_null()),
+    }
+}
+
 fn with_default(schema: Schema, arg: &Arg) -> Schema {
     match schema {
         Schema::Object(mut object) => {
-            object.default = preset(arg.preset).filter(|value| !value.is_null());
+            object.default = default_of(arg);
             object.description = Some(arg.about.to_owned());
             Schema::Object(object)
         }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::event::EventJson;
+use super::examples;
 use super::linked::{OrganizerJson, VenueJson};
 use super::term::TermJson;
 use crate::model::list::Paging;
@@ -22,7 +23,7 @@ pub struct Frame {
 
 /// A list of events.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = EventList)]
+#[schema(as = EventList, example = json!(examples::list("events", examples::event())))]
 pub struct EventListJson {
     pub events: Vec<EventJson>,
     #[serde(flatten)]
@@ -31,7 +32,7 @@ pub struct EventListJson {
 
 /// A list of venues.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = VenueList)]
+#[schema(as = VenueList, example = json!(examples::list("venues", examples::venue())))]
 pub struct VenueListJson {
     pub venues: Vec<VenueJson>,
     #[serde(flatten)]
@@ -40,7 +41,7 @@ pub struct VenueListJson {
 
 /// A list of organizers.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = OrganizerList)]
+#[schema(as = OrganizerList, example = json!(examples::list("organizers", examples::organizer())))]
 pub struct OrganizerListJson {
     pub organizers: Vec<OrganizerJson>,
     #[serde(flatten)]
@@ -49,7 +50,7 @@ pub struct OrganizerListJson {
 
 /// A list of categories.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = CategoryList)]
+#[schema(as = CategoryList, example = json!(examples::list("categories", examples::term())))]
 pub struct CategoryListJson {
     pub categories: Vec<TermJson>,
     #[serde(flatten)]
@@ -58,7 +59,7 @@ pub struct CategoryListJson {
 
 /// A list of tags.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = TagList)]
+#[schema(as = TagList, example = json!(examples::list("tags", examples::term())))]
 pub struct TagListJson {
     pub tags: Vec<TermJson>,
     #[serde(flatten)]

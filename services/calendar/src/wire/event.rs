@@ -15,7 +15,7 @@ use crate::model::html;
 
 /// An event.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = Event)]
+#[schema(as = Event, example = json!(super::examples::event()))]
 pub struct EventJson {
     pub id: i64,
     pub global_id: String,

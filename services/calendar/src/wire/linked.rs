@@ -16,7 +16,7 @@ fn is_empty(text: &str) -> bool {
 
 /// A venue.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = Venue)]
+#[schema(as = Venue, example = json!(super::examples::venue()))]
 pub struct VenueJson {
     pub id: i64,
     pub author: String,
@@ -66,7 +66,7 @@ pub struct VenueJson {
 
 /// An organizer.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = Organizer)]
+#[schema(as = Organizer, example = json!(super::examples::organizer()))]
 pub struct OrganizerJson {
     pub id: i64,
     pub author: String,

@@ -9,7 +9,7 @@ use crate::model::term::{Taxonomy, Term};
 
 /// A category or tag on its own routes.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = Term)]
+#[schema(as = Term, example = json!(super::examples::term()))]
 pub struct TermJson {
     pub id: i64,
     pub count: i64,
