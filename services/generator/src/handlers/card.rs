@@ -55,7 +55,7 @@ pub async fn generate(
 #[utoipa::path(
     operation_id = "listCardTypes",
     tag = "Card",
-    responses((status = 200, body = Vec<String>), Failures)
+    responses((status = 200, body = Vec<String>, example = json!(["Visa", "VisaElectron", "Mastercard"])), Failures)
 )]
 #[get("/api/Card/Types")]
 pub async fn types(_caller: Caller, request: HttpRequest) -> HttpResponse {

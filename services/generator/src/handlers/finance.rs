@@ -18,7 +18,7 @@ use crate::wire::{CountryAnswer, CryptoAnswer, CryptoParams, IbanParams, NumberA
 #[utoipa::path(
     operation_id = "listCryptoAddressTypes",
     tag = "Finance",
-    responses((status = 200, body = Vec<String>), Failures)
+    responses((status = 200, body = Vec<String>, example = json!(["Bitcoin", "Ethereum", "Litecoin"])), Failures)
 )]
 #[get("/api/Finance/CryptoAddress/Types")]
 pub async fn coins(_caller: Caller, request: HttpRequest) -> HttpResponse {
@@ -61,7 +61,7 @@ pub async fn address(_caller: Caller, ask: Ask<CryptoParams>) -> Result<HttpResp
         IbanParams
     ),
     responses(
-        (status = 200, body = String, content_type = "application/json", headers(
+        (status = 200, body = String, content_type = "application/json", example = json!("DE88370400441474203700"), headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data"))),
         Failures

@@ -18,7 +18,7 @@ use crate::wire::{CultureAnswer, NameParams};
     tag = "Name",
     params(NameParams),
     responses(
-        (status = 200, body = Vec<String>, headers(
+        (status = 200, body = Vec<String>, example = json!(["Pamela Conner", "Dennis Smith"]), headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data"))),
         Failures

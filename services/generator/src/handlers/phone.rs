@@ -20,7 +20,7 @@ use crate::wire::{CountryAnswer, ImeiParams, PhoneAnswer, PhoneParams, PhoneVali
     tag = "Phone",
     params(PhoneParams),
     responses(
-        (status = 200, body = Vec<String>, headers(
+        (status = 200, body = Vec<String>, example = json!(["+4917425442464", "+4917037102949"]), headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data"))),
         Failures
@@ -44,7 +44,7 @@ pub async fn generate(_caller: Caller, ask: Ask<PhoneParams>) -> Result<HttpResp
     tag = "Phone",
     params(ImeiParams),
     responses(
-        (status = 200, body = Vec<String>, headers(
+        (status = 200, body = Vec<String>, example = json!(["996153791192928"]), headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data"))),
         Failures

@@ -17,7 +17,7 @@ use crate::wire::{DrawParams, NumberAnswer, NumberParams, NumberValidation};
     tag = "SocialNumber",
     params(DrawParams),
     responses(
-        (status = 200, body = String, content_type = "application/json", headers(
+        (status = 200, body = String, content_type = "application/json", example = json!("167-26-5220"), headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data"))),
         Failures

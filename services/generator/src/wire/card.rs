@@ -40,6 +40,7 @@ impl Operation for CardParams {
 /// A made-up card.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"type": "Visa", "date": "2029-03-01T00:00:00", "fullName": "Ada Marsh", "cardNumber": "4539578763621486", "cvv": "123", "pin": 4821}))]
 pub struct CardAnswer {
     /// Brand.
     #[serde(rename = "type")]

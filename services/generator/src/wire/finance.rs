@@ -44,6 +44,7 @@ impl Operation for CryptoParams {
 
 /// An address with its coin.
 #[derive(Serialize, ToSchema)]
+#[schema(example = json!({"type": "Bitcoin", "address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"}))]
 pub struct CryptoAnswer {
     /// Coin.
     #[serde(rename = "type")]
@@ -80,6 +81,7 @@ impl Operation for IbanParams {
 /// A country of the lists.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"name": "Germany", "countryCode": "DE"}))]
 pub struct CountryAnswer {
     /// English name.
     #[schema(example = "Germany")]

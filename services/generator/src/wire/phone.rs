@@ -81,6 +81,7 @@ impl Operation for PhoneValidateParams {
 /// What is known about a telephone number.
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"isValid": true, "countryCode": "DE", "e164": "+4915123456789", "international": "+49 1512 3456789", "national": "01512 3456789", "type": "MOBILE"}))]
 pub struct PhoneAnswer {
     /// Whether the number can be dialled.
     is_valid: bool,

@@ -106,6 +106,7 @@ impl Operation for NumberParams {
 /// Whether a number is right.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"isValid": true, "errorMessage": null}))]
 pub struct NumberAnswer {
     /// Whether any scheme of the country accepts it.
     is_valid: bool,
