@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use store::{Db, StoreError};
 
 use super::report::Output;
-use crate::jobs::{Context, JobError, opt_out as work};
+use crate::jobs::{Context, opt_out as work};
 use crate::model::OptOut;
 use crate::store::{account, breach, opt_out, paste, stealer_log, subscriber};
 use crate::wire;
@@ -94,7 +94,7 @@ impl AddressCommand {
                     let id = breach::by_name(db, &breach)?
                         .with_context(|| format!("there is no breach {breach}"))?
                         .id;
-                    Ok(work::unlink(db, &email, id, now).map_err(JobError::from)?)
+                    Ok(work::unlink(db, &email, id, now)?)
                 })?;
                 let text = if removed { "removed" } else { "it was not linked" };
                 output.say(&json!({ "removed": removed }), text)

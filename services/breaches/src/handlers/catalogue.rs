@@ -64,7 +64,7 @@ fn spam_list(query: &Query) -> Result<Option<bool>, Error> {
         (status = 200, description = "The breach", body = Breach),
         (status = 304, description = "Not changed since the answer that the client has"),
         (status = 403, description = "No user agent", body = ErrorBody),
-        (status = 404, description = "No listed breach has this name"),
+        (status = 404, description = "No listed breach has this name; the body is empty"),
         (status = 429, description = "The operator's limit per client address is exceeded", body = ErrorBody),
         (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
     )
@@ -89,7 +89,7 @@ pub async fn breach(request: HttpRequest, state: Data<State>) -> Result<HttpResp
         (status = 200, description = "The breach", body = Breach),
         (status = 304, description = "Not changed since the answer that the client has"),
         (status = 403, description = "No user agent", body = ErrorBody),
-        (status = 404, description = "The catalogue is empty"),
+        (status = 404, description = "The catalogue is empty; the body is empty"),
         (status = 429, description = "The operator's limit per client address is exceeded", body = ErrorBody),
         (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
     )

@@ -48,7 +48,7 @@ struct Found {
         (status = 400, description = "The domain breaks a rule", body = ErrorBody, example = json!({"statusCode": 400, "message": "The domain name is not valid."})),
         (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody),
         (status = 403, description = "The domain is not verified or too large, or the subscription does not cover the request", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied, the domain has not been verified by this subscription."})),
-        (status = 404, description = "No address of the domain is in a breach"),
+        (status = 404, description = "No address of the domain is in a breach; the body is empty"),
         (status = 429, description = "The domain was searched too often; `retry-after` has the seconds", body = ErrorBody),
         (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
     )

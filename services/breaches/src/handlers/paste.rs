@@ -27,7 +27,7 @@ use crate::wire::{ErrorBody, Paste};
         (status = 400, description = "The address breaks a rule", body = ErrorBody),
         (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody),
         (status = 403, description = "No user agent, or the subscription does not cover the request", body = ErrorBody),
-        (status = 404, description = "The address is in no paste"),
+        (status = 404, description = "The address is in no paste; the body is empty"),
         (status = 429, description = "The rate limit is exceeded; `retry-after` has the seconds", body = ErrorBody),
         (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
     )

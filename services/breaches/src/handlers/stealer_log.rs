@@ -29,7 +29,7 @@ use crate::wire::{ErrorBody, Map};
         (status = 400, description = "The address breaks a rule", body = ErrorBody),
         (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody),
         (status = 403, description = "The domain is not verified, or the subscription does not cover the request", body = ErrorBody),
-        (status = 404, description = "No entry"),
+        (status = 404, description = "No entry; the body is empty"),
         (status = 429, description = "The rate limit is exceeded; `retry-after` has the seconds", body = ErrorBody),
         (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
     )
@@ -72,7 +72,7 @@ pub async fn by_email(request: HttpRequest, state: Data<State>) -> Result<HttpRe
         (status = 400, description = "The domain breaks a rule", body = ErrorBody),
         (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody),
         (status = 403, description = "The domain is not verified, or the subscription does not cover the request", body = ErrorBody),
-        (status = 404, description = "No entry"),
+        (status = 404, description = "No entry; the body is empty"),
         (status = 429, description = "The limit of domain-based stealer-log operations is exceeded", body = ErrorBody),
         (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
     )
@@ -120,7 +120,7 @@ pub async fn by_website_domain(
         (status = 400, description = "The domain breaks a rule", body = ErrorBody),
         (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody),
         (status = 403, description = "The domain is not verified, or the subscription does not cover the request", body = ErrorBody),
-        (status = 404, description = "No entry"),
+        (status = 404, description = "No entry; the body is empty"),
         (status = 429, description = "The limit of domain-based stealer-log operations is exceeded", body = ErrorBody),
         (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
     )

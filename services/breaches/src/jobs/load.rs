@@ -112,21 +112,24 @@ pub fn noted<T>(
     body: impl FnOnce() -> Result<T, JobError>,
 ) -> Result<T, JobError> {
     let result = body();
-    if let Err(error) = &result {
-        if !matches!(error, JobError::Cancelled) {
-            let (text, now) = (error.to_string(), context.clock.unix());
-            let noted =
-                context.pools.write_blocking(|db| job::finish(db, id, "failed", Some(&text), now));
-            if let Err(failed) = noted {
-                log::warn!("the failure of job {id} could not be noted: {failed}");
-            }
+    if let Err(error) = &result
+        && !matches!(error, JobError::Cancelled)
+    {
+        let (text, now) = (error.to_string(), context.clock.unix());
+        let noted =
+            context.pools.write_blocking(|db| job::finish(db, id, "failed", Some(&text), now));
+        if let Err(failed) = noted {
+            log::warn!("the failure of job {id} could not be noted: {failed}");
         }
     }
     result
 }
 
+/// An open input, its size, which is 0 where nobody knows it, and the bytes read so far.
+pub type Input = (Box<dyn Read>, u64, Arc<AtomicU64>);
+
 /// Opens a file, or standard input for `-`; tells its size and counts what is read.
-pub fn open(path: &Path) -> Result<(Box<dyn Read>, u64, Arc<AtomicU64>), JobError> {
+pub fn open(path: &Path) -> Result<Input, JobError> {
     let bytes = Arc::new(AtomicU64::new(0));
     if path.as_os_str() == "-" {
         let input = Counting::new(io::stdin(), Arc::clone(&bytes));

@@ -63,10 +63,10 @@ fn purge(context: &Context, breach: &Breach, running: &Running) -> Result<(), Jo
 /// Drops the rows of a last key that may go on in the next batch.
 fn whole_keys(mut rows: Vec<AccountRow>) -> Vec<AccountRow> {
     let full = rows.len() as i64 == BATCH;
-    if let (true, Some(last)) = (full, rows.last().map(|row| row.k)) {
-        if rows.first().is_some_and(|row| row.k != last) {
-            rows.retain(|row| row.k != last);
-        }
+    if let (true, Some(last)) = (full, rows.last().map(|row| row.k))
+        && rows.first().is_some_and(|row| row.k != last)
+    {
+        rows.retain(|row| row.k != last);
     }
     rows
 }

@@ -48,10 +48,10 @@ pub fn remove_test(context: &Context) -> Result<(), JobError> {
         meta::lock_accounts(db)?;
         remove_accounts(db, context, now)?;
         for fixture in test_data::fixtures() {
-            if let Some(old) = breach::by_name(db, &fixture.name)? {
-                if old.loaded_count == 0 {
-                    breach::delete(db, old.id)?;
-                }
+            if let Some(old) = breach::by_name(db, &fixture.name)?
+                && old.loaded_count == 0
+            {
+                breach::delete(db, old.id)?;
             }
         }
         meta::bump_catalogue(db, now)?;

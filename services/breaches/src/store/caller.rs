@@ -138,10 +138,10 @@ impl Kept {
             return Ok(if ended { Known::Dead } else { Known::Live(Arc::clone(holder)) });
         }
         let known = find(db, digest, now)?;
-        if let (Known::Live(holder), Some(_)) = (&known, version) {
-            if self.holders.len() < MOST {
-                self.holders.insert(*digest, Arc::clone(holder));
-            }
+        if let (Known::Live(holder), Some(_)) = (&known, version)
+            && self.holders.len() < MOST
+        {
+            self.holders.insert(*digest, Arc::clone(holder));
         }
         Ok(known)
     }

@@ -11,6 +11,15 @@ use crate::model::{self, instant};
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 #[schema(rename_all = "PascalCase")]
+#[schema(example = json!({
+    "Name": "Acmegram", "Title": "Acmegram", "Domain": "acmegram.example",
+    "BreachDate": "2019-05-04", "AddedDate": "2019-06-01T10:00:00Z",
+    "ModifiedDate": "2019-06-01T10:00:00Z", "PwnCount": 1200,
+    "Description": "An invented breach.", "LogoPath": "https://breaches.example/logo/Acmegram.png",
+    "Attribution": null, "DisclosureUrl": null, "DataClasses": ["Email addresses", "Passwords"],
+    "IsVerified": true, "IsFabricated": false, "IsSensitive": false, "IsRetired": false,
+    "IsSpamList": false, "IsMalware": false, "IsSubscriptionFree": false, "IsStealerLog": false,
+}))]
 pub struct Breach {
     /// Stable key: unique ignoring case, never changes.
     #[schema(example = "Acmegram")]

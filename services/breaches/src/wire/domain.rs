@@ -12,6 +12,11 @@ pub type Map = BTreeMap<String, Vec<String>>;
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 #[schema(rename_all = "PascalCase")]
+#[schema(example = json!({
+    "DomainName": "corp.example", "PwnCount": 12, "PwnCountExcludingSpamLists": 11,
+    "PwnCountExcludingSpamListsAtLastSubscriptionRenewal": 9,
+    "NextSubscriptionRenewal": "2027-03-07T12:30:38",
+}))]
 pub struct SubscribedDomain {
     /// The domain.
     #[schema(example = "example.org")]

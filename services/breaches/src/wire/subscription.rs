@@ -10,6 +10,14 @@ use crate::model::plan::Plan;
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 #[schema(rename_all = "PascalCase")]
+#[schema(example = json!({
+    "SubscriptionName": "Core 1",
+    "Description": "Covers 1 domain with up to 25 breached addresses and 10 email searches per minute.",
+    "SubscribedUntil": "2027-03-07T12:30:38", "Rpm": 10, "DomainSearchMaxBreachedAccounts": 25,
+    "MaxBreachedDomains": 1, "IncludesStealerLogs": false, "IncludesBulkDomainAdd": false,
+    "IncludesAutoSubdomainVerification": false, "IncludesCustomerDomains": false,
+    "IncludesKAnon": false,
+}))]
 pub struct SubscriptionStatus {
     /// Name and level of the plan.
     #[schema(example = "Core 1")]

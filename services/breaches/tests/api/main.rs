@@ -1,5 +1,7 @@
 //! One test binary: a file per resource, a real server on its own database for each test.
 
+#![allow(clippy::unwrap_used)] // A test that meets an error has failed.
+
 mod app;
 mod breached_account;
 mod breached_domain;
