@@ -32,6 +32,7 @@ const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 /// the answer does not give away the prefix; clients discard them.
 #[utoipa::path(
     operation_id = "getPasswordRange",
+    tag = "Range",
     params(
         ("prefix" = String, Path, description = "First 5 characters of the hash, in either case",
             pattern = "^[0-9A-Fa-f]{5}$", example = "5BAA6"),

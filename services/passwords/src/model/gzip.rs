@@ -43,6 +43,9 @@ struct Tables {
     bytes: [u32; 256],
     /// Colon, count, CR and LF for small counts.
     endings: Vec<Code>,
+    /// CR and LF.
+    separator: Code,
+    colon: Code,
 }
 
 fn symbol_lengths() -> [u8; END_OF_BLOCK + 1] {
@@ -81,9 +84,12 @@ impl Tables {
             let joint = digits[byte >> 4].then(digits[byte & 15]);
             joint.bits as u32 | joint.length << 16
         });
-        let endings = (0..SHORT_COUNTS).map(|count| ending(count, &of)).collect();
         let (head, head_rest) = head(&lengths);
-        Self { head, head_rest, end: codes[END_OF_BLOCK], digits, bytes, endings }
+        let separator = of(b'\r').then(of(b'\n'));
+        let (end, colon, endings) = (codes[END_OF_BLOCK], of(b':'), Vec::new());
+        let mut tables = Self { head, head_rest, end, digits, bytes, endings, separator, colon };
+        tables.endings = (0..SHORT_COUNTS).map(|count| tables.long_ending(count)).collect();
+        tables
     }
 
     /// The joint code of up to five bytes, at most 50 bits.
@@ -98,19 +104,26 @@ impl Tables {
         code
     }
 
+    #[inline(always)]
     fn ending(&self, count: u32) -> Code {
         match self.endings.get(count as usize) {
             Some(code) => *code,
-            None => {
-                let codes = canonical(&symbol_lengths());
-                ending(count, &|symbol| codes[usize::from(symbol)])
+            None => self.long_ending(count),
+        }
+    }
+
+    /// Colon, up to ten digits of 4 bits, CR and LF: 55 bits at most.
+    fn long_ending(&self, count: u32) -> Code {
+        let mut code = self.separator;
+        let mut rest = count;
+        loop {
+            code = self.digits[(rest % 10) as usize].then(code);
+            rest /= 10;
+            if rest == 0 {
+                return self.colon.then(code);
             }
         }
     }
-}
-
-fn ending(count: u32, of: &impl Fn(u8) -> Code) -> Code {
-    format!(":{count}\r\n").bytes().fold(Code::default(), |code, symbol| code.then(of(symbol)))
 }
 
 /// Gzip header and deflate block header.
