@@ -6,6 +6,7 @@ use std::ops::Deref;
 use actix_web::dev::Payload;
 use actix_web::http::header::CONTENT_TYPE;
 use actix_web::{FromRequest, HttpRequest};
+use auth::Caller;
 use futures_util::future::LocalBoxFuture;
 use web::{Fault, Pairs, read_body};
 
@@ -15,7 +16,10 @@ use crate::wire::{Body, Draw, Input, Operation};
 /// Largest body, in bytes.
 const BODY_LIMIT: usize = 1 << 20;
 
-/// The parameters (and body) of one operation.
+/// The parameters (and body) of one operation, asked by a caller who may.
+///
+/// It lets the [`Caller`] in itself, for extractors of one handler run side by side: a fault of the
+/// parameters would be answered before the key is looked up, and cost nothing.
 pub struct Ask<T> {
     operation: T,
     http: HttpRequest,
@@ -56,6 +60,7 @@ impl<T: Operation> FromRequest for Ask<T> {
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (http, mut payload) = (request.clone(), payload.take());
         Box::pin(async move {
+            Caller::from_request(&http, &mut Payload::None).await?;
             match read(&http, &mut payload).await {
                 Ok(operation) => Ok(Self { operation, http }),
                 Err(fault) => Err(fault.into_error(&http)),

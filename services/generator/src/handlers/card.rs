@@ -35,11 +35,7 @@ const SEEDED_DAY: Date = date(2030, 1, 1);
     )
 )]
 #[get("/api/Card")]
-pub async fn generate(
-    _caller: Caller,
-    ask: Ask<CardParams>,
-    state: Data<State>,
-) -> Result<HttpResponse, Error> {
+pub async fn generate(ask: Ask<CardParams>, state: Data<State>) -> Result<HttpResponse, Error> {
     let seed = ask.seed(&ask.draw)?;
     let usual = || if ask.draw.seed.is_some() { SEEDED_DAY } else { state.today() };
     let day = ask.day.unwrap_or_else(usual);

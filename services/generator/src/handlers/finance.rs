@@ -43,7 +43,7 @@ pub async fn coins(_caller: Caller, request: HttpRequest) -> HttpResponse {
     )
 )]
 #[get("/api/Finance/CryptoAddress")]
-pub async fn address(_caller: Caller, ask: Ask<CryptoParams>) -> Result<HttpResponse, Error> {
+pub async fn address(ask: Ask<CryptoParams>) -> Result<HttpResponse, Error> {
     let seed = ask.seed(&ask.draw)?;
     let mut address = String::new();
     ask.coin.write(&mut seed.random("generateCryptoAddress", ""), &mut address);
@@ -61,14 +61,15 @@ pub async fn address(_caller: Caller, ask: Ask<CryptoParams>) -> Result<HttpResp
         IbanParams
     ),
     responses(
-        (status = 200, body = String, content_type = "application/json", example = json!("DE88370400441474203700"), headers(
+        (status = 200, body = String, content_type = "application/json", headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data"))),
+            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+            example = json!("DE88370400441474203700")),
         Failures
     )
 )]
 #[get("/api/Finance/Iban/{countryCode}")]
-pub async fn account(_caller: Caller, ask: Ask<IbanParams>) -> Result<HttpResponse, Error> {
+pub async fn account(ask: Ask<IbanParams>) -> Result<HttpResponse, Error> {
     let seed = ask.seed(&ask.draw)?;
     let mut number = String::new();
     ask.country.write(&mut seed.random("generateIban", ""), &mut number);
@@ -98,11 +99,7 @@ pub async fn countries(_caller: Caller, request: HttpRequest) -> HttpResponse {
     responses((status = 200, body = NumberAnswer), Failures)
 )]
 #[post("/api/Finance/Vat/Validator")]
-pub async fn validate_vat(
-    _caller: Caller,
-    ask: Ask<VatParams>,
-    state: Data<State>,
-) -> HttpResponse {
+pub async fn validate_vat(ask: Ask<VatParams>, state: Data<State>) -> HttpResponse {
     let verdict = ask.schemes.check(&ask.number, state.today());
     answer::fresh(answer::json(&NumberAnswer::from(verdict)))
 }

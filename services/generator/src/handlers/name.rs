@@ -18,14 +18,15 @@ use crate::wire::{CultureAnswer, NameParams};
     tag = "Name",
     params(NameParams),
     responses(
-        (status = 200, body = Vec<String>, example = json!(["Pamela Conner", "Dennis Smith"]), headers(
+        (status = 200, body = Vec<String>, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data"))),
+            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+            example = json!(["Pamela Conner", "Dennis Smith"])),
         Failures
     )
 )]
 #[get("/api/Name")]
-pub async fn generate(_caller: Caller, ask: Ask<NameParams>) -> Result<HttpResponse, Error> {
+pub async fn generate(ask: Ask<NameParams>) -> Result<HttpResponse, Error> {
     let seed = ask.seed(&ask.draw)?;
     let mut random = seed.random("generateNames", ask.culture.code);
     let mut names = Array::new(ask.quantity as usize, 16);

@@ -20,14 +20,15 @@ use crate::wire::{CountryAnswer, ImeiParams, PhoneAnswer, PhoneParams, PhoneVali
     tag = "Phone",
     params(PhoneParams),
     responses(
-        (status = 200, body = Vec<String>, example = json!(["+4917425442464", "+4917037102949"]), headers(
+        (status = 200, body = Vec<String>, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data"))),
+            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+            example = json!(["+4917425442464", "+4917037102949"])),
         Failures
     )
 )]
 #[get("/api/Phone/Generate")]
-pub async fn generate(_caller: Caller, ask: Ask<PhoneParams>) -> Result<HttpResponse, Error> {
+pub async fn generate(ask: Ask<PhoneParams>) -> Result<HttpResponse, Error> {
     let seed = ask.seed(&ask.draw)?;
     let mut random = seed.random("generatePhoneNumbers", "");
     let mut numbers = Array::new(ask.quantity as usize, 15);
@@ -44,14 +45,15 @@ pub async fn generate(_caller: Caller, ask: Ask<PhoneParams>) -> Result<HttpResp
     tag = "Phone",
     params(ImeiParams),
     responses(
-        (status = 200, body = Vec<String>, example = json!(["996153791192928"]), headers(
+        (status = 200, body = Vec<String>, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data"))),
+            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+            example = json!(["996153791192928"])),
         Failures
     )
 )]
 #[get("/api/Phone/IMEI")]
-pub async fn imeis(_caller: Caller, ask: Ask<ImeiParams>) -> Result<HttpResponse, Error> {
+pub async fn imeis(ask: Ask<ImeiParams>) -> Result<HttpResponse, Error> {
     let seed = ask.seed(&ask.draw)?;
     let mut random = seed.random("generateImeis", "");
     let mut numbers = Array::new(ask.quantity as usize, 15);
@@ -72,7 +74,7 @@ pub async fn imeis(_caller: Caller, ask: Ask<ImeiParams>) -> Result<HttpResponse
     responses((status = 200, body = PhoneAnswer), Failures)
 )]
 #[get("/api/Phone/Validate")]
-pub async fn validate(_caller: Caller, ask: Ask<PhoneValidateParams>) -> HttpResponse {
+pub async fn validate(ask: Ask<PhoneValidateParams>) -> HttpResponse {
     let judgement = phone::judge(&ask.telephone, ask.region);
     answer::fresh(answer::json(&PhoneAnswer::from(judgement)))
 }

@@ -2,7 +2,6 @@
 
 use actix_web::web::Data;
 use actix_web::{Error, HttpResponse, get, post};
-use auth::Caller;
 
 use super::Ask;
 use super::answer;
@@ -17,14 +16,15 @@ use crate::wire::{DrawParams, NumberAnswer, NumberParams, NumberValidation};
     tag = "SocialNumber",
     params(DrawParams),
     responses(
-        (status = 200, body = String, content_type = "application/json", example = json!("167-26-5220"), headers(
+        (status = 200, body = String, content_type = "application/json", headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data"))),
+            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+            example = json!("167-26-5220")),
         Failures
     )
 )]
 #[get("/api/SocialNumber")]
-pub async fn generate(_caller: Caller, ask: Ask<DrawParams>) -> Result<HttpResponse, Error> {
+pub async fn generate(ask: Ask<DrawParams>) -> Result<HttpResponse, Error> {
     let seed = ask.seed(&ask.draw)?;
     let mut number = String::new();
     ssn::write(&mut seed.random("generateSocialNumber", ""), &mut number);
@@ -45,7 +45,7 @@ pub async fn generate(_caller: Caller, ask: Ask<DrawParams>) -> Result<HttpRespo
     responses((status = 200, body = NumberAnswer), Failures)
 )]
 #[post("/api/SocialNumber")]
-pub async fn validate(_caller: Caller, ask: Ask<NumberParams>, state: Data<State>) -> HttpResponse {
+pub async fn validate(ask: Ask<NumberParams>, state: Data<State>) -> HttpResponse {
     let verdict = ask.schemes.check(&ask.number, state.today());
     answer::fresh(answer::json(&NumberAnswer::from(verdict)))
 }

@@ -40,8 +40,9 @@ pub fn all() -> &'static [Country] {
     &COUNTRIES
 }
 
-/// Finds a country by its two letters in any case.
+/// Finds a country by its two letters in any case; `UK` is the United Kingdom.
 pub fn find(code: &str) -> Option<&'static Country> {
+    let code = if code.eq_ignore_ascii_case("UK") { "GB" } else { code };
     COUNTRIES.iter().find(|country| country.row.code.eq_ignore_ascii_case(code))
 }
 

@@ -37,6 +37,20 @@ async fn a_request_that_fails_validation_costs_one() {
 }
 
 #[actix_web::test]
+async fn the_key_is_decided_before_the_parameters() {
+    let fixture = Fixture::start_with(tight(Switch::On)).await;
+    let ask = async |key: &str| {
+        let request = fixture.server.get("/api/Card?type=Monopoly").header("X-Api-Key", key);
+        request.send().await.unwrap()
+    };
+    assert_eq!(ask("0123456789abcdef0123456789abcdef").await.status(), 401);
+    let (_, text) = fixture.issue_key();
+    let response = ask(&text).await;
+    assert_eq!(response.status(), 400);
+    assert_eq!(header(&response, "ratelimit-remaining"), "299");
+}
+
+#[actix_web::test]
 async fn a_key_has_the_limits_of_its_plan() {
     let fixture = Fixture::start_with(tight(Switch::Off)).await;
     let (_, text) = fixture.issue_key();

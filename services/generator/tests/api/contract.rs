@@ -1,4 +1,8 @@
+use generator::model::names::Part;
+use generator::model::seed::{DATA_VERSION, Seed};
+use generator::model::{CARD_TYPES, crypto, iban, imei, names, phone, ssn};
 use generator::service::Generator;
+use sha2::{Digest, Sha256};
 
 use super::Fixture;
 
@@ -30,4 +34,26 @@ async fn notices_of_the_data_are_served() {
     for word in ["faker-js", "Unicode", "libphonenumber", "MIT", "Apache License"] {
         assert!(text.contains(word), "{word}");
     }
+}
+
+#[test]
+fn values_of_a_seed_change_only_with_the_data_version() {
+    let mut random = Seed::parse("fixed").unwrap().random("fixed", "");
+    let mut values = String::new();
+    for _ in 0..20 {
+        CARD_TYPES.iter().for_each(|kind| kind.write_number(&mut random, &mut values));
+        crypto::COINS.iter().for_each(|coin| coin.write(&mut random, &mut values));
+        iban::all().iter().for_each(|country| country.write(&mut random, &mut values));
+        for region in phone::all().iter().step_by(20) {
+            region.write(&mut random, &mut values).unwrap();
+        }
+        imei::write(&mut random, &mut values);
+        ssn::write(&mut random, &mut values);
+        for part in [Part::First, Part::Last, Part::Full] {
+            names::american().write(&mut random, part, &mut values);
+        }
+    }
+    let digest = hex::encode(&Sha256::digest(&values)[..8]);
+    // Another digest means that the same seed gives other values: raise DATA_VERSION as well.
+    assert_eq!((DATA_VERSION, digest.as_str()), ("1.0.0", "DIGEST"));
 }

@@ -24,6 +24,8 @@ async fn every_listed_country_gives_an_account() {
         let iban = fixture.ok(&format!("/api/Finance/Iban/{code}")).await;
         assert!(iban.as_str().unwrap().starts_with(code), "{iban}");
     }
+    let path = |code: &str| format!("/api/Finance/Iban/{code}?seed=1");
+    assert_eq!(fixture.ok(&path("uk")).await, fixture.ok(&path("GB")).await);
 }
 
 #[actix_web::test]
