@@ -15,7 +15,7 @@ use crate::wire::describe::{self, IndexQuery};
 /// Shows every route with its parameters.
 #[utoipa::path(
     operation_id = "getIndex", tag = "index", path = "/calendar/events/v1",
-    params(IndexQuery), responses((status = 200, body = Object), (status = 404)),
+    params(IndexQuery), responses((status = 200, body = Object, example = json!({"namespace": "calendar/events/v1", "routes": {}, "_links": {}})), (status = 404)),
 )]
 #[get("/calendar/events/v1")]
 pub async fn get_index(input: Input) -> Result<HttpResponse, Error> {
@@ -32,7 +32,7 @@ pub async fn get_index(input: Input) -> Result<HttpResponse, Error> {
 /// Shows this document.
 #[utoipa::path(
     operation_id = "getDocumentation", tag = "index", path = "/calendar/events/v1/doc",
-    responses((status = 200, body = Object)),
+    responses((status = 200, body = Object, example = json!({"openapi": "3.1.0", "info": {"title": "Events calendar", "version": "1.0.0"}, "paths": {}}))),
 )]
 #[get("/calendar/events/v1/doc")]
 pub async fn get_documentation(input: Input) -> Result<HttpResponse, Error> {

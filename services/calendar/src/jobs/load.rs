@@ -33,7 +33,7 @@ pub struct Loaded {
 
 /// Loads lines of JSON; each line is a transaction of its own.
 pub fn load(state: &State, lines: impl BufRead) -> anyhow::Result<Loaded> {
-    let writer = state.pools.read_blocking(|db| first_user(db))?;
+    let writer = state.pools.read_blocking(first_user)?;
     let mut loaded = Loaded::default();
     for (number, line) in lines.lines().enumerate() {
         let line = line?;

@@ -1,5 +1,7 @@
 //! The calendar over HTTP, on SQLite and PostgreSQL alike.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
 mod documents;
 mod errors;
 mod event_lists;
