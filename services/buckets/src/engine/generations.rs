@@ -2,10 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::cluster::Cluster;
 use super::embedded::{EmbeddedIndex, FolderLock};
 use super::{EngineError, FileIndex};
+
+/// Servers follow a switch within two seconds.
+const NOTICED: Duration = Duration::from_secs(3);
 
 /// The one right to write, until it is dropped.
 pub type WriteLock = Box<dyn Send>;
@@ -101,13 +105,13 @@ impl Generations for Cluster {
         self.remove(generation)
     }
 
-    /// The generation before is kept: servers may not have noticed the switch yet.
+    /// Waits until every server has noticed the switch: a dropped table cannot be searched.
     fn sweep(&self, current: u32) -> Result<(), EngineError> {
-        for generation in self.generations()? {
-            if generation + 1 < current {
-                self.remove(generation)?;
-            }
+        let mut old = self.generations()?;
+        old.retain(|generation| *generation < current);
+        if !old.is_empty() {
+            std::thread::sleep(NOTICED);
         }
-        Ok(())
+        old.into_iter().try_for_each(|generation| self.remove(generation))
     }
 }

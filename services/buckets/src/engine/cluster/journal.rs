@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::link::{ClusterError, Link, patient};
+use super::link::{ClusterError, Link};
 use super::rows::Rows;
 use super::schema::{Servers, Tables};
 use super::sql;
@@ -55,35 +55,34 @@ pub(super) fn dead_in(table: &str, batches: &[u64]) -> String {
 }
 
 /// The newest state; `None` when the tables are not there.
-pub(super) fn latest(
-    link: &Link,
-    tables: &Tables,
-    limits: &Limits,
-) -> Result<Option<Record>, ClusterError> {
+pub(super) fn latest(link: &Link, tables: &Tables) -> Result<Option<Record>, ClusterError> {
     let table = &tables.all_journal;
     let statement = format!(
         "SELECT document FROM {table} ORDER BY version DESC LIMIT 1 \
          SETTINGS load_balancing = 'in_order' FORMAT RowBinary"
     );
-    match link.ask_within(&link.target.base, &statement, limits) {
+    match link.look_up(&link.target.base, &statement) {
         Ok(answer) => read(&answer).map(Some),
         Err(error) if error.is_missing_table() => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Version and purges of the newest state.
+/// Version and purges of the newest state; within the limits of a search where one asks.
 pub(super) fn mark(
     link: &Link,
     tables: &Tables,
-    limits: &Limits,
+    limits: Option<&Limits>,
 ) -> Result<(u64, u64), ClusterError> {
     let table = &tables.all_journal;
     let statement = format!(
         "SELECT version, purges FROM {table} ORDER BY version DESC LIMIT 1 \
          SETTINGS load_balancing = 'in_order' FORMAT RowBinary"
     );
-    let answer = link.ask_within(&link.target.base, &statement, limits)?;
+    let answer = match limits {
+        Some(limits) => link.ask_within(&link.target.base, &statement, limits)?,
+        None => link.look_up(&link.target.base, &statement)?,
+    };
     let mut rows = Rows::of(&answer);
     if rows.is_at_end() { Ok((0, 0)) } else { Ok((rows.u64()?, rows.u64()?)) }
 }
@@ -120,7 +119,7 @@ pub(super) fn repair(
     );
     let mut states = Vec::new();
     for server in servers.keepers() {
-        states.push(read(&link.ask_within(&server.url, &statement, &patient())?)?);
+        states.push(read(&link.look_up(&server.url, &statement)?)?);
     }
     let newest = states.iter().max_by_key(|record| record.version).cloned().unwrap_or_default();
     if states.iter().any(|record| record.version < newest.version) {

@@ -21,6 +21,8 @@ const EXPRESSION: u32 = 427;
 const CONNECT: Duration = Duration::from_secs(5);
 /// How long a statement may take that no search waits for.
 const PATIENCE: Duration = Duration::from_secs(24 * 3_600);
+/// How long a statement may take that only looks something up.
+const SOON: Duration = Duration::from_secs(10);
 /// How often a waiting search looks whether it has to stop.
 const TICK: Duration = Duration::from_millis(20);
 /// Servers of 18.16 close an idle connection after three seconds.
@@ -109,7 +111,27 @@ impl Link {
 
     /// Runs a statement and waits for its answer.
     pub(super) fn ask(&self, server: &Url, statement: &str) -> Result<Vec<u8>, ClusterError> {
-        self.ask_within(server, statement, &patient())
+        self.ask_for(server, statement, PATIENCE)
+    }
+
+    /// Looks something up; a server that is silent is taken for one that is away.
+    pub(super) fn look_up(&self, server: &Url, statement: &str) -> Result<Vec<u8>, ClusterError> {
+        self.ask_for(server, statement, SOON)
+    }
+
+    fn ask_for(
+        &self,
+        server: &Url,
+        statement: &str,
+        patience: Duration,
+    ) -> Result<Vec<u8>, ClusterError> {
+        let limits = Limits::until(Instant::now() + patience, 1);
+        self.ask_within(server, statement, &limits).map_err(|error| match error {
+            ClusterError::Stopped => {
+                ClusterError::Silent(format!("no answer within {} s", patience.as_secs()))
+            }
+            other => other,
+        })
     }
 
     /// Runs a statement as long as a search may take.
@@ -253,11 +275,6 @@ impl Pending {
             .recv()
             .unwrap_or_else(|_| Err(ClusterError::Silent("the request was lost".to_owned())))
     }
-}
-
-/// Limits of a statement that no search waits for.
-pub(super) fn patient() -> Limits {
-    Limits::until(Instant::now() + PATIENCE, 1)
 }
 
 async fn answer_of(request: reqwest::RequestBuilder) -> Result<Vec<u8>, ClusterError> {

@@ -121,7 +121,7 @@ impl ClusterIndex {
     fn reload(&self) -> Result<bool, ClusterError> {
         let seen = self.view();
         let missing = || ClusterError::Wrong("the tables are gone".to_owned());
-        if journal::mark(&self.link, &self.tables, &link::patient())?.0 == seen.record.version {
+        if journal::mark(&self.link, &self.tables, None)?.0 == seen.record.version {
             return Ok(false);
         }
         let view = View::read(&self.link, &self.servers, &self.tables)?.ok_or_else(missing)?;
@@ -137,7 +137,7 @@ impl FileIndex for ClusterIndex {
             limits.check()?;
             let view = self.view();
             let found = search::answer(self, &view, query, limits)?;
-            let (_, purges) = journal::mark(&self.link, &self.tables, limits)?;
+            let (_, purges) = journal::mark(&self.link, &self.tables, Some(limits))?;
             if purges == view.record.purges {
                 return Ok(found);
             }

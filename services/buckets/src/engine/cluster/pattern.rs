@@ -21,8 +21,8 @@ pub(super) fn whole(hir: &Hir) -> Result<String, String> {
     // A free end needs no anchor: the search then stops at the first hit.
     let begins_free = parts.first().is_some_and(is_anything);
     let parts = if begins_free { &parts[1..] } else { parts };
-    let ends_free = parts.last().is_some_and(is_anything);
-    let parts = if ends_free { &parts[..parts.len() - 1] } else { parts };
+    let ends_free = parts.last().map_or(begins_free, is_anything);
+    let parts = parts.split_last().filter(|_| ends_free).map_or(parts, |(_, rest)| rest);
     let mut pattern = String::new();
     pattern.push_str(if begins_free { "(?:" } else { r"\A(?:" });
     for part in parts {

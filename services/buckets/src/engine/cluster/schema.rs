@@ -40,7 +40,7 @@ impl Servers {
              ORDER BY shard_num, replica_num FORMAT TSV",
             sql::text(name)
         );
-        let answer = link.ask(&link.target.base, &statement)?;
+        let answer = link.look_up(&link.target.base, &statement)?;
         let mut all = Vec::new();
         for line in String::from_utf8_lossy(&answer).lines() {
             let (shard, host) = line.split_once('\t').unwrap_or((line, ""));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::journal::{self, Record};
-use super::link::{ClusterError, Link, patient};
+use super::link::{ClusterError, Link};
 use super::rows::Rows;
 use super::schema::{Servers, Tables};
 use super::sql;
@@ -31,11 +31,11 @@ impl View {
         tables: &Tables,
     ) -> Result<Option<Self>, ClusterError> {
         for _ in 0..ATTEMPTS {
-            let Some(record) = journal::latest(link, tables, &patient())? else {
+            let Some(record) = journal::latest(link, tables)? else {
                 return Ok(None);
             };
             let counts = counts(link, tables, &record)?;
-            if journal::mark(link, tables, &patient())?.1 != record.purges {
+            if journal::mark(link, tables, None)?.1 != record.purges {
                 continue;
             }
             let snapshot = Snapshot {

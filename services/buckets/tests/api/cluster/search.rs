@@ -1,0 +1,99 @@
+//! Searches, their limits, and servers that are away.
+
+use std::net::TcpListener;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use buckets::engine::cluster::Cluster;
+use buckets::engine::{EngineError, FileIndex, Limits, Mode};
+use buckets::model::expression::Expression;
+use buckets::model::file_query::{FileQuery, Matching};
+
+use super::{Table, seconds, words};
+
+#[test]
+fn constructs_that_re2_lacks_are_refused() {
+    let Some(table) = Table::new() else { return };
+    let expression = Expression::parse(r".*\bword.*", false).unwrap();
+    let matching = Matching::Expression(std::sync::Arc::new(expression));
+    let query = FileQuery { matching, ..FileQuery::default() };
+    match table.index.search(&query, &seconds(30)) {
+        Err(EngineError::Unsupported(reason)) => assert!(reason.contains(r"\b"), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+    let expression = Expression::parse("((1{90}){90}){9}", false);
+    let Ok(expression) = expression else { return };
+    let matching = Matching::Expression(std::sync::Arc::new(expression));
+    let query = FileQuery { matching, ..FileQuery::default() };
+    let refused = table.index.search(&query, &seconds(30));
+    assert!(matches!(refused, Ok(_) | Err(EngineError::Unsupported(_))), "{refused:?}");
+}
+
+#[test]
+fn odd_paths_come_back_unchanged() {
+    let Some(table) = Table::new() else { return };
+    let odd =
+        ["it's", "back\\slash", "tab\there", "new\nline", "é/ü/漢", "'; DROP TABLE x --", "a//b//"];
+    let files: Vec<(u64, &str)> = (0..).zip(odd).map(|(n, path)| (n % 3 + 1, path)).collect();
+    table.publish(1, Mode::Append, &files);
+    assert_eq!(table.all(), odd);
+    assert_eq!(table.paths(&words("漢")), ["é/ü/漢"]);
+    for path in odd {
+        let literal = Expression::parse(&format!("\"{path}\""), false).unwrap();
+        let matching = Matching::Expression(std::sync::Arc::new(literal));
+        let query = FileQuery { matching, full_path: true, ..FileQuery::default() };
+        assert_eq!(table.paths(&query), [path]);
+    }
+}
+
+#[test]
+fn a_server_that_is_away_is_an_error_and_no_wait() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let refused = Cluster::connect(&format!("http://us:secret@{closed}/"), Some("any"));
+    let text = refused.err().unwrap().to_string();
+    assert!(text.contains("the cluster does not answer") && !text.contains("secret"), "{text}");
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://us:secret@{}/", silent.local_addr().unwrap());
+    let text = Cluster::connect(&url, Some("any")).err().unwrap().to_string();
+    assert!(text.contains("no answer within") && !text.contains("secret"), "{text}");
+    assert!(Cluster::connect("http://us:secret@", None).is_err());
+}
+
+#[test]
+fn wrong_names_and_passwords_are_told_apart() {
+    let Ok(url) = std::env::var("TEST_CLICKHOUSE_URL") else { return };
+    let error = |url: &str, name: Option<&str>| {
+        let failed = Cluster::connect(url, name).and_then(|cluster| cluster.open(1).map(drop));
+        failed.unwrap_err()
+    };
+    let unknown = error(&url, Some("nothing")).to_string();
+    assert!(unknown.contains("know no cluster nothing"), "{unknown}");
+    assert!(matches!(error(&url, None), EngineError::Missing(_)));
+    let wrong = error(&url.replace("throw-away", "secret"), None).to_string();
+    assert!(wrong.contains("Wrong password") && !wrong.contains("secret"), "{wrong}");
+}
+
+#[test]
+fn a_search_stops_at_its_limit_and_when_nobody_waits() {
+    let Some(table) = Table::new() else { return };
+    table.publish(1, Mode::Replace, &[(1, "a")]);
+    let over = Limits::until(Instant::now(), 1);
+    let stopped = table.index.search(&FileQuery::default(), &over);
+    assert!(matches!(stopped, Err(EngineError::Stopped)));
+    let left = seconds(600);
+    left.cancel_handle().store(true, Ordering::Relaxed);
+    let stopped = table.index.search(&FileQuery::default(), &left);
+    assert!(matches!(stopped, Err(EngineError::Stopped)));
+}
+
+#[test]
+fn generations_are_listed_and_removed() {
+    let Some(table) = Table::new() else { return };
+    let (cluster, number) = (&table.throwaway.cluster, table.throwaway.generation);
+    assert!(cluster.generations().unwrap().contains(&number));
+    cluster.remove(number).unwrap();
+    assert!(!cluster.generations().unwrap().contains(&number));
+    assert!(matches!(cluster.open(number), Err(EngineError::Missing(_))));
+    let gone = table.index.search(&words("a"), &seconds(30));
+    assert!(matches!(gone, Err(EngineError::Missing(_))), "{gone:?}");
+}
