@@ -1,9 +1,15 @@
 //! Writes the addresses of a bench, one a line, in no order; the same ones in every run.
 //!
-//! Usage: `addresses NUMBER`. Half of them lie at five large domains, the others at 100 000 small
-//! ones; lengths are those of real mailboxes.
+//! Usage: `addresses NUMBER`, or `addresses dense NUMBER PREFIXES SIZE`.
+//!
+//! Half of the addresses of the first form lie at five large domains, the others at 100 000 small
+//! ones; lengths are those of real mailboxes. The second form hashes NUMBER addresses and writes
+//! those of the first PREFIXES 6-character prefixes that exactly SIZE of them share, each behind its
+//! prefix and a blank: at 200 million, 12 prefixes with 30 addresses are found.
 
 use std::io::{BufWriter, Write};
+
+use domain::Sha1Digest;
 
 const LARGE: [&str; 5] =
     ["mail.example", "post.example", "inbox.example", "letters.example", "envelope.example"];
@@ -20,8 +26,18 @@ fn mixed(number: u64) -> u64 {
 }
 
 fn main() -> std::io::Result<()> {
-    let wanted =
-        std::env::args().nth(1).and_then(|number| number.parse().ok()).unwrap_or(1_000_000);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |place: usize, default: u64| {
+        arguments.get(place).and_then(|text| text.parse().ok()).unwrap_or(default)
+    };
+    if arguments.first().is_some_and(|word| word == "dense") {
+        write_dense(number(1, 200_000_000), number(2, 12), number(3, 30))
+    } else {
+        write_sparse(number(0, 1_000_000))
+    }
+}
+
+fn write_sparse(wanted: u64) -> std::io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
     for number in 0..wanted {
         let random = mixed(number);
@@ -31,6 +47,35 @@ fn main() -> std::io::Result<()> {
             writeln!(out, "{name}{number}@{domain}")?;
         } else {
             writeln!(out, "{name}{number}@company{}.example", (random >> 8) % 100_000)?;
+        }
+    }
+    out.flush()
+}
+
+fn prefix(address: &str) -> usize {
+    let [a, b, c, ..] = Sha1Digest::of(address).0;
+    usize::from(a) << 16 | usize::from(b) << 8 | usize::from(c)
+}
+
+fn write_dense(number: u64, prefixes: u64, size: u64) -> std::io::Result<()> {
+    let mut counts = vec![0_u8; 1 << 24];
+    let address = |n: u64| format!("d{n}@dense.example");
+    for n in 0..number {
+        let count = &mut counts[prefix(&address(n))];
+        *count = count.saturating_add(1);
+    }
+    let mut left = prefixes;
+    for count in &mut counts {
+        let chosen = left > 0 && u64::from(*count) == size;
+        left -= u64::from(chosen);
+        *count = u8::from(chosen);
+    }
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    for n in 0..number {
+        let address = address(n);
+        let prefix = prefix(&address);
+        if counts[prefix] == 1 {
+            writeln!(out, "{prefix:06X} {address}")?;
         }
     }
     out.flush()
