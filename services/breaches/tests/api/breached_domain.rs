@@ -104,3 +104,17 @@ async fn more_large_domains_than_the_plan_covers_are_refused_and_small_ones_neve
     let small = app.get_with(&key, "/api/v3/breacheddomain/small.example").await;
     assert_eq!(small.status(), 200);
 }
+
+#[actix_web::test]
+async fn an_unlimited_plan_covers_any_size() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha")])).await;
+    app.load("Alpha", &people(0..600, "example.com")).await;
+    for plan in ["core4", "pro1"] {
+        let owner = format!("{plan}@example.org");
+        let key = app.subscriber(&owner, plan).await;
+        app.verify(&owner, "example.com").await;
+        let found = app.json_with(&key, PATH).await;
+        assert_eq!(found.as_object().unwrap().len(), 600);
+    }
+}

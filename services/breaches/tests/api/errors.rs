@@ -214,3 +214,45 @@ async fn preflights_are_204_for_keyless_operations_and_403_for_keyed_ones() {
         assert!(response.headers().get("access-control-allow-origin").is_none());
     }
 }
+
+#[actix_web::test]
+async fn a_database_that_has_no_connection_free_is_503_with_a_time_to_retry() {
+    let app = App::start().await;
+    let settings = store::StoreSettings { db_pool: 1, db_wait_ms: 20, ..app.database.settings() };
+    let migrations = [&auth::MIGRATIONS, &breaches::store::MIGRATIONS];
+    let pools = settings.open(app.database.folder(), "test", &migrations).unwrap();
+    let context = &app.context;
+    let state =
+        breaches::State::new(pools.clone(), context.clock.clone(), context.settings.clone())
+            .unwrap();
+    let server = testkit::TestServer::start(breaches::Breaches::new(state)).await;
+    let (started, running) = tokio::sync::oneshot::channel();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let holder = actix_web::rt::spawn(async move {
+        let hold = move |_: &mut store::Db| -> Result<(), store::StoreError> {
+            started.send(()).unwrap();
+            released.recv().unwrap();
+            Ok(())
+        };
+        pools.read(hold).await
+    });
+    running.await.unwrap();
+    let request = server.get("/api/v3/subscription/status").header("user-agent", "tests");
+    let response = request.header("breach-api-key", ZERO).send().await.unwrap();
+    assert_eq!(response.headers()["retry-after"], "5");
+    assert_eq!(answer(response).await, failure(503, "The service is temporarily unavailable."));
+    let catalogue = server.get("/api/v3/breaches").header("user-agent", "tests");
+    assert_eq!(catalogue.send().await.unwrap().status(), 200);
+    release.send(()).unwrap();
+    holder.await.unwrap().unwrap();
+}
+
+#[actix_web::test]
+async fn head_is_answered_like_get_without_a_body() {
+    let app = App::start().await;
+    for path in [ACCOUNT, "/api/v3/breaches"] {
+        let request = app.server.request(reqwest::Method::HEAD, path);
+        let request = request.header("user-agent", "tests").header("breach-api-key", ZERO);
+        assert_eq!(answer(request.send().await.unwrap()).await, (200, String::new()), "{path}");
+    }
+}
