@@ -6,9 +6,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const SERVICES: [&str; 5] = ["generator", "buckets", "breaches", "passwords", "calendar"];
+pub const SERVICES: [&str; 5] = ["generator", "buckets", "breaches", "passwords", "calendar"];
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
