@@ -12,7 +12,7 @@ use super::formats::{self, Bad, Defaults, Format, Item, Sink, Skipped};
 use super::intake::{Intake, MaxErrors, Memory};
 use super::progress::Teller;
 use super::removal::carry_out;
-use super::report::{Report, Tally};
+use super::report::Report;
 use super::session::{Session, Workshop, settle};
 use super::sources::{self, STDIN, Source};
 use crate::engine::Mode;
@@ -332,9 +332,4 @@ impl Sink for Dry {
     fn broken(&mut self, reason: String) -> Result<(), LoadError> {
         self.intake.broken(reason)
     }
-}
-
-/// What a run read so far, as its last checkpoint says.
-pub fn tally_of(progress: &str) -> Option<Tally> {
-    serde_json::from_str::<Memory>(progress).ok().map(|memory| memory.tally)
 }

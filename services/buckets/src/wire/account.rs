@@ -22,6 +22,7 @@ pub struct Account {
 
 /// The answer about an account.
 #[derive(Serialize, ToSchema)]
+#[schema(example = json!({"account": {"name": "alice", "package": "premium", "depth": 1000000, "scrolling": false, "validUntil": null}}))]
 pub struct AccountAnswer {
     /// The account of the key.
     pub account: Account,

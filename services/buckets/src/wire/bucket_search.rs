@@ -133,6 +133,11 @@ pub struct BucketRecord {
 
 /// The answer to a bucket search.
 #[derive(Serialize, ToSchema)]
+#[schema(example = json!({
+    "query": {"keywords": "photos", "exact": false, "start": 0, "limit": 100, "type": "aws", "order": "fileCount", "direction": "asc"},
+    "meta": {"results": 1},
+    "buckets": [{"id": 1, "bucket": "1.photos.s3-us-west-1.amazonaws.com", "fileCount": 0, "type": "aws"}],
+}))]
 pub struct BucketsAnswer {
     /// The request as it was understood.
     pub query: BucketEcho,

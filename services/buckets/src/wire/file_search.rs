@@ -333,6 +333,11 @@ pub struct FileRecord {
 
 /// The answer to a file search.
 #[derive(Serialize, ToSchema)]
+#[schema(example = json!({
+    "query": {"keywords": "2011 -07", "regexp": false, "noautocorrect": false, "buckets": [], "excludedBuckets": ["4", "5"], "extensions": [], "stopExtensions": [], "fullPath": true, "lastModifiedFrom": null, "lastModifiedTo": null, "sizeFrom": null, "sizeTo": null, "order": "", "direction": "", "start": 0, "limit": 2},
+    "meta": {"results": 905},
+    "files": [{"id": "2101", "bucket": "example.s3-eu-west-1.amazonaws.com", "bucketId": 6, "filename": "b 2011 15", "fullPath": "a/b 2011 15", "url": "http://example.s3-eu-west-1.amazonaws.com/a/b%202011%2015", "size": 2549108, "type": "aws", "lastModified": 1666666666}],
+}))]
 pub struct FilesAnswer {
     /// The request as it was understood.
     pub query: FileEcho,

@@ -53,6 +53,7 @@ pub struct StatsMeta {
 /// Statistics of the index.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"meta": {}, "stats": {"filesCount": 12475502817_u64, "awsCount": 325260, "azureCount": 56326, "dosCount": 8625, "gcpCount": 75239, "aliCount": 25341}, "lastUpdated": 1724584168}))]
 pub struct StatsAnswer {
     /// What restricts the caller.
     pub meta: StatsMeta,
