@@ -1,6 +1,6 @@
 //! Measures the cluster engine: bytes per file, load rate, times of searches and of a removal.
 //!
-//! `TEST_CLICKHOUSE_URL=… [TEST_CLICKHOUSE_CLUSTER=…] cargo bench -p buckets --bench cluster [FILES]`
+//! `TEST_CLICKHOUSE_URL=… [TEST_CLICKHOUSE_CLUSTER=…] cargo bench -p buckets --bench cluster -- FILES`
 
 use std::time::{Duration, Instant};
 

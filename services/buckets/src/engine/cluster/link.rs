@@ -8,14 +8,10 @@ use std::time::{Duration, Instant, SystemTime};
 use reqwest::Url;
 use tokio::runtime::Runtime;
 
+pub(super) use super::refusal::ClusterError;
+use super::refusal::refusal;
 use super::target::Target;
-use crate::engine::{EngineError, Limits};
-
-const TABLE_EXISTS: u32 = 57;
-const TABLE_UNKNOWN: u32 = 60;
-const TOO_SLOW: u32 = 159;
-const CANCELLED: u32 = 394;
-const EXPRESSION: u32 = 427;
+use crate::engine::Limits;
 
 /// How long a server may be silent when a connection is made.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -27,55 +23,6 @@ const SOON: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(20);
 /// Servers of 18.16 close an idle connection after three seconds.
 const IDLE: Duration = Duration::from_millis(1_500);
-/// Characters of a server's reason that are kept.
-const LONGEST_REASON: usize = 400;
-
-/// Why a statement failed.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum ClusterError {
-    /// The server answered with an error.
-    #[error("the cluster answered: {text} (code {code})")]
-    Server { code: u32, text: String },
-    /// No answer.
-    #[error("the cluster does not answer: {0}")]
-    Silent(String),
-    /// The search has to stop.
-    #[error("stopped")]
-    Stopped,
-    /// Another process writes.
-    #[error("{0}")]
-    Locked(String),
-    /// Something is not as it should be.
-    #[error("{0}")]
-    Wrong(String),
-}
-
-impl ClusterError {
-    pub(super) fn is_existing_table(&self) -> bool {
-        matches!(self, Self::Server { code: TABLE_EXISTS, .. })
-    }
-
-    pub(super) fn is_missing_table(&self) -> bool {
-        matches!(self, Self::Server { code: TABLE_UNKNOWN, .. })
-    }
-}
-
-impl From<ClusterError> for EngineError {
-    fn from(error: ClusterError) -> Self {
-        match error {
-            ClusterError::Stopped | ClusterError::Server { code: TOO_SLOW | CANCELLED, .. } => {
-                Self::Stopped
-            }
-            ClusterError::Server { code: EXPRESSION, .. } => Self::Unsupported(
-                "the cluster's regular expressions cannot hold one that large".to_owned(),
-            ),
-            ClusterError::Server { code: TABLE_UNKNOWN, text } => Self::Missing(text),
-            ClusterError::Locked(holder) => Self::Locked(holder),
-            other => Self::Broken(other.to_string()),
-        }
-    }
-}
-
 /// A connection to all servers; statements go to one of them each.
 pub(super) struct Link {
     pub(super) target: Target,
@@ -299,38 +246,4 @@ async fn answer_of(request: reqwest::RequestBuilder) -> Result<Vec<u8>, ClusterE
         return Ok(body.to_vec());
     }
     Err(refusal(status.as_u16(), &String::from_utf8_lossy(&body)))
-}
-
-/// Reads `Code: 60, e.displayText() = DB::Exception: Table …, e.what() = DB::Exception`, and the
-/// shorter form of newer servers.
-fn refusal(status: u16, body: &str) -> ClusterError {
-    let digits = body.trim_start().strip_prefix("Code: ").unwrap_or_default();
-    let end = digits.find(|symbol: char| !symbol.is_ascii_digit()).unwrap_or(digits.len());
-    let Ok(code) = digits[..end].parse() else {
-        return ClusterError::Silent(format!("status {status}, not from ClickHouse"));
-    };
-    let text = body.split_once("DB::Exception: ").map_or(body, |(_, text)| text);
-    let text = text.split(", e.what() = ").next().unwrap_or_default().trim();
-    ClusterError::Server { code, text: text.chars().take(LONGEST_REASON).collect() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn old_and_new_errors_are_read() {
-        let old = "Code: 60, e.displayText() = DB::Exception: Table a.b doesn't exist., \
-                   e.what() = DB::Exception\n";
-        assert!(refusal(404, old).is_missing_table());
-        let new = "Code: 57. DB::Exception: Table a.b already exists. (TABLE_ALREADY_EXISTS) (version 24)";
-        assert!(refusal(500, new).is_existing_table());
-        assert_eq!(
-            EngineError::from(refusal(404, old)).to_string(),
-            "there is no index at Table a.b doesn't exist."
-        );
-        assert!(matches!(refusal(502, "<html>"), ClusterError::Silent(_)));
-        let slow = refusal(500, "Code: 159, e.displayText() = DB::Exception: Timeout exceeded");
-        assert!(matches!(EngineError::from(slow), EngineError::Stopped));
-    }
 }

@@ -14,6 +14,7 @@ mod journal;
 mod lease;
 mod link;
 mod pattern;
+mod refusal;
 mod rows;
 mod schema;
 mod search;
@@ -71,8 +72,13 @@ impl Cluster {
         })
     }
 
-    /// Opens a generation, or makes an empty one.
+    /// Opens a generation, or makes an empty one; what is there is opened even while a replica is
+    /// away.
     pub fn open_or_create(&self, generation: u32) -> Result<ClusterIndex, EngineError> {
+        match self.open(generation) {
+            Err(EngineError::Missing(_)) => {}
+            opened => return opened,
+        }
         let tables = Tables::of(generation, &self.link.target, &self.servers);
         tables.create(&self.link, &self.servers)?;
         self.open(generation)

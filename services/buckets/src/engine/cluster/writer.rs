@@ -39,6 +39,8 @@ impl ClusterWriter {
     pub(super) fn open(index: &ClusterIndex, memory_mb: usize) -> Result<Self, ClusterError> {
         let name = format!("writer_{}", index.generation);
         let lease = Lease::take(&index.link, &name, "the index is being written")?;
+        // A server may have been away when the tables were made, or is new.
+        index.tables.create(&index.link, &index.servers)?;
         let record = journal::repair(&index.link, &index.servers, &index.tables)?;
         let mut writer = Self {
             link: Arc::clone(&index.link),
