@@ -33,7 +33,7 @@ function judge(hash, { total, real }) {
   const found = real.find(([candidate]) => candidate === suffix);
   const facts = {
     prefix, suffix, sent: prefix,
-    answer: `${total} lines, ${real.length} of them real hashes, the others padding.`,
+    answer: `${total} lines, ${real.length} of them real, the others padding.`,
   };
   if (!found) {
     present("good", "Not on the list", "This password is not among the exposed ones that this " +

@@ -25,11 +25,14 @@ pub struct Partition {
 }
 
 impl Partition {
+    /// Length of all files together.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().filter_map(|path| fs::metadata(path).ok()).map(|data| data.len()).sum()
+    }
+
     /// Whether all records fit into memory at once.
     pub fn fits(&self) -> bool {
-        let bytes: u64 =
-            self.files.iter().filter_map(|path| fs::metadata(path).ok()).map(|d| d.len()).sum();
-        bytes / RECORD_BYTES as u64 <= self.limit as u64
+        self.bytes() / RECORD_BYTES as u64 <= self.limit as u64
     }
 
     /// Loads and sorts all records, and removes their files.

@@ -178,22 +178,24 @@ impl Spreaded {
         // Each partition under way takes its records and about as much again when encoded.
         let limit = self.memory as usize / RECORD_BYTES / (2 * crew.window);
         let partitions = 1usize << self.spread.bits;
-        let progress = Progress::new("sorting", Some(partitions as u64));
+        let bytes = |partition| self.partition(kind, partition, 1).bytes();
+        let progress = Progress::new("sorting", Some((0..partitions).map(bytes).sum()));
         let mut next = 0..partitions;
         let work = |partition| {
             let partition = self.partition(kind, partition, limit.max(16));
+            let bytes = partition.bytes();
             if partition.fits() {
-                Ok(Sorted::Done(finish(partition.load()?)?))
+                Ok((bytes, Sorted::Done(finish(partition.load()?)?)))
             } else {
-                Ok(Sorted::TooLarge(partition))
+                Ok((bytes, Sorted::TooLarge(partition)))
             }
         };
         in_order(
             crew,
             || Ok(next.next()),
             work,
-            |sorted| {
-                progress.add(1);
+            |(bytes, sorted)| {
+                progress.add(bytes);
                 match sorted {
                     Sorted::Done(done) => consume(done),
                     Sorted::TooLarge(partition) => {

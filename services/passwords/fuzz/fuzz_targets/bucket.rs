@@ -1,0 +1,22 @@
+//! The reader of buckets: any bytes are refused or give the same entries again.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use passwords::model::{Bucket, Kind, bucket, gzip, render};
+
+fuzz_target!(|bytes: &[u8]| {
+    for kind in Kind::ALL {
+        let Ok(read) = Bucket::parse(kind, bytes) else { continue };
+        let _ = read.find(&[0x5B; 20]);
+        if let Ok(text) = read.text() {
+            let _ = gzip::encode(&read, &[], &text, &mut Vec::new());
+            assert!(text.len() <= render::room(&read, 0));
+        }
+        if let Ok(entries) = read.entries(0x5BAA6) {
+            let mut again = Vec::new();
+            assert!(bucket::encode(kind, &entries, &mut again));
+            let again = Bucket::parse(kind, &again).expect("what was encoded can be read");
+            assert_eq!(again.entries(0x5BAA6), Ok(entries));
+        }
+    }
+});
