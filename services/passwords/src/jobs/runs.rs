@@ -269,7 +269,11 @@ mod tests {
             fill();
             let mut merged = Vec::new();
             let partition = Partition { files: files.clone(), unite, limit };
-            partition.merge(|batch| Ok(merged.extend(batch))).unwrap();
+            let collect = |batch: Vec<Entry>| {
+                merged.extend(batch);
+                Ok(())
+            };
+            partition.merge(collect).unwrap();
             assert_eq!(merged, loaded, "limit {limit}");
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         }

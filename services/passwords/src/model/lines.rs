@@ -169,10 +169,10 @@ fn join(x: u64) -> (u32, bool) {
     let plain = x & !HIGH;
     let from = |low: u64| plain.wrapping_add(ONES * (0x80 - low));
     let digit = from(0x30) & !from(0x3A);
-    let folded = plain | ONES * 0x20;
+    let folded = plain | (ONES * 0x20);
     let letter = (folded + ONES * (0x80 - 0x61)) & !(folded + ONES * (0x80 - 0x67));
     let valid = (digit | letter) & !x & HIGH == HIGH;
-    let nibbles = (x & ONES * 0x0F) + (x >> 6 & ONES) * 9;
+    let nibbles = (x & (ONES * 0x0F)) + (x >> 6 & ONES) * 9;
     let pairs = (nibbles << 4 | nibbles >> 8) & 0x00FF_00FF_00FF_00FF;
     let halves = (pairs | pairs >> 8) & 0x0000_FFFF_0000_FFFF;
     ((halves | halves >> 16) as u32, valid)
@@ -223,7 +223,7 @@ fn trimmed(line: &[u8]) -> &[u8] {
 fn hash_of(digest: &[u8], form: Form) -> [u8; 20] {
     let mut hash = [0; 20];
     let mut put = |at: usize, digit: u8| {
-        hash[at / 2] |= if at % 2 == 0 { digit << 4 } else { digit };
+        hash[at / 2] |= if at.is_multiple_of(2) { digit << 4 } else { digit };
     };
     let mut at = 0;
     if let Form::Suffix(prefix) = form {
@@ -288,10 +288,12 @@ mod tests {
 
     #[test]
     fn a_suffix_gets_its_prefix_back() {
-        let entry = line(SHA1[5..].as_bytes(), Kind::Sha1, Form::Suffix(0x5BAA6)).unwrap().unwrap();
+        let entry =
+            line(&SHA1.as_bytes()[5..], Kind::Sha1, Form::Suffix(0x5BAA6)).unwrap().unwrap();
         let whole = line(SHA1.as_bytes(), Kind::Sha1, Form::Whole).unwrap().unwrap();
         assert_eq!(entry, whole);
-        let entry = line(NTLM[5..].as_bytes(), Kind::Ntlm, Form::Suffix(0x8846F)).unwrap().unwrap();
+        let entry =
+            line(&NTLM.as_bytes()[5..], Kind::Ntlm, Form::Suffix(0x8846F)).unwrap().unwrap();
         assert_eq!(entry.hash[..3], [0x88, 0x46, 0xF7]);
     }
 

@@ -15,7 +15,7 @@ const SHORT_COUNTS: u32 = 1000;
 /// Upper-case hexadecimal digits of each byte.
 pub(super) static HEX_PAIRS: [[u8; 2]; 256] = hex_pairs();
 static SHORT_ENDINGS: LazyLock<Vec<Ending>> =
-    LazyLock::new(|| (0..SHORT_COUNTS).map(|count| Ending::of(count)).collect());
+    LazyLock::new(|| (0..SHORT_COUNTS).map(Ending::of).collect());
 
 const fn hex_pairs() -> [[u8; 2]; 256] {
     let digits = b"0123456789ABCDEF";
