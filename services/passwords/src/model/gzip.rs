@@ -301,8 +301,9 @@ mod tests {
         let mut bytes = Vec::new();
         assert!(bucket::encode(kind, entries, &mut bytes));
         let parsed = Bucket::parse(kind, &bytes).unwrap();
-        let padding: Vec<u8> =
-            (0..padding_lines * (kind.tail_bytes() + 1)).map(|at| (at * 7919 >> 3) as u8).collect();
+        let padding: Vec<u8> = (0..padding_lines * (kind.tail_bytes() + 1))
+            .map(|at| ((at * 7919) >> 3) as u8)
+            .collect();
         let mut text = vec![0; render::room(&parsed, padding_lines)];
         let mut length = render::bucket(&parsed, &mut text).unwrap();
         length += render::padding(kind, &padding, &mut text[length..]);
