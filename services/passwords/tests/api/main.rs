@@ -1,4 +1,5 @@
 //! Behaviour of the password range service.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 mod build;
 mod commands;
