@@ -81,4 +81,6 @@ samples_calendar() {
     ADMIN_KEY=$key load_once calendar samples/calendar.ndjson "$bin/calendar" load samples/calendar.ndjson
 }
 address_of_calendar() { echo "http://127.0.0.1:8085   key $(demo_key calendar)"; }
-try_calendar() { echo "curl 'http://127.0.0.1:8085/calendar/events/v1/events?per_page=1'"; }
+try_calendar() {
+    echo "curl 'http://127.0.0.1:8085/calendar/events/v1/events?search=half+marathon&_fields=events.title,events.venue.venue,total'"
+}
