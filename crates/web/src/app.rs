@@ -142,7 +142,7 @@ fn finish<S: Service>(
             status = status.as_u16(),
             bytes = bytes,
             seconds = elapsed.as_secs_f64();
-            "request"
+            "request{}", (context.shell.log_note)(response.request())
         );
     }
     Ok(response)

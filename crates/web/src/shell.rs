@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use actix_web::HttpRequest;
 use actix_web::dev::ServiceRequest;
 use actix_web::http::Uri;
 
@@ -22,6 +23,8 @@ pub struct Shell {
     pub docs: bool,
     /// What of a request target the access log may show.
     pub log_path: fn(&Uri) -> Cow<'_, str>,
+    /// What the access log adds to its word "request", such as ", padded".
+    pub log_note: fn(&HttpRequest) -> &'static str,
 }
 
 impl Default for Shell {
@@ -32,6 +35,7 @@ impl Default for Shell {
             path: Self::trim_trailing_slash,
             docs: true,
             log_path: Self::path_and_query,
+            log_note: |_| "",
         }
     }
 }

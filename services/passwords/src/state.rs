@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use actix_web::HttpRequest;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Uri;
 use actix_web::http::header::HeaderValue;
@@ -184,7 +185,14 @@ impl Service for PasswordRanges {
     }
 
     fn shell(&self) -> Shell {
-        Shell { compression: false, cors: |_| None, path: Shell::keep_path, docs: true, log_path }
+        Shell {
+            compression: false,
+            cors: |_| None,
+            path: Shell::keep_path,
+            docs: true,
+            log_path,
+            log_note,
+        }
     }
 
     fn around(
@@ -220,4 +228,9 @@ fn log_path(uri: &Uri) -> std::borrow::Cow<'_, str> {
         _ => "(other)",
     };
     shown.into()
+}
+
+/// What else the access log shows: whether padding was asked for.
+fn log_note(request: &HttpRequest) -> &'static str {
+    if handlers::range::wants_padding(request) { ", padded" } else { ", not padded" }
 }

@@ -101,6 +101,11 @@ pub fn answer(request: &HttpRequest, prefix: HashPrefix) -> Result<HttpResponse,
     }
 }
 
+/// Whether a request asks for padding.
+pub fn wants_padding(request: &HttpRequest) -> bool {
+    Padding::of(request.headers()) == Padding::Wanted
+}
+
 /// What a request says about padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Padding {

@@ -7,6 +7,7 @@ mod contract;
 mod crash;
 mod damage;
 mod harness;
+mod log;
 mod memory;
 mod page;
 mod range;
