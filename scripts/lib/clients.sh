@@ -56,6 +56,7 @@ start_server() {
     shift 2
     local http https admin
     http=$(free_port) https=$(free_port) admin=$(free_port)
+    mkdir -p "$data"
     server_log=$data/server.log
     "$binary" serve --data-dir "$data" --bind "127.0.0.1:$http" --tls-bind "127.0.0.1:$https" \
         --admin-bind "127.0.0.1:$admin" "$@" >"$server_log" 2>&1 &
