@@ -153,18 +153,35 @@ impl ColumnWriter {
             if file.metadata()?.len() < length {
                 return Err(EngineError::Broken(format!("{name} is shorter than its commit says")));
             }
-            file.set_len(length)?;
-            file.seek(SeekFrom::End(0))?;
+            file.seek(SeekFrom::Start(length))?;
             Ok(BufWriter::with_capacity(1 << 20, file))
         };
-        Ok(Self {
+        let column = Self {
             folder: folder.to_owned(),
             paths: open(PATHS, bytes)?,
             ends: open(ENDS, rows * 8)?,
             owners: open(OWNERS, rows * 4)?,
             rows,
             bytes,
-        })
+        };
+        column.blank_tail()?;
+        Ok(column)
+    }
+
+    /// Overwrites the paths behind the last row with NULs.
+    ///
+    /// The files are not cut: a reader may still have them mapped as an earlier commit had them,
+    /// and would die of a page that is gone.
+    fn blank_tail(&self) -> Result<(), EngineError> {
+        let file = self.paths.get_ref();
+        let zeros = vec![0; 1 << 20];
+        let (mut at, end) = (self.bytes, file.metadata()?.len());
+        while at < end {
+            let length = (end - at).min(zeros.len() as u64);
+            file.write_all_at(&zeros[..length as usize], at)?;
+            at += length;
+        }
+        Ok(())
     }
 
     /// Rows and bytes so far.
@@ -194,10 +211,17 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Goes back to an earlier size.
+    /// Counts rows as gone; the next commit says so, and only then [`ColumnWriter::forget`] may
+    /// touch their bytes: until then the last commit still covers them.
     pub(super) fn rewind(&mut self, rows: u64, bytes: u64) -> Result<(), EngineError> {
         self.sync()?;
-        *self = Self::open(&self.folder, rows, bytes)?;
+        (self.rows, self.bytes) = (rows, bytes);
+        Ok(())
+    }
+
+    /// Blanks the rows that were counted as gone; their places are free again.
+    pub(super) fn forget(&mut self) -> Result<(), EngineError> {
+        *self = Self::open(&self.folder, self.rows, self.bytes)?;
         Ok(())
     }
 
@@ -211,5 +235,36 @@ impl ColumnWriter {
         }
         file.sync_data()?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_a_commit_covers_stay_until_the_next_commit_gave_them_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = ColumnWriter::open(folder.path(), 0, 0).unwrap();
+        writer.push("kept.txt", 1).unwrap();
+        let (rows, bytes) = writer.size();
+        writer.push("secret.txt", 2).unwrap();
+        writer.sync().unwrap();
+        let committed = writer.size();
+        writer.rewind(rows, bytes).unwrap();
+
+        let reader = PathColumn::open(folder.path(), committed.0, committed.1).unwrap();
+        assert_eq!(reader.path(1), b"secret.txt");
+        writer.forget().unwrap();
+        assert_eq!((reader.path(0), reader.path(1)), (&b"kept.txt"[..], &b""[..]));
+        let all = std::fs::read(folder.path().join(PATHS)).unwrap();
+        assert!(!all.windows(6).any(|part| part == b"secret"));
+
+        assert_eq!(writer.push("next.txt", 3).unwrap(), 2);
+        writer.sync().unwrap();
+        let (rows, bytes) = writer.size();
+        let reader = PathColumn::open(folder.path(), rows, bytes).unwrap();
+        assert_eq!((reader.path(1), reader.owner(1)), (&b"next.txt"[..], 3));
+        assert!(reader.faults().is_empty());
     }
 }

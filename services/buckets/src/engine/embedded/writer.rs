@@ -171,7 +171,8 @@ impl FileWriter for EmbeddedWriter {
         // The rows of the run are the last ones, so their places are free again.
         self.column.rewind(open.first_row, open.first_byte)?;
         let sequence = self.journal.sequence + 1;
-        self.commit(Journal { sequence, open: None, ..self.journal.clone() })
+        self.commit(Journal { sequence, open: None, ..self.journal.clone() })?;
+        self.column.forget()
     }
 
     fn remove(
