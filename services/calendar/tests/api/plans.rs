@@ -94,7 +94,9 @@ async fn list_statements_use_their_indexes() {
     let near = Geo::Near { point: Point { lat: 1.0, lng: 1.0 }, km: 1.0 };
     let geo = EventFilter { geo: Some(near), ..public() };
     let cases: Vec<(&str, EventFilter, &[&str])> = vec![
-        ("default", public(), &["events_list"]),
+        // PostgreSQL takes the second, of the same order, while pages are not known to be visible
+        // to all and the covering index would save it nothing.
+        ("default", public(), &["events_list", "events_order"]),
         ("privileged", EventFilter::plain(editors, window), &["events_order"]),
         ("category", category, &["event_terms_list"]),
         ("category and flag", both, &["event_terms_list"]),
