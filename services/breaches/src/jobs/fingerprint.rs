@@ -7,6 +7,8 @@ use std::time::UNIX_EPOCH;
 
 use domain::Sha1Digest;
 
+use super::JobError;
+
 const MIB: u64 = 1 << 20;
 
 /// Size, time of change, and digests of the first and the last MiB.
@@ -27,13 +29,16 @@ fn digest(file: &mut File) -> io::Result<Sha1Digest> {
 }
 
 /// The fingerprint of several files together; standard input has none that could be met again.
-pub fn of_all(paths: &[std::path::PathBuf], now: i64) -> io::Result<String> {
+///
+/// # Errors
+/// The file that cannot be read, by name.
+pub fn of_all(paths: &[std::path::PathBuf], now: i64) -> Result<String, JobError> {
     let mut parts = Vec::with_capacity(paths.len());
     for path in paths {
         if path.as_os_str() == "-" {
             parts.push(format!("stdin {} {now}", std::process::id()));
         } else {
-            parts.push(of(path)?);
+            parts.push(of(path).map_err(JobError::file(path.display().to_string()))?);
         }
     }
     Ok(parts.join("; "))

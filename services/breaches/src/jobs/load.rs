@@ -94,7 +94,7 @@ pub fn begin(
     params: &str,
 ) -> Result<Running, JobError> {
     let now = context.clock.unix();
-    let fingerprint = fingerprint::of_all(files, now).map_err(JobError::file("the input"))?;
+    let fingerprint = fingerprint::of_all(files, now)?;
     context.pools.write_blocking(|db| {
         if let Some(job) = job::unfinished(db, kind, &fingerprint, params)? {
             let cursor = job.cursor.and_then(|bytes| bytes.try_into().ok());
