@@ -42,8 +42,8 @@ enum Command {
     Migrate,
     /// Load listings of buckets and publish them in one step
     Load(load::LoadArguments),
-    /// Write the index anew: drops dead rows, gives new file ids
-    Rebuild,
+    /// Make a new generation of the index, of the sources or of the present one
+    Rebuild(upkeep::RebuildArguments),
     /// Remove a bucket, or its files below a prefix, and purge their bytes
     Remove(upkeep::RemoveArguments),
     /// List removals
@@ -93,7 +93,9 @@ impl web::Cli for Cli {
             Command::Load(arguments) => {
                 load::run(&self.workshop()?, arguments, self.settings.checkpoints())
             }
-            Command::Rebuild => upkeep::rebuild(&self.workshop()?),
+            Command::Rebuild(arguments) => {
+                upkeep::rebuild(&self.workshop()?, arguments, self.settings.checkpoints())
+            }
             Command::Remove(arguments) => upkeep::remove(&self.workshop()?, &arguments),
             Command::Removals { json } => upkeep::removals(&self.workshop()?, json),
             Command::Unremove(arguments) => upkeep::unremove(&self.workshop()?, &arguments),

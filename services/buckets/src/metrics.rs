@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use prometheus::{Histogram, HistogramOpts, IntGauge};
+use prometheus::{Gauge, HistogramOpts, HistogramVec, IntGauge};
 
 use crate::catalog::Catalog;
 
@@ -22,10 +22,14 @@ static BYTES: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("buckets_index_bytes", "Bytes of the index on disk"));
 static PUBLISHED: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("buckets_last_publish_seconds", "Unix time of the last publish"));
-static RESULTS: LazyLock<Histogram> = LazyLock::new(|| {
+static LOAD_RATE: LazyLock<Gauge> = LazyLock::new(|| {
+    let help = "Files per second of the load that is under way; 0 without one";
+    registered(Gauge::new("buckets_load_files_per_second", help))
+});
+static RESULTS: LazyLock<HistogramVec> = LazyLock::new(|| {
     let buckets = (0..9).map(|power| 10_f64.powi(power)).collect();
-    let options = HistogramOpts::new("buckets_search_results", "Results of file searches");
-    registered(Histogram::with_opts(options.buckets(buckets)))
+    let options = HistogramOpts::new("buckets_search_results", "Results of a search");
+    registered(HistogramVec::new(options.buckets(buckets), &["operation"]))
 });
 
 fn gauge(name: &str, help: &str) -> IntGauge {
@@ -41,15 +45,21 @@ fn registered<C: prometheus::core::Collector + Clone + 'static>(
     collector
 }
 
-/// Notes the results of a search.
-pub fn searched(results: u64) {
-    RESULTS.observe(results as f64);
+/// Notes the results of a search by its operationId.
+pub fn searched(operation: &str, results: u64) {
+    RESULTS.with_label_values(&[operation]).observe(results as f64);
+}
+
+/// Notes how fast a load is; 0: there is none.
+pub fn loading(files_per_second: f64) {
+    LOAD_RATE.set(files_per_second);
 }
 
 /// Notes a state of the index.
 pub fn published(catalog: &Catalog) {
     LazyLock::force(&REGEXP_RUNNING);
     LazyLock::force(&REGEXP_WAITING);
+    LazyLock::force(&LOAD_RATE);
     let counts = catalog.counts(None);
     let set = |gauge: &IntGauge, value: u64| gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
     set(&GENERATION, u64::from(catalog.generation));

@@ -12,10 +12,11 @@ use crate::catalog::Catalog;
 use crate::config::Settings;
 use crate::engine::{EngineError, Limits};
 use crate::error::Error;
+use crate::jobs::progress::Progress;
 use crate::jobs::session::{Workshop, settle};
 use crate::metrics;
 use crate::model::file_query::{FileQuery, Found, Matching};
-use crate::store::{package, state};
+use crate::store::{package, run, state};
 
 /// The state of one server; a clone is another handle to it.
 #[derive(Clone)]
@@ -88,9 +89,10 @@ impl State {
     pub fn refresh(&self) -> Result<(), StateError> {
         let shop = &self.inner.shop;
         let seen = self.catalog();
-        let (now, packages) = shop.pools.read_blocking(|db| -> Result<_, StoreError> {
-            Ok((state::read(db)?, package::all(db)?))
+        let (now, packages, run) = shop.pools.read_blocking(|db| -> Result<_, StoreError> {
+            Ok((state::read(db)?, package::all(db)?, run::under_way(db)?))
         })?;
+        metrics::loading(Progress::rate(run.as_ref(), shop.clock.unix()));
         let mut index = Arc::clone(&seen.index);
         let switched = now.generation != seen.generation;
         if switched {
@@ -101,7 +103,15 @@ impl State {
         }
         let renewed = index.refresh()? || switched || now.version != seen.version;
         let catalog = if renewed {
-            shop.pools.read_blocking(|db| Catalog::read(db, index, now.generation, now.version))?
+            let (catalog, after) = shop.pools.read_blocking(|db| -> Result<_, StoreError> {
+                let catalog = Catalog::read(db, index, now.generation, now.version)?;
+                Ok((catalog, state::read(db)?))
+            })?;
+            if after.generation != now.generation {
+                // The buckets are those of the next generation; the next look sees both.
+                return Ok(());
+            }
+            catalog
         } else if packages != seen.packages {
             seen.with_packages(packages)
         } else {

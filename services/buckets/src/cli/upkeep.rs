@@ -1,11 +1,15 @@
 //! Commands beside `load`: removing, rebuilding, checking, exporting.
 
 use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use jiff::Timestamp;
 use serde_json::json;
 
+use super::load::{ReadingArguments, finished, told};
+use crate::engine::Mode;
+use crate::jobs::load::Checkpoints;
 use crate::jobs::session::Workshop;
 use crate::jobs::{
     export as exporting, rebuild as rebuilding, removal, status as state, verify as checking,
@@ -26,6 +30,20 @@ pub struct RemoveArguments {
     /// Who [default: the user of the system]
     #[arg(long, value_name = "NAME", env = "USER", default_value = "unknown")]
     operator: String,
+}
+
+/// Exit status of a command that makes no sense.
+const USAGE: u8 = 2;
+
+/// Arguments of `rebuild`.
+#[derive(clap::Args, Debug)]
+pub struct RebuildArguments {
+    #[command(flatten)]
+    reading: ReadingArguments,
+    /// Files and folders that the index is made of; - is standard input [default: the present
+    /// index, without dead rows]
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
 }
 
 /// Arguments of `unremove`.
@@ -106,10 +124,34 @@ fn line(removal: &Removal) -> String {
 }
 
 /// Writes a new generation.
-pub fn rebuild(shop: &Workshop) -> anyhow::Result<ExitCode> {
-    let (generation, files) = rebuilding::rebuild(shop)?;
-    println!("generation {generation} is in use: {files} files");
-    Ok(ExitCode::SUCCESS)
+pub fn rebuild(
+    shop: &Workshop,
+    arguments: RebuildArguments,
+    pace: Checkpoints,
+) -> anyhow::Result<ExitCode> {
+    let RebuildArguments { reading, paths } = arguments;
+    if paths.is_empty() && reading.say_how() {
+        eprintln!("error: how to read sources is said, but no source is given");
+        return Ok(ExitCode::from(USAGE));
+    }
+    let json = reading.json;
+    let in_use = |generation: u32, files: u64| {
+        if json {
+            json!({ "generation": generation, "files": files }).to_string()
+        } else {
+            format!("generation {generation} is in use: {files} files")
+        }
+    };
+    let done = if paths.is_empty() {
+        rebuilding::rebuild(shop).map(|(generation, files)| in_use(generation, files))
+    } else {
+        let options = reading.options(Mode::Replace, &paths)?;
+        rebuilding::rebuild_from(shop, &options, pace).map(|(generation, report)| match json {
+            true => told(&report, json),
+            false => format!("{report}\n{}", in_use(generation, report.counts.added)),
+        })
+    };
+    finished(done)
 }
 
 /// Shows the state.

@@ -28,8 +28,8 @@ pub trait Generations: Send + Sync {
     /// Drops what an earlier attempt left of a generation.
     fn discard(&self, generation: u32) -> Result<(), EngineError>;
 
-    /// Drops older generations that nobody reads any more.
-    fn sweep(&self, current: u32) -> Result<(), EngineError>;
+    /// Drops older generations that nobody reads any more; true when none is left.
+    fn sweep(&self, current: u32) -> Result<bool, EngineError>;
 }
 
 /// Generations in folders below one folder.
@@ -74,17 +74,19 @@ impl Generations for Folders {
         Ok(())
     }
 
-    fn sweep(&self, current: u32) -> Result<(), EngineError> {
+    fn sweep(&self, current: u32) -> Result<bool, EngineError> {
+        let mut all = true;
         for generation in 1..current {
             let folder = self.folder(generation);
             if !folder.exists() {
                 continue;
             }
-            if let Some(_unused) = FolderLock::unused(&folder)? {
-                std::fs::remove_dir_all(&folder)?;
+            match FolderLock::unused(&folder)? {
+                Some(_unused) => std::fs::remove_dir_all(&folder)?,
+                None => all = false,
             }
         }
-        Ok(())
+        Ok(all)
     }
 }
 
@@ -106,12 +108,13 @@ impl Generations for Cluster {
     }
 
     /// Waits until every server has noticed the switch: a dropped table cannot be searched.
-    fn sweep(&self, current: u32) -> Result<(), EngineError> {
+    fn sweep(&self, current: u32) -> Result<bool, EngineError> {
         let mut old = self.generations()?;
         old.retain(|generation| *generation < current);
         if !old.is_empty() {
             std::thread::sleep(NOTICED);
         }
-        old.into_iter().try_for_each(|generation| self.remove(generation))
+        old.into_iter().try_for_each(|generation| self.remove(generation))?;
+        Ok(true)
     }
 }

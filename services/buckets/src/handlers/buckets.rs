@@ -9,6 +9,7 @@ use auth::Caller;
 use super::{json, package_of};
 use crate::catalog::Catalog;
 use crate::error::{Error, Failures};
+use crate::metrics;
 use crate::model::address::Address;
 use crate::model::package::Package;
 use crate::state::State;
@@ -42,6 +43,7 @@ pub async fn list(
     // Hundreds of thousands of addresses are looked at, which would hold up the worker thread.
     let listed = tokio::task::spawn_blocking(move || answer(search, &catalog, &package, now));
     let answer = listed.await.map_err(|error| Error::Internal(error.to_string()))?;
+    metrics::searched("listBuckets", answer.meta.results);
     Ok(json(&answer))
 }
 

@@ -42,7 +42,7 @@ pub async fn find(
     let now = state.clock().unix();
     let query = query(&search, &package, &catalog, &mark, now)?;
     let found = state.search(&catalog, query).await?;
-    metrics::searched(found.total);
+    metrics::searched("searchFiles", found.total);
     Ok(json(&answer(search, &package, &catalog, &mark, now, found)))
 }
 

@@ -87,8 +87,13 @@ struct Target {
     address: String,
 }
 
-/// Written forms of addresses that are remembered.
+/// Written forms of addresses that are remembered, and the bytes of one of them.
 const MOST_WRITTEN: usize = 100_000;
+const LONGEST_WRITTEN: usize = 512;
+/// New buckets and bad lines that wait for SQL.
+const MOST_ROWS: usize = 10_000;
+/// Bytes of a reason at most: it may quote the source.
+const LONGEST_REASON: usize = 300;
 
 impl Intake {
     /// An intake that goes on from `memory`.
@@ -180,6 +185,12 @@ impl Intake {
         Ok(())
     }
 
+    /// Writes new buckets and bad lines to SQL before they take much memory.
+    pub fn flush_many_rows(&mut self, pools: &Pools) -> Result<(), LoadError> {
+        let many = self.new_buckets.len() + self.rejected.len() >= MOST_ROWS;
+        if many { self.flush_rows(pools) } else { Ok(()) }
+    }
+
     /// Counts an event; true when it was taken before a stop.
     fn is_old(&mut self) -> bool {
         self.memory.events += 1;
@@ -187,6 +198,10 @@ impl Intake {
     }
 
     fn target(&mut self, written: &str, kind: Option<&str>) -> Result<Target, String> {
+        if written.len() > LONGEST_WRITTEN || kind.is_some_and(|kind| kind.len() > LONGEST_WRITTEN)
+        {
+            return self.resolve(written, kind);
+        }
         let key = (written.to_owned(), kind.unwrap_or_default().to_owned());
         if let Some(known) = self.written.get(&key) {
             return known.clone();
@@ -256,7 +271,7 @@ impl Intake {
             let line = serde_json::json!({
                 "source": self.source,
                 "position": bad.position,
-                "reason": bad.reason,
+                "reason": shortened(&bad.reason),
                 "content": String::from_utf8_lossy(&bad.content),
             });
             writeln!(file, "{line}")?;
@@ -268,11 +283,21 @@ impl Intake {
                 run_id: self.run as i64,
                 source: self.source.clone(),
                 position: bad.position as i64,
-                reason: printable(&bad.reason),
+                reason: printable(&shortened(&bad.reason)),
                 excerpt: printable(&String::from_utf8_lossy(excerpt)),
             });
         }
         Ok(())
+    }
+
+    /// Notes why the source is incomplete; one reason of a page, one of a break.
+    fn note_incomplete(&mut self, reason: &str) {
+        let note = format!("{}: {}", self.source, shortened(reason));
+        let notes = &mut self.memory.tally.incomplete;
+        // There are fewer kinds of reasons than that.
+        if !notes.iter().rev().take(32).any(|known| *known == note) {
+            notes.push(note);
+        }
     }
 
     /// Fails when more lines are bad than allowed.
@@ -286,6 +311,14 @@ impl Intake {
         };
         if too_many { Err(LoadError::TooManyBad { bad, lines }) } else { Ok(()) }
     }
+}
+
+/// The beginning of a reason.
+fn shortened(reason: &str) -> String {
+    let Some((cut, _)) = reason.char_indices().find(|(at, _)| *at >= LONGEST_REASON) else {
+        return reason.to_owned();
+    };
+    format!("{}…", &reason[..cut])
 }
 
 /// PostgreSQL has no NUL in texts.
@@ -335,9 +368,7 @@ impl Sink for Intake {
             }
             Ok(_) => {}
             // Its entries were rejected for the same reason, unless there was none.
-            Err(reason) => {
-                self.memory.tally.incomplete.push(format!("{}: {reason}", self.source));
-            }
+            Err(reason) => self.note_incomplete(&reason),
         }
         Ok(())
     }
@@ -346,7 +377,7 @@ impl Sink for Intake {
         if self.is_old() {
             return Ok(());
         }
-        self.memory.tally.incomplete.push(format!("{}: {reason}", self.source));
+        self.note_incomplete(&reason);
         self.reject(&Bad { position: 0, reason, content: Vec::new() })
     }
 }

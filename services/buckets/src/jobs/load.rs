@@ -1,7 +1,9 @@
 //! One load run, from its sources to its publish.
 
+use std::collections::HashSet;
 use std::fs::OpenOptions;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -11,15 +13,17 @@ use super::LoadError;
 use super::formats::{self, Bad, Defaults, Format, Item, Sink, Skipped};
 use super::intake::{Intake, MaxErrors, Memory};
 use super::progress::Teller;
-use super::removal::carry_out;
+use super::removal::{carry_out, purge};
 use super::report::Report;
 use super::session::{Session, Workshop, settle};
 use super::sources::{self, STDIN, Source};
-use crate::engine::Mode;
-use crate::store::{bucket, removal, run};
+use crate::engine::{EngineError, Mode, NamedBucket};
+use crate::store::{bucket, removal, run, state};
 
 /// Files that travel to the index together.
 const BATCH: usize = 2_048;
+/// Events between two looks at the clock.
+const EVENTS: u32 = 64;
 
 /// What a run does; kept in SQL so that it can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -53,7 +57,7 @@ pub struct Checkpoints {
 ///
 /// A run that was stopped before is given up.
 pub fn load(shop: &Workshop, options: &Options, pace: Checkpoints) -> Result<Report, LoadError> {
-    let mut session = Session::open(shop, "a new run is being started")?;
+    let mut session = Session::open(shop, "a run loads files")?;
     super::removal::carry_out_pending(&mut session)?;
     let now = shop.clock.unix();
     if let Some(open) = session.writer.journal().open.clone() {
@@ -67,9 +71,27 @@ pub fn load(shop: &Workshop, options: &Options, pace: Checkpoints) -> Result<Rep
     Loader::new(session, id, options.clone(), pace, Memory::default())?.finish()
 }
 
+/// Loads sources into a generation of their own, which takes the place of the present one once it
+/// is whole and verified; gives it with its report.
+pub(super) fn load_anew(
+    searched: Session,
+    options: &Options,
+    pace: Checkpoints,
+) -> Result<(u32, Report), LoadError> {
+    let (shop, now) = (searched.shop.clone(), searched.shop.clock.unix());
+    let text = serde_json::to_string(options).map_err(std::io::Error::other)?;
+    let id = shop.pools.write_blocking(|db| run::begin(db, "rebuild", &text, now))?;
+    let mut fresh = searched.beside()?;
+    let generation = fresh.generation;
+    fresh.writer.begin(id)?;
+    let mut loader = Loader::new(fresh, id, options.clone(), pace, Memory::default())?;
+    loader.searched = Some(searched);
+    Ok((generation, loader.finish()?))
+}
+
 /// Goes on with a run that was stopped.
 pub fn resume(shop: &Workshop, id: u64, pace: Checkpoints) -> Result<Report, LoadError> {
-    let session = Session::open(shop, &format!("run {id} is being resumed"))?;
+    let session = Session::open(shop, "a resumed run loads files")?;
     let refuse = |why: &str| LoadError::Refused(format!("run {id} cannot be resumed: {why}"));
     let run = shop.pools.read_blocking(|db| run::find(db, id))?;
     let run = run.ok_or_else(|| refuse("there is no such run"))?;
@@ -95,7 +117,7 @@ pub fn dry_run(shop: &Workshop, options: &Options) -> Result<Report, LoadError> 
     let mut sink = Dry { intake: intake(shop, 0, options, Memory::default())? };
     for (index, source) in options.sources.iter().enumerate() {
         sink.intake.begin_source(index, &source.name());
-        let input = source.open(std::sync::Arc::default())?;
+        let input = source.open(Arc::default())?;
         formats::read(&source.path, input, &defaults(options), &mut sink)?;
         sink.intake.end_source();
     }
@@ -146,6 +168,8 @@ fn intake(
 
 struct Loader {
     session: Session,
+    /// The generation that is searched, where the run makes another one.
+    searched: Option<Session>,
     id: u64,
     options: Options,
     pace: Checkpoints,
@@ -154,6 +178,7 @@ struct Loader {
     started: Instant,
     since_checkpoint: u64,
     checkpointed: Instant,
+    events: u32,
 }
 
 impl Loader {
@@ -167,12 +192,14 @@ impl Loader {
         let stdin = options.sources.iter().any(|source| source.name() == STDIN);
         let bytes = if stdin { 0 } else { options.sources.iter().map(|source| source.size).sum() };
         let pools = session.shop.pools.clone();
-        let teller =
-            Teller::new(pools, id, options.sources.len() as u64, bytes, memory.tally.files);
+        let clock = session.shop.clock.clone();
+        let sources = options.sources.len() as u64;
+        let teller = Teller::new(pools, clock, id, sources, bytes, memory.tally.files);
         let intake = intake(&session.shop, id, &options, memory)?;
         let now = Instant::now();
         Ok(Self {
             session,
+            searched: None,
             id,
             options,
             pace,
@@ -181,6 +208,7 @@ impl Loader {
             started: now,
             since_checkpoint: 0,
             checkpointed: now,
+            events: 0,
         })
     }
 
@@ -205,7 +233,7 @@ impl Loader {
             self.intake.begin_source(index, &source.name());
             let input = source.open(self.teller.bytes_done.clone())?;
             formats::read(&source.path, input, &defaults, self)?;
-            self.pump(true)?;
+            self.pump()?;
             self.intake.end_source();
         }
         let tally = &self.intake.memory.tally;
@@ -217,13 +245,13 @@ impl Loader {
     }
 
     fn publish(&mut self) -> Result<Report, LoadError> {
-        self.pump(true)?;
+        self.pump()?;
         self.checkpoint()?;
         let shop = self.session.shop.clone();
         let named = self.intake.named();
         let (new, truncated) = shop.pools.read_blocking(|db| -> Result<_, StoreError> {
             let all = bucket::all(db)?;
-            let of = |id: u64| all.iter().find(|bucket| bucket.id == id);
+            let of = |id: u64| all.get(all.binary_search_by_key(&id, |bucket| bucket.id).ok()?);
             let buckets: Vec<_> = named.iter().filter_map(|n| Some((of(n.id)?, n))).collect();
             let new = buckets.iter().filter(|(bucket, _)| bucket.first_indexed.is_none()).count();
             let truncated = buckets.iter().filter(|(_, named)| named.truncated);
@@ -241,18 +269,55 @@ impl Loader {
             seconds: self.started.elapsed().as_secs_f64(),
         };
         let text = serde_json::to_string(&report).map_err(std::io::Error::other)?;
-        settle(&shop.pools, self.session.writer.journal(), &text, now)?;
+        if self.searched.is_some() {
+            self.switch(&named, &report, &text)?;
+        } else {
+            settle(&shop.pools, self.session.writer.journal(), &text, now)?;
+        }
         Ok(report)
     }
 
-    /// Hands files on, tells, makes durable; whatever is due.
-    fn pump(&mut self, all: bool) -> Result<(), LoadError> {
-        if self.intake.files.len() < BATCH && !all {
-            return Ok(());
+    /// Verifies the new generation and puts it in place of the one that is searched.
+    fn switch(&self, named: &[NamedBucket], report: &Report, text: &str) -> Result<(), LoadError> {
+        let Session { shop, generation, index, .. } = &self.session;
+        index.refresh()?;
+        let mut faults = index.verify()?;
+        let counts = Arc::clone(&index.snapshot().counts);
+        let ids: HashSet<u64> = named.iter().map(|bucket| bucket.id).collect();
+        if counts.keys().any(|id| !ids.contains(id)) {
+            faults.push("it has files of buckets that no source names".to_owned());
         }
+        let files: u64 = counts.values().sum();
+        if files != report.counts.added {
+            faults.push(format!("it has {files} files instead of {}", report.counts.added));
+        }
+        if !faults.is_empty() {
+            let text = format!("the new generation is not sound: {}", faults.join("; "));
+            return Err(EngineError::Broken(text).into());
+        }
+        let buckets: Vec<(u64, bool)> = named.iter().map(|b| (b.id, b.truncated)).collect();
+        let now = shop.clock.unix();
+        Ok(shop.pools.write_blocking(|db| -> Result<(), StoreError> {
+            bucket::relist(db, &buckets, now)?;
+            run::publish(db, self.id, text, now)?;
+            state::switch(db, *generation)
+        })?)
+    }
+
+    /// Goes on after an event; a slow source is told about, and gives way to removals, as well.
+    fn after_event(&mut self) -> Result<(), LoadError> {
+        self.events = self.events.wrapping_add(1);
+        // Asking the clock for each file would cost more than the file.
+        let due = self.events.is_multiple_of(EVENTS) && self.teller.is_due();
+        if due || self.intake.files.len() >= BATCH { self.pump() } else { Ok(()) }
+    }
+
+    /// Hands files on, tells, makes durable; whatever is due.
+    fn pump(&mut self) -> Result<(), LoadError> {
         self.since_checkpoint += self.intake.files.len() as u64;
         self.session.writer.add(&self.intake.files)?;
         self.intake.files.clear();
+        self.intake.flush_many_rows(&self.session.shop.pools)?;
         let told = self.teller.tell(&self.intake.memory.tally, self.intake.memory.done as u64)?;
         let removals = told && !self.session.shop.pools.read_blocking(removal::pending)?.is_empty();
         let due = self.since_checkpoint >= self.pace.files
@@ -274,7 +339,13 @@ impl Loader {
                 self.intake.forget(bucket.id);
             }
             let text = notes(&self.intake).map_err(std::io::Error::other)?;
-            carry_out(&mut self.session, &removal, Some(text))?;
+            match &mut self.searched {
+                None => carry_out(&mut self.session, &removal, Some(text))?,
+                Some(searched) => {
+                    purge(&mut self.session, &removal, Some(text))?;
+                    carry_out(searched, &removal, None)?;
+                }
+            }
             self.intake.refresh_removals(&pools)?;
         }
         self.since_checkpoint = 0;
@@ -286,15 +357,17 @@ impl Loader {
 impl Sink for Loader {
     fn file(&mut self, item: &Item<'_>) -> Result<(), LoadError> {
         self.intake.file(item)?;
-        self.pump(false)
+        self.after_event()
     }
 
     fn bad(&mut self, bad: Bad) -> Result<(), LoadError> {
-        self.intake.bad(bad)
+        self.intake.bad(bad)?;
+        self.after_event()
     }
 
     fn skipped(&mut self, what: Skipped) -> Result<(), LoadError> {
-        self.intake.skipped(what)
+        self.intake.skipped(what)?;
+        self.after_event()
     }
 
     fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), LoadError> {

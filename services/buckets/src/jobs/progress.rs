@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use domain::SharedClock;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use store::Pools;
 
 use super::LoadError;
 use super::report::Tally;
-use crate::store::run;
+use crate::store::run::{self, Run};
 
 /// How far a run is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,11 +33,26 @@ pub struct Progress {
     pub files_per_second: f64,
     /// Seconds until all bytes are read, as far as known.
     pub seconds_left: Option<f64>,
+    /// When this was noted, in Unix seconds.
+    #[serde(default)]
+    pub at: i64,
+}
+
+/// Seconds after which nobody believes a note any more: the process may be gone.
+const STALE: i64 = 10;
+
+impl Progress {
+    /// Files per second that a run loads now; 0 without a fresh note.
+    pub fn rate(run: Option<&Run>, now: i64) -> f64 {
+        let noted = run.and_then(|run| serde_json::from_str::<Self>(&run.progress).ok());
+        noted.filter(|noted| now - noted.at <= STALE).map_or(0.0, |noted| noted.files_per_second)
+    }
 }
 
 /// Tells how far a run is, now and then.
 pub struct Teller {
     pools: Pools,
+    clock: SharedClock,
     run: u64,
     bar: ProgressBar,
     started: Instant,
@@ -55,7 +71,14 @@ const RARELY: Duration = Duration::from_secs(30);
 
 impl Teller {
     /// Begins to tell about a run.
-    pub fn new(pools: Pools, run: u64, sources: u64, bytes: u64, files_before: u64) -> Self {
+    pub fn new(
+        pools: Pools,
+        clock: SharedClock,
+        run: u64,
+        sources: u64,
+        bytes: u64,
+        files_before: u64,
+    ) -> Self {
         let bar = if std::io::stderr().is_terminal() {
             ProgressBar::new_spinner().with_style(ProgressStyle::default_spinner())
         } else {
@@ -66,6 +89,7 @@ impl Teller {
         let bytes_done = Arc::default();
         Self {
             pools,
+            clock,
             run,
             bar,
             started: now,
@@ -77,9 +101,14 @@ impl Teller {
         }
     }
 
+    /// Whether it is time to tell.
+    pub fn is_due(&self) -> bool {
+        self.told.elapsed() >= OFTEN
+    }
+
     /// Tells, if it is time; gives whether it was.
     pub fn tell(&mut self, tally: &Tally, sources_done: u64) -> Result<bool, LoadError> {
-        if self.told.elapsed() < OFTEN {
+        if !self.is_due() {
             return Ok(false);
         }
         self.told = Instant::now();
@@ -94,6 +123,7 @@ impl Teller {
             bad: tally.bad,
             files_per_second: (tally.files - self.files_before) as f64 / seconds,
             seconds_left: (bytes > 0 && bytes_done > 0).then(|| left * seconds / bytes_done as f64),
+            at: self.clock.unix(),
             ..self.progress.clone()
         };
         let text = serde_json::to_string(&self.progress).unwrap_or_default();

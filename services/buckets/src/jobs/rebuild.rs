@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use super::LoadError;
 use super::export::patient;
+use super::load::{Checkpoints, Options, load_anew};
+use super::report::Report;
 use super::session::{Session, Workshop};
 use crate::engine::{EngineError, FileIndex, Mode, NamedBucket, NewFile, each_row};
 use crate::model::address::BucketType;
@@ -16,22 +18,13 @@ const BATCH: usize = 8_192;
 /// Writes the present index anew, without dead rows and with new file ids, verifies it, and
 /// switches to it; gives the new generation and its number of files.
 pub fn rebuild(shop: &Workshop) -> Result<(u32, u64), LoadError> {
-    let mut session = Session::open(shop, "the index is being rebuilt")?;
-    super::removal::carry_out_pending(&mut session)?;
-    if let Some(open) = &session.writer.journal().open {
-        let run = open.run;
-        return Err(LoadError::Refused(format!(
-            "run {run} was stopped: resume it, or start another one, before a rebuild"
-        )));
-    }
+    let session = open(shop)?;
     // The lock is kept until the switch; the old writer has nothing more to do.
-    let Session { generation, index, .. } = &session;
-    index.refresh()?;
-    let generation = generation + 1;
-    shop.generations.discard(generation)?;
-    let fresh = shop.generations.open_or_create(generation)?;
-    let files = copy(shop, &**index, &*fresh)?;
-    check(&**index, &*fresh)?;
+    session.index.refresh()?;
+    let mut fresh = session.beside()?;
+    let files = copy(shop, &*session.index, &mut fresh)?;
+    check(&*session.index, &*fresh.index)?;
+    let generation = fresh.generation;
     shop.pools.write_blocking(|db| state::switch(db, generation))?;
     drop(fresh);
     drop(session);
@@ -39,7 +32,38 @@ pub fn rebuild(shop: &Workshop) -> Result<(u32, u64), LoadError> {
     Ok((generation, files))
 }
 
-fn copy(shop: &Workshop, old: &dyn FileIndex, new: &dyn FileIndex) -> Result<u64, LoadError> {
+/// Makes an index of nothing but the sources, verifies it, and switches to it; gives the new
+/// generation and the report.
+///
+/// Buckets that no source names are gone afterwards; those that stay keep their ids. Until the
+/// switch, searches see the present index; a rebuild that was stopped left it as it is.
+pub fn rebuild_from(
+    shop: &Workshop,
+    options: &Options,
+    pace: Checkpoints,
+) -> Result<(u32, Report), LoadError> {
+    let made = load_anew(open(shop)?, options, pace);
+    match &made {
+        Ok((generation, _)) => drop(shop.generations.sweep(*generation)?),
+        // Who opens the index for writing drops what was begun; if that fails, the next one does.
+        Err(_) => drop(Session::try_open(shop, "a failed rebuild is being cleared away")),
+    }
+    made
+}
+
+fn open(shop: &Workshop) -> Result<Session, LoadError> {
+    let mut session = Session::open(shop, "the index is being rebuilt")?;
+    super::removal::carry_out_pending(&mut session)?;
+    match &session.writer.journal().open {
+        None => Ok(session),
+        Some(open) => Err(LoadError::Refused(format!(
+            "run {} was stopped: resume it, or start another one, before a rebuild",
+            open.run
+        ))),
+    }
+}
+
+fn copy(shop: &Workshop, old: &dyn FileIndex, new: &mut Session) -> Result<u64, LoadError> {
     let buckets: HashMap<u64, Bucket> = shop
         .pools
         .read_blocking(bucket::all)?
@@ -48,7 +72,7 @@ fn copy(shop: &Workshop, old: &dyn FileIndex, new: &dyn FileIndex) -> Result<u64
         .collect();
     let snapshot = old.snapshot();
     let published = snapshot.journal.published.clone();
-    let mut writer = new.writer(shop.memory_mb)?;
+    let writer = &mut new.writer;
     writer.begin(published.as_ref().map_or(0, |published| published.run))?;
     let mut batch = Vec::with_capacity(BATCH);
     let mut files = 0;
@@ -76,7 +100,7 @@ fn copy(shop: &Workshop, old: &dyn FileIndex, new: &dyn FileIndex) -> Result<u64
         .collect();
     let at = published.map_or_else(|| shop.clock.unix(), |published| published.at);
     writer.publish(Mode::Append, named, at)?;
-    new.refresh()?;
+    new.index.refresh()?;
     Ok(files)
 }
 

@@ -31,12 +31,31 @@ pub fn remove(
         }
         let done = shop.pools.read_blocking(|db| removal::find(db, id))?;
         match done {
-            Some(done) if done.applied_at.is_some() => return Ok(done),
+            Some(done) if done.applied_at.is_some() => {
+                forget_older(shop)?;
+                return Ok(done);
+            }
             _ if !told => {
                 told = true;
                 log::info!("waiting for the next checkpoint of the load that is under way");
             }
             _ => {}
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Waits until no reader keeps a generation from before a rebuild, which still has the files.
+fn forget_older(shop: &Workshop) -> Result<(), LoadError> {
+    let mut told = false;
+    loop {
+        let generation = shop.pools.read_blocking(state::read)?.generation;
+        if shop.generations.sweep(generation)? {
+            return Ok(());
+        }
+        if !told {
+            told = true;
+            log::info!("waiting for the last reader of an older generation");
         }
         std::thread::sleep(PAUSE);
     }
@@ -68,22 +87,32 @@ pub fn carry_out(
     removal: &Removal,
     progress: Option<String>,
 ) -> Result<(), LoadError> {
+    let files = purge(session, removal, progress)?;
     let pools = session.shop.pools.clone();
-    let prefix = Some(removal.prefix.as_str()).filter(|prefix| !prefix.is_empty());
-    let known = pools.read_blocking(|db| bucket::by_address(db, &removal.address))?;
-    let files = match known {
-        Some(bucket) => session.writer.remove(removal.id, bucket.id, prefix, progress)?,
-        None => 0,
-    };
     let now = session.shop.clock.unix();
     pools.write_blocking(|db| -> Result<(), StoreError> {
-        if prefix.is_none() {
+        if removal.prefix.is_empty() {
             bucket::unlist(db, &removal.address)?;
         }
         removal::applied(db, removal.id, files, now)?;
         state::touch(db)
     })?;
     Ok(())
+}
+
+/// Deletes and purges the files of a removal; gives how many were visible.
+pub fn purge(
+    session: &mut Session,
+    removal: &Removal,
+    progress: Option<String>,
+) -> Result<u64, LoadError> {
+    let pools = &session.shop.pools;
+    let known = pools.read_blocking(|db| bucket::by_address(db, &removal.address))?;
+    let prefix = Some(removal.prefix.as_str()).filter(|prefix| !prefix.is_empty());
+    match known {
+        Some(bucket) => Ok(session.writer.remove(removal.id, bucket.id, prefix, progress)?),
+        None => Ok(0),
+    }
 }
 
 fn parse(address: &str) -> Result<String, LoadError> {

@@ -47,13 +47,27 @@ pub struct Session {
 impl Session {
     /// Takes the right to write; `holder` is what another command is told meanwhile.
     pub fn open(shop: &Workshop, holder: &str) -> Result<Self, LoadError> {
-        let lock = shop.generations.lock(holder)?;
+        let lock = shop.generations.lock(holder).map_err(|error| named(shop, error))?;
         let generation = shop.pools.read_blocking(state::read)?.generation;
         let index = shop.generations.open_or_create(generation)?;
         let writer = index.writer(shop.memory_mb)?;
         let session = Self { shop: shop.clone(), generation, index, writer, _lock: lock };
-        settle(&shop.pools, session.writer.journal(), "{}", shop.clock.unix())?;
+        let (journal, now) = (session.writer.journal(), shop.clock.unix());
+        settle(&shop.pools, journal, "{}", now)?;
+        let open = journal.open.as_ref().map(|open| open.run);
+        shop.pools.write_blocking(|db| run::fail_strays(db, open, now))?;
+        // What a killed rebuild left would keep the files of later removals.
+        shop.generations.discard(generation + 1)?;
         Ok(session)
+    }
+
+    /// A new, empty generation beside the one that is searched; written by the same right.
+    pub fn beside(&self) -> Result<Self, LoadError> {
+        let (shop, generation) = (self.shop.clone(), self.generation + 1);
+        shop.generations.discard(generation)?;
+        let index = shop.generations.open_or_create(generation)?;
+        let writer = index.writer(shop.memory_mb)?;
+        Ok(Self { shop, generation, index, writer, _lock: Box::new(()) })
     }
 
     /// Takes the right to write unless somebody has it.
@@ -64,6 +78,16 @@ impl Session {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Says which run holds the right to write, where a run does.
+fn named(shop: &Workshop, error: EngineError) -> EngineError {
+    let EngineError::Locked(holder) = error else { return error };
+    let run = shop.pools.read_blocking(run::under_way).ok().flatten();
+    EngineError::Locked(match run {
+        Some(run) if holder.contains("run") => format!("{holder} (run {})", run.id),
+        _ => holder,
+    })
 }
 
 /// Brings the SQL rows to what the journal says; a process may have been killed between the two

@@ -97,9 +97,11 @@ pub fn as_text(status: &Value) -> String {
             when(&run["started_at"])
         );
         if run["state"] == "running" && progress["sources"].is_number() {
+            let left = progress["seconds_left"].as_f64();
+            let left = left.map_or(String::new(), |left| format!(", {left:.0} s left"));
             let _ = write!(
                 text,
-                ": {}/{} sources, {}/{} MiB, {} files, {} bad, {:.0} files/s",
+                ": {}/{} sources, {}/{} MiB, {} files, {} bad, {:.0} files/s{left}",
                 progress["sources_done"],
                 progress["sources"],
                 number(&progress["bytes_done"]) >> 20,

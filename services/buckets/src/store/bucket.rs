@@ -1,5 +1,7 @@
 //! Identities of buckets.
 
+use std::collections::HashSet;
+
 use diesel::prelude::*;
 use store::{Db, StoreError, on_backend};
 
@@ -96,6 +98,21 @@ pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), St
         }
     }
     Ok(())
+}
+
+/// Notes that these buckets, each with whether its listing was truncated, and no others are in
+/// the index.
+pub fn relist(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), StoreError> {
+    let named: HashSet<u64> = buckets.iter().map(|bucket| bucket.0).collect();
+    let listed: Vec<i64> =
+        bucket::table.filter(bucket::first_indexed.is_not_null()).select(bucket::id).load(db)?;
+    let gone: Vec<i64> = listed.into_iter().filter(|id| !named.contains(&(*id as u64))).collect();
+    for ids in gone.chunks(500) {
+        on_backend!(db, conn => diesel::update(bucket::table.filter(bucket::id.eq_any(ids)))
+            .set(bucket::first_indexed.eq(None::<i64>))
+            .execute(conn))?;
+    }
+    published(db, buckets, at)
 }
 
 /// Takes a bucket off the lists; it keeps its id.

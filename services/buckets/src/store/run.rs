@@ -74,6 +74,27 @@ pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, Sto
     Ok(changed > 0)
 }
 
+/// Ends as failed what a killed process left as running; `open` can still be resumed.
+pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), StoreError> {
+    let open = open.map_or(-1, |open| open as i64);
+    let strays =
+        load_run::table.filter(load_run::state.eq("running")).filter(load_run::id.ne(open));
+    diesel::update(strays)
+        .set((
+            load_run::state.eq("failed"),
+            load_run::ended_at.eq(now),
+            load_run::error.eq("stopped without a checkpoint"),
+        ))
+        .execute(db)?;
+    Ok(())
+}
+
+/// The run that is under way, as far as SQL knows.
+pub fn under_way(db: &mut Db) -> Result<Option<Run>, StoreError> {
+    let running = load_run::table.filter(load_run::state.eq("running"));
+    Ok(running.order(load_run::id.desc()).first(db).optional()?)
+}
+
 /// Ends a run as failed.
 pub fn fail(db: &mut Db, id: u64, error: &str, now: i64) -> Result<(), StoreError> {
     diesel::update(load_run::table.find(id as i64))

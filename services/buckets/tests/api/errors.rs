@@ -239,3 +239,73 @@ async fn the_time_limit_ends_in_503() {
     let (status, body) = error(&app, "/api/v2/files?keywords=a").await;
     assert_eq!((status, &body["code"]), (503, &"search_timeout".into()));
 }
+
+#[rstest]
+#[case("/nothing", 404, r#"{"error":"there is nothing here","code":"not_found"}"#)]
+#[case(
+    "/api/v2/files?start=1000000",
+    400,
+    r#"{"error":"start must be below 1000000; scrolling (enterprise) goes further","code":"offset_too_large","parameter":"start"}"#
+)]
+#[case(
+    "/api/v2/files?limit=0",
+    400,
+    r#"{"error":"limit must be between 1 and 1000","code":"invalid_parameter","parameter":"limit"}"#
+)]
+#[case(
+    "/api/v2/files?paging-mode=scrolling",
+    403,
+    r#"{"error":"paging-mode needs the package enterprise","code":"package_required","parameter":"paging-mode","package":"enterprise"}"#
+)]
+#[actix_web::test]
+async fn golden_bodies(#[case] path: &str, #[case] status: u16, #[case] body: &str) {
+    let app = Place::new().serve("premium").await;
+    assert_eq!(app.text(path).await, (status, body.to_owned()));
+}
+
+#[actix_web::test]
+async fn golden_bodies_of_the_shell() {
+    let app = Place::new().serve("premium").await;
+    let post = app.server.request(reqwest::Method::POST, "/api/v2/files");
+    assert_eq!(
+        post.send().await.unwrap().text().await.unwrap(),
+        r#"{"error":"only GET and HEAD are allowed","code":"method_not_allowed"}"#
+    );
+    let long = app.text(&format!("/api/v2/files?x={}", "a".repeat(33_000))).await;
+    let expected =
+        r#"{"error":"the request target is longer than 32768 bytes","code":"uri_too_long"}"#;
+    assert_eq!(long, (414, expected.to_owned()));
+    let ask = async |key: &str| {
+        let get = app.server.get("/api/v2/files").header("authorization", key);
+        get.send().await.unwrap().text().await.unwrap()
+    };
+    assert_eq!(
+        ask("").await,
+        r#"{"error":"a key is needed: Authorization: Bearer KEY, or access_token=KEY","code":"unauthorized"}"#
+    );
+    assert_eq!(
+        ask("Bearer 0").await,
+        r#"{"error":"the key is unknown, revoked or expired","code":"unauthorized"}"#
+    );
+}
+
+#[rstest]
+#[case("limit=7&limit=2", 2)]
+#[case("limit=2&limit=", 3)]
+#[case("limit=&start=2", 1)]
+#[case("keywords=a+b", 1)]
+#[case("keywords=a%20b", 1)]
+#[case("regexp=TRUE&keywords=a.*&noautocorrect=FALSE", 3)]
+#[case("extensions=+txt+,,TXT,.txt", 3)]
+#[actix_web::test]
+async fn parameters_are_read_by_the_rules(#[case] query: &str, #[case] rows: usize) {
+    let place = Place::new();
+    let bucket = "a.s3.amazonaws.com";
+    place.load_lines(&[
+        &line(bucket, "a b.txt", 1, 1),
+        &line(bucket, "a.txt", 1, 1),
+        &line(bucket, "a_c.TXT", 1, 1),
+    ]);
+    let app = place.serve("enterprise").await;
+    assert_eq!(app.paths(query).await.len(), rows, "{query}");
+}

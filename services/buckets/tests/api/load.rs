@@ -2,10 +2,12 @@ use buckets::engine::Mode;
 use buckets::jobs::LoadError;
 use buckets::jobs::intake::MaxErrors;
 use buckets::jobs::load::dry_run;
+use buckets::jobs::progress::Progress;
+use buckets::jobs::session::Session;
 use buckets::jobs::{export, status, verify};
-use buckets::store::rejected;
+use buckets::store::{rejected, run};
 
-use crate::support::{Place, line, samples};
+use crate::support::{NOW, Place, line, samples};
 
 const A: &str = "a.s3.amazonaws.com";
 const B: &str = "b.s3.amazonaws.com";
@@ -216,4 +218,43 @@ async fn a_server_notices_a_publish() {
     place.load_lines(&[&line(A, "2", 1, 1), &line(B, "3", 1, 1)]);
     app.state.refresh().unwrap();
     assert_eq!(app.paths("").await, ["2", "3"]);
+}
+
+#[test]
+fn a_second_run_is_told_which_one_loads() {
+    let place = Place::new();
+    let session = Session::open(&place.shop, "a run loads files").unwrap();
+    let begun = |db: &mut store::Db| run::begin(db, "replace", "{}", 1);
+    let id = place.shop.pools.write_blocking(begun).unwrap();
+    let refused = place.load(&[samples()]).unwrap_err().to_string();
+    assert_eq!(refused, format!("the index is being written: a run loads files (run {id})"));
+    drop(session);
+    place.load(&[samples()]).unwrap();
+    let status = status::status(&place.shop).unwrap();
+    assert_eq!(status["runs"][1]["state"], "failed", "its process is gone");
+}
+
+#[test]
+fn status_tells_how_far_a_run_is() {
+    let place = Place::new();
+    let progress = serde_json::json!({
+        "sources_done": 1, "sources": 3, "bytes_done": 5 << 20, "bytes": 20 << 20, "files": 1000,
+        "bad": 2, "files_per_second": 250.4, "seconds_left": 12.2, "at": NOW,
+    });
+    place
+        .shop
+        .pools
+        .write_blocking(|db| {
+            let id = run::begin(db, "replace", "{}", NOW)?;
+            run::set_progress(db, id, &progress.to_string())
+        })
+        .unwrap();
+    let text = status::as_text(&status::status(&place.shop).unwrap());
+    let expected = "run 1 replace running since 2026-11-20T00:00:00Z: 1/3 sources, 5/20 MiB, \
+                    1000 files, 2 bad, 250 files/s, 12 s left\n";
+    assert!(text.ends_with(expected), "{text}");
+    let run = place.shop.pools.read_blocking(run::under_way).unwrap();
+    assert_eq!(Progress::rate(run.as_ref(), NOW + 10), 250.4);
+    assert_eq!(Progress::rate(run.as_ref(), NOW + 11), 0.0, "its process may be gone");
+    assert_eq!(Progress::rate(None, NOW), 0.0);
 }

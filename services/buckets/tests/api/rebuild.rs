@@ -1,6 +1,43 @@
-use buckets::jobs::{rebuild, verify};
+use std::path::{Path, PathBuf};
 
-use crate::support::{Place, line};
+use buckets::config::Settings;
+use buckets::jobs::load::{Options, load};
+use buckets::jobs::report::Report;
+use buckets::jobs::session::Session;
+use buckets::jobs::{LoadError, export, rebuild, removal, status, verify};
+
+use crate::program::holds;
+use crate::support::{Place, line, samples};
+
+const A: &str = "a.s3.amazonaws.com";
+const B: &str = "b.s3.amazonaws.com";
+
+fn rebuild_from(place: &Place, options: &Options) -> Result<(u32, Report), LoadError> {
+    rebuild::rebuild_from(&place.shop, options, Settings::for_tests().checkpoints())
+}
+
+fn from_paths(place: &Place, paths: &[PathBuf]) -> (u32, Report) {
+    rebuild_from(place, &Place::options(paths)).unwrap()
+}
+
+fn exported(place: &Place) -> String {
+    let mut out = Vec::new();
+    export::export(&place.shop, None, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn sound(place: &Place) {
+    assert_eq!(verify::faults(&place.shop).unwrap(), Vec::<String>::new());
+}
+
+fn folders(index: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(index).unwrap().flatten();
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    let mut names: Vec<String> =
+        folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
 
 #[actix_web::test]
 async fn a_rebuild_drops_dead_rows_and_gives_new_ids() {
@@ -9,7 +46,9 @@ async fn a_rebuild_drops_dead_rows_and_gives_new_ids() {
     for _ in 0..3 {
         place.load_lines(&[&line(bucket, "1", 1, 1), &line(bucket, "2", 1, 1)]);
     }
-    let app = place.serve("free").await;
+    // It looks for a switch only when it is told to.
+    let settings = Settings { reload_ms: 3_600_000, ..Settings::for_tests() };
+    let app = place.serve_with("free", settings).await;
     let before = app.get("/api/v2/stats").await;
     assert_eq!(app.get("/api/v2/files").await.1["files"][0]["id"], "5");
     let old = place.folder.join("index/generation-1");
@@ -26,4 +65,121 @@ async fn a_rebuild_drops_dead_rows_and_gives_new_ids() {
     place.load_lines(&[&line(bucket, "3", 1, 1)]);
     app.state.refresh().unwrap();
     assert_eq!(app.paths("").await, ["3"]);
+}
+
+#[actix_web::test]
+async fn a_rebuild_from_sources_has_exactly_what_they_hold() {
+    let place = Place::new();
+    place.load_lines(&[&line(A, "old", 1, 1), &line(A, "both", 1, 1), &line(B, "gone", 1, 1)]);
+    let app = place.serve("enterprise").await;
+    assert_eq!(app.results("").await, 3);
+    let scroll = "/api/v2/files?paging-mode=scrolling&limit=1";
+    let (_, page) = app.get(scroll).await;
+    let id = page["meta"]["nextScrollId"].as_str().unwrap().to_owned();
+    let c = "c.s3.amazonaws.com";
+    let first =
+        place.folder.write("in/1.ndjson", [line(c, "1", 7, 9), line(A, "both", 1, 1)].join("\n"));
+    let second = place.folder.write("in/2.csv", format!("bucket,key,size\n{A},both,5\n"));
+    let (generation, report) = from_paths(&place, &[first, second]);
+    assert_eq!(generation, 2);
+    assert_eq!((report.counts.added, report.counts.duplicates), (2, 1));
+    assert_eq!((report.buckets_new, report.buckets_changed), (1, 1));
+    app.state.refresh().unwrap();
+    let (_, files) = app.get("/api/v2/files").await;
+    let rows: Vec<_> = files["files"].as_array().unwrap().iter().collect();
+    assert_eq!(rows.len(), 2);
+    assert_eq!((&rows[0]["bucket"], &rows[0]["size"]), (&c.into(), &7.into()));
+    assert_eq!((&rows[1]["fullPath"], &rows[1]["size"]), (&"both".into(), &5.into()));
+    let (_, buckets) = app.get("/api/v2/buckets").await;
+    let names: Vec<_> =
+        buckets["buckets"].as_array().unwrap().iter().map(|b| (&b["id"], &b["bucket"])).collect();
+    assert_eq!(
+        names,
+        [(&1.into(), &A.into()), (&3.into(), &c.into())],
+        "known ones keep their ids"
+    );
+    assert_eq!(app.get("/api/v2/stats").await.1["stats"]["awsCount"], 2);
+    let (code, body) = app.get(&format!("{scroll}&scroll-id={id}")).await;
+    assert_eq!((code, &body["code"]), (400, &"scroll_expired".into()));
+    sound(&place);
+    // The bucket that is gone comes back with its id.
+    place.load_lines(&[&line(B, "back", 1, 1)]);
+    app.state.refresh().unwrap();
+    assert_eq!(app.get(&format!("/api/v2/buckets?keywords={B}")).await.1["buckets"][0]["id"], 2);
+}
+
+#[test]
+fn a_rebuild_from_an_export_gives_the_same_index() {
+    let place = Place::with_samples();
+    let before = exported(&place);
+    let path = place.folder.write("export.ndjson", &before);
+    let (_, report) = from_paths(&place, &[path]);
+    assert_eq!(report.counts.added, before.lines().count() as u64);
+    assert_eq!(exported(&place), before);
+    sound(&place);
+    let (generation, _) = from_paths(&place, &[samples()]);
+    assert_eq!((generation, exported(&place)), (3, before));
+    assert_eq!(folders(&place.folder.join("index")), ["generation-3"]);
+    let status = status::status(&place.shop).unwrap();
+    assert_eq!(status["runs"][0]["mode"], "rebuild");
+    assert_eq!(status["runs"][0]["state"], "published");
+    assert_eq!(status["runs"][0]["report"]["added"], report.counts.added);
+}
+
+#[test]
+fn an_empty_index_can_be_made_from_sources() {
+    let place = Place::new();
+    let (generation, report) = from_paths(&place, &[samples()]);
+    assert_eq!((generation, report.counts.added), (2, 105));
+    sound(&place);
+}
+
+#[test]
+fn removed_buckets_stay_away_from_a_rebuild() {
+    let place = Place::new();
+    place.load_lines(&[&line(A, "zyzzyvas/1", 1, 1), &line(B, "1", 1, 1)]);
+    let kept = place.folder.write("kept.ndjson", exported(&place));
+    removal::remove(&place.shop, A, "", "asked", "tester").unwrap();
+    let (_, report) = from_paths(&place, &[kept]);
+    assert_eq!((report.tally.skipped_removed, report.counts.added), (1, 1));
+    assert!(!exported(&place).contains(A));
+    assert!(!holds(&place.folder.join("index"), b"zyzzyvas"));
+    sound(&place);
+}
+
+#[test]
+fn a_rebuild_that_fails_leaves_everything_as_it_was() {
+    let place = Place::new();
+    place.load_lines(&[&line(A, "kept", 1, 1)]);
+    let before = exported(&place);
+    let lines: Vec<String> = (0..2_000).map(|n| line(B, &n.to_string(), 1, 1)).collect();
+    let bad = place.folder.write("bad.ndjson", lines.join("\n") + &"\n{".repeat(30));
+    match rebuild_from(&place, &Place::options(&[bad])) {
+        Err(LoadError::TooManyBad { bad: 21, .. }) => {}
+        other => panic!("{other:?}"),
+    }
+    let garbage = place.folder.write("garbage", "what is this");
+    assert!(matches!(
+        rebuild_from(&place, &Place::options(&[garbage])),
+        Err(LoadError::Refused(_))
+    ));
+    assert_eq!(exported(&place), before);
+    sound(&place);
+    let status = status::status(&place.shop).unwrap();
+    assert_eq!((&status["generation"], &status["runs"][0]["state"]), (&1.into(), &"failed".into()));
+    assert_eq!(status["buckets"], 1, "a bucket that was only read is not listed");
+    assert_eq!(folders(&place.folder.join("index")), ["generation-1"]);
+}
+
+#[test]
+fn a_stopped_run_has_to_be_settled_before_a_rebuild() {
+    let place = Place::new();
+    let mut session = Session::open(&place.shop, "a test").unwrap();
+    session.writer.begin(7).unwrap();
+    drop(session);
+    let refused = rebuild_from(&place, &Place::options(&[samples()])).unwrap_err();
+    assert!(refused.to_string().contains("run 7 was stopped"), "{refused}");
+    assert!(rebuild::rebuild(&place.shop).is_err());
+    load(&place.shop, &Place::options(&[samples()]), Settings::for_tests().checkpoints()).unwrap();
+    assert_eq!(from_paths(&place, &[samples()]).0, 2);
 }

@@ -1,7 +1,6 @@
-use std::path::Path;
-
 use buckets::jobs::{removal, verify};
 
+use crate::program::holds;
 use crate::support::{Place, line};
 
 const A: &str = "secret-bucket.s3.amazonaws.com";
@@ -9,18 +8,6 @@ const B: &str = "b.s3.amazonaws.com";
 
 fn remove(place: &Place, prefix: &str) -> i64 {
     removal::remove(&place.shop, A, prefix, "asked by the owner", "tester").unwrap().files
-}
-
-/// Whether any index file still holds these bytes.
-fn holds(folder: &Path, bytes: &[u8]) -> bool {
-    let entries = std::fs::read_dir(folder).unwrap();
-    entries.flatten().any(|entry| {
-        if entry.path().is_dir() {
-            return holds(&entry.path(), bytes);
-        }
-        let content = std::fs::read(entry.path()).unwrap();
-        content.windows(bytes.len()).any(|window| window == bytes)
-    })
 }
 
 #[actix_web::test]

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 use super::{Bad, Item, Meter, Sink, Skipped, values};
 use crate::jobs::LoadError;
@@ -21,7 +22,7 @@ pub(super) fn is_page(head: &str) -> bool {
 struct Object {
     name: Option<String>,
     bucket: Option<String>,
-    size: Option<serde_json::Value>,
+    size: Option<Box<RawValue>>,
     updated: Option<String>,
     #[serde(rename = "timeDeleted")]
     deleted: Option<String>,
@@ -118,11 +119,8 @@ impl<R: BufRead> State<'_, R> {
         let parsed = || -> Result<(String, String, i64, i64), String> {
             let bucket = object.bucket.ok_or("the field bucket is missing")?;
             let path = object.name.ok_or("the field name is missing")?;
-            let size = match object.size {
-                Some(serde_json::Value::String(text)) => values::size(&text)?,
-                Some(serde_json::Value::Number(number)) => values::size(&number.to_string())?,
-                _ => return Err("the field size is missing".to_owned()),
-            };
+            let size = object.size.ok_or("the field size is missing")?;
+            let size = values::size(&values::plain(&size).ok_or(values::NO_SIZE)?)?;
             Ok((bucket, path, size, values::date(object.updated.as_deref().unwrap_or_default())?))
         };
         match parsed() {

@@ -91,12 +91,12 @@ fn take(
     let Some(bucket) = bucket else { return Ok(Err(missing("bucket"))) };
     let Some(path) = item.path.as_deref() else { return Ok(Err(missing("fullPath"))) };
     let Some(size) = item.size else { return Ok(Err(missing("size"))) };
-    let size = match plain(size).map(|text| values::size(&text)) {
+    let size = match values::plain(size).map(|text| values::size(&text)) {
         Some(Ok(size)) => size,
         Some(Err(reason)) => return Ok(Err(reason.to_owned())),
-        None => return Ok(Err("the size is not in 0..2^63-1".to_owned())),
+        None => return Ok(Err(values::NO_SIZE.to_owned())),
     };
-    let modified = match item.modified.map(plain) {
+    let modified = match item.modified.map(values::plain) {
         None => Ok(0),
         Some(Some(text)) => values::date(&text),
         Some(None) => Err("the date cannot be read"),
@@ -120,15 +120,4 @@ fn parsed(content: &[u8]) -> Result<Line<'_>, String> {
 
 fn missing(field: &str) -> String {
     format!("the field {field} is missing")
-}
-
-/// A number, or the text of a string; `null` counts as empty.
-fn plain(value: &RawValue) -> Option<Cow<'_, str>> {
-    let text = value.get();
-    match text.as_bytes().first()? {
-        b'"' => serde_json::from_str::<String>(text).ok().map(Cow::Owned),
-        b'n' => Some(Cow::Borrowed("")),
-        b'{' | b'[' => None,
-        _ => Some(Cow::Borrowed(text)),
-    }
 }

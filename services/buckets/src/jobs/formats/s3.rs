@@ -19,10 +19,14 @@ struct Page {
     truncated: bool,
     /// Entries wait for the end of the page: `EncodingType` may follow them.
     entries: Vec<Entry>,
+    /// Bytes of their keys.
+    bytes: usize,
 }
 
 /// Entries that a page may have before they are handed on without waiting for its end.
 const MOST_WAITING: usize = 10_000;
+/// Bytes of their keys at most.
+const MOST_BYTES: usize = 16 << 20;
 
 /// Reads pages until the end.
 pub(super) fn read<R: BufRead>(
@@ -83,8 +87,10 @@ struct Listing<'a> {
 
 impl Listing<'_> {
     fn entry(&mut self, entry: Entry, sink: &mut dyn Sink) -> Result<(), LoadError> {
+        self.page.bytes += entry.key.as_ref().map_or(0, String::len);
         self.page.entries.push(entry);
-        if self.page.entries.len() >= MOST_WAITING { self.flush(sink) } else { Ok(()) }
+        let full = self.page.entries.len() >= MOST_WAITING || self.page.bytes >= MOST_BYTES;
+        if full { self.flush(sink) } else { Ok(()) }
     }
 
     fn end_page(&mut self, sink: &mut dyn Sink) -> Result<(), LoadError> {
@@ -95,6 +101,7 @@ impl Listing<'_> {
     }
 
     fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), LoadError> {
+        self.page.bytes = 0;
         for entry in std::mem::take(&mut self.page.entries) {
             self.position += 1;
             let key = entry.key.clone().unwrap_or_default();

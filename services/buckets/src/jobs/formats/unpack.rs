@@ -6,14 +6,19 @@ use flate2::bufread::MultiGzDecoder;
 
 /// Bytes that one line or entry may have; a source that asks for more is broken.
 const LARGEST_ENTRY: u64 = 16 << 20;
+/// Bytes that tell how a source is packed.
+const MAGIC: u64 = 4;
 const BUFFER: usize = 256 << 10;
 /// Largest window of a zstd frame, as a power of two: 128 MiB.
 const ZSTD_WINDOW: u32 = 27;
 
 /// Unpacks gzip and zstd, which are recognised by their first bytes.
 pub fn unpacked<'a>(source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
-    let mut input = BufReader::with_capacity(BUFFER, source);
-    let head = input.fill_buf()?;
+    let mut source = source;
+    // A pipe may give one byte at a time.
+    let mut head = Vec::with_capacity(MAGIC as usize);
+    source.by_ref().take(MAGIC).read_to_end(&mut head)?;
+    let input = BufReader::with_capacity(BUFFER, io::Cursor::new(head.clone()).chain(source));
     if head.starts_with(&[0x1f, 0x8b]) {
         return Ok(Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input))));
     }

@@ -1,15 +1,32 @@
 //! Sizes and dates as listings write them.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
+use serde_json::value::RawValue;
 
 /// Numbers above are milliseconds: as seconds they would lie beyond the year 5138.
 const MILLISECONDS: i64 = 100_000_000_000;
 
+/// Why a size is bad.
+pub(super) const NO_SIZE: &str = "the size is not in 0..2^63-1";
+
+/// A number, or the text of a string; `null` counts as empty.
+pub(super) fn plain(value: &RawValue) -> Option<Cow<'_, str>> {
+    let text = value.get();
+    match text.as_bytes().first()? {
+        b'"' => serde_json::from_str::<String>(text).ok().map(Cow::Owned),
+        b'n' => Some(Cow::Borrowed("")),
+        b'{' | b'[' => None,
+        _ => Some(Cow::Borrowed(text)),
+    }
+}
+
 /// A size in bytes.
 pub(super) fn size(text: &str) -> Result<i64, &'static str> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits.then(|| text.parse().ok()).flatten().ok_or("the size is not in 0..2^63-1")
+    digits.then(|| text.parse().ok()).flatten().ok_or(NO_SIZE)
 }
 
 /// A date in Unix seconds: seconds, milliseconds, RFC 3339 or RFC 1123; empty: 0.

@@ -12,12 +12,17 @@ use super::Meter;
 /// Elements inside each other at most.
 const DEEPEST: usize = 32;
 
+/// Bytes of the text in one element at most; a path has 4,096.
+const LONGEST_TEXT: usize = 1 << 20;
+/// Bytes of the name of an element or attribute at most.
+const LONGEST_NAME: usize = 1_024;
+
 /// What an XML listing consists of, names without their namespace prefix.
 #[derive(Debug)]
 pub(super) enum Piece {
     /// An element begins; its attributes as name and value.
     Open(String, Vec<(String, String)>),
-    /// An element ends, with the text directly in it.
+    /// An element ends, with the text in it behind its last child.
     Close(String, String),
     /// The end of the source.
     End,
@@ -59,6 +64,10 @@ impl<R: BufRead> Pieces<R> {
                     }
                     let name = local_name(start.name().local_name().as_ref())?;
                     let attributes = attributes(&start)?;
+                    // Only elements without children say something by their text.
+                    if let Some((_, text)) = self.texts.last_mut() {
+                        text.clear();
+                    }
                     self.texts.push((name.clone(), String::new()));
                     self.pending_close = empty;
                     return Ok(Piece::Open(name, attributes));
@@ -66,15 +75,15 @@ impl<R: BufRead> Pieces<R> {
                 Event::End(_) => return self.close(),
                 Event::Text(text) => {
                     let text = text.decode().map_err(|_| NOT_UTF8.to_owned())?;
-                    append(&mut self.texts, &text);
+                    append(&mut self.texts, &text)?;
                 }
                 Event::CData(data) => {
                     let text = std::str::from_utf8(&data).map_err(|_| NOT_UTF8.to_owned())?;
-                    append(&mut self.texts, text);
+                    append(&mut self.texts, text)?;
                 }
                 Event::GeneralRef(reference) => {
                     let text = resolved(&reference)?;
-                    append(&mut self.texts, &text);
+                    append(&mut self.texts, &text)?;
                 }
                 Event::DocType(_) => {
                     return Err("broken XML: a document type is refused".to_owned());
@@ -95,13 +104,19 @@ impl<R: BufRead> Pieces<R> {
 
 const NOT_UTF8: &str = "broken XML: no UTF-8";
 
-fn append(texts: &mut [(String, String)], text: &str) {
-    if let Some((_, open)) = texts.last_mut() {
-        open.push_str(text);
+fn append(texts: &mut [(String, String)], text: &str) -> Result<(), String> {
+    let Some((name, open)) = texts.last_mut() else { return Ok(()) };
+    if open.len() + text.len() > LONGEST_TEXT {
+        return Err(format!("broken XML: the text of {name} is longer than 1 MiB"));
     }
+    open.push_str(text);
+    Ok(())
 }
 
 fn local_name(name: &[u8]) -> Result<String, String> {
+    if name.len() > LONGEST_NAME {
+        return Err("broken XML: a name is longer than 1024 bytes".to_owned());
+    }
     String::from_utf8(name.to_vec()).map_err(|_| NOT_UTF8.to_owned())
 }
 

@@ -1,0 +1,87 @@
+//! What the targets of listings share.
+
+use std::io::Read;
+use std::path::Path;
+
+use buckets::jobs::LoadError;
+use buckets::jobs::formats::{Bad, Defaults, Format, Item, Sink, Skipped, read};
+
+/// What a reader said about a source, in order.
+#[derive(Debug, Default, PartialEq)]
+pub struct Heard {
+    events: Vec<String>,
+    last: u64,
+    broken: bool,
+}
+
+impl Heard {
+    fn note(&mut self, event: String) -> Result<(), LoadError> {
+        assert!(!self.broken, "nothing follows a break");
+        self.events.push(event);
+        Ok(())
+    }
+
+    fn ascend(&mut self, position: u64) {
+        // A table whose lines end in CR alone has all its records in one line.
+        assert!(position >= self.last, "positions ascend");
+        self.last = position;
+    }
+}
+
+impl Sink for Heard {
+    fn file(&mut self, item: &Item<'_>) -> Result<(), LoadError> {
+        assert!(item.size >= 0 && item.modified >= 0);
+        self.ascend(item.position);
+        self.note(format!("{item:?}"))
+    }
+
+    fn bad(&mut self, bad: Bad) -> Result<(), LoadError> {
+        self.ascend(bad.position);
+        self.note(format!("{bad:?}"))
+    }
+
+    fn skipped(&mut self, what: Skipped) -> Result<(), LoadError> {
+        self.note(format!("{what:?}"))
+    }
+
+    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), LoadError> {
+        self.note(format!("page {bucket} {kind:?} {truncated}"))
+    }
+
+    fn broken(&mut self, reason: String) -> Result<(), LoadError> {
+        self.note(reason)?;
+        self.broken = true;
+        Ok(())
+    }
+}
+
+/// Gives one byte at a time, as a slow pipe may.
+struct Trickle<'a>(&'a [u8]);
+
+impl Read for Trickle<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.0.len().min(buffer.len()).min(1);
+        let (now, later) = self.0.split_at(count);
+        buffer[..count].copy_from_slice(now);
+        self.0 = later;
+        Ok(count)
+    }
+}
+
+/// Reads a source in one piece and byte by byte; both must say the same.
+pub fn listing(bytes: &[u8], format: Option<Format>) {
+    let bucket = (format == Some(Format::S3)).then(|| "n.s3.amazonaws.com".to_owned());
+    let defaults = Defaults { bucket, kind: None, format };
+    let name = Path::new("listing");
+    let (mut whole, mut slow) = (Heard::default(), Heard::default());
+    let first = read(name, bytes, &defaults, &mut whole).map_err(|error| error.to_string());
+    let second =
+        read(name, Trickle(bytes), &defaults, &mut slow).map_err(|error| error.to_string());
+    // A decoder that sees more at once may find damage before it gives what comes before.
+    let packed = [&[0x1f, 0x8b][..], &[0x28, 0xb5, 0x2f, 0xfd]];
+    if packed.iter().any(|magic| bytes.starts_with(magic)) {
+        return;
+    }
+    assert_eq!(first, second);
+    assert_eq!(whole, slow);
+}

@@ -1,0 +1,211 @@
+//! What a client sees of an engine that fails, and an engine of a client that leaves.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use buckets::config::Settings;
+use buckets::engine::generations::{Generations, WriteLock};
+use buckets::engine::{EngineError, FileIndex, FileWriter, Limits, Snapshot};
+use buckets::model::expression::Expression;
+use buckets::model::file_query::{FileQuery, Found, Matching};
+use serde_json::{Value, json};
+
+use crate::support::{App, Place};
+
+type Search = dyn Fn(&Limits) -> Result<Found, EngineError> + Send + Sync;
+
+/// An engine that answers as it is told to.
+struct Fake(Box<Search>);
+
+impl FileIndex for Fake {
+    fn search(&self, _: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
+        (self.0)(limits)
+    }
+
+    fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::default()
+    }
+
+    fn refresh(&self) -> Result<bool, EngineError> {
+        Ok(false)
+    }
+
+    fn verify(&self) -> Result<Vec<String>, EngineError> {
+        Ok(Vec::new())
+    }
+
+    fn writer(&self, _: usize) -> Result<Box<dyn FileWriter>, EngineError> {
+        Err(EngineError::Locked("a test".to_owned()))
+    }
+}
+
+struct One(Arc<Fake>);
+
+impl Generations for One {
+    fn lock(&self, _: &str) -> Result<WriteLock, EngineError> {
+        Err(EngineError::Locked("a test".to_owned()))
+    }
+
+    fn open(&self, _: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
+        Ok(Arc::clone(&self.0) as Arc<dyn FileIndex>)
+    }
+
+    fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
+        self.open(generation)
+    }
+
+    fn discard(&self, _: u32) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn sweep(&self, _: u32) -> Result<bool, EngineError> {
+        Ok(true)
+    }
+}
+
+async fn serve(
+    settings: Settings,
+    search: impl Fn(&Limits) -> Result<Found, EngineError> + Send + Sync + 'static,
+) -> App {
+    let mut place = Place::new();
+    place.shop.generations = Arc::new(One(Arc::new(Fake(Box::new(search)))));
+    place.serve_with("premium", settings).await
+}
+
+const FILES: &str = "/api/v2/files?keywords=a";
+
+#[actix_web::test]
+async fn a_broken_index_is_500_and_says_nothing_of_the_cause() {
+    let app = serve(Settings::for_tests(), |_| {
+        Err(EngineError::Broken("row 7 of /secret/folder is damaged".to_owned()))
+    })
+    .await;
+    let (status, text) = app.text(FILES).await;
+    assert_eq!((status, text.as_str()), (500, r#"{"error":"internal error","code":"internal"}"#));
+}
+
+#[actix_web::test]
+async fn a_search_that_panics_is_500_and_the_next_one_is_answered() {
+    let calls = AtomicUsize::new(0);
+    let app = serve(Settings::for_tests(), move |_| {
+        assert!(calls.fetch_add(1, Ordering::SeqCst) > 0, "a bug with a secret");
+        Ok(Found::default())
+    })
+    .await;
+    let (status, text) = app.text(FILES).await;
+    assert_eq!((status, text.as_str()), (500, r#"{"error":"internal error","code":"internal"}"#));
+    assert_eq!(app.text(FILES).await.0, 200);
+}
+
+#[actix_web::test]
+async fn no_index_yet_is_503_with_a_time_to_retry() {
+    let app = serve(Settings::for_tests(), |_| Err(EngineError::Missing("/x".to_owned()))).await;
+    let response = app.server.get(FILES).bearer_auth(&app.key).send().await.unwrap();
+    assert_eq!(response.status(), 503);
+    assert_eq!(response.headers()["retry-after"], "1");
+    assert_eq!(response.headers()["content-type"], "application/json; charset=utf-8");
+    let body: Value = response.json().await.unwrap();
+    assert_eq!(body, json!({"error": "the index is not ready", "code": "index_not_ready"}));
+}
+
+#[actix_web::test]
+async fn an_expression_that_the_engine_lacks_is_400() {
+    let app =
+        serve(Settings::for_tests(), |_| Err(EngineError::Unsupported("no \\b{start}".to_owned())));
+    let (status, body) = app.await.get(&format!("{FILES}&regexp=1")).await;
+    assert_eq!((status, &body["code"]), (400, &"invalid_regexp".into()));
+}
+
+/// Sends a request and gives its connection, which ends when it is dropped.
+fn ask(app: &App, target: &str) -> TcpStream {
+    let address = app.server.url("").trim_start_matches("http://").to_owned();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let request =
+        format!("GET {target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\r\n", app.key);
+    stream.write_all(request.as_bytes()).unwrap();
+    stream
+}
+
+/// A search that goes on until it is stopped, and says when it begins and ends.
+fn endless()
+-> (impl Fn(&Limits) -> Result<Found, EngineError> + Send + Sync, Receiver<&'static str>) {
+    let (tell, heard): (Sender<&'static str>, _) = channel();
+    let tell = Mutex::new(tell);
+    let say = move |what| tell.lock().unwrap().send(what).unwrap_or_default();
+    let search = move |limits: &Limits| {
+        say("begins");
+        let ended = loop {
+            if let Err(stopped) = limits.check() {
+                break stopped;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        };
+        say("ends");
+        Err(ended)
+    };
+    (search, heard)
+}
+
+async fn next(heard: &Receiver<&'static str>) -> &'static str {
+    for _ in 0..3_000 {
+        if let Ok(what) = heard.try_recv() {
+            return what;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("nothing happens");
+}
+
+#[actix_web::test]
+async fn a_search_that_nobody_waits_for_ends() {
+    let (search, heard) = endless();
+    // Far beyond the patience of the test: only the leaving can end the search.
+    let settings = Settings { search_timeout: 3_600, regexp_running: 1, ..Settings::for_tests() };
+    let app = serve(settings, search).await;
+    let catalog = app.state.catalog();
+    let query = FileQuery {
+        matching: Matching::Expression(Arc::new(Expression::parse("a", true).unwrap())),
+        ..FileQuery::default()
+    };
+    for _ in 0..2 {
+        // The second search has the turn that the first one gave back.
+        let waiting = app.state.search(&catalog, query.clone());
+        let waiting = tokio::time::timeout(Duration::from_millis(200), waiting);
+        assert!(waiting.await.is_err());
+        assert_eq!(next(&heard).await, "begins");
+        assert_eq!(next(&heard).await, "ends");
+    }
+}
+
+#[actix_web::test]
+async fn a_client_that_leaves_takes_no_turn_with_it() {
+    let (search, heard) = endless();
+    let settings = Settings {
+        search_timeout: 1,
+        regexp_running: 1,
+        regexp_waiting: 0,
+        ..Settings::for_tests()
+    };
+    let app = serve(settings, search).await;
+    let target = format!("{FILES}&regexp=1");
+    for _ in 0..2 {
+        let client = ask(&app, &target);
+        assert_eq!(next(&heard).await, "begins");
+        drop(client);
+        assert_eq!(next(&heard).await, "ends");
+        // Its turn is free a moment later.
+        let answer = loop {
+            let (status, body) = app.get(&target).await;
+            assert_eq!(status, 503);
+            if body["code"] != "search_busy" {
+                break body;
+            }
+        };
+        assert_eq!(answer["code"], "search_timeout");
+        assert_eq!((next(&heard).await, next(&heard).await), ("begins", "ends"));
+    }
+}

@@ -1,0 +1,73 @@
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::program::{Program, Serving};
+use crate::support::Place;
+
+#[actix_web::test]
+async fn everything_that_is_measured_has_a_name() {
+    let app = Place::with_samples().serve("premium").await;
+    assert_eq!(app.get("/api/v2/files?keywords=backup").await.0, 200);
+    assert_eq!(app.get("/api/v2/buckets").await.0, 200);
+    app.state.refresh().unwrap();
+    let url = app.server.admin_url("/metrics");
+    let text = app.server.client().get(url).send().await.unwrap().text().await.unwrap();
+    for name in [
+        "buckets_search_results_count{operation=\"searchFiles\"} ",
+        "buckets_search_results_count{operation=\"listBuckets\"} ",
+        "buckets_regexp_running ",
+        "buckets_regexp_waiting ",
+        "buckets_index_generation ",
+        "buckets_index_files ",
+        "buckets_index_buckets ",
+        "buckets_index_bytes ",
+        "buckets_load_files_per_second ",
+        "buckets_last_publish_seconds ",
+    ] {
+        assert!(text.lines().any(|line| line.starts_with(name)), "{name} in {text}");
+    }
+    for route in ["/api/v2/files", "/api/v2/buckets"] {
+        let of_route = |line: &&str| line.contains(&format!("route=\"{route}\""));
+        let lines: Vec<&str> = text.lines().filter(of_route).collect();
+        assert!(lines.iter().any(|line| line.contains("status=\"200\"")), "{route} in {text}");
+        assert!(lines.iter().any(|line| line.contains("_bucket{")), "{route} in {text}");
+    }
+}
+
+#[actix_web::test]
+async fn the_rate_of_a_load_is_seen_by_a_server_until_it_ends() {
+    let program = Program::new();
+    let serving = Serving::start(&program, &[]);
+    let rate = async || serving.metric("buckets_load_files_per_second").await;
+    assert_eq!(rate().await, 0.0);
+    let mut command = program.command(&["load", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut load = command.spawn().unwrap();
+    let mut source = load.stdin.take().unwrap();
+    let mut files = 0;
+    let seen = loop {
+        for _ in 0..500 {
+            files += 1;
+            writeln!(source, r#"{{"bucket":"a.s3.amazonaws.com","fullPath":"{files}","size":1}}"#)
+                .unwrap();
+        }
+        assert!(files < 5_000_000, "no rate is seen");
+        let rate = rate().await;
+        if rate > 0.0 {
+            break rate;
+        }
+    };
+    assert!(seen.is_finite());
+    assert_eq!(serving.metric("buckets_index_files").await, 0.0, "nothing is published yet");
+    drop(source);
+    assert!(load.wait().unwrap().success());
+    let published = async || serving.metric("buckets_index_files").await;
+    for _ in 0..600 {
+        if published().await > 0.0 && rate().await == 0.0 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    assert_eq!((published().await, rate().await), (f64::from(files), 0.0));
+    assert!(serving.metric("buckets_last_publish_seconds").await > 0.0);
+}
