@@ -10,7 +10,8 @@ use domain::{Clock, SystemClock};
 use store::{Db, Pools, StoreError};
 use web::{Cli, CommonCommand, Service, ServiceInfo, WebSettings};
 
-use crate::config::{Command, Settings, UsersCommand};
+use crate::config::{Command, ImageMode, Settings, UsersCommand};
+use crate::fetch::{Fetcher, Reach};
 use crate::jobs::{first_start, load};
 use crate::service::Calendar;
 use crate::state::State;
@@ -49,7 +50,13 @@ impl Settings {
 
     fn state(self) -> anyhow::Result<State> {
         let pools = self.open()?;
-        Ok(State::new(pools, SystemClock::shared(), self.site))
+        let media = self.site.media(&self.web.data_dir);
+        let fetches = self.site.image_mode == ImageMode::Fetch;
+        let state = State::new(pools, SystemClock::shared(), self.site, media);
+        match fetches {
+            true => Ok(state.fetching(Fetcher::new(Reach::public())?)),
+            false => Ok(state),
+        }
     }
 
     fn serve(self) -> anyhow::Result<ExitCode> {

@@ -1,12 +1,13 @@
 //! Settings and subcommands of the calendar.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use auth::KeysCommand;
 use clap::{Parser, Subcommand, ValueEnum};
 use store::StoreSettings;
 use web::{CommonCommand, Switch, WebSettings};
 
+use crate::media::Media;
 use crate::model::cost::Currency;
 use crate::model::geo::Unit;
 use crate::model::role::Role;
@@ -61,6 +62,14 @@ pub struct SiteSettings {
     #[arg(long, env, global = true, default_value = "miles")]
     pub geo_unit: GeoUnit,
 
+    /// Folder of stored images [default: DATA_DIR/media]
+    #[arg(long, env, global = true, value_name = "FOLDER")]
+    pub media_dir: Option<PathBuf>,
+
+    /// What is done with an image that a write names by address
+    #[arg(long, env, global = true, default_value = "link")]
+    pub image_mode: ImageMode,
+
     /// Serves the paths of existing clients too
     #[arg(long, env, global = true, default_value = "on")]
     pub alias_prefix: Switch,
@@ -95,6 +104,11 @@ impl SiteSettings {
             code: self.currency_code.clone(),
         }
     }
+
+    /// Returns the folder of stored images.
+    pub fn media(&self, data_dir: &Path) -> Media {
+        Media::new(self.media_dir.clone().unwrap_or_else(|| data_dir.join("media")))
+    }
 }
 
 /// Where a currency symbol stands.
@@ -104,6 +118,15 @@ pub enum Position {
     Prefix,
     /// Behind the amount
     Postfix,
+}
+
+/// What is done with an image that a write names by address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ImageMode {
+    /// The address is recorded; nothing is asked for
+    Link,
+    /// The image is fetched, checked and stored
+    Fetch,
 }
 
 /// A unit of length.

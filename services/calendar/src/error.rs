@@ -47,6 +47,11 @@ pub enum Error {
     NotHierarchical,
     #[error("the slug belongs to another term")]
     DuplicateTermSlug,
+    /// Never leaves the service: the write is tried again with the image.
+    #[error("the image at this address has to be fetched first")]
+    ImageWanted(String),
+    #[error("{1}")]
+    CouldNotDelete(&'static str, StoreError),
     #[error("no such route")]
     NoRoute,
     #[error("no such namespace")]
@@ -150,6 +155,11 @@ impl Error {
             Error::DuplicateTermSlug => {
                 answer(400, "duplicate_term_slug", "The slug belongs to another term.")
             }
+            Error::CouldNotDelete(kind, _) => answer(
+                500,
+                format!("could-not-delete-{kind}"),
+                format!("The {kind} could not be deleted."),
+            ),
             other => other.general(),
         }
     }
@@ -175,6 +185,16 @@ impl Error {
                 answer(503, "rest_unavailable", "The service is busy, try again shortly.")
             }
             _ => answer(500, "rest_internal_error", "The request could not be answered."),
+        }
+    }
+
+    /// Names what a failing database kept from being deleted; one that is only busy says so.
+    pub fn deleting(self, kind: &'static str) -> Error {
+        match self {
+            Error::Store(cause) if !matches!(cause, StoreError::Busy) => {
+                Error::CouldNotDelete(kind, cause)
+            }
+            other => other,
         }
     }
 

@@ -42,6 +42,17 @@ impl Input {
     pub fn to(self, deed: Deed) -> Input {
         Input { deed: Some(deed), ..self }
     }
+
+    /// Copies what could be read, for a second attempt.
+    pub fn copy(&self) -> Option<Input> {
+        Some(Input {
+            login: self.login.clone(),
+            deed: self.deed,
+            params: Ok(self.params.as_ref().ok()?.clone()),
+            addresses: self.addresses.clone(),
+            fields: self.fields.clone(),
+        })
+    }
 }
 
 impl FromRequest for Input {

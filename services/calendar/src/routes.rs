@@ -2,7 +2,7 @@
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::handlers::{events, index, linked, terms};
+use crate::handlers::{events, index, linked, media, terms};
 
 /// Registers all handlers.
 pub fn routes(config: &mut ServiceConfig<'_>) {
@@ -23,6 +23,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
         .service(events::delete_event_by_slug);
     linked_routes(config);
     term_routes(config);
+    // Lies beside the interface and so not in its document.
+    config.map(|config| config.service(media::get_media));
 }
 
 fn linked_routes(config: &mut ServiceConfig<'_>) {

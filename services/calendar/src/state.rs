@@ -1,5 +1,6 @@
 //! What every request works with: database, clock, keys, the site.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use auth::{Gate, KeyStore, Quotas};
@@ -11,7 +12,10 @@ use crate::access::Access;
 use crate::config::SiteSettings;
 use crate::error::Error;
 use crate::facts::with_facts;
+use crate::fetch::{Fetcher, NotFetched};
+use crate::media::{Media, NotStored};
 use crate::model::cost::Currency;
+use crate::model::image::Picture;
 use crate::model::role::{self, Actor, Deed, Person};
 use crate::model::schedule::wall_seconds;
 use crate::request::Input;
@@ -24,6 +28,9 @@ use crate::wire::params::Params;
 use crate::wire::view::View;
 use crate::wire::write_input::Writer;
 
+/// The most images that one write fetches.
+const MOST_IMAGES: usize = 10;
+
 /// The state of the service; a clone is another handle to the same.
 #[derive(Clone)]
 pub struct State {
@@ -31,7 +38,13 @@ pub struct State {
     pub clock: SharedClock,
     pub gate: Gate,
     pub site: Arc<Site>,
+    pub media: Media,
+    /// Fetches images that writes name by address; none where addresses are only recorded.
+    fetcher: Option<Fetcher>,
 }
+
+/// Images that were fetched for a write, by their address.
+pub type Fetched = HashMap<String, Picture>;
 
 /// The settings in the form that rules use.
 pub struct Site {
@@ -46,16 +59,24 @@ pub struct Scene<'a> {
     pub site: &'a Site,
     pub addresses: Addresses,
     pub now: Timestamp,
+    /// Images that were fetched for the write; none where addresses are only recorded.
+    pub fetched: Option<&'a Fetched>,
 }
 
 impl State {
-    /// Builds the state over an open database.
-    pub fn new(pools: Pools, clock: SharedClock, settings: SiteSettings) -> State {
+    /// Builds the state over an open database and a folder of images.
+    pub fn new(pools: Pools, clock: SharedClock, settings: SiteSettings, media: Media) -> State {
         let access = Access { reads: settings.rate_read_rpm, writes: settings.rate_write_rpm };
         let keys = KeyStore::new(pools.clone(), clock.clone());
         let gate = Gate::new(keys, Quotas::new(clock.clone()), access);
         let currency = settings.currency();
-        State { pools, clock, gate, site: Arc::new(Site { settings, currency }) }
+        let site = Arc::new(Site { settings, currency });
+        State { pools, clock, gate, site, media, fetcher: None }
+    }
+
+    /// Lets writes fetch the images that they name by address.
+    pub fn fetching(self, fetcher: Fetcher) -> State {
+        State { fetcher: Some(fetcher), ..self }
     }
 
     /// Does the reading work of a request in one visit to the database.
@@ -65,21 +86,66 @@ impl State {
         F: FnOnce(&mut Scene<'_>, Params) -> Result<T, Error> + Send + 'static,
     {
         let (site, now) = (self.site.clone(), self.clock.now());
-        self.pools.read(move |db| input.perform(db, &site, now, work)).await
+        self.pools.read(move |db| input.perform(db, &site, now, None, work)).await
     }
 
     /// Does the writing work of a request in one transaction; one writer works at a time.
-    pub async fn write<T, F>(&self, input: Input, work: F) -> Result<T, Error>
+    ///
+    /// No transaction waits for the web: work that lacks an image is rolled back, and done again
+    /// once the image is there. So nothing is fetched where permissions or fields are refused.
+    pub async fn write<T, F>(&self, mut input: Input, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Scene<'_>, Params) -> Result<T, Error> + Send + 'static,
+        F: Fn(&mut Scene<'_>, Params) -> Result<T, Error> + Send + Sync + 'static,
+    {
+        let work = Arc::new(work);
+        let Some(fetcher) = &self.fetcher else { return self.attempt(input, work, None).await };
+        let mut fetched = Fetched::new();
+        loop {
+            let again = input.copy();
+            match (self.attempt(input, work.clone(), Some(fetched.clone())).await, again) {
+                (Err(Error::ImageWanted(address)), Some(again)) => {
+                    if fetched.len() == MOST_IMAGES {
+                        return Err(Problems::one("image", "must not name so many images").into());
+                    }
+                    let picture = self.fetch(fetcher, &address).await?;
+                    fetched.insert(address, picture);
+                    input = again;
+                }
+                (outcome, _) => return outcome,
+            }
+        }
+    }
+
+    async fn attempt<T, F>(
+        &self,
+        input: Input,
+        work: Arc<F>,
+        fetched: Option<Fetched>,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Fn(&mut Scene<'_>, Params) -> Result<T, Error> + Send + Sync + 'static,
     {
         let (site, now) = (self.site.clone(), self.clock.now());
         let work = move |db: &mut Db| {
             sql::one_writer(db)?;
-            input.perform(db, &site, now, work)
+            let work = |scene: &mut Scene<'_>, params| work(scene, params);
+            input.perform(db, &site, now, fetched.as_ref(), work)
         };
         self.pools.write(work).await
+    }
+
+    async fn fetch(&self, fetcher: &Fetcher, address: &str) -> Result<Picture, Error> {
+        let refused = |why: NotFetched| Problems::one("image", &why.to_string());
+        let bytes = fetcher.fetch(address).await.map_err(refused)?;
+        let media = self.media.clone();
+        let stored = tokio::task::spawn_blocking(move || media.store(&bytes)).await;
+        match stored.map_err(|error| Error::Internal(error.to_string()))? {
+            Ok(picture) => Ok(picture),
+            Err(NotStored::Unknown) => Err(refused(NotFetched::Type).into()),
+            Err(error) => Err(Error::Internal(error.to_string())),
+        }
     }
 }
 
@@ -89,6 +155,7 @@ impl Input {
         db: &mut Db,
         site: &Site,
         now: Timestamp,
+        fetched: Option<&Fetched>,
         work: impl FnOnce(&mut Scene<'_>, Params) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let actor = match &self.login {
@@ -96,7 +163,7 @@ impl Input {
             Some(login) => Some(people::by_login(db, login)?.ok_or(Error::InvalidCredentials)?),
             None => None,
         };
-        let mut scene = Scene { db, actor, site, addresses: self.addresses, now };
+        let mut scene = Scene { db, actor, site, addresses: self.addresses, now, fetched };
         if let Some(deed) = self.deed {
             scene.permit(deed)?;
         }

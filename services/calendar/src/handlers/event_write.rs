@@ -96,7 +96,7 @@ fn settle(
     let naming = (change.slug.as_deref(), event.slug.as_str(), event.title.as_str());
     let trash = (was_trashed, event.status.is_trashed());
     event.slug = settle_slug(db, "events", event.id, naming, trash)?;
-    event.image = settle_image(db, change.image.as_ref(), event.image, at.person.id, at.now)?;
+    event.image = settle_image(db, change.image.as_ref(), event.image, at)?;
     Ok(())
 }
 

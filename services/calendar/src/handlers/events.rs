@@ -6,7 +6,7 @@ use store::Db;
 
 use super::bundle;
 use super::event_write;
-use super::linked_write::Moment;
+use super::linked_write::moment;
 use super::{Id, Slug, item_routes, parse_id};
 use crate::error::Error;
 use crate::model::event::Event;
@@ -96,8 +96,7 @@ pub fn create_in(scene: &mut Scene<'_>, params: &Params) -> Result<Event, Error>
     let person = scene.person()?;
     let change = scene
         .read_write(&person, |facts, writer| event_input::decode(params, facts, writer, None))?;
-    let (now, now_local) = scene.present();
-    let at = Moment { person: &person, now, now_local };
+    let at = moment(scene, &person);
     event_write::create(scene.db, &scene.site.settings.site_timezone, &change, at)
 }
 
@@ -133,8 +132,7 @@ async fn update(key: Key, input: Input, state: &State) -> Result<HttpResponse, E
             let change = scene.read_write(&person, |facts, writer| {
                 event_input::decode(&params, facts, writer, Some(&old))
             })?;
-            let (now, now_local) = scene.present();
-            let at = Moment { person: &person, now, now_local };
+            let at = moment(scene, &person);
             let event = event_write::update(scene.db, &old, &change, at)?;
             render(scene, &event, Extent::Plain)
         })
@@ -157,7 +155,8 @@ async fn remove(key: Key, input: Input, state: &State) -> Result<HttpResponse, E
             let event = event_write::trash(scene.db, &old, scene.now.as_second())?;
             render(scene, &event, Extent::Plain)
         })
-        .await?;
+        .await
+        .map_err(|error| error.deleting("event"))?;
     reply::ok(&json, fields.as_deref())
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use store::Db;
 
 use super::bundle;
-use super::linked_write::{self, Moment, may_edit};
+use super::linked_write::{self, may_edit, moment};
 use super::{Id, Slug, item_routes, parse_id};
 use crate::error::Error;
 use crate::model::linked::{Kind, Linked};
@@ -71,8 +71,7 @@ pub fn create_in(scene: &mut Scene<'_>, kind: Kind, params: &Params) -> Result<L
     let change = scene.read_write(&person, |facts, writer| {
         linked_input::decode(params, facts, kind, writer, true)
     })?;
-    let (now, now_local) = scene.present();
-    let at = Moment { person: &person, now, now_local };
+    let at = moment(scene, &person);
     linked_write::create(scene.db, kind, &change, at)
 }
 
@@ -120,8 +119,7 @@ async fn update(kind: Kind, key: Key, input: Input, state: &State) -> Result<Htt
             let change = scene.read_write(&person, |facts, writer| {
                 linked_input::decode(&params, facts, kind, writer, false)
             })?;
-            let (now, now_local) = scene.present();
-            let at = Moment { person: &person, now, now_local };
+            let at = moment(scene, &person);
             let row = linked_write::update(scene.db, row, &change, at)?;
             render(scene, &row, false)
         })
@@ -144,7 +142,8 @@ async fn remove(kind: Kind, key: Key, input: Input, state: &State) -> Result<Htt
             let row = linked_write::trash(scene.db, row, scene.now.as_second())?;
             render(scene, &row, false)
         })
-        .await?;
+        .await
+        .map_err(|error| error.deleting(kind.word()))?;
     reply::ok(&json, fields.as_deref())
 }
 

@@ -10,6 +10,7 @@ use crate::model::html;
 use crate::model::linked::{Kind, Linked};
 use crate::model::role::{self, Person};
 use crate::model::status::{Stage, Status};
+use crate::state::{Fetched, Scene};
 use crate::store::linked;
 
 /// Who writes when, as (Unix seconds, wall clock of the site).
@@ -18,6 +19,14 @@ pub struct Moment<'a> {
     pub person: &'a Person,
     pub now: i64,
     pub now_local: i64,
+    /// Images that were fetched for the write; none when addresses are only recorded.
+    pub fetched: Option<&'a Fetched>,
+}
+
+/// Says who writes in this scene.
+pub fn moment<'a>(scene: &Scene<'a>, person: &'a Person) -> Moment<'a> {
+    let (now, now_local) = scene.present();
+    Moment { person, now, now_local, fetched: scene.fetched }
 }
 
 /// Creates a row, or returns the one that has the same name already.
@@ -105,7 +114,7 @@ fn settle(
     let naming = (change.slug.as_deref(), row.slug.as_str(), row.name.as_str());
     let trash = (was_trashed, row.status.is_trashed());
     row.slug = settle_slug(db, row.kind.collection(), row.id, naming, trash)?;
-    row.image = settle_image(db, change.image.as_ref(), row.image, at.person.id, at.now)?;
+    row.image = settle_image(db, change.image.as_ref(), row.image, at)?;
     Ok(())
 }
 

@@ -6,6 +6,7 @@ pub mod events;
 pub mod index;
 pub mod linked;
 mod linked_write;
+pub mod media;
 mod naming;
 mod term_write;
 pub mod terms;

@@ -2,6 +2,8 @@
 
 use store::{Db, StoreError};
 
+use super::linked_write::Moment;
+use crate::error::Error;
 use crate::model::html;
 use crate::model::image::{self, ImageRef};
 use crate::model::slug;
@@ -37,17 +39,29 @@ pub fn settle_image(
     db: &mut Db,
     sent: Option<&ImageRef>,
     current: Option<i64>,
-    author: i64,
-    now: i64,
-) -> Result<Option<i64>, StoreError> {
+    at: Moment<'_>,
+) -> Result<Option<i64>, Error> {
     match sent {
         None => Ok(current),
         Some(ImageRef::Clear) => Ok(None),
         Some(ImageRef::Id(id)) => Ok(Some(*id)),
-        Some(ImageRef::Address(address)) => {
-            let extension =
-                image::image_address(address).map(|url| image::extension(&url)).unwrap_or_default();
-            images::link(db, address, &extension, author, now).map(Some)
-        }
+        Some(ImageRef::Address(address)) => image_at(db, address, at).map(Some),
+    }
+}
+
+/// Returns the id of the image at an address; one that is not known yet is linked, or stored as it
+/// was fetched.
+fn image_at(db: &mut Db, address: &str, at: Moment<'_>) -> Result<i64, Error> {
+    let Some(fetched) = at.fetched else {
+        let extension =
+            image::image_address(address).map(|url| image::extension(&url)).unwrap_or_default();
+        return Ok(images::link(db, address, &extension, at.person.id, at.now)?);
+    };
+    if let Some(id) = images::fetched_from(db, address)? {
+        return Ok(id);
+    }
+    match fetched.get(address) {
+        Some(picture) => Ok(images::keep(db, address, picture, at.person.id, at.now)?),
+        None => Err(Error::ImageWanted(address.to_owned())),
     }
 }

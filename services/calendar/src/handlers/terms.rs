@@ -129,7 +129,8 @@ async fn remove(
             terms::delete(scene.db, &term)?;
             Ok(json)
         })
-        .await?;
+        .await
+        .map_err(|error| error.deleting(taxonomy.word()))?;
     reply::ok(&json, fields.as_deref())
 }
 

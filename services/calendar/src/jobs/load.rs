@@ -66,6 +66,8 @@ fn load_line(state: &State, writer: &Person, line: &str) -> anyhow::Result<bool>
             site: &state.site,
             addresses: Addresses { base: String::new(), alias: false },
             now: state.clock.now(),
+            // Images are recorded by address here, whatever the mode: a load asks nobody.
+            fetched: None,
         };
         load_one(&mut scene, &kind, &params)
     });

@@ -24,6 +24,14 @@ impl Taxonomy {
         }
     }
 
+    /// Returns the word for one of them.
+    pub fn word(self) -> &'static str {
+        match self {
+            Taxonomy::Category => "category",
+            Taxonomy::Tag => "tag",
+        }
+    }
+
     /// Returns the collection in paths and envelopes.
     pub fn collection(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Images known by their address.
+//! Images: linked by their address, or with a file in the media folder.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,12 @@ use diesel::prelude::*;
 
 use super::entities;
 use super::schema::images;
-use crate::model::image::Image;
+use crate::model::image::{Image, Picture};
 
-type Row = (i64, String, String, Option<i64>, Option<i64>, Option<i64>);
+type Row = (i64, String, Option<String>, String, Option<i64>, Option<i64>, Option<i64>);
 
-fn image((id, url, extension, width, height, filesize): Row) -> Image {
-    Image { id, url, extension, width, height, filesize }
+fn image((id, url, file, extension, width, height, filesize): Row) -> Image {
+    Image { id, url, file, extension, width, height, filesize }
 }
 
 macro_rules! columns {
@@ -20,6 +20,7 @@ macro_rules! columns {
         (
             images::id,
             images::url,
+            images::file,
             images::extension,
             images::width,
             images::height,
@@ -71,4 +72,50 @@ pub fn link(
         ))
         .execute(db)?;
     Ok(id)
+}
+
+/// Finds the image that was fetched from an address.
+pub fn fetched_from(db: &mut Db, url: &str) -> Result<Option<i64>, StoreError> {
+    Ok(images::table
+        .filter(images::url.eq(url).and(images::file.is_not_null()))
+        .order(images::id)
+        .select(images::id)
+        .first(db)
+        .optional()?)
+}
+
+/// Records an image whose file lies in the media folder.
+pub fn keep(
+    db: &mut Db,
+    url: &str,
+    picture: &Picture,
+    author: i64,
+    now: i64,
+) -> Result<i64, StoreError> {
+    let id = entities::allocate(db, entities::IMAGE)?;
+    diesel::insert_into(images::table)
+        .values((
+            images::id.eq(id),
+            images::url.eq(url),
+            images::file.eq(&picture.file),
+            images::mime.eq(picture.format.media_type()),
+            images::extension.eq(picture.format.extension()),
+            images::width.eq(picture.width),
+            images::height.eq(picture.height),
+            images::filesize.eq(picture.filesize),
+            images::author_id.eq(author),
+            images::created_utc.eq(now),
+        ))
+        .execute(db)?;
+    Ok(id)
+}
+
+/// Reads the media type of a stored file by the id of its image and its name.
+pub fn media_type(db: &mut Db, id: i64, file: &str) -> Result<Option<String>, StoreError> {
+    let mime: Option<Option<String>> = images::table
+        .filter(images::id.eq(id).and(images::file.eq(file)))
+        .select(images::mime)
+        .first(db)
+        .optional()?;
+    Ok(mime.flatten())
 }

@@ -60,6 +60,17 @@ impl Addresses {
         }
     }
 
+    /// Returns the address of a stored image.
+    pub fn media(&self, id: i64, file: &str) -> String {
+        format!("{}/media/{id}/{file}", self.base)
+    }
+
+    /// Returns the id of the image that an address of this site shows.
+    pub fn media_id(&self, address: &str) -> Option<i64> {
+        let rest = address.strip_prefix(&self.base)?.strip_prefix("/media/")?;
+        rest.split_once('/')?.0.parse().ok()
+    }
+
     /// Returns the id that is unique beyond this site.
     pub fn global_id(&self, id: i64) -> String {
         let host = self.base.split_once("://").map_or(self.base.as_str(), |(_, host)| host);

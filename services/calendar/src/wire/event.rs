@@ -125,7 +125,8 @@ pub fn event(event: &Event, bundle: &Bundle, view: View<'_>, extent: Extent) -> 
     let links = bundle.links.get(&event.id).unwrap_or(&none);
     let linked_data = extent == Extent::Single;
     let cost = cost::read(&event.cost, view.currency);
-    let image = event.image.and_then(|id| bundle.images.get(&id)).map(ImageJson::from);
+    let image = event.image.and_then(|id| bundle.images.get(&id));
+    let image = image.map(|image| ImageJson::new(image, view.addresses));
     let organizers = links.organizers.iter().filter_map(|id| bundle.organizers.get(id));
     let json = EventJson {
         description: html::paragraphs(&event.description),

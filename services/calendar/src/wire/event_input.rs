@@ -50,7 +50,7 @@ pub fn decode(
     };
     change.schedule.zone = d.check("timezone", |value| zone_of(&text(value)?, writer));
     change.schedule.all_day = d.boolean("all_day");
-    change.image = image(d, facts, writer.person);
+    change.image = image(d, facts, writer);
     change.cost = cost_inputs(d, writer, current);
     change.website = website(d, writer, current);
     flags(d, &mut change);

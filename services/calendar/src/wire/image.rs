@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::addresses::Addresses;
 use crate::model::image::Image;
 
 /// An image; what is not known of it is absent.
@@ -45,10 +46,19 @@ pub enum ImageField {
     None(bool),
 }
 
-impl From<&Image> for ImageJson {
-    fn from(image: &Image) -> ImageJson {
+/// Returns where an image is shown from: here where its file is stored, else where it was named.
+pub fn address(image: &Image, addresses: &Addresses) -> String {
+    match &image.file {
+        Some(file) => addresses.media(image.id, file),
+        None => image.url.clone(),
+    }
+}
+
+impl ImageJson {
+    /// Renders an image.
+    pub fn new(image: &Image, addresses: &Addresses) -> ImageJson {
         ImageJson {
-            url: image.url.clone(),
+            url: address(image, addresses),
             id: image.id,
             extension: image.extension.clone(),
             width: image.width,

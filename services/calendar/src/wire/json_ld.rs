@@ -4,6 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::dates::{iso, written};
+use super::image;
 use super::view::{Bundle, View};
 use crate::model::cost;
 use crate::model::event::{Event, Links};
@@ -134,7 +135,10 @@ pub fn of_event(event: &Event, links: &Links, bundle: &Bundle, view: View<'_>) -
         kind: "Event",
         name: html::plain(&event.title),
         description: html::plain(&event.description),
-        image: event.image.and_then(|id| bundle.images.get(&id)).map(|image| image.url.clone()),
+        image: event
+            .image
+            .and_then(|id| bundle.images.get(&id))
+            .map(|image| image::address(image, view.addresses)),
         event_attendance_mode: Some("https://schema.org/OfflineEventAttendanceMode"),
         event_status: Some("https://schema.org/EventScheduled"),
         start_date: Some(iso(zone, event.schedule.start_utc)),

@@ -96,8 +96,9 @@ pub struct OrganizerJson {
     pub global_id_lineage: Vec<String>,
 }
 
-fn image(row: &Linked, bundle: &Bundle) -> Option<ImageJson> {
-    row.image.and_then(|id| bundle.images.get(&id)).map(ImageJson::from)
+fn image(row: &Linked, bundle: &Bundle, view: View<'_>) -> Option<ImageJson> {
+    let image = row.image.and_then(|id| bundle.images.get(&id))?;
+    Some(ImageJson::new(image, view.addresses))
 }
 
 /// Renders a venue; linked data goes with single reads only.
@@ -117,7 +118,7 @@ pub fn venue(row: &Linked, bundle: &Bundle, view: View<'_>, linked_data: bool) -
         description: html::paragraphs(&row.description),
         excerpt: html::paragraphs(&row.excerpt),
         slug: row.slug.clone(),
-        image: image(row, bundle),
+        image: image(row, bundle, view),
         address: place.address.clone(),
         city: place.city.clone(),
         country: place.country.clone(),
@@ -158,7 +159,7 @@ pub fn organizer(
         description: html::paragraphs(&row.description),
         excerpt: html::paragraphs(&row.excerpt),
         slug: row.slug.clone(),
-        image: image(row, bundle),
+        image: image(row, bundle, view),
         phone: row.phone.clone(),
         website: row.website.clone(),
         email: row.email.clone(),

@@ -33,7 +33,7 @@ pub fn decode(
         status: status(d),
         phone: d.short_text("phone"),
         website: d.website("website"),
-        image: image(d, facts, writer.person),
+        image: image(d, facts, writer),
         ..LinkedChange::default()
     };
     match kind {

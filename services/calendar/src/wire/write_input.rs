@@ -103,9 +103,9 @@ pub fn status(decoder: &mut Decoder<'_>) -> Option<Status> {
 pub fn image(
     decoder: &mut Decoder<'_>,
     facts: &mut dyn Facts,
-    person: &Person,
+    writer: Writer<'_>,
 ) -> Option<ImageRef> {
-    let reference = decoder.check("image", |value| image_ref(value, person))?;
+    let reference = decoder.check("image", |value| image_ref(value, writer))?;
     if let ImageRef::Id(id) = reference
         && !facts.image(id)
     {
@@ -115,7 +115,7 @@ pub fn image(
     Some(reference)
 }
 
-fn image_ref(value: &Value, person: &Person) -> Result<ImageRef, &'static str> {
+fn image_ref(value: &Value, writer: Writer<'_>) -> Result<ImageRef, &'static str> {
     const WRONG: &str = "must be an image id or an address on a public host";
     match value {
         Value::Bool(false) => return Ok(ImageRef::Clear),
@@ -127,7 +127,11 @@ fn image_ref(value: &Value, person: &Person) -> Result<ImageRef, &'static str> {
         return Ok(ImageRef::Id(id));
     }
     let address = value.as_str().map(str::trim).filter(|text| text.len() <= 2000).ok_or(WRONG)?;
-    if !role::may_use_images(person) {
+    // The address of an image that is stored here, as answers show it, names that image.
+    if let Some(id) = writer.addresses.media_id(address) {
+        return Ok(ImageRef::Id(id));
+    }
+    if !role::may_use_images(writer.person) {
         return Err("must be an image id, as this role may not add images");
     }
     image_address(address).ok_or(WRONG)?;

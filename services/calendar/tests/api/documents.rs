@@ -196,3 +196,28 @@ async fn alias_serves_the_same_under_its_own_addresses() {
     let answer = send(off.server.get(&format!("{alias}/events"))).await.expect(404);
     assert_eq!(answer.code(), "rest_no_route");
 }
+
+#[actix_web::test]
+async fn slash_at_the_end_may_stand_everywhere() {
+    let app = App::new().await;
+    let id = app.event(json!({"title": "Show", "venue": {"venue": "Hall"}, "tags": ["x"]})).await;
+    for path in [
+        String::new(),
+        "/doc".to_owned(),
+        "/events".to_owned(),
+        "/venues".to_owned(),
+        "/organizers".to_owned(),
+        "/categories".to_owned(),
+        "/tags".to_owned(),
+        format!("/events/{id}"),
+        "/events/by-slug/show".to_owned(),
+        "/venues/by-slug/hall".to_owned(),
+    ] {
+        let plain = app.get(&path).await.expect(200);
+        let slash = app.get(&format!("{path}/")).await.expect(200);
+        assert_eq!(plain.json, slash.json, "{path}");
+    }
+    let body = json!({"title": "a", "start_date": "2027-04-01", "end_date": "2027-04-01"});
+    app.post("/events/", &body).await.expect(201);
+    app.patch(&format!("/events/{id}/"), &json!({"title": "b"})).await.expect(200);
+}

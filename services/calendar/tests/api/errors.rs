@@ -258,3 +258,30 @@ async fn limits_part_reading_from_writing() {
     app.clock.advance(20);
     app.get("/events").await.expect(200);
 }
+
+#[actix_web::test]
+async fn failing_storage_is_told_without_its_cause() {
+    let app = App::new().await;
+    let event = app.event(json!({})).await;
+    let venue = app.make("/venues", json!({"venue": "Hall"})).await;
+    let tag = app.make("/tags", json!({"name": "Live"})).await;
+    let spoil = |db: &mut store::Db| {
+        for table in ["event_venues", "event_terms", "event_organizers"] {
+            let text = format!("alter table {table} rename to lost_{table}");
+            calendar::store::sql::Sql::new(db, &text).execute(db)?;
+        }
+        Ok::<_, store::StoreError>(())
+    };
+    app.state.pools.write_blocking(spoil).unwrap();
+    for (path, code) in [
+        (format!("/events/{event}"), "could-not-delete-event"),
+        (format!("/venues/{venue}"), "could-not-delete-venue"),
+        (format!("/tags/{tag}"), "could-not-delete-tag"),
+    ] {
+        let answer = app.delete(&path).await.expect(500);
+        assert_eq!(answer.code(), code);
+        assert!(!answer.text.contains("event_"), "{}", answer.text);
+    }
+    let answer = app.get(&format!("/events/{event}")).await.expect(500);
+    assert_eq!(answer.code(), "rest_internal_error");
+}

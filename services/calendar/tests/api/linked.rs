@@ -210,3 +210,31 @@ async fn slug_paths_name_the_same_rows() {
         app.call("administrator", "PUT", "/organizers/by-slug/ann", &json!({"phone": "1"})).await;
     assert_eq!((put.id(), &put.json["phone"]), (organizer, &json!("1")));
 }
+
+#[actix_web::test]
+async fn single_reads_are_answered_304_while_nothing_changes() {
+    let app = App::new().await;
+    for (kind, field) in [("venues", "venue"), ("organizers", "organizer")] {
+        let path = format!("/{kind}/{}", app.make(&format!("/{kind}"), json!({field: "x"})).await);
+        let read = app.get(&path).await.expect(200);
+        let tag = read.header("etag").to_owned();
+        let again = |tag: &str| app.request("", "GET", &path).header("If-None-Match", tag);
+        assert_eq!(crate::support::send(again(&tag)).await.expect(304).text, "");
+        app.patch(&path, &json!({"phone": "1"})).await.expect(200);
+        crate::support::send(again(&tag)).await.expect(200);
+    }
+}
+
+#[actix_web::test]
+async fn newest_publication_comes_first_and_then_the_larger_id() {
+    let app = App::new().await;
+    for kind in ["venue", "organizer"] {
+        let path = format!("/{kind}s");
+        let make =
+            async |name: &str, date: &str| app.make(&path, json!({kind: name, "date": date})).await;
+        let a = make("a", "2027-01-02").await;
+        let b = make("b", "2027-01-03").await;
+        let c = make("c", "2027-01-02").await;
+        assert_eq!(app.get(&path).await.ids(), [b, c, a]);
+    }
+}

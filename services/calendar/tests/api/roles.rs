@@ -17,7 +17,7 @@ const TABLE: &[Row] = &[
     Row { deed: "read own draft", expected: [0, 0, 200, 200, 200, 200] },
     Row { deed: "read own pending", expected: [0, 0, 200, 200, 200, 200] },
     Row { deed: "read own private", expected: [0, 0, 200, 200, 200, 200] },
-    Row { deed: "read own future", expected: [0, 0, 0, 200, 200, 200] },
+    Row { deed: "read own future", expected: [0, 0, 200, 200, 200, 200] },
     Row { deed: "read other draft", expected: [403, 403, 403, 403, 200, 200] },
     Row { deed: "read other pending", expected: [403, 403, 403, 403, 200, 200] },
     Row { deed: "read other future", expected: [403, 403, 403, 403, 200, 200] },

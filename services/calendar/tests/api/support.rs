@@ -46,7 +46,7 @@ pub struct App {
     pub clock: ManualClock,
     keys: HashMap<&'static str, String>,
     ids: HashMap<&'static str, i64>,
-    _database: Database,
+    database: Database,
 }
 
 /// An answer, read whole.
@@ -104,13 +104,20 @@ impl App {
     }
 
     pub async fn with(arguments: &[&str]) -> App {
+        App::changed(arguments, |state| state).await
+    }
+
+    /// Starts with a state that is not the one of the settings alone.
+    pub async fn changed(arguments: &[&str], change: impl FnOnce(State) -> State) -> App {
         let database = Database::new();
         let pools = database.open(&[&auth::MIGRATIONS, &calendar::store::MIGRATIONS]);
         let clock = ManualClock::new(NOW.parse().unwrap());
         let (keys, ids) = people(&pools, clock.unix());
-        let state = State::new(pools, clock.shared(), settings(arguments));
+        let settings = settings(arguments);
+        let media = settings.media(database.folder());
+        let state = change(State::new(pools, clock.shared(), settings, media));
         let server = TestServer::start(Calendar { state: state.clone() }).await;
-        App { server, state, clock, keys, ids, _database: database }
+        App { server, state, clock, keys, ids, database }
     }
 
     /// Key of a role, or of `author2` and `contributor2`, who are others in the same role.
@@ -170,6 +177,11 @@ impl App {
 
     pub async fn make(&self, path: &str, body: Value) -> i64 {
         self.post(path, &body).await.expect(201).id()
+    }
+
+    /// Counts the files in the media folder.
+    pub fn media_files(&self) -> usize {
+        std::fs::read_dir(self.database.folder().join("media")).map_or(0, Iterator::count)
     }
 
     /// Counts the rows of a table.

@@ -193,3 +193,41 @@ async fn default_window_begins_yesterday_and_leaves_running_events_out() {
         .collect();
     assert_eq!(titles, ["yesterday", "far"]);
 }
+
+#[actix_web::test]
+async fn relative_bounds_drop_the_defaults_and_keep_what_is_given() {
+    let app = App::new().await;
+    for (title, date) in [("old", "2020-05-05"), ("soon", "2027-05-05"), ("far", "2040-05-05")] {
+        app.event(json!({"title": title, "start_date": date, "end_date": date})).await;
+    }
+    for (query, expected) in [
+        ("", "soon"),
+        ("starts_before=2050-01-01", "old soon far"),
+        ("ends_after=2000-01-01", "old soon far"),
+        ("ends_before=2030-01-01", "old soon"),
+        ("starts_after=2021-01-01", "soon far"),
+        ("starts_after=2021-01-01&end_date=2030-01-01", "soon"),
+        ("ends_before=2030-01-01&start_date=2021-01-01", "soon"),
+    ] {
+        let answer = app.get(&format!("/events?{query}")).await.expect(200);
+        let events = answer.json["events"].as_array().unwrap();
+        let found: Vec<&str> = events.iter().filter_map(|event| event["title"].as_str()).collect();
+        assert_eq!(found.join(" "), expected, "{query}");
+    }
+}
+
+#[actix_web::test]
+async fn days_of_timestamps_and_words_are_those_of_the_site() {
+    let app = App::with(&["--site-timezone=Pacific/Auckland"]).await;
+    // It is 12:00 UTC on the tenth, and 01:00 on the eleventh in Auckland.
+    for (title, date) in [("tenth", "2027-03-10 09:00"), ("eleventh", "2027-03-11 09:00")] {
+        app.event(json!({"title": title, "start_date": date, "end_date": date})).await;
+    }
+    let noon = NOW.parse::<jiff::Timestamp>().unwrap().as_second();
+    for bound in [noon.to_string(), "now".to_owned(), "today".to_owned(), "-5 minutes".to_owned()] {
+        let answer = app.get(&format!("/events?start_date={bound}")).await.expect(200);
+        let events = answer.json["events"].as_array().unwrap();
+        let found: Vec<&str> = events.iter().filter_map(|event| event["title"].as_str()).collect();
+        assert_eq!(found, ["eleventh"], "{bound}");
+    }
+}

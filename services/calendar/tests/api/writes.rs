@@ -1,6 +1,6 @@
 //! Writes: only what is sent changes, a failure leaves nothing, writers do not disturb each other.
 
-use futures_util::future::{join, join_all};
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::support::App;
@@ -231,46 +231,64 @@ async fn concurrent_patches_lose_no_update() {
 }
 
 #[actix_web::test]
-async fn readers_and_writers_together_meet_no_failure() {
+async fn patch_of_one_field_of_other_resources_changes_only_that() {
     let app = App::new().await;
-    let write = |number: usize| {
-        let app = &app;
-        async move {
-            let mut ids = Vec::new();
-            for round in 0..8 {
-                let id = app
-                    .event(json!({"title": format!("w{number}"), "tags": [format!("t{}", round % 3)], "venue": {"venue": format!("v{}", number % 4)}}))
-                    .await;
-                app.patch(
-                    &format!("/events/{id}"),
-                    &json!({"start_date": format!("2027-04-0{} 09:00", round % 8 + 1)}),
-                )
-                .await
-                .expect(200);
-                ids.push(id);
-            }
-            app.delete(&format!("/events/{}", ids[0])).await.expect(200);
-        }
+    let texts = |name: &'static str| {
+        json!({name: "Full", "description": "One\n\nTwo", "excerpt": "Ex",
+        "phone": "1", "website": "https://example.org/?a=1&b=2", "image": "https://cdn.example/a.png"})
     };
-    let read = |number: usize| {
-        let app = &app;
-        async move {
-            for _ in 0..16 {
-                let path =
-                    ["/events", "/venues", "/tags?hide_empty=0", "/events?search=w1"][number % 4];
-                app.get(path).await.expect(200);
-            }
-        }
+    let with = |mut body: Value, more: Value| {
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
     };
-    let (writers, readers) = (join_all((0..16).map(write)), join_all((0..16).map(read)));
-    join(writers, readers).await;
-    assert_eq!(app.get("/events").await.json["total"], 16 * 7);
-    let counts = app.get("/tags").await;
-    let counted: i64 = counts.json["tags"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|tag| tag["count"].as_i64())
-        .sum();
-    assert_eq!(counted, 16 * 7);
+    let venue = with(
+        texts("venue"),
+        json!({"address": "A", "city": "B", "country": "Austria", "province": "C", "state": "D",
+            "zip": "E", "geo_lat": 1.5, "geo_lng": 2.5, "show_map": false}),
+    );
+    let organizer = with(texts("organizer"), json!({"email": "e"}));
+    let common = ["description", "excerpt", "phone", "website"];
+    let of_venues = ["venue", "address", "city", "country", "state", "zip", "stateprovince"];
+    let cases = [
+        ("/venues", venue, [&common[..], &of_venues].concat()),
+        ("/organizers", organizer, [&common[..], &["organizer", "email"]].concat()),
+        ("/categories", json!({"name": "Full", "description": "d"}), vec!["name", "description"]),
+        ("/tags", json!({"name": "Full", "description": "d"}), vec!["name", "description"]),
+    ];
+    for (path, body, fields) in cases {
+        let path = format!("{path}/{}", app.make(path, body).await);
+        for field in fields {
+            let before = app.get(&path).await.json;
+            let value = if field == "website" { "https://example.org/new" } else { "New" };
+            app.clock.advance(60);
+            app.patch(&path, &json!({field: value})).await.expect(200);
+            let after = app.get(&path).await.json;
+            let mut changed = differences(&before, &after);
+            changed.retain(|name| name != "json_ld");
+            assert_eq!(changed, [field], "{path}: {before} {after}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn what_derives_from_fields_of_venues_follows_them() {
+    let app = App::new().await;
+    let id =
+        app.make("/venues", json!({"venue": "Hall", "country": "Austria", "province": "C"})).await;
+    let path = format!("/venues/{id}");
+    for (change, derived) in [
+        (json!({"slug": "new"}), vec!["url", "slug"]),
+        (json!({"province": "X"}), vec!["province", "stateprovince"]),
+        (json!({"date": "2027-01-01 10:00"}), vec!["date", "date_utc"]),
+        (json!({"show_map": false}), vec!["show_map"]),
+        (json!({"author": app.user("editor")}), vec!["author"]),
+    ] {
+        let before = app.patch(&path, &json!({})).await.expect(200).json;
+        let after = app.patch(&path, &change).await.expect(200).json;
+        let mut changed = differences(&before, &after);
+        changed.sort();
+        let mut derived = derived;
+        derived.sort_unstable();
+        assert_eq!(changed, derived, "{change}");
+    }
 }

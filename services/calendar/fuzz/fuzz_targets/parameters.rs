@@ -1,0 +1,140 @@
+//! No parameters make the reading of a write or of a list panic, whatever their names and values.
+#![no_main]
+
+use calendar::model::cost::Currency;
+use calendar::model::geo::Unit;
+use calendar::model::linked::Kind;
+use calendar::model::role::{Person, Role};
+use calendar::model::term::Taxonomy;
+use calendar::model::zone::Zone;
+use calendar::wire::addresses::Addresses;
+use calendar::wire::facts::Facts;
+use calendar::wire::list_input::{self, Lister};
+use calendar::wire::params::Params;
+use calendar::wire::write_input::Writer;
+use calendar::wire::{event_input, linked_input, term_input};
+use jiff::Timestamp;
+use libfuzzer_sys::fuzz_target;
+
+/// The names that are declared; the first byte of a fuzzed name chooses one.
+const NAMES: [&str; 48] = [
+    "title",
+    "description",
+    "excerpt",
+    "slug",
+    "status",
+    "author",
+    "date",
+    "date_utc",
+    "start_date",
+    "end_date",
+    "timezone",
+    "all_day",
+    "cost",
+    "website",
+    "image",
+    "featured",
+    "categories",
+    "tags",
+    "venue",
+    "organizer",
+    "password",
+    "name",
+    "parent",
+    "show_map",
+    "geo_lat",
+    "geo_lng",
+    "page",
+    "per_page",
+    "search",
+    "include",
+    "exclude",
+    "order",
+    "orderby",
+    "starts_before",
+    "starts_after",
+    "ends_before",
+    "ends_after",
+    "strict_dates",
+    "overlaps",
+    "geoloc",
+    "geoloc_lat",
+    "geoloc_lng",
+    "geoloc_radius",
+    "geoloc_unit",
+    "post_parent",
+    "hide_empty",
+    "venue[venue]",
+    "organizer[0][organizer]",
+];
+
+/// A calendar that has everything, or nothing.
+struct All(bool);
+
+impl Facts for All {
+    fn user(&mut self, _: i64) -> bool {
+        self.0
+    }
+    fn event(&mut self, _: i64) -> bool {
+        self.0
+    }
+    fn image(&mut self, _: i64) -> bool {
+        self.0
+    }
+    fn linked(&mut self, _: Kind, _: i64) -> bool {
+        self.0
+    }
+    fn term(&mut self, _: Taxonomy, _: i64) -> bool {
+        self.0
+    }
+    fn term_by_slug(&mut self, _: Taxonomy, _: &str) -> Option<i64> {
+        self.0.then_some(1)
+    }
+}
+
+fuzz_target!(|data: (bool, Vec<(u8, &str, &str)>, &str)| {
+    let (known, pairs, json) = data;
+    let name = |choice: u8, rest: &str| match NAMES.get(usize::from(choice)) {
+        Some(name) if rest.starts_with('[') => format!("{name}{rest}"),
+        Some(name) => (*name).to_owned(),
+        None => rest.to_owned(),
+    };
+    let pairs: Vec<(String, &str)> =
+        pairs.into_iter().map(|(choice, rest, value)| (name(choice, rest), value)).collect();
+    let params = Params::from_pairs(pairs.iter().map(|(name, value)| (name.as_str(), *value)));
+    let params = params.overlaid(Params::from_json(serde_json::from_str(json).unwrap_or_default()));
+
+    let facts = &mut All(known);
+    let person = Person { id: 1, login: "ann".to_owned(), role: Role::Administrator };
+    let zone = Zone::named("Europe/Vienna").unwrap_or_else(Zone::utc);
+    let currency = Currency { symbol: "$".to_owned(), prefix: true, code: String::new() };
+    let addresses = Addresses { base: "http://calendar.example".to_owned(), alias: false };
+    let now = Timestamp::UNIX_EPOCH;
+    let writer = Writer {
+        person: &person,
+        zone: &zone,
+        currency: &currency,
+        addresses: &addresses,
+        now,
+        unfiltered_html: false,
+    };
+    let _ = event_input::decode(&params, facts, writer, None);
+    for kind in [Kind::Venue, Kind::Organizer] {
+        let _ = linked_input::decode(&params, facts, kind, writer, true);
+    }
+    let lister = Lister {
+        actor: &Some(person.clone()),
+        zone: &zone,
+        now,
+        per_page: 10,
+        per_page_max: 50,
+        geo_radius: 25.0,
+        geo_unit: Unit::Miles,
+    };
+    let _ = list_input::events(&params, facts, lister);
+    let _ = list_input::linked_rows(&params, facts, lister);
+    for taxonomy in [Taxonomy::Category, Taxonomy::Tag] {
+        let _ = term_input::decode(&params, facts, taxonomy, true);
+        let _ = list_input::terms_rows(&params, facts, taxonomy, lister);
+    }
+});

@@ -1,0 +1,289 @@
+//! Images: fetched from a peer on loopback, stored once, shown from here.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use actix_web::web::{self, Bytes, Data};
+use actix_web::{App as Site, HttpResponse, HttpServer};
+use calendar::fetch::{Fetcher, LIMIT, Reach};
+use calendar::model::image::is_public;
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use crate::support::App;
+
+/// The head of a picture of 7 × 5 points.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05\x08\x06\0\0\0";
+
+/// A server on loopback that is called `pictures.example`.
+struct Peer {
+    port: u16,
+    desk: Arc<Desk>,
+}
+
+/// Where the peer counts its requests and holds one of them back.
+struct Desk {
+    asked: AtomicUsize,
+    gate: Semaphore,
+}
+
+impl Peer {
+    async fn start() -> Peer {
+        let desk = Arc::new(Desk { asked: AtomicUsize::new(0), gate: Semaphore::new(0) });
+        let shared = desk.clone();
+        let server = HttpServer::new(move || {
+            Site::new().app_data(Data::from(shared.clone())).default_service(web::to(serve))
+        });
+        let server = server.workers(1).disable_signals().bind(("127.0.0.1", 0)).unwrap();
+        let port = server.addrs()[0].port();
+        actix_web::rt::spawn(server.run());
+        Peer { port, desk }
+    }
+
+    fn asked(&self) -> usize {
+        self.desk.asked.load(Ordering::SeqCst)
+    }
+
+    fn at(&self, path: &str) -> String {
+        format!("http://pictures.example:{}{path}", self.port)
+    }
+
+    /// An application that reaches this peer by its name, and nothing else.
+    async fn app(&self) -> App {
+        self.app_within(only_the_peer, Duration::from_secs(60)).await
+    }
+
+    async fn app_within(&self, permitted: fn(IpAddr) -> bool, patience: Duration) -> App {
+        let names = [("pictures.example", [127, 0, 0, 1]), ("inner.example", [127, 0, 0, 2])];
+        let known: HashMap<String, IpAddr> =
+            names.map(|(name, ip)| (name.to_owned(), IpAddr::from(ip))).into();
+        let reach = Reach { known, permitted, patience };
+        let fetcher = Fetcher::new(reach).unwrap();
+        App::changed(&["--image-mode=fetch"], |state| state.fetching(fetcher)).await
+    }
+}
+
+async fn serve(request: actix_web::HttpRequest, desk: Data<Desk>) -> HttpResponse {
+    desk.asked.fetch_add(1, Ordering::SeqCst);
+    let port = request.connection_info().host().rsplit_once(':').unwrap().1.to_owned();
+    let moved = |to: String| HttpResponse::Found().insert_header(("Location", to)).finish();
+    let image = |kind: &str, bytes: Vec<u8>| HttpResponse::Ok().content_type(kind).body(bytes);
+    match request.path() {
+        "/a.png" | "/b.png" => image("image/png", PNG.to_vec()),
+        "/lying.gif" => image("image/gif; x=y", PNG.to_vec()),
+        "/page" => image("text/html", PNG.to_vec()),
+        "/svg" => image("image/svg+xml", b"<svg/>".to_vec()),
+        "/none" => HttpResponse::Ok().insert_header(("Content-Type", "")).body(PNG),
+        "/text.png" => image("image/png", b"no image at all".to_vec()),
+        "/largest.png" => image("image/png", [PNG, &vec![0; LIMIT - PNG.len()]].concat()),
+        "/large.png" => image("image/png", [PNG, &vec![0; LIMIT]].concat()),
+        "/endless.png" => HttpResponse::Ok().content_type("image/png").streaming(
+            futures_util::stream::repeat_with(|| {
+                Ok::<_, actix_web::Error>(Bytes::from_static(&[0; 1 << 16]))
+            }),
+        ),
+        "/silent.png" => std::future::pending().await,
+        "/held.png" => {
+            desk.gate.acquire().await.unwrap().forget();
+            image("image/png", PNG.to_vec())
+        }
+        "/moved" => moved("/a.png".to_owned()),
+        "/loop" => moved("/loop".to_owned()),
+        "/to-literal" => moved(format!("http://127.0.0.1:{port}/a.png")),
+        "/to-localhost" => moved(format!("http://localhost:{port}/a.png")),
+        "/to-inner" => moved(format!("http://inner.example:{port}/a.png")),
+        "/to-file" => moved("file:///etc/passwd".to_owned()),
+        _ => HttpResponse::NotFound().content_type("image/png").body(PNG),
+    }
+}
+
+fn only_the_peer(ip: IpAddr) -> bool {
+    ip == IpAddr::from([127, 0, 0, 1])
+}
+
+fn event(image: &str) -> Value {
+    json!({"title": "x", "start_date": "2027-04-01", "end_date": "2027-04-01", "image": image})
+}
+
+#[actix_web::test]
+async fn fetched_image_is_stored_once_and_shown_from_here() {
+    let peer = Peer::start().await;
+    let app = peer.app().await;
+    let created = app.post("/events", &event(&peer.at("/a.png"))).await.expect(201);
+    let image = created.json["image"].clone();
+    let url = image["url"].as_str().unwrap().to_owned();
+    assert_eq!(
+        image,
+        json!({"url": url, "id": image["id"], "extension": "png", "width": 7, "height": 5, "filesize": PNG.len()})
+    );
+    assert!(url.starts_with(&app.server.url(&format!("/media/{}/", image["id"]))), "{url}");
+
+    let file = app.server.client().get(&url).send().await.unwrap();
+    assert_eq!(file.status(), 200);
+    for (name, value) in [("content-type", "image/png"), ("x-content-type-options", "nosniff")] {
+        assert_eq!(file.headers()[name], value);
+    }
+    assert_eq!(file.bytes().await.unwrap(), PNG);
+    let read = app.get(&format!("/events/{}", created.id())).await;
+    assert_eq!(read.json["json_ld"]["image"], url);
+
+    // The same address is not asked again; the same content lies in the same file.
+    app.post("/venues", &json!({"venue": "Hall", "image": peer.at("/a.png")})).await.expect(201);
+    assert_eq!(peer.asked(), 1);
+    app.post("/organizers", &json!({"organizer": "Ann", "image": peer.at("/b.png")}))
+        .await
+        .expect(201);
+    assert_eq!((peer.asked(), app.rows("images")), (2, 2));
+    assert_eq!(app.media_files(), 1);
+
+    // What an answer shows names the stored image.
+    let again = app.post("/events", &event(&url)).await.expect(201);
+    assert_eq!(again.json["image"]["id"], image["id"]);
+}
+
+#[actix_web::test]
+async fn inline_images_are_fetched_too() {
+    let peer = Peer::start().await;
+    let app = peer.app().await;
+    let mut body = event(&peer.at("/moved"));
+    body["venue"] = json!({"venue": "Hall", "image": peer.at("/a.png")});
+    body["organizer"] = json!([{"organizer": "Ann", "image": peer.at("/b.png")}]);
+    let created = app.post("/events", &body).await.expect(201).json;
+    for image in [&created["image"], &created["venue"]["image"], &created["organizer"][0]["image"]]
+    {
+        assert_eq!(image["width"], 7);
+    }
+    assert_eq!((app.rows("events"), app.rows("venues"), app.rows("images")), (1, 1, 3));
+}
+
+#[actix_web::test]
+async fn format_is_told_by_the_content() {
+    let peer = Peer::start().await;
+    let app = peer.app().await;
+    for path in ["/lying.gif", "/largest.png"] {
+        let created = app.post("/events", &event(&peer.at(path))).await.expect(201);
+        assert_eq!(created.json["image"]["extension"], "png", "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn what_is_no_image_of_the_public_web_is_refused() {
+    let peer = Peer::start().await;
+    let app = peer.app().await;
+    let before = app.rows("entities");
+    for (path, text) in [
+        ("/page", "image must be the address of a JPEG"),
+        ("/svg", "image must be the address of a JPEG"),
+        ("/none", "image must be the address of a JPEG"),
+        ("/text.png", "image must be the address of a JPEG"),
+        ("/large.png", "image must be the address of an image of at most 10 MiB"),
+        ("/endless.png", "image must be the address of an image of at most 10 MiB"),
+        ("/missing.png", "image must be an address that answers"),
+        ("/loop", "image must be an address that answers"),
+        ("/to-literal", "image must be an address that answers"),
+        ("/to-localhost", "image must be an address that answers"),
+        ("/to-inner", "image must be an address that answers"),
+        ("/to-file", "image must be an address that answers"),
+    ] {
+        let answer = app.post("/events", &event(&peer.at(path))).await.expect(400);
+        assert_eq!(answer.code(), "rest_invalid_param", "{path}");
+        let said = answer.json["data"]["params"]["image"].as_str().unwrap();
+        assert!(said.starts_with(text), "{path}: {said}");
+    }
+    for address in [
+        format!("http://127.0.0.1:{}/a.png", peer.port),
+        format!("http://localhost:{}/a.png", peer.port),
+        format!("http://inner.example:{}/a.png", peer.port),
+        "ftp://pictures.example/a.png".to_owned(),
+    ] {
+        app.post("/events", &event(&address)).await.expect(400);
+    }
+    assert_eq!((app.rows("entities"), app.rows("events"), app.media_files()), (before, 0, 0));
+}
+
+#[actix_web::test]
+async fn name_that_leads_inside_is_not_connected_to() {
+    let peer = Peer::start().await;
+    let app = peer.app_within(is_public, Duration::from_secs(60)).await;
+    let answer = app.post("/events", &event(&peer.at("/a.png"))).await.expect(400);
+    assert_eq!(answer.code(), "rest_invalid_param");
+    assert_eq!(peer.asked(), 0);
+}
+
+#[actix_web::test]
+async fn nothing_is_fetched_where_permissions_or_fields_are_refused() {
+    let peer = Peer::start().await;
+    let app = peer.app().await;
+    let good = event(&peer.at("/a.png"));
+    app.call("", "POST", "/events", &good).await.expect(401);
+    app.call("reader", "POST", "/events", &good).await.expect(403);
+    app.call("contributor", "POST", "/events", &good).await.expect(400);
+    let mut bad = good.clone();
+    bad["end_date"] = json!("never");
+    app.post("/events", &bad).await.expect(400);
+    let id = app.event(json!({})).await;
+    app.call("author", "PATCH", &format!("/events/{id}"), &good).await.expect(403);
+    assert_eq!(peer.asked(), 0);
+}
+
+#[actix_web::test]
+async fn write_fetches_ten_images_at_most() {
+    let peer = Peer::start().await;
+    let app = peer.app().await;
+    let hall = |number: usize| json!({"venue": format!("Hall {number}"), "image": peer.at(&format!("/a.png?{number}"))});
+    let mut body = event("");
+    body["venue"] = (0..11).map(hall).collect();
+    app.post("/events", &body).await.expect(400);
+    assert_eq!((peer.asked(), app.rows("venues")), (10, 0));
+    body["venue"] = (0..10).map(hall).collect();
+    app.post("/events", &body).await.expect(201);
+}
+
+#[actix_web::test]
+async fn others_write_while_an_image_is_awaited() {
+    let peer = Peer::start().await;
+    let app = peer.app().await;
+    let held = event(&peer.at("/held.png"));
+    let others = async {
+        while peer.asked() == 0 {
+            tokio::task::yield_now().await;
+        }
+        app.event(json!({"title": "meanwhile"})).await;
+        peer.desk.gate.add_permits(1);
+    };
+    let (held, ()) = futures_util::future::join(app.post("/events", &held), others).await;
+    assert_eq!(held.expect(201).json["image"]["width"], 7);
+}
+
+#[actix_web::test]
+async fn silent_peer_is_not_waited_for() {
+    let peer = Peer::start().await;
+    let app = peer.app_within(only_the_peer, Duration::from_millis(300)).await;
+    let answer = app.post("/events", &event(&peer.at("/silent.png"))).await.expect(400);
+    let said = answer.json["data"]["params"]["image"].as_str().unwrap();
+    assert!(said.starts_with("image must be an address that answers"), "{said}");
+}
+
+#[actix_web::test]
+async fn only_stored_files_are_served() {
+    let peer = Peer::start().await;
+    let app = peer.app().await;
+    let created = app.post("/events", &event(&peer.at("/a.png"))).await.expect(201);
+    let id = created.json["image"]["id"].as_i64().unwrap();
+    let url = created.json["image"]["url"].as_str().unwrap().to_owned();
+    let name = url.rsplit('/').next().unwrap();
+    for path in [
+        format!("/media/{id}/other.png"),
+        format!("/media/{}/{name}", id + 1),
+        format!("/media/{id}/..%2f{name}"),
+        format!("/media/{id}"),
+        format!("/media/99999999999999999999/{name}"),
+        "/media/x/y".to_owned(),
+    ] {
+        let answer = crate::support::send(app.server.get(&path)).await;
+        assert_eq!((answer.status, answer.code()), (404, "rest_no_route"), "{path}");
+    }
+}
