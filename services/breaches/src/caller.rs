@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use actix_web::HttpRequest;
 use auth::{Quota, QuotaId, Rate};
-use domain::DomainName;
+use domain::{DomainName, EmailAddress, Sha1Digest};
 use store::Db;
 
 use crate::config::Settings;
 use crate::error::Error;
-use crate::model::instant;
 use crate::model::plan::{self, Bucket, Operation, Plan};
+use crate::model::{AccountKey, instant};
 use crate::state::{Session, State, View};
+use crate::store::account::{self, AccountRow};
 use crate::store::caller::{self, Holder, Known};
 use crate::store::domain_control::{self, Control};
 
@@ -85,6 +86,26 @@ pub fn admit(session: &mut Session<'_>, view: &View, asked: &Asked) -> Result<Ca
         Some(kept) => kept.find(session.db, &digest, view.now)?,
         None => caller::find(session.db, &digest, view.now)?,
     };
+    admit_known(view, asked, known)
+}
+
+/// Steps 5 to 7 for a search by address. Where the key has to be asked for, the accounts with the
+/// key `wanted` come along: one round trip instead of two.
+fn admit_with_account(
+    session: &mut Session<'_>,
+    view: &View,
+    asked: &Asked,
+    wanted: AccountKey,
+) -> Result<(Caller, Option<Vec<AccountRow>>), Error> {
+    if session.kept.is_some() {
+        return Ok((admit(session, view, asked)?, None));
+    }
+    let digest = auth::digest(&asked.key);
+    let (known, rows) = caller::find_with_account(session.db, &digest, wanted, view.now)?;
+    Ok((admit_known(view, asked, known)?, rows))
+}
+
+fn admit_known(view: &View, asked: &Asked, known: Known) -> Result<Caller, Error> {
     match known {
         Known::Live(holder) => {
             view.state.keys().note_use(holder.key);
@@ -191,7 +212,56 @@ impl Caller {
     }
 }
 
+/// The address that a search is for.
+#[derive(Debug)]
+pub struct Sought {
+    /// The address.
+    pub address: EmailAddress,
+    /// Its digest.
+    pub digest: Sha1Digest,
+    /// Accounts with its key, where they were read already.
+    rows: Option<Vec<AccountRow>>,
+}
+
+impl Sought {
+    /// Its account.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub fn account(&mut self, db: &mut Db) -> Result<AccountRow, Error> {
+        let rows = match self.rows.take() {
+            Some(rows) => rows,
+            None => account::with_key(db, AccountKey::of(&self.digest))?,
+        };
+        account::pick(rows, &self.address).ok_or(Error::NotFound)
+    }
+}
+
 impl State {
+    /// Runs a keyed search by address: all checks and all reads in one hop. What is wrong with the
+    /// input is told where its turn is in the order of checks.
+    pub async fn keyed_search<I: Send + 'static, T: Send + 'static>(
+        &self,
+        asked: Asked,
+        input: Result<(EmailAddress, I), Error>,
+        work: impl FnOnce(&mut Db, &View, &Caller, Sought, I) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let view = self.view();
+        self.hop(true, move |mut session| {
+            let (address, input) = match input {
+                Ok(input) => input,
+                Err(error) => {
+                    return Err(admit(&mut session, &view, &asked).err().unwrap_or(error));
+                }
+            };
+            let digest = address.sha1();
+            let key = AccountKey::of(&digest);
+            let (caller, rows) = admit_with_account(&mut session, &view, &asked, key)?;
+            work(session.db, &view, &caller, Sought { address, digest, rows }, input)
+        })
+        .await
+    }
+
     /// Runs a keyed operation: all checks and all reads in one hop.
     pub async fn keyed<T: Send + 'static>(
         &self,

@@ -88,9 +88,18 @@ impl Snapshot {
     /// The breaches at some places as a JSON array.
     pub fn array(&self, places: &[usize], truncated: bool) -> String {
         let texts = if truncated { &self.short } else { &self.full };
-        let chosen: Vec<&str> =
-            places.iter().filter_map(|place| texts.get(*place)).map(String::as_str).collect();
-        format!("[{}]", chosen.join(","))
+        let chosen = || places.iter().filter_map(|place| texts.get(*place));
+        let size = chosen().map(|text| text.len() + 1).sum::<usize>();
+        let mut array = String::with_capacity(size + 2);
+        array.push('[');
+        for text in chosen() {
+            if array.len() > 1 {
+                array.push(',');
+            }
+            array.push_str(text);
+        }
+        array.push(']');
+        array
     }
 }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use super::report::Output;
 use crate::jobs::catalogue::{self, Options, Report};
-use crate::jobs::{Context, JobError, load};
+use crate::jobs::{Context, JobError, reading};
 
 /// The subcommand `catalogue`.
 #[derive(clap::Subcommand)]
@@ -29,7 +29,7 @@ impl CatalogueCommand {
     /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let Self::Import { file, deactivate_missing, dry_run, output } = self;
-        let entries = catalogue::read(load::open(&file)?.0)?;
+        let entries = catalogue::read(reading::open(&file)?.0)?;
         let (options, now) = (Options { deactivate_missing, dry_run }, context.clock.unix());
         let done = context.pools.write_blocking(|db| -> Result<Report, JobError> {
             catalogue::import(db, &entries, options, now)

@@ -9,6 +9,7 @@ use store::StoreError;
 use super::report::Output;
 use crate::jobs::{Context, accounts, pastes, purge, stealer_logs};
 use crate::model::instant;
+use crate::store::admin_event;
 use crate::store::job::{self, Job};
 
 /// The subcommand `job`.
@@ -57,7 +58,11 @@ impl JobCommand {
             Self::Resume { id, output } => resume(context, &get(context, id)?, output),
             Self::Cancel { id, output } => {
                 let now = context.clock.unix();
-                match context.pools.write_blocking(|db| job::cancel(db, id, now)) {
+                let cancelled = context.pools.write_blocking(|db| -> Result<(), StoreError> {
+                    job::cancel(db, id, now)?;
+                    admin_event::add(db, now, "job cancel", &format!("job {id}"), "")
+                });
+                match cancelled {
                     Err(StoreError::NotFound) => bail!("no job {id} is waiting or running"),
                     other => other?,
                 }

@@ -1,13 +1,92 @@
-//! What `keys` and `plans` of the shared crate need to know of this service.
+//! `keys` and `plans`: the commands of the shared crate with what they need to know of this service,
+//! a row in the trail for every change, and JSON where they print none.
+
+use std::process::ExitCode;
 
 use anyhow::Context as _;
-use auth::{Owners, PlanColumns};
+use auth::{KeysCommand, Owners, PlanColumns, PlansCommand};
 use domain::EmailAddress;
 use serde_json::{Value, json};
-use store::Db;
+use store::{Db, StoreError};
 
+use crate::jobs::Context;
 use crate::model::plan::{Family, Features};
-use crate::store::{plan_feature, subscriber};
+use crate::store::{admin_event, plan_feature, subscriber};
+
+/// The subcommand `keys`.
+#[derive(clap::Args)]
+pub struct Keys {
+    #[command(subcommand)]
+    command: KeysCommand,
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+impl Keys {
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let (mut event, mut revoked) = (None, None);
+        match &self.command {
+            KeysCommand::Issue { owner, .. } => event = Some(("keys issue", owner.clone())),
+            KeysCommand::Rotate { id, .. } => event = Some(("keys rotate", format!("key {id}"))),
+            KeysCommand::Revoke { id, .. } => {
+                event = Some(("keys revoke", format!("key {id}")));
+                revoked = Some(*id);
+            }
+            KeysCommand::List { .. } => {}
+        }
+        let done = self.command.run(&context.pools, &Subscribers, context.clock.unix())?;
+        note(context, event)?;
+        if let (Some(id), true) = (revoked, self.json) {
+            println!("{}", json!({ "id": id, "state": "revoked" }));
+        }
+        Ok(done)
+    }
+}
+
+/// The subcommand `plans`.
+#[derive(clap::Args)]
+pub struct Plans {
+    #[command(subcommand)]
+    command: PlansCommand<FeatureFlags>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+impl Plans {
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let event = match &self.command {
+            PlansCommand::Set { code, .. } => Some(("plans set", code.clone())),
+            PlansCommand::Hide { code, .. } => Some(("plans hide", code.clone())),
+            PlansCommand::List { .. } => None,
+        };
+        let changed = event.as_ref().map(|(_, code)| code.clone());
+        let done = self.command.run(&context.pools, &FeatureColumns)?;
+        note(context, event)?;
+        if let (Some(code), true) = (changed, self.json) {
+            println!("{}", plan_as_json(context, &code)?);
+        }
+        Ok(done)
+    }
+}
+
+/// A plan as `plans list` prints it.
+fn plan_as_json(context: &Context, code: &str) -> anyhow::Result<Value> {
+    let list = PlansCommand::<FeatureFlags>::List { json: true };
+    let mut text = Vec::new();
+    list.run_to(&context.pools, &FeatureColumns, &mut text)?;
+    let plans: Vec<Value> = serde_json::from_slice(&text)?;
+    Ok(plans.into_iter().find(|plan| plan["code"] == code).unwrap_or_default())
+}
+
+fn note(context: &Context, event: Option<(&str, String)>) -> Result<(), StoreError> {
+    let Some((action, subject)) = event else { return Ok(()) };
+    let now = context.clock.unix();
+    context.pools.write_blocking(|db| admin_event::add(db, now, action, &subject, ""))
+}
 
 /// Keys belong to subscribers; each has one live key.
 pub struct Subscribers;

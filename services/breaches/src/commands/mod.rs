@@ -45,11 +45,9 @@ enum Command {
     /// Bring the database up to date
     Migrate(setup::Migrate),
     /// API keys of subscribers
-    #[command(subcommand)]
-    Keys(auth::KeysCommand),
+    Keys(keys::Keys),
     /// Plans of subscriptions
-    #[command(subcommand)]
-    Plans(auth::PlansCommand<keys::FeatureFlags>),
+    Plans(keys::Plans),
     /// The breach catalogue
     #[command(subcommand)]
     Catalogue(catalogue::CatalogueCommand),
@@ -135,17 +133,17 @@ impl Arguments {
         Ok(context)
     }
 
-    fn serve(self) -> anyhow::Result<ExitCode> {
+    fn serve(mut self) -> anyhow::Result<ExitCode> {
+        setup::keep_plans(&mut self.store);
         let context = self.context()?;
         let state = State::new(context.pools, context.clock, context.settings)?;
         web::serve(&self.web, Breaches::new(state))
     }
 
     fn operate(self, context: Context) -> anyhow::Result<ExitCode> {
-        let now = context.clock.unix();
         match self.command {
-            Some(Command::Keys(command)) => command.run(&context.pools, &keys::Subscribers, now),
-            Some(Command::Plans(command)) => command.run(&context.pools, &keys::FeatureColumns),
+            Some(Command::Keys(command)) => command.run(&context),
+            Some(Command::Plans(command)) => command.run(&context),
             Some(Command::Catalogue(command)) => command.run(&context),
             Some(Command::Accounts(command)) => command.run(&context),
             Some(Command::Pastes(command)) => command.run(&context),

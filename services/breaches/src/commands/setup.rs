@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use serde_json::json;
 use store::StoreSettings;
 
 use super::report::Output;
@@ -15,6 +16,8 @@ pub struct Migrate {
     /// Partitions of the account tables when PostgreSQL makes them: 16, 64 or 256
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = partitions)]
     partitions: u16,
+    #[command(flatten)]
+    output: Output,
 }
 
 fn partitions(text: &str) -> Result<u16, String> {
@@ -29,17 +32,41 @@ impl Migrate {
     pub fn run(&self, store: &StoreSettings, data_dir: &Path) -> anyhow::Result<ExitCode> {
         let migrations = [&auth::MIGRATIONS, &crate::store::MIGRATIONS];
         let mut store = store.clone();
-        if let Some(url) = store.database_url.as_mut().filter(|url| url.starts_with("postgres")) {
-            let joint = if url.contains('?') { '&' } else { '?' };
-            let setting = format!("{joint}options=-c%20breaches.partitions%3D{}", self.partitions);
-            url.push_str(&setting);
-        }
+        set_for_sessions(&mut store, &format!("breaches.partitions={}", self.partitions));
         let applied = store.migrate(data_dir, INFO.name, &migrations)?;
-        for version in &applied {
-            println!("{version}");
-        }
         eprintln!("{} migrations applied", applied.len());
-        Ok(ExitCode::SUCCESS)
+        self.output.list(&applied, String::clone)
+    }
+}
+
+/// Has every session of a PostgreSQL database begin with a setting.
+fn set_for_sessions(store: &mut StoreSettings, setting: &str) {
+    if let Some(url) = store.database_url.as_mut().filter(|url| url.starts_with("postgres")) {
+        *url = with_setting(url, setting);
+    }
+}
+
+/// A URL with one more setting in front of the options that it has.
+fn with_setting(url: &str, setting: &str) -> String {
+    let setting = format!("options=-c%20{}", setting.replace('=', "%3D"));
+    match url.split_once("options=") {
+        Some((before, after)) if after.is_empty() || after.starts_with('&') => {
+            format!("{before}{setting}{after}")
+        }
+        Some((before, after)) => format!("{before}{setting}%20{after}"),
+        None if url.contains('?') => format!("{url}&{setting}"),
+        None => format!("{url}?{setting}"),
+    }
+}
+
+/// Has PostgreSQL keep one plan for each prepared statement of `serve`.
+///
+/// It would plan lookups in partitioned tables anew each time, which takes longer than they do; jobs
+/// read in ways that are better planned for their values. A URL with options of its own, were they
+/// empty, keeps those: a pooler in front of the server may refuse others.
+pub fn keep_plans(store: &mut StoreSettings) {
+    if !store.database_url.as_ref().is_some_and(|url| url.contains("options=")) {
+        set_for_sessions(store, "plan_cache_mode=force_generic_plan");
     }
 }
 
@@ -52,17 +79,21 @@ pub struct SeedTest {
     /// Lets entries of a loaded catalogue play the parts of the fixtures
     #[arg(long)]
     use_catalogue: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 impl SeedTest {
     /// Makes or removes the test accounts.
     pub fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
-        if self.remove {
+        let state = if self.remove {
             seed::remove_test(context)?;
+            "removed"
         } else {
             seed::seed_test(context, self.use_catalogue)?;
-        }
-        Ok(ExitCode::SUCCESS)
+            "made"
+        };
+        self.output.say(&json!({ "test_accounts": state }), format!("test accounts {state}"))
     }
 }
 
@@ -78,9 +109,10 @@ impl Doctor {
     pub fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let found = doctor::examine(context)?;
         let text = format!(
-            "{} breaches, {} accounts, {} stealer pairs, {} pastes, {} opt-outs\n\
+            "schema {}: {} breaches, {} accounts, {} stealer pairs, {} pastes, {} opt-outs\n\
              of {} accounts sampled: {} with a wrong key, {} with orphan ids, {} with an unsorted \
              list, {} opted out",
+            found.schema_version.as_deref().unwrap_or("unknown"),
             found.breaches,
             found.accounts,
             found.stealer_pairs,
@@ -94,5 +126,33 @@ impl Doctor {
         );
         self.output.say(&found, text)?;
         Ok(if found.is_sound() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_added_to_the_options_of_a_url() {
+        for (url, expected) in [
+            ("postgres://h/d", "postgres://h/d?options=-c%20a%3D1"),
+            ("postgres://h/d?x=y", "postgres://h/d?x=y&options=-c%20a%3D1"),
+            ("postgres://h/d?options=&x=y", "postgres://h/d?options=-c%20a%3D1&x=y"),
+            ("postgres://h/d?options=-cb%3D2", "postgres://h/d?options=-c%20a%3D1%20-cb%3D2"),
+        ] {
+            assert_eq!(with_setting(url, "a=1"), expected);
+        }
+    }
+
+    #[test]
+    fn plans_are_kept_unless_the_url_has_options() {
+        for (url, changed) in
+            [("postgres://h/d", true), ("postgres://h/d?options=", false), ("sqlite://x.db", false)]
+        {
+            let mut store = StoreSettings { database_url: Some(url.into()), ..Default::default() };
+            keep_plans(&mut store);
+            assert_eq!(store.database_url.as_deref() != Some(url), changed, "{url}");
+        }
     }
 }

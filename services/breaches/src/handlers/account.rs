@@ -1,16 +1,15 @@
 //! Breaches of an address.
 
-use actix_web::http::header::ContentType;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
 
 use super::input::{Query, Segment};
+use super::json;
 use crate::caller::Asked;
 use crate::error::Error;
 use crate::model::Breach;
 use crate::model::plan::Operation;
 use crate::state::State;
-use crate::store::account;
 use crate::wire::{AccountBreach, ErrorBody};
 
 /// Which breaches of an account are wanted, and how.
@@ -68,14 +67,13 @@ pub async fn breached_account(
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
     let asked = Asked::read(&request, state.settings(), Operation::BreachedAccount, "")?;
-    let (segment, query) = (Segment::of(&request), request.query_string().to_owned());
+    let address = Segment::of(&request).email();
+    let input = address.and_then(|address| Ok((address, Wanted::parse(request.query_string())?)));
     let body = state
-        .keyed(asked, move |db, view, caller| {
-            let address = segment.email()?;
-            let wanted = Wanted::parse(&query)?;
-            caller.check_scope(view, address.domain())?;
-            let row = account::find(db, &address)?.ok_or(Error::NotFound)?;
-            if view.opt_out(db, &address.sha1())?.is_some() {
+        .keyed_search(asked, input, |db, view, caller, mut sought, wanted| {
+            caller.check_scope(view, sought.address.domain())?;
+            let row = sought.account(db)?;
+            if view.opt_out(db, &sought.digest)?.is_some() {
                 return Err(Error::NotFound);
             }
             let catalogue = &view.snapshot.catalogue;
@@ -86,5 +84,5 @@ pub async fn breached_account(
             Ok(view.snapshot.array(&places, wanted.truncated))
         })
         .await?;
-    Ok(HttpResponse::Ok().content_type(ContentType::json()).body(body))
+    Ok(json(body))
 }

@@ -27,8 +27,8 @@ use crate::wire::{Breach, ErrorBody};
         (status = 304, description = "Not changed since the answer that the client has"),
         (status = 400, description = "A query value breaks a rule", body = ErrorBody, example = json!({"statusCode": 400, "message": "The value of IsSpamList must be true or false."})),
         (status = 403, description = "No user agent", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied due to missing user-agent."})),
-        (status = 429, description = "The operator's limit per client address is exceeded", body = ErrorBody),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
+        (status = 429, description = "The operator's limit per client address is exceeded", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
+        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
     )
 )]
 #[get("/api/v3/breaches")]
@@ -63,10 +63,10 @@ fn spam_list(query: &Query) -> Result<Option<bool>, Error> {
     responses(
         (status = 200, description = "The breach", body = Breach),
         (status = 304, description = "Not changed since the answer that the client has"),
-        (status = 403, description = "No user agent", body = ErrorBody),
+        (status = 403, description = "No user agent", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied due to missing user-agent."})),
         (status = 404, description = "No listed breach has this name; the body is empty"),
-        (status = 429, description = "The operator's limit per client address is exceeded", body = ErrorBody),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
+        (status = 429, description = "The operator's limit per client address is exceeded", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
+        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
     )
 )]
 #[get("/api/v3/breach/{name}")]
@@ -88,10 +88,10 @@ pub async fn breach(request: HttpRequest, state: Data<State>) -> Result<HttpResp
     responses(
         (status = 200, description = "The breach", body = Breach),
         (status = 304, description = "Not changed since the answer that the client has"),
-        (status = 403, description = "No user agent", body = ErrorBody),
+        (status = 403, description = "No user agent", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied due to missing user-agent."})),
         (status = 404, description = "The catalogue is empty; the body is empty"),
-        (status = 429, description = "The operator's limit per client address is exceeded", body = ErrorBody),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
+        (status = 429, description = "The operator's limit per client address is exceeded", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
+        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
     )
 )]
 #[get("/api/v3/latestBreach")]
@@ -115,9 +115,9 @@ pub async fn latest_breach(
     responses(
         (status = 200, description = "The classes", body = [String], example = json!(["Email addresses", "Passwords"])),
         (status = 304, description = "Not changed since the answer that the client has"),
-        (status = 403, description = "No user agent", body = ErrorBody),
-        (status = 429, description = "The operator's limit per client address is exceeded", body = ErrorBody),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
+        (status = 403, description = "No user agent", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied due to missing user-agent."})),
+        (status = 429, description = "The operator's limit per client address is exceeded", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
+        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
     )
 )]
 #[get("/api/v3/dataClasses")]

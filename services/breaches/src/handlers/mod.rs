@@ -9,3 +9,13 @@ pub mod stealer_log;
 pub mod subscription;
 
 mod input;
+
+use actix_web::HttpResponse;
+use actix_web::body::MessageBody;
+use actix_web::http::header::{CONTENT_TYPE, HeaderValue};
+
+/// An answer that is JSON already.
+fn json(body: impl MessageBody + 'static) -> HttpResponse {
+    let json = HeaderValue::from_static("application/json");
+    HttpResponse::Ok().insert_header((CONTENT_TYPE, json)).body(body)
+}

@@ -6,13 +6,14 @@ use domain::{DomainName, Sha1Digest};
 use store::Db;
 
 use super::input::Segment;
+use super::json;
 use crate::caller::{Asked, Caller};
 use crate::error::Error;
 use crate::model::plan::Operation;
 use crate::model::{Breach, EmailPrefix};
 use crate::state::{State, View};
 use crate::store::account::{self, AccountRow};
-use crate::wire::{ErrorBody, RangeEntry};
+use crate::wire::{ErrorBody, HashSuffix, RangeEntry};
 
 /// Breaches by hash prefix
 ///
@@ -29,10 +30,10 @@ use crate::wire::{ErrorBody, RangeEntry};
     responses(
         (status = 200, description = "The addresses with this prefix, by suffix; may be empty", body = [RangeEntry]),
         (status = 400, description = "The prefix breaks a rule", body = ErrorBody, example = json!({"statusCode": 400, "message": "The hash prefix must be exactly 6 hexadecimal characters."})),
-        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody),
-        (status = 403, description = "No user agent, or the subscription does not cover the request", body = ErrorBody),
-        (status = 429, description = "The rate limit is exceeded; `retry-after` has the seconds", body = ErrorBody),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
+        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody, example = json!({"statusCode": 401, "message": "Access denied due to missing breach-api-key."})),
+        (status = 403, description = "No user agent, or the subscription does not cover the request", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied, the subscription does not include this resource."})),
+        (status = 429, description = "The rate limit is exceeded; `retry-after` has the seconds", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
+        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
     )
 )]
 #[get("/api/v3/breachedaccount/range/{prefix}")]
@@ -42,7 +43,7 @@ pub async fn breached_account_range(
 ) -> Result<HttpResponse, Error> {
     let asked = Asked::read(&request, state.settings(), Operation::BreachedAccountRange, "")?;
     let segment = Segment::of(&request);
-    let entries = state
+    let body = state
         .keyed(asked, move |db, view, caller| {
             let prefix = EmailPrefix::parse(segment.text()).ok_or(Error::Prefix)?;
             let (low, high) = prefix.keys();
@@ -50,20 +51,20 @@ pub async fn breached_account_range(
             for row in account::range(db, low, high)? {
                 entries.extend(entry(db, view, caller, &row)?);
             }
-            entries.sort_by(|a: &RangeEntry, b| a.hash_suffix.cmp(&b.hash_suffix));
-            Ok(entries)
+            entries.sort_unstable();
+            serde_json::to_vec(&entries).map_err(|error| Error::Internal(error.to_string()))
         })
         .await?;
-    Ok(HttpResponse::Ok().json(entries))
+    Ok(json(body))
 }
 
 /// What the answer says of an account, if anything.
-fn entry(
+fn entry<'v>(
     db: &mut Db,
-    view: &View,
+    view: &'v View,
     caller: &Caller,
     row: &AccountRow,
-) -> Result<Option<RangeEntry>, Error> {
+) -> Result<Option<RangeEntry<'v>>, Error> {
     let websites = view.snapshot.catalogue.names(&row.breaches, Breach::shown_for_address);
     if websites.is_empty() || (caller.subscriber.is_none() && !is_test(view, row)) {
         return Ok(None);
@@ -72,8 +73,7 @@ fn entry(
     if view.opt_outs.may_hold(row.key()) && view.opt_out(db, &digest)?.is_some() {
         return Ok(None);
     }
-    let hash_suffix = digest.to_string().split_off(6);
-    Ok(Some(RangeEntry { hash_suffix, websites: websites.into_iter().map(Into::into).collect() }))
+    Ok(Some(RangeEntry { hash_suffix: HashSuffix::of(&digest), websites }))
 }
 
 fn is_test(view: &View, row: &AccountRow) -> bool {

@@ -2,16 +2,16 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
-use domain::Sha1Digest;
+use domain::{DomainName, Sha1Digest};
 use store::{Db, StoreError};
 
 use super::input::Segment;
-use crate::caller::Asked;
+use crate::caller::{Asked, Caller};
 use crate::error::Error;
 use crate::model::plan::Operation;
 use crate::model::{AccountKey, Breach, OptOut, address_text};
 use crate::state::{State, View};
-use crate::store::{account, stealer_log};
+use crate::store::stealer_log::{self, Pair};
 use crate::wire::{ErrorBody, Map};
 
 /// Websites of a captured address
@@ -26,24 +26,23 @@ use crate::wire::{ErrorBody, Map};
     params(("email" = String, Path, description = "Address; trimmed, any letter case", example = "stealer-log@breach-integration-tests.example")),
     responses(
         (status = 200, description = "The domains of the websites, alphabetical", body = [String], example = json!(["shop.breach-integration-tests.example"])),
-        (status = 400, description = "The address breaks a rule", body = ErrorBody),
-        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody),
-        (status = 403, description = "The domain is not verified, or the subscription does not cover the request", body = ErrorBody),
+        (status = 400, description = "The address breaks a rule", body = ErrorBody, example = json!({"statusCode": 400, "message": "The email address is not in an acceptable format."})),
+        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody, example = json!({"statusCode": 401, "message": "Access denied due to missing breach-api-key."})),
+        (status = 403, description = "The domain is not verified, or the subscription does not cover the request", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied, the domain has not been verified by this subscription."})),
         (status = 404, description = "No entry; the body is empty"),
-        (status = 429, description = "The rate limit is exceeded; `retry-after` has the seconds", body = ErrorBody),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
+        (status = 429, description = "The rate limit is exceeded; `retry-after` has the seconds", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
+        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
     )
 )]
 #[get("/api/v3/stealerLogsByEmail/{email}")]
 pub async fn by_email(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, Error> {
     let asked = Asked::read(&request, state.settings(), Operation::StealerLogsByEmail, "")?;
-    let segment = Segment::of(&request);
+    let input = Segment::of(&request).email().map(|address| (address, ()));
     let websites = state
-        .keyed(asked, move |db, view, caller| {
-            let address = segment.email()?;
-            caller.check_control(db, view, address.domain())?;
-            let row = account::find(db, &address)?.ok_or(Error::NotFound)?;
-            if view.opt_out(db, &address.sha1())? == Some(OptOut::Breaches) {
+        .keyed_search(asked, input, |db, view, caller, mut sought, ()| {
+            caller.check_control(db, view, sought.address.domain())?;
+            let row = sought.account(db)?;
+            if view.opt_out(db, &sought.digest)? == Some(OptOut::Breaches) {
                 return Err(Error::NotFound);
             }
             let pairs = stealer_log::websites(db, (row.k, row.seq))?;
@@ -51,10 +50,7 @@ pub async fn by_email(request: HttpRequest, state: Data<State>) -> Result<HttpRe
             Ok(sorted(shown.map(|(website, _)| website).collect()))
         })
         .await?;
-    if websites.is_empty() {
-        return Err(Error::NotFound);
-    }
-    Ok(HttpResponse::Ok().json(websites))
+    answer(&websites, websites.is_empty())
 }
 
 /// Addresses captured at a website
@@ -69,12 +65,12 @@ pub async fn by_email(request: HttpRequest, state: Data<State>) -> Result<HttpRe
     params(("domain" = String, Path, description = "Verified domain of the website", example = "shop.breach-integration-tests.example")),
     responses(
         (status = 200, description = "The addresses, alphabetical", body = [String], example = json!(["stealer-log@breach-integration-tests.example"])),
-        (status = 400, description = "The domain breaks a rule", body = ErrorBody),
-        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody),
-        (status = 403, description = "The domain is not verified, or the subscription does not cover the request", body = ErrorBody),
+        (status = 400, description = "The domain breaks a rule", body = ErrorBody, example = json!({"statusCode": 400, "message": "The domain name is not valid."})),
+        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody, example = json!({"statusCode": 401, "message": "Access denied due to missing breach-api-key."})),
+        (status = 403, description = "The domain is not verified, or the subscription does not cover the request", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied, the domain has not been verified by this subscription."})),
         (status = 404, description = "No entry; the body is empty"),
-        (status = 429, description = "The limit of domain-based stealer-log operations is exceeded", body = ErrorBody),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
+        (status = 429, description = "The limit of domain-based stealer-log operations is exceeded", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
+        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
     )
 )]
 #[get("/api/v3/stealerLogsByWebsiteDomain/{domain}")]
@@ -87,22 +83,13 @@ pub async fn by_website_domain(
     let segment = Segment::of(&request);
     let addresses = state
         .keyed(asked, move |db, view, caller| {
+            let address = |pair: &Pair| address_text::full_text(&pair.local, &pair.domain);
             let domain = segment.domain()?;
-            caller.check_control(db, view, &domain)?;
-            let mut addresses = Vec::new();
-            for pair in stealer_log::at_website(db, domain.as_str())? {
-                let address = address_text::full_text(&pair.local, &pair.domain);
-                if is_shown(view, pair.breach) && is_kept(db, view, pair.k, &address)? {
-                    addresses.push(address);
-                }
-            }
-            Ok(sorted(addresses))
+            let pairs = shown(db, view, caller, &domain, stealer_log::at_website, address)?;
+            Ok(sorted(pairs.iter().map(address).collect()))
         })
         .await?;
-    if addresses.is_empty() {
-        return Err(Error::NotFound);
-    }
-    Ok(HttpResponse::Ok().json(addresses))
+    answer(&addresses, addresses.is_empty())
 }
 
 /// Captured addresses of a mail domain
@@ -117,12 +104,12 @@ pub async fn by_website_domain(
     params(("domain" = String, Path, description = "Verified domain of the addresses", example = "breach-integration-tests.example")),
     responses(
         (status = 200, description = "Domains of websites by alias, both alphabetical", body = Map, example = json!({"stealer-log": ["shop.breach-integration-tests.example"]})),
-        (status = 400, description = "The domain breaks a rule", body = ErrorBody),
-        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody),
-        (status = 403, description = "The domain is not verified, or the subscription does not cover the request", body = ErrorBody),
+        (status = 400, description = "The domain breaks a rule", body = ErrorBody, example = json!({"statusCode": 400, "message": "The domain name is not valid."})),
+        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody, example = json!({"statusCode": 401, "message": "Access denied due to missing breach-api-key."})),
+        (status = 403, description = "The domain is not verified, or the subscription does not cover the request", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied, the domain has not been verified by this subscription."})),
         (status = 404, description = "No entry; the body is empty"),
-        (status = 429, description = "The limit of domain-based stealer-log operations is exceeded", body = ErrorBody),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody),
+        (status = 429, description = "The limit of domain-based stealer-log operations is exceeded", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
+        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
     )
 )]
 #[get("/api/v3/stealerLogsByEmailDomain/{domain}")]
@@ -136,23 +123,39 @@ pub async fn by_email_domain(
     let websites = state
         .keyed(asked, move |db, view, caller| {
             let domain = segment.domain()?;
-            caller.check_control(db, view, &domain)?;
+            let address = |pair: &Pair| address_text::full_text(&pair.local, domain.as_str());
             let mut websites = Map::new();
-            for pair in stealer_log::at_domain(db, domain.as_str())? {
-                let address = address_text::full_text(&pair.local, domain.as_str());
-                if is_shown(view, pair.breach) && is_kept(db, view, pair.k, &address)? {
-                    let alias = address_text::alias(&pair.local).to_owned();
-                    websites.entry(alias).or_default().push(pair.domain);
-                }
+            for pair in shown(db, view, caller, &domain, stealer_log::at_domain, address)? {
+                let alias = address_text::alias(&pair.local).to_owned();
+                websites.entry(alias).or_default().push(pair.domain);
             }
-            Ok(websites)
+            Ok(websites.into_iter().map(|(alias, list)| (alias, sorted(list))).collect::<Map>())
         })
         .await?;
-    if websites.is_empty() {
-        return Err(Error::NotFound);
+    answer(&websites, websites.is_empty())
+}
+
+/// The pairs of a domain that the caller, who must control it, may see.
+fn shown(
+    db: &mut Db,
+    view: &View,
+    caller: &Caller,
+    domain: &DomainName,
+    read: fn(&mut Db, &str) -> Result<Vec<Pair>, StoreError>,
+    address: impl Fn(&Pair) -> String,
+) -> Result<Vec<Pair>, Error> {
+    caller.check_control(db, view, domain)?;
+    let mut pairs = Vec::new();
+    for pair in read(db, domain.as_str())? {
+        if is_shown(view, pair.breach) && is_kept(db, view, pair.k, &address(&pair))? {
+            pairs.push(pair);
+        }
     }
-    let websites: Map = websites.into_iter().map(|(alias, list)| (alias, sorted(list))).collect();
-    Ok(HttpResponse::Ok().json(websites))
+    Ok(pairs)
+}
+
+fn answer(found: &impl serde::Serialize, is_empty: bool) -> Result<HttpResponse, Error> {
+    if is_empty { Err(Error::NotFound) } else { Ok(HttpResponse::Ok().json(found)) }
 }
 
 /// Whether the breach that brought a pair may be told.

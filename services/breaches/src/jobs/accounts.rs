@@ -6,8 +6,9 @@ use domain::EmailAddress;
 use store::Db;
 
 use super::addresses::{self, Format, Reason};
-use super::load::{self, DomainIds, Excluded, Outcome, Record, Running, Tally};
-use super::progress::Progress;
+use super::domain_ids::DomainIds;
+use super::load::{self, Excluded, Outcome, Record, Running, Tally};
+use super::reading::Reading;
 use super::sorter::{Merge, Sorter};
 use super::{Context, JobError};
 use crate::model::{AccountKey, Breach};
@@ -50,7 +51,7 @@ fn run(
     running: &Running,
 ) -> Result<Outcome, JobError> {
     let mut tally = Tally::default();
-    let merge = sort(context, wish, &mut tally)?;
+    let merge = sort(context, wish, running.id, &mut tally)?;
     let (counts, skips) = (tally.counts, tally.skips());
     context.pools.write_blocking(|db| job::set_input(db, running.id, counts, &skips))?;
     let mut linker = Linker::new(context, breach.id);
@@ -72,13 +73,12 @@ pub fn sorting_budget(context: &Context) -> usize {
     (context.settings.load_memory_mb << 20) / SORTING.1 * SORTING.0
 }
 
-fn sort(context: &Context, wish: &Wish, tally: &mut Tally) -> Result<Merge, JobError> {
+fn sort(context: &Context, wish: &Wish, job: i64, tally: &mut Tally) -> Result<Merge, JobError> {
     let folder = context.settings.temporary_folder();
     let spilled = || JobError::file(format!("a temporary file in {}", folder.display()));
     let mut sorter = Sorter::new(folder.clone(), sorting_budget(context));
     for path in &wish.files {
-        let (input, size, bytes) = load::open(path)?;
-        let mut progress = Progress::begin("reading", "bytes", size);
+        let (input, mut reading) = Reading::open(context, job, path)?;
         addresses::read(input, &wish.format, &mut |line, found| {
             match found.and_then(|text| EmailAddress::parse(text).map_err(|_| Reason::Address)) {
                 Ok(address) => {
@@ -88,13 +88,10 @@ fn sort(context: &Context, wish: &Wish, tally: &mut Tally) -> Result<Merge, JobE
                 }
                 Err(reason) => tally.skip(line, reason),
             }
-            if tally.counts.read & 0x3FFF == 0 {
-                progress.tell(load::position(&bytes), tally.counts.accepted, tally.counts.skipped);
-            }
-            Ok(())
+            reading.tell_now_and_then(tally.counts).map_err(std::io::Error::other)
         })
         .map_err(JobError::file(path.display().to_string()))?;
-        progress.end();
+        reading.end();
     }
     sorter.finish().map_err(spilled())
 }
@@ -114,7 +111,7 @@ impl Linker {
     }
 
     /// Links the addresses of a batch, which are distinct; returns how many were not linked before.
-    pub fn link(&mut self, db: &mut Db, batch: &[Record]) -> Result<i64, JobError> {
+    pub fn link(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError> {
         let linked = self.try_link(db, batch);
         if linked.is_err() {
             self.domains.forget();
@@ -122,14 +119,15 @@ impl Linker {
         linked
     }
 
-    fn try_link(&mut self, db: &mut Db, batch: &[Record]) -> Result<i64, JobError> {
+    fn try_link(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError> {
         self.excluded.refresh(db)?;
-        self.domains.learn(db, batch.iter().map(|record| load::split_text(&record.text).1))?;
+        let ids =
+            self.domains.of(db, batch.iter().map(|record| load::split_text(record.text).1))?;
         let mut new = Vec::with_capacity(batch.len());
-        for Record { k, text } in batch {
-            if !self.excluded.holds(db, *k, text)? {
+        for (&Record { k, text }, domain_id) in batch.iter().zip(ids) {
+            if !self.excluded.holds(db, k, text)? {
                 let (local, domain) = load::split_text(text);
-                new.push(NewAccount { k: *k, domain, domain_id: self.domains.get(domain)?, local });
+                new.push(NewAccount { k, domain, domain_id, local });
             }
         }
         let added = account_write::link(db, &new, self.breach)?;

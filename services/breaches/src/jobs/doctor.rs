@@ -6,7 +6,7 @@ use store::{Db, StoreError};
 use super::{Context, JobError};
 use crate::model::{AccountKey, Catalogue, id_list};
 use crate::store::account::{self, AccountRow};
-use crate::store::{breach, opt_out, paste, stealer_log};
+use crate::store::{breach, meta, opt_out, paste, stealer_log};
 
 /// Accounts that are hashed again.
 const SAMPLE: usize = 1_000;
@@ -14,6 +14,8 @@ const SAMPLE: usize = 1_000;
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Findings {
+    /// Version of the last migration.
+    pub schema_version: Option<String>,
     /// Breaches in the catalogue.
     pub breaches: usize,
     /// Accounts.
@@ -49,6 +51,7 @@ pub fn examine(context: &Context) -> Result<Findings, JobError> {
     let db = &mut db;
     let catalogue = breach::catalogue(db)?;
     let mut findings = Findings {
+        schema_version: meta::schema_version(db)?,
         breaches: catalogue.all().len(),
         accounts: account::count(db)?,
         stealer_pairs: stealer_log::count(db)?,

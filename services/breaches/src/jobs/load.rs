@@ -1,30 +1,30 @@
 //! What all loads share: jobs that go on after a crash, skipped rows, batches in key order.
 
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::borrow::Cow;
+use std::path::PathBuf;
 
+use diesel::connection::SimpleConnection;
 use domain::{EmailAddress, Sha1Digest};
 use store::{Db, StoreError, transaction};
 
 use super::addresses::Reason;
-use super::progress::{Counting, Progress};
+use super::progress::Progress;
 use super::sorter::Merge;
 use super::{Context, JobError, fingerprint};
 use crate::model::{AccountKey, OptOut, address_text};
 use crate::store::job::{self, Counts};
+use crate::store::meta;
 use crate::store::opt_out::OptOuts;
-use crate::store::{mail_domain, meta};
 
-/// Records of one transaction.
+/// Records of one transaction, at least; PostgreSQL gets no more.
 const BATCH: usize = 5_000;
+/// Records of one SQLite transaction for each MiB of memory. Each transaction writes the pages of the
+/// index by domain anew that it touched, nearly as many for a small batch as for a large one.
+const BATCH_PER_MIB: usize = 512;
+/// No SQLite transaction takes more: other writers wait for it.
+const LARGEST_BATCH: usize = 131_072;
 /// Skipped rows whose line and reason are kept.
 const KEPT_SKIPS: usize = 1_000;
-/// Domains whose ids are kept in memory.
-const KEPT_DOMAINS: usize = 400_000;
 
 /// How a load ended.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -125,38 +125,56 @@ pub fn noted<T>(
     result
 }
 
-/// An open input, its size, which is 0 where nobody knows it, and the bytes read so far.
-pub type Input = (Box<dyn Read>, u64, Arc<AtomicU64>);
-
-/// Opens a file, or standard input for `-`; tells its size and counts what is read.
-pub fn open(path: &Path) -> Result<Input, JobError> {
-    let bytes = Arc::new(AtomicU64::new(0));
-    if path.as_os_str() == "-" {
-        let input = Counting::new(io::stdin(), Arc::clone(&bytes));
-        return Ok((Box::new(input), 0, bytes));
-    }
-    let file = File::open(path).map_err(JobError::file(path.display().to_string()))?;
-    let size = file.metadata().map_or(0, |about| about.len());
-    Ok((Box::new(Counting::new(file, Arc::clone(&bytes))), size, bytes))
-}
-
-/// Bytes read so far.
-pub fn position(bytes: &AtomicU64) -> u64 {
-    bytes.load(Ordering::Relaxed)
-}
-
 /// A sorted record: the key of an account and the text that the load put there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'b> {
     /// Key of the account.
     pub k: i64,
     /// Text.
-    pub text: String,
+    pub text: &'b str,
+}
+
+/// Records with their texts in one piece of memory.
+#[derive(Debug, Default)]
+struct Batch {
+    texts: Vec<u8>,
+    /// Keys, and where their texts end.
+    ends: Vec<(i64, usize)>,
+}
+
+impl Batch {
+    fn push(&mut self, k: i64, text: &[u8]) {
+        self.texts.extend_from_slice(text);
+        self.ends.push((k, self.texts.len()));
+    }
+
+    fn clear(&mut self) {
+        self.texts.clear();
+        self.ends.clear();
+    }
+
+    fn last_key(&self) -> Option<i64> {
+        self.ends.last().map(|(k, _)| *k)
+    }
+
+    fn records(&self) -> Result<Vec<Record<'_>>, StoreError> {
+        let texts = std::str::from_utf8(&self.texts).map_err(StoreError::broken)?;
+        let mut start = 0;
+        let records = self.ends.iter().map(|&(k, end)| {
+            let text = texts.get(start..end).unwrap_or_default();
+            start = end;
+            Record { k, text }
+        });
+        Ok(records.collect())
+    }
 }
 
 /// The text under which an address is sorted: local part as stored, `@`, domain as A-labels.
-pub fn sorted_text(address: &EmailAddress) -> String {
-    format!("{}@{}", address_text::stored_local(address), address.domain())
+pub fn sorted_text(address: &EmailAddress) -> Cow<'_, str> {
+    match address_text::stored_local(address) {
+        Cow::Borrowed(_) => Cow::Borrowed(address.as_str()),
+        Cow::Owned(local) => Cow::Owned(format!("{local}@{}", address.domain())),
+    }
 }
 
 /// Local part as stored and domain of [`sorted_text`].
@@ -172,24 +190,25 @@ pub fn walk(
     running: &Running,
     mut merge: Merge,
     tally: &Tally,
-    mut apply: impl FnMut(&mut Db, &[Record]) -> Result<i64, JobError>,
+    mut apply: impl FnMut(&mut Db, &[Record<'_>]) -> Result<i64, JobError>,
 ) -> Result<(), JobError> {
     let spilled = || JobError::file("a temporary file");
-    let mut db = context.pools.connect()?;
+    let mut db = connect(context)?;
+    let size = make_room(&mut db, context, merge.is_in_memory())?;
     let total = u64::try_from(tally.counts.accepted).unwrap_or(0);
     let mut progress = Progress::begin("loading", "accounts", total);
-    let mut batch: Vec<Record> = Vec::with_capacity(BATCH + 8);
+    let mut batch = Batch::default();
     let mut done = 0;
     loop {
         let next = merge.next_record().map_err(spilled())?;
-        let complete = match (&next, batch.last()) {
-            (Some((key, _)), Some(last)) => batch.len() >= BATCH && last.k != *key,
-            (None, _) => true,
+        let complete = match (&next, batch.last_key()) {
+            (Some((key, _)), Some(last)) => batch.ends.len() >= size && last != *key,
+            (None, last) => last.is_some(),
             (_, None) => false,
         };
-        if complete && !batch.is_empty() {
+        if complete {
             commit(context, running.id, &mut db, &batch, &mut apply)?;
-            done += batch.len() as u64;
+            done += batch.ends.len() as u64;
             progress.tell(done, tally.counts.accepted, tally.counts.skipped);
             batch.clear();
         }
@@ -197,62 +216,52 @@ pub fn walk(
         if running.after.is_some_and(|after| k <= after) {
             continue;
         }
-        let text = String::from_utf8_lossy(text).into_owned();
-        batch.push(Record { k, text });
+        batch.push(k, text);
     }
     progress.end();
     Ok(())
+}
+
+/// Opens a connection for a load.
+///
+/// All its statements find their rows by an index. PostgreSQL would scan tables that were empty when
+/// it first planned a statement, and go on so while the load fills them.
+pub fn connect(context: &Context) -> Result<Db, StoreError> {
+    let mut db = context.pools.connect()?;
+    if let Db::Pg(conn) = &mut db {
+        conn.batch_execute("SET enable_seqscan = off")?;
+    }
+    Ok(db)
+}
+
+/// Prepares the connection of a sorted load, and tells how many records a transaction takes.
+///
+/// The pages that a load changes lie all over the index by domain: SQLite gets as much of the load's
+/// memory as sorting leaves, in place of a map of the file, which nobody could bound.
+fn make_room(db: &mut Db, context: &Context, sorted_in_memory: bool) -> Result<usize, StoreError> {
+    let Db::Sqlite(conn) = db else { return Ok(BATCH) };
+    let mib = context.settings.load_memory_mb;
+    let share = if sorted_in_memory { 2 } else { 6 };
+    let kib = (mib * 1_024 / 10 * share).max(2_048);
+    conn.batch_execute(&format!("PRAGMA mmap_size = 0; PRAGMA cache_size = -{kib}"))?;
+    Ok((mib * BATCH_PER_MIB).clamp(BATCH, LARGEST_BATCH))
 }
 
 fn commit(
     context: &Context,
     id: i64,
     db: &mut Db,
-    batch: &[Record],
-    apply: &mut impl FnMut(&mut Db, &[Record]) -> Result<i64, JobError>,
+    batch: &Batch,
+    apply: &mut impl FnMut(&mut Db, &[Record<'_>]) -> Result<i64, JobError>,
 ) -> Result<(), JobError> {
-    let Some(last) = batch.last() else { return Ok(()) };
-    let cursor = last.k.to_le_bytes();
+    let Some(last) = batch.last_key() else { return Ok(()) };
+    let (cursor, records) = (last.to_le_bytes(), batch.records()?);
     let now = context.clock.unix();
     transaction(db, |db| {
         meta::lock_accounts(db)?;
-        let added = apply(db, batch)?;
+        let added = apply(db, &records)?;
         if job::advance(db, id, &cursor, added, now)? { Ok(()) } else { Err(JobError::Cancelled) }
     })
-}
-
-/// Ids of domains, most of them from memory.
-#[derive(Debug, Default)]
-pub struct DomainIds {
-    known: HashMap<String, i32>,
-}
-
-impl DomainIds {
-    /// Makes the ids of some domains known; new domains are filed.
-    pub fn learn<'a>(
-        &mut self,
-        db: &mut Db,
-        names: impl Iterator<Item = &'a str>,
-    ) -> Result<(), StoreError> {
-        let mut unknown: Vec<&str> = names.filter(|name| !self.known.contains_key(*name)).collect();
-        unknown.sort_unstable();
-        unknown.dedup();
-        if self.known.len() + unknown.len() > KEPT_DOMAINS {
-            self.known.clear();
-        }
-        self.known.extend(mail_domain::ids(db, &unknown)?);
-        Ok(())
-    }
-
-    /// Forgets everything, for a transaction that filed domains was rolled back.
-    pub fn forget(&mut self) {
-        self.known.clear();
-    }
-
-    /// The id of a domain that was made known.
-    pub fn get(&self, name: &str) -> Result<i32, StoreError> {
-        self.known.get(name).copied().ok_or(StoreError::NotFound)
-    }
 }
 
 /// The opt-outs as a load sees them: read again whenever they changed.

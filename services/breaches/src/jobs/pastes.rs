@@ -10,7 +10,7 @@ use store::{Db, transaction};
 use super::addresses::Reason;
 use super::lines::{Line, Lines};
 use super::load::{self, Excluded, Outcome, Running, Tally};
-use super::progress::Progress;
+use super::reading::Reading;
 use super::{Context, JobError};
 use crate::model::{AccountKey, instant, paste as rules};
 use crate::store::{account_write, admin_event, job, meta, paste};
@@ -51,12 +51,11 @@ pub fn load(context: &Context, wish: &Wish) -> Result<Outcome, JobError> {
 }
 
 fn run(context: &Context, wish: &Wish, running: &Running) -> Result<Outcome, JobError> {
-    let (input, size, bytes) = load::open(&wish.file)?;
+    let (input, mut reading) = Reading::open(context, running.id, &wish.file)?;
     let mut lines = Lines::new(BufReader::with_capacity(1 << 20, input));
     let mut tally = Tally::default();
-    let mut progress = Progress::begin("reading", "bytes", size);
     let mut excluded = Excluded::new(context.settings.optout_memory_max);
-    let mut db = context.pools.connect()?;
+    let mut db = load::connect(context)?;
     let mut batch = Vec::with_capacity(BATCH);
     let unreadable = || JobError::file(wish.file.display().to_string());
     while let Some((number, line)) = lines.next_line().map_err(unreadable())? {
@@ -72,11 +71,11 @@ fn run(context: &Context, wish: &Wish, running: &Running) -> Result<Outcome, Job
         }
         if batch.len() == BATCH {
             commit(context, running.id, &mut db, &mut excluded, &mut batch)?;
-            progress.tell(load::position(&bytes), tally.counts.accepted, tally.counts.skipped);
+            reading.tell(tally.counts)?;
         }
     }
     commit(context, running.id, &mut db, &mut excluded, &mut batch)?;
-    progress.end();
+    reading.end();
     finish(context, running.id, tally)
 }
 

@@ -1,5 +1,8 @@
 //! Sorting more records than memory holds: sorted runs on disk, merged as they are read.
 
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::PathBuf;
@@ -57,9 +60,13 @@ impl Sorter {
 
     fn sort(&mut self) {
         let texts = &self.texts;
-        self.entries.sort_unstable_by(|a, b| {
-            a.key.cmp(&b.key).then_with(|| text_at(texts, a.at).cmp(text_at(texts, b.at)))
-        });
+        // Keys are hashes and nearly always differ: sorting by them alone touches no text.
+        self.entries.sort_unstable_by_key(|entry| entry.key);
+        for same_key in self.entries.chunk_by_mut(|a, b| a.key == b.key) {
+            if same_key.len() > 1 {
+                same_key.sort_unstable_by_key(|entry| text_at(texts, entry.at));
+            }
+        }
         self.entries
             .dedup_by(|a, b| a.key == b.key && text_at(texts, a.at) == text_at(texts, b.at));
     }
@@ -145,40 +152,64 @@ struct Head {
     run: Run,
 }
 
+impl Ord for Head {
+    /// The least record is the greatest head: a heap gives the greatest first.
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.key, &other.text).cmp(&(self.key, &self.text))
+    }
+}
+
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Head {}
+
 /// Records by key, then by text, each once.
 pub struct Merge {
-    heads: Vec<Head>,
+    heads: BinaryHeap<Head>,
     last: Option<(i64, Vec<u8>)>,
+    in_memory: bool,
 }
 
 impl Merge {
     fn new(runs: Vec<Run>) -> io::Result<Self> {
-        let mut heads = Vec::with_capacity(runs.len());
+        let mut heads = BinaryHeap::with_capacity(runs.len());
+        let in_memory = runs.iter().any(|run| matches!(run, Run::Memory(_)));
         for mut run in runs {
             let mut text = Vec::new();
             if let Some(key) = run.read(&mut text)? {
                 heads.push(Head { key, text, run });
             }
         }
-        Ok(Self { heads, last: None })
+        Ok(Self { heads, last: None, in_memory })
+    }
+
+    /// Whether the records lie in memory rather than on disk.
+    pub fn is_in_memory(&self) -> bool {
+        self.in_memory
     }
 
     /// The next record.
     pub fn next_record(&mut self) -> io::Result<Option<(i64, &[u8])>> {
         loop {
-            let least = (0..self.heads.len()).min_by(|a, b| {
-                let (a, b) = (&self.heads[*a], &self.heads[*b]);
-                a.key.cmp(&b.key).then_with(|| a.text.cmp(&b.text))
-            });
-            let Some(least) = least else { return Ok(None) };
-            let head = &mut self.heads[least];
+            let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
             let (key, text) = self.last.get_or_insert_with(|| (head.key ^ 1, Vec::new()));
             let repeated = *key == head.key && *text == head.text;
             *key = head.key;
             std::mem::swap(text, &mut head.text);
-            match head.run.read(&mut head.text)? {
-                Some(next) => head.key = next,
-                None => drop(self.heads.swap_remove(least)),
+            let Head { key, text, run } = &mut *head;
+            match run.read(text)? {
+                Some(next) => *key = next,
+                None => drop(PeekMut::pop(head)),
             }
             if !repeated {
                 break;

@@ -9,9 +9,10 @@ use store::{Db, StoreError};
 
 use super::accounts::{self, Linker};
 use super::addresses::{self, Column, Reason};
+use super::domain_ids::DomainIds;
 use super::lines::{Line, Lines};
-use super::load::{self, DomainIds, Outcome, Record, Running, Tally};
-use super::progress::Progress;
+use super::load::{self, Outcome, Record, Running, Tally};
+use super::reading::Reading;
 use super::sorter::{Merge, Sorter};
 use super::{Context, JobError};
 use crate::model::{AccountKey, Breach, website};
@@ -63,7 +64,7 @@ fn run(
     running: &Running,
 ) -> Result<Outcome, JobError> {
     let mut tally = Tally::default();
-    let merge = sort(context, wish, &mut tally)?;
+    let merge = sort(context, wish, running.id, &mut tally)?;
     let (counts, skips, now) = (tally.counts, tally.skips(), context.clock.unix());
     context.pools.write_blocking(|db| job::set_input(db, running.id, counts, &skips))?;
     let mut linker = Linker::new(context, breach.id);
@@ -93,11 +94,10 @@ fn run(
     })
 }
 
-fn sort(context: &Context, wish: &Wish, tally: &mut Tally) -> Result<Merge, JobError> {
+fn sort(context: &Context, wish: &Wish, job: i64, tally: &mut Tally) -> Result<Merge, JobError> {
     let folder = context.settings.temporary_folder();
     let mut sorter = Sorter::new(folder, accounts::sorting_budget(context));
-    let (input, size, bytes) = load::open(&wish.file)?;
-    let mut progress = Progress::begin("reading", "bytes", size);
+    let (input, mut reading) = Reading::open(context, job, &wish.file)?;
     let unreadable = || JobError::file(wish.file.display().to_string());
     read(input, &mut |line, row| {
         match row.and_then(|(email, site)| parsed(email, site)) {
@@ -109,13 +109,10 @@ fn sort(context: &Context, wish: &Wish, tally: &mut Tally) -> Result<Merge, JobE
             }
             Err(reason) => tally.skip(line, reason),
         }
-        if tally.counts.read & 0x3FFF == 0 {
-            progress.tell(load::position(&bytes), tally.counts.accepted, tally.counts.skipped);
-        }
-        Ok(())
+        reading.tell_now_and_then(tally.counts).map_err(std::io::Error::other)
     })
     .map_err(unreadable())?;
-    progress.end();
+    reading.end();
     sorter.finish().map_err(unreadable())
 }
 
@@ -195,26 +192,25 @@ fn link(
     breach: u16,
     linker: &mut Linker,
     websites: &mut DomainIds,
-    batch: &[Record],
+    batch: &[Record<'_>],
 ) -> Result<i64, JobError> {
-    let mut people: Vec<Record> = Vec::new();
+    let mut people: Vec<Record<'_>> = Vec::new();
     let mut pairs: Vec<(&str, &str)> = Vec::new();
-    for group in batch.chunk_by(|a, b| parts(&a.text).0 == parts(&b.text).0) {
+    for group in batch.chunk_by(|a, b| parts(a.text).0 == parts(b.text).0) {
         let Some(first) = group.first() else { continue };
-        let (address, site) = parts(&first.text);
+        let (address, site) = parts(first.text);
         let own = group.len() == 1 && site == load::split_text(address).1;
         if !(own && wish.drop_self) {
-            people.push(Record { k: first.k, text: address.to_owned() });
-            pairs.extend(group.iter().map(|record| parts(&record.text)));
+            people.push(Record { k: first.k, text: address });
+            pairs.extend(group.iter().map(|record| parts(record.text)));
         }
     }
     linker.link(db, &people)?;
-    websites.learn(db, pairs.iter().map(|(_, site)| *site))?;
+    let ids = websites.of(db, pairs.iter().map(|(_, site)| *site))?;
     let mut new = Vec::with_capacity(pairs.len());
-    for (address, site) in pairs {
+    for ((address, _), website_id) in pairs.into_iter().zip(ids) {
         // Addresses that must not be stored have no row, and so no pair.
         if let Some(row) = account_write::place(db, address)? {
-            let website_id = websites.get(site)?;
             new.push(NewPair { k: row.0, seq: row.1, website_id, breach_id: i32::from(breach) });
         }
     }

@@ -3,7 +3,7 @@
 use diesel::dsl::auto_type;
 use diesel::prelude::*;
 use domain::EmailAddress;
-use store::{Db, StoreError};
+use store::{Db, StoreError, on_backend};
 
 use super::schema::{account, mail_domain};
 use crate::model::{AccountKey, address_text};
@@ -53,13 +53,20 @@ pub fn by_key(k: i64) -> _ {
 }
 
 /// The accounts whose keys lie between two keys.
+///
+/// The domain is looked up for each row rather than joined: a plan that does not know the keys, as
+/// PostgreSQL keeps for a prepared statement, takes the range for large and would read all domains.
 #[auto_type]
 pub fn by_range(low: i64, high: i64) -> _ {
-    account::table.inner_join(mail_domain::table).filter(account::k.between(low, high)).select((
+    account::table.filter(account::k.between(low, high)).select((
         account::k,
         account::seq,
         account::local,
-        mail_domain::name,
+        mail_domain::table
+            .filter(mail_domain::id.eq(account::domain_id))
+            .select(mail_domain::name)
+            .single_value()
+            .assume_not_null(),
         account::breaches,
     ))
 }
@@ -77,8 +84,13 @@ pub fn by_domain(domain_id: i32) -> _ {
 
 /// The account of an address.
 pub fn find(db: &mut Db, address: &EmailAddress) -> Result<Option<AccountRow>, StoreError> {
-    let rows = by_key(AccountKey::of(&address.sha1()).0).load::<AccountRow>(db)?;
+    let rows = with_key(db, AccountKey::of(&address.sha1()))?;
     Ok(pick(rows, address))
+}
+
+/// The accounts with a key.
+pub fn with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, StoreError> {
+    Ok(on_backend!(db, conn => by_key(key.0).load(conn))?)
 }
 
 /// The row of `address` among those with its key.
@@ -92,7 +104,7 @@ pub fn range(
     low: AccountKey,
     high: AccountKey,
 ) -> Result<Vec<AccountRow>, StoreError> {
-    Ok(by_range(low.0, high.0).load(db)?)
+    Ok(on_backend!(db, conn => by_range(low.0, high.0).load(conn))?)
 }
 
 /// The accounts exactly at a domain.

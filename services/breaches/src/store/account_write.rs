@@ -11,7 +11,7 @@ use super::schema::{account, mail_domain, paste_account, stealer_log};
 use crate::model::{AccountKey, address_text, id_list};
 
 /// Rows of one statement; a constant, so that the statement is prepared once.
-const GROUP: usize = 50;
+const GROUP: usize = 100;
 
 /// An account that a load brings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,7 +191,7 @@ pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), StoreError> {
 pub fn place(db: &mut Db, sorted_text: &str) -> Result<Option<(i64, i16)>, StoreError> {
     let (local, domain) = sorted_text.rsplit_once('@').unwrap_or((sorted_text, ""));
     let digest = Sha1Digest::of(address_text::full_text(local, domain));
-    let rows = super::account::by_key(AccountKey::of(&digest).0).load::<AccountRow>(db)?;
+    let rows = super::account::with_key(db, AccountKey::of(&digest))?;
     let own = rows.into_iter().find(|row| row.local == local && row.domain == domain);
     Ok(own.map(|row| (row.k, row.seq)))
 }

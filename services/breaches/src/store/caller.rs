@@ -8,10 +8,12 @@ use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment};
 use diesel::sql_types::BigInt;
 use diesel::sqlite::Sqlite;
-use store::{Db, StoreError};
+use store::{Db, StoreError, on_backend};
 
+use super::account::AccountRow;
 use super::plan_feature::{FeatureRow, features};
-use super::schema::{api_key, plan, plan_feature, subscriber, subscription};
+use super::schema::{account, api_key, mail_domain, plan, plan_feature, subscriber, subscription};
+use crate::model::AccountKey;
 use crate::model::plan::Plan;
 
 /// A key on file and the subscription that pays for it.
@@ -50,9 +52,9 @@ struct Row {
     features: Option<FeatureRow>,
 }
 
-/// The key with a digest, its subscriber, subscription and plan.
+/// Keys with subscriber, subscription and plan.
 #[auto_type]
-fn by_digest<'a>(digest: &'a [u8]) -> _ {
+fn holders() -> _ {
     api_key::table
         .left_join(subscriber::table.on(subscriber::email.eq(api_key::owner)))
         .left_join(
@@ -64,35 +66,84 @@ fn by_digest<'a>(digest: &'a [u8]) -> _ {
             plan_feature::table
                 .on(plan_feature::plan_code.nullable().eq(subscription::plan_code.nullable())),
         )
+}
+
+/// The columns of [`Row`].
+#[auto_type]
+fn columns() -> _ {
+    (
+        api_key::id,
+        api_key::expires_at,
+        api_key::revoked_at,
+        subscriber::id.nullable(),
+        subscription::until.nullable(),
+        plan::name.nullable(),
+        plan::per_minute.nullable(),
+        (
+            plan_feature::plan_code,
+            plan_feature::family,
+            plan_feature::kanon_cost,
+            plan_feature::max_domain_size,
+            plan_feature::max_domains,
+            plan_feature::stealer_logs,
+            plan_feature::bulk_domain_add,
+            plan_feature::auto_subdomain,
+            plan_feature::customer_domains,
+            plan_feature::kanon,
+            plan_feature::description,
+        )
+            .nullable(),
+    )
+}
+
+/// The key with a digest, and who holds it.
+#[auto_type]
+fn by_digest<'a>(digest: &'a [u8]) -> _ {
+    holders().filter(api_key::digest.eq(digest)).select(columns())
+}
+
+/// The key with a digest, who holds it, and the accounts with a key of theirs.
+#[auto_type]
+pub fn with_account<'a>(digest: &'a [u8], k: i64) -> _ {
+    holders()
+        .left_join(account::table.on(account::k.eq(k)))
+        .left_join(
+            mail_domain::table.on(mail_domain::id.nullable().eq(account::domain_id.nullable())),
+        )
         .filter(api_key::digest.eq(digest))
         .select((
-            api_key::id,
-            api_key::expires_at,
-            api_key::revoked_at,
-            subscriber::id.nullable(),
-            subscription::until.nullable(),
-            plan::name.nullable(),
-            plan::per_minute.nullable(),
-            (
-                plan_feature::plan_code,
-                plan_feature::family,
-                plan_feature::kanon_cost,
-                plan_feature::max_domain_size,
-                plan_feature::max_domains,
-                plan_feature::stealer_logs,
-                plan_feature::bulk_domain_add,
-                plan_feature::auto_subdomain,
-                plan_feature::customer_domains,
-                plan_feature::kanon,
-                plan_feature::description,
-            )
+            columns(),
+            (account::k, account::seq, account::local, mail_domain::name, account::breaches)
                 .nullable(),
         ))
 }
 
 /// Looks a key up by its digest.
 pub fn find(db: &mut Db, digest: &[u8], now: i64) -> Result<Known, StoreError> {
-    let row: Option<Row> = by_digest(digest).first(db).optional()?;
+    let row = on_backend!(db, conn => by_digest(digest).first(conn)).optional()?;
+    known(row, now)
+}
+
+/// Looks a key up by its digest and, in the same round trip, the accounts with key `k`; they are
+/// none, not even an empty list, where nothing is known of the key.
+pub fn find_with_account(
+    db: &mut Db,
+    digest: &[u8],
+    k: AccountKey,
+    now: i64,
+) -> Result<(Known, Option<Vec<AccountRow>>), StoreError> {
+    let rows: Vec<(Row, Option<AccountRow>)> =
+        on_backend!(db, conn => with_account(digest, k.0).load(conn))?;
+    let (mut key, mut accounts) = (None, Vec::new());
+    for (row, account) in rows {
+        key = Some(row);
+        accounts.extend(account);
+    }
+    let accounts = key.is_some().then_some(accounts);
+    Ok((known(key, now)?, accounts))
+}
+
+fn known(row: Option<Row>, now: i64) -> Result<Known, StoreError> {
     let Some(row) = row else { return Ok(Known::Unknown) };
     let ended = row.revoked_at.is_some() || row.expires_at.is_some_and(|end| end <= now);
     let (false, Some(subscriber)) = (ended, row.subscriber) else { return Ok(Known::Dead) };

@@ -107,6 +107,19 @@ pub fn set_input(db: &mut Db, id: i64, counts: Counts, skips: &str) -> Result<()
     Ok(())
 }
 
+/// Notes how much of its input a job has read so far.
+pub fn set_counts(db: &mut Db, id: i64, counts: Counts, now: i64) -> Result<(), StoreError> {
+    diesel::update(job::table.find(id))
+        .set((
+            job::read.eq(counts.read),
+            job::accepted.eq(counts.accepted),
+            job::skipped.eq(counts.skipped),
+            job::updated_at.eq(now),
+        ))
+        .execute(db)?;
+    Ok(())
+}
+
 /// Moves a running job on; false when somebody cancelled it.
 pub fn advance(
     db: &mut Db,

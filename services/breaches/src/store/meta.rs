@@ -71,6 +71,18 @@ pub fn bump_opt_out(db: &mut Db) -> Result<(), StoreError> {
     set(db, OPTOUT_VERSION, version + 1)
 }
 
+diesel::table! {
+    __diesel_schema_migrations (version) {
+        version -> Text,
+    }
+}
+
+/// The version of the last migration.
+pub fn schema_version(db: &mut Db) -> Result<Option<String>, StoreError> {
+    use __diesel_schema_migrations::dsl::{__diesel_schema_migrations as migrations, version};
+    Ok(migrations.select(version).order(version.desc()).first(db).optional()?)
+}
+
 /// Makes this transaction the only one that changes accounts, catalogue or opt-outs.
 ///
 /// Packed lists are read, changed and written back; two loads at once would lose ids. SQLite has

@@ -11,5 +11,5 @@ pub use breach::{AccountBreach, Breach};
 pub use domain::{Map, SubscribedDomain};
 pub use error::ErrorBody;
 pub use paste::Paste;
-pub use range::RangeEntry;
+pub use range::{HashSuffix, RangeEntry};
 pub use subscription::SubscriptionStatus;

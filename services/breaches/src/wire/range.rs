@@ -1,17 +1,55 @@
 //! Answers of the search by hash prefix.
 
-use serde::Serialize;
+use domain::Sha1Digest;
+use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
 /// An address with the asked prefix.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(rename_all = "camelCase")]
-pub struct RangeEntry {
+pub struct RangeEntry<'c> {
     /// The 34 characters of the SHA-1 behind the prefix, upper-case.
-    #[schema(pattern = "^[0-9A-F]{34}$", example = "22FFBB50B11B0EFD307BE358624A26EE00")]
-    pub hash_suffix: String,
+    #[schema(value_type = String, pattern = "^[0-9A-F]{34}$", example = "22FFBB50B11B0EFD307BE358624A26EE00")]
+    pub hash_suffix: HashSuffix,
     /// Names of the breaches, in byte order.
     #[schema(example = json!(["Acmegram"]))]
-    pub websites: Vec<String>,
+    #[schema(value_type = Vec<String>)]
+    pub websites: Vec<&'c str>,
+}
+
+/// What of an address's SHA-1 stands behind its first six characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HashSuffix([u8; 17]);
+
+impl HashSuffix {
+    /// The suffix of a digest.
+    pub fn of(digest: &Sha1Digest) -> Self {
+        let mut suffix = [0; 17];
+        suffix.copy_from_slice(&digest.0[3..]);
+        Self(suffix)
+    }
+}
+
+impl Serialize for HashSuffix {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+        let mut text = [0; 34];
+        for (pair, byte) in text.as_chunks_mut::<2>().0.iter_mut().zip(self.0) {
+            *pair = [byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]);
+        }
+        serializer.serialize_str(std::str::from_utf8(&text).map_err(serde::ser::Error::custom)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suffix_is_the_rest_of_the_digest() {
+        let digest = Sha1Digest::of("test@example.com");
+        let text = serde_json::to_string(&HashSuffix::of(&digest)).unwrap();
+        assert_eq!(text, format!("\"{}\"", &digest.to_string()[6..]));
+    }
 }

@@ -35,6 +35,16 @@ fn every_operation_is_documented_with_its_answers() {
             assert!(operation["responses"]["200"].is_object());
             assert!(operation["responses"]["403"].is_object());
             assert!(operation["summary"].is_string());
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                let body = &response["content"]["application/json"];
+                if status != "200" && body.is_object() {
+                    assert_eq!(body["example"]["statusCode"].to_string(), *status, "{operation}");
+                }
+            }
+            let is_keyed = operation["security"].is_array();
+            for status in ["429", "503"].iter().chain(is_keyed.then_some(&"401")) {
+                assert!(operation["responses"][status].is_object(), "{status} in {operation}");
+            }
             found.push(operation["operationId"].as_str().unwrap().to_owned());
         }
     }

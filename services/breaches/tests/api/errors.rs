@@ -152,8 +152,16 @@ async fn an_ended_subscription_is_403_except_for_its_status() {
 }
 
 #[actix_web::test]
-async fn invalid_domains_and_prefixes_are_400() {
+async fn invalid_addresses_domains_and_prefixes_are_400() {
     let app = App::start().await;
+    let expected = failure(400, "The email address is not in an acceptable format.");
+    for operation in ["breachedaccount", "pasteaccount", "stealerlogsbyemail"] {
+        for address in ["", "%20", "a", "@b.example", "a@b", "%FF@b.example"] {
+            let response = app.get_with(ZERO, &format!("/api/v3/{operation}/{address}")).await;
+            assert_eq!(response.headers()["content-type"], "application/json");
+            assert_eq!(answer(response).await, expected, "{operation} {address}");
+        }
+    }
     let expected = failure(400, "The domain name is not valid.");
     for operation in ["breacheddomain", "stealerlogsbyemaildomain", "stealerlogsbywebsitedomain"] {
         for domain in ["", "localhost", "a@b.example", "192.0.2.1", "a_b.example", "a.example:80"] {
@@ -175,9 +183,17 @@ async fn keyed_answers_are_private_and_closed_to_browsers() {
         (ACCOUNT.to_owned(), 200),
         (format!("/api/v3/breachedaccount/nobody@{TEST}"), 404),
         ("/api/v3/breachedaccount/".to_owned(), 400),
+        ("/api/v3/breachedaccount/range/abcdef".to_owned(), 200),
+        (format!("/api/v3/breacheddomain/{TEST}"), 200),
+        ("/api/v3/subscribeddomains".to_owned(), 200),
+        (format!("/api/v3/stealerlogsbyemail/stealer-log@{TEST}"), 200),
+        (format!("/api/v3/stealerlogsbywebsitedomain/shop.{TEST}"), 200),
+        (format!("/api/v3/stealerlogsbyemaildomain/{TEST}"), 200),
+        (format!("/api/v3/pasteaccount/account-exists@{TEST}"), 200),
+        ("/api/v3/subscription/status".to_owned(), 200),
     ] {
         let response = app.get_with(ZERO, &path).await;
-        assert_eq!(response.status(), status);
+        assert_eq!(response.status(), status, "{path}");
         assert_eq!(response.headers()["cache-control"], "private, no-store");
         assert!(response.headers().get("access-control-allow-origin").is_none());
         assert_eq!(response.headers().contains_key("link"), status == 200);

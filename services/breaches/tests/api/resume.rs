@@ -1,8 +1,15 @@
 //! Loads that are killed and go on.
 
+use std::collections::hash_map::RandomState;
+use std::fs::File;
+use std::hash::{BuildHasher, Hasher};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use breaches::store::{account, breach, job};
+use diesel::prelude::*;
 use serde_json::json;
 use store::Pools;
 use testkit::{Database, Folder};
@@ -16,7 +23,10 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let bench = Self { database: Database::new(), folder: Folder::new() };
-        let entries = json!([crate::app::entry("Alpha"), crate::app::entry("Beta")]).to_string();
+        let mut logs = crate::app::entry("Logs");
+        logs["IsStealerLog"] = json!(true);
+        let entries =
+            json!([crate::app::entry("Alpha"), crate::app::entry("Beta"), logs]).to_string();
         let file = bench.folder.write("catalogue.json", entries);
         let status = bench.command(&["migrate"]).status().unwrap();
         assert!(status.success());
@@ -32,12 +42,14 @@ impl Bench {
             .env("DATABASE_URL", self.database.url())
             .env("DATA_DIR", self.folder.path())
             .env("SEED_TEST_DATA", "false")
+            // The least: small batches, and sorted runs on disk.
+            .env("LOAD_MEMORY_MB", "0")
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         command
     }
 
-    fn load(&self, breach: &str, file: &std::path::Path) -> Command {
+    fn load(&self, breach: &str, file: &Path) -> Command {
         let mut command = self.command(&["accounts", "load", "--breach", breach]);
         command.arg(file);
         command
@@ -55,30 +67,125 @@ impl Bench {
             })
             .unwrap()
     }
+
+    /// Every pair of account and website.
+    fn pairs(&self) -> Vec<(i64, i16, String)> {
+        use breaches::store::schema::{mail_domain, stealer_log};
+        let query = stealer_log::table
+            .inner_join(mail_domain::table.on(mail_domain::id.eq(stealer_log::website_id)))
+            .select((stealer_log::k, stealer_log::seq, mail_domain::name))
+            .order((stealer_log::k, stealer_log::seq, mail_domain::name));
+        let read = |db: &mut store::Db| -> Result<_, store::StoreError> { Ok(query.load(db)?) };
+        self.pools().read_blocking(read).unwrap()
+    }
+
+    /// Every account with a paste.
+    fn pastes(&self) -> Vec<(i64, i16, String, i64)> {
+        use breaches::store::schema::{paste, paste_account};
+        let query = paste_account::table
+            .inner_join(paste::table)
+            .select((paste_account::k, paste_account::seq, paste::paste_id, paste::email_count))
+            .order((paste_account::k, paste_account::seq, paste::paste_id));
+        let read = |db: &mut store::Db| -> Result<_, store::StoreError> { Ok(query.load(db)?) };
+        self.pools().read_blocking(read).unwrap()
+    }
 }
 
-/// Kills a load as soon as it has committed `batches`, or lets it end when it was faster.
-fn kill_after(mut child: Child, pools: &Pools, batches: i64) -> bool {
-    loop {
-        if child.try_wait().unwrap().is_some() {
-            return false;
+/// What a load is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    /// Not at its input yet.
+    Starting,
+    /// Reads its input, and sorts what does not fit into memory.
+    Reading,
+    /// Merges, and has committed nothing since it was started.
+    Merging,
+    /// Has committed a batch.
+    Inserting,
+}
+
+/// A load that runs, and what its job had added before.
+struct Watched {
+    child: Child,
+    input: PathBuf,
+    before: i64,
+    read: bool,
+}
+
+impl Watched {
+    fn start(bench: &Bench, arguments: &[&str], input: &Path) -> Self {
+        let before = added(&bench.pools(), input);
+        let child = bench.command(arguments).arg(input).spawn().unwrap();
+        let input = input.canonicalize().unwrap();
+        Self { child, input, before, read: false }
+    }
+
+    /// The phase; none at the end.
+    fn phase(&mut self, pools: &Pools) -> Option<Phase> {
+        if self.child.try_wait().unwrap().is_some() {
+            return None;
         }
-        let added = pools
-            .read_blocking(|db| -> Result<i64, store::StoreError> {
-                Ok(job::all(db)?.first().map_or(0, |job| job.added))
-            })
-            .unwrap();
-        if added >= batches * 5_000 {
-            child.kill().unwrap();
-            child.wait().unwrap();
-            return true;
+        if added(pools, &self.input) > self.before {
+            return Some(Phase::Inserting);
+        }
+        let files =
+            std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).into_iter().flatten();
+        let reads = files
+            .flatten()
+            .any(|file| std::fs::read_link(file.path()).is_ok_and(|target| target == self.input));
+        self.read |= reads;
+        Some(match (reads, self.read) {
+            (true, _) => Phase::Reading,
+            (false, true) => Phase::Merging,
+            (false, false) => Phase::Starting,
+        })
+    }
+
+    /// Kills the load at a random moment of a phase, and tells in which one it was caught; none when
+    /// it had ended before.
+    fn kill_in(mut self, wanted: Phase, longest: Duration, pools: &Pools) -> Option<Phase> {
+        while self.phase(pools)? < wanted {}
+        std::thread::sleep(longest.mul_f64(f64::from(random(1_000)) / 1_000.0));
+        let caught = self.phase(pools)?;
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        Some(caught)
+    }
+}
+
+/// Links that the newest job on a file added.
+fn added(pools: &Pools, file: &Path) -> i64 {
+    let name = file.file_name().unwrap().to_str().unwrap();
+    let jobs = pools.read_blocking(job::all).unwrap();
+    jobs.iter().find(|job| job.params.contains(name)).map_or(0, |job| job.added)
+}
+
+/// A number below `end`.
+fn random(end: u32) -> u32 {
+    let seed = RandomState::new().build_hasher().finish();
+    u32::try_from(seed % u64::from(end)).unwrap()
+}
+
+/// Kills a load at random moments of every phase, `LOAD_KILL_ROUNDS` (2) times each, then lets it
+/// end; tells how often it was caught in which phase.
+fn kill_again_and_again(bench: &Bench, arguments: &[&str], file: &Path) -> Vec<Phase> {
+    let rounds = std::env::var("LOAD_KILL_ROUNDS").ok().and_then(|text| text.parse().ok());
+    let pools = bench.pools();
+    let mut caught = Vec::new();
+    for phase in [Phase::Starting, Phase::Reading, Phase::Merging, Phase::Inserting] {
+        // The first kill comes at the beginning of the phase, the others anywhere behind it.
+        for round in 0..rounds.unwrap_or(2) {
+            let longest = Duration::from_millis(if round == 0 { 0 } else { 150 });
+            caught.extend(Watched::start(bench, arguments, file).kill_in(phase, longest, &pools));
         }
     }
+    assert!(bench.command(arguments).arg(file).status().unwrap().success());
+    caught
 }
 
 #[test]
 fn a_load_that_is_killed_again_and_again_gives_the_tables_of_one_clean_run() {
-    let lines: String = (0..40_000).map(|n| format!("user{n}@example{}.com\n", n % 50)).collect();
+    let lines: String = (0..60_000).map(|n| format!("user{n}@example{}.com\n", n % 50)).collect();
     let half: String = lines.lines().step_by(2).flat_map(|line| [line, "\n"]).collect();
     let clean = Bench::new();
     let broken = Bench::new();
@@ -90,20 +197,82 @@ fn a_load_that_is_killed_again_and_again_gives_the_tables_of_one_clean_run() {
     assert!(clean.load("Alpha", &file).status().unwrap().success());
 
     let file = broken.folder.write("lines.txt", &lines);
-    let pools = broken.pools();
-    let mut kills = 0;
-    for batches in [1, 3, 5, 6] {
-        let child = broken.load("Alpha", &file).spawn().unwrap();
-        kills += i32::from(kill_after(child, &pools, batches));
+    let arguments = ["accounts", "load", "--breach", "Alpha"];
+    let caught = kill_again_and_again(&broken, &arguments, &file);
+    for phase in [Phase::Reading, Phase::Merging, Phase::Inserting] {
+        assert!(caught.contains(&phase), "no load was caught in {phase:?}: {caught:?}");
     }
-    assert!(kills > 0, "no load was caught in its work");
-    assert!(broken.load("Alpha", &file).status().unwrap().success());
     assert_eq!(broken.tables(), clean.tables());
-    let jobs = pools.read_blocking(job::all).unwrap();
+    let jobs = broken.pools().read_blocking(job::all).unwrap();
     let alpha: Vec<_> = jobs.iter().filter(|job| job.params.contains("Alpha")).collect();
-    if alpha.len() == 1 {
-        assert_eq!((alpha[0].state.as_str(), alpha[0].added), ("done", 40_000));
+    // One that was killed behind its last batch is done, and the next run is a job of its own.
+    let added: i64 = alpha.iter().map(|job| job.added).sum();
+    assert_eq!((alpha[0].state.as_str(), added), ("done", 60_000));
+}
+
+#[test]
+fn killed_loads_of_stealer_logs_and_pastes_give_the_tables_of_one_clean_run() {
+    let pairs: String = (0..12_000)
+        .map(|n| format!("user{}@example.com,shop{}.example\n", n / 2, n % 90))
+        .collect();
+    let pastes: String = (0..1_500)
+        .map(|n| {
+            let emails = [format!("user{n}@example.com"), format!("user{}@example.net", n % 40)];
+            json!({ "Source": "Pastebin", "Id": n.to_string(), "Emails": emails }).to_string()
+                + "\n"
+        })
+        .collect();
+    let clean = Bench::new();
+    let broken = Bench::new();
+    let loads: [(&str, &str, &[&str]); 2] = [
+        ("pairs.csv", &pairs, &["stealer-logs", "load", "--breach", "Logs"]),
+        ("pastes.ndjson", &pastes, &["pastes", "load"]),
+    ];
+    for (name, content, arguments) in loads {
+        let file = clean.folder.write(name, content);
+        assert!(clean.command(arguments).arg(file).status().unwrap().success());
+        let file = broken.folder.write(name, content);
+        let caught = kill_again_and_again(&broken, arguments, &file);
+        assert!(caught.contains(&Phase::Inserting), "{name}: {caught:?}");
     }
+    assert_eq!(broken.tables(), clean.tables());
+    assert_eq!(broken.pairs(), clean.pairs());
+    assert_eq!(broken.pastes(), clean.pastes());
+}
+
+/// Peak memory of a process so far, in MiB.
+fn peak(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib / 1_024)
+}
+
+#[test]
+fn a_load_keeps_within_its_memory() {
+    let bench = Bench::new();
+    // Twice as much text as a load may hold, and domains enough for their index to be large.
+    let file = bench.folder.join("lines.txt");
+    let mut out = BufWriter::new(File::create(&file).unwrap());
+    for n in 0..250_000_u64 {
+        let mixed = n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+        let padding = "x".repeat(30);
+        writeln!(out, "someone.{padding}{n}@company{}.example", mixed % 20_000).unwrap();
+    }
+    drop(out.into_inner().unwrap());
+    assert!(std::fs::metadata(&file).unwrap().len() > 14 << 20);
+    let mut load = bench.load("Alpha", &file);
+    let mut child = load.env("LOAD_MEMORY_MB", "8").spawn().unwrap();
+    let mut highest = 0;
+    let status = loop {
+        highest = highest.max(peak(child.id()).unwrap_or(0));
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert!(status.success());
+    assert_eq!(added(&bench.pools(), &file), 250_000);
+    assert!(highest > 0 && highest <= 8 + 100, "{highest} MiB");
 }
 
 #[test]

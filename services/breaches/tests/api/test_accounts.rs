@@ -1,5 +1,6 @@
 //! The table of test accounts, with an unknown key and with the zero key.
 
+use domain::Sha1Digest;
 use serde_json::{Value, json};
 
 use crate::app::{App, TEST, UNKNOWN, ZERO, answer};
@@ -60,6 +61,12 @@ async fn every_test_account_shows_its_breaches_and_pastes() {
                 (200, Value::from(names).to_string())
             };
             assert_eq!(found, expected, "{alias}");
+            let hash = Sha1Digest::of(format!("{alias}@{TEST}")).to_string();
+            let range = format!("/api/v3/breachedaccount/range/{}", &hash[..6]);
+            let range = app.json_with(key, &range).await;
+            let own = range.as_array().unwrap().iter().find(|e| e["hashSuffix"] == hash[6..]);
+            let expected = (!breaches.is_empty()).then(|| json!(breaches));
+            assert_eq!(own.map(|entry| entry["websites"].clone()), expected, "{alias}");
             let found = app.get_with(key, &format!("/api/v3/pasteaccount/{alias}@{TEST}")).await;
             assert_eq!(found.status(), if pasted { 200 } else { 404 }, "{alias}");
             if pasted {

@@ -1,0 +1,87 @@
+//! Ids of domains for loads.
+
+use std::collections::HashMap;
+
+use store::{Db, StoreError};
+
+use crate::store::mail_domain;
+
+/// Domains whose ids are kept in memory.
+const KEPT_DOMAINS: usize = 400_000;
+
+/// Ids of domains, most of them from memory.
+#[derive(Debug)]
+pub struct DomainIds {
+    known: HashMap<String, i32>,
+    most: usize,
+}
+
+impl Default for DomainIds {
+    fn default() -> Self {
+        Self { known: HashMap::new(), most: KEPT_DOMAINS }
+    }
+}
+
+impl DomainIds {
+    /// The ids of domains, in the order of their names; new domains are filed.
+    pub fn of<'a>(
+        &mut self,
+        db: &mut Db,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Result<Vec<i32>, StoreError> {
+        let (mut ids, mut unknown) = (Vec::new(), Vec::new());
+        for name in names {
+            match self.known.get(name) {
+                Some(id) => ids.push(*id),
+                None => {
+                    unknown.push((ids.len(), name));
+                    ids.push(0);
+                }
+            }
+        }
+        if unknown.is_empty() {
+            return Ok(ids);
+        }
+        let mut missing: Vec<&str> = unknown.iter().map(|(_, name)| *name).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        let found = mail_domain::ids(db, &missing)?;
+        for (place, name) in unknown {
+            ids[place] = found.get(name).copied().ok_or(StoreError::NotFound)?;
+        }
+        if self.known.len() + found.len() > self.most {
+            self.known.clear();
+        }
+        self.known.extend(found);
+        Ok(ids)
+    }
+
+    /// Forgets everything, for a transaction that filed domains was rolled back.
+    pub fn forget(&mut self) {
+        self.known.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_stay_right_when_more_domains_come_than_are_kept() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
+        let mut domains = DomainIds { most: 2, ..DomainIds::default() };
+        let names = ["a.example", "b.example", "c.example", "a.example", "d.example"];
+        let ids = pools.write_blocking(|db| {
+            domains.of(db, names[..2].iter().copied())?;
+            domains.of(db, names.into_iter())
+        });
+        let known = pools
+            .read_blocking(|db| {
+                names.iter().map(|name| mail_domain::id(db, name)).collect::<Result<Vec<_>, _>>()
+            })
+            .unwrap();
+        let ids: Vec<Option<i32>> = ids.unwrap().into_iter().map(Some).collect();
+        assert_eq!(ids, known);
+    }
+}
