@@ -63,7 +63,7 @@ async fn write(app: &App, shared: i64, number: usize, round: usize, seen: &Seen)
     let text = shown[field].as_str().unwrap();
     assert!(text.contains(&value(field, round)), "writer {number} lost {field}: {text}");
 
-    if round % 3 == 0 {
+    if round.is_multiple_of(3) {
         app.delete(&path).await.expect(200);
         one_more(&seen.trashed);
     }
