@@ -1,6 +1,6 @@
 //! The queries of the API use their indexes.
 
-use breaches::store::{account, paste, stealer_log};
+use breaches::store::{account, caller, paste, stealer_log};
 use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{Integer, Text};
@@ -11,13 +11,15 @@ use store::Db;
 use crate::app::App;
 
 struct OnSqlite<Q>(Q);
-struct OnPostgres<Q>(Q);
+
+/// What PostgreSQL is asked, word by word.
+struct Asked(String);
 
 impl<Q> Query for OnSqlite<Q> {
     type SqlType = (Integer, Integer, Integer, Text);
 }
 
-impl<Q> Query for OnPostgres<Q> {
+impl Query for Asked {
     type SqlType = Text;
 }
 
@@ -29,11 +31,11 @@ impl<Q: QueryFragment<Sqlite>> QueryFragment<Sqlite> for OnSqlite<Q> {
     }
 }
 
-impl<Q: QueryFragment<Pg>> QueryFragment<Pg> for OnPostgres<Q> {
+impl QueryFragment<Pg> for Asked {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         out.unsafe_to_cache_prepared();
-        out.push_sql("EXPLAIN ");
-        self.0.walk_ast(out)
+        out.push_sql(&self.0);
+        Ok(())
     }
 }
 
@@ -42,16 +44,17 @@ impl<Q> QueryId for OnSqlite<Q> {
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 
-impl<Q> QueryId for OnPostgres<Q> {
+impl QueryId for Asked {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 
 impl<Q> RunQueryDsl<SqliteConnection> for OnSqlite<Q> {}
-impl<Q> RunQueryDsl<PgConnection> for OnPostgres<Q> {}
+impl RunQueryDsl<PgConnection> for Asked {}
 
+/// The plan of a query; PostgreSQL's is the one that `serve` has it keep for any values.
 macro_rules! plan {
-    ($db:expr, $query:expr) => {
+    ($db:expr, $query:expr, $values:expr) => {
         match $db {
             Db::Sqlite(conn) => OnSqlite($query)
                 .load::<(i32, i32, i32, String)>(conn)
@@ -60,9 +63,20 @@ macro_rules! plan {
                 .map(|row| row.3)
                 .collect::<Vec<_>>()
                 .join("\n"),
-            Db::Pg(conn) => OnPostgres($query).load::<String>(conn).unwrap().join("\n"),
+            Db::Pg(conn) => {
+                generic_plan(conn, &diesel::debug_query::<Pg, _>(&$query).to_string(), $values)
+            }
         }
     };
+}
+
+fn generic_plan(conn: &mut PgConnection, query: &str, values: &str) -> String {
+    let query = query.split(" -- binds").next().unwrap();
+    diesel::sql_query("SET plan_cache_mode = force_generic_plan").execute(conn).unwrap();
+    diesel::sql_query(format!("PREPARE probe AS {query}")).execute(conn).unwrap();
+    let plan = Asked(format!("EXPLAIN EXECUTE probe({values})")).load::<String>(conn).unwrap();
+    diesel::sql_query("DEALLOCATE probe").execute(conn).unwrap();
+    plan.join("\n")
 }
 
 /// What a plan must say on either database, and that it scans no table.
@@ -96,19 +110,22 @@ async fn every_lookup_uses_the_intended_index() {
             diesel::sql_query(statement).execute(conn).unwrap();
         }
     }
-    let point = plan!(&mut db, account::by_key(7));
+    let point = plan!(&mut db, account::by_key(7), "7");
     assert_uses(&point, &["SEARCH account USING PRIMARY KEY (k=?)"], &["_pkey", "k = "]);
-    let range = plan!(&mut db, account::by_range(7, 9));
+    let both = plan!(&mut db, caller::with_account(&[0], 7), "7, '\\x00'");
+    assert_uses(&both, &["SEARCH account USING PRIMARY KEY (k=?)"], &["k = ", "digest = "]);
+    // The first value is the LIMIT of the domain's query.
+    let range = plan!(&mut db, account::by_range(7, 9), "1, 7, 9");
     assert_uses(&range, &["SEARCH account USING PRIMARY KEY (k>? AND k<?)"], &["_pkey", "k >= "]);
-    let domain = plan!(&mut db, account::by_domain(7));
+    let domain = plan!(&mut db, account::by_domain(7), "7");
     assert_uses(&domain, &["USING INDEX account_domain (domain_id=?)"], &["domain_id_idx"]);
-    let websites = plan!(&mut db, stealer_log::by_account(7, 0));
+    let websites = plan!(&mut db, stealer_log::by_account(7, 0), "7, 0::SMALLINT");
     assert_uses(&websites, &["SEARCH stealer_log USING PRIMARY KEY (k=? AND seq=?)"], &["_pkey"]);
-    let website = plan!(&mut db, stealer_log::by_website(7));
+    let website = plan!(&mut db, stealer_log::by_website(7), "7");
     assert_uses(&website, &["stealer_log_website (website_id=?)"], &["website_id_idx"]);
-    let captured = plan!(&mut db, stealer_log::by_domain(7));
+    let captured = plan!(&mut db, stealer_log::by_domain(7), "7");
     assert_uses(&captured, &["account_domain (domain_id=?)"], &["domain_id_idx"]);
-    let pastes = plan!(&mut db, paste::by_account(7, 0));
+    let pastes = plan!(&mut db, paste::by_account(7, 0), "7, 0::SMALLINT");
     assert_uses(
         &pastes,
         &["SEARCH paste_account USING PRIMARY KEY (k=? AND seq=?)"],

@@ -13,6 +13,7 @@ mod explain;
 mod loads;
 mod plans;
 mod privacy;
+mod processes;
 mod range;
 mod rates;
 mod resume;

@@ -1,7 +1,14 @@
-//! Metrics and log paths tell nothing of who was searched; the busy binary is searched in
-//! `commands`.
+//! Logs, metrics, errors and notes of jobs tell nothing of who was searched or loaded.
+
+use std::fs::File;
+use std::process::{Child, Command};
+
+use breaches::store::job;
+use domain::{EmailAddress, Sha1Digest};
+use serde_json::json;
 
 use crate::app::{App, TEST, ZERO};
+use crate::commands::Operator;
 
 #[actix_web::test]
 async fn metrics_hold_patterns_and_never_an_address_a_prefix_or_a_key() {
@@ -18,5 +25,174 @@ async fn metrics_hold_patterns_and_never_an_address_a_prefix_or_a_key() {
     assert!(text.contains("/api/v3/breachedAccount/{email}"), "{text}");
     for secret in ["account-exists", "567159", ZERO] {
         assert!(!text.contains(secret), "{secret}");
+    }
+}
+
+/// An address that is loaded, searched and cannot be taken for anything else.
+const ADDRESS: &str = "private.person@secret-domain.example";
+const UNKNOWN: &str = "0123456789abcdef0123456789abcdef";
+
+/// Runs a command with everything that it tells going into one file.
+fn told(command: &mut Command, log: &File) -> Option<i32> {
+    command.env("RUST_LOG", "debug");
+    command.stdout(log.try_clone().unwrap()).stderr(log.try_clone().unwrap());
+    command.status().unwrap().code()
+}
+
+/// Loads good and bad lines in every form.
+fn load(operator: &Operator, log: &File) {
+    let quoted = json!(ADDRESS);
+    let catalogue = json!([
+        { "Name": "Logs", "Title": "Logs", "BreachDate": "2020-01-01", "AddedDate": "2020-01-01T00:00:00Z", "IsStealerLog": true },
+    ]);
+    for (name, content, arguments, code) in [
+        ("c.json", catalogue.to_string(), &["catalogue", "import"][..], 0),
+        (
+            "a.txt",
+            format!("{ADDRESS}\n{ADDRESS} and more\nprivate.person@\n"),
+            &["accounts", "load", "--breach", "Logs"],
+            3,
+        ),
+        (
+            "b.csv",
+            format!("id,email\n1,{ADDRESS}\n2,{ADDRESS} x\n"),
+            &["accounts", "load", "--breach", "Logs", "--format", "csv"],
+            3,
+        ),
+        (
+            "no-column.csv",
+            format!("{ADDRESS},1\n"),
+            &["accounts", "load", "--breach", "Logs", "--format", "csv", "--column", "mail"],
+            1,
+        ),
+        (
+            "pairs.csv",
+            format!("email,website\n{ADDRESS},shop.example\n{ADDRESS},http://192.0.2.1/\n"),
+            &["stealer-logs", "load", "--breach", "Logs"],
+            3,
+        ),
+        (
+            "pairs.json",
+            format!("{{\"email\":{quoted},\"website\":\"shop.example\"}}\n{{\"email\":{quoted}\n"),
+            &["stealer-logs", "load", "--breach", "Logs"],
+            3,
+        ),
+        (
+            "pastes.ndjson",
+            format!(
+                "{{\"Source\":\"Slexy\",\"Id\":\"1\",\"Emails\":[{quoted}]}}\n{{\"Source\":{quoted},\"Id\":\"2\"}}\n{{\"Emails\":[{quoted}\n"
+            ),
+            &["pastes", "load"],
+            3,
+        ),
+    ] {
+        let file = operator.folder.write(name, content);
+        assert_eq!(told(operator.command(arguments).arg(&file), log), Some(code), "{name}");
+    }
+    for arguments in [
+        &["address", "opt-out", ADDRESS, "--kind", "public"][..],
+        &["address", "opt-in", ADDRESS],
+        &["doctor"],
+        &["job", "list"],
+    ] {
+        assert_eq!(told(&mut operator.command(arguments), log), Some(0), "{arguments:?}");
+    }
+}
+
+/// Asks every operation for good and bad targets, with every kind of key.
+async fn search(base: &str, key: &str) {
+    let client = reqwest::Client::builder().user_agent("tests").build().unwrap();
+    let hash = Sha1Digest::of(ADDRESS).to_string();
+    let prefix = &hash[..6];
+    for path in [
+        format!("breachedaccount/{ADDRESS}"),
+        format!("breachedaccount/{}", ADDRESS.replace('@', "%40")),
+        format!("breachedaccount/{ADDRESS}?truncateResponse={ADDRESS}"),
+        format!("breachedaccount/{ADDRESS}/x"),
+        format!("breachedaccount/range/{prefix}"),
+        format!("breachedaccount/range/{}", prefix.to_lowercase()),
+        format!("breachedaccount/range/{hash}"),
+        format!("breach/{ADDRESS}"),
+        format!("breaches?Domain={ADDRESS}"),
+        format!("breacheddomain/{ADDRESS}"),
+        format!("pasteaccount/{ADDRESS}"),
+        format!("pasteaccount/{ADDRESS}/x"),
+        format!("stealerlogsbyemail/{ADDRESS}"),
+        format!("stealerlogsbywebsitedomain/{ADDRESS}"),
+        format!("stealerlogsbyemaildomain/{ADDRESS}"),
+        format!("nowhere/{ADDRESS}"),
+    ] {
+        for key in [key, UNKNOWN, ZERO, ADDRESS] {
+            let request = client.get(format!("{base}/api/v3/{path}"));
+            let body = request.header("breach-api-key", key).send().await.unwrap().text();
+            assert!(!body.await.unwrap().contains(ADDRESS), "{path}");
+        }
+    }
+}
+
+struct Serving(Child);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[actix_web::test]
+async fn a_busy_run_writes_no_address_key_or_hash_into_logs_errors_and_jobs() {
+    let operator = Operator::new();
+    let path = operator.folder.join("log.txt");
+    let log = File::create(&path).unwrap();
+    load(&operator, &log);
+    operator.run(&["subscriber", "add", "owner@example.org"]);
+    operator.run(&[
+        "subscription",
+        "set",
+        "owner@example.org",
+        "--plan",
+        "pro1",
+        "--until",
+        "2099-01-01",
+    ]);
+    let key = operator.run(&["keys", "issue", "owner@example.org"]).trim().to_owned();
+
+    let port = || std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (http, admin) = (port().to_string(), port().to_string());
+    let mut command = operator.command(&["serve", "--tls-mode", "off", "--bind", &http]);
+    command.args(["--admin-bind", &admin]).env("RUST_LOG", "debug").env("DB_WAIT_MS", "20000");
+    let mut server = Serving(command.stderr(log.try_clone().unwrap()).spawn().unwrap());
+    while reqwest::get(format!("http://{http}/readyz")).await.is_err() {
+        assert!(server.0.try_wait().unwrap().is_none(), "the server ended");
+    }
+    let base = format!("http://{http}");
+    search(&base, &key).await;
+    let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+    let jobs = pools.read_blocking(job::all).unwrap();
+    // A database that fails: what it says is logged as well.
+    pools
+        .write_blocking(|db| -> Result<(), store::StoreError> {
+            use diesel::RunQueryDsl;
+            diesel::sql_query("ALTER TABLE account RENAME TO account_away").execute(db)?;
+            Ok(())
+        })
+        .unwrap();
+    search(&base, &key).await;
+    let metrics = reqwest::get(format!("http://{admin}/metrics")).await.unwrap();
+    let metrics = metrics.text().await.unwrap();
+    drop(server);
+
+    let text = std::fs::read_to_string(&path).unwrap();
+    for sign in ["/api/v3/breachedAccount/{email}", "line 2: address", "ERROR", "no such column"] {
+        assert!(text.contains(sign), "{sign} is not in\n{text}");
+    }
+    let digest = EmailAddress::parse(ADDRESS).unwrap().sha1();
+    let hash = digest.to_string();
+    let k = breaches::model::AccountKey::of(&digest).0.to_string();
+    let told = [text, metrics, serde_json::to_string(&jobs).unwrap()].concat().to_lowercase();
+    for secret in
+        ["private.person", "secret-domain", &hash[..6], &hash[6..], &k, &key, UNKNOWN, ZERO]
+    {
+        assert!(!told.contains(&secret.to_lowercase()), "{secret} is in\n{told}");
     }
 }

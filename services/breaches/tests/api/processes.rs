@@ -1,0 +1,263 @@
+//! Two servers of the binary on one database, and the operator's commands beside them.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use domain::Sha1Digest;
+use serde_json::json;
+use testkit::{Database, Folder};
+
+const ADDRESS: &str = "someone@example.com";
+const OTHER: &str = "other@example.com";
+/// Far longer than the servers need to notice a change, which is `CATALOGUE_POLL_MS`.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server of the binary; ends with the test.
+struct Serving {
+    child: Child,
+    base: String,
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Cluster {
+    database: Database,
+    folder: Folder,
+    client: reqwest::Client,
+}
+
+impl Cluster {
+    fn new() -> Self {
+        let client = reqwest::Client::builder().user_agent("tests").build().unwrap();
+        Self { database: Database::new(), folder: Folder::new(), client }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_breaches"));
+        command
+            .args(arguments)
+            .env("DATABASE_URL", self.database.url())
+            .env("DATA_DIR", self.folder.path())
+            .env("CATALOGUE_POLL_MS", "100")
+            // Searches are asked again and again, on a busy machine.
+            .env("DB_WAIT_MS", "20000");
+        command
+    }
+
+    /// Runs a command that succeeds; its standard output.
+    fn run(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {errors}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    fn serve(&self) -> Serving {
+        let mut command = self.command(&["serve", "--tls-mode", "off"]);
+        command.args(["--bind", "127.0.0.1:0", "--admin-bind", "127.0.0.1:0"]);
+        command.env("RUST_LOG", "info").env("ACCESS_LOG", "off").stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let base = lines
+            .find_map(|line| {
+                Some(line.unwrap().split_once("breaches serves http://")?.1.to_owned())
+            })
+            .unwrap();
+        // Whatever it says later must not block it.
+        std::thread::spawn(move || lines.for_each(drop));
+        Serving { child, base: format!("http://{}", base.trim()) }
+    }
+
+    fn file(&self, name: &str, content: &str) -> PathBuf {
+        self.folder.write(name, content)
+    }
+
+    async fn ask(&self, server: &Serving, key: &str, path: &str) -> (u16, String) {
+        let request = self.client.get(format!("{}/api/v3/{path}", server.base));
+        let response = request.header("breach-api-key", key).send().await.unwrap();
+        (response.status().as_u16(), response.text().await.unwrap())
+    }
+
+    /// Which of operations 1, 2, 6, 12, 13, 14, 15 tell of `ADDRESS`, and whether 8 lists the breach.
+    async fn seen(&self, server: &Serving, key: &str) -> [bool; 8] {
+        let hash = Sha1Digest::of(ADDRESS).to_string();
+        let mut seen = [false; 8];
+        for (place, (path, sign)) in [
+            (format!("breachedaccount/{ADDRESS}"), "Alpha"),
+            (format!("breachedaccount/range/{}", &hash[..6]), &hash[6..]),
+            ("breacheddomain/example.com".to_owned(), "\"someone\""),
+            (format!("stealerlogsbyemail/{ADDRESS}"), "shop.example"),
+            ("stealerlogsbywebsitedomain/shop.example".to_owned(), ADDRESS),
+            ("stealerlogsbyemaildomain/example.com".to_owned(), "\"someone\""),
+            (format!("pasteaccount/{ADDRESS}"), "Slexy"),
+            ("breaches".to_owned(), "\"Alpha\""),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let (status, body) = loop {
+                let (status, body) = self.ask(server, key, &path).await;
+                if status != 429 {
+                    break (status, body);
+                }
+                // The limits of domain searches are not what this is about.
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            };
+            seen[place] = match status {
+                200 => body.contains(sign),
+                404 => false,
+                other => panic!("{path}: {other} {body}"),
+            };
+        }
+        seen
+    }
+}
+
+/// Where an address is seen before anything is changed.
+const EVERYWHERE: [bool; 8] = [true; 8];
+
+#[actix_web::test]
+async fn every_change_by_a_command_reaches_two_running_servers() {
+    let cluster = Cluster::new();
+    cluster.run(&["migrate"]);
+    let mut logs = crate::app::entry("Alpha");
+    logs["IsStealerLog"] = json!(true);
+    let catalogue = cluster.file("catalogue.json", &logs.to_string());
+    cluster.run(&["catalogue", "import", catalogue.to_str().unwrap()]);
+    let pairs = [ADDRESS, OTHER].map(|address| format!("{address},https://shop.example/\n"));
+    let pairs = cluster.file("pairs.csv", &pairs.concat());
+    let load_pairs = ["stealer-logs", "load", "--breach", "Alpha", pairs.to_str().unwrap()];
+    cluster.run(&load_pairs);
+    let paste = json!({ "Source": "Slexy", "Id": "1", "Emails": [ADDRESS] }).to_string();
+    let paste = cluster.file("pastes.ndjson", &paste);
+    let load_pastes = ["pastes", "load", paste.to_str().unwrap()];
+    cluster.run(&load_pastes);
+
+    let servers = [cluster.serve(), cluster.serve()];
+    let hidden = [false; 8];
+    let listed = |mut seen: [bool; 8]| {
+        seen[7] = true;
+        seen
+    };
+    let only_paste = [false, false, false, false, false, false, true, false];
+    let not_public = [false, false, true, true, true, true, false, true];
+    let sensitive = [false, false, true, true, true, true, true, true];
+    let reloaded = [&load_pairs[..], &load_pastes[..]];
+    let steps: [(&[&[&str]], [bool; 8]); 11] = [
+        (&[], EVERYWHERE),
+        (&[&["breach", "set", "Alpha", "--sensitive", "true"]], sensitive),
+        (&[&["breach", "set", "Alpha", "--sensitive", "false"]], EVERYWHERE),
+        (&[&["breach", "deactivate", "Alpha"]], only_paste),
+        (&[&["breach", "activate", "Alpha"]], EVERYWHERE),
+        (&[&["address", "opt-out", ADDRESS, "--kind", "public"]], not_public),
+        (&[&["address", "opt-in", ADDRESS]], EVERYWHERE),
+        (&[&["address", "opt-out", ADDRESS, "--kind", "delete"]], listed(hidden)),
+        (&reloaded, EVERYWHERE),
+        (&[&["breach", "retire", "Alpha", "--yes"]], listed(only_paste)),
+        (&[&["address", "opt-out", ADDRESS, "--kind", "breaches"]], listed(hidden)),
+    ];
+    for (step, (commands, expected)) in steps.into_iter().enumerate() {
+        for command in commands {
+            cluster.run(command);
+        }
+        // A subscriber for each step, because domain searches are few a minute.
+        let owner = format!("owner{step}@example.org");
+        cluster.run(&["subscriber", "add", &owner]);
+        cluster.run(&["subscription", "set", &owner, "--plan", "pro5", "--until", "2099-01-01"]);
+        for domain in ["example.com", "shop.example"] {
+            cluster.run(&["domain", "verify", &owner, domain]);
+        }
+        let key = cluster.run(&["keys", "issue", &owner]);
+        for server in &servers {
+            let begin = Instant::now();
+            loop {
+                let seen = cluster.seen(server, &key).await;
+                if seen == expected {
+                    break;
+                }
+                assert!(begin.elapsed() < PATIENCE, "{commands:?}: {seen:?}");
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+        }
+    }
+}
+
+#[actix_web::test]
+async fn a_key_that_is_revoked_by_a_command_is_dead_at_once_on_two_running_servers() {
+    let cluster = Cluster::new();
+    cluster.run(&["migrate"]);
+    let servers = [cluster.serve(), cluster.serve()];
+    cluster.run(&["subscriber", "add", "owner@example.org"]);
+    cluster.run(&[
+        "subscription",
+        "set",
+        "owner@example.org",
+        "--plan",
+        "pro1",
+        "--until",
+        "2099-01-01",
+    ]);
+    let issue = ["keys", "issue", "owner@example.org"];
+    let keys = [cluster.run(&issue), cluster.run(&issue)];
+    for server in &servers {
+        let path = format!("breachedaccount/{ADDRESS}");
+        assert_eq!(cluster.ask(server, &keys[0], &path).await.0, 401);
+        assert_eq!(cluster.ask(server, &keys[1], &path).await.0, 404);
+    }
+    cluster.run(&["keys", "revoke", "2"]);
+    for server in &servers {
+        for path in [format!("breachedaccount/{ADDRESS}"), "subscription/status".to_owned()] {
+            assert_eq!(cluster.ask(server, &keys[1], &path).await.0, 401);
+        }
+    }
+}
+
+#[actix_web::test]
+async fn a_server_answers_while_another_process_loads() {
+    let cluster = Cluster::new();
+    cluster.run(&["migrate"]);
+    let catalogue = cluster.file("catalogue.json", &crate::app::entry("Alpha").to_string());
+    cluster.run(&["catalogue", "import", catalogue.to_str().unwrap()]);
+    cluster.run(&["subscriber", "add", "owner@example.org"]);
+    cluster.run(&[
+        "subscription",
+        "set",
+        "owner@example.org",
+        "--plan",
+        "pro5",
+        "--until",
+        "2099-01-01",
+    ]);
+    cluster.run(&["domain", "verify", "owner@example.org", "example.com"]);
+    let key = cluster.run(&["keys", "issue", "owner@example.org"]);
+    let server = cluster.serve();
+    let lines: String = (0..40_000).map(|n| format!("user{n}@example{}.com\n", n % 500)).collect();
+    let file = cluster.file("lines.txt", &(lines + "first@example.com\n"));
+    let mut load = cluster.command(&["accounts", "load", "--breach", "Alpha"]);
+    let mut child = load.arg(file).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    let mut answers = 0;
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        let (status, body) = cluster.ask(&server, &key, "breachedaccount/user1@example1.com").await;
+        assert!(matches!(status, 200 | 404), "{status} {body}");
+        if answers == 0 {
+            // This one also writes: the counts of the domain.
+            let (status, body) = cluster.ask(&server, &key, "breacheddomain/example.com").await;
+            assert!(matches!(status, 200 | 404), "{status} {body}");
+        }
+        answers += 1;
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert!(status.success() && answers > 1, "{answers}");
+    let (status, _) = cluster.ask(&server, &key, "breachedaccount/user1@example1.com").await;
+    assert_eq!(status, 200);
+}
