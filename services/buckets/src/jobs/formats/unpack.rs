@@ -88,3 +88,32 @@ impl<R: BufRead> BufRead for Meter<R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// Gives one byte at a time, as a slow pipe may.
+    struct Trickle<'a>(&'a [u8]);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let end = buffer.len().min(1);
+            self.0.read(&mut buffer[..end])
+        }
+    }
+
+    #[test]
+    fn a_slow_pipe_is_recognised_as_packed() {
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gz.write_all(b"text").unwrap();
+        let zst = zstd::encode_all(&b"text"[..], 1).unwrap();
+        for bytes in [gz.finish().unwrap(), zst, b"text".to_vec(), b"t".to_vec(), Vec::new()] {
+            let mut text = String::new();
+            unpacked(Trickle(&bytes)).unwrap().read_to_string(&mut text).unwrap();
+            assert_eq!(text, "text"[..bytes.len().min(4)]);
+        }
+    }
+}
