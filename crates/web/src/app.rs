@@ -1,6 +1,7 @@
 //! The one place where the layers around a service are put in order.
 
 use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,7 +11,7 @@ use actix_web::http::header::{self, HeaderValue};
 use actix_web::http::uri::{PathAndQuery, Uri};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::{Compress, Condition, from_fn};
-use actix_web::{App, Error, HttpMessage, HttpRequest, HttpResponse, web};
+use actix_web::{App, Error, HttpRequest, HttpResponse, web};
 use futures_util::FutureExt;
 use utoipa_actix_web::AppExt;
 use utoipa_swagger_ui::SwaggerUi;
@@ -18,7 +19,9 @@ use utoipa_swagger_ui::SwaggerUi;
 use crate::edge::Edge;
 use crate::health::{self, Draining};
 use crate::openapi::RouteTable;
-use crate::{CorsRule, ErrorFormat, Fault, Next, RequestId, RequestInfo, Service, Shell, metrics};
+use crate::{
+    CorsRule, ErrorFormat, Fault, Next, RequestId, RequestInfo, Service, Shell, metrics, request_id,
+};
 
 /// Answers shorter than this are not worth compressing, in bytes.
 const COMPRESS_FROM: u64 = 1024;
@@ -35,6 +38,12 @@ pub(crate) struct Context<S> {
     pub(crate) access_log: bool,
 }
 
+/// A request as it came in, before a layer gave it another path or method.
+struct Seen {
+    method: Method,
+    uri: Uri,
+}
+
 /// The whole application of one worker; the layer added last is the first that a request meets.
 pub(crate) fn build<S: Service>(
     context: &Context<S>,
@@ -47,7 +56,8 @@ pub(crate) fn build<S: Service>(
         InitError = (),
     > + use<S>,
 > {
-    let (outer, around, inner) = (context.clone(), context.clone(), context.clone());
+    let (outer, service, shell) =
+        (Rc::new(context.clone()), context.service.clone(), context.shell);
     let app = App::new().into_utoipa_app().configure(S::routes).into_app();
     app.app_data(context.errors.clone())
         .app_data(context.edge.clone())
@@ -57,8 +67,8 @@ pub(crate) fn build<S: Service>(
         .default_service(web::to(unrouted))
         .wrap(from_fn(spare_small_bodies))
         .wrap(Condition::new(context.shell.compression, Compress::default()))
-        .wrap(from_fn(move |request, next| shape(inner.shell, request, next)))
-        .wrap(from_fn(move |request, next| around.service.around(request, next)))
+        .wrap(from_fn(move |request, next| shape(shell, request, next)))
+        .wrap(from_fn(move |request, next| service.around(request, next)))
         .wrap(from_fn(move |request, next| oversee(outer.clone(), request, next)))
 }
 
@@ -70,9 +80,11 @@ fn add_docs(config: &mut web::ServiceConfig, shell: Shell, document: utoipa::ope
     }
 }
 
-/// Outermost: health, 301, panics, request id, metrics, access log.
+/// Outermost: health, 301, panics, metrics, access log.
+///
+/// A request gets its id where one is first asked for: in an error, in the log, in a handler.
 async fn oversee<S: Service>(
-    context: Context<S>,
+    context: Rc<Context<S>>,
     request: ServiceRequest,
     next: Next,
 ) -> Result<ServiceResponse, Error> {
@@ -81,21 +93,14 @@ async fn oversee<S: Service>(
         return Ok(request.into_response(answer));
     }
     let started = Instant::now();
-    let seen = RequestInfo {
-        method: request.method().clone(),
-        uri: request.uri().clone(),
-        id: RequestId::next(),
-    };
-    request.extensions_mut().insert(seen.id);
+    let seen = Seen { method: request.method().clone(), uri: request.uri().clone() };
     let response = match context.edge.redirect(&request) {
         Some(target) => request.into_response(moved(&target)),
         None => {
             // A clone of the request would forbid the layers below to change it, so that a
             // panic, which takes the request with it, is answered without one.
             let Ok(result) = AssertUnwindSafe(next.call(request)).catch_unwind().await else {
-                log::error!(request_id = seen.id.to_string().as_str(); "a handler panicked");
-                let fault = Fault::Internal("panic".to_owned());
-                return Err(in_format(&*context.errors, &fault, &seen));
+                return Err(panicked(&*context.errors, seen));
             };
             result?
         }
@@ -112,21 +117,23 @@ fn moved(target: &str) -> HttpResponse {
     }
 }
 
-fn in_format(errors: &dyn ErrorFormat, fault: &Fault, request: &RequestInfo) -> Error {
-    let response = errors.respond(fault, request);
+fn panicked(errors: &dyn ErrorFormat, seen: Seen) -> Error {
+    let info = RequestInfo { method: seen.method, uri: seen.uri, id: RequestId::next() };
+    log::error!(request_id = info.id.to_string().as_str(); "a handler panicked");
+    let response = errors.respond(&Fault::Internal("panic".to_owned()), &info);
     actix_web::error::InternalError::from_response("panic", response).into()
 }
 
 fn finish<S: Service>(
     context: &Context<S>,
     mut response: ServiceResponse,
-    seen: &RequestInfo,
+    seen: &Seen,
     started: Instant,
 ) -> Result<ServiceResponse, Error> {
     let elapsed = started.elapsed();
     let status = response.status();
     if status.is_server_error() {
-        report(&mut response, seen);
+        report(&mut response);
     }
     metrics::count(&response, metrics::method_label(&seen.method), elapsed);
     if context.access_log {
@@ -136,7 +143,7 @@ fn finish<S: Service>(
         };
         log::info!(
             target: "access",
-            request_id = seen.id.to_string().as_str(),
+            request_id = request_id(response.request()).to_string().as_str(),
             method = seen.method.as_str(),
             path = (context.shell.log_path)(&seen.uri).as_ref(),
             status = status.as_u16(),
@@ -149,8 +156,8 @@ fn finish<S: Service>(
 }
 
 /// Logs the cause of a 5xx once and names the request in the answer, so that both can be matched.
-fn report(response: &mut ServiceResponse, seen: &RequestInfo) {
-    let id = seen.id.to_string();
+fn report(response: &mut ServiceResponse) {
+    let id = request_id(response.request()).to_string();
     if let Some(error) = response.response().error() {
         let status = response.status().as_u16();
         log::error!(request_id = id.as_str(), status = status; "{error}");

@@ -2,13 +2,17 @@
 //!
 //! Labels are route patterns, methods and status codes; never a path, a key or a parameter.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use actix_web::HttpMessage;
 use actix_web::dev::ServiceResponse;
+use actix_web::http::StatusCode;
 use prometheus::{
-    Encoder, HistogramOpts, HistogramVec, IntCounterVec, Opts, Registry, TextEncoder,
+    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, Registry,
+    TextEncoder,
 };
 
 /// A route label for answers that a service gives in its own middleware, before routing.
@@ -65,8 +69,21 @@ pub fn registry() -> &'static Registry {
     &METRICS.registry
 }
 
+/// The two metrics of one route, method and status.
+struct Handles {
+    method: &'static str,
+    status: u16,
+    requests: IntCounter,
+    seconds: Histogram,
+}
+
+thread_local! {
+    /// By route: looking a metric up by its labels costs more than counting.
+    static HANDLES: RefCell<HashMap<Box<str>, Vec<Handles>>> = RefCell::default();
+}
+
 /// Counts one answer.
-pub(crate) fn count(response: &ServiceResponse, method: &str, elapsed: Duration) {
+pub(crate) fn count(response: &ServiceResponse, method: &'static str, elapsed: Duration) {
     let request = response.request();
     let label = request.extensions().get::<RouteLabel>().copied();
     let pattern;
@@ -77,8 +94,35 @@ pub(crate) fn count(response: &ServiceResponse, method: &str, elapsed: Duration)
             pattern.as_deref().unwrap_or("unmatched")
         }
     };
-    METRICS.requests.with_label_values(&[method, route, response.status().as_str()]).inc();
-    METRICS.seconds.with_label_values(&[method, route]).observe(elapsed.as_secs_f64());
+    HANDLES.with_borrow_mut(|routes| {
+        let known = match routes.get_mut(route) {
+            Some(known) => known,
+            None => routes.entry(route.into()).or_default(),
+        };
+        let handles = handles_of(known, route, method, response.status());
+        handles.requests.inc();
+        handles.seconds.observe(elapsed.as_secs_f64());
+    });
+}
+
+fn handles_of<'a>(
+    known: &'a mut Vec<Handles>,
+    route: &str,
+    method: &'static str,
+    status: StatusCode,
+) -> &'a Handles {
+    let number = status.as_u16();
+    let at = known.iter().position(|handles| handles.status == number && handles.method == method);
+    let at = at.unwrap_or_else(|| {
+        known.push(Handles {
+            method,
+            status: number,
+            requests: METRICS.requests.with_label_values(&[method, route, status.as_str()]),
+            seconds: METRICS.seconds.with_label_values(&[method, route]),
+        });
+        known.len() - 1
+    });
+    &known[at]
 }
 
 /// All metrics in the text format.

@@ -1,5 +1,6 @@
 //! The requests that the service answers.
 
+mod buffer;
 pub mod page;
 pub mod range;
 

@@ -7,6 +7,7 @@ use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, get};
 use domain::{HashPrefix, PrefixError};
 
+use super::buffer::Buffer;
 use crate::error::{Error, mark};
 use crate::model::conditional::EntityTag;
 use crate::model::{Bucket, Kind, accept, gzip, query, render};
@@ -145,7 +146,6 @@ struct Body {
 #[derive(Default)]
 pub struct Scratch {
     bucket: Vec<u8>,
-    text: Vec<u8>,
     padder: Option<crate::model::padding::Padder>,
 }
 
@@ -170,25 +170,14 @@ impl Scratch {
             _ => &[],
         };
         let lines = filler.len() / (corpus.kind().tail_bytes() + 1);
-        let room = render::room(&bucket, lines);
-        if !wants_gzip {
-            let mut text = vec![0; room];
-            let length = write_text(&bucket, filler, &mut text)?;
-            text.truncate(length);
-            return Ok(Body { bytes: text.into(), packed: false });
+        let mut text = Buffer::with_room(render::room(&bucket, lines));
+        let length = write_text(&bucket, filler, text.room())?;
+        if !wants_gzip || length < gzip::SHORTEST {
+            return Ok(Body { bytes: text.into_body(length), packed: false });
         }
-        if self.text.len() < room {
-            self.text.resize(room, 0);
-        }
-        let length = write_text(&bucket, filler, &mut self.text)?;
-        let text = &self.text[..length];
-        if length < gzip::SHORTEST {
-            return Ok(Body { bytes: Bytes::copy_from_slice(text), packed: false });
-        }
-        let mut packed = Vec::new();
-        let length = gzip::encode(&bucket, filler, text, &mut packed)?;
-        packed.truncate(length);
-        Ok(Body { bytes: packed.into(), packed: true })
+        let mut packed = Buffer::with_room(gzip::room(length));
+        let length = gzip::encode(&bucket, filler, &text.room()[..length], packed.room())?;
+        Ok(Body { bytes: packed.into_body(length), packed: true })
     }
 
     fn filler(

@@ -8,6 +8,7 @@ use anyhow::{Context, bail};
 use domain::HashPrefix;
 
 use super::progress::Progress;
+use super::report::Exported;
 use crate::model::Bucket;
 use crate::model::index::PREFIXES;
 use crate::store::Corpus;
@@ -30,6 +31,9 @@ pub struct Export {
     /// File or folder to write [default: standard output; a folder must be named]
     #[arg(long, short, value_name = "PATH")]
     pub output: Option<PathBuf>,
+    /// Report as one JSON object on standard output
+    #[arg(long, requires = "output")]
+    pub json: bool,
     /// The corpus file
     pub file: PathBuf,
 }
@@ -41,7 +45,7 @@ impl Export {
     /// The corpus is damaged, or the target cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
         let corpus = Corpus::open(&self.file, 0)?;
-        match (self.format, &self.output) {
+        let prefixes = match (self.format, &self.output) {
             (ExportFormat::Hashes, None) => {
                 write_hashes(&corpus, BufWriter::new(io::stdout().lock()), "standard output")
             }
@@ -52,16 +56,19 @@ impl Export {
             }
             (ExportFormat::Folder, Some(folder)) => write_folder(&corpus, folder),
             (ExportFormat::Folder, None) => bail!("give the folder to write with --output"),
-        }
+        }?;
+        let Some(path) = &self.output else { return Ok(()) };
+        Exported::new(path.clone(), corpus.header(), prefixes).print(self.json)
     }
 }
 
+/// Writes the text of each prefix that has one, and returns how many there are.
 fn each_text(
     corpus: &Corpus,
     mut write: impl FnMut(HashPrefix, &[u8]) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<u32> {
     let progress = Progress::new("exporting", Some(corpus.header().file_length));
-    let mut buffer = Vec::new();
+    let (mut buffer, mut prefixes) = (Vec::new(), 0);
     for value in 0..PREFIXES as u32 {
         let Some(prefix) = HashPrefix::from_value(value) else { continue };
         let text = corpus.sound_bytes(prefix, &mut buffer).and_then(|bytes| {
@@ -71,14 +78,15 @@ fn each_text(
         let text = text.map_err(|cause| corpus.problem(value, cause))?;
         if !text.is_empty() {
             write(prefix, &text)?;
+            prefixes += 1;
         }
     }
-    Ok(())
+    Ok(prefixes)
 }
 
-fn write_hashes(corpus: &Corpus, mut out: impl Write, name: &str) -> anyhow::Result<()> {
+fn write_hashes(corpus: &Corpus, mut out: impl Write, name: &str) -> anyhow::Result<u32> {
     let unwritable = || format!("cannot write {name}");
-    each_text(corpus, |prefix, text| {
+    let prefixes = each_text(corpus, |prefix, text| {
         let prefix = prefix.to_string();
         let mut lines = Vec::with_capacity(text.len() * 8 / 7 + 64);
         for line in text.split(|byte| *byte == b'\n') {
@@ -88,10 +96,11 @@ fn write_hashes(corpus: &Corpus, mut out: impl Write, name: &str) -> anyhow::Res
         }
         out.write_all(&lines).with_context(unwritable)
     })?;
-    out.flush().with_context(unwritable)
+    out.flush().with_context(unwritable)?;
+    Ok(prefixes)
 }
 
-fn write_folder(corpus: &Corpus, folder: &Path) -> anyhow::Result<()> {
+fn write_folder(corpus: &Corpus, folder: &Path) -> anyhow::Result<u32> {
     let unwritable = |path: &Path| format!("cannot write {}", path.display());
     fs::create_dir_all(folder).with_context(|| unwritable(folder))?;
     each_text(corpus, |prefix, text| {

@@ -1,4 +1,4 @@
-//! What a build or merge tells when it is done.
+//! What a build, merge or export tells when it is done.
 
 use std::path::PathBuf;
 
@@ -94,6 +94,45 @@ impl Built {
             self.entries,
             if self.activated { ", activated" } else { "" }
         );
+        writeln!(out, "{}", self.path.display())?;
+        Ok(())
+    }
+}
+
+/// A corpus written as lists.
+#[derive(Debug, Serialize)]
+pub struct Exported {
+    /// `sha1` or `ntlm`.
+    pub kind: &'static str,
+    /// The id of the corpus; a build of the export has the same.
+    pub corpus_id: String,
+    /// The file or folder that was written.
+    pub path: PathBuf,
+    /// How many digests.
+    pub entries: u64,
+    /// How many prefixes have any.
+    pub prefixes: u32,
+}
+
+impl Exported {
+    /// Describes a finished export.
+    pub fn new(path: PathBuf, header: &Header, prefixes: u32) -> Self {
+        let corpus_id = lower_hex(&header.corpus_id);
+        Self { kind: header.kind.name(), corpus_id, path, entries: header.entries, prefixes }
+    }
+
+    /// Prints the report: one JSON object a line, or a sentence and the path.
+    ///
+    /// # Errors
+    /// Standard output is closed.
+    pub fn print(&self, json: bool) -> anyhow::Result<()> {
+        use std::io::Write;
+        let mut out = std::io::stdout().lock();
+        if json {
+            writeln!(out, "{}", serde_json::to_string(self)?)?;
+            return Ok(());
+        }
+        eprintln!("{}: {} digests in {} prefixes", self.kind, self.entries, self.prefixes);
         writeln!(out, "{}", self.path.display())?;
         Ok(())
     }

@@ -8,22 +8,24 @@
 use std::sync::LazyLock;
 
 use super::bucket::BucketError;
-use super::{Bucket, Kind};
+use super::{Bucket, Kind, gzip_simd};
 
 /// Shorter texts go out as they are: the block header alone is about 40 bytes.
 pub const SHORTEST: usize = 512;
 
 const END_OF_BLOCK: usize = 256;
 const SHORT_COUNTS: u32 = 1000;
+/// Twice the room that the longest line takes: 17 bytes of digest and 55 bits of ending.
+const WINDOW: usize = 64;
 /// CR and LF, 5 bits each, which follow every line but the last.
 const SEPARATOR_BITS: u32 = 10;
-static TABLES: LazyLock<Tables> = LazyLock::new(Tables::new);
+pub(super) static TABLES: LazyLock<Tables> = LazyLock::new(Tables::new);
 
 /// Bits in the order in which they are sent, the first one lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Code {
-    bits: u64,
-    length: u32,
+pub(super) struct Code {
+    pub(super) bits: u64,
+    pub(super) length: u32,
 }
 
 impl Code {
@@ -33,16 +35,16 @@ impl Code {
     }
 }
 
-struct Tables {
+pub(super) struct Tables {
     /// Gzip header and block header, with the bits of the last, unfinished byte.
     head: Vec<u8>,
     head_rest: Code,
     end: Code,
-    digits: [Code; 16],
+    pub(super) digits: [Code; 16],
     /// The joint code of a byte's two digits: bits in the lower, length in the upper half.
     bytes: [u32; 256],
-    /// Colon, count, CR and LF for small counts.
-    endings: Vec<Code>,
+    /// Colon, count, CR and LF for small counts: 27 bits, and their number above them.
+    endings: Vec<u32>,
     /// CR and LF.
     separator: Code,
     colon: Code,
@@ -88,31 +90,28 @@ impl Tables {
         let separator = of(b'\r').then(of(b'\n'));
         let (end, colon, endings) = (codes[END_OF_BLOCK], of(b':'), Vec::new());
         let mut tables = Self { head, head_rest, end, digits, bytes, endings, separator, colon };
-        tables.endings = (0..SHORT_COUNTS).map(|count| tables.long_ending(count)).collect();
+        let packed = |code: Code| code.bits as u32 | code.length << 27;
+        tables.endings = (0..SHORT_COUNTS).map(|count| packed(tables.long_ending(count))).collect();
         tables
     }
 
-    /// The joint code of up to five bytes, at most 50 bits.
+    /// The joint code of a byte's two digits.
     #[inline(always)]
-    fn group<const N: usize>(&self, bytes: &[u8; N]) -> Code {
-        let mut code = Code::default();
-        for byte in bytes {
-            let joint = self.bytes[usize::from(*byte)];
-            code.bits |= u64::from(joint & 0xFFFF) << code.length;
-            code.length += joint >> 16;
-        }
-        code
+    fn byte(&self, byte: u8) -> Code {
+        let joint = self.bytes[usize::from(byte)];
+        Code { bits: u64::from(joint & 0xFFFF), length: joint >> 16 }
     }
 
     #[inline(always)]
     fn ending(&self, count: u32) -> Code {
         match self.endings.get(count as usize) {
-            Some(code) => *code,
+            Some(packed) => Code { bits: u64::from(packed & 0x07FF_FFFF), length: packed >> 27 },
             None => self.long_ending(count),
         }
     }
 
     /// Colon, up to ten digits of 4 bits, CR and LF: 55 bits at most.
+    #[cold]
     fn long_ending(&self, count: u32) -> Code {
         let mut code = self.separator;
         let mut rest = count;
@@ -165,22 +164,27 @@ fn head(lengths: &[u8]) -> (Vec<u8>, Code) {
 }
 
 /// A row of bytes filled bit by bit; up to 7 bits wait for the rest of their byte.
-struct Bits<'a> {
-    out: &'a mut [u8],
-    at: usize,
-    held: Code,
+pub(super) struct Bits<'a> {
+    pub(super) out: &'a mut [u8],
+    pub(super) at: usize,
+    pub(super) held: Code,
 }
 
 impl Bits<'_> {
     /// Adds up to 56 bits; what does not fit into `out` is lost.
     #[inline(always)]
     fn push(&mut self, code: Code) {
-        let all = self.held.then(code);
-        if let Some(window) = self.out.get_mut(self.at..).and_then(<[u8]>::first_chunk_mut::<8>) {
-            *window = all.bits.to_le_bytes();
+        if let Some(mut window) = self.window() {
+            window.push(code);
+            (self.at, self.held) = window.end();
         }
-        self.at += (all.length >> 3) as usize;
-        self.held = Code { bits: all.bits >> (all.length & 56), length: all.length & 7 };
+    }
+
+    /// Room for the next line; its end is where these bits go on.
+    #[inline(always)]
+    fn window(&mut self) -> Option<Window<'_>> {
+        let room = self.out.get_mut(self.at..).and_then(<[u8]>::first_chunk_mut)?;
+        Some(Window { room, begin: self.at, at: 0, held: self.held })
     }
 
     fn run(&mut self, code: Code, run: usize, least: usize, length: u32) -> usize {
@@ -199,10 +203,43 @@ impl Bits<'_> {
     }
 }
 
+/// Room that a text of this length needs.
+///
+/// Five bits a character at most, headers, trailer and the slack of the last window.
+pub fn room(text_length: usize) -> usize {
+    text_length * 5 / 8 + TABLES.head.len() + WINDOW + 8
+}
+
+/// Room for one line, so that its pieces need no check of their own.
+struct Window<'a> {
+    room: &'a mut [u8; WINDOW],
+    begin: usize,
+    at: usize,
+    held: Code,
+}
+
+impl Window<'_> {
+    /// Adds up to 56 bits.
+    #[inline(always)]
+    fn push(&mut self, code: Code) {
+        let all = self.held.then(code);
+        let at = self.at % (WINDOW / 2);
+        self.room[at..at + 8].copy_from_slice(&all.bits.to_le_bytes());
+        self.at += (all.length >> 3) as usize;
+        self.held = Code { bits: all.bits >> (all.length & 56), length: all.length & 7 };
+    }
+
+    #[inline(always)]
+    fn end(self) -> (usize, Code) {
+        (self.begin + self.at, self.held)
+    }
+}
+
 /// Compresses the text of a bucket and of the padding that follows it.
 ///
 /// `text` is what both render to, without a separator after the last line; `padding` are the
-/// random bytes of the padding lines. Returns the length of the answer at the front of `out`.
+/// random bytes of the padding lines. Returns the length of the answer at the front of `out`,
+/// which must be as long as [`room`] says.
 ///
 /// # Errors
 /// [`BucketError::Count`].
@@ -210,17 +247,12 @@ pub fn encode(
     bucket: &Bucket<'_>,
     padding: &[u8],
     text: &[u8],
-    out: &mut Vec<u8>,
+    out: &mut [u8],
 ) -> Result<usize, BucketError> {
     let tables: &Tables = &TABLES;
-    // Five bits a character at most, headers, trailer and the slack of the last window.
-    out.resize(text.len() * 5 / 8 + tables.head.len() + 32, 0);
     out[..tables.head.len()].copy_from_slice(&tables.head);
     let mut bits = Bits { out, at: tables.head.len(), held: tables.head_rest };
-    match bucket.kind() {
-        Kind::Sha1 => lines::<17>(tables, bucket, padding, &mut bits)?,
-        Kind::Ntlm => lines::<13>(tables, bucket, padding, &mut bits)?,
-    }
+    gzip_simd::lines(bucket, padding, &mut bits)?;
     if !text.is_empty() {
         bits.take_back(SEPARATOR_BITS);
     }
@@ -233,27 +265,62 @@ pub fn encode(
     Ok(end + 8)
 }
 
-fn lines<const TAIL: usize>(
-    tables: &Tables,
+/// The portable encoder of lines, and the twin that others are compared with.
+///
+/// # Errors
+/// [`BucketError::Count`].
+pub(super) fn portable(
     bucket: &Bucket<'_>,
     padding: &[u8],
     bits: &mut Bits<'_>,
 ) -> Result<(), BucketError> {
+    let tables: &Tables = &TABLES;
+    by_kind(bucket, padding, bits, |bytes| {
+        std::array::from_fn(|word| {
+            let code = |at: usize| tables.byte(bytes[4 * word + at]);
+            code(0).then(code(1)).then(code(2).then(code(3)))
+        })
+    })
+}
+
+/// Encodes lines with the given way to turn 16 bytes into four codes of eight digits each.
+#[inline(always)]
+pub(super) fn by_kind(
+    bucket: &Bucket<'_>,
+    padding: &[u8],
+    bits: &mut Bits<'_>,
+    words: impl Fn(&[u8; 16]) -> [Code; 4] + Copy,
+) -> Result<(), BucketError> {
+    match bucket.kind() {
+        Kind::Sha1 => lines::<17>(bucket, padding, bits, words),
+        Kind::Ntlm => lines::<13>(bucket, padding, bits, words),
+    }
+}
+
+#[inline(always)]
+fn lines<const TAIL: usize>(
+    bucket: &Bucket<'_>,
+    padding: &[u8],
+    bits: &mut Bits<'_>,
+    words: impl Fn(&[u8; 16]) -> [Code; 4] + Copy,
+) -> Result<(), BucketError> {
+    let tables: &Tables = &TABLES;
     let mut counts = bucket.counts();
     for (digit, group) in bucket.groups().enumerate() {
         for tail in group.as_chunks::<TAIL>().0 {
             let ending = tables.ending(counts.next_count()?);
-            line(tables, digit as u8, tail, ending, bits);
+            line(tables, digit as u8, tail, ending, bits, words);
         }
     }
     for filler in padding.chunks_exact(TAIL + 1) {
         if let Some(tail) = filler[1..].first_chunk::<TAIL>() {
-            line(tables, filler[0], tail, tables.endings[0], bits);
+            line(tables, filler[0], tail, tables.ending(0), bits, words);
         }
     }
     Ok(())
 }
 
+/// A line is its first digit, words of four bytes, one byte, and the ending.
 #[inline(always)]
 fn line<const TAIL: usize>(
     tables: &Tables,
@@ -261,24 +328,25 @@ fn line<const TAIL: usize>(
     tail: &[u8; TAIL],
     ending: Code,
     bits: &mut Bits<'_>,
+    words: impl Fn(&[u8; 16]) -> [Code; 4],
 ) {
-    let (groups, rest) = tail.as_chunks::<5>();
-    for (at, group) in groups.iter().enumerate() {
-        let code = tables.group(group);
-        // The first digit of the suffix and ten digits of the tail make 55 bits at most.
-        bits.push(if at == 0 { tables.digits[usize::from(digit & 15)].then(code) } else { code });
+    let mut sixteen = [0; 16];
+    let fits = TAIL.min(16);
+    sixteen[..fits].copy_from_slice(&tail[..fits]);
+    let words = words(&sixteen);
+    let last = tables.byte(tail[TAIL - 1]);
+    let Some(mut window) = bits.window() else { return };
+    window.push(tables.digits[usize::from(digit & 15)].then(words[0]));
+    for word in &words[1..TAIL / 4] {
+        window.push(*word);
     }
-    let last = match rest {
-        [a, b] => tables.group(&[*a, *b]),
-        [a, b, c] => tables.group(&[*a, *b, *c]),
-        _ => Code::default(),
-    };
     if last.length + ending.length <= 56 {
-        bits.push(last.then(ending));
+        window.push(last.then(ending));
     } else {
-        bits.push(last);
-        bits.push(ending);
+        window.push(last);
+        window.push(ending);
     }
+    (bits.at, bits.held) = window.end();
 }
 
 #[cfg(test)]
@@ -308,7 +376,7 @@ mod tests {
         let mut length = render::bucket(&parsed, &mut text).unwrap();
         length += render::padding(kind, &padding, &mut text[length..]);
         let text = &text[..render::without_last_separator(length)];
-        let mut packed = vec![0xEE; 7];
+        let mut packed = vec![0xEE; room(text.len())];
         let length = encode(&parsed, &padding, text, &mut packed).unwrap();
         assert_eq!(unpacked(&packed[..length]), text);
     }

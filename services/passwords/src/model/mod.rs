@@ -7,6 +7,7 @@ pub mod bucket;
 pub mod conditional;
 pub mod entry;
 pub mod gzip;
+mod gzip_simd;
 pub mod header;
 pub mod index;
 pub mod kind;
@@ -15,7 +16,7 @@ pub mod padding;
 pub mod plaintext;
 pub mod query;
 pub mod render;
-mod simd;
+mod render_simd;
 
 pub use bucket::Bucket;
 pub use entry::Entry;

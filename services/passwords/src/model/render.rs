@@ -1,21 +1,38 @@
 //! Buckets and padding as the text that clients read: `SUFFIX:COUNT`, CR LF between lines.
 
-use std::sync::LazyLock;
-
 use super::bucket::BucketError;
-use super::{Bucket, Kind, simd};
+use super::{Bucket, Kind, render_simd};
 
 /// Length of the separator between lines.
 const SEPARATOR: usize = 2;
 /// A line is written through a window of this length, so that no write needs a check of its own.
 const WINDOW: usize = 64;
-/// Counts below this have their colon, digits and separator in a table.
-const SHORT_COUNTS: u32 = 1000;
+/// Counts below this have their ending in a table.
+const SHORT_COUNTS: usize = 1000;
 
 /// Upper-case hexadecimal digits of each byte.
 pub(super) static HEX_PAIRS: [[u8; 2]; 256] = hex_pairs();
-static SHORT_ENDINGS: LazyLock<Vec<Ending>> =
-    LazyLock::new(|| (0..SHORT_COUNTS).map(Ending::of).collect());
+/// What follows a suffix: colon, count, CR, LF in the lower bytes, their number in the highest.
+static SHORT_ENDINGS: [u64; SHORT_COUNTS] = short_endings();
+
+const fn short_endings() -> [u64; SHORT_COUNTS] {
+    let mut endings = [0; SHORT_COUNTS];
+    let mut count = 0;
+    while count < SHORT_COUNTS {
+        let (mut text, mut length, mut rest) = (0x0A0D, 2, count);
+        loop {
+            text = text << 8 | (b'0' + (rest % 10) as u8) as u64;
+            length += 1;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        endings[count] = text << 8 | b':' as u64 | (length + 1) << 56;
+        count += 1;
+    }
+    endings
+}
 
 const fn hex_pairs() -> [[u8; 2]; 256] {
     let digits = b"0123456789ABCDEF";
@@ -26,28 +43,6 @@ const fn hex_pairs() -> [[u8; 2]; 256] {
         byte += 1;
     }
     pairs
-}
-
-/// What follows a suffix: colon, count, CR, LF.
-#[derive(Clone, Copy)]
-struct Ending {
-    bytes: [u8; 16],
-    length: usize,
-}
-
-impl Ending {
-    fn of(count: u32) -> Self {
-        let mut bytes = [0; 16];
-        bytes[0] = b':';
-        let digits = count.checked_ilog10().unwrap_or(0) as usize + 1;
-        let mut rest = count;
-        for at in (1..=digits).rev() {
-            bytes[at] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-        }
-        bytes[digits + 1..digits + 3].copy_from_slice(b"\r\n");
-        Self { bytes, length: digits + 3 }
-    }
 }
 
 /// Room that a bucket and a number of padding lines need, with the slack of the last window.
@@ -67,7 +62,7 @@ pub fn without_last_separator(length: usize) -> usize {
 /// # Errors
 /// [`BucketError::Count`].
 pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
-    simd::bucket(bucket, out)
+    render_simd::bucket(bucket, out)
 }
 
 /// Writes padding lines, each with its separator, and returns their length.
@@ -81,7 +76,6 @@ pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
 }
 
 fn padding_lines<const TAIL: usize>(random: &[u8], out: &mut [u8]) -> usize {
-    let zero = Ending::of(0);
     let mut at = 0;
     for line in random.chunks_exact(TAIL + 1) {
         let Some((digit, tail)) = line.split_first() else { break };
@@ -90,7 +84,7 @@ fn padding_lines<const TAIL: usize>(random: &[u8], out: &mut [u8]) -> usize {
         else {
             break;
         };
-        at += write_line(digit & 15, tail, &zero, window, portable_hex);
+        at += write_line(digit & 15, tail, 0, window, portable_hex);
     }
     at
 }
@@ -122,7 +116,6 @@ fn lines<const TAIL: usize>(
     out: &mut [u8],
     hex: impl Fn(&[u8; 16], &mut [u8; 32]) + Copy,
 ) -> Result<usize, BucketError> {
-    let endings: &[Ending] = &SHORT_ENDINGS;
     let mut counts = bucket.counts();
     let mut at = 0;
     for (digit, group) in bucket.groups().enumerate() {
@@ -131,10 +124,7 @@ fn lines<const TAIL: usize>(
             let Some(window) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut) else {
                 return Ok(at);
             };
-            at += match endings.get(count as usize) {
-                Some(ending) => write_line(digit as u8, tail, ending, window, hex),
-                None => write_line(digit as u8, tail, &Ending::of(count), window, hex),
-            };
+            at += write_line(digit as u8, tail, count, window, hex);
         }
     }
     Ok(at)
@@ -145,7 +135,7 @@ fn lines<const TAIL: usize>(
 fn write_line<const TAIL: usize>(
     digit: u8,
     tail: &[u8; TAIL],
-    ending: &Ending,
+    count: u32,
     window: &mut [u8; WINDOW],
     hex: impl Fn(&[u8; 16], &mut [u8; 32]),
 ) -> usize {
@@ -160,8 +150,27 @@ fn write_line<const TAIL: usize>(
         window[33..35].copy_from_slice(&HEX_PAIRS[usize::from(tail[TAIL - 1])]);
     }
     let suffix = 1 + 2 * TAIL;
-    window[suffix..suffix + 16].copy_from_slice(&ending.bytes);
-    suffix + ending.length
+    match SHORT_ENDINGS.get(count as usize) {
+        Some(ending) => {
+            window[suffix..suffix + 8].copy_from_slice(&ending.to_le_bytes());
+            suffix + (ending >> 56) as usize
+        }
+        None => suffix + write_long_ending(count, &mut window[suffix..]),
+    }
+}
+
+/// Writes colon, count, CR and LF, and returns their length: 13 at most.
+#[cold]
+fn write_long_ending(count: u32, out: &mut [u8]) -> usize {
+    let digits = count.checked_ilog10().unwrap_or(0) as usize + 1;
+    let mut rest = count;
+    out[0] = b':';
+    for place in out[1..=digits].iter_mut().rev() {
+        *place = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    out[digits + 1..digits + 3].copy_from_slice(b"\r\n");
+    digits + 3
 }
 
 /// Writes 16 bytes as 32 upper-case digits, four bytes at a time in one 64-bit word.
@@ -197,10 +206,12 @@ mod tests {
     }
 
     #[test]
-    fn endings_hold_the_count_and_the_separator() {
-        for count in [0u32, 1, 9, 10, 999, 1000, i32::MAX as u32] {
-            let ending = Ending::of(count);
-            assert_eq!(&ending.bytes[..ending.length], format!(":{count}\r\n").as_bytes());
+    fn a_line_ends_with_the_count_and_the_separator() {
+        for count in (0..2000).chain([1_234_567, i32::MAX as u32]) {
+            let mut window = [0; WINDOW];
+            let length = write_line(0xA, &[0xBC; 17], count, &mut window, portable_hex);
+            let line = format!("A{}:{count}\r\n", "BC".repeat(17));
+            assert_eq!(&window[..length], line.as_bytes());
         }
     }
 

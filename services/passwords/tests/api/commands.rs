@@ -152,6 +152,23 @@ fn export_needs_a_folder_to_write_to() {
 }
 
 #[test]
+fn an_export_reports_what_it_wrote() {
+    let data = Data::new();
+    let path = data.activate(Kind::Sha1, &Numbers(1).entries(Kind::Sha1, &[(5, 2), (9, 3)]));
+    let (file, target) = (path.to_str().unwrap(), data.path().join("hashes.txt"));
+    let export = ["export", "--format", "hashes", "--json", file, "-o", target.to_str().unwrap()];
+    let report: serde_json::Value = serde_json::from_str(&stdout(&data.run(&export))).unwrap();
+    assert_eq!(report["kind"], "sha1");
+    assert_eq!(report["corpus_id"], path.file_stem().unwrap().to_str().unwrap());
+    assert_eq!(report["path"], target.to_str().unwrap());
+    assert_eq!((&report["entries"], &report["prefixes"]), (&5.into(), &2.into()));
+    assert_eq!(std::fs::read_to_string(&target).unwrap().lines().count(), 5);
+    // The lists themselves go to standard output there.
+    let output = data.run(&["export", "--format", "hashes", "--json", file]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn healthcheck_fails_where_nobody_serves() {
     let output = Data::new().run(&["healthcheck", "--admin-bind", "127.0.0.1:1"]);
     assert_eq!(output.status.code(), Some(1));

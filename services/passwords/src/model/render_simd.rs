@@ -1,6 +1,6 @@
 //! The renderer for processors with SSSE3, chosen at run time.
 //!
-//! This is the one module of the service with `unsafe` code: calls of functions that need a
+//! Unsafe code is for calls of functions that need a
 //! processor feature, each behind the test for that feature, and unaligned loads and stores of
 //! arrays whose length is part of their type.
 #![allow(unsafe_code)]
