@@ -68,7 +68,9 @@ impl Server {
         actix_web::rt::spawn(side);
         let tasks = context.service.background().into_iter().map(actix_web::rt::spawn).collect();
         let draining = context.draining.clone();
+        let half_closed = !context.shell.stop_when_client_leaves;
         let mut server = HttpServer::new(move || app::build(&context))
+            .h1_allow_half_closed(half_closed)
             .workers(settings.worker_count())
             .shutdown_timeout(settings.shutdown_timeout)
             .disable_signals()

@@ -21,6 +21,10 @@ pub struct Shell {
     pub path: fn(&str) -> Option<String>,
     /// Whether `/openapi.json` and `/docs/` are served.
     pub docs: bool,
+    /// Whether a handler is dropped as soon as its client closes the connection.
+    ///
+    /// For services with long work; a client that only closes its sending side gets no answer then.
+    pub stop_when_client_leaves: bool,
     /// What of a request target the access log may show.
     pub log_path: fn(&Uri) -> Cow<'_, str>,
     /// What the access log adds to its word "request", such as ", padded".
@@ -34,6 +38,7 @@ impl Default for Shell {
             cors: |_| None,
             path: Self::trim_trailing_slash,
             docs: true,
+            stop_when_client_leaves: false,
             log_path: Self::path_and_query,
             log_note: |_| "",
         }

@@ -184,7 +184,8 @@ impl State {
             Some(own) => own,
             None => Own { number, db: self.inner.pools.connect()?, kept: Kept::default() },
         };
-        let result = work(Session { db: &mut own.db, kept: Some(&mut own.kept) });
+        let Own { db, kept, .. } = &mut own;
+        let result = store::at_one_moment(db, |db| work(Session { db, kept: Some(kept) }));
         OWN.set(Some(own));
         result
     }

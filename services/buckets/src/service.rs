@@ -92,7 +92,12 @@ impl web::Service for Buckets {
     }
 
     fn shell(&self) -> Shell {
-        Shell { log_path: without_key, path: Shell::keep_path, ..Shell::default() }
+        Shell {
+            log_path: without_key,
+            path: Shell::keep_path,
+            stop_when_client_leaves: true,
+            ..Shell::default()
+        }
     }
 
     fn around(

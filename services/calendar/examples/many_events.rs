@@ -8,7 +8,7 @@ use calendar::store::MIGRATIONS;
 use calendar::store::sql::Sql;
 use clap::Parser;
 use domain::{Clock, SystemClock};
-use store::{Db, Pools, StoreError, StoreSettings};
+use store::{Db, StoreError, StoreSettings};
 
 #[derive(Parser)]
 struct Arguments {
@@ -34,8 +34,12 @@ fn main() -> anyhow::Result<()> {
     if known > 0 {
         bail!("the calendar has events already");
     }
-    pools.write_blocking(|db| fill(db, arguments.count, now))?;
-    settle(&pools)?;
+    let mut db = pools.connect()?;
+    store::transaction(&mut db, |db| fill(db, arguments.count, now))?;
+    if let Db::Pg(_) = db {
+        // The database does so by itself in time.
+        run(&mut db, "vacuum analyze")?;
+    }
     Ok(())
 }
 
@@ -135,13 +139,4 @@ fn fill(db: &mut Db, count: i64, now: i64) -> Result<(), StoreError> {
             Ok(())
         }
     }
-}
-
-/// Gathers the statistics that a database gathers by itself in time.
-fn settle(pools: &Pools) -> anyhow::Result<()> {
-    let mut db = pools.connect()?;
-    if let Db::Pg(_) = db {
-        run(&mut db, "vacuum analyze")?;
-    }
-    Ok(())
 }

@@ -185,14 +185,7 @@ impl Service for PasswordRanges {
     }
 
     fn shell(&self) -> Shell {
-        Shell {
-            compression: false,
-            cors: |_| None,
-            path: Shell::keep_path,
-            docs: true,
-            log_path,
-            log_note,
-        }
+        Shell { compression: false, path: Shell::keep_path, log_path, log_note, ..Shell::default() }
     }
 
     fn around(

@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use diesel::prelude::*;
-use store::{Backend, Pools, StoreError, StoreSettings, transaction};
+use store::{Backend, Pools, StoreError, StoreSettings, at_one_moment, transaction};
 use testkit::Database;
 
 use crate::{NOTES, add, hits, note, set_hits};
@@ -142,6 +142,26 @@ async fn readers_refuse_to_write() {
     let (_database, pools) = Database::new().open_kept();
     let refused = pools.read(|db| add(db, "milk", None)).await;
     assert!(refused.is_err());
+}
+
+#[test]
+fn reads_at_one_moment_of_sqlite_see_no_later_commit() {
+    let (_database, pools) = Database::new().open_kept();
+    let (mut reader, mut writer) = (pools.connect().unwrap(), pools.connect().unwrap());
+    let sees_commits = pools.backend() == Backend::Postgres;
+    for round in 1..=3 {
+        let read = at_one_moment(&mut reader, |db| {
+            let before = hits(db)?;
+            set_hits(&mut writer, before + 1)?;
+            Ok::<_, StoreError>((before, hits(db)?))
+        });
+        let (before, after) = read.unwrap();
+        assert_eq!((before, after), (round - 1, round - 1 + i64::from(sees_commits)));
+        // A failed read ends its moment as well.
+        let failed = at_one_moment(&mut reader, |_| Err::<(), _>(StoreError::NotFound));
+        assert!(failed.is_err());
+        assert_eq!(hits(&mut reader).unwrap(), round);
+    }
 }
 
 #[test]

@@ -37,6 +37,16 @@ impl Default for Echo {
 pub struct Gate {
     pub entered: Notify,
     pub leave: Notify,
+    pub ended: Notify,
+}
+
+/// Tells that a handler came to its end or was dropped.
+struct Ending<'a>(&'a Notify);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
 }
 
 #[derive(Deserialize, Validate, utoipa::IntoParams)]
@@ -85,6 +95,7 @@ async fn panics() -> String {
 #[utoipa::path(operation_id = "slow", responses((status = 200)))]
 #[get("/slow")]
 async fn slow(gate: Data<Gate>) -> &'static str {
+    let _ending = Ending(&gate.ended);
     gate.entered.notify_one();
     gate.leave.notified().await;
     "slow"
@@ -171,7 +182,11 @@ impl Service for Echo {
     }
 
     fn shell(&self) -> Shell {
-        Shell { cors: |request| (request.path() != "/long").then_some(&CORS), ..Shell::default() }
+        Shell {
+            cors: |request| (request.path() != "/long").then_some(&CORS),
+            stop_when_client_leaves: true,
+            ..Shell::default()
+        }
     }
 
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {

@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use web::{Server, WebSettings};
 
@@ -31,6 +32,17 @@ async fn a_stop_finishes_the_request_under_way_and_turns_readiness_red() {
     started.echo.gate.leave.notify_one();
     assert_eq!(request.await.unwrap().unwrap().text().await.unwrap(), "slow");
     stop.await.unwrap();
+}
+
+#[actix_web::test]
+async fn a_handler_ends_with_the_connection_of_its_client() {
+    let started = Started::new().await;
+    let request = actix_web::rt::spawn(client().get(started.url("/slow")).send());
+    started.echo.gate.entered.notified().await;
+    request.abort();
+    tokio::time::timeout(Duration::from_secs(20), started.echo.gate.ended.notified())
+        .await
+        .expect("the handler goes on without a client");
 }
 
 #[actix_web::test]

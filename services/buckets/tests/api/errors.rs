@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use buckets::config::Settings;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -226,6 +228,28 @@ async fn no_turn_for_an_expression_is_503() {
     assert_eq!(response.headers()["retry-after"], "1");
     let body: Value = response.json().await.unwrap();
     assert_eq!(body["code"], "search_busy");
+    drop(turn);
+    assert_eq!(app.get(path).await.0, 200);
+}
+
+#[actix_web::test]
+async fn a_client_that_leaves_gives_its_place_to_the_next() {
+    let place = Place::new();
+    place.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
+    let settings = Settings { regexp_running: 1, regexp_waiting: 1, ..Settings::for_tests() };
+    let app = place.serve_with("enterprise", settings).await;
+    let turn = app.state.hold_turn().await;
+    let path = "/api/v2/files?keywords=a&regexp=1";
+    let search = || app.server.get(path).bearer_auth(&app.key).send();
+    let waits = || async { tokio::time::timeout(Duration::from_secs(1), search()).await.is_err() };
+    let first = actix_web::rt::spawn(search());
+    // While the first one waits, there is no place for another.
+    while search().await.unwrap().status() != 503 {}
+    first.abort();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !waits().await {
+        assert!(Instant::now() < deadline, "the place of a client that left is not given back");
+    }
     drop(turn);
     assert_eq!(app.get(path).await.0, 200);
 }

@@ -1,7 +1,9 @@
 //! The successful answers: JSON with the headers that each kind carries.
 
+use actix_web::body::BoxBody;
+use actix_web::http::StatusCode;
 use actix_web::http::header::{
-    CACHE_CONTROL, ETAG, EntityTag, HeaderName, HeaderValue, IF_NONE_MATCH,
+    CACHE_CONTROL, CONTENT_TYPE, ETAG, EntityTag, HeaderName, HeaderValue, IF_NONE_MATCH,
 };
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
@@ -9,14 +11,19 @@ use sha2::{Digest, Sha256};
 
 use crate::model::seed::{DATA_VERSION, Seed};
 
-const JSON: &str = "application/json; charset=utf-8";
+const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+const PUBLIC: HeaderValue = HeaderValue::from_static("public, max-age=3600");
+const X_SEED: HeaderName = HeaderName::from_static("x-seed");
+const X_DATA_VERSION: HeaderName = HeaderName::from_static("x-data-version");
 
 /// Answers with something that is not to be stored.
 pub fn fresh(body: impl Into<Vec<u8>>) -> HttpResponse {
-    HttpResponse::Ok()
-        .insert_header((CACHE_CONTROL, "no-store"))
-        .content_type(JSON)
-        .body(body.into())
+    let mut response = HttpResponse::with_body(StatusCode::OK, BoxBody::new(body.into()));
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, NO_STORE);
+    headers.insert(CONTENT_TYPE, JSON);
+    response
 }
 
 /// Answers with something drawn from a seed.
@@ -24,10 +31,9 @@ pub fn drawn(seed: &Seed, body: impl Into<Vec<u8>>) -> HttpResponse {
     let mut response = fresh(body);
     let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(&visible(seed.as_str())) {
-        headers.insert(HeaderName::from_static("x-seed"), value);
+        headers.insert(X_SEED, value);
     }
-    let version = HeaderValue::from_static(DATA_VERSION);
-    headers.insert(HeaderName::from_static("x-data-version"), version);
+    headers.insert(X_DATA_VERSION, HeaderValue::from_static(DATA_VERSION));
     response
 }
 
@@ -38,7 +44,7 @@ pub fn json(value: &impl Serialize) -> Vec<u8> {
 
 /// The seed as a header can carry it: other than visible ASCII is percent-encoded, as in a query.
 fn visible(seed: &str) -> String {
-    seed.bytes().fold(String::new(), |mut text, byte| {
+    seed.bytes().fold(String::with_capacity(seed.len()), |mut text, byte| {
         match byte {
             b'!'..=b'~' if byte != b'%' => text.push(char::from(byte)),
             _ => text.push_str(&format!("%{byte:02X}")),
@@ -104,7 +110,7 @@ impl List {
         });
         let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
         response
-            .insert_header((CACHE_CONTROL, "public, max-age=3600"))
+            .insert_header((CACHE_CONTROL, PUBLIC))
             .insert_header((ETAG, self.tag.clone()));
         if known { response.finish() } else { response.content_type(JSON).body(self.body.clone()) }
     }

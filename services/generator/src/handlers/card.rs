@@ -19,6 +19,8 @@ use crate::wire::{CardAnswer, CardParams};
 /// The day that a seeded card is made on unless the caller names another.
 const SEEDED_DAY: Date = date(2030, 1, 1);
 
+const X_REF_DATE: HeaderName = HeaderName::from_static("x-ref-date");
+
 /// Make a payment card
 ///
 /// Number, holder, expiry, code and PIN fit together; none of them belongs to anybody.
@@ -42,7 +44,7 @@ pub async fn generate(ask: Ask<CardParams>, state: Data<State>) -> Result<HttpRe
     let card = Card::draw(&mut seed.random("generateCard", ""), ask.kind, day);
     let mut response = answer::drawn(&seed, answer::json(&CardAnswer::from(card)));
     if let Ok(value) = HeaderValue::from_str(&day.to_string()) {
-        response.headers_mut().insert(HeaderName::from_static("x-ref-date"), value);
+        response.headers_mut().insert(X_REF_DATE, value);
     }
     Ok(response)
 }

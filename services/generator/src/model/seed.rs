@@ -1,5 +1,7 @@
 //! Seeds: the text that makes an answer repeatable.
 
+use std::cell::RefCell;
+
 use sha2::{Digest, Sha256};
 
 use super::random::Random;
@@ -12,6 +14,10 @@ pub const DATA_VERSION: &str = "1.0.0";
 
 /// The longest seed, counted in UTF-16 code units.
 pub const MAX_SEED: usize = 64;
+
+thread_local! {
+    static SOURCE: RefCell<Option<Random>> = const { RefCell::new(None) };
+}
 
 /// A text that fixes what a generating operation draws.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,10 +43,18 @@ impl Seed {
         }
     }
 
-    /// Draws a fresh seed of 128 bits from the system, as 32 lower-case hex digits.
+    /// Draws a fresh seed of 128 bits, as 32 lower-case hex digits.
+    ///
+    /// Each thread asks the system for random bytes once and draws on from them.
     pub fn fresh() -> Result<Self, SeedError> {
-        let mut bits = [0; 16];
-        getrandom::fill(&mut bits)?;
+        let bits: [u8; 16] = SOURCE.with_borrow_mut(|source| match source {
+            Some(source) => Ok(source.bytes()),
+            None => {
+                let mut key = [0; 32];
+                getrandom::fill(&mut key)?;
+                Ok::<_, SeedError>(source.insert(Random::from_key(key)).bytes())
+            }
+        })?;
         Ok(Self(hex::encode(bits)))
     }
 

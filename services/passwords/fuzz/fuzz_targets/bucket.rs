@@ -1,6 +1,10 @@
-//! The reader of buckets: any bytes are refused or give the same entries again.
+//! The reader of buckets: any bytes are refused, or give the same entries again and one text,
+//! packed or not.
 #![no_main]
 
+use std::io::Read;
+
+use flate2::read::GzDecoder;
 use libfuzzer_sys::fuzz_target;
 use passwords::model::{Bucket, Kind, bucket, gzip, render};
 
@@ -9,8 +13,13 @@ fuzz_target!(|bytes: &[u8]| {
         let Ok(read) = Bucket::parse(kind, bytes) else { continue };
         let _ = read.find(&[0x5B; 20]);
         if let Ok(text) = read.text() {
-            let _ = gzip::encode(&read, &[], &text, &mut Vec::new());
             assert!(text.len() <= render::room(&read, 0));
+            let mut packed = vec![0; gzip::room(text.len())];
+            let length = gzip::encode(&read, &[], &text, &mut packed).expect("it was rendered");
+            let mut unpacked = Vec::new();
+            let mut decoder = GzDecoder::new(&packed[..length]);
+            decoder.read_to_end(&mut unpacked).expect("what was packed can be unpacked");
+            assert_eq!(unpacked, text);
         }
         if let Ok(entries) = read.entries(0x5BAA6) {
             let mut again = Vec::new();

@@ -27,6 +27,12 @@ impl Best {
         }
     }
 
+    /// The last of the places that can still be kept, once that many were pushed.
+    #[inline]
+    pub(super) fn last(&self) -> Option<(i64, u64)> {
+        self.last
+    }
+
     fn shrink(&mut self) {
         if self.places.len() > self.keep {
             let (_, last, _) = self.places.select_nth_unstable(self.keep - 1);

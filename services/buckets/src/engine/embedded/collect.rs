@@ -8,7 +8,7 @@ use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentRea
 
 use super::best::{Best, rank, ranked};
 use super::schema::{BUCKET, ID, MODIFIED, SIZE};
-use super::view::Counts;
+use super::view::{Counts, Segment};
 use crate::engine::Limits;
 use crate::engine::bitmap::Bitmap;
 use crate::model::file_query::{Between, FileQuery, Order, Position};
@@ -63,6 +63,7 @@ impl Intervals {
 
 /// Gathers the total and the places of one page.
 pub(super) struct PageCollector<'a> {
+    segments: &'a [Arc<Segment>],
     query: &'a FileQuery,
     limits: &'a Limits,
     keep: usize,
@@ -72,17 +73,21 @@ pub(super) struct PageCollector<'a> {
 
 impl<'a> PageCollector<'a> {
     pub(super) fn new(
+        segments: &'a [Arc<Segment>],
         query: &'a FileQuery,
         limits: &'a Limits,
         keep: usize,
         only: Option<Arc<Bitmap>>,
     ) -> Self {
-        Self { query, limits, keep, only }
+        Self { segments, query, limits, keep, only }
     }
 }
 
 /// The part of a [`PageCollector`] in one segment.
 pub(super) struct PagePart {
+    segment: Option<Arc<Segment>>,
+    /// Documents before this one need only be counted: their files come behind the page.
+    beyond: DocId,
     values: Values,
     intervals: Intervals,
     order: Order,
@@ -98,7 +103,11 @@ impl Collector for PageCollector<'_> {
     type Fruit = (u64, Best);
     type Child = PagePart;
 
-    fn for_segment(&self, _: SegmentOrdinal, reader: &SegmentReader) -> tantivy::Result<PagePart> {
+    fn for_segment(
+        &self,
+        segment: SegmentOrdinal,
+        reader: &SegmentReader,
+    ) -> tantivy::Result<PagePart> {
         // A stopped search is recognised by its limits, not by this error.
         if self.limits.check().is_err() {
             return Err(tantivy::TantivyError::SystemError("stopped".to_owned()));
@@ -110,9 +119,13 @@ impl Collector for PageCollector<'_> {
             Position::After(place) => Some(ranked(place, query.descending)),
             Position::Offset(_) => None,
         };
+        let intervals = Intervals::of(query);
+        let countable = query.order == Order::Index && intervals.are_open() && self.only.is_none();
         Ok(PagePart {
+            segment: self.segments.get(segment as usize).filter(|_| countable).cloned(),
+            beyond: 0,
             values: Values::open(reader, sizes, dates)?,
-            intervals: Intervals::of(query),
+            intervals,
             order: query.order,
             descending: query.descending,
             after,
@@ -168,10 +181,21 @@ impl SegmentCollector for PagePart {
     }
 
     fn collect_block(&mut self, documents: &[DocId]) {
+        if documents.last().is_some_and(|last| *last < self.beyond) {
+            self.total += documents.len() as u64;
+            return;
+        }
         let mut ids = self.ids;
         self.values.ids.get_vals(documents, &mut ids[..documents.len()]);
         for (&document, &id) in documents.iter().zip(&ids) {
             self.take(document, id);
+        }
+        // In the order of ids, what follows a file behind the page is behind it too.
+        if let (Some(segment), Some((_, last)), Some(id), Some(document)) =
+            (&self.segment, self.best.last(), ids[..documents.len()].last(), documents.last())
+            && *id > last
+        {
+            self.beyond = segment.ascends_until(*document);
         }
     }
 

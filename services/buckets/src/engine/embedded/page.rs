@@ -87,7 +87,7 @@ fn collected(
         Position::After(_) => 0,
     };
     let keep = skip.saturating_add(query.limit).saturating_add(1);
-    let collector = PageCollector::new(query, limits, keep, only);
+    let collector = PageCollector::new(&view.segments, query, limits, keep, only);
     let gathered: Result<(u64, Best), _> = view.searcher.search(compiled, &collector);
     let (total, best) = match gathered {
         Ok(gathered) => gathered,

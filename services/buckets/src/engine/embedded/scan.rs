@@ -3,7 +3,8 @@
 //! The column is searched as one long text for the *core* of the expression: the expression
 //! without `.*` at its ends, without anchors, and unable to match a NUL, so that a hit never
 //! crosses rows. The core finds at least every row that matches; each row with a hit is then
-//! judged by itself. Rows go in chunks to all threads.
+//! judged by itself. Where the core hits most rows, all rows are judged without looking for it.
+//! Rows go in chunks to all threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,6 +28,10 @@ const CHUNK: usize = 32 * 1_024;
 const SPARSE: u64 = 24;
 /// Hits between two looks at the time limit.
 const PATIENCE: u32 = 2_048;
+/// With a hit in more rows than one in so many, finding them first costs more than judging all.
+const DENSE: u64 = 3;
+/// So many chunks are judged row by row before the core is tried again.
+const JUDGED_CHUNKS: u32 = 16;
 
 /// The allowed rows whose name, or path, matches the whole expression.
 pub(super) fn matching_rows(
@@ -71,6 +76,8 @@ struct Scan<'a> {
 struct Caches {
     core: Option<Cache>,
     whole: Cache,
+    /// How many of the next chunks are judged row by row, since the core hit most rows.
+    to_judge: u32,
 }
 
 impl Scan<'_> {
@@ -78,6 +85,7 @@ impl Scan<'_> {
         Caches {
             core: self.core.regex.as_ref().map(Regex::create_cache),
             whole: self.expression.whole().create_cache(),
+            to_judge: 0,
         }
     }
 
@@ -98,10 +106,17 @@ impl Scan<'_> {
             return Ok(());
         }
         match &self.core.regex {
-            Some(core) if wanted * SPARSE >= last - first => {
-                self.search(core, first..last, bits, caches, limits)
+            Some(core) if wanted * SPARSE >= last - first && caches.to_judge == 0 => {
+                let hits = self.search(core, first..last, bits, caches, limits)?;
+                if u64::from(hits) * DENSE > last - first {
+                    caches.to_judge = JUDGED_CHUNKS;
+                }
+                Ok(())
             }
-            _ => self.one_by_one(first, allowed, bits, caches, limits),
+            _ => {
+                caches.to_judge = caches.to_judge.saturating_sub(1);
+                self.one_by_one(first, allowed, bits, caches, limits)
+            }
         }
     }
 
@@ -131,7 +146,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Searches the rows as one text and judges each row with a hit.
+    /// Searches the rows as one text and judges each row with a hit; returns how many had one.
     fn search(
         &self,
         core: &Regex,
@@ -139,7 +154,7 @@ impl Scan<'_> {
         bits: &mut [u64],
         caches: &mut Caches,
         limits: &Limits,
-    ) -> Result<(), EngineError> {
+    ) -> Result<u32, EngineError> {
         let bytes = self.column.bytes();
         let end = self.column.end(rows.end - 1);
         let mut at = self.column.start(rows.start);
@@ -164,7 +179,7 @@ impl Scan<'_> {
                 limits.check()?;
             }
         }
-        Ok(())
+        Ok(hits)
     }
 
     fn row_matches(&self, row: u64, caches: &mut Caches) -> bool {

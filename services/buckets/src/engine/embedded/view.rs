@@ -40,7 +40,7 @@ pub(super) struct View {
     pub(super) searcher: Searcher,
     pub(super) fields: Fields,
     pub(super) column: PathColumn,
-    pub(super) segments: Vec<Segment>,
+    pub(super) segments: Vec<Arc<Segment>>,
     pub(super) snapshot: Arc<Snapshot>,
     visible: OnceLock<(Bitmap, u64)>,
 }
@@ -55,8 +55,11 @@ impl View {
     ) -> Result<Self, EngineError> {
         let (searcher, journal) = paired(index, reader)?;
         let column = PathColumn::open(&folder.join(COLUMN), journal.rows, journal.bytes)?;
-        let segments =
-            searcher.segment_readers().iter().map(Segment::open).collect::<Result<_, _>>()?;
+        let segments = searcher
+            .segment_readers()
+            .iter()
+            .map(|reader| Segment::open(reader).map(Arc::new))
+            .collect::<Result<_, _>>()?;
         let mut view = Self {
             searcher,
             fields,
@@ -138,6 +141,12 @@ impl Segment {
             modified: fast.column_first_or_default(MODIFIED)?,
             stretches,
         })
+    }
+
+    /// Where the stretch of ascending ids ends that holds a document.
+    pub(super) fn ascends_until(&self, document: DocId) -> DocId {
+        let at = self.stretches.partition_point(|part| part.documents.end <= document);
+        self.stretches.get(at).map_or(document, |part| part.documents.end)
     }
 
     /// The living document with a file id.

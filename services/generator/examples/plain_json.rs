@@ -1,6 +1,6 @@
 //! The least that an actix server can do: what the bench compares the service with.
 //!
-//! `hello_json ADDRESS` answers every request with one small JSON object.
+//! `plain_json ADDRESS` answers every request with one small JSON object.
 
 use actix_web::{App, HttpResponse, HttpServer, web};
 
