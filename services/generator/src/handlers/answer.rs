@@ -109,9 +109,7 @@ impl List {
             part == "*" || part.parse().is_ok_and(|tag: EntityTag| tag.weak_eq(&self.tag))
         });
         let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
-        response
-            .insert_header((CACHE_CONTROL, PUBLIC))
-            .insert_header((ETAG, self.tag.clone()));
+        response.insert_header((CACHE_CONTROL, PUBLIC)).insert_header((ETAG, self.tag.clone()));
         if known { response.finish() } else { response.content_type(JSON).body(self.body.clone()) }
     }
 }
