@@ -12,6 +12,7 @@ mod schema;
 mod steady;
 mod verify;
 mod view;
+mod word;
 mod writer;
 
 use std::path::{Path, PathBuf};

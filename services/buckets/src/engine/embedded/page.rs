@@ -7,7 +7,7 @@ use tantivy::query::Query;
 use super::best::Best;
 use super::collect::{BitCollector, PageCollector};
 use super::view::View;
-use super::{query, scan};
+use super::{query, scan, word};
 use crate::engine::bitmap::Bitmap;
 use crate::engine::{EngineError, Limits};
 use crate::model::file_query::{FileQuery, Found, Matching, Order, Position};
@@ -88,12 +88,15 @@ fn collected(
     };
     let keep = skip.saturating_add(query.limit).saturating_add(1);
     let collector = PageCollector::new(&view.segments, query, limits, keep, only);
-    let gathered: Result<(u64, Best), _> = view.searcher.search(compiled, &collector);
+    let gathered: Result<(u64, Best), EngineError> = match word::only_word(view, query, keep) {
+        Some(word) => word::places(view, query, &word, keep, &collector),
+        None => view.searcher.search(compiled, &collector).map_err(EngineError::from),
+    };
     let (total, best) = match gathered {
         Ok(gathered) => gathered,
         Err(error) => {
             limits.check()?;
-            return Err(error.into());
+            return Err(error);
         }
     };
     let places = best.into_sorted(skip);

@@ -149,6 +149,15 @@ impl Segment {
         self.stretches.get(at).map_or(document, |part| part.documents.end)
     }
 
+    /// The documents with ids above `id`, as stretches in which ids ascend.
+    pub(super) fn stretches_behind(&self, id: u64) -> impl Iterator<Item = (DocId, DocId)> + '_ {
+        self.stretches.iter().filter(move |part| part.last > id).map(move |part| {
+            let start =
+                if part.first > id { part.documents.start } else { self.seek(part, id + 1) };
+            (start, part.documents.end)
+        })
+    }
+
     /// The living document with a file id.
     pub(super) fn find(&self, id: u64) -> Option<DocId> {
         let alive = |&document: &DocId| {
@@ -159,12 +168,18 @@ impl Segment {
     }
 
     fn find_in(&self, part: &Stretch, id: u64) -> Option<DocId> {
+        let document = self.seek(part, id);
+        (document < part.documents.end && self.ids.get_val(document) == id).then_some(document)
+    }
+
+    /// The first document of a stretch whose id is at least `id`.
+    fn seek(&self, part: &Stretch, id: u64) -> DocId {
         let (mut low, mut high) = (part.documents.start, part.documents.end);
         while low < high {
             let middle = low + (high - low) / 2;
             if self.ids.get_val(middle) < id { low = middle + 1 } else { high = middle }
         }
-        (low < part.documents.end && self.ids.get_val(low) == id).then_some(low)
+        low
     }
 }
 
