@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::ColumnValues;
+use tantivy::query::Weight;
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentReader};
 
 use super::best::{Best, rank, ranked};
@@ -138,6 +139,30 @@ impl Collector for PageCollector<'_> {
 
     fn requires_scoring(&self) -> bool {
         false
+    }
+
+    /// As the library does it, but deleted documents are taken out of a block, rather than the block
+    /// be given up for one call a document.
+    fn collect_segment(
+        &self,
+        weight: &dyn Weight,
+        segment: SegmentOrdinal,
+        reader: &SegmentReader,
+    ) -> tantivy::Result<(u64, Best)> {
+        let mut part = self.for_segment(segment, reader)?;
+        weight.for_each_no_score(reader, &mut |documents| match reader.alive_bitset() {
+            None => part.collect_block(documents),
+            Some(alive) => {
+                let mut living = [0; COLLECT_BLOCK_BUFFER_LEN];
+                let mut count = 0;
+                for &document in documents {
+                    living[count] = document;
+                    count += usize::from(alive.is_alive(document));
+                }
+                part.collect_block(&living[..count]);
+            }
+        })?;
+        Ok(part.harvest())
     }
 
     fn merge_fruits(&self, parts: Vec<(u64, Best)>) -> tantivy::Result<(u64, Best)> {

@@ -53,8 +53,11 @@ fn combine(mut clauses: Vec<(Occur, Box<dyn Query>)>) -> Box<dyn Query> {
     if clauses.len() == 1 {
         return clauses.remove(0).1;
     }
+    // The list of a single term is steady by itself.
     let steady = |(occur, query): (Occur, Box<dyn Query>)| match occur {
-        Occur::MustNot => (occur, Box::new(Steady(query)) as Box<dyn Query>),
+        Occur::MustNot if !query.is::<TermQuery>() => {
+            (occur, Box::new(Steady(query)) as Box<dyn Query>)
+        }
         _ => (occur, query),
     };
     Box::new(BooleanQuery::new(clauses.into_iter().map(steady).collect()))
