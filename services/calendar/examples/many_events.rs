@@ -126,6 +126,13 @@ fn fill(db: &mut Db, count: i64, now: i64) -> Result<(), StoreError> {
              group by {column} / 3600"
             ),
         )?;
+        run(
+            db,
+            &format!(
+                "insert into block_counts (kind, block, n) select kind, hour >> 8, cast(sum(n) as bigint) \
+             from hour_counts where kind = {kind} group by kind, hour >> 8"
+            ),
+        )?;
     }
     match db {
         Db::Sqlite(_) => {

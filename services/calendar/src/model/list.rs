@@ -25,6 +25,27 @@ impl Paging {
     }
 }
 
+/// The rows of a page, counted from the nearer end of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    pub skip: i64,
+    pub take: i64,
+    /// Counted from the end: the rows come in reverse.
+    pub backwards: bool,
+}
+
+impl Stretch {
+    /// Returns the stretch of a page in a list of so many rows; none where the page lies behind it.
+    pub fn of(paging: Paging, total: i64) -> Option<Stretch> {
+        let before = paging.offset();
+        let take = paging.per_page.min(total - before);
+        let behind = total - before - take;
+        let backwards = behind < before;
+        let skip = if backwards { behind } else { before };
+        (take > 0).then_some(Stretch { skip, take, backwards })
+    }
+}
+
 /// Which statuses a caller gets to see in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
@@ -204,6 +225,23 @@ pub struct TermFilter {
 mod tests {
     use super::super::role::{Person, Role};
     use super::*;
+
+    #[test]
+    fn pages_are_counted_from_the_nearer_end() {
+        let of = |page, total| {
+            Stretch::of(Paging { page, per_page: 10 }, total)
+                .map(|stretch| (stretch.skip, stretch.take, stretch.backwards))
+        };
+        assert_eq!(of(1, 0), None);
+        assert_eq!(of(1, 3), Some((0, 3, false)));
+        assert_eq!(of(1, 25), Some((0, 10, false)));
+        assert_eq!(of(2, 25), Some((5, 10, true)));
+        assert_eq!(of(3, 25), Some((0, 5, true)));
+        assert_eq!(of(2, 30), Some((10, 10, false)));
+        assert_eq!(of(3, 30), Some((0, 10, true)));
+        assert_eq!(of(4, 30), None);
+        assert_eq!(of(i64::MAX, 30), None);
+    }
 
     fn actor(role: Role) -> Actor {
         Some(Person { id: 7, login: "x".into(), role })

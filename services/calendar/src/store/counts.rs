@@ -1,4 +1,8 @@
-//! Numbers of public events per hour, from which the total of a long window is read at once.
+//! Numbers of public events per hour and per block of hours, from which the total of a long window
+//! is read at once.
+//!
+//! A total is one statement: the functions below append scalar expressions that are added and
+//! subtracted.
 
 use ::store::{Db, StoreError};
 
@@ -7,6 +11,9 @@ use crate::model::event::{Event, LONG};
 use crate::model::window::Window;
 
 const HOUR: i64 = 3600;
+
+/// Hours in a block.
+const BLOCK: i64 = 256;
 
 #[derive(Clone, Copy)]
 enum Edge {
@@ -43,106 +50,127 @@ pub fn replace(db: &mut Db, old: Option<&Event>, new: Option<&Event>) -> Result<
     }
     for (hours, change) in [(old, -1), (new, 1)] {
         let Some(hours) = hours else { continue };
-        for (edge, hour) in [Edge::Start, Edge::End].into_iter().zip(hours) {
-            let kind = edge.kind();
-            let text = format!(
-                "insert into hour_counts (kind, hour, n) values ({kind}, {hour}, {change}) \
-                 on conflict (kind, hour) do update set n = hour_counts.n + {change}"
-            );
-            Sql::new(db, &text).execute(db)?;
-        }
+        add(db, "hour_counts", "hour", hours, change)?;
+        add(db, "block_counts", "block", hours.map(block), change)?;
     }
     Ok(())
+}
+
+/// Changes the number at the start and the number at the end of an event.
+fn add(
+    db: &mut Db,
+    table: &str,
+    key: &str,
+    [start, end]: [i64; 2],
+    change: i64,
+) -> Result<(), StoreError> {
+    let (first, second) = (Edge::Start.kind(), Edge::End.kind());
+    let text = format!(
+        "insert into {table} (kind, {key}, n) \
+         values ({first}, {start}, {change}), ({second}, {end}, {change}) \
+         on conflict (kind, {key}) do update set n = {table}.n + {change}"
+    );
+    Sql::new(db, &text).execute(db).map(drop)
 }
 
 fn hour(seconds: i64) -> i64 {
     seconds.div_euclid(HOUR)
 }
 
-/// Counts the public events in a window.
-pub fn public(db: &mut Db, window: &Window) -> Result<i64, StoreError> {
-    match *window {
-        Window { start_min: None, start_max: None, end_min: None, end_max: None } => {
-            after(db, Edge::Start, None)
-        }
-        Window { start_min, start_max: None, end_min: None, end_max } => {
-            inside(db, start_min, end_max)
-        }
-        Window { start_min: None, start_max, end_min, end_max: None } => {
-            overlapping(db, start_max, end_min)
-        }
-        _ => direct(db, window),
-    }
+fn block(hour: i64) -> i64 {
+    hour.div_euclid(BLOCK)
 }
 
-/// Counts those that start at or after `from` and end at or before `to`.
+/// Counts the public events in a window.
+pub fn public(db: &mut Db, window: &Window) -> Result<i64, StoreError> {
+    let mut sql = Sql::new(db, "select ");
+    match *window {
+        Window { start_min: None, start_max: None, end_min: None, end_max: None } => {
+            after(&mut sql, Edge::Start, None);
+        }
+        Window { start_min, start_max: None, end_min: None, end_max } => {
+            inside(&mut sql, start_min, end_max);
+        }
+        Window { start_min: None, start_max, end_min, end_max: None } => {
+            overlapping(&mut sql, start_max, end_min);
+        }
+        _ => direct(&mut sql, window),
+    }
+    sql.push(" as n");
+    sql.number(db)
+}
+
+/// Appends the number of those that start at or after `from` and end at or before `to`.
 ///
 /// Of all that start late enough, those that end too late are taken away; the events that begin
 /// before the window and end behind it were taken away without having been counted, so they are
 /// added again. Such events are longer than the window.
-fn inside(db: &mut Db, from: Option<i64>, to: Option<i64>) -> Result<i64, StoreError> {
-    let (from, to) = match (from, to) {
-        (Some(from), Some(to)) if from > to => return Ok(0),
+fn inside(sql: &mut Sql, from: Option<i64>, to: Option<i64>) {
+    match (from, to) {
+        (Some(from), Some(to)) if from > to => {
+            sql.push("cast(0 as bigint)");
+            return;
+        }
         (Some(from), Some(to)) if to - from < LONG => {
             let window = Window { start_min: Some(from), end_max: Some(to), ..Window::default() };
-            return direct(db, &window);
+            direct(sql, &window);
+            return;
         }
-        bounds => bounds,
-    };
-    let started = after(db, Edge::Start, from)?;
-    let Some(to) = to else { return Ok(started) };
-    let ended_later = after(db, Edge::End, Some(to + 1))?;
-    let Some(from) = from else { return Ok(started - ended_later) };
-    let text = format!(
-        "select count(*) as n from events where pub = 1 and is_long = 1 \
-         and end_utc > {to} and start_utc < {from}"
-    );
-    Ok(started - ended_later + Sql::new(db, &text).number(db)?)
+        _ => after(sql, Edge::Start, from),
+    }
+    let Some(to) = to else { return };
+    sql.push(" - ");
+    after(sql, Edge::End, Some(to + 1));
+    let Some(from) = from else { return };
+    sql.push(&format!(
+        " + (select count(*) from events where pub = 1 and is_long = 1 \
+         and end_utc > {to} and start_utc < {from})"
+    ));
 }
 
-/// Counts those that start at or before `until` and end at or after `since`.
-fn overlapping(db: &mut Db, until: Option<i64>, since: Option<i64>) -> Result<i64, StoreError> {
-    let all = after(db, Edge::Start, None)?;
-    let too_late = match until {
-        Some(until) => after(db, Edge::Start, Some(until + 1))?,
-        None => 0,
-    };
-    let too_early = match since {
-        Some(since) => all - after(db, Edge::End, Some(since))?,
-        None => 0,
-    };
-    // Bounds that stand the wrong way round leave a gap whose events were taken away twice.
-    let twice = match (until, since) {
-        (Some(until), Some(since)) if until + 1 < since => {
-            inside(db, Some(until + 1), Some(since - 1))?
-        }
-        _ => 0,
-    };
-    Ok(all - too_late - too_early + twice)
+/// Appends the number of those that start at or before `until` and end at or after `since`.
+///
+/// Of all that end late enough, those that start too late are taken away.
+fn overlapping(sql: &mut Sql, until: Option<i64>, since: Option<i64>) {
+    after(sql, Edge::End, since);
+    let Some(until) = until else { return };
+    sql.push(" - ");
+    after(sql, Edge::Start, Some(until + 1));
+    // Bounds that stand the wrong way round leave a gap: what lies in it was taken away without
+    // having been counted.
+    if let Some(since) = since.filter(|since| until + 1 < *since) {
+        sql.push(" + ");
+        inside(sql, Some(until + 1), Some(since - 1));
+    }
 }
 
-/// Counts the starts or ends at or after an instant.
-fn after(db: &mut Db, edge: Edge, from: Option<i64>) -> Result<i64, StoreError> {
+/// Appends the number of starts or ends at or after an instant, in brackets: the blocks behind its
+/// block, the hours behind its hour in the block, and the events in the rest of its hour.
+fn after(sql: &mut Sql, edge: Edge, from: Option<i64>) {
     let kind = edge.kind();
     let Some(from) = from else {
-        let text = format!(
-            "select coalesce(cast(sum(n) as bigint), 0) as n from hour_counts where kind = {kind}"
-        );
-        return Sql::new(db, &text).number(db);
+        sql.push("(").push(&sum("block_counts", &format!("kind = {kind}"))).push(")");
+        return;
     };
-    let first = hour(from);
-    let (column, next) = (edge.column(), (first + 1) * HOUR);
-    let text = format!(
-        "select coalesce((select cast(sum(n) as bigint) from hour_counts \
-         where kind = {kind} and hour > {first}), 0) \
-         + (select count(*) from events where pub = 1 \
-         and {column} >= {from} and {column} < {next}) as n"
-    );
-    Sql::new(db, &text).number(db)
+    let hour = hour(from);
+    let block = block(hour);
+    let (column, next_hour, next_block) = (edge.column(), (hour + 1) * HOUR, (block + 1) * BLOCK);
+    let blocks = sum("block_counts", &format!("kind = {kind} and block > {block}"));
+    let hours =
+        sum("hour_counts", &format!("kind = {kind} and hour > {hour} and hour < {next_block}"));
+    sql.push(&format!(
+        "({blocks} + {hours} + (select count(*) from events where pub = 1 \
+         and {column} >= {from} and {column} < {next_hour}))"
+    ));
 }
 
-fn direct(db: &mut Db, window: &Window) -> Result<i64, StoreError> {
-    let mut sql = Sql::new(db, "select count(*) as n from events e where e.pub = 1");
-    super::event_list::within(&mut sql, window);
-    sql.number(db)
+fn sum(table: &str, condition: &str) -> String {
+    format!("(select coalesce(cast(sum(n) as bigint), 0) from {table} where {condition})")
+}
+
+/// Appends the number of events in a window, counted one by one.
+fn direct(sql: &mut Sql, window: &Window) {
+    sql.push("(select count(*) from events e where e.pub = 1");
+    super::event_list::within(sql, window);
+    sql.push(")");
 }

@@ -1,11 +1,11 @@
-//! Lists of events: ids of a page and the exact total, each by one statement.
+//! Lists of events: the exact total, then the ids of a page from the nearer end of the list.
 
 use ::store::{Backend, Db, StoreError};
 
-use super::counts;
 use super::sql::Sql;
+use super::{counts, vocabulary};
 use crate::model::geo::Point;
-use crate::model::list::{EventFilter, EventOrder, Geo, Others, Paging, Scope};
+use crate::model::list::{EventFilter, EventOrder, Geo, Others, Paging, Scope, Stretch};
 use crate::model::search::Words;
 use crate::model::window::Window;
 use crate::model::zone::MAX_OFFSET_HOURS;
@@ -15,6 +15,15 @@ const INDEXED_CHARACTERS: usize = 3;
 
 /// How far a wall clock can lie from the instant, in seconds.
 const DRIFT: i64 = MAX_OFFSET_HOURS * 3600;
+
+/// What statements of their own found before the list is read; `None` narrows nothing.
+#[derive(Default)]
+pub struct Found {
+    /// Venues that a place filter leads to.
+    pub venues: Option<Vec<i64>>,
+    /// Events that may hold the wanted words, and all that do.
+    pub events: Option<Vec<i64>>,
+}
 
 /// A table of links with the ids that it has to lead to.
 struct LinkFilter<'a> {
@@ -31,24 +40,26 @@ pub fn page(
     if filter.nothing || (!filter.scope.published && filter.scope.others == Others::None) {
         return Ok((Vec::new(), 0));
     }
-    let geo = geo_venues(db, filter)?;
-    let total = total(db, filter, geo.as_deref())?;
-    if total <= paging.offset() {
-        return Ok((Vec::new(), total));
+    let venues = geo_venues(db, filter)?;
+    let found = Found { venues, events: vocabulary::candidates(db, &filter.words)? };
+    let total = total(db, filter, &found)?;
+    let Some(stretch) = Stretch::of(paging, total) else { return Ok((Vec::new(), total)) };
+    let mut ids = page_statement(db, filter, &found, stretch).load_ids(db)?;
+    if stretch.backwards {
+        ids.reverse();
     }
-    let ids = page_statement(db, filter, geo.as_deref(), paging).load_ids(db)?;
     Ok((ids, total))
 }
 
 /// Builds the statement that reads the ids of a page; a test asks for its plan.
-pub fn page_statement(db: &Db, filter: &EventFilter, geo: Option<&[i64]>, paging: Paging) -> Sql {
-    let mut sql = if let Some(link) = lone_link(filter, geo) {
+pub fn page_statement(db: &Db, filter: &EventFilter, found: &Found, stretch: Stretch) -> Sql {
+    let mut sql = if let Some(link) = lone_link(filter, found) {
         from_link(db, &link, &filter.window)
-    } else if is_overlap_page(filter, geo) {
+    } else if is_overlap_page(filter, found) {
         from_overlap(db, &filter.window)
     } else {
         let mut sql = Sql::new(db, "select e.id as id ");
-        from_events(&mut sql, filter, geo);
+        from_events(&mut sql, filter, found);
         sql
     };
     let order = if filter.include.is_some() && filter.order == EventOrder::Start {
@@ -56,8 +67,8 @@ pub fn page_statement(db: &Db, filter: &EventFilter, geo: Option<&[i64]>, paging
     } else {
         filter.order
     };
-    order_by(&mut sql, order, filter.descending);
-    sql.push(&format!(" limit {} offset {}", paging.per_page, paging.offset()));
+    order_by(&mut sql, order, filter.descending != stretch.backwards);
+    sql.push(&format!(" limit {} offset {}", stretch.take, stretch.skip));
     sql
 }
 
@@ -78,13 +89,13 @@ fn column(key: &str) -> String {
     if key == "id" { "id".to_owned() } else { format!("e.{key}") }
 }
 
-fn total(db: &mut Db, filter: &EventFilter, geo: Option<&[i64]>) -> Result<i64, StoreError> {
-    if let Some(link) = lone_link(filter, geo) {
+fn total(db: &mut Db, filter: &EventFilter, found: &Found) -> Result<i64, StoreError> {
+    if let Some(link) = lone_link(filter, found) {
         let mut sql = Sql::new(db, "select count(*) as n from (");
         sql.append(&from_link(db, &link, &filter.window)).push(") x");
         return sql.number(db);
     }
-    if is_plain(filter, geo) {
+    if is_plain(filter, found) {
         let public = if filter.scope.published { counts::public(db, &filter.window)? } else { 0 };
         if filter.scope.is_public() {
             return Ok(public);
@@ -96,14 +107,14 @@ fn total(db: &mut Db, filter: &EventFilter, geo: Option<&[i64]>) -> Result<i64, 
         return Ok(public + sql.number(db)?);
     }
     let mut sql = Sql::new(db, "select count(*) as n ");
-    from_events(&mut sql, filter, geo);
+    from_events(&mut sql, filter, found);
     sql.number(db)
 }
 
 /// Tells whether nothing but window and statuses narrows the list.
-fn is_plain(filter: &EventFilter, geo: Option<&[i64]>) -> bool {
+fn is_plain(filter: &EventFilter, found: &Found) -> bool {
     links(filter).is_empty()
-        && geo.is_none()
+        && found.venues.is_none()
         && filter.words == Words::default()
         && filter.featured.is_none()
         && filter.include.is_none()
@@ -111,7 +122,7 @@ fn is_plain(filter: &EventFilter, geo: Option<&[i64]>) -> bool {
 }
 
 /// Returns the only link filter of a public list that asks for nothing else.
-fn lone_link<'a>(filter: &'a EventFilter, geo: Option<&[i64]>) -> Option<LinkFilter<'a>> {
+fn lone_link<'a>(filter: &'a EventFilter, found: &Found) -> Option<LinkFilter<'a>> {
     let bare = EventFilter {
         categories: None,
         tags: None,
@@ -120,7 +131,7 @@ fn lone_link<'a>(filter: &'a EventFilter, geo: Option<&[i64]>) -> Option<LinkFil
         ..filter.clone()
     };
     let simple =
-        is_plain(&bare, geo) && filter.scope.is_public() && filter.order == EventOrder::Start;
+        is_plain(&bare, found) && filter.scope.is_public() && filter.order == EventOrder::Start;
     let mut links = links(filter);
     (simple && links.len() == 1).then(|| links.remove(0))
 }
@@ -149,8 +160,8 @@ fn from_link(db: &Db, link: &LinkFilter<'_>, window: &Window) -> Sql {
 }
 
 /// Tells whether a page of the overlap form can be read from two ranges of indexes.
-fn is_overlap_page(filter: &EventFilter, geo: Option<&[i64]>) -> bool {
-    is_plain(filter, geo)
+fn is_overlap_page(filter: &EventFilter, found: &Found) -> bool {
+    is_plain(filter, found)
         && filter.scope.is_public()
         && filter.order == EventOrder::Start
         && filter.window.end_min.is_some()
@@ -171,9 +182,9 @@ fn from_overlap(db: &Db, window: &Window) -> Sql {
 }
 
 /// Appends `from … where …` for any combination of filters; rows carry the alias `e`.
-fn from_events(sql: &mut Sql, filter: &EventFilter, geo: Option<&[i64]>) {
+fn from_events(sql: &mut Sql, filter: &EventFilter, found: &Found) {
     let mut links = links(filter);
-    let geo_link = geo.map(|ids| LinkFilter { table: "event_venues", ids });
+    let geo_link = found.venues.as_deref().map(|ids| LinkFilter { table: "event_venues", ids });
     let (indexed, rest) = split_words(sql.backend(), &filter.words);
     // The most selective source leads; the events are joined to it by their key.
     let leader = if !links.is_empty() {
@@ -200,6 +211,9 @@ fn from_events(sql: &mut Sql, filter: &EventFilter, geo: Option<&[i64]>) {
     if let Some(query) = indexed.filter(|_| !led_by_words) {
         sql.push(" and e.id in (select rowid from events_fts where events_fts match ");
         sql.bind(query).push(")");
+    }
+    if let Some(ids) = &found.events {
+        sql.push(" and e.id in ").ids(ids);
     }
     for word in rest {
         sql.push(" and ").contains("e.search_ci", word);

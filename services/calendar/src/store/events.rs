@@ -1,6 +1,6 @@
 //! Events: rows in and out, with every derived copy kept in the same transaction.
 
-use ::store::{Db, StoreError};
+use ::store::{Db, StoreError, on_backend};
 use diesel::prelude::*;
 
 use super::schema::events;
@@ -148,8 +148,10 @@ pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<Vec<Event>, StoreError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let rows: Vec<Row> =
-        events::table.filter(events::id.eq_any(ids.to_vec())).select(Row::as_select()).load(db)?;
+    let rows: Vec<Row> = on_backend!(db, conn => events::table
+        .filter(events::id.eq_any(ids))
+        .select(Row::as_select())
+        .load(conn)?);
     let mut found: std::collections::HashMap<i64, Event> =
         rows.into_iter().map(|row| (row.id, Event::from(row))).collect();
     Ok(ids.iter().filter_map(|id| found.remove(id)).collect())

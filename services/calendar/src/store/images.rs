@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ::store::{Db, StoreError};
+use ::store::{Db, StoreError, on_backend};
 use diesel::prelude::*;
 
 use super::entities;
@@ -39,8 +39,7 @@ pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Image>, StoreErro
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let rows: Vec<Row> =
-        images::table.filter(images::id.eq_any(ids.to_vec())).select(columns!()).load(db)?;
+    let rows: Vec<Row> = on_backend!(db, conn => images::table.filter(images::id.eq_any(ids)).select(columns!()).load(conn)?);
     Ok(rows.into_iter().map(|row| (row.0, image(row))).collect())
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ::store::{Db, StoreError};
+use ::store::{Db, StoreError, on_backend};
 use diesel::prelude::*;
 
 use super::schema::{organizers, venues};
@@ -166,14 +166,20 @@ macro_rules! load {
         match $kind {
             Kind::Venue => {
                 use super::schema::venues as $table;
-                let query = $table::table.filter($filter).order($table::id);
-                let rows: Vec<VenueRow> = query.select(VenueRow::as_select()).load($db)?;
+                let rows: Vec<VenueRow> = on_backend!($db, conn => $table::table
+                    .filter($filter)
+                    .order($table::id)
+                    .select(VenueRow::as_select())
+                    .load(conn)?);
                 rows.into_iter().map(Linked::from).collect::<Vec<_>>()
             }
             Kind::Organizer => {
                 use super::schema::organizers as $table;
-                let query = $table::table.filter($filter).order($table::id);
-                let rows: Vec<OrganizerRow> = query.select(OrganizerRow::as_select()).load($db)?;
+                let rows: Vec<OrganizerRow> = on_backend!($db, conn => $table::table
+                    .filter($filter)
+                    .order($table::id)
+                    .select(OrganizerRow::as_select())
+                    .load(conn)?);
                 rows.into_iter().map(Linked::from).collect::<Vec<_>>()
             }
         }
@@ -200,7 +206,7 @@ pub fn by_ids(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashMap<i64, Linke
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let rows = load!(db, kind, |table| table::id.eq_any(ids.to_vec()));
+    let rows = load!(db, kind, |table| table::id.eq_any(ids));
     Ok(rows.into_iter().map(|row| (row.id, row)).collect())
 }
 

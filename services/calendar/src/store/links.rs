@@ -3,7 +3,11 @@
 use std::collections::HashMap;
 
 use ::store::{Db, StoreError};
-use diesel::sql_types::{BigInt, Integer};
+use diesel::PgConnection;
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::sql_types::{Array, BigInt, Integer};
 
 use super::sql::Sql;
 use crate::model::event::{Event, Links};
@@ -12,7 +16,45 @@ use crate::model::term::Taxonomy;
 
 const TABLES: [&str; 3] = ["event_terms", "event_venues", "event_organizers"];
 
-#[derive(diesel::QueryableByName)]
+/// The links of several events; `IDS` stands for the condition on their ids.
+const OF_EVENTS: &str = "select event_id, other_id, what from (\
+     select l.event_id, l.other_id, t.taxonomy as what, l.position from event_terms l \
+     join terms t on t.id = l.other_id where l.event_id IDS \
+     union all select event_id, other_id, 3 as what, position from event_venues \
+     where event_id IDS \
+     union all select event_id, other_id, 4 as what, position from event_organizers \
+     where event_id IDS) links order by position, other_id";
+
+/// [`OF_EVENTS`] as a statement whose text never changes, so that a connection to PostgreSQL
+/// parses and plans it but a few times.
+struct OfEvents<'a>(&'a [i64]);
+
+impl QueryId for OfEvents<'_> {
+    type QueryId = OfEvents<'static>;
+    const HAS_STATIC_QUERY_ID: bool = true;
+}
+
+impl Query for OfEvents<'_> {
+    type SqlType = (BigInt, BigInt, Integer);
+}
+
+impl QueryFragment<Pg> for OfEvents<'_> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        for (at, piece) in OF_EVENTS.split("IDS").enumerate() {
+            if at > 0 {
+                out.push_sql("= any(");
+                out.push_bind_param::<Array<BigInt>, _>(&self.0)?;
+                out.push_sql(")");
+            }
+            out.push_sql(piece);
+        }
+        Ok(())
+    }
+}
+
+impl RunQueryDsl<PgConnection> for OfEvents<'_> {}
+
+#[derive(Queryable, QueryableByName)]
 struct Row {
     #[diesel(sql_type = BigInt)]
     event_id: i64,
@@ -37,23 +79,15 @@ pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Links>, StoreE
     if ids.is_empty() {
         return Ok(links);
     }
-    let mut sql = Sql::new(
-        db,
-        "select l.event_id, l.other_id, t.taxonomy as what, l.position from event_terms l \
-         join terms t on t.id = l.other_id where l.event_id in ",
-    );
-    sql.ids(ids);
-    sql.push(
-        " union all select event_id, other_id, 3 as what, position from event_venues \
-         where event_id in ",
-    );
-    sql.ids(ids);
-    sql.push(
-        " union all select event_id, other_id, 4 as what, position from event_organizers \
-         where event_id in ",
-    );
-    sql.ids(ids).push(" order by position, other_id");
-    for row in sql.load::<Row>(db)? {
+    let rows: Vec<Row> = match db {
+        Db::Pg(conn) => OfEvents(ids).load(conn)?,
+        Db::Sqlite(_) => {
+            let mut list = Sql::new(db, "in ");
+            list.ids(ids);
+            Sql::new(db, &OF_EVENTS.replace("IDS", list.text())).load(db)?
+        }
+    };
+    for row in rows {
         let links = links.entry(row.event_id).or_default();
         let list = match row.what {
             1 => &mut links.categories,

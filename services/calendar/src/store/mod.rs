@@ -12,6 +12,7 @@ mod schema;
 pub mod slugs;
 pub mod sql;
 pub mod terms;
+pub mod vocabulary;
 
 use ::store::Migrations;
 

@@ -35,6 +35,11 @@ impl Sql {
         self.backend
     }
 
+    /// Returns what was appended so far.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Appends SQL.
     pub fn push(&mut self, text: &str) -> &mut Sql {
         self.text.push_str(text);

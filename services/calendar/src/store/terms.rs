@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ::store::{Db, StoreError};
+use ::store::{Db, StoreError, on_backend};
 use diesel::prelude::*;
 
 use super::links;
@@ -65,8 +65,7 @@ pub fn with_ancestors(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Term>, St
     let mut known: HashMap<i64, Term> = HashMap::new();
     let mut wanted: Vec<i64> = ids.to_vec();
     while !wanted.is_empty() {
-        let rows: Vec<Row> =
-            terms::table.filter(terms::id.eq_any(wanted)).select(columns!()).load(db)?;
+        let rows: Vec<Row> = on_backend!(db, conn => terms::table.filter(terms::id.eq_any(&wanted)).select(columns!()).load(conn)?);
         let found: Vec<Term> = rows.into_iter().map(term).collect();
         let parents: HashSet<i64> =
             found.iter().map(|term| term.parent).filter(|parent| *parent != 0).collect();
@@ -81,11 +80,11 @@ pub fn with_descendants(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, StoreError
     let mut known: HashSet<i64> = ids.iter().copied().collect();
     let mut level: Vec<i64> = ids.to_vec();
     while !level.is_empty() {
-        let children: Vec<i64> = terms::table
+        let children: Vec<i64> = on_backend!(db, conn => terms::table
             .filter(terms::taxonomy.eq(Taxonomy::Category.code()))
-            .filter(terms::parent_id.eq_any(level))
+            .filter(terms::parent_id.eq_any(&level))
             .select(terms::id)
-            .load(db)?;
+            .load(conn)?);
         level = children.into_iter().filter(|id| known.insert(*id)).collect();
     }
     let mut all: Vec<i64> = known.into_iter().collect();

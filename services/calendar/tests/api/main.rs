@@ -12,6 +12,7 @@ mod loading;
 mod parameters;
 mod plans;
 mod roles;
+mod searches;
 mod soak;
 mod support;
 mod terms;

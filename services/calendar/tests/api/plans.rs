@@ -1,10 +1,12 @@
 //! The statements of lists use the indexes that they were made for.
 
 use calendar::model::geo::Point;
-use calendar::model::list::{EventFilter, Geo, Others, Paging, Scope};
+use calendar::model::list::{EventFilter, Geo, Others, Scope, Stretch};
 use calendar::model::search::Words;
 use calendar::model::window::Window;
-use calendar::store::event_list;
+use calendar::store::event_list::{self, Found};
+use calendar::store::sql::Sql;
+use calendar::store::vocabulary;
 use diesel::sql_types::Text;
 use diesel::{QueryableByName, RunQueryDsl};
 use store::{Db, StoreError};
@@ -25,7 +27,7 @@ struct PostgresPlan {
 
 /// Fills the tables without HTTP, enough for a planner to care.
 fn fill(db: &mut Db) -> Result<(), StoreError> {
-    let run = |db: &mut Db, text: &str| calendar::store::sql::Sql::new(db, text).execute(db);
+    let run = |db: &mut Db, text: &str| Sql::new(db, text).execute(db);
     let numbers =
         "with recursive n (i) as (select 1 union all select i + 1 from n where i < 20000)";
     let (yes, no) = match db {
@@ -65,9 +67,8 @@ fn fill(db: &mut Db) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn plan(db: &mut Db, filter: &EventFilter, geo: Option<&[i64]>) -> Result<String, StoreError> {
-    let paging = Paging { page: 1, per_page: 10 };
-    let statement = event_list::page_statement(db, filter, geo, paging).explained();
+fn plan(db: &mut Db, statement: Sql) -> Result<String, StoreError> {
+    let statement = statement.explained();
     let lines: Vec<String> = match db {
         Db::Sqlite(_) => {
             statement.load::<SqlitePlan>(db)?.into_iter().map(|row| row.detail).collect()
@@ -100,7 +101,7 @@ async fn list_statements_use_their_indexes() {
         ("privileged", EventFilter::plain(editors, window), &["events_order"]),
         ("category", category, &["event_terms_list"]),
         ("category and flag", both, &["event_terms_list"]),
-        ("words", words, &["VIRTUAL TABLE INDEX", "events_search"]),
+        ("words", words, &["VIRTUAL TABLE INDEX", "events_pkey"]),
         ("children", children, &["events_parent", "events_list"]),
         ("place", geo, &["event_venues"]),
     ];
@@ -111,8 +112,13 @@ async fn list_statements_use_their_indexes() {
         diesel::sql_query("vacuum analyze").execute(conn).unwrap();
     }
     for (name, filter, indexes) in cases {
-        let geo = filter.geo.is_some().then_some(&[1_i64, 2][..]);
-        let plan = plan(&mut db, &filter, geo).unwrap();
+        let found = Found {
+            venues: filter.geo.is_some().then(|| vec![1, 2]),
+            events: vocabulary::candidates(&mut db, &filter.words).unwrap(),
+        };
+        let stretch = Stretch { skip: 0, take: 10, backwards: false };
+        let statement = event_list::page_statement(&db, &filter, &found, stretch);
+        let plan = plan(&mut db, statement).unwrap();
         assert!(indexes.iter().any(|index| plan.contains(index)), "{name}:\n{plan}");
         let scans =
             plan.lines().any(|line| line.trim() == "SCAN e" || line.contains("Seq Scan on events"));
@@ -122,4 +128,37 @@ async fn list_statements_use_their_indexes() {
             assert!(!sorts, "{name} sorts:\n{plan}");
         }
     }
+}
+
+#[actix_web::test]
+async fn words_lead_to_few_events_by_their_index() {
+    let app = App::new().await;
+    app.state.pools.write_blocking(fill).unwrap();
+    let mut db = app.state.pools.connect().unwrap();
+    let Db::Pg(conn) = &mut db else {
+        let words = Words::parse("1234");
+        assert_eq!(vocabulary::candidates(&mut db, &words).unwrap(), None);
+        return;
+    };
+    diesel::sql_query("vacuum analyze").execute(conn).unwrap();
+    let of = |db: &mut Db, query: &str| {
+        vocabulary::candidates(db, &Words::parse(query)).unwrap().map(|mut ids| {
+            ids.sort_unstable();
+            ids
+        })
+    };
+    let with = |part: &str| -> Option<Vec<i64>> {
+        Some((1..=20_000_i64).filter(|id| id.to_string().contains(part)).collect())
+    };
+    assert_eq!(of(&mut db, "1234"), with("1234"));
+    assert_eq!(of(&mut db, "\"itle 1\" 234"), with("234"));
+    assert_eq!(of(&mut db, "none"), Some(Vec::new()));
+    // One word of 20,000 events; too short a part.
+    for query in ["title", "12"] {
+        assert_eq!(of(&mut db, query), None, "{query}");
+    }
+    let lists = ["1234 11234".to_owned(), "title".to_owned()];
+    let statement = vocabulary::candidates_statement(&db, &lists);
+    let plan = plan(&mut db, statement).unwrap();
+    assert!(plan.contains("events_words"), "{plan}");
 }

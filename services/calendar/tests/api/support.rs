@@ -3,15 +3,19 @@
 use std::collections::HashMap;
 
 use calendar::config::SiteSettings;
+use calendar::model::event::{Event, Links};
 use calendar::model::role::Role;
+use calendar::model::schedule::Schedule;
+use calendar::model::status::{Stage, Status};
+use calendar::model::zone::Zone;
 use calendar::service::Calendar;
 use calendar::state::State;
-use calendar::store::people;
+use calendar::store::{events, people};
 use clap::Parser;
 use domain::{Clock, ManualClock};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
-use store::{Pools, StoreError};
+use store::{Db, Pools, StoreError};
 use testkit::{Database, TestServer};
 
 /// The path of the interface.
@@ -38,6 +42,47 @@ pub fn settings(arguments: &[&str]) -> SiteSettings {
         last.push(one);
     }
     Line::parse_from(last).site
+}
+
+/// A small generator of its own, so that a failure can be repeated.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn roll(&mut self, sides: i64) -> i64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        i64::try_from(self.0 % u64::try_from(sides).unwrap()).unwrap()
+    }
+
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[usize::try_from(self.roll(i64::try_from(from.len()).unwrap())).unwrap()]
+    }
+}
+
+/// Inserts a published event without HTTP, in UTC and with whatever `change` does to it.
+pub fn plant(
+    db: &mut Db,
+    author: i64,
+    (start, end): (i64, i64),
+    links: &Links,
+    change: impl FnOnce(&mut Event),
+) -> Result<Event, StoreError> {
+    let schedule = Schedule {
+        zone: Zone::utc(),
+        all_day: false,
+        start_local: start,
+        end_local: end,
+        start_utc: start,
+        end_utc: end,
+    };
+    let mut event = Event::draft(author, schedule, start, start);
+    event.id = events::allocate(db)?;
+    event.slug = format!("planted-{}", event.id);
+    event.set_status(Status::of(Stage::Publish));
+    change(&mut event);
+    events::insert(db, &event, links)?;
+    Ok(event)
 }
 
 pub struct App {
@@ -186,7 +231,7 @@ impl App {
 
     /// Counts the rows of a table.
     pub fn rows(&self, table: &str) -> i64 {
-        let count = |db: &mut store::Db| {
+        let count = |db: &mut Db| {
             let text = format!("select count(*) as n from {table}");
             calendar::store::sql::Sql::new(db, &text).number(db)
         };
@@ -206,7 +251,7 @@ fn people(pools: &Pools, now: i64) -> People {
         ("contributor2", Role::Contributor),
         ("reader", Role::Reader),
     ];
-    let make = |db: &mut store::Db| -> Result<People, StoreError> {
+    let make = |db: &mut Db| -> Result<People, StoreError> {
         let (mut keys, mut ids) = (HashMap::new(), HashMap::new());
         for (login, role) in names {
             ids.insert(login, people::add(db, login, login, role)?);

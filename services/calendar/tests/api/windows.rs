@@ -1,26 +1,15 @@
 //! Windows and totals against a naive model.
 
-use calendar::model::list::{EventFilter, Paging, Scope};
+use calendar::model::event::{Event, Links};
+use calendar::model::list::{EventFilter, EventOrder, Others, Paging, Scope};
 use calendar::model::window::Window;
-use calendar::store::{counts, event_list};
+use calendar::store::{counts, event_list, events};
 use serde_json::json;
 use store::{Db, StoreError};
 
-use crate::support::{App, NOW};
+use crate::support::{App, Dice, NOW, plant};
 
 const DAY: i64 = 24 * 3600;
-
-/// A small generator of its own, so that a failure can be repeated.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: i64) -> i64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        i64::try_from(self.0 % u64::try_from(sides).unwrap()).unwrap()
-    }
-}
 
 /// Fills a calendar with events over two years, some of them long; returns (id, start, end).
 async fn fill(app: &App, dice: &mut Dice, count: i64) -> Vec<(i64, i64, i64)> {
@@ -40,7 +29,7 @@ async fn fill(app: &App, dice: &mut Dice, count: i64) -> Vec<(i64, i64, i64)> {
             }))
             .await;
         let load = move |db: &mut Db| -> Result<(i64, i64), StoreError> {
-            let event = calendar::store::events::find(db, id)?.unwrap();
+            let event = events::find(db, id)?.unwrap();
             Ok((event.schedule.start_utc, event.schedule.end_utc))
         };
         let (start, end) = app.state.pools.read_blocking(load).unwrap();
@@ -114,6 +103,148 @@ async fn totals_and_pages_equal_a_naive_filter() {
         assert_eq!(ids, expected, "round {round}: {window:?}");
         let many = i64::try_from(expected.len()).unwrap();
         assert_eq!((counted, total), (many, many), "round {round}: {window:?}");
+    }
+}
+
+/// Hours of a block of the counts, in seconds.
+const BLOCK: i64 = 256 * 3600;
+
+/// An instant at most a second away from the edge of an hour, every other time of a block.
+fn near_an_edge(dice: &mut Dice) -> i64 {
+    let hour = if dice.roll(2) == 0 { dice.roll(256) * 3600 } else { 0 };
+    // From 1911 to 2087.
+    (dice.roll(6000) - 2000) * BLOCK + hour + dice.roll(3) - 1
+}
+
+#[actix_web::test]
+async fn totals_hold_at_edges_of_blocks_and_before_1970() {
+    let app = App::new().await;
+    let author = app.user("editor");
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let planting = |db: &mut Db| -> Result<Vec<(i64, i64)>, StoreError> {
+        let mut rows = Vec::new();
+        for number in 0..400 {
+            let first = near_an_edge(&mut dice);
+            let second = if number % 3 == 0 { near_an_edge(&mut dice) } else { first + BLOCK };
+            let (start, end) = (first.min(second), first.max(second));
+            let event = plant(db, author, (start, end), &Links::default(), |_| ())?;
+            // Some move away again, over many blocks or within one.
+            let moved = match number % 8 {
+                0 => -1000 * BLOCK,
+                1 => 3600,
+                _ => 0,
+            };
+            let mut later = event.clone();
+            later.schedule.start_utc += moved;
+            later.schedule.start_local += moved;
+            later.schedule.end_utc += moved.max(0);
+            later.schedule.end_local += moved.max(0);
+            if moved != 0 {
+                events::update(db, (&event, &Links::default()), (&later, &Links::default()))?;
+            }
+            rows.push((later.schedule.start_utc, later.schedule.end_utc));
+        }
+        Ok(rows)
+    };
+    let rows = app.state.pools.write_blocking(planting).unwrap();
+    for round in 0..1000 {
+        let bound = |dice: &mut Dice| {
+            let (start, end) = *dice.pick(&rows);
+            match dice.roll(5) {
+                0 => None,
+                1 => Some(start + dice.roll(3) - 1),
+                2 => Some(end + dice.roll(3) - 1),
+                _ => Some(near_an_edge(dice)),
+            }
+        };
+        let (first, second) = (bound(&mut dice), bound(&mut dice));
+        let window = if dice.roll(2) == 0 {
+            Window { start_min: first, end_max: second, ..Window::default() }
+        } else {
+            Window { end_min: first, start_max: second, ..Window::default() }
+        };
+        let expected = rows.iter().filter(|row| holds(&window, row.0, row.1)).count();
+        let count = |db: &mut Db| counts::public(db, &window);
+        let counted = app.state.pools.read_blocking(count).unwrap();
+        assert_eq!(counted, i64::try_from(expected).unwrap(), "round {round}: {window:?}");
+    }
+}
+
+fn in_order(events: &[Event], order: EventOrder, descending: bool) -> Vec<i64> {
+    let mut sorted: Vec<&Event> = events.iter().collect();
+    sorted.sort_by(|a, b| {
+        let start = |event: &Event| event.schedule.start_local;
+        let way = match order {
+            EventOrder::Start => {
+                start(a).cmp(&start(b)).then(a.published_utc.cmp(&b.published_utc))
+            }
+            EventOrder::Date => a.published_utc.cmp(&b.published_utc),
+            EventOrder::Title => a.searched().cmp(&b.searched()),
+            EventOrder::Id => std::cmp::Ordering::Equal,
+        };
+        way.then(a.id.cmp(&b.id))
+    });
+    if descending {
+        sorted.reverse();
+    }
+    sorted.into_iter().map(|event| event.id).collect()
+}
+
+#[actix_web::test]
+async fn pages_follow_every_order_from_both_ends() {
+    let app = App::new().await;
+    let author = app.user("editor");
+    let mut categories = Vec::new();
+    for name in ["one", "two"] {
+        categories.push(app.make("/categories", json!({"name": name})).await);
+    }
+    let mut dice = Dice(0x1234_5678_9abc_def1);
+    let links = Links { categories: categories.clone(), ..Links::default() };
+    let planting = |db: &mut Db| -> Result<Vec<Event>, StoreError> {
+        (0..23)
+            .map(|_| {
+                // Few instants and titles, so that the later keys of an order count.
+                let start = dice.roll(5) * DAY;
+                let length = if dice.roll(3) == 0 { 40 * DAY } else { 3600 };
+                plant(db, author, (start, start + length), &links, |event| {
+                    event.title = format!("t{}", dice.roll(4));
+                    event.published_utc = dice.roll(3);
+                })
+            })
+            .collect()
+    };
+    let events = app.state.pools.write_blocking(planting).unwrap();
+    let window = Window { start_min: Some(0), ..Window::default() };
+    let overlap = Window { end_min: Some(0), ..Window::default() };
+    let editors = Scope { published: true, others: Others::Of { author: None, statuses: None } };
+    let plain = || EventFilter::plain(Scope::public(), window);
+    let filters = [
+        plain(),
+        EventFilter::plain(Scope::public(), overlap),
+        EventFilter::plain(editors, window),
+        EventFilter { categories: Some(categories[..1].to_vec()), ..plain() },
+        EventFilter { categories: Some(categories.clone()), ..plain() },
+        EventFilter { categories: Some(categories), featured: Some(false), ..plain() },
+    ];
+    for filter in filters {
+        for order in [EventOrder::Start, EventOrder::Date, EventOrder::Title, EventOrder::Id] {
+            for descending in [false, true] {
+                let filter = EventFilter { order, descending, ..filter.clone() };
+                let expected = in_order(&events, order, descending);
+                for per_page in [1, 4, 22, 23, 50] {
+                    for page in 1..=23 / per_page + 2 {
+                        let read =
+                            |db: &mut Db| event_list::page(db, &filter, Paging { page, per_page });
+                        let (ids, total) = app.state.pools.read_blocking(read).unwrap();
+                        let range = usize::try_from((page - 1) * per_page).unwrap()
+                            ..usize::try_from(page * per_page).unwrap().min(23);
+                        let wanted = expected.get(range).unwrap_or_default();
+                        assert_eq!(ids, wanted, "page {page} of {per_page}: {filter:?}");
+                        assert_eq!(total, 23, "{filter:?}");
+                    }
+                }
+            }
+        }
     }
 }
 
