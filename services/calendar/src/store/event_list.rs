@@ -213,7 +213,7 @@ fn from_events(sql: &mut Sql, filter: &EventFilter, found: &Found) {
         sql.bind(query).push(")");
     }
     if let Some(ids) = &found.events {
-        sql.push(" and e.id in ").ids(ids);
+        sql.push(" and e.id = ").any(ids);
     }
     for word in rest {
         sql.push(" and ").contains("e.search_ci", word);

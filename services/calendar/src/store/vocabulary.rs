@@ -19,7 +19,7 @@ const INDEXED_CHARACTERS: usize = 3;
 /// With more words than this behind a part, or more events behind the words, a search goes through
 /// the events themselves.
 const MOST_WORDS: usize = 500;
-const MOST_EVENTS: usize = 2000;
+const MOST_EVENTS: usize = 10_000;
 
 #[derive(diesel::QueryableByName)]
 struct Row {
