@@ -27,6 +27,19 @@ impl Sha1Digest {
         Self(Sha1::digest(bytes.as_ref()).into())
     }
 
+    /// Digests texts as if they were one.
+    ///
+    /// ```
+    /// use domain::Sha1Digest;
+    ///
+    /// assert_eq!(Sha1Digest::of_joined(&["pass", "", "word"]), Sha1Digest::of("password"));
+    /// ```
+    pub fn of_joined(texts: &[&str]) -> Self {
+        let mut hasher = Sha1::new();
+        texts.iter().for_each(|text| hasher.update(text));
+        Self(hasher.finalize().into())
+    }
+
     /// Reads 40 hexadecimal characters of either case.
     ///
     /// # Errors

@@ -81,4 +81,4 @@ pub use sql::{
     prefix_pattern, starts_with,
 };
 pub use target::Target;
-pub use transaction::{at_one_moment, transaction};
+pub use transaction::{begin_reading, end_reading, transaction};

@@ -61,32 +61,27 @@ where
     }
 }
 
-/// Runs short reads as of one moment; `work` must begin no transaction of its own.
+/// Begins reads as of one moment, until [`end_reading`]; none of them may begin a transaction.
 ///
-/// SQLite locks its file anew for each statement that stands alone: two reads in one transaction
-/// cost half the system calls. On PostgreSQL each statement of `work` stands alone.
-///
-/// # Errors
-/// What `work` returns, or [`StoreError`] where the transaction cannot be begun or ended.
-pub fn at_one_moment<T, E>(db: &mut Db, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
-where
-    E: From<StoreError>,
-{
-    let Db::Sqlite(conn) = db else { return work(db) };
-    Fixed::<BEGIN>.execute(conn).map_err(StoreError::from)?;
-    let result = work(db);
-    if let Db::Sqlite(conn) = db
-        && let Err(error) = Fixed::<COMMIT>.execute(conn)
-    {
-        Fixed::<ROLLBACK>.execute(conn).map_err(StoreError::from)?;
-        return Err(StoreError::from(error).into());
+/// SQLite locks its file anew for each statement that stands alone: many short reads in one
+/// transaction cost a fraction of the system calls. On PostgreSQL each statement stands alone still.
+pub fn begin_reading(db: &mut Db) -> Result<(), StoreError> {
+    if let Db::Sqlite(conn) = db {
+        Fixed::<BEGIN>.execute(conn)?;
     }
-    result
+    Ok(())
+}
+
+/// Ends reads as of one moment; after an error the connection should be dropped.
+pub fn end_reading(db: &mut Db) -> Result<(), StoreError> {
+    if let Db::Sqlite(conn) = db {
+        Fixed::<COMMIT>.execute(conn)?;
+    }
+    Ok(())
 }
 
 const BEGIN: usize = 0;
 const COMMIT: usize = 1;
-const ROLLBACK: usize = 2;
 
 /// A statement without values, prepared once for each connection.
 struct Fixed<const STATEMENT: usize>;
@@ -98,7 +93,7 @@ impl<const STATEMENT: usize> QueryId for Fixed<STATEMENT> {
 
 impl<const STATEMENT: usize> QueryFragment<Sqlite> for Fixed<STATEMENT> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
-        out.push_sql(["BEGIN", "COMMIT", "ROLLBACK"][STATEMENT]);
+        out.push_sql(["BEGIN", "COMMIT"][STATEMENT]);
         Ok(())
     }
 }

@@ -13,6 +13,7 @@ pub mod handlers;
 pub mod jobs;
 pub mod model;
 pub mod paths;
+pub mod reader;
 pub mod routes;
 pub mod service;
 pub mod snapshot;

@@ -6,11 +6,11 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::handlers::{account, catalogue, domain, paste, range, stealer_log, subscription};
 
-/// Registers the paths; the one for a hash prefix comes before the one for an address.
+/// Registers the paths; those that are asked for most come first, since a router tries them in turn.
 pub fn register(config: &mut ServiceConfig<'_>) {
     config
-        .service(range::breached_account_range)
         .service(account::breached_account)
+        .service(range::breached_account_range)
         .service(paste::paste_account)
         .service(domain::breached_domain)
         .service(domain::subscribed_domains)

@@ -1,6 +1,5 @@
 //! What handlers share: pools, clock, quotas, and the snapshot that is reloaded when it is outdated.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,6 +10,7 @@ use store::{Backend, Db, Pools, StoreError};
 use crate::config::Settings;
 use crate::error::Error;
 use crate::model::OptOut;
+use crate::reader;
 use crate::snapshot::{self, Blocks, Shared, Snapshot};
 use crate::store::caller::Kept;
 use crate::store::opt_out::OptOuts;
@@ -61,18 +61,6 @@ pub struct Session<'s> {
     pub db: &'s mut Db,
     /// Keys that this connection found.
     pub kept: Option<&'s mut Kept>,
-}
-
-/// The connection of a worker thread, and the state that it belongs to.
-struct Own {
-    number: u64,
-    db: Db,
-    kept: Kept,
-}
-
-thread_local! {
-    /// For reads that are too short for a change of threads.
-    static OWN: RefCell<Option<Own>> = const { RefCell::new(None) };
 }
 
 impl State {
@@ -169,24 +157,8 @@ impl State {
         work: impl FnOnce(Session<'_>) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         if short && self.inner.pools.backend() == Backend::Sqlite {
-            return self.on_this_thread(work);
+            return reader::read(self.inner.number, &self.inner.pools, work);
         }
         self.inner.pools.read(|db| work(Session { db, kept: None })).await
-    }
-
-    fn on_this_thread<T>(
-        &self,
-        work: impl FnOnce(Session<'_>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let number = self.inner.number;
-        let mine = OWN.with_borrow_mut(Option::take).filter(|own| own.number == number);
-        let mut own = match mine {
-            Some(own) => own,
-            None => Own { number, db: self.inner.pools.connect()?, kept: Kept::default() },
-        };
-        let Own { db, kept, .. } = &mut own;
-        let result = store::at_one_moment(db, |db| work(Session { db, kept: Some(kept) }));
-        OWN.set(Some(own));
-        result
     }
 }

@@ -2,7 +2,7 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
-use domain::{DomainName, Sha1Digest};
+use domain::DomainName;
 use store::Db;
 
 use super::input::Segment;
@@ -10,10 +10,13 @@ use super::json;
 use crate::caller::{Asked, Caller};
 use crate::error::Error;
 use crate::model::plan::Operation;
-use crate::model::{Breach, EmailPrefix};
+use crate::model::{AccountKey, Breach, EmailPrefix, address_text};
 use crate::state::{State, View};
-use crate::store::account::{self, AccountRow};
+use crate::store::account::{self, RangeRow};
 use crate::wire::{ErrorBody, HashSuffix, RangeEntry};
+
+/// Bytes of an entry with two or three breaches.
+const USUAL_ENTRY: usize = 96;
 
 /// Breaches by hash prefix
 ///
@@ -52,7 +55,11 @@ pub async fn breached_account_range(
                 entries.extend(entry(db, view, caller, &row)?);
             }
             entries.sort_unstable();
-            serde_json::to_vec(&entries).map_err(|error| Error::Internal(error.to_string()))
+            let mut body = Vec::with_capacity(entries.len() * USUAL_ENTRY + 2);
+            match serde_json::to_writer(&mut body, &entries) {
+                Ok(()) => Ok(body),
+                Err(error) => Err(Error::Internal(error.to_string())),
+            }
         })
         .await?;
     Ok(json(body))
@@ -63,20 +70,20 @@ fn entry<'v>(
     db: &mut Db,
     view: &'v View,
     caller: &Caller,
-    row: &AccountRow,
+    row: &RangeRow,
 ) -> Result<Option<RangeEntry<'v>>, Error> {
     let websites = view.snapshot.catalogue.names(&row.breaches, Breach::shown_for_address);
     if websites.is_empty() || (caller.subscriber.is_none() && !is_test(view, row)) {
         return Ok(None);
     }
-    let digest = Sha1Digest::of(row.address());
-    if view.opt_outs.may_hold(row.key()) && view.opt_out(db, &digest)?.is_some() {
+    let digest = address_text::digest(&row.local, &row.domain);
+    if view.opt_outs.may_hold(AccountKey::of(&digest)) && view.opt_out(db, &digest)?.is_some() {
         return Ok(None);
     }
     Ok(Some(RangeEntry { hash_suffix: HashSuffix::of(&digest), websites }))
 }
 
-fn is_test(view: &View, row: &AccountRow) -> bool {
+fn is_test(view: &View, row: &RangeRow) -> bool {
     let test = &view.state.settings().test_email_domain;
     DomainName::parse(&row.domain).is_ok_and(|domain| domain.is_at_or_below(test))
 }

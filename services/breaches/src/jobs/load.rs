@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use diesel::connection::SimpleConnection;
-use domain::{EmailAddress, Sha1Digest};
+use domain::EmailAddress;
 use store::{Db, StoreError, transaction};
 
 use super::addresses::Reason;
@@ -294,7 +294,7 @@ impl Excluded {
             return Ok(false);
         }
         let (local, domain) = split_text(sorted_text);
-        let digest = Sha1Digest::of(address_text::full_text(local, domain));
+        let digest = address_text::digest(local, domain);
         Ok(self.opt_outs.get(db, &digest)? == Some(OptOut::Breaches))
     }
 }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use domain::EmailAddress;
+use domain::{EmailAddress, Sha1Digest};
 
 const SEPARATOR: char = '\u{1f}';
 
@@ -27,10 +27,17 @@ pub fn alias(stored: &str) -> &str {
 
 /// The normalised text of an address whose row says `stored` at `domain`.
 pub fn full_text(stored: &str, domain: &str) -> String {
-    match stored.split_once(SEPARATOR) {
-        Some((local, written)) => format!("{local}@{written}"),
-        None => format!("{stored}@{domain}"),
-    }
+    parts(stored, domain).concat()
+}
+
+/// The digest of that text.
+pub fn digest(stored: &str, domain: &str) -> Sha1Digest {
+    Sha1Digest::of_joined(&parts(stored, domain))
+}
+
+fn parts<'a>(stored: &'a str, domain: &'a str) -> [&'a str; 3] {
+    let (local, domain) = stored.split_once(SEPARATOR).unwrap_or((stored, domain));
+    [local, "@", domain]
 }
 
 /// Whether the row `stored` at `domain` is that of `address`.
@@ -47,6 +54,7 @@ mod tests {
         let address = EmailAddress::parse("Some.One@Example.com").unwrap();
         assert_eq!(stored_local(&address), "some.one");
         assert_eq!(full_text("some.one", "example.com"), address.as_str());
+        assert_eq!(digest("some.one", "example.com"), address.sha1());
         assert!(is("some.one", "example.com", &address));
         assert!(!is("some.one", "example.org", &address));
     }
@@ -56,6 +64,7 @@ mod tests {
         let address = EmailAddress::parse("jürgen@bücher.example").unwrap();
         let stored = stored_local(&address).into_owned();
         assert_eq!(full_text(&stored, address.domain().as_str()), address.as_str());
+        assert_eq!(digest(&stored, address.domain().as_str()), address.sha1());
         assert_eq!(alias(&stored), "jürgen");
         let other = EmailAddress::parse("jürgen@xn--bcher-kva.example").unwrap();
         assert!(is(&stored, "xn--bcher-kva.example", &address));

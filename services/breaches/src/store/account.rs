@@ -52,15 +52,34 @@ pub fn by_key(k: i64) -> _ {
     ))
 }
 
+/// What a range says of an account; its key follows from its address.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable)]
+pub struct RangeRow {
+    /// Local part as stored, see [`address_text`].
+    pub local: String,
+    /// Domain as A-labels.
+    pub domain: String,
+    /// Packed breach ids.
+    pub breaches: Vec<u8>,
+}
+
 /// The accounts whose keys lie between two keys.
-///
-/// The domain is looked up for each row rather than joined: a plan that does not know the keys, as
-/// PostgreSQL keeps for a prepared statement, takes the range for large and would read all domains.
 #[auto_type]
 pub fn by_range(low: i64, high: i64) -> _ {
+    account::table.inner_join(mail_domain::table).filter(account::k.between(low, high)).select((
+        account::local,
+        mail_domain::name,
+        account::breaches,
+    ))
+}
+
+/// The same for PostgreSQL.
+///
+/// The domain is looked up for each row rather than joined: the plan that is kept for a prepared
+/// statement does not know the keys, takes the range for large and would read all domains.
+#[auto_type]
+pub fn by_range_of_any_size(low: i64, high: i64) -> _ {
     account::table.filter(account::k.between(low, high)).select((
-        account::k,
-        account::seq,
         account::local,
         mail_domain::table
             .filter(mail_domain::id.eq(account::domain_id))
@@ -99,12 +118,11 @@ pub fn pick(rows: Vec<AccountRow>, address: &EmailAddress) -> Option<AccountRow>
 }
 
 /// The accounts with keys from `low` to `high`, both included.
-pub fn range(
-    db: &mut Db,
-    low: AccountKey,
-    high: AccountKey,
-) -> Result<Vec<AccountRow>, StoreError> {
-    Ok(on_backend!(db, conn => by_range(low.0, high.0).load(conn))?)
+pub fn range(db: &mut Db, low: AccountKey, high: AccountKey) -> Result<Vec<RangeRow>, StoreError> {
+    Ok(match db {
+        Db::Sqlite(conn) => by_range(low.0, high.0).load(conn)?,
+        Db::Pg(conn) => by_range_of_any_size(low.0, high.0).load(conn)?,
+    })
 }
 
 /// The accounts exactly at a domain.

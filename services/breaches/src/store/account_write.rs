@@ -2,8 +2,14 @@
 
 use std::collections::HashMap;
 
+use diesel::backend::Backend;
+use diesel::pg::Pg;
 use diesel::prelude::*;
-use domain::{EmailAddress, Sha1Digest};
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::serialize::ToSql;
+use diesel::sql_types::{BigInt, Binary, HasSqlType, Integer, Text};
+use diesel::sqlite::Sqlite;
+use domain::EmailAddress;
 use store::{Db, StoreError, on_backend};
 
 use super::account::AccountRow;
@@ -26,23 +32,66 @@ pub struct NewAccount<'a> {
     pub local: &'a str,
 }
 
-type Columns<'a> = (
-    diesel::dsl::Eq<account::k, i64>,
-    diesel::dsl::Eq<account::seq, i16>,
-    diesel::dsl::Eq<account::domain_id, i32>,
-    diesel::dsl::Eq<account::local, &'a str>,
-    diesel::dsl::Eq<account::breaches, &'a [u8]>,
-);
-
-fn columns<'a>(new: &NewAccount<'a>, seq: i16, breaches: &'a [u8]) -> Columns<'a> {
-    (
-        account::k.eq(new.k),
-        account::seq.eq(seq),
-        account::domain_id.eq(new.domain_id),
-        account::local.eq(new.local),
-        account::breaches.eq(breaches),
-    )
+/// Inserts accounts that are new, all with one list, and passes over keys that exist.
+///
+/// SQLite is told `OR IGNORE`, which cannot fail half-way: for any other form it copies every page
+/// that the statement touches, so as to undo it alone.
+struct InsertNew<'a, const ROWS: usize> {
+    rows: &'a [NewAccount<'a>; ROWS],
+    list: &'a [u8],
 }
+
+impl<const ROWS: usize> InsertNew<'_, ROWS> {
+    fn values<'b, B>(&'b self, out: &mut AstPass<'_, 'b, B>) -> QueryResult<()>
+    where
+        B: Backend + HasSqlType<BigInt> + HasSqlType<Integer> + HasSqlType<Text>,
+        B: HasSqlType<Binary>,
+        i64: ToSql<BigInt, B>,
+        i32: ToSql<Integer, B>,
+        str: ToSql<Text, B>,
+        [u8]: ToSql<Binary, B>,
+    {
+        out.push_sql(" INTO account (k, seq, domain_id, local, breaches) VALUES ");
+        let mut mark = "(";
+        for row in self.rows {
+            out.push_sql(mark);
+            out.push_bind_param::<BigInt, _>(&row.k)?;
+            out.push_sql(", 0, ");
+            out.push_bind_param::<Integer, _>(&row.domain_id)?;
+            out.push_sql(", ");
+            out.push_bind_param::<Text, _>(row.local)?;
+            out.push_sql(", ");
+            out.push_bind_param::<Binary, _>(self.list)?;
+            out.push_sql(")");
+            mark = ", (";
+        }
+        Ok(())
+    }
+}
+
+impl<const ROWS: usize> QueryFragment<Sqlite> for InsertNew<'_, ROWS> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql("INSERT OR IGNORE");
+        self.values(&mut out)
+    }
+}
+
+impl<const ROWS: usize> QueryFragment<Pg> for InsertNew<'_, ROWS> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql("INSERT");
+        self.values(&mut out)?;
+        out.push_sql(" ON CONFLICT DO NOTHING");
+        Ok(())
+    }
+}
+
+/// The text depends on the number of rows alone, so each is prepared once.
+impl<const ROWS: usize> QueryId for InsertNew<'_, ROWS> {
+    type QueryId = InsertNew<'static, ROWS>;
+    const HAS_STATIC_QUERY_ID: bool = true;
+}
+
+impl<const ROWS: usize, C> RunQueryDsl<C> for InsertNew<'_, ROWS> {}
 
 /// Links accounts to `breach` and returns how many were not linked before.
 ///
@@ -69,18 +118,15 @@ fn groups<'s, 'a>(new: &'s [NewAccount<'a>]) -> impl Iterator<Item = &'s [NewAcc
 }
 
 fn insert_group(db: &mut Db, group: &[NewAccount<'_>], list: &[u8]) -> Result<usize, StoreError> {
-    if group.len() == GROUP {
-        let rows: [Columns<'_>; GROUP] = std::array::from_fn(|i| columns(&group[i], 0, list));
-        return Ok(on_backend!(db, conn => diesel::insert_into(account::table)
-            .values(rows)
-            .on_conflict_do_nothing()
-            .execute(conn))?);
+    if let Ok(rows) = <&[NewAccount<'_>; GROUP]>::try_from(group) {
+        return Ok(on_backend!(db, conn => InsertNew { rows, list }.execute(conn))?);
     }
-    let rows: Vec<_> = group.iter().map(|new| columns(new, 0, list)).collect();
-    Ok(on_backend!(db, conn => diesel::insert_into(account::table)
-        .values(rows)
-        .on_conflict_do_nothing()
-        .execute(conn))?)
+    let mut inserted = 0;
+    for row in group {
+        let rows = std::array::from_ref(row);
+        inserted += on_backend!(db, conn => InsertNew { rows, list }.execute(conn))?;
+    }
+    Ok(inserted)
 }
 
 /// Handles a group of which some keys existed before.
@@ -134,7 +180,15 @@ fn insert_behind(
     list: &[u8],
 ) -> Result<i16, StoreError> {
     let seq = same_key.iter().map(|row| row.seq + 1).max().unwrap_or(0);
-    diesel::insert_into(account::table).values(columns(new, seq, list)).execute(db)?;
+    diesel::insert_into(account::table)
+        .values((
+            account::k.eq(new.k),
+            account::seq.eq(seq),
+            account::domain_id.eq(new.domain_id),
+            account::local.eq(new.local),
+            account::breaches.eq(list),
+        ))
+        .execute(db)?;
     Ok(seq)
 }
 
@@ -190,7 +244,7 @@ pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), StoreError> {
 /// domain behind it; none when it is not stored.
 pub fn place(db: &mut Db, sorted_text: &str) -> Result<Option<(i64, i16)>, StoreError> {
     let (local, domain) = sorted_text.rsplit_once('@').unwrap_or((sorted_text, ""));
-    let digest = Sha1Digest::of(address_text::full_text(local, domain));
+    let digest = address_text::digest(local, domain);
     let rows = super::account::with_key(db, AccountKey::of(&digest))?;
     let own = rows.into_iter().find(|row| row.local == local && row.domain == domain);
     Ok(own.map(|row| (row.k, row.seq)))

@@ -177,19 +177,25 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Looks a key up by its digest, in memory first.
-    pub fn find(&mut self, db: &mut Db, digest: &[u8; 32], now: i64) -> Result<Known, StoreError> {
+    /// Forgets all keys when another connection has committed since the last call; asked at the
+    /// begin of each read transaction.
+    pub fn renew(&mut self, db: &mut Db) -> Result<(), StoreError> {
         let version = data_version(db)?;
         if version.is_none() || version != self.version {
             self.holders.clear();
             self.version = version;
         }
+        Ok(())
+    }
+
+    /// Looks a key up by its digest, in memory first.
+    pub fn find(&mut self, db: &mut Db, digest: &[u8; 32], now: i64) -> Result<Known, StoreError> {
         if let Some(holder) = self.holders.get(digest) {
             let ended = holder.expires_at.is_some_and(|end| end <= now);
             return Ok(if ended { Known::Dead } else { Known::Live(Arc::clone(holder)) });
         }
         let known = find(db, digest, now)?;
-        if let (Known::Live(holder), Some(_)) = (&known, version)
+        if let (Known::Live(holder), Some(_)) = (&known, self.version)
             && self.holders.len() < MOST
         {
             self.holders.insert(*digest, Arc::clone(holder));

@@ -114,8 +114,11 @@ async fn every_lookup_uses_the_intended_index() {
     assert_uses(&point, &["SEARCH account USING PRIMARY KEY (k=?)"], &["_pkey", "k = "]);
     let both = plan!(&mut db, caller::with_account(&[0], 7), "7, '\\x00'");
     assert_uses(&both, &["SEARCH account USING PRIMARY KEY (k=?)"], &["k = ", "digest = "]);
-    // The first value is the LIMIT of the domain's query.
-    let range = plan!(&mut db, account::by_range(7, 9), "1, 7, 9");
+    let range = match db {
+        Db::Sqlite(_) => plan!(&mut db, account::by_range(7, 9), ""),
+        // The first value is the LIMIT of the domain's query.
+        Db::Pg(_) => plan!(&mut db, account::by_range_of_any_size(7, 9), "1, 7, 9"),
+    };
     assert_uses(&range, &["SEARCH account USING PRIMARY KEY (k>? AND k<?)"], &["_pkey", "k >= "]);
     let domain = plan!(&mut db, account::by_domain(7), "7");
     assert_uses(&domain, &["USING INDEX account_domain (domain_id=?)"], &["domain_id_idx"]);
