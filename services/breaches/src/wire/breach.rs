@@ -105,7 +105,7 @@ impl From<&model::Breach> for Breach {
 /// Only the document uses it: one generated type reads both answers.
 #[derive(ToSchema)]
 #[schema(rename_all = "PascalCase")]
-#[allow(dead_code)] // Answers are put together from rendered breaches; the fields describe them.
+#[allow(dead_code, reason = "answers are put together from rendered breaches, as described here")]
 pub struct AccountBreach {
     /// Stable key: unique ignoring case, never changes.
     #[schema(example = "Acmegram")]

@@ -99,6 +99,19 @@ pub struct FileQuery {
     pub limit: usize,
 }
 
+impl FileQuery {
+    /// Whether nothing but what is looked for narrows the search.
+    pub fn is_unfiltered(&self) -> bool {
+        self.buckets.is_none()
+            && self.excluded_buckets.is_empty()
+            && self.types.is_empty()
+            && self.extensions.is_empty()
+            && self.stop_extensions.is_empty()
+            && self.modified.is_open()
+            && self.size.is_open()
+    }
+}
+
 impl Default for FileQuery {
     fn default() -> Self {
         Self {

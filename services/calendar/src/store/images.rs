@@ -39,7 +39,10 @@ pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Image>, StoreErro
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let rows: Vec<Row> = on_backend!(db, conn => images::table.filter(images::id.eq_any(ids)).select(columns!()).load(conn)?);
+    let rows: Vec<Row> = on_backend!(db, conn => images::table
+        .filter(images::id.eq_any(ids))
+        .select(columns!())
+        .load(conn)?);
     Ok(rows.into_iter().map(|row| (row.0, image(row))).collect())
 }
 

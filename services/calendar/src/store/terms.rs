@@ -65,7 +65,10 @@ pub fn with_ancestors(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Term>, St
     let mut known: HashMap<i64, Term> = HashMap::new();
     let mut wanted: Vec<i64> = ids.to_vec();
     while !wanted.is_empty() {
-        let rows: Vec<Row> = on_backend!(db, conn => terms::table.filter(terms::id.eq_any(&wanted)).select(columns!()).load(conn)?);
+        let rows: Vec<Row> = on_backend!(db, conn => terms::table
+            .filter(terms::id.eq_any(&wanted))
+            .select(columns!())
+            .load(conn)?);
         let found: Vec<Term> = rows.into_iter().map(term).collect();
         let parents: HashSet<i64> =
             found.iter().map(|term| term.parent).filter(|parent| *parent != 0).collect();

@@ -37,20 +37,13 @@ pub(super) fn answer(
     collected(view, query, limits, &*query::compile(view, query), None)
 }
 
-/// Whether no filter is set.
+/// Whether every file passes, an expression set aside.
 fn is_everything(query: &FileQuery) -> bool {
-    let unfiltered = match &query.matching {
+    let any_words = match &query.matching {
         Matching::Words(keywords) => keywords.is_empty(),
         Matching::All | Matching::Expression(_) => true,
     };
-    unfiltered
-        && query.buckets.is_none()
-        && query.excluded_buckets.is_empty()
-        && query.types.is_empty()
-        && query.extensions.is_empty()
-        && query.stop_extensions.is_empty()
-        && query.modified.is_open()
-        && query.size.is_open()
+    any_words && query.is_unfiltered()
 }
 
 /// The rows that pass everything but the expression.

@@ -24,13 +24,7 @@ pub(super) fn only_word(view: &View, query: &FileQuery, keep: usize) -> Option<T
     let alone = keep <= DEEPEST
         && keywords.exclude.is_empty()
         && query.order == Order::Index
-        && query.buckets.is_none()
-        && query.excluded_buckets.is_empty()
-        && query.types.is_empty()
-        && query.extensions.is_empty()
-        && query.stop_extensions.is_empty()
-        && query.modified.is_open()
-        && query.size.is_open();
+        && query.is_unfiltered();
     let field = if query.full_path { view.fields.path_words } else { view.fields.name_words };
     alone.then(|| Term::from_field_text(field, word))
 }
