@@ -9,8 +9,8 @@ use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::http::uri::{PathAndQuery, Uri};
-use actix_web::http::{Method, StatusCode};
-use actix_web::middleware::{Compress, Condition, from_fn};
+use actix_web::http::Method;
+use actix_web::middleware::from_fn;
 use actix_web::{App, Error, HttpRequest, HttpResponse, web};
 use futures_util::FutureExt;
 use utoipa_actix_web::AppExt;
@@ -20,11 +20,9 @@ use crate::edge::Edge;
 use crate::health::{self, Draining};
 use crate::openapi::RouteTable;
 use crate::{
-    CorsRule, ErrorFormat, Fault, Next, RequestId, RequestInfo, Service, Shell, metrics, request_id,
+    CorsRule, ErrorFormat, Fault, Next, RequestId, RequestInfo, Service, Shell, compression, metrics,
+    request_id,
 };
-
-/// Answers shorter than this are not worth compressing, in bytes.
-const COMPRESS_FROM: u64 = 1024;
 
 /// What every worker shares.
 #[derive(Clone)]
@@ -65,8 +63,6 @@ pub(crate) fn build<S: Service>(
         .configure(|config| context.service.state(config))
         .configure(|config| add_docs(config, context.shell, crate::document::<S>()))
         .default_service(web::to(unrouted))
-        .wrap(from_fn(spare_small_bodies))
-        .wrap(Condition::new(context.shell.compression, Compress::default()))
         .wrap(from_fn(move |request, next| shape(shell, request, next)))
         .wrap(from_fn(move |request, next| service.around(request, next)))
         .wrap(from_fn(move |request, next| oversee(outer.clone(), request, next)))
@@ -167,12 +163,12 @@ fn report(response: &mut ServiceResponse) {
     }
 }
 
-/// CORS and preflight, `HEAD` as `GET`, the path rule.
-async fn shape<B: MessageBody + 'static>(
+/// CORS and preflight, `HEAD` as `GET`, the path rule, compression.
+async fn shape(
     shell: Shell,
     mut request: ServiceRequest,
-    next: actix_web::middleware::Next<B>,
-) -> Result<ServiceResponse<BoxBody>, Error> {
+    next: Next,
+) -> Result<ServiceResponse, Error> {
     let rule = (shell.cors)(&request);
     let origin = match rule {
         Some(rule) if CorsRule::is_preflight(&request) => {
@@ -188,9 +184,9 @@ async fn shape<B: MessageBody + 'static>(
     if let Some(path) = (shell.path)(request.path()) {
         rewrite(&mut request, &path);
     }
-    let mut response = next.call(request).await?.map_into_boxed_body();
-    if response.headers().get(header::CONTENT_ENCODING).is_some_and(|coding| coding == "identity") {
-        response.headers_mut().remove(header::CONTENT_ENCODING);
+    let mut response = next.call(request).await?;
+    if shell.compression {
+        response = compression::apply(response);
     }
     if let Some(rule) = rule {
         rule.mark(response.headers_mut(), origin);
@@ -211,23 +207,6 @@ fn rewrite(request: &mut ServiceRequest, path: &str) {
         request.match_info_mut().get_mut().update(&uri);
         request.head_mut().uri = uri;
     }
-}
-
-/// Marks short answers as not to be compressed; `shape` takes the mark off again.
-async fn spare_small_bodies(
-    request: ServiceRequest,
-    next: Next,
-) -> Result<ServiceResponse<BoxBody>, Error> {
-    let mut response = next.call(request).await?;
-    let small = matches!(response.response().body().size(),
-        BodySize::Sized(bytes) if bytes < COMPRESS_FROM);
-    if small && response.status() != StatusCode::NO_CONTENT {
-        let identity = HeaderValue::from_static("identity");
-        if !response.headers().contains_key(header::CONTENT_ENCODING) {
-            response.headers_mut().insert(header::CONTENT_ENCODING, identity);
-        }
-    }
-    Ok(response)
 }
 
 /// Answers what no route took: 405 where the path has other methods, else 404.

@@ -10,9 +10,8 @@
 //! 1. health paths are answered, whatever the transport;
 //! 2. plain HTTP gets its 301 where the TLS mode asks for one;
 //! 3. the service's own middleware, [`Service::around`];
-//! 4. CORS and preflight, `HEAD` as `GET`, the path rule;
-//! 5. compression;
-//! 6. routing, extractors, the handler.
+//! 4. CORS and preflight, `HEAD` as `GET`, the path rule, compression;
+//! 5. routing, extractors, the handler.
 //!
 //! This crate knows neither databases nor keys: those plug in through [`Service::ready`],
 //! [`Service::state`] and [`Fault`].
@@ -20,6 +19,7 @@
 
 pub mod app;
 pub mod cli;
+mod compression;
 mod cors;
 mod edge;
 mod extract;

@@ -47,6 +47,9 @@ pub fn register(config: &mut ServiceConfig<'_>) {
 
 /// The declared spelling of a path that differs from it in case or by a final slash.
 pub fn declared(path: &str) -> Option<String> {
+    if PATHS.contains(&path) {
+        return None;
+    }
     let asked = path.trim_end_matches('/');
     let declared = PATHS.iter().find_map(|known| spelled(known, asked))?;
     (declared != path).then_some(declared)

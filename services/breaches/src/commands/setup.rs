@@ -111,7 +111,7 @@ impl Doctor {
         let text = format!(
             "schema {}: {} breaches, {} accounts, {} stealer pairs, {} pastes, {} opt-outs\n\
              of {} accounts sampled: {} with a wrong key, {} with orphan ids, {} with an unsorted \
-             list, {} opted out",
+             list, {} opted out; {} accounts missing under their domain",
             found.schema_version.as_deref().unwrap_or("unknown"),
             found.breaches,
             found.accounts,
@@ -122,7 +122,8 @@ impl Doctor {
             found.wrong_keys,
             found.orphan_ids,
             found.unsorted_lists,
-            found.opted_out
+            found.opted_out,
+            found.unfiled
         );
         self.output.say(&found, text)?;
         Ok(if found.is_sound() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

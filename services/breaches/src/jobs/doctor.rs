@@ -6,7 +6,7 @@ use store::{Db, StoreError};
 use super::{Context, JobError};
 use crate::model::{AccountKey, Catalogue, id_list};
 use crate::store::account::{self, AccountRow};
-use crate::store::{breach, meta, opt_out, paste, stealer_log};
+use crate::store::{breach, domain_account, meta, opt_out, paste, stealer_log};
 
 /// Accounts that are hashed again.
 const SAMPLE: usize = 1_000;
@@ -20,6 +20,8 @@ pub struct Findings {
     pub breaches: usize,
     /// Accounts.
     pub accounts: i64,
+    /// Accounts that are missing under their domain.
+    pub unfiled: i64,
     /// Pairs of stealer logs.
     pub stealer_pairs: i64,
     /// Pastes.
@@ -41,7 +43,7 @@ pub struct Findings {
 impl Findings {
     /// Whether nothing is wrong.
     pub fn is_sound(&self) -> bool {
-        self.wrong_keys + self.orphan_ids + self.unsorted_lists + self.opted_out == 0
+        self.unfiled == 0 && self.wrong_keys + self.orphan_ids + self.unsorted_lists + self.opted_out == 0
     }
 }
 
@@ -54,6 +56,7 @@ pub fn examine(context: &Context) -> Result<Findings, JobError> {
         schema_version: meta::schema_version(db)?,
         breaches: catalogue.all().len(),
         accounts: account::count(db)?,
+        unfiled: domain_account::unfiled(db)?,
         stealer_pairs: stealer_log::count(db)?,
         pastes: paste::count(db)?,
         opt_outs: opt_out::count(db)?,

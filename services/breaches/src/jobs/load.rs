@@ -20,9 +20,9 @@ use crate::store::opt_out::OptOuts;
 const BATCH: usize = 5_000;
 /// Records of one SQLite transaction for each MiB of memory. Each transaction writes the pages of the
 /// index by domain anew that it touched, nearly as many for a small batch as for a large one.
-const BATCH_PER_MIB: usize = 512;
+const BATCH_PER_MIB: usize = 1_024;
 /// No SQLite transaction takes more: other writers wait for it.
-const LARGEST_BATCH: usize = 131_072;
+const LARGEST_BATCH: usize = 262_144;
 /// Skipped rows whose line and reason are kept.
 const KEPT_SKIPS: usize = 1_000;
 

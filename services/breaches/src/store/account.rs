@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use domain::EmailAddress;
 use store::{Db, StoreError, on_backend};
 
-use super::schema::{account, mail_domain};
+use super::schema::{account, domain_account, mail_domain};
 use crate::model::{AccountKey, address_text};
 
 /// An account with the name of its domain.
@@ -93,6 +93,18 @@ pub fn by_range_of_any_size(low: i64, high: i64) -> _ {
 /// The accounts filed under a domain.
 #[auto_type]
 pub fn by_domain(domain_id: i32) -> _ {
+    domain_account::table
+        .inner_join(
+            account::table
+                .on(account::k.eq(domain_account::k).and(account::seq.eq(domain_account::seq))),
+        )
+        .filter(domain_account::domain_id.eq(domain_id))
+        .select((account::k, account::seq, account::local, account::breaches))
+}
+
+/// The same for PostgreSQL, whose accounts have an index by domain.
+#[auto_type]
+pub fn by_indexed_domain(domain_id: i32) -> _ {
     account::table.filter(account::domain_id.eq(domain_id)).select((
         account::k,
         account::seq,
@@ -128,7 +140,10 @@ pub fn range(db: &mut Db, low: AccountKey, high: AccountKey) -> Result<Vec<Range
 /// The accounts exactly at a domain.
 pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<AccountRow>, StoreError> {
     let Some(id) = super::mail_domain::id(db, domain)? else { return Ok(Vec::new()) };
-    let rows: Vec<(i64, i16, String, Vec<u8>)> = by_domain(id).load(db)?;
+    let rows: Vec<(i64, i16, String, Vec<u8>)> = match db {
+        Db::Sqlite(conn) => by_domain(id).load(conn)?,
+        Db::Pg(conn) => by_indexed_domain(id).load(conn)?,
+    };
     let domain = || domain.to_owned();
     Ok(rows
         .into_iter()

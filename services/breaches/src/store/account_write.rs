@@ -13,6 +13,7 @@ use domain::EmailAddress;
 use store::{Db, StoreError, on_backend};
 
 use super::account::AccountRow;
+use super::domain_account::{self, Place};
 use super::schema::{account, mail_domain, paste_account, stealer_log};
 use crate::model::{AccountKey, address_text, id_list};
 
@@ -30,6 +31,12 @@ pub struct NewAccount<'a> {
     pub domain_id: i32,
     /// Local part as stored.
     pub local: &'a str,
+}
+
+impl NewAccount<'_> {
+    fn place(&self, seq: i16) -> Place {
+        Place { domain_id: self.domain_id, k: self.k, seq }
+    }
 }
 
 /// Inserts accounts that are new, all with one list, and passes over keys that exist.
@@ -100,14 +107,17 @@ impl<const ROWS: usize, C> RunQueryDsl<C> for InsertNew<'_, ROWS> {}
 pub fn link(db: &mut Db, new: &[NewAccount<'_>], breach: u16) -> Result<i64, StoreError> {
     let list = breach.to_le_bytes();
     let mut added = 0;
+    let mut places = Vec::with_capacity(new.len());
     for group in groups(new) {
         let inserted = insert_group(db, group, &list)?;
         added += if inserted == group.len() {
+            places.extend(group.iter().map(|new| new.place(0)));
             i64::try_from(inserted).map_err(StoreError::broken)?
         } else {
-            link_existing(db, group, breach, inserted)?
+            link_existing(db, group, breach, inserted, &mut places)?
         };
     }
+    domain_account::add(db, &mut places)?;
     Ok(added)
 }
 
@@ -132,12 +142,14 @@ fn insert_group(db: &mut Db, group: &[NewAccount<'_>], list: &[u8]) -> Result<us
 /// Handles a group of which some keys existed before.
 ///
 /// Rows inserted just now carry exactly the list of `breach` alone, like rows that an earlier load
-/// of the same breach made; both need no change, and `inserted` tells how many are new.
+/// of the same breach made; both need no change, and `inserted` tells how many are new. All of them
+/// are added to `places`: those of an earlier load are passed over where they are filed.
 fn link_existing(
     db: &mut Db,
     group: &[NewAccount<'_>],
     breach: u16,
     inserted: usize,
+    places: &mut Vec<Place>,
 ) -> Result<i64, StoreError> {
     let keys: Vec<i64> = group.iter().map(|new| new.k).collect();
     let mut rows: HashMap<i64, Vec<AccountRow>> = HashMap::with_capacity(keys.len());
@@ -149,12 +161,14 @@ fn link_existing(
         let same_key = rows.get(&new.k).map_or(&[][..], Vec::as_slice);
         let own = same_key.iter().find(|row| row.local == new.local && row.domain == new.domain);
         match own {
-            Some(row) => {
-                if let Some(longer) = id_list::with(&row.breaches, breach) {
+            Some(row) => match id_list::with(&row.breaches, breach) {
+                Some(longer) => {
                     set_list(db, (row.k, row.seq), &longer)?;
                     added += 1;
                 }
-            }
+                None if row.breaches == breach.to_le_bytes() => places.push(new.place(row.seq)),
+                None => {}
+            },
             None => {
                 insert_behind(db, new, same_key, &breach.to_le_bytes())?;
                 added += 1;
@@ -189,6 +203,7 @@ fn insert_behind(
             account::breaches.eq(list),
         ))
         .execute(db)?;
+    domain_account::add(db, &mut [new.place(seq)])?;
     Ok(seq)
 }
 

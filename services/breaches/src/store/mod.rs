@@ -6,7 +6,7 @@ pub mod admin_event;
 pub mod block;
 pub mod breach;
 pub mod caller;
-
+pub mod domain_account;
 pub mod domain_control;
 pub mod job;
 pub mod mail_domain;

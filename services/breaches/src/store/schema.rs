@@ -53,6 +53,15 @@ diesel::table! {
 }
 
 diesel::table! {
+    /// SQLite alone; PostgreSQL has an index on `account`.
+    domain_account (domain_id, k, seq) {
+        domain_id -> Integer,
+        k -> BigInt,
+        seq -> SmallInt,
+    }
+}
+
+diesel::table! {
     stealer_log (k, seq, website_id, breach_id) {
         k -> BigInt,
         seq -> SmallInt,
@@ -227,6 +236,7 @@ diesel::joinable!(paste -> paste_source (source));
 diesel::allow_tables_to_appear_in_same_query!(
     account,
     api_key,
+    domain_account,
     mail_domain,
     stealer_log,
     paste,

@@ -4,7 +4,7 @@ use diesel::dsl::auto_type;
 use diesel::prelude::*;
 use store::{Db, StoreError, on_backend};
 
-use super::schema::{account, mail_domain, stealer_log};
+use super::schema::{account, domain_account, mail_domain, stealer_log};
 
 /// A pair as the domain operations read it.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
@@ -43,6 +43,23 @@ pub fn by_website(website_id: i32) -> _ {
 /// Websites of all accounts at one domain.
 #[auto_type]
 pub fn by_domain(domain_id: i32) -> _ {
+    domain_account::table
+        .inner_join(
+            stealer_log::table.on(domain_account::k
+                .eq(stealer_log::k)
+                .and(domain_account::seq.eq(stealer_log::seq))),
+        )
+        .inner_join(
+            account::table.on(account::k.eq(stealer_log::k).and(account::seq.eq(stealer_log::seq))),
+        )
+        .inner_join(mail_domain::table.on(mail_domain::id.eq(stealer_log::website_id)))
+        .filter(domain_account::domain_id.eq(domain_id))
+        .select((account::k, account::local, mail_domain::name, stealer_log::breach_id))
+}
+
+/// The same for PostgreSQL, whose accounts have an index by domain.
+#[auto_type]
+pub fn by_indexed_domain(domain_id: i32) -> _ {
     account::table
         .inner_join(
             stealer_log::table
@@ -69,7 +86,10 @@ pub fn at_website(db: &mut Db, website: &str) -> Result<Vec<Pair>, StoreError> {
 /// The captured accounts at a mail domain.
 pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<Pair>, StoreError> {
     match super::mail_domain::id(db, domain)? {
-        Some(id) => Ok(by_domain(id).load(db)?),
+        Some(id) => Ok(match db {
+            Db::Sqlite(conn) => by_domain(id).load(conn)?,
+            Db::Pg(conn) => by_indexed_domain(id).load(conn)?,
+        }),
         None => Ok(Vec::new()),
     }
 }

@@ -1,5 +1,7 @@
 //! The successful answers: JSON with the headers that each kind carries.
 
+use std::borrow::Cow;
+
 use actix_web::body::BoxBody;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
@@ -43,14 +45,13 @@ pub fn json(value: &impl Serialize) -> Vec<u8> {
 }
 
 /// The seed as a header can carry it: other than visible ASCII is percent-encoded, as in a query.
-fn visible(seed: &str) -> String {
-    seed.bytes().fold(String::with_capacity(seed.len()), |mut text, byte| {
-        match byte {
-            b'!'..=b'~' if byte != b'%' => text.push(char::from(byte)),
-            _ => text.push_str(&format!("%{byte:02X}")),
-        }
-        text
-    })
+fn visible(seed: &str) -> Cow<'_, str> {
+    let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'%';
+    if seed.bytes().all(plain) {
+        return Cow::Borrowed(seed);
+    }
+    let escaped = |byte| if plain(byte) { char::from(byte).into() } else { format!("%{byte:02X}") };
+    seed.bytes().map(escaped).collect()
 }
 
 /// A JSON array written item by item, so that the items need not all be held as well.
