@@ -4,8 +4,8 @@
 //! Usage: `many_events COUNT`, with `DATABASE_URL` naming the database, after a first start.
 
 use anyhow::{Context, bail};
-use calendar::store::MIGRATIONS;
 use calendar::store::sql::Sql;
+use calendar::store::{MIGRATIONS, upkeep};
 use clap::Parser;
 use domain::{Clock, SystemClock};
 use store::{Db, StoreError, StoreSettings};
@@ -36,10 +36,7 @@ fn main() -> anyhow::Result<()> {
     }
     let mut db = pools.connect()?;
     store::transaction(&mut db, |db| fill(db, arguments.count, now))?;
-    if let Db::Pg(_) = db {
-        // The database does so by itself in time.
-        run(&mut db, "vacuum analyze")?;
-    }
+    upkeep::after_load(&mut db)?;
     Ok(())
 }
 

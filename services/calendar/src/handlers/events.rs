@@ -4,17 +4,18 @@ use actix_web::web::{Data, Path as InPath};
 use actix_web::{HttpRequest, HttpResponse, delete, get, patch, post, put};
 use store::Db;
 
-use super::bundle;
 use super::event_write;
 use super::linked_write::moment;
 use super::{Id, Slug, item_routes, parse_id};
 use crate::error::Error;
+use crate::model::bundle::Bundle;
 use crate::model::event::Event;
 use crate::model::role::{self, Deed, Person};
 use crate::model::slug;
 use crate::reply;
 use crate::request::{Conditions, Input};
 use crate::state::{Scene, State};
+use crate::store::bundle::{self, Which};
 use crate::store::{entities, event_list, events, terms};
 use crate::wire::decode::Problems;
 use crate::wire::describe::{EventCreate, EventListQuery, EventQuery, EventUpdate};
@@ -34,11 +35,15 @@ impl Key {
         Key::Id(parse_id(&digits))
     }
 
-    fn find(&self, db: &mut Db) -> Result<Option<Event>, Error> {
-        Ok(match self {
-            Key::Id(id) => events::find(db, *id)?,
-            Key::Slug(text) => events::find_by_slug(db, &slug::clean(text))?,
-        })
+    fn of_slug(text: String) -> Key {
+        Key::Slug(slug::clean(&text))
+    }
+
+    fn which(&self) -> Which<'_> {
+        match self {
+            Key::Id(id) => Which::Id(*id),
+            Key::Slug(slug) => Which::Slug(slug),
+        }
     }
 
     /// The failure when nothing has this name; writes by slug have one of their own.
@@ -52,9 +57,22 @@ impl Key {
     }
 
     fn require(&self, db: &mut Db, writing: bool) -> Result<Event, Error> {
-        match self.find(db)? {
+        let found = match self {
+            Key::Id(id) => events::find(db, *id)?,
+            Key::Slug(slug) => events::find_by_slug(db, slug)?,
+        };
+        match found {
             Some(event) => Ok(event),
             None => Err(self.missing(db, writing)?),
+        }
+    }
+
+    /// Reads the event with what it refers to.
+    fn require_whole(&self, db: &mut Db) -> Result<(Event, Bundle), Error> {
+        let (mut found, bundle) = bundle::of_events(db, self.which())?;
+        match found.pop() {
+            Some(event) => Ok((event, bundle)),
+            None => Err(self.missing(db, false)?),
         }
     }
 }
@@ -87,7 +105,8 @@ fn check_readable(scene: &Scene<'_>, params: &Params, event: &Event) -> Result<(
 }
 
 fn render(scene: &mut Scene<'_>, event: &Event, extent: Extent) -> Result<EventJson, Error> {
-    let bundle = bundle::of_events(scene.db, std::slice::from_ref(event), &scene.actor)?;
+    let (_, bundle) = bundle::of_events(scene.db, Which::Id(event.id))?;
+    let bundle = bundle.readable_by(&scene.actor);
     Ok(json::event(event, &bundle, scene.view(), extent))
 }
 
@@ -109,9 +128,9 @@ async fn read(
     let fields = input.fields.clone();
     let (json, modified) = state
         .read(input, move |scene, params| {
-            let event = key.require(scene.db, false)?;
+            let (event, bundle) = key.require_whole(scene.db)?;
             check_readable(scene, &params, &event)?;
-            let bundle = bundle::of_events(scene.db, std::slice::from_ref(&event), &scene.actor)?;
+            let bundle = bundle.readable_by(&scene.actor);
             let linked = bundle.venues.values().chain(bundle.organizers.values());
             let modified = linked.map(|row| row.modified_utc).fold(event.modified_utc, i64::max);
             Ok((json::event(&event, &bundle, scene.view(), Extent::Single), modified))
@@ -181,8 +200,8 @@ pub async fn list_events(input: Input, state: Data<State>) -> Result<HttpRespons
             if ids.is_empty() && list.paging.page > 1 {
                 return Err(Error::NoSuchPage("event"));
             }
-            let rows = events::by_ids(scene.db, &ids)?;
-            let bundle = bundle::of_events(scene.db, &rows, &scene.actor)?;
+            let (rows, bundle) = bundle::of_events(scene.db, Which::Ids(&ids))?;
+            let bundle = bundle.readable_by(&scene.actor);
             let extent = |event: &Event| {
                 if unlocked(event, &params) { Extent::Plain } else { Extent::Protected }
             };
@@ -228,7 +247,7 @@ item_routes! {
     tag: "events", body: EventJson, update: EventUpdate, query: EventQuery,
     route: "/calendar/events/v1/events/by-slug/{slug}",
     documented: "/calendar/events/v1/events/by-slug/{slug}",
-    key: Key::Slug, param: Slug, scope: [],
+    key: Key::of_slug, param: Slug, scope: [],
     get: get_event_by_slug "getEventBySlug", post: post_event_by_slug "postEventBySlug",
     put: update_event_by_slug "updateEventBySlug",
     patch: patch_event_by_slug "patchEventBySlug",

@@ -5,10 +5,10 @@ use actix_web::{HttpRequest, HttpResponse, delete, get, patch, post, put};
 use serde::Serialize;
 use store::Db;
 
-use super::bundle;
 use super::linked_write::{self, may_edit, moment};
 use super::{Id, Slug, item_routes, parse_id};
 use crate::error::Error;
+use crate::model::bundle::Bundle;
 use crate::model::linked::{Kind, Linked};
 use crate::model::list::LinkedFilter;
 use crate::model::role::{self, Deed};
@@ -16,7 +16,7 @@ use crate::model::slug;
 use crate::reply;
 use crate::request::{Conditions, Input};
 use crate::state::{Scene, State};
-use crate::store::linked;
+use crate::store::{bundle, linked};
 use crate::wire::decode::Problems;
 use crate::wire::describe::{
     ItemQuery, LinkedListQuery, OrganizerCreate, OrganizerUpdate, VenueCreate, VenueUpdate,
@@ -26,7 +26,6 @@ use crate::wire::linked::{self as json, OrganizerJson, VenueJson};
 use crate::wire::linked_input;
 use crate::wire::list_input::{self, ListRequest};
 use crate::wire::params::Params;
-use crate::wire::view::Bundle;
 
 /// How a path names a row.
 enum Key {

@@ -1,6 +1,5 @@
 //! Handlers, a file per resource: parameters in, one visit to the database, JSON out.
 
-mod bundle;
 mod event_write;
 pub mod events;
 pub mod index;

@@ -4,7 +4,6 @@ use actix_web::web::{Data, Path as InPath};
 use actix_web::{HttpRequest, HttpResponse, delete, get, patch, post, put};
 use store::Db;
 
-use super::bundle;
 use super::term_write;
 use super::{Id, item_routes, parse_id};
 use crate::error::Error;
@@ -14,7 +13,7 @@ use crate::model::term::{Taxonomy, Term};
 use crate::reply;
 use crate::request::Input;
 use crate::state::{Scene, State};
-use crate::store::terms;
+use crate::store::{bundle, terms};
 use crate::wire::decode::Problems;
 use crate::wire::describe::{
     CategoryCreate, CategoryListQuery, CategoryUpdate, ItemQuery, TagCreate, TagListQuery,

@@ -20,7 +20,7 @@ use crate::model::role::Person;
 use crate::model::slug;
 use crate::model::term::Taxonomy;
 use crate::state::{Scene, State};
-use crate::store::{events, linked, people, sql};
+use crate::store::{events, linked, people, sql, upkeep};
 use crate::wire::addresses::Addresses;
 use crate::wire::params::Params;
 
@@ -31,7 +31,8 @@ pub struct Loaded {
     pub kept: u64,
 }
 
-/// Loads lines of JSON; each line is a transaction of its own.
+/// Loads lines of JSON; each line is a transaction of its own. The database learns at the end how
+/// much it holds.
 pub fn load(state: &State, lines: impl BufRead) -> anyhow::Result<Loaded> {
     let writer = state.pools.read_blocking(first_user)?;
     let mut loaded = Loaded::default();
@@ -44,6 +45,9 @@ pub fn load(state: &State, lines: impl BufRead) -> anyhow::Result<Loaded> {
             load_line(state, &writer, &line).with_context(|| format!("line {}", number + 1))?;
         loaded.created += u64::from(created);
         loaded.kept += u64::from(!created);
+    }
+    if loaded.created > 0 {
+        upkeep::after_load(&mut state.pools.connect()?)?;
     }
     Ok(loaded)
 }

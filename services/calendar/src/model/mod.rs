@@ -1,5 +1,6 @@
 //! The rules of the calendar: dates, zones, slugs, costs, statuses, roles. No HTTP, no SQL.
 
+pub mod bundle;
 pub mod change;
 pub mod cost;
 pub mod event;

@@ -1,5 +1,7 @@
 //! Events: rows in and out, with every derived copy kept in the same transaction.
 
+use std::collections::HashMap;
+
 use ::store::{Db, StoreError, on_backend};
 use diesel::prelude::*;
 
@@ -15,7 +17,7 @@ use crate::model::zone::Zone;
 #[diesel(table_name = events)]
 #[diesel(treat_none_as_null = true)]
 #[diesel(treat_none_as_default_value = false)]
-struct Row {
+pub(super) struct Row {
     id: i64,
     author_id: i64,
     status: String,
@@ -152,9 +154,13 @@ pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<Vec<Event>, StoreError> {
         .filter(events::id.eq_any(ids))
         .select(Row::as_select())
         .load(conn)?);
-    let mut found: std::collections::HashMap<i64, Event> =
-        rows.into_iter().map(|row| (row.id, Event::from(row))).collect();
-    Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
+    Ok(in_order(ids, rows.into_iter().map(Event::from)))
+}
+
+/// Puts events in the order of their ids in a list.
+pub(super) fn in_order(ids: &[i64], events: impl Iterator<Item = Event>) -> Vec<Event> {
+    let mut found: HashMap<i64, Event> = events.map(|event| (event.id, event)).collect();
+    ids.iter().filter_map(|id| found.remove(id)).collect()
 }
 
 /// Inserts a new event; its id was allocated before, because a slug may need it.

@@ -9,24 +9,30 @@ use super::entities;
 use super::schema::images;
 use crate::model::image::{Image, Picture};
 
-type Row = (i64, String, Option<String>, String, Option<i64>, Option<i64>, Option<i64>);
-
-fn image((id, url, file, extension, width, height, filesize): Row) -> Image {
-    Image { id, url, file, extension, width, height, filesize }
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = images)]
+pub(super) struct Row {
+    id: i64,
+    url: String,
+    file: Option<String>,
+    extension: String,
+    width: Option<i64>,
+    height: Option<i64>,
+    filesize: Option<i64>,
 }
 
-macro_rules! columns {
-    () => {
-        (
-            images::id,
-            images::url,
-            images::file,
-            images::extension,
-            images::width,
-            images::height,
-            images::filesize,
-        )
-    };
+impl From<Row> for Image {
+    fn from(row: Row) -> Image {
+        Image {
+            id: row.id,
+            url: row.url,
+            file: row.file,
+            extension: row.extension,
+            width: row.width,
+            height: row.height,
+            filesize: row.filesize,
+        }
+    }
 }
 
 /// Tells whether an image with this id exists.
@@ -41,9 +47,9 @@ pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Image>, StoreErro
     }
     let rows: Vec<Row> = on_backend!(db, conn => images::table
         .filter(images::id.eq_any(ids))
-        .select(columns!())
+        .select(Row::as_select())
         .load(conn)?);
-    Ok(rows.into_iter().map(|row| (row.0, image(row))).collect())
+    Ok(rows.into_iter().map(|row| (row.id, Image::from(row))).collect())
 }
 
 /// Returns the id of the image with this address, recording it when it is new.

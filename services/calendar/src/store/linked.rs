@@ -18,7 +18,7 @@ use crate::model::status::Status;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = venues, treat_none_as_null = true, treat_none_as_default_value = false)]
-struct VenueRow {
+pub(super) struct VenueRow {
     id: i64,
     author_id: i64,
     status: String,
@@ -48,7 +48,7 @@ struct VenueRow {
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = organizers, treat_none_as_null = true, treat_none_as_default_value = false)]
-struct OrganizerRow {
+pub(super) struct OrganizerRow {
     id: i64,
     author_id: i64,
     status: String,

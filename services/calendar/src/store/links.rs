@@ -16,17 +16,30 @@ use crate::model::term::Taxonomy;
 
 const TABLES: [&str; 3] = ["event_terms", "event_venues", "event_organizers"];
 
-/// The links of several events; `IDS` stands for the condition on their ids.
-const OF_EVENTS: &str = "select event_id, other_id, what from (\
+/// The links of events; `IDS` stands for the condition on their ids.
+const LINKS: &str = "(\
      select l.event_id, l.other_id, t.taxonomy as what, l.position from event_terms l \
      join terms t on t.id = l.other_id where l.event_id IDS \
      union all select event_id, other_id, 3 as what, position from event_venues \
      where event_id IDS \
      union all select event_id, other_id, 4 as what, position from event_organizers \
-     where event_id IDS) links order by position, other_id";
+     where event_id IDS)";
 
-/// [`OF_EVENTS`] as a statement whose text never changes, so that a connection to PostgreSQL
-/// parses and plans it but a few times.
+const BEGIN: &str = "select event_id, other_id, what from ";
+const END: &str = " links order by position, other_id";
+
+/// [`LINKS`] of the rows of a table `wanted`, for a larger statement.
+pub(super) struct OfWanted;
+
+impl QueryFragment<Pg> for OfWanted {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql(&LINKS.replace("IDS", "= any(array(select id from wanted))"));
+        Ok(())
+    }
+}
+
+/// The links of several events as a statement whose text never changes, so that a connection to
+/// PostgreSQL parses and plans it but a few times.
 struct OfEvents<'a>(&'a [i64]);
 
 impl QueryId for OfEvents<'_> {
@@ -40,7 +53,8 @@ impl Query for OfEvents<'_> {
 
 impl QueryFragment<Pg> for OfEvents<'_> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        for (at, piece) in OF_EVENTS.split("IDS").enumerate() {
+        out.push_sql(BEGIN);
+        for (at, piece) in LINKS.split("IDS").enumerate() {
             if at > 0 {
                 out.push_sql("= any(");
                 out.push_bind_param::<Array<BigInt>, _>(&self.0)?;
@@ -48,6 +62,7 @@ impl QueryFragment<Pg> for OfEvents<'_> {
             }
             out.push_sql(piece);
         }
+        out.push_sql(END);
         Ok(())
     }
 }
@@ -55,7 +70,7 @@ impl QueryFragment<Pg> for OfEvents<'_> {
 impl RunQueryDsl<PgConnection> for OfEvents<'_> {}
 
 #[derive(Queryable, QueryableByName)]
-struct Row {
+pub(super) struct Row {
     #[diesel(sql_type = BigInt)]
     event_id: i64,
     #[diesel(sql_type = BigInt)]
@@ -75,18 +90,24 @@ pub fn table(kind: Kind) -> &'static str {
 
 /// Reads the links of several events at once.
 pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Links>, StoreError> {
-    let mut links: HashMap<i64, Links> = HashMap::new();
     if ids.is_empty() {
-        return Ok(links);
+        return Ok(HashMap::new());
     }
     let rows: Vec<Row> = match db {
         Db::Pg(conn) => OfEvents(ids).load(conn)?,
         Db::Sqlite(_) => {
             let mut list = Sql::new(db, "in ");
             list.ids(ids);
-            Sql::new(db, &OF_EVENTS.replace("IDS", list.text())).load(db)?
+            let links = LINKS.replace("IDS", list.text());
+            Sql::new(db, &[BEGIN, &links, END].concat()).load(db)?
         }
     };
+    Ok(by_event(rows.into_iter()))
+}
+
+/// Puts links, which come in their order, to their events.
+pub(super) fn by_event(rows: impl Iterator<Item = Row>) -> HashMap<i64, Links> {
+    let mut links: HashMap<i64, Links> = HashMap::new();
     for row in rows {
         let links = links.entry(row.event_id).or_default();
         let list = match row.what {
@@ -97,7 +118,7 @@ pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Links>, StoreE
         };
         list.push(row.other_id);
     }
-    Ok(links)
+    links
 }
 
 /// Reads the links of one event.

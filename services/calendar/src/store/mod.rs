@@ -1,5 +1,7 @@
 //! Queries of the calendar, a file per group of tables.
 
+mod at_once;
+pub mod bundle;
 pub mod counts;
 pub mod entities;
 pub mod event_list;
@@ -12,6 +14,7 @@ mod schema;
 pub mod slugs;
 pub mod sql;
 pub mod terms;
+pub mod upkeep;
 pub mod vocabulary;
 
 use ::store::Migrations;

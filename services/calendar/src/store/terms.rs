@@ -13,31 +13,36 @@ use crate::model::list::{Paging, TermFilter, TermOrder};
 use crate::model::search;
 use crate::model::term::{Taxonomy, Term};
 
-type Row = (i64, i32, String, String, String, i64, i64);
-
-fn term((id, taxonomy, name, slug, description, parent, count): Row) -> Term {
-    let taxonomy = if taxonomy == 1 { Taxonomy::Category } else { Taxonomy::Tag };
-    Term { id, taxonomy, name, slug, description, parent, count }
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = terms)]
+pub(super) struct Row {
+    id: i64,
+    taxonomy: i32,
+    name: String,
+    slug: String,
+    description: String,
+    parent_id: i64,
+    count: i64,
 }
 
-macro_rules! columns {
-    () => {
-        (
-            terms::id,
-            terms::taxonomy,
-            terms::name,
-            terms::slug,
-            terms::description,
-            terms::parent_id,
-            terms::count,
-        )
-    };
+impl From<Row> for Term {
+    fn from(row: Row) -> Term {
+        Term {
+            id: row.id,
+            taxonomy: if row.taxonomy == 1 { Taxonomy::Category } else { Taxonomy::Tag },
+            name: row.name,
+            slug: row.slug,
+            description: row.description,
+            parent: row.parent_id,
+            count: row.count,
+        }
+    }
 }
 
 /// Finds a term of a taxonomy by id.
 pub fn find(db: &mut Db, taxonomy: Taxonomy, id: i64) -> Result<Option<Term>, StoreError> {
     let found = terms::table.filter(terms::id.eq(id).and(terms::taxonomy.eq(taxonomy.code())));
-    Ok(found.select(columns!()).first::<Row>(db).optional()?.map(term))
+    Ok(found.select(Row::as_select()).first(db).optional()?.map(Term::from))
 }
 
 /// Finds a term of a taxonomy by its stored slug.
@@ -47,7 +52,7 @@ pub fn find_by_slug(
     slug: &str,
 ) -> Result<Option<Term>, StoreError> {
     let found = terms::table.filter(terms::slug.eq(slug).and(terms::taxonomy.eq(taxonomy.code())));
-    Ok(found.select(columns!()).first::<Row>(db).optional()?.map(term))
+    Ok(found.select(Row::as_select()).first(db).optional()?.map(Term::from))
 }
 
 /// Finds the terms of a taxonomy with a name, without regard to case.
@@ -55,9 +60,9 @@ pub fn by_name(db: &mut Db, taxonomy: Taxonomy, name: &str) -> Result<Vec<Term>,
     let rows: Vec<Row> = terms::table
         .filter(terms::name_ci.eq(search::fold(name)).and(terms::taxonomy.eq(taxonomy.code())))
         .order(terms::id)
-        .select(columns!())
+        .select(Row::as_select())
         .load(db)?;
-    Ok(rows.into_iter().map(term).collect())
+    Ok(rows.into_iter().map(Term::from).collect())
 }
 
 /// Reads terms by id, with all their ancestors.
@@ -67,9 +72,9 @@ pub fn with_ancestors(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Term>, St
     while !wanted.is_empty() {
         let rows: Vec<Row> = on_backend!(db, conn => terms::table
             .filter(terms::id.eq_any(&wanted))
-            .select(columns!())
+            .select(Row::as_select())
             .load(conn)?);
-        let found: Vec<Term> = rows.into_iter().map(term).collect();
+        let found: Vec<Term> = rows.into_iter().map(Term::from).collect();
         let parents: HashSet<i64> =
             found.iter().map(|term| term.parent).filter(|parent| *parent != 0).collect();
         known.extend(found.into_iter().map(|term| (term.id, term)));
@@ -186,8 +191,9 @@ pub fn page(
     sql.push(&format!(" limit {} offset {}", paging.per_page, paging.offset()));
     let ids = sql.load_ids(db)?;
     let rows: Vec<Row> =
-        terms::table.filter(terms::id.eq_any(ids.clone())).select(columns!()).load(db)?;
-    let mut found: HashMap<i64, Term> = rows.into_iter().map(|row| (row.0, term(row))).collect();
+        terms::table.filter(terms::id.eq_any(ids.clone())).select(Row::as_select()).load(db)?;
+    let mut found: HashMap<i64, Term> =
+        rows.into_iter().map(|row| (row.id, Term::from(row))).collect();
     Ok((ids.iter().filter_map(|id| found.remove(id)).collect(), total))
 }
 

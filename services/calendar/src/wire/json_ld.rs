@@ -5,7 +5,8 @@ use utoipa::ToSchema;
 
 use super::dates::{iso, written};
 use super::image;
-use super::view::{Bundle, View};
+use super::view::View;
+use crate::model::bundle::Bundle;
 use crate::model::cost;
 use crate::model::event::{Event, Links};
 use crate::model::html;

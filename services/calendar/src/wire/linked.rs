@@ -6,7 +6,8 @@ use utoipa::ToSchema;
 use super::dates::{written, written_in};
 use super::image::ImageJson;
 use super::json_ld::{self, LinkedData};
-use super::view::{Bundle, View};
+use super::view::View;
+use crate::model::bundle::Bundle;
 use crate::model::html;
 use crate::model::linked::Linked;
 

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::view::{Bundle, View};
+use super::view::View;
+use crate::model::bundle::Bundle;
 use crate::model::html::escape;
 use crate::model::term::{Taxonomy, Term};
 

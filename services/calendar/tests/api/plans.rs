@@ -20,13 +20,13 @@ struct SqlitePlan {
 }
 
 #[derive(QueryableByName)]
-struct PostgresPlan {
+pub struct PostgresPlan {
     #[diesel(sql_type = Text, column_name = "QUERY PLAN")]
-    line: String,
+    pub line: String,
 }
 
 /// Fills the tables without HTTP, enough for a planner to care.
-fn fill(db: &mut Db) -> Result<(), StoreError> {
+pub fn fill(db: &mut Db) -> Result<(), StoreError> {
     let run = |db: &mut Db, text: &str| Sql::new(db, text).execute(db);
     let numbers =
         "with recursive n (i) as (select 1 union all select i + 1 from n where i < 20000)";

@@ -1,15 +1,24 @@
-//! Gathers what resources refer to: one batched query for each kind.
+//! Gathers what resources refer to.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use store::{Db, StoreError};
+use ::store::{Db, StoreError};
 
+use super::{at_once, events, images, linked, links, terms};
+use crate::model::bundle::Bundle;
 use crate::model::event::Event;
 use crate::model::linked::{Kind, Linked};
-use crate::model::role::{self, Actor};
 use crate::model::term::Term;
-use crate::store::{images, linked, links, terms};
-use crate::wire::view::Bundle;
+
+/// Which events are read.
+#[derive(Clone, Copy, Debug)]
+pub enum Which<'a> {
+    Id(i64),
+    /// The stored slug.
+    Slug(&'a str),
+    /// In the order of the ids.
+    Ids(&'a [i64]),
+}
 
 fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {
     let mut ids: Vec<i64> = ids.collect::<HashSet<_>>().into_iter().collect();
@@ -17,22 +26,19 @@ fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {
     ids
 }
 
-/// Reads the linked rows that the caller may read; what lies in the trash is nobody's.
-fn readable(
-    db: &mut Db,
-    kind: Kind,
-    ids: &[i64],
-    actor: &Actor,
-) -> Result<HashMap<i64, Linked>, StoreError> {
-    let mut rows = linked::by_ids(db, kind, ids)?;
-    rows.retain(|_, row| {
-        !row.status.is_trashed() && role::may_read(actor, &row.status, row.author)
-    });
-    Ok(rows)
-}
-
-/// Gathers for events.
-pub fn of_events(db: &mut Db, events: &[Event], actor: &Actor) -> Result<Bundle, StoreError> {
+/// Reads events with everything that they refer to.
+///
+/// PostgreSQL answers once for all of it, because the way to a server costs more than what is asked
+/// there. SQLite has no such way, and takes its short statements as they lie prepared.
+pub fn of_events(db: &mut Db, which: Which<'_>) -> Result<(Vec<Event>, Bundle), StoreError> {
+    if let Db::Pg(conn) = db {
+        return at_once::of_events(conn, which);
+    }
+    let events = match which {
+        Which::Id(id) => events::find(db, id)?.into_iter().collect(),
+        Which::Slug(slug) => events::find_by_slug(db, slug)?.into_iter().collect(),
+        Which::Ids(ids) => events::by_ids(db, ids)?,
+    };
     let ids: Vec<i64> = events.iter().map(|event| event.id).collect();
     let links = links::of_events(db, &ids)?;
     let all = || links.values();
@@ -40,12 +46,12 @@ pub fn of_events(db: &mut Db, events: &[Event], actor: &Actor) -> Result<Bundle,
     let venue_ids = unique(all().flat_map(|l| &l.venues).copied());
     let organizer_ids = unique(all().flat_map(|l| &l.organizers).copied());
     let terms = terms::with_ancestors(db, &term_ids)?;
-    let venues = readable(db, Kind::Venue, &venue_ids, actor)?;
-    let organizers = readable(db, Kind::Organizer, &organizer_ids, actor)?;
+    let venues = linked::by_ids(db, Kind::Venue, &venue_ids)?;
+    let organizers = linked::by_ids(db, Kind::Organizer, &organizer_ids)?;
     let of_linked = venues.values().chain(organizers.values()).filter_map(|row| row.image);
     let image_ids = unique(events.iter().filter_map(|event| event.image).chain(of_linked));
     let images = images::by_ids(db, &image_ids)?;
-    Ok(Bundle { links, terms, venues, organizers, images })
+    Ok((events, Bundle { links, terms, venues, organizers, images }))
 }
 
 /// Gathers for venues or organizers.

@@ -1,0 +1,32 @@
+//! What a database is told after many rows came at once.
+
+use ::store::{Db, StoreError};
+use diesel::RunQueryDsl;
+
+/// Tables that grow with what is published.
+const GROWING: [&str; 12] = [
+    "entities",
+    "images",
+    "events",
+    "venues",
+    "organizers",
+    "terms",
+    "event_terms",
+    "event_venues",
+    "event_organizers",
+    "hour_counts",
+    "block_counts",
+    "search_vocabulary",
+];
+
+/// Gathers statistics, and marks the pages that lists may leave unread; outside of any transaction.
+///
+/// PostgreSQL does both by itself, but up to minutes later, and plans by what it knew before until
+/// then. SQLite plans by its indexes alone.
+pub fn after_load(db: &mut Db) -> Result<(), StoreError> {
+    if let Db::Pg(conn) = db {
+        let text = format!("vacuum (analyze) {}", GROWING.join(", "));
+        diesel::sql_query(text).execute(conn)?;
+    }
+    Ok(())
+}
