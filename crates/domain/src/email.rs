@@ -56,10 +56,12 @@ impl EmailAddress {
         let at = text.rfind('@').ok_or(EmailError::NoAt)?;
         let (local, domain) = (&text[..at], &text[at + 1..]);
         let bad = |c: char| c.is_control() || c.is_whitespace();
-        if local.is_empty() || local.len() > 64 || local.contains(bad) {
+        let visible =
+            |part: &str| part.bytes().all(|byte| byte.is_ascii_graphic()) || !part.contains(bad);
+        if local.is_empty() || local.len() > 64 || !visible(local) {
             return Err(EmailError::Local);
         }
-        if domain.ends_with('.') || domain.contains(bad) {
+        if domain.ends_with('.') || !visible(domain) {
             return Err(EmailError::Domain(DomainError::InvalidLabel));
         }
         let domain = DomainName::parse(domain)?;

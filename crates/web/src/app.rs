@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::http::uri::{PathAndQuery, Uri};
-use actix_web::http::Method;
 use actix_web::middleware::from_fn;
 use actix_web::{App, Error, HttpRequest, HttpResponse, web};
 use futures_util::FutureExt;
@@ -20,8 +20,8 @@ use crate::edge::Edge;
 use crate::health::{self, Draining};
 use crate::openapi::RouteTable;
 use crate::{
-    CorsRule, ErrorFormat, Fault, Next, RequestId, RequestInfo, Service, Shell, compression, metrics,
-    request_id,
+    CorsRule, ErrorFormat, Fault, Next, RequestId, RequestInfo, Service, Shell, compression,
+    metrics, request_id,
 };
 
 /// What every worker shares.

@@ -34,8 +34,9 @@ pub(crate) fn apply(mut response: ServiceResponse) -> ServiceResponse {
         return response;
     }
     match preferred(response.request()) {
-        Some(coding) => response
-            .map_body(|head, body| Encoder::response(coding, head, body).boxed()),
+        Some(coding) => {
+            response.map_body(|head, body| Encoder::response(coding, head, body).boxed())
+        }
         None => response,
     }
 }
@@ -49,8 +50,7 @@ fn is_dense(headers: &HeaderMap) -> bool {
 
 /// The coding that a request likes best; none when that is the plain body, or it wants none of ours.
 fn preferred(request: &HttpRequest) -> Option<ContentEncoding> {
-    let ours =
-        [Encoding::identity(), Encoding::brotli(), Encoding::gzip(), Encoding::deflate()];
+    let ours = [Encoding::identity(), Encoding::brotli(), Encoding::gzip(), Encoding::deflate()];
     let accepted = AcceptEncoding::parse(request).ok()?;
     match accepted.negotiate(ours.iter())? {
         Encoding::Known(ContentEncoding::Identity) | Encoding::Unknown(_) => None,

@@ -43,7 +43,8 @@ pub struct Findings {
 impl Findings {
     /// Whether nothing is wrong.
     pub fn is_sound(&self) -> bool {
-        self.unfiled == 0 && self.wrong_keys + self.orphan_ids + self.unsorted_lists + self.opted_out == 0
+        self.unfiled == 0
+            && self.wrong_keys + self.orphan_ids + self.unsorted_lists + self.opted_out == 0
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use store::{Db, StoreError};
 
 use crate::store::mail_domain;
@@ -12,13 +13,13 @@ const KEPT_DOMAINS: usize = 400_000;
 /// Ids of domains, most of them from memory.
 #[derive(Debug)]
 pub struct DomainIds {
-    known: HashMap<String, i32>,
+    known: HashMap<String, i32, RandomState>,
     most: usize,
 }
 
 impl Default for DomainIds {
     fn default() -> Self {
-        Self { known: HashMap::new(), most: KEPT_DOMAINS }
+        Self { known: HashMap::default(), most: KEPT_DOMAINS }
     }
 }
 

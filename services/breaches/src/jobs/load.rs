@@ -20,9 +20,12 @@ use crate::store::opt_out::OptOuts;
 const BATCH: usize = 5_000;
 /// Records of one SQLite transaction for each MiB of memory. Each transaction writes the pages of the
 /// index by domain anew that it touched, nearly as many for a small batch as for a large one.
-const BATCH_PER_MIB: usize = 1_024;
+const BATCH_PER_MIB: usize = 2_048;
 /// No SQLite transaction takes more: other writers wait for it.
-const LARGEST_BATCH: usize = 262_144;
+const LARGEST_BATCH: usize = 524_288;
+/// Pages in the log of SQLite before they are brought into the file: those that several transactions
+/// change are brought once.
+const LOG_PAGES: usize = 32_768;
 /// Skipped rows whose line and reason are kept.
 const KEPT_SKIPS: usize = 1_000;
 
@@ -243,7 +246,9 @@ fn make_room(db: &mut Db, context: &Context, sorted_in_memory: bool) -> Result<u
     let mib = context.settings.load_memory_mb;
     let share = if sorted_in_memory { 2 } else { 6 };
     let kib = (mib * 1_024 / 10 * share).max(2_048);
-    conn.batch_execute(&format!("PRAGMA mmap_size = 0; PRAGMA cache_size = -{kib}"))?;
+    conn.batch_execute(&format!(
+        "PRAGMA mmap_size = 0; PRAGMA cache_size = -{kib}; PRAGMA wal_autocheckpoint = {LOG_PAGES}"
+    ))?;
     Ok((mib * BATCH_PER_MIB).clamp(BATCH, LARGEST_BATCH))
 }
 

@@ -49,7 +49,8 @@ struct InsertNew<'a, const ROWS: usize> {
 }
 
 impl<const ROWS: usize> InsertNew<'_, ROWS> {
-    fn values<'b, B>(&'b self, out: &mut AstPass<'_, 'b, B>) -> QueryResult<()>
+    /// `first` is how the database writes its first parameter: all rows share the list.
+    fn values<'b, B>(&'b self, first: &str, out: &mut AstPass<'_, 'b, B>) -> QueryResult<()>
     where
         B: Backend + HasSqlType<BigInt> + HasSqlType<Integer> + HasSqlType<Text>,
         B: HasSqlType<Binary>,
@@ -58,20 +59,21 @@ impl<const ROWS: usize> InsertNew<'_, ROWS> {
         str: ToSql<Text, B>,
         [u8]: ToSql<Binary, B>,
     {
-        out.push_sql(" INTO account (k, seq, domain_id, local, breaches) VALUES ");
-        let mut mark = "(";
-        for row in self.rows {
-            out.push_sql(mark);
-            out.push_bind_param::<BigInt, _>(&row.k)?;
+        out.push_sql(" INTO account (breaches, seq, k, domain_id, local) VALUES (");
+        out.push_bind_param::<Binary, _>(self.list)?;
+        for (place, row) in self.rows.iter().enumerate() {
+            if place > 0 {
+                out.push_sql("), (");
+                out.push_sql(first);
+            }
             out.push_sql(", 0, ");
+            out.push_bind_param::<BigInt, _>(&row.k)?;
+            out.push_sql(", ");
             out.push_bind_param::<Integer, _>(&row.domain_id)?;
             out.push_sql(", ");
             out.push_bind_param::<Text, _>(row.local)?;
-            out.push_sql(", ");
-            out.push_bind_param::<Binary, _>(self.list)?;
-            out.push_sql(")");
-            mark = ", (";
         }
+        out.push_sql(")");
         Ok(())
     }
 }
@@ -79,14 +81,14 @@ impl<const ROWS: usize> InsertNew<'_, ROWS> {
 impl<const ROWS: usize> QueryFragment<Sqlite> for InsertNew<'_, ROWS> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
         out.push_sql("INSERT OR IGNORE");
-        self.values(&mut out)
+        self.values("?1", &mut out)
     }
 }
 
 impl<const ROWS: usize> QueryFragment<Pg> for InsertNew<'_, ROWS> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         out.push_sql("INSERT");
-        self.values(&mut out)?;
+        self.values("$1", &mut out)?;
         out.push_sql(" ON CONFLICT DO NOTHING");
         Ok(())
     }
@@ -104,20 +106,25 @@ impl<const ROWS: usize, C> RunQueryDsl<C> for InsertNew<'_, ROWS> {}
 ///
 /// Most rows of a load are new, so a group is inserted first and only looked at more closely
 /// when some of its keys existed. `new` is sorted by key and without repetitions.
-pub fn link(db: &mut Db, new: &[NewAccount<'_>], breach: u16) -> Result<i64, StoreError> {
+///
+/// What is still to be filed under its domain is added to `places`.
+pub fn link(
+    db: &mut Db,
+    new: &[NewAccount<'_>],
+    breach: u16,
+    places: &mut Vec<Place>,
+) -> Result<i64, StoreError> {
     let list = breach.to_le_bytes();
     let mut added = 0;
-    let mut places = Vec::with_capacity(new.len());
     for group in groups(new) {
         let inserted = insert_group(db, group, &list)?;
         added += if inserted == group.len() {
             places.extend(group.iter().map(|new| new.place(0)));
             i64::try_from(inserted).map_err(StoreError::broken)?
         } else {
-            link_existing(db, group, breach, inserted, &mut places)?
+            link_existing(db, group, breach, inserted, places)?
         };
     }
-    domain_account::add(db, &mut places)?;
     Ok(added)
 }
 

@@ -5,7 +5,7 @@
 
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
-use diesel::sql_types::{BigInt, Integer, SmallInt};
+use diesel::sql_types::{BigInt, Integer};
 use diesel::sqlite::Sqlite;
 use store::{Db, StoreError};
 
@@ -15,7 +15,8 @@ use super::schema::{account, domain_account};
 const GROUP: usize = 100;
 
 /// The place of an account under its domain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Insertable)]
+#[diesel(table_name = domain_account)]
 pub struct Place {
     /// Id of the domain.
     pub domain_id: i32,
@@ -25,10 +26,10 @@ pub struct Place {
     pub seq: i16,
 }
 
-/// Files a group; diesel's own statement would insert its rows one by one.
-struct Insert<'a, const ROWS: usize>(&'a [Place; ROWS]);
+/// Files first accounts of their keys; diesel's own statement would insert its rows one by one.
+struct InsertFirst<'a, const ROWS: usize>(&'a [Place; ROWS]);
 
-impl<const ROWS: usize> QueryFragment<Sqlite> for Insert<'_, ROWS> {
+impl<const ROWS: usize> QueryFragment<Sqlite> for InsertFirst<'_, ROWS> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
         out.push_sql("INSERT OR IGNORE INTO domain_account (domain_id, k, seq) VALUES ");
         let mut mark = "(";
@@ -37,9 +38,7 @@ impl<const ROWS: usize> QueryFragment<Sqlite> for Insert<'_, ROWS> {
             out.push_bind_param::<Integer, _>(&place.domain_id)?;
             out.push_sql(", ");
             out.push_bind_param::<BigInt, _>(&place.k)?;
-            out.push_sql(", ");
-            out.push_bind_param::<SmallInt, _>(&place.seq)?;
-            out.push_sql(")");
+            out.push_sql(", 0)");
             mark = ", (";
         }
         Ok(())
@@ -47,12 +46,12 @@ impl<const ROWS: usize> QueryFragment<Sqlite> for Insert<'_, ROWS> {
 }
 
 /// The text depends on the number of rows alone, so each is prepared once.
-impl<const ROWS: usize> QueryId for Insert<'_, ROWS> {
-    type QueryId = Insert<'static, ROWS>;
+impl<const ROWS: usize> QueryId for InsertFirst<'_, ROWS> {
+    type QueryId = InsertFirst<'static, ROWS>;
     const HAS_STATIC_QUERY_ID: bool = true;
 }
 
-impl<const ROWS: usize, C> RunQueryDsl<C> for Insert<'_, ROWS> {}
+impl<const ROWS: usize, C> RunQueryDsl<C> for InsertFirst<'_, ROWS> {}
 
 /// Files accounts under their domains and passes over those that are. PostgreSQL needs nothing.
 pub fn add(db: &mut Db, places: &mut [Place]) -> Result<(), StoreError> {
@@ -60,10 +59,18 @@ pub fn add(db: &mut Db, places: &mut [Place]) -> Result<(), StoreError> {
     places.sort_unstable();
     let (groups, rest) = places.as_chunks::<GROUP>();
     for group in groups {
-        Insert(group).execute(conn)?;
+        if group.iter().all(|place| place.seq == 0) {
+            InsertFirst(group).execute(conn)?;
+        } else {
+            add_singly(conn, group)?;
+        }
     }
-    for place in rest {
-        Insert(std::array::from_ref(place)).execute(conn)?;
+    add_singly(conn, rest)
+}
+
+fn add_singly(conn: &mut SqliteConnection, places: &[Place]) -> Result<(), StoreError> {
+    for place in places {
+        diesel::insert_or_ignore_into(domain_account::table).values(place).execute(conn)?;
     }
     Ok(())
 }
