@@ -196,11 +196,10 @@ pub async fn list_events(input: Input, state: Data<State>) -> Result<HttpRespons
             if let Some(named) = &mut list.filter.categories {
                 *named = terms::with_descendants(scene.db, named)?;
             }
-            let (ids, total) = event_list::page(scene.db, &list.filter, list.paging)?;
-            if ids.is_empty() && list.paging.page > 1 {
+            let (rows, bundle, total) = event_list::whole(scene.db, &list.filter, list.paging)?;
+            if rows.is_empty() && list.paging.page > 1 {
                 return Err(Error::NoSuchPage("event"));
             }
-            let (rows, bundle) = bundle::of_events(scene.db, Which::Ids(&ids))?;
             let bundle = bundle.readable_by(&scene.actor);
             let extent = |event: &Event| {
                 if unlocked(event, &params) { Extent::Plain } else { Extent::Protected }

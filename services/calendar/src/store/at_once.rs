@@ -16,6 +16,7 @@ use diesel::sql_types::{Array, BigInt, Integer, Record};
 use super::bundle::Which;
 use super::linked::{OrganizerRow, VenueRow};
 use super::schema::events::dsl::{id, slug};
+use super::sql::Sql;
 use super::{events, images, links, terms};
 use crate::model::bundle::Bundle;
 use crate::model::event::Event;
@@ -128,6 +129,53 @@ impl<C: QueryFragment<Pg>> QueryFragment<Pg> for OfEvents<C> {
 
 impl<C> RunQueryDsl<PgConnection> for OfEvents<C> {}
 
+/// The condition that events stand on the page of [`OfPage`].
+struct OnPage;
+
+impl QueryId for OnPage {
+    type QueryId = OnPage;
+    const HAS_STATIC_QUERY_ID: bool = true;
+}
+
+impl QueryFragment<Pg> for OnPage {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql("id = any(array(select id from page))");
+        Ok(())
+    }
+}
+
+/// The total of a list, the ids of a page in their order, and the events of the page.
+struct OfPage {
+    page: Sql,
+    total: Sql,
+    events: OfEvents<OnPage>,
+}
+
+/// Statements are told apart by their text.
+impl QueryId for OfPage {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl Query for OfPage {
+    type SqlType = (BigInt, Array<BigInt>, <OfEvents<OnPage> as Query>::SqlType);
+}
+
+impl QueryFragment<Pg> for OfPage {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql("with page as materialized (");
+        self.page.walk_ast(out.reborrow())?;
+        out.push_sql(") select (");
+        self.total.walk_ast(out.reborrow())?;
+        out.push_sql("), array(select id from page), whole.* from (");
+        self.events.walk_ast(out.reborrow())?;
+        out.push_sql(") whole");
+        Ok(())
+    }
+}
+
+impl RunQueryDsl<PgConnection> for OfPage {}
+
 /// A row that comes as a record.
 struct Recorded<R>(R);
 
@@ -161,12 +209,28 @@ pub fn of_events(
         Which::Ids([]) => return Ok(Default::default()),
         Which::Ids(wanted) => OfEvents::that(id.eq_any(wanted)).get_result(conn)?,
     };
+    let (events, bundle) = gathered(answer);
+    Ok(match which {
+        Which::Ids(ids) => (events::in_order(ids, events.into_iter()), bundle),
+        _ => (events, bundle),
+    })
+}
+
+/// Reads a page of a list with everything that its events refer to, and the total; given are the
+/// statements for the ids and for the total, both [steady](Sql::steady).
+pub fn of_page(
+    conn: &mut PgConnection,
+    page: Sql,
+    total: Sql,
+) -> Result<(Vec<Event>, Bundle, i64), StoreError> {
+    let statement = OfPage { page, total, events: OfEvents::that(OnPage) };
+    let (total, ids, answer): (i64, Vec<i64>, Answer) = statement.get_result(conn)?;
+    let (events, bundle) = gathered(answer);
+    Ok((events::in_order(&ids, events.into_iter()), bundle, total))
+}
+
+fn gathered(answer: Answer) -> (Vec<Event>, Bundle) {
     let (found, links, terms, venues, organizers, images) = answer;
-    let events = plain(found).map(Event::from);
-    let events = match which {
-        Which::Ids(ids) => events::in_order(ids, events),
-        _ => events.collect(),
-    };
     let bundle = Bundle {
         links: links::by_event(plain(links)),
         terms: by_id(plain(terms).map(Term::from), |term| term.id),
@@ -174,7 +238,7 @@ pub fn of_events(
         organizers: by_id(plain(organizers).map(Linked::from), |row| row.id),
         images: by_id(plain(images).map(Image::from), |image| image.id),
     };
-    Ok((events, bundle))
+    (plain(found).map(Event::from).collect(), bundle)
 }
 
 fn plain<R>(records: Vec<Recorded<R>>) -> impl Iterator<Item = R> {

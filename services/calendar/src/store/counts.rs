@@ -83,21 +83,27 @@ fn block(hour: i64) -> i64 {
 
 /// Counts the public events in a window.
 pub fn public(db: &mut Db, window: &Window) -> Result<i64, StoreError> {
-    let mut sql = Sql::new(db, "select ");
+    let mut sql = Sql::new(db, "");
+    statement(&mut sql, window);
+    sql.number(db)
+}
+
+/// Appends the statement that counts the public events in a window.
+pub fn statement(sql: &mut Sql, window: &Window) {
+    sql.push("select ");
     match *window {
         Window { start_min: None, start_max: None, end_min: None, end_max: None } => {
-            after(&mut sql, Edge::Start, None);
+            after(sql, Edge::Start, None);
         }
         Window { start_min, start_max: None, end_min: None, end_max } => {
-            inside(&mut sql, start_min, end_max);
+            inside(sql, start_min, end_max);
         }
         Window { start_min: None, start_max, end_min, end_max: None } => {
-            overlapping(&mut sql, start_max, end_min);
+            overlapping(sql, start_max, end_min);
         }
-        _ => direct(&mut sql, window),
+        _ => direct(sql, window),
     }
     sql.push(" as n");
-    sql.number(db)
 }
 
 /// Appends the number of those that start at or after `from` and end at or before `to`.
@@ -122,10 +128,8 @@ fn inside(sql: &mut Sql, from: Option<i64>, to: Option<i64>) {
     sql.push(" - ");
     after(sql, Edge::End, Some(to + 1));
     let Some(from) = from else { return };
-    sql.push(&format!(
-        " + (select count(*) from events where pub = 1 and is_long = 1 \
-         and end_utc > {to} and start_utc < {from})"
-    ));
+    sql.push(" + (select count(*) from events where pub = 1 and is_long = 1 and end_utc > ");
+    sql.value(to).push(" and start_utc < ").value(from).push(")");
 }
 
 /// Appends the number of those that start at or before `until` and end at or after `since`.
@@ -147,25 +151,30 @@ fn overlapping(sql: &mut Sql, until: Option<i64>, since: Option<i64>) {
 /// Appends the number of starts or ends at or after an instant, in brackets: the blocks behind its
 /// block, the hours behind its hour in the block, and the events in the rest of its hour.
 fn after(sql: &mut Sql, edge: Edge, from: Option<i64>) {
-    let kind = edge.kind();
     let Some(from) = from else {
-        sql.push("(").push(&sum("block_counts", &format!("kind = {kind}"))).push(")");
+        sql.push("(");
+        sum(sql, "block_counts", edge);
+        sql.push("))");
         return;
     };
     let hour = hour(from);
     let block = block(hour);
-    let (column, next_hour, next_block) = (edge.column(), (hour + 1) * HOUR, (block + 1) * BLOCK);
-    let blocks = sum("block_counts", &format!("kind = {kind} and block > {block}"));
-    let hours =
-        sum("hour_counts", &format!("kind = {kind} and hour > {hour} and hour < {next_block}"));
-    sql.push(&format!(
-        "({blocks} + {hours} + (select count(*) from events where pub = 1 \
-         and {column} >= {from} and {column} < {next_hour}))"
-    ));
+    sql.push("(");
+    sum(sql, "block_counts", edge);
+    sql.push(" and block > ").value(block).push(") + ");
+    sum(sql, "hour_counts", edge);
+    sql.push(" and hour > ").value(hour).push(" and hour < ").value((block + 1) * BLOCK);
+    let column = edge.column();
+    sql.push(") + (select count(*) from events where pub = 1 and ").push(column).push(" >= ");
+    sql.value(from).push(" and ").push(column).push(" < ").value((hour + 1) * HOUR).push("))");
 }
 
-fn sum(table: &str, condition: &str) -> String {
-    format!("(select coalesce(cast(sum(n) as bigint), 0) from {table} where {condition})")
+/// Appends the sum of the numbers in a table; its conditions and the bracket at its end follow.
+fn sum(sql: &mut Sql, table: &str, edge: Edge) {
+    let kind = edge.kind();
+    sql.push(&format!(
+        "(select coalesce(cast(sum(n) as bigint), 0) from {table} where kind = {kind}"
+    ));
 }
 
 /// Appends the number of events in a window, counted one by one.

@@ -2,8 +2,11 @@
 
 use ::store::{Backend, Db, StoreError};
 
+use super::bundle::{self, Which};
 use super::sql::Sql;
-use super::{counts, vocabulary};
+use super::{at_once, counts, vocabulary};
+use crate::model::bundle::Bundle;
+use crate::model::event::Event;
 use crate::model::geo::Point;
 use crate::model::list::{EventFilter, EventOrder, Geo, Others, Paging, Scope, Stretch};
 use crate::model::search::Words;
@@ -16,6 +19,9 @@ const INDEXED_CHARACTERS: usize = 3;
 /// How far a wall clock can lie from the instant, in seconds.
 const DRIFT: i64 = MAX_OFFSET_HOURS * 3600;
 
+/// How far into a list one statement reads without knowing the total.
+const NEAR: i64 = 1000;
+
 /// What statements of their own found before the list is read; `None` narrows nothing.
 #[derive(Default)]
 pub struct Found {
@@ -25,10 +31,74 @@ pub struct Found {
     pub events: Option<Vec<i64>>,
 }
 
+impl Found {
+    fn of(db: &mut Db, filter: &EventFilter) -> Result<Found, StoreError> {
+        let venues = geo_venues(db, filter)?;
+        Ok(Found { venues, events: vocabulary::candidates(db, &filter.words)? })
+    }
+}
+
 /// A table of links with the ids that it has to lead to.
 struct LinkFilter<'a> {
     table: &'static str,
     ids: &'a [i64],
+}
+
+/// Reads the events of a page with everything that they refer to, and the number of all events that
+/// match.
+pub fn whole(
+    db: &mut Db,
+    filter: &EventFilter,
+    paging: Paging,
+) -> Result<(Vec<Event>, Bundle, i64), StoreError> {
+    if is_empty(filter) {
+        return Ok((Vec::new(), Bundle::default(), 0));
+    }
+    let found = Found::of(db, filter)?;
+    if let Db::Pg(conn) = db
+        && is_usual(filter, &found)
+        && paging.offset() <= NEAR
+    {
+        let (mut page, mut total) = (Sql::steady(), Sql::steady());
+        let take = paging.per_page;
+        let stretch = Stretch { skip: paging.offset(), take, backwards: false };
+        append_page(&mut page, filter, &found, stretch);
+        if let Some(link) = lone_link(filter, &found) {
+            count_linked(&mut total, &link, &filter.window);
+        } else if is_plain(filter, &found) {
+            counts::statement(&mut total, &filter.window);
+        } else {
+            count_events(&mut total, filter, &found);
+        }
+        return at_once::of_page(conn, page, total);
+    }
+    let (ids, total) = page_of(db, filter, &found, paging)?;
+    let (events, bundle) = bundle::of_events(db, Which::Ids(&ids))?;
+    Ok((events, bundle, total))
+}
+
+/// Tells whether a list is of a kind that is asked for again and again: public, in the usual window
+/// and order, narrowed by one link or one wanted text at most. There are few such kinds, so a
+/// connection can keep the statements of all of them.
+fn is_usual(filter: &EventFilter, found: &Found) -> bool {
+    let Window { start_min, start_max, end_min, end_max } = filter.window;
+    let one_text = found.events.is_some()
+        && filter.words.wanted.len() == 1
+        && filter.words.unwanted.is_empty();
+    let textless = EventFilter { words: Words::default(), ..filter.clone() };
+    let narrowed_once = lone_link(filter, found).is_some()
+        || is_plain(filter, found)
+        || one_text && is_plain(&textless, found);
+    narrowed_once
+        && filter.scope.is_public()
+        && filter.order == EventOrder::Start
+        && (start_min.is_some(), end_max.is_some()) == (true, true)
+        && (start_max, end_min) == (None, None)
+}
+
+/// Tells whether nothing can match.
+fn is_empty(filter: &EventFilter) -> bool {
+    filter.nothing || (!filter.scope.published && filter.scope.others == Others::None)
 }
 
 /// Reads the ids of a page and the number of all events that match.
@@ -37,14 +107,22 @@ pub fn page(
     filter: &EventFilter,
     paging: Paging,
 ) -> Result<(Vec<i64>, i64), StoreError> {
-    if filter.nothing || (!filter.scope.published && filter.scope.others == Others::None) {
+    if is_empty(filter) {
         return Ok((Vec::new(), 0));
     }
-    let venues = geo_venues(db, filter)?;
-    let found = Found { venues, events: vocabulary::candidates(db, &filter.words)? };
-    let total = total(db, filter, &found)?;
+    let found = Found::of(db, filter)?;
+    page_of(db, filter, &found, paging)
+}
+
+fn page_of(
+    db: &mut Db,
+    filter: &EventFilter,
+    found: &Found,
+    paging: Paging,
+) -> Result<(Vec<i64>, i64), StoreError> {
+    let total = total(db, filter, found)?;
     let Some(stretch) = Stretch::of(paging, total) else { return Ok((Vec::new(), total)) };
-    let mut ids = page_statement(db, filter, &found, stretch).load_ids(db)?;
+    let mut ids = page_statement(db, filter, found, stretch).load_ids(db)?;
     if stretch.backwards {
         ids.reverse();
     }
@@ -53,23 +131,27 @@ pub fn page(
 
 /// Builds the statement that reads the ids of a page; a test asks for its plan.
 pub fn page_statement(db: &Db, filter: &EventFilter, found: &Found, stretch: Stretch) -> Sql {
-    let mut sql = if let Some(link) = lone_link(filter, found) {
-        from_link(db, &link, &filter.window)
+    let mut sql = Sql::new(db, "");
+    append_page(&mut sql, filter, found, stretch);
+    sql
+}
+
+fn append_page(sql: &mut Sql, filter: &EventFilter, found: &Found, stretch: Stretch) {
+    if let Some(link) = lone_link(filter, found) {
+        from_link(sql, &link, &filter.window);
     } else if is_overlap_page(filter, found) {
-        from_overlap(db, &filter.window)
+        from_overlap(sql, &filter.window);
     } else {
-        let mut sql = Sql::new(db, "select e.id as id ");
-        from_events(&mut sql, filter, found);
-        sql
-    };
+        sql.push("select e.id as id ");
+        from_events(sql, filter, found);
+    }
     let order = if filter.include.is_some() && filter.order == EventOrder::Start {
         EventOrder::Date
     } else {
         filter.order
     };
-    order_by(&mut sql, order, filter.descending != stretch.backwards);
-    sql.push(&format!(" limit {} offset {}", stretch.take, stretch.skip));
-    sql
+    order_by(sql, order, filter.descending != stretch.backwards);
+    sql.push(" limit ").value(stretch.take).push(" offset ").value(stretch.skip);
 }
 
 fn order_by(sql: &mut Sql, order: EventOrder, descending: bool) {
@@ -91,8 +173,8 @@ fn column(key: &str) -> String {
 
 fn total(db: &mut Db, filter: &EventFilter, found: &Found) -> Result<i64, StoreError> {
     if let Some(link) = lone_link(filter, found) {
-        let mut sql = Sql::new(db, "select count(*) as n from (");
-        sql.append(&from_link(db, &link, &filter.window)).push(") x");
+        let mut sql = Sql::new(db, "");
+        count_linked(&mut sql, &link, &filter.window);
         return sql.number(db);
     }
     if is_plain(filter, found) {
@@ -106,9 +188,14 @@ fn total(db: &mut Db, filter: &EventFilter, found: &Found) -> Result<i64, StoreE
         within(&mut sql, &filter.window);
         return Ok(public + sql.number(db)?);
     }
-    let mut sql = Sql::new(db, "select count(*) as n ");
-    from_events(&mut sql, filter, found);
+    let mut sql = Sql::new(db, "");
+    count_events(&mut sql, filter, found);
     sql.number(db)
+}
+
+fn count_events(sql: &mut Sql, filter: &EventFilter, found: &Found) {
+    sql.push("select count(*) as n ");
+    from_events(sql, filter, found);
 }
 
 /// Tells whether nothing but window and statuses narrows the list.
@@ -149,14 +236,19 @@ fn links(filter: &EventFilter) -> Vec<LinkFilter<'_>> {
 }
 
 /// Reads everything from the copies in a link table, without touching the events.
-fn from_link(db: &Db, link: &LinkFilter<'_>, window: &Window) -> Sql {
-    let mut sql = Sql::new(db, "select e.event_id as id from ");
-    sql.push(link.table).push(" e where e.pub = 1 and e.other_id in ").ids(link.ids);
-    within(&mut sql, window);
+fn from_link(sql: &mut Sql, link: &LinkFilter<'_>, window: &Window) {
+    sql.push("select e.event_id as id from ").push(link.table);
+    sql.push(" e where e.pub = 1 and e.other_id ").among(link.ids);
+    within(sql, window);
     if link.ids.len() > 1 {
         sql.push(" group by e.event_id, e.start_local, e.published_utc");
     }
-    sql
+}
+
+fn count_linked(sql: &mut Sql, link: &LinkFilter<'_>, window: &Window) {
+    sql.push("select count(*) as n from (");
+    from_link(sql, link, window);
+    sql.push(") x");
 }
 
 /// Tells whether a page of the overlap form can be read from two ranges of indexes.
@@ -169,16 +261,14 @@ fn is_overlap_page(filter: &EventFilter, found: &Found) -> bool {
 }
 
 /// Reads the short events from a range of their starts, the long ones from their own index.
-fn from_overlap(db: &Db, window: &Window) -> Sql {
+fn from_overlap(sql: &mut Sql, window: &Window) {
     let columns = "select e.id, e.start_local, e.published_utc from events e where e.pub = 1";
-    let mut sql = Sql::new(db, "select e.id as id from (");
-    sql.push(columns).push(" and e.is_long = 0");
+    sql.push("select e.id as id from (").push(columns).push(" and e.is_long = 0");
     let earliest = window.end_min.unwrap_or(0) - crate::model::event::LONG;
-    within(&mut sql, &Window { start_min: Some(earliest), ..*window });
+    within(sql, &Window { start_min: Some(earliest), ..*window });
     sql.push(" union all ").push(columns).push(" and e.is_long = 1");
-    within(&mut sql, window);
+    within(sql, window);
     sql.push(") e");
-    sql
 }
 
 /// Appends `from … where …` for any combination of filters; rows carry the alias `e`.
@@ -190,7 +280,7 @@ fn from_events(sql: &mut Sql, filter: &EventFilter, found: &Found) {
     let leader = if !links.is_empty() {
         let link = links.remove(0);
         sql.push("from (select distinct event_id from ").push(link.table);
-        sql.push(" where other_id in ").ids(link.ids).push(") x cross join events e");
+        sql.push(" where other_id ").among(link.ids).push(") x cross join events e");
         true
     } else if let Some(query) = &indexed {
         sql.push("from (select rowid as event_id from events_fts where events_fts match ");
@@ -205,7 +295,7 @@ fn from_events(sql: &mut Sql, filter: &EventFilter, found: &Found) {
     within(sql, &filter.window);
     for link in links.iter().chain(&geo_link) {
         sql.push(" and e.id in (select event_id from ").push(link.table);
-        sql.push(" where other_id in ").ids(link.ids).push(")");
+        sql.push(" where other_id ").among(link.ids).push(")");
     }
     let led_by_words = leader && filter_has_no_link(filter);
     if let Some(query) = indexed.filter(|_| !led_by_words) {
@@ -225,7 +315,7 @@ fn from_events(sql: &mut Sql, filter: &EventFilter, found: &Found) {
         sql.push(if featured { " and e.featured" } else { " and not e.featured" });
     }
     if let Some(ids) = &filter.include {
-        sql.push(" and e.id in ").ids(ids);
+        sql.push(" and e.id ").among(ids);
     }
     if let Some(parent) = filter.parent {
         sql.push(&format!(" and e.parent_id = {parent}"));
@@ -285,7 +375,7 @@ pub fn statuses(sql: &mut Sql, alias: &str, scope: &Scope) {
 pub fn within(sql: &mut Sql, window: &Window) {
     let mut bound = |text: &str, value: Option<i64>| {
         if let Some(value) = value {
-            sql.push(&format!(" and e.{text} {value}"));
+            sql.push(" and e.").push(text).push(" ").value(value);
         }
     };
     bound("start_utc >=", window.start_min);

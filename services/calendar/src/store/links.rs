@@ -18,8 +18,8 @@ const TABLES: [&str; 3] = ["event_terms", "event_venues", "event_organizers"];
 
 /// The links of events; `IDS` stands for the condition on their ids.
 const LINKS: &str = "(\
-     select l.event_id, l.other_id, t.taxonomy as what, l.position from event_terms l \
-     join terms t on t.id = l.other_id where l.event_id IDS \
+     select event_id, other_id, (select taxonomy from terms where id = other_id) as what, position \
+     from event_terms where event_id IDS \
      union all select event_id, other_id, 3 as what, position from event_venues \
      where event_id IDS \
      union all select event_id, other_id, 4 as what, position from event_organizers \
@@ -96,10 +96,15 @@ pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Links>, StoreE
     let rows: Vec<Row> = match db {
         Db::Pg(conn) => OfEvents(ids).load(conn)?,
         Db::Sqlite(_) => {
-            let mut list = Sql::new(db, "in ");
-            list.ids(ids);
-            let links = LINKS.replace("IDS", list.text());
-            Sql::new(db, &[BEGIN, &links, END].concat()).load(db)?
+            let mut sql = Sql::new(db, BEGIN);
+            for (at, piece) in LINKS.split("IDS").enumerate() {
+                if at > 0 {
+                    sql.among(ids);
+                }
+                sql.push(piece);
+            }
+            sql.push(END);
+            sql.load(db)?
         }
     };
     Ok(by_event(rows.into_iter()))

@@ -1,15 +1,24 @@
 //! Statements put together at run time: text with numbers written in and texts bound.
 
 use ::store::{Backend, Db, MultiBackend, StoreError};
+use diesel::pg::Pg;
 use diesel::prelude::*;
-use diesel::query_builder::{BoxedSqlQuery, SqlQuery};
+use diesel::query_builder::{AstPass, BoxedSqlQuery, QueryFragment, SqlQuery};
 use diesel::sql_types::{BigInt, Text};
 
 /// A statement under construction; only numbers are written into its text.
 pub struct Sql {
     text: String,
-    texts: Vec<String>,
+    /// The bound values, each with its place in the text.
+    values: Vec<(usize, Value)>,
     backend: Backend,
+    /// Numbers are bound as well.
+    steady: bool,
+}
+
+enum Value {
+    Text(String),
+    Number(i64),
 }
 
 #[derive(QueryableByName)]
@@ -27,17 +36,21 @@ struct NumberRow {
 impl Sql {
     /// Begins a statement.
     pub fn new(db: &Db, text: &str) -> Sql {
-        Sql { text: text.to_owned(), texts: Vec::new(), backend: db.backend() }
+        Sql { text: text.to_owned(), values: Vec::new(), backend: db.backend(), steady: false }
+    }
+
+    /// Begins a part of a statement for PostgreSQL whose text and plan are the same whatever its
+    /// numbers, so that a connection prepares it once.
+    ///
+    /// Numbers come as `(select $1)`, into which the planner does not look. Where it sees a bound
+    /// number it plans for that number each time, as long as this promises more than it costs.
+    pub fn steady() -> Sql {
+        Sql { text: String::new(), values: Vec::new(), backend: Backend::Postgres, steady: true }
     }
 
     /// Returns the kind of database that the statement is for.
     pub fn backend(&self) -> Backend {
         self.backend
-    }
-
-    /// Returns what was appended so far.
-    pub fn text(&self) -> &str {
-        &self.text
     }
 
     /// Appends SQL.
@@ -48,39 +61,53 @@ impl Sql {
 
     /// Appends a text as a bound parameter.
     pub fn bind(&mut self, value: impl Into<String>) -> &mut Sql {
-        self.texts.push(value.into());
-        self.text.push_str(&format!("${}", self.texts.len()));
+        self.values.push((self.text.len(), Value::Text(value.into())));
         self
     }
 
-    /// Appends `(1, 2, 3)`; an empty list becomes one that nothing is in.
+    /// Appends a number.
+    pub fn value(&mut self, number: i64) -> &mut Sql {
+        if !self.steady {
+            return self.push(&number.to_string());
+        }
+        self.push("(select ");
+        self.values.push((self.text.len(), Value::Number(number)));
+        self.push(")")
+    }
+
+    /// Appends `(1, 2, 3)`, all numbers written; an empty list becomes one that nothing is in.
     pub fn ids(&mut self, ids: &[i64]) -> &mut Sql {
-        let list: Vec<String> = ids.iter().map(i64::to_string).collect();
-        self.text.push('(');
-        self.text.push_str(if list.is_empty() { "-1" } else { "" });
-        self.text.push_str(&list.join(","));
-        self.text.push(')');
-        self
+        self.push("(").push(if ids.is_empty() { "-1" } else { "" }).push(&joined(ids)).push(")")
+    }
+
+    /// Appends `in (1, 2, 3)`, or what is the same with bound numbers.
+    pub fn among(&mut self, ids: &[i64]) -> &mut Sql {
+        match (self.steady, ids) {
+            (false, _) => self.push("in ").ids(ids),
+            (true, [id]) => self.push("= ").value(*id),
+            (true, _) => self.push("= ").any(ids),
+        }
     }
 
     /// Appends `any(…)` with bound ids, which PostgreSQL reads faster than a list when there are
     /// thousands; SQLite has no such thing.
     pub fn any(&mut self, ids: &[i64]) -> &mut Sql {
-        let list: Vec<String> = ids.iter().map(i64::to_string).collect();
-        self.push("any(cast(").bind(format!("{{{}}}", list.join(","))).push(" as bigint[]))")
+        let (begin, end) = if self.steady { ("(select ", ")") } else { ("", "") };
+        self.push("any(cast(").push(begin).bind(format!("{{{}}}", joined(ids))).push(end);
+        self.push(" as bigint[]))")
     }
 
     /// Appends `($1, $2)` with bound texts; an empty list becomes one that nothing is in.
     pub fn texts<'a>(&mut self, values: impl IntoIterator<Item = &'a str>) -> &mut Sql {
         self.push("(");
-        let before = self.texts.len();
+        let before = self.values.len();
         for value in values {
-            if self.texts.len() > before {
+            if self.values.len() > before {
                 self.push(",");
             }
             self.bind(value);
         }
-        if self.texts.len() == before {
+        if self.values.len() == before {
             self.push("null");
         }
         self.push(")")
@@ -96,25 +123,30 @@ impl Sql {
         self
     }
 
-    /// Appends another statement, renumbering its parameters.
-    pub fn append(&mut self, other: &Sql) -> &mut Sql {
-        let mut rest = other.text.as_str();
-        while let Some(at) = rest.find('$') {
-            self.text.push_str(&rest[..at]);
-            let digits = rest[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
-            let number: usize = rest[at + 1..=at + digits].parse().unwrap_or(0);
-            if let Some(value) = number.checked_sub(1).and_then(|index| other.texts.get(index)) {
-                self.bind(value.clone());
-            }
-            rest = &rest[at + 1 + digits..];
-        }
-        self.push(rest)
+    /// Returns the text in pieces, each with the value that is bound behind it.
+    fn pieces(&self) -> impl Iterator<Item = (&str, Option<&Value>)> {
+        let ends = self.values.iter().map(|(at, value)| (*at, Some(value)));
+        ends.chain([(self.text.len(), None)]).scan(0, |begin, (end, value)| {
+            let piece = self.text.get(*begin..end).unwrap_or_default();
+            *begin = end;
+            Some((piece, value))
+        })
     }
 
     fn query(self) -> BoxedSqlQuery<'static, MultiBackend, SqlQuery> {
-        let mut query = diesel::sql_query(self.text).into_boxed::<MultiBackend>();
-        for text in self.texts {
-            query = query.bind::<Text, _>(text);
+        let mut text = String::with_capacity(self.text.len() + 4 * self.values.len());
+        for (number, (piece, value)) in (1..).zip(self.pieces()) {
+            text.push_str(piece);
+            if value.is_some() {
+                text.push_str(&format!("${number}"));
+            }
+        }
+        let mut query = diesel::sql_query(text).into_boxed::<MultiBackend>();
+        for (_, value) in self.values {
+            query = match value {
+                Value::Text(text) => query.bind::<Text, _>(text),
+                Value::Number(number) => query.bind::<BigInt, _>(number),
+            };
         }
         query
     }
@@ -146,8 +178,31 @@ impl Sql {
     pub fn explained(mut self) -> Sql {
         let word = if self.backend == Backend::Sqlite { "explain query plan " } else { "explain " };
         self.text.insert_str(0, word);
+        for (at, _) in &mut self.values {
+            *at += word.len();
+        }
         self
     }
+}
+
+/// The statement as a part of another one.
+impl QueryFragment<Pg> for Sql {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        for (piece, value) in self.pieces() {
+            out.push_sql(piece);
+            match value {
+                Some(Value::Text(text)) => out.push_bind_param::<Text, _>(text)?,
+                Some(Value::Number(number)) => out.push_bind_param::<BigInt, _>(number)?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn joined(ids: &[i64]) -> String {
+    let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+    ids.join(",")
 }
 
 /// Makes sure that one writer works at a time, on PostgreSQL as SQLite has it by itself.

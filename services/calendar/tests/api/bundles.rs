@@ -3,9 +3,12 @@
 use calendar::model::bundle::Bundle;
 use calendar::model::event::Event;
 use calendar::model::linked::Kind;
+use calendar::model::list::{EventFilter, Paging, Scope};
+use calendar::model::search::Words;
+use calendar::model::window::Window;
 use calendar::store::bundle::{self, Which};
 use calendar::store::sql::Sql;
-use calendar::store::{events, images, linked, links, terms};
+use calendar::store::{event_list, events, images, linked, links, terms};
 use diesel::sql_types::{BigInt, Text};
 use diesel::{QueryableByName, RunQueryDsl};
 use serde_json::{Value, json};
@@ -180,22 +183,81 @@ async fn one_prepared_statement_reads_an_event() {
             assert!(!events.is_empty() && bundle.links.len() == events.len(), "{which:?}");
         }
     }
-    let text = "select name, statement, custom_plans as planned, custom_plans + generic_plans as runs \
-        from pg_prepared_statements";
-    let prepared: Vec<Prepared> = Sql::new(&db, text).load(&mut db).unwrap();
+    let prepared = prepared(&mut db).unwrap();
     assert_eq!(prepared.len(), 3, "{prepared:?}");
-    Sql::new(&db, "set plan_cache_mode = force_generic_plan").execute(&mut db).unwrap();
     for one in prepared {
         assert_eq!((one.runs, one.planned), (20, 5), "{}", one.statement);
-        let value = if one.statement.contains("ANY") { "'{5}'" } else { "'5'" };
-        let text = format!("explain execute {} ({value})", one.name);
-        let plan: Vec<PostgresPlan> = Sql::new(&db, &text).load(&mut db).unwrap();
-        let plan: Vec<String> = plan.into_iter().map(|row| row.line).collect();
-        let plan = plan.join("\n");
+        let plan = plan_of(&mut db, &one).unwrap();
         for index in ["events_", "event_terms_pkey"] {
             assert!(plan.contains(index), "{index}:\n{plan}");
         }
         for table in ["events", "event_terms"] {
+            assert!(!plan.contains(&format!("Seq Scan on {table} ")), "{plan}");
+        }
+    }
+}
+
+fn prepared(db: &mut Db) -> Result<Vec<Prepared>, StoreError> {
+    let text = "select name, statement, custom_plans as planned, \
+        custom_plans + generic_plans as runs from pg_prepared_statements order by name";
+    Sql::new(db, text).load(db)
+}
+
+/// Reads the plan that a prepared statement has for all values.
+fn plan_of(db: &mut Db, one: &Prepared) -> Result<String, StoreError> {
+    Sql::new(db, "set plan_cache_mode = force_generic_plan").execute(db)?;
+    let values = one.statement.match_indices('$').map(|_| "null").collect::<Vec<_>>().join(", ");
+    let text = format!("explain execute {} ({values})", one.name);
+    let lines: Vec<PostgresPlan> = Sql::new(db, &text).load(db)?;
+    let lines: Vec<String> = lines.into_iter().map(|row| row.line).collect();
+    Ok(lines.join("\n"))
+}
+
+/// On PostgreSQL a page with its total and all that its events refer to is one run of one prepared
+/// statement as well, whatever the window, the page and its size.
+#[actix_web::test]
+async fn one_prepared_statement_reads_a_page() {
+    let app = App::new().await;
+    app.state.pools.write_blocking(fill).unwrap();
+    let mut db = app.state.pools.connect().unwrap();
+    let Db::Pg(conn) = &mut db else { return };
+    diesel::sql_query("vacuum analyze").execute(conn).unwrap();
+    let kinds = [None, Some(vec![7]), Some(vec![7, 8])];
+    for number in 1..=20_i64 {
+        let window = Window {
+            start_min: Some(1_800_000_000 + number * 1000),
+            end_max: Some(1_900_000_000 + number * 1000),
+            ..Window::default()
+        };
+        for categories in &kinds {
+            let filter = EventFilter {
+                categories: categories.clone(),
+                ..EventFilter::plain(Scope::public(), window)
+            };
+            let paging = Paging { page: 1 + number % 3, per_page: 10 + number % 2 };
+            let (events, bundle, _) = event_list::whole(&mut db, &filter, paging).unwrap();
+            let many = usize::try_from(paging.per_page).unwrap();
+            assert_eq!((events.len(), bundle.links.len()), (many, many), "{filter:?}");
+        }
+    }
+    // A text leads to ids first, by statements of their own; every tenth event is not public.
+    for number in 1..=20_i64 {
+        let words = Words::parse(&format!("{}", 1001 + number * 110));
+        let window =
+            Window { start_min: Some(0), end_max: Some(i64::MAX / 2), ..Window::default() };
+        let filter = EventFilter { words, ..EventFilter::plain(Scope::public(), window) };
+        let paging = Paging { page: 1, per_page: 50 };
+        let (events, _, total) = event_list::whole(&mut db, &filter, paging).unwrap();
+        assert!(i64::try_from(events.len()) == Ok(total) && total > 0, "{filter:?}");
+    }
+    let prepared = prepared(&mut db).unwrap();
+    assert_eq!(prepared.len(), kinds.len() + 1, "{prepared:?}");
+    for one in prepared {
+        assert_eq!((one.runs, one.planned), (20, 5), "{}", one.statement);
+        let plan = plan_of(&mut db, &one).unwrap();
+        let lists = ["events_list", "events_order", "event_terms_list", "events_pkey on events e"];
+        assert!(lists.iter().any(|index| plan.contains(index)), "{plan}");
+        for table in ["events", "events e", "event_terms", "event_terms e"] {
             assert!(!plan.contains(&format!("Seq Scan on {table} ")), "{plan}");
         }
     }

@@ -71,6 +71,12 @@ fn random_window(dice: &mut Dice, rows: &[(i64, i64, i64)]) -> Window {
     }
 }
 
+/// The ids of the page that comes with all that its events refer to, and the total.
+fn whole(db: &mut Db, filter: &EventFilter, paging: Paging) -> Result<(Vec<i64>, i64), StoreError> {
+    let (events, _, total) = event_list::whole(db, filter, paging)?;
+    Ok((events.iter().map(|event| event.id).collect(), total))
+}
+
 #[actix_web::test]
 async fn totals_and_pages_equal_a_naive_filter() {
     let app = App::new().await;
@@ -96,6 +102,7 @@ async fn totals_and_pages_equal_a_naive_filter() {
             let filter = EventFilter::plain(Scope::public(), window);
             let paging = Paging { page: 1, per_page: 1000 };
             let (ids, total) = event_list::page(db, &filter, paging)?;
+            assert_eq!(whole(db, &filter, paging)?, (ids.clone(), total), "{window:?}");
             Ok((counts::public(db, &window)?, total, ids))
         };
         let (counted, total, mut ids) = app.state.pools.read_blocking(check).unwrap();
@@ -241,6 +248,9 @@ async fn pages_follow_every_order_from_both_ends() {
                         let wanted = expected.get(range).unwrap_or_default();
                         assert_eq!(ids, wanted, "page {page} of {per_page}: {filter:?}");
                         assert_eq!(total, 23, "{filter:?}");
+                        let read = |db: &mut Db| whole(db, &filter, Paging { page, per_page });
+                        let again = app.state.pools.read_blocking(read).unwrap();
+                        assert_eq!(again, (ids, total), "page {page} of {per_page}: {filter:?}");
                     }
                 }
             }
