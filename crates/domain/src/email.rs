@@ -56,8 +56,8 @@ impl EmailAddress {
         let at = text.rfind('@').ok_or(EmailError::NoAt)?;
         let (local, domain) = (&text[..at], &text[at + 1..]);
         let bad = |c: char| c.is_control() || c.is_whitespace();
-        let visible =
-            |part: &str| part.bytes().all(|byte| byte.is_ascii_graphic()) || !part.contains(bad);
+        let plain = text.bytes().all(|byte| byte.is_ascii_graphic());
+        let visible = |part: &str| plain || !part.contains(bad);
         if local.is_empty() || local.len() > 64 || !visible(local) {
             return Err(EmailError::Local);
         }
