@@ -2,6 +2,9 @@
 
 use breaches::jobs::accounts::{self, Wish};
 use breaches::jobs::addresses::{Format, Reason};
+use breaches::store::{account, account_write, domain_account};
+use diesel::RunQueryDsl;
+use diesel::connection::SimpleConnection;
 use serde_json::{Value, json};
 
 use crate::app::{App, entry};
@@ -24,8 +27,7 @@ async fn with_alpha() -> App {
 
 /// All accounts with their lists.
 async fn accounts(app: &App) -> Vec<(String, Vec<u8>)> {
-    let rows =
-        app.change(|db| breaches::store::account::after(db, (i64::MIN, -1), 1_000_000)).await;
+    let rows = app.change(|db| account::after(db, (i64::MIN, -1), 1_000_000)).await;
     rows.into_iter().map(|row| (row.address(), row.breaches)).collect()
 }
 
@@ -113,13 +115,69 @@ async fn addresses_whose_keys_collide_are_told_apart() {
     })
     .await;
     app.load("Beta", "someone@example.com\n").await;
-    let rows = app.change(|db| breaches::store::account::after(db, (i64::MIN, -1), 10)).await;
+    let rows = app.change(|db| account::after(db, (i64::MIN, -1), 10)).await;
     let places: Vec<_> = rows.iter().map(|row| (row.k, row.seq, row.local.as_str())).collect();
     assert_eq!(places, [(key, 0, "another"), (key, 1, "someone")]);
     assert_eq!(app.load("Beta", "someone@example.com\n").await.added, 0);
+    assert_eq!(filed(&app, "example.com").await, ["another", "someone"]);
 }
 
-use diesel::RunQueryDsl;
+/// Local parts of the accounts under a domain, after a look whether all are filed.
+async fn filed(app: &App, domain: &'static str) -> Vec<String> {
+    let (rows, unfiled) = app
+        .change(move |db| Ok((account::at_domain(db, domain)?, domain_account::unfiled(db)?)))
+        .await;
+    assert_eq!(unfiled, 0);
+    let mut names: Vec<_> = rows.into_iter().map(|row| row.local).collect();
+    names.sort();
+    names
+}
+
+#[actix_web::test]
+async fn accounts_are_filed_under_their_domain_however_they_come_and_go() {
+    let app = with_alpha().await;
+    app.import(&json!([entry("Beta")])).await;
+    let lines = |numbers: std::ops::Range<usize>| -> String {
+        numbers.map(|n| format!("user{n}@{}.example\n", ["one", "two"][n % 2])).collect()
+    };
+    app.load("Alpha", &lines(0..300)).await;
+    app.load("Beta", &lines(200..450)).await;
+    app.change(|db| {
+        let parse = |text| domain::EmailAddress::parse(text).map_err(store::StoreError::broken);
+        account_write::link_one(db, &parse("single@one.example")?, 1)?;
+        let leaving = account::find(db, &parse("user0@one.example")?)?.unwrap();
+        account_write::remove(db, (leaving.k, leaving.seq))
+    })
+    .await;
+    let mut expected: Vec<_> = (1..225).map(|n| format!("user{}", n * 2)).collect();
+    expected.push("single".to_owned());
+    expected.sort();
+    assert_eq!(filed(&app, "one.example").await, expected);
+    assert_eq!(filed(&app, "two.example").await.len(), 225);
+    assert!(breaches::jobs::doctor::examine(&app.context).unwrap().is_sound());
+}
+
+#[test]
+fn an_older_database_has_its_accounts_filed_when_it_is_migrated() {
+    let database = testkit::Database::in_file();
+    let all = [&auth::MIGRATIONS, &breaches::store::MIGRATIONS];
+    let before = "
+        DROP TRIGGER account_removed;
+        DROP TABLE domain_account;
+        CREATE INDEX account_domain ON account (domain_id);
+        DELETE FROM __diesel_schema_migrations WHERE version = '20261121000401';
+        INSERT INTO mail_domain VALUES (7, 'example.com', 'moc.elpmaxe');
+        INSERT INTO account VALUES (1, 0, 7, 'a', ''), (1, 1, 7, 'b', ''), (-5, 0, 7, 'c', '');";
+    let step_back = |db: &mut store::Db| match db {
+        store::Db::Sqlite(conn) => Ok(conn.batch_execute(before)?),
+        store::Db::Pg(_) => Err(store::StoreError::NotFound),
+    };
+    database.open(&all).write_blocking(step_back).unwrap();
+    let read = |db: &mut store::Db| account::at_domain(db, "example.com");
+    let rows = database.open(&all).read_blocking(read).unwrap();
+    let names: Vec<_> = rows.iter().map(|row| row.local.as_str()).collect();
+    assert_eq!(names, ["c", "a", "b"]);
+}
 
 #[actix_web::test]
 async fn an_unknown_breach_an_absent_file_and_a_missing_column_are_refused_in_a_sentence() {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use breaches::store::{account, breach, job};
+use breaches::store::{account, breach, domain_account, job};
 use diesel::prelude::*;
 use serde_json::json;
 use store::Pools;
@@ -62,6 +62,7 @@ impl Bench {
     fn tables(&self) -> (Vec<account::AccountRow>, Vec<i64>) {
         self.pools()
             .read_blocking(|db| -> Result<_, store::StoreError> {
+                assert_eq!(domain_account::unfiled(db)?, 0);
                 let counts = breach::all(db)?.iter().map(|breach| breach.loaded_count).collect();
                 Ok((account::after(db, (i64::MIN, -1), 1_000_000)?, counts))
             })
