@@ -40,7 +40,7 @@ pub async fn by_email(request: HttpRequest, state: Data<State>) -> Result<HttpRe
     let input = Segment::of(&request).email().map(|address| (address, ()));
     let websites = state
         .keyed_search(asked, input, |db, view, caller, mut sought, ()| {
-            caller.check_control(db, view, sought.address.domain())?;
+            caller.check_control(db, view, &sought.address.domain_name())?;
             let row = sought.account(db)?;
             if view.opt_out(db, &sought.digest)? == Some(OptOut::Breaches) {
                 return Err(Error::NotFound);

@@ -227,7 +227,7 @@ pub fn ensure(db: &mut Db, address: &EmailAddress) -> Result<AccountRow, StoreEr
     }
     let k = AccountKey::of(&address.sha1()).0;
     let same_key = with_keys(db, &[k])?;
-    let domain = address.domain().as_str();
+    let domain = address.domain();
     let ids = super::mail_domain::ids(db, &[domain])?;
     let domain_id = ids.get(domain).copied().ok_or(StoreError::NotFound)?;
     let local = address_text::stored_local(address);
