@@ -33,6 +33,9 @@ pub struct Wish {
 /// The part of `LOAD_MEMORY_MB` that sorting takes; the rest is for domains and the database.
 const SORTING: (usize, usize) = (7, 10);
 
+/// Addresses of a SQLite transaction for each MiB of `LOAD_MEMORY_MB`.
+const PER_MIB: usize = 4_096;
+
 /// Addresses of a batch that are prepared at once: few enough to stay in the processor's cache.
 const PIECE: usize = 8_192;
 
@@ -58,7 +61,7 @@ fn run(
     let (counts, skips) = (tally.counts, tally.skips());
     context.pools.write_blocking(|db| job::set_input(db, running.id, counts, &skips))?;
     let mut linker = Linker::new(context, breach.id);
-    load::walk(context, running, merge, &tally, |db, batch| linker.link(db, batch))?;
+    load::walk(context, running, merge, &tally, PER_MIB, |db, batch| linker.link(db, batch))?;
     finish(context, wish, breach.id, running.id)?;
     let added = context.pools.read_blocking(|db| job::get(db, running.id))?.added;
     Ok(Outcome {

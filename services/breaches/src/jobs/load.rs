@@ -16,13 +16,10 @@ use crate::store::job::{self, Counts};
 use crate::store::meta;
 use crate::store::opt_out::OptOuts;
 
-/// Records of one transaction, at least; PostgreSQL gets no more.
+/// Records of one transaction, at least on SQLite and exactly on PostgreSQL.
 const BATCH: usize = 5_000;
-/// Records of one SQLite transaction for each MiB of memory. Each transaction writes the pages of the
-/// index by domain anew that it touched, nearly as many for a small batch as for a large one.
-const BATCH_PER_MIB: usize = 2_048;
-/// No SQLite transaction takes more: other writers wait for it.
-const LARGEST_BATCH: usize = 524_288;
+/// Memory beyond which a SQLite transaction takes no more records: other writers wait for it.
+const MOST_MIB: usize = 256;
 /// Pages in the log of SQLite before they are brought into the file: those that several transactions
 /// change are brought once.
 const LOG_PAGES: usize = 32_768;
@@ -187,17 +184,21 @@ pub fn split_text(text: &str) -> (&str, &str) {
 
 /// Walks sorted records in batches, each in one transaction that also notes how far the job is.
 ///
-/// A batch never ends between records of one key, so that the key alone says where to go on.
+/// A batch never ends between records of one key, so that the key alone says where to go on. On SQLite
+/// it has `per_mib` records for each MiB of memory: a transaction writes the pages of accounts by domain
+/// anew that it touches, nearly as many for a small batch as for a large one.
 pub fn walk(
     context: &Context,
     running: &Running,
     mut merge: Merge,
     tally: &Tally,
+    per_mib: usize,
     mut apply: impl FnMut(&mut Db, &[Record<'_>]) -> Result<i64, JobError>,
 ) -> Result<(), JobError> {
     let spilled = || JobError::file("a temporary file");
     let mut db = connect(context)?;
-    let size = make_room(&mut db, context, merge.is_in_memory())?;
+    make_room(&mut db, context, merge.is_in_memory())?;
+    let size = batch_size(&db, context, per_mib);
     let total = u64::try_from(tally.counts.accepted).unwrap_or(0);
     let mut progress = Progress::begin("loading", "accounts", total);
     let mut batch = Batch::default();
@@ -237,19 +238,26 @@ pub fn connect(context: &Context) -> Result<Db, StoreError> {
     Ok(db)
 }
 
-/// Prepares the connection of a sorted load, and tells how many records a transaction takes.
+/// Prepares the connection of a sorted load.
 ///
 /// The pages that a load changes lie all over the index by domain: SQLite gets as much of the load's
 /// memory as sorting leaves, in place of a map of the file, which nobody could bound.
-fn make_room(db: &mut Db, context: &Context, sorted_in_memory: bool) -> Result<usize, StoreError> {
-    let Db::Sqlite(conn) = db else { return Ok(BATCH) };
+fn make_room(db: &mut Db, context: &Context, sorted_in_memory: bool) -> Result<(), StoreError> {
+    let Db::Sqlite(conn) = db else { return Ok(()) };
     let mib = context.settings.load_memory_mb;
     let share = if sorted_in_memory { 2 } else { 6 };
     let kib = (mib * 1_024 / 10 * share).max(2_048);
     conn.batch_execute(&format!(
         "PRAGMA mmap_size = 0; PRAGMA cache_size = -{kib}; PRAGMA wal_autocheckpoint = {LOG_PAGES}"
     ))?;
-    Ok((mib * BATCH_PER_MIB).clamp(BATCH, LARGEST_BATCH))
+    Ok(())
+}
+
+fn batch_size(db: &Db, context: &Context, per_mib: usize) -> usize {
+    match db {
+        Db::Pg(_) => BATCH,
+        Db::Sqlite(_) => (context.settings.load_memory_mb.min(MOST_MIB) * per_mib).max(BATCH),
+    }
 }
 
 fn commit(

@@ -19,6 +19,10 @@ use crate::model::{AccountKey, Breach, website};
 use crate::store::stealer_log::{self, NewPair};
 use crate::store::{account_write, admin_event, breach, job, meta};
 
+/// Pairs of a SQLite transaction for each MiB of `LOAD_MEMORY_MB`: each takes the time of several
+/// accounts.
+const PER_MIB: usize = 512;
+
 /// What to load.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Wish {
@@ -69,7 +73,7 @@ fn run(
     context.pools.write_blocking(|db| job::set_input(db, running.id, counts, &skips))?;
     let mut linker = Linker::new(context, breach.id);
     let mut websites = DomainIds::default();
-    load::walk(context, running, merge, &tally, |db, batch| {
+    load::walk(context, running, merge, &tally, PER_MIB, |db, batch| {
         let added = link(db, wish, breach.id, &mut linker, &mut websites, batch);
         if added.is_err() {
             websites.forget();
