@@ -44,51 +44,16 @@ impl DomainName {
     pub fn parse(text: &str) -> Result<Self, DomainError> {
         let text = text.trim();
         let text = text.strip_suffix('.').unwrap_or(text);
+        if text.is_empty() {
+            return Err(DomainError::Empty);
+        }
         let name = if text.is_ascii() {
             text.to_ascii_lowercase()
         } else {
             idna::domain_to_ascii(text).map_err(|_| DomainError::InvalidLabel)?
         };
-        Self::check(&name)?;
+        check(&name)?;
         Ok(Self(name))
-    }
-
-    /// A name that [`DomainName::check`] has passed.
-    pub(crate) fn checked(name: &str) -> Self {
-        debug_assert_eq!(Self::check(name), Ok(()));
-        Self(name.to_owned())
-    }
-
-    /// Whether a text in lower case is a name as it stands.
-    pub(crate) fn check(name: &str) -> Result<(), DomainError> {
-        if name.is_empty() {
-            return Err(DomainError::Empty);
-        }
-        if name.len() > 253 {
-            return Err(DomainError::TooLong);
-        }
-        let mut labels = 0;
-        let mut last = &b""[..];
-        // Bytes, because loads check some hundred million names.
-        for label in name.as_bytes().split(|byte| *byte == b'.') {
-            if label.len() > 63 {
-                return Err(DomainError::TooLong);
-            }
-            let known = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
-            match label {
-                [] | [b'-', ..] | [.., b'-'] => return Err(DomainError::InvalidLabel),
-                label if !label.iter().all(known) => return Err(DomainError::InvalidLabel),
-                label => last = label,
-            }
-            labels += 1;
-        }
-        if labels < 2 {
-            return Err(DomainError::SingleLabel);
-        }
-        if last.iter().all(u8::is_ascii_digit) {
-            return Err(DomainError::NumericTop);
-        }
-        Ok(())
     }
 
     /// The name.
@@ -96,20 +61,47 @@ impl DomainName {
         &self.0
     }
 
-    /// Whether this is `other` or a subdomain of it.
+    /// Whether `name`, in lower case, is this domain or below it.
     ///
     /// ```
     /// # use domain::DomainName;
-    /// let shop = DomainName::parse("shop.example.org")?;
-    /// assert!(shop.is_at_or_below(&DomainName::parse("example.org")?));
-    /// assert!(!DomainName::parse("notexample.org")?.is_at_or_below(&DomainName::parse("example.org")?));
+    /// let domain = DomainName::parse("example.org")?;
+    /// assert!(domain.covers("example.org") && domain.covers("shop.example.org"));
+    /// assert!(!domain.covers("notexample.org"));
     /// # Ok::<(), domain::DomainError>(())
     /// ```
-    pub fn is_at_or_below(&self, other: &Self) -> bool {
-        self.0
-            .strip_suffix(other.as_str())
+    pub fn covers(&self, name: &str) -> bool {
+        name.strip_suffix(self.as_str())
             .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     }
+}
+
+fn check(name: &str) -> Result<(), DomainError> {
+    if name.len() > 253 {
+        return Err(DomainError::TooLong);
+    }
+    let mut labels = 0;
+    let mut last = &b""[..];
+    // Bytes, because loads check some hundred million names.
+    for label in name.as_bytes().split(|byte| *byte == b'.') {
+        if label.len() > 63 {
+            return Err(DomainError::TooLong);
+        }
+        let known = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+        match label {
+            [] | [b'-', ..] | [.., b'-'] => return Err(DomainError::InvalidLabel),
+            label if !label.iter().all(known) => return Err(DomainError::InvalidLabel),
+            label => last = label,
+        }
+        labels += 1;
+    }
+    if labels < 2 {
+        return Err(DomainError::SingleLabel);
+    }
+    if last.iter().all(u8::is_ascii_digit) {
+        return Err(DomainError::NumericTop);
+    }
+    Ok(())
 }
 
 impl fmt::Display for DomainName {

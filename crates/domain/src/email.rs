@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{DomainError, DomainName, Sha1Digest};
+use crate::Sha1Digest;
 
 /// Why a text is no e-mail address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,15 +16,16 @@ pub enum EmailError {
     /// The part before the last `@` is empty, over 64 bytes, or has blanks or control characters.
     #[error("the part before the @ is invalid")]
     Local,
-    /// The part behind the last `@` is no domain name.
-    #[error("the part behind the @ is invalid: {0}")]
-    Domain(#[from] DomainError),
+    /// The part behind the last `@` has no dot, or a label that is empty or over 63 bytes.
+    #[error("the part behind the @ is invalid")]
+    Domain,
 }
 
 /// A normalised e-mail address: trimmed and in Unicode lower case.
 ///
 /// Aliases (`user+tag`, dots) are kept as they are: two addresses are equal only if their texts
-/// are. The text keeps an internationalised domain as it was written, since that text is what is
+/// are. The domain is not held to the rules of host names: leaked addresses have `_` in it, or are
+/// at numbers, and are looked up as they were leaked. The text keeps an internationalised domain as it was written, since that text is what is
 /// hashed; [`EmailAddress::domain`] has its A-label form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EmailAddress {
@@ -32,7 +33,7 @@ pub struct EmailAddress {
     at: usize,
     /// The domain as A-labels where the text has it otherwise. Most have none, and a load of
     /// millions then keeps one text for each.
-    a_labels: Option<DomainName>,
+    a_labels: Option<String>,
 }
 
 impl EmailAddress {
@@ -63,15 +64,16 @@ impl EmailAddress {
         if local.is_empty() || local.len() > 64 || !visible(local) {
             return Err(EmailError::Local);
         }
-        if domain.ends_with('.') || !visible(domain) {
-            return Err(EmailError::Domain(DomainError::InvalidLabel));
-        }
         let a_labels = if domain.is_ascii() {
-            DomainName::check(domain)?;
             None
+        } else if visible(domain) {
+            Some(idna::domain_to_ascii(domain).map_err(|_| EmailError::Domain)?)
         } else {
-            Some(DomainName::parse(domain)?)
+            return Err(EmailError::Domain);
         };
+        if !is_mail_domain(a_labels.as_deref().unwrap_or(domain)) {
+            return Err(EmailError::Domain);
+        }
         Ok(Self { text, at, a_labels })
     }
 
@@ -87,12 +89,7 @@ impl EmailAddress {
 
     /// The part behind the last `@`, as A-labels.
     pub fn domain(&self) -> &str {
-        self.a_labels.as_ref().map_or(&self.text[self.at + 1..], DomainName::as_str)
-    }
-
-    /// The same as a name of its own.
-    pub fn domain_name(&self) -> DomainName {
-        DomainName::checked(self.domain())
+        self.a_labels.as_deref().unwrap_or(&self.text[self.at + 1..])
     }
 
     /// The digest of the normalised text.
@@ -105,6 +102,20 @@ impl EmailAddress {
     pub fn sha1(&self) -> Sha1Digest {
         Sha1Digest::of(&self.text)
     }
+}
+
+/// Whether a text has at least two labels of 1 to 63 visible ASCII characters. An `@` can come in
+/// by the mapping of another character.
+fn is_mail_domain(text: &str) -> bool {
+    let mut labels = 0;
+    for label in text.as_bytes().split(|byte| *byte == b'.') {
+        let visible = |byte: &u8| byte.is_ascii_graphic() && *byte != b'@';
+        if !(1..=63).contains(&label.len()) || !label.iter().all(visible) {
+            return false;
+        }
+        labels += 1;
+    }
+    labels >= 2
 }
 
 impl fmt::Display for EmailAddress {
@@ -129,9 +140,12 @@ mod tests {
             ("@example.org", EmailError::Local),
             ("a b@example.org", EmailError::Local),
             ("a\u{7}b@example.org", EmailError::Local),
-            ("user@localhost", EmailError::Domain(DomainError::SingleLabel)),
-            ("user@example.org.", EmailError::Domain(DomainError::InvalidLabel)),
-            ("user@ example.org", EmailError::Domain(DomainError::InvalidLabel)),
+            ("user@localhost", EmailError::Domain),
+            ("user@example.org.", EmailError::Domain),
+            ("user@.example.org", EmailError::Domain),
+            ("user@ example.org", EmailError::Domain),
+            ("user@exam\u{7f}ple.org", EmailError::Domain),
+            ("user@b\u{fc}\u{ff20}x.example", EmailError::Domain),
         ] {
             assert_eq!(EmailAddress::parse(text), Err(error), "{text:?}");
         }
@@ -140,6 +154,17 @@ mod tests {
             Err(EmailError::Local)
         );
         assert_eq!(EmailAddress::parse(&"a".repeat(255)), Err(EmailError::Length));
+        let label = |length| format!("user@{}.org", "a".repeat(length));
+        assert_eq!(EmailAddress::parse(&label(64)), Err(EmailError::Domain));
+        assert!(EmailAddress::parse(&label(63)).is_ok());
+    }
+
+    #[test]
+    fn a_domain_need_not_be_a_host_name() {
+        for domain in ["under_score.example", "192.0.2.1", "-a-.example"] {
+            let address = EmailAddress::parse(&format!("user@{domain}")).unwrap();
+            assert_eq!(address.domain(), domain);
+        }
     }
 
     #[test]
@@ -147,14 +172,13 @@ mod tests {
         let address = EmailAddress::parse("Jürgen@BÜCHER.example").unwrap();
         assert_eq!(address.as_str(), "jürgen@bücher.example");
         assert_eq!(address.domain(), "xn--bcher-kva.example");
-        assert_eq!(address.domain_name(), DomainName::parse("bücher.example").unwrap());
     }
 
     proptest! {
         #[test]
         fn parsing_is_idempotent(text in "\\PC{0,20}@\\PC{0,20}") {
             if let Ok(address) = EmailAddress::parse(&text) {
-                prop_assert_eq!(DomainName::parse(address.domain()), Ok(address.domain_name()));
+                prop_assert!(address.domain().bytes().all(|byte| byte.is_ascii_graphic()));
                 prop_assert_eq!(EmailAddress::parse(address.as_str()), Ok(address));
             }
         }

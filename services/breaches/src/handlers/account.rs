@@ -71,7 +71,7 @@ pub async fn breached_account(
     let input = address.and_then(|address| Ok((address, Wanted::parse(request.query_string())?)));
     let body = state
         .keyed_search(asked, input, |db, view, caller, mut sought, wanted| {
-            caller.check_scope(view, &sought.address.domain_name())?;
+            caller.check_scope(view, sought.address.domain())?;
             let row = sought.account(db)?;
             if view.opt_out(db, &sought.digest)?.is_some() {
                 return Err(Error::NotFound);

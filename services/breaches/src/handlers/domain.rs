@@ -1,5 +1,7 @@
 //! Domains: breached addresses of one, and the list of verified ones.
 
+use std::time::Duration;
+
 use ::domain::{DomainName, Sha1Digest};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
@@ -18,6 +20,9 @@ use crate::wire::{ErrorBody, Map, SubscribedDomain};
 
 /// Tells that only breaches that need no subscription are in the answer.
 const LIMITED: (&str, &str) = ("x-domain-search-limited", "subscription-free");
+
+/// How long an answer waits for its counts to be noted.
+const NOTE_WAIT: Duration = Duration::from_millis(500);
 
 /// What a search found.
 struct Found {
@@ -63,7 +68,7 @@ pub async fn breached_domain(
     let found = state
         .keyed(asked, move |db, view, caller| search(db, view, caller, &segment.domain()?))
         .await?;
-    note_counts(&state, &found).await?;
+    note_counts(&state, &found).await;
     match found.access {
         Access::TooManyDomains => {
             let max = found.caller.plan.features.max_domains;
@@ -83,7 +88,7 @@ pub async fn breached_domain(
 }
 
 fn search(db: &mut Db, view: &View, caller: &Caller, domain: &DomainName) -> Result<Found, Error> {
-    let control = caller.check_control(db, view, domain)?;
+    let control = caller.check_control(db, view, domain.as_str())?;
     let mut rows = account::at_domain(db, domain.as_str())?;
     retain_shown(db, view, &mut rows)?;
     let catalogue = &view.snapshot.catalogue;
@@ -141,24 +146,26 @@ fn larger_domains(
 }
 
 /// Notes the counts of a search, if they are new.
-async fn note_counts(state: &State, found: &Found) -> Result<(), Error> {
-    let Some(control) = &found.control else { return Ok(()) };
+///
+/// The answer is right without the note, and does not fail or wait for one that meets a load: it is
+/// written when its turn comes, or by the next search.
+async fn note_counts(state: &State, found: &Found) {
+    let Some(control) = &found.control else { return };
     let counted = found.counted;
     let same = control.pwn_count == Some(counted.all)
         && control.pwn_count_no_spam == Some(counted.no_spam)
         && control.pwn_count_no_spam_at_renewal.is_some()
         && control.size_now == Some(counted.no_spam);
     if same {
-        return Ok(());
+        return;
     }
     let (id, now) = (control.id, state.clock().unix());
-    state
-        .pools()
-        .write(move |db| -> Result<(), StoreError> {
-            domain_control::set_counts(db, id, counted, now)
-        })
-        .await?;
-    Ok(())
+    let note = state.pools().write(move |db| -> Result<(), StoreError> {
+        domain_control::set_counts(db, id, counted, now)
+    });
+    if let Ok(Err(error)) = tokio::time::timeout(NOTE_WAIT, note).await {
+        log::warn!("the counts of a domain search could not be noted: {error}");
+    }
 }
 
 /// Domains of the subscription

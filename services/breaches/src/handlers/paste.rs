@@ -41,7 +41,7 @@ pub async fn paste_account(
     let input = Segment::of(&request).email().map(|address| (address, ()));
     let pastes = state
         .keyed_search(asked, input, |db, view, caller, mut sought, ()| {
-            caller.check_scope(view, &sought.address.domain_name())?;
+            caller.check_scope(view, sought.address.domain())?;
             let row = sought.account(db)?;
             if view.opt_out(db, &sought.digest)?.is_some() {
                 return Err(Error::NotFound);

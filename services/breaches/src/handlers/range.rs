@@ -84,6 +84,5 @@ fn entry<'v>(
 }
 
 fn is_test(view: &View, row: &RangeRow) -> bool {
-    let test = &view.state.settings().test_email_domain;
-    DomainName::parse(&row.domain).is_ok_and(|domain| domain.is_at_or_below(test))
+    view.state.settings().test_email_domain.covers(&row.domain)
 }

@@ -40,7 +40,7 @@ pub async fn by_email(request: HttpRequest, state: Data<State>) -> Result<HttpRe
     let input = Segment::of(&request).email().map(|address| (address, ()));
     let websites = state
         .keyed_search(asked, input, |db, view, caller, mut sought, ()| {
-            caller.check_control(db, view, &sought.address.domain_name())?;
+            caller.check_control(db, view, sought.address.domain())?;
             let row = sought.account(db)?;
             if view.opt_out(db, &sought.digest)? == Some(OptOut::Breaches) {
                 return Err(Error::NotFound);
@@ -144,7 +144,7 @@ fn shown(
     read: fn(&mut Db, &str) -> Result<Vec<Pair>, StoreError>,
     address: impl Fn(&Pair) -> String,
 ) -> Result<Vec<Pair>, Error> {
-    caller.check_control(db, view, domain)?;
+    caller.check_control(db, view, domain.as_str())?;
     let mut pairs = Vec::new();
     for pair in read(db, domain.as_str())? {
         if is_shown(view, pair.breach) && is_kept(db, view, pair.k, &address(&pair))? {

@@ -41,13 +41,29 @@ const PIECE: usize = 8_192;
 
 /// Loads; see the module.
 pub fn load(context: &Context, wish: &Wish) -> Result<Outcome, JobError> {
-    let breach = context
-        .pools
-        .read_blocking(|db| breach::by_name(db, &wish.breach))?
-        .ok_or_else(|| JobError::Refused(format!("there is no breach {}", wish.breach)))?;
+    let breach = context.pools.read_blocking(|db| open_breach(db, &wish.breach))?;
     let params = serde_json::to_string(wish).map_err(store::StoreError::broken)?;
     let running = load::begin(context, "accounts", &wish.files, &params)?;
     load::noted(context, running.id, || run(context, wish, &breach, &running))
+}
+
+/// The breach with this name, which must not be retired: nobody would take its links out again.
+pub fn open_breach(db: &mut Db, name: &str) -> Result<Breach, JobError> {
+    let found = breach::by_name(db, name)?
+        .ok_or_else(|| JobError::Refused(format!("there is no breach {name}")))?;
+    if found.flags.retired {
+        return Err(JobError::Refused(format!("the breach {name} is retired")));
+    }
+    Ok(found)
+}
+
+/// The same breach as it is now: it may have been retired since the load began.
+fn still_open(db: &mut Db, breach: &Breach) -> Result<Breach, JobError> {
+    let found = open_breach(db, &breach.name)?;
+    if found.id != breach.id {
+        return Err(JobError::Refused(format!("the breach {} is gone", breach.name)));
+    }
+    Ok(found)
 }
 
 fn run(
@@ -60,9 +76,9 @@ fn run(
     let merge = sort(context, wish, running.id, &mut tally)?;
     let (counts, skips) = (tally.counts, tally.skips());
     context.pools.write_blocking(|db| job::set_input(db, running.id, counts, &skips))?;
-    let mut linker = Linker::new(context, breach.id);
+    let mut linker = Linker::new(context, breach);
     load::walk(context, running, merge, &tally, PER_MIB, |db, batch| linker.link(db, batch))?;
-    finish(context, wish, breach.id, running.id)?;
+    finish(context, wish, breach, running.id)?;
     let added = context.pools.read_blocking(|db| job::get(db, running.id))?.added;
     Ok(Outcome {
         job: running.id,
@@ -104,16 +120,16 @@ fn sort(context: &Context, wish: &Wish, job: i64, tally: &mut Tally) -> Result<M
 
 /// Links batches of sorted addresses to one breach.
 pub struct Linker {
-    breach: u16,
+    breach: Breach,
     domains: DomainIds,
     excluded: Excluded,
 }
 
 impl Linker {
     /// A linker without any memory yet.
-    pub fn new(context: &Context, breach: u16) -> Self {
+    pub fn new(context: &Context, breach: &Breach) -> Self {
         let excluded = Excluded::new(context.settings.optout_memory_max);
-        Self { breach, domains: DomainIds::default(), excluded }
+        Self { breach: breach.clone(), domains: DomainIds::default(), excluded }
     }
 
     /// Links the addresses of a batch, which are distinct; returns how many were not linked before.
@@ -126,6 +142,7 @@ impl Linker {
     }
 
     fn try_link(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError> {
+        still_open(db, &self.breach)?;
         self.excluded.refresh(db)?;
         let (mut added, mut places) = (0, Vec::with_capacity(batch.len()));
         for piece in batch.chunks(PIECE) {
@@ -140,19 +157,21 @@ impl Linker {
             for (account, id) in new.iter_mut().zip(ids) {
                 account.domain_id = id;
             }
-            added += account_write::link(db, &new, self.breach, &mut places)?;
+            added += account_write::link(db, &new, self.breach.id, &mut places)?;
         }
         domain_account::add(db, &mut places)?;
-        breach::add_loaded(db, self.breach, added)?;
+        breach::add_loaded(db, self.breach.id, added)?;
         Ok(added)
     }
 }
 
-fn finish(context: &Context, wish: &Wish, id: u16, job: i64) -> Result<(), JobError> {
+fn finish(context: &Context, wish: &Wish, breach: &Breach, job: i64) -> Result<(), JobError> {
     let now = context.clock.unix();
     context.pools.write_blocking(|db| {
         meta::lock_accounts(db)?;
-        settle(db, &wish.breach, id, wish.keep_count, wish.activate, now)?;
+        let added = job::get(db, job)?.added > 0;
+        let ending = Ending { added, keep_count: wish.keep_count, activate: wish.activate };
+        settle(db, breach, ending, now)?;
         job::finish(db, job, "done", None, now)?;
         let detail = format!("job {job}");
         admin_event::add(db, now, "accounts load", &wish.breach, &detail)?;
@@ -160,29 +179,39 @@ fn finish(context: &Context, wish: &Wish, id: u16, job: i64) -> Result<(), JobEr
     })
 }
 
+/// How a load ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Ending {
+    /// Whether it brought anything new.
+    pub added: bool,
+    /// Leaves the published count as it is.
+    pub keep_count: bool,
+    /// Activates the breach.
+    pub activate: bool,
+}
+
 /// Publishes the count of a loaded breach and activates it, if wanted.
 pub fn settle(
     db: &mut Db,
-    name: &str,
-    id: u16,
-    keep_count: bool,
-    activate: bool,
+    breach: &Breach,
+    ending: Ending,
     now: i64,
 ) -> Result<(), JobError> {
-    let loaded = breach::by_name(db, name)?.filter(|breach| breach.id == id);
-    let mut changed =
-        loaded.clone().ok_or_else(|| JobError::Refused(format!("the breach {name} is gone")))?;
-    if !keep_count {
+    let loaded = still_open(db, breach)?;
+    let mut changed = loaded.clone();
+    if !ending.keep_count {
         changed.pwn_count = changed.loaded_count;
     }
-    if activate && !changed.active {
+    if ending.activate && !changed.active {
         activate_breach(&mut changed, false, now);
     }
-    if Some(&changed) != loaded.as_ref() {
+    if changed != loaded {
         breach::update(db, &changed)?;
     }
     // Domain searches are charged by catalogue version: new accounts are news as well.
-    meta::bump_catalogue(db, now)?;
+    if ending.added || changed != loaded {
+        meta::bump_catalogue(db, now)?;
+    }
     Ok(())
 }
 

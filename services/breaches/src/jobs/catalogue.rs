@@ -35,10 +35,16 @@ pub struct Report {
     pub unknown_members: Vec<String>,
 }
 
+/// The largest catalogue, in bytes; it is read as a whole. A thousand breaches take about 1 MB.
+const LARGEST: u64 = 256 << 20;
+
 /// Reads a JSON array, or one JSON object a line.
-pub fn read(mut input: impl Read) -> Result<Vec<Value>, JobError> {
+pub fn read(input: impl Read) -> Result<Vec<Value>, JobError> {
     let mut text = String::new();
-    input.read_to_string(&mut text).map_err(JobError::file("the catalogue"))?;
+    let size = input.take(LARGEST + 1).read_to_string(&mut text);
+    if size.map_err(JobError::file("the catalogue"))? as u64 > LARGEST {
+        return Err(JobError::Refused("the catalogue has more than 256 MiB".to_owned()));
+    }
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let wrong =
         |error: serde_json::Error| JobError::Refused(format!("the catalogue is no JSON: {error}"));
@@ -96,11 +102,14 @@ fn refused(number: usize, value: &Value, error: &EntryError) -> JobError {
 
 fn take(
     db: &mut Db,
-    entry: Breach,
+    mut entry: Breach,
     options: Options,
     now: i64,
     report: &mut Report,
 ) -> Result<(), JobError> {
+    let old = breach::by_name(db, &entry.name)?;
+    // Retiring cannot be undone: the links are gone.
+    entry.flags.retired |= old.as_ref().is_some_and(|old| old.flags.retired);
     let conflict = |error: store::StoreError| match error {
         store::StoreError::Conflict => JobError::Refused(format!(
             "{}: another breach has the title {}",
@@ -108,7 +117,7 @@ fn take(
         )),
         other => other.into(),
     };
-    let Some(old) = breach::by_name(db, &entry.name)? else {
+    let Some(old) = old else {
         if !options.dry_run {
             breach::insert(db, &entry).map_err(conflict)?;
         }

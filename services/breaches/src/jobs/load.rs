@@ -8,6 +8,7 @@ use domain::EmailAddress;
 use store::{Db, StoreError, transaction};
 
 use super::addresses::Reason;
+use super::pace::Pace;
 use super::progress::Progress;
 use super::sorter::Merge;
 use super::{Context, JobError, fingerprint};
@@ -16,13 +17,11 @@ use crate::store::job::{self, Counts};
 use crate::store::meta;
 use crate::store::opt_out::OptOuts;
 
-/// Records of one transaction, at least on SQLite and exactly on PostgreSQL.
-const BATCH: usize = 5_000;
-/// Memory beyond which a SQLite transaction takes no more records: other writers wait for it.
-const MOST_MIB: usize = 256;
 /// Pages in the log of SQLite before they are brought into the file: those that several transactions
 /// change are brought once.
 const LOG_PAGES: usize = 32_768;
+/// Records between two looks at the clock.
+const TELL_EVERY: u64 = 4_096;
 /// Skipped rows whose line and reason are kept.
 const KEPT_SKIPS: usize = 1_000;
 
@@ -185,8 +184,8 @@ pub fn split_text(text: &str) -> (&str, &str) {
 /// Walks sorted records in batches, each in one transaction that also notes how far the job is.
 ///
 /// A batch never ends between records of one key, so that the key alone says where to go on. On SQLite
-/// it has `per_mib` records for each MiB of memory: a transaction writes the pages of accounts by domain
-/// anew that it touches, nearly as many for a small batch as for a large one.
+/// it has up to `per_mib` records for each MiB of memory: a transaction writes the pages of accounts by
+/// domain anew that it touches, nearly as many for a small batch as for a large one.
 pub fn walk(
     context: &Context,
     running: &Running,
@@ -198,7 +197,7 @@ pub fn walk(
     let spilled = || JobError::file("a temporary file");
     let mut db = connect(context)?;
     make_room(&mut db, context, merge.is_in_memory())?;
-    let size = batch_size(&db, context, per_mib);
+    let mut pace = Pace::new(&db, context, per_mib);
     let total = u64::try_from(tally.counts.accepted).unwrap_or(0);
     let mut progress = Progress::begin("loading", "accounts", total);
     let mut batch = Batch::default();
@@ -206,17 +205,19 @@ pub fn walk(
     loop {
         let next = merge.next_record().map_err(spilled())?;
         let complete = match (&next, batch.last_key()) {
-            (Some((key, _)), Some(last)) => batch.ends.len() >= size && last != *key,
+            (Some((key, _)), Some(last)) => batch.ends.len() >= pace.size() && last != *key,
             (None, last) => last.is_some(),
             (_, None) => false,
         };
         if complete {
-            commit(context, running.id, &mut db, &batch, &mut apply)?;
-            done += batch.ends.len() as u64;
-            progress.tell(done, tally.counts.accepted, tally.counts.skipped);
+            pace.keep(|| commit(context, running.id, &mut db, &batch, &mut apply))?;
             batch.clear();
         }
         let Some((k, text)) = next else { break };
+        done += 1;
+        if complete || done % TELL_EVERY == 0 {
+            progress.tell(done, tally.counts.accepted, tally.counts.skipped);
+        }
         if running.after.is_some_and(|after| k <= after) {
             continue;
         }
@@ -251,13 +252,6 @@ fn make_room(db: &mut Db, context: &Context, sorted_in_memory: bool) -> Result<(
         "PRAGMA mmap_size = 0; PRAGMA cache_size = -{kib}; PRAGMA wal_autocheckpoint = {LOG_PAGES}"
     ))?;
     Ok(())
-}
-
-fn batch_size(db: &Db, context: &Context, per_mib: usize) -> usize {
-    match db {
-        Db::Pg(_) => BATCH,
-        Db::Sqlite(_) => (context.settings.load_memory_mb.min(MOST_MIB) * per_mib).max(BATCH),
-    }
 }
 
 fn commit(

@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod addresses;
 pub mod catalogue;
+pub mod csv_records;
 pub mod doctor;
 pub mod domain_ids;
 pub mod domains;
@@ -10,6 +11,7 @@ pub mod fingerprint;
 pub mod lines;
 pub mod load;
 pub mod opt_out;
+pub mod pace;
 pub mod pastes;
 pub mod progress;
 pub mod purge;

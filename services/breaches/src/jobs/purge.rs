@@ -23,6 +23,7 @@ pub fn retire(context: &Context, name: &str) -> Result<i64, JobError> {
 }
 
 fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
+    meta::lock_accounts(db)?;
     let mut found = breach::by_name(db, name)?
         .ok_or_else(|| JobError::Refused(format!("there is no breach {name}")))?;
     if !found.flags.retired {
@@ -53,6 +54,7 @@ fn purge(context: &Context, breach: &Breach, running: &Running) -> Result<(), Jo
     progress.end();
     let now = context.clock.unix();
     transaction(&mut db, |db| {
+        meta::lock_accounts(db)?;
         stealer_log::remove_between(db, breach.id, after.0, i64::MAX)?;
         meta::bump_catalogue(db, now)?;
         job::finish(db, running.id, "done", None, now)?;

@@ -12,11 +12,12 @@ use crate::store::{
 
 /// Fills a new database; an existing one is left alone.
 pub fn first_start(context: &Context) -> Result<(), JobError> {
+    // Every command comes by here: only the first one may have to wait for the right to write.
+    if context.pools.read_blocking(|db| meta::get(db, meta::SEEDED_AT))?.is_some() {
+        return Ok(());
+    }
     let now = context.clock.unix();
     context.pools.write_blocking(|db| {
-        if meta::get(db, meta::SEEDED_AT)?.is_some() {
-            return Ok(());
-        }
         meta::lock_accounts(db)?;
         if !meta::set_once(db, meta::SEEDED_AT, now)? {
             return Ok(());

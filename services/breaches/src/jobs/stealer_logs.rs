@@ -7,10 +7,11 @@ use domain::{DomainName, EmailAddress};
 use serde::{Deserialize, Serialize};
 use store::{Db, StoreError};
 
-use super::accounts::{self, Linker};
+use super::accounts::{self, Ending, Linker};
 use super::addresses::{self, Column, Reason};
+use super::csv_records::{self, Records};
 use super::domain_ids::DomainIds;
-use super::lines::{Line, Lines};
+use super::lines::{LONGEST, Line, Lines};
 use super::load::{self, Outcome, Record, Running, Tally};
 use super::reading::Reading;
 use super::sorter::{Merge, Sorter};
@@ -49,10 +50,7 @@ const BETWEEN: char = '\n';
 
 /// Loads; see the module.
 pub fn load(context: &Context, wish: &Wish) -> Result<Outcome, JobError> {
-    let breach = context
-        .pools
-        .read_blocking(|db| breach::by_name(db, &wish.breach))?
-        .ok_or_else(|| JobError::Refused(format!("there is no breach {}", wish.breach)))?;
+    let breach = context.pools.read_blocking(|db| accounts::open_breach(db, &wish.breach))?;
     if !breach.flags.stealer_log {
         return Err(JobError::Refused(format!("{} is no stealer log", breach.name)));
     }
@@ -71,7 +69,7 @@ fn run(
     let merge = sort(context, wish, running.id, &mut tally)?;
     let (counts, skips, now) = (tally.counts, tally.skips(), context.clock.unix());
     context.pools.write_blocking(|db| job::set_input(db, running.id, counts, &skips))?;
-    let mut linker = Linker::new(context, breach.id);
+    let mut linker = Linker::new(context, breach);
     let mut websites = DomainIds::default();
     load::walk(context, running, merge, &tally, PER_MIB, |db, batch| {
         let added = link(db, wish, breach.id, &mut linker, &mut websites, batch);
@@ -82,11 +80,14 @@ fn run(
     })?;
     let added = context.pools.write_blocking(|db| -> Result<i64, JobError> {
         meta::lock_accounts(db)?;
-        accounts::settle(db, &wish.breach, breach.id, wish.keep_count, wish.activate, now)?;
+        let added = job::get(db, running.id)?.added;
+        let ending =
+            Ending { added: added > 0, keep_count: wish.keep_count, activate: wish.activate };
+        accounts::settle(db, breach, ending, now)?;
         job::finish(db, running.id, "done", None, now)?;
         let detail = format!("job {}", running.id);
         admin_event::add(db, now, "stealer-logs load", &wish.breach, &detail)?;
-        Ok(job::get(db, running.id)?.added)
+        Ok(added)
     })?;
     Ok(Outcome {
         job: running.id,
@@ -137,7 +138,7 @@ fn read(input: impl std::io::Read, each: Each<'_>) -> std::io::Result<()> {
 }
 
 fn read_json(input: impl BufRead, each: Each<'_>) -> std::io::Result<()> {
-    let mut lines = Lines::new(input);
+    let mut lines = Lines::new(input, LONGEST);
     while let Some((number, line)) = lines.next_line()? {
         match line {
             Line::TooLong => each(number, Err(Reason::TooLong))?,
@@ -153,15 +154,20 @@ fn read_json(input: impl BufRead, each: Each<'_>) -> std::io::Result<()> {
 
 /// Columns `email` and `website`, or the first two; any other column is never looked at.
 fn read_csv(input: impl BufRead, each: Each<'_>) -> std::io::Result<()> {
-    let mut reader = addresses::csv_reader(input);
-    let mut record = csv::ByteRecord::new();
+    let mut records = Records::new(input);
     let mut columns: Option<(usize, usize)> = None;
-    while reader.read_byte_record(&mut record).map_err(std::io::Error::other)? {
-        let line = record.position().map_or(0, csv::Position::line);
+    while let Some((line, record)) = records.next_record()? {
+        let record = match record {
+            Ok(record) => record,
+            Err(reason) => {
+                each(line, Err(reason))?;
+                continue;
+            }
+        };
         let (email, site) = match columns {
             Some(columns) => columns,
             None => {
-                let (found, header) = find_columns(&record)?;
+                let (found, header) = find_columns(record)?;
                 columns = Some(found);
                 if header {
                     continue;
@@ -179,7 +185,7 @@ fn read_csv(input: impl BufRead, each: Each<'_>) -> std::io::Result<()> {
     Ok(())
 }
 
-fn find_columns(first: &csv::ByteRecord) -> std::io::Result<((usize, usize), bool)> {
+fn find_columns(first: &csv_records::Record) -> std::io::Result<((usize, usize), bool)> {
     let looks = addresses::looks_like_address;
     let email = addresses::find_column(first, None, &["email", "e-mail", "mail"], looks);
     let Some(Column { place, header }) = email else {

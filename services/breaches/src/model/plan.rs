@@ -222,6 +222,7 @@ pub fn test() -> Plan {
     plan.code = "test".into();
     plan.name = "Test".into();
     plan.features.stealer_logs = true;
+    plan.features.kanon = true;
     plan.features.description = "Covers the test accounts only.".into();
     plan
 }

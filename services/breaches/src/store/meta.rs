@@ -58,17 +58,26 @@ pub fn versions(db: &mut Db) -> Result<Versions, StoreError> {
     })
 }
 
+/// Adds one to a number; by the database, so that two at once add two.
+fn bump(db: &mut Db, key: &str) -> Result<(), StoreError> {
+    on_backend!(db, conn => diesel::insert_into(meta::table)
+        .values((meta::key.eq(key), meta::value.eq(1_i64)))
+        .on_conflict(meta::key)
+        .do_update()
+        .set(meta::value.eq(meta::value + 1))
+        .execute(conn))?;
+    Ok(())
+}
+
 /// Tells that the catalogue changed.
 pub fn bump_catalogue(db: &mut Db, now: i64) -> Result<(), StoreError> {
-    let version = get(db, CATALOGUE_VERSION)?.unwrap_or(0);
-    set(db, CATALOGUE_VERSION, version + 1)?;
+    bump(db, CATALOGUE_VERSION)?;
     set(db, CATALOGUE_CHANGED_AT, now)
 }
 
 /// Tells that the opt-outs changed.
 pub fn bump_opt_out(db: &mut Db) -> Result<(), StoreError> {
-    let version = get(db, OPTOUT_VERSION)?.unwrap_or(0);
-    set(db, OPTOUT_VERSION, version + 1)
+    bump(db, OPTOUT_VERSION)
 }
 
 diesel::table! {

@@ -56,6 +56,19 @@ async fn international_addresses_are_found_as_they_were_written() {
 }
 
 #[actix_web::test]
+async fn a_leaked_domain_need_not_be_a_host_name() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha")])).await;
+    app.load("Alpha", "a@under_score.example\na@192.0.2.1\n").await;
+    let key = app.subscriber("owner@example.org", "core1").await;
+    for email in ["a@under_score.example", "a@192.0.2.1"] {
+        assert_eq!(app.json_with(&key, &path(email)).await, json!([{"Name": "Alpha"}]));
+    }
+    let never = app.get_with(&key, &path("b@under_score.example")).await;
+    assert_eq!(never.status(), 404);
+}
+
+#[actix_web::test]
 async fn unacceptable_addresses_are_400() {
     let app = App::start().await;
     let expected = failure(400, "The email address is not in an acceptable format.");

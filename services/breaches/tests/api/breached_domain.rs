@@ -1,6 +1,8 @@
 //! Operation 6: control and size of domains.
 
+use diesel::{RunQueryDsl, sql_query};
 use serde_json::json;
+use store::StoreError;
 
 use crate::app::{App, answer, entry, failure};
 
@@ -28,6 +30,42 @@ async fn a_domain_is_searched_by_whoever_verified_it_without_its_subdomains() {
     app.verify("owner@example.org", "example.net").await;
     let none = app.get_with(&key, "/api/v3/breacheddomain/example.net").await;
     assert_eq!(answer(none).await, (404, String::new()));
+}
+
+#[actix_web::test]
+async fn searches_and_commands_that_read_do_not_wait_for_whoever_writes() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha")])).await;
+    app.load("Alpha", "a@example.com\n").await;
+    let key = app.subscriber("owner@example.org", "core1").await;
+    app.verify("owner@example.org", "example.com").await;
+    let pools = app.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+    let (begun, has_begun) = std::sync::mpsc::channel();
+    let (end, may_end) = std::sync::mpsc::channel::<()>();
+    let writer = std::thread::spawn(move || {
+        pools.write_blocking(|db| -> Result<(), StoreError> {
+            sql_query("UPDATE domain_control SET code = code").execute(db)?;
+            begun.send(()).unwrap();
+            may_end.recv().unwrap();
+            Ok(())
+        })
+    });
+    has_begun.recv().unwrap();
+    let begin = std::time::Instant::now();
+    let found = answer(app.get_with(&key, PATH).await).await;
+    assert_eq!(found, (200, r#"{"a":["Alpha"]}"#.into()));
+    breaches::jobs::seed::first_start(&app.context).unwrap();
+    assert!(begin.elapsed() < std::time::Duration::from_secs(4), "{:?}", begin.elapsed());
+    end.send(()).unwrap();
+    writer.join().unwrap().unwrap();
+    // The note comes when its turn has come.
+    let noted = async || {
+        let domains = app.json_with(&key, "/api/v3/subscribeddomains").await;
+        domains[0]["PwnCount"] == json!(1)
+    };
+    while !noted().await {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
 }
 
 #[actix_web::test]

@@ -120,7 +120,7 @@ async fn the_stealer_log_account_is_found_in_all_three_ways() {
 async fn the_zero_key_has_a_built_in_subscription() {
     let app = App::start().await;
     let status = answer(app.get_with(ZERO, "/api/v3/subscription/status").await).await;
-    let expected = r#"{"SubscriptionName":"Test","Description":"Covers the test accounts only.","SubscribedUntil":"2099-12-31T23:59:59","Rpm":60,"DomainSearchMaxBreachedAccounts":2147483647,"MaxBreachedDomains":1,"IncludesStealerLogs":true,"IncludesBulkDomainAdd":false,"IncludesAutoSubdomainVerification":false,"IncludesCustomerDomains":false,"IncludesKAnon":false}"#;
+    let expected = r#"{"SubscriptionName":"Test","Description":"Covers the test accounts only.","SubscribedUntil":"2099-12-31T23:59:59","Rpm":60,"DomainSearchMaxBreachedAccounts":2147483647,"MaxBreachedDomains":1,"IncludesStealerLogs":true,"IncludesBulkDomainAdd":false,"IncludesAutoSubdomainVerification":false,"IncludesCustomerDomains":false,"IncludesKAnon":true}"#;
     assert_eq!(status, (200, expected.into()));
     let domains = answer(app.get_with(ZERO, "/api/v3/subscribeddomains").await).await;
     let expected = format!(

@@ -168,6 +168,50 @@ async fn a_retired_breach_is_hidden_at_once_and_purged_from_every_list() {
 }
 
 #[actix_web::test]
+async fn a_retired_breach_takes_no_more_accounts_and_stays_retired() {
+    let (app, key) = app().await;
+    breaches::jobs::purge::retire(&app.context, "Alpha").unwrap();
+    let wish = breaches::jobs::accounts::Wish {
+        breach: "Alpha".into(),
+        files: vec![app.folder.write("late.txt", ADDRESS)],
+        format: breaches::jobs::addresses::Format::Lines,
+        keep_count: false,
+        activate: true,
+    };
+    let refused = breaches::jobs::accounts::load(&app.context, &wish).unwrap_err();
+    assert_eq!(refused.to_string(), "the breach Alpha is retired");
+    // The published catalogue of another day.
+    let mut alpha = entry("Alpha");
+    alpha["IsRetired"] = json!(false);
+    app.import(&json!([alpha])).await;
+    let listed: Value = app.get("/api/v3/breach/Alpha").await.json().await.unwrap();
+    assert_eq!(listed["IsRetired"], json!(true));
+    assert!(!seen(&app, &key).await[0]);
+}
+
+#[actix_web::test]
+async fn a_load_meets_a_breach_that_was_retired_while_it_ran() {
+    let (app, _) = app().await;
+    let alpha = app.change(|db| breaches::store::breach::by_name(db, "Alpha")).await.unwrap();
+    let mut linker = breaches::jobs::accounts::Linker::new(&app.context, &alpha);
+    app.set_breach("Alpha", |breach| breach.flags.retired = true).await;
+    let linked = app.context.pools.write_blocking(|db| linker.link(db, &[]));
+    assert_eq!(linked.unwrap_err().to_string(), "the breach Alpha is retired");
+}
+
+#[actix_web::test]
+async fn a_load_without_news_leaves_the_catalogue_version_alone() {
+    let (app, _) = app().await;
+    let mut versions = Vec::new();
+    for address in ["new@example.com", "new@example.com", "newer@example.com"] {
+        app.load("Alpha", address).await;
+        versions.push(app.change(breaches::store::meta::versions).await.catalogue);
+    }
+    assert_eq!(versions[0], versions[1]);
+    assert_eq!(versions[1] + 1, versions[2]);
+}
+
+#[actix_web::test]
 async fn changes_reach_another_process_on_the_same_database() {
     let (app, key) = app().await;
     let settings = app.context.settings.clone();
