@@ -1,5 +1,6 @@
 //! The order of checks of keyed operations: key, rate, subscription and plan, scope of test keys.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -86,7 +87,30 @@ pub fn admit(session: &mut Session<'_>, view: &View, asked: &Asked) -> Result<Ca
         Some(kept) => kept.find(session.db, &digest, view.now)?,
         None => caller::find(session.db, &digest, view.now)?,
     };
-    admit_known(view, asked, known)
+    let asked = paying(session.db, view, asked, &known)?;
+    admit_known(view, &asked, known)
+}
+
+/// A search of a domain that the caller does not control has no domain whose bucket could pay: a
+/// client cannot make buckets at will.
+fn paying<'a>(
+    db: &mut Db,
+    view: &View,
+    asked: &'a Asked,
+    known: &Known,
+) -> Result<Cow<'a, Asked>, Error> {
+    let (Known::Live(holder), Bucket::DomainSearch) = (known, asked.operation.bucket()) else {
+        return Ok(Cow::Borrowed(asked));
+    };
+    let test = &view.state.settings().test_email_domain;
+    let domain = DomainName::parse(&asked.target).ok();
+    let controlled = match &domain {
+        Some(domain) if domain == test => true,
+        Some(domain) => domain_control::verified(db, holder.subscriber, domain.as_str())?.is_some(),
+        None => false,
+    };
+    let target = domain.filter(|_| controlled).map_or(String::new(), |name| name.to_string());
+    Ok(Cow::Owned(Asked { target, ..asked.clone() }))
 }
 
 /// Steps 5 to 7 for a search by address. Where the key has to be asked for, the accounts with the
@@ -160,29 +184,21 @@ fn charge(view: &View, asked: &Asked, holder: &Holder) -> Result<(), Error> {
         }
         Bucket::StealerDomain => (key.purpose("stealer-domain"), minute(10), 1),
         Bucket::Management => (key.purpose("management"), minute(120), 1),
-        Bucket::DomainSearch => match domain_bucket(view, asked, holder) {
-            None => return Ok(()),
-            Some(id) => {
-                let Rate { every, burst } = Rate::per(10, Duration::from_secs(600));
-                (id, Rate { every: every.saturating_mul(replicas.max(1)), burst }, 1)
-            }
-        },
+        Bucket::DomainSearch if asked.target == settings.test_email_domain.as_str() => {
+            return Ok(());
+        }
+        Bucket::DomainSearch if asked.target.is_empty() => {
+            (key.purpose("domain-search"), minute(120), 1)
+        }
+        Bucket::DomainSearch => {
+            let (version, domain) = (view.snapshot.catalogue.version, &asked.target);
+            let id = QuotaId::Named(format!("domain-search {} {version} {domain}", holder.key));
+            let Rate { every, burst } = Rate::per(10, Duration::from_secs(600));
+            (id, Rate { every: every.saturating_mul(replicas.max(1)), burst }, 1)
+        }
     };
     view.state.quotas().check(id, rate, cost)?;
     Ok(())
-}
-
-/// The bucket of one domain at one catalogue version; texts that are no domain share one, so that
-/// a client cannot make buckets at will. The test domain has none.
-fn domain_bucket(view: &View, asked: &Asked, holder: &Holder) -> Option<QuotaId> {
-    let domain = DomainName::parse(&asked.target).ok();
-    let test = &view.state.settings().test_email_domain;
-    if domain.as_ref().is_some_and(|domain| domain == test) {
-        return None;
-    }
-    let name = domain.as_ref().map_or("", DomainName::as_str);
-    let version = view.snapshot.catalogue.version;
-    Some(QuotaId::Named(format!("domain-search {} {version} {name}", holder.key)))
 }
 
 impl Caller {

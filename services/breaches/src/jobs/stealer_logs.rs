@@ -18,7 +18,7 @@ use super::sorter::{Merge, Sorter};
 use super::{Context, JobError};
 use crate::model::{AccountKey, Breach, website};
 use crate::store::stealer_log::{self, NewPair};
-use crate::store::{account_write, admin_event, breach, job, meta};
+use crate::store::{account_write, admin_event, job, meta};
 
 /// Pairs of a SQLite transaction for each MiB of `LOAD_MEMORY_MB`: each takes the time of several
 /// accounts.

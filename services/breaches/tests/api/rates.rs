@@ -63,22 +63,39 @@ async fn a_domain_is_searched_ten_times_in_ten_minutes_until_the_catalogue_chang
     let app = App::start().await;
     app.import(&json!([entry("Alpha")])).await;
     let key = app.subscriber("owner@example.org", "core1").await;
+    for domain in ["example.com", "example.net"] {
+        app.verify("owner@example.org", domain).await;
+    }
     let path = "/api/v3/breacheddomain/example.com";
     for _ in 0..10 {
-        assert_eq!(app.get_with(&key, path).await.status(), 403);
+        assert_eq!(app.get_with(&key, path).await.status(), 404);
     }
     let refused = app.get_with(&key, path).await;
     assert_eq!(
         (refused.status().as_u16(), refused.headers()["retry-after"].to_str().unwrap()),
         (429, "60")
     );
-    assert_eq!(app.get_with(&key, "/api/v3/breacheddomain/example.net").await.status(), 403);
+    assert_eq!(app.get_with(&key, "/api/v3/breacheddomain/EXAMPLE.net").await.status(), 404);
     app.set_breach("Alpha", |breach| breach.title = "New title".into()).await;
-    assert_eq!(app.get_with(&key, path).await.status(), 403);
+    assert_eq!(app.get_with(&key, path).await.status(), 404);
     let test = format!("/api/v3/breacheddomain/{TEST}");
     for _ in 0..12 {
         assert_eq!(app.get_with(&key, &test).await.status(), 403);
     }
+}
+
+#[actix_web::test]
+async fn domains_that_the_caller_does_not_control_share_one_limit() {
+    let app = App::start().await;
+    let key = app.subscriber("owner@example.org", "core1").await;
+    let ask = async |n: u32| {
+        let path = format!("/api/v3/breacheddomain/domain{n}.example");
+        app.get_with(&key, &path).await.status().as_u16()
+    };
+    for n in 0..120 {
+        assert_eq!(ask(n).await, 403, "{n}");
+    }
+    assert_eq!(ask(120).await, 429);
 }
 
 #[actix_web::test]
