@@ -148,13 +148,22 @@ fn is_absolute(url: &str) -> bool {
 
 fn text<'a>(object: &'a Map<String, Value>, key: &'static str) -> Result<&'a str, EntryError> {
     let text = object.get(key).and_then(Value::as_str).ok_or(EntryError::Member(key))?;
-    if text.trim().is_empty() { Err(EntryError::Member(key)) } else { Ok(text) }
+    if text.trim().is_empty() || !is_storable(text) {
+        Err(EntryError::Member(key))
+    } else {
+        Ok(text)
+    }
+}
+
+/// PostgreSQL stores no NUL.
+fn is_storable(text: &str) -> bool {
+    !text.contains('\0')
 }
 
 fn optional(object: &Map<String, Value>, key: &'static str) -> Result<Option<String>, EntryError> {
     match object.get(key) {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::String(text)) if is_storable(text) => Ok(Some(text.clone())),
         Some(_) => Err(EntryError::Member(key)),
     }
 }
@@ -181,7 +190,7 @@ fn classes(object: &Map<String, Value>) -> Result<Vec<String>, EntryError> {
     };
     let mut classes = values
         .iter()
-        .map(|value| value.as_str().map(str::to_owned))
+        .map(|value| value.as_str().filter(|text| is_storable(text)).map(str::to_owned))
         .collect::<Option<Vec<_>>>()
         .ok_or(wrong)?;
     classes.sort_by_cached_key(|class| (class.to_lowercase(), class.clone()));
@@ -239,6 +248,9 @@ mod tests {
             ("Name", json!("a b"), EntryError::Name),
             ("Name", json!("-a"), EntryError::Name),
             ("Title", json!(" "), EntryError::Member("Title")),
+            ("Title", json!("a\0b"), EntryError::Member("Title")),
+            ("Description", json!("a\0b"), EntryError::Member("Description")),
+            ("DataClasses", json!(["a\0b"]), EntryError::Member("DataClasses")),
             ("BreachDate", json!("2020-2-20"), EntryError::Date("BreachDate")),
             ("AddedDate", json!("2020-05-15"), EntryError::Date("AddedDate")),
             ("ModifiedDate", json!("2020-05-14T00:00Z"), EntryError::Order),
