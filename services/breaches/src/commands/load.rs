@@ -69,6 +69,9 @@ impl AccountsCommand {
 #[derive(clap::Subcommand)]
 pub enum PastesCommand {
     /// Load pastes: a JSON object a line with Source, Id, Title, Date, EmailCount, Emails
+    ///
+    /// A line has at most 16 MiB, or a quarter of LOAD_MEMORY_MB where that is less. Texts among Emails
+    /// that are no valid addresses are left out and counted at the end.
     Load {
         #[command(flatten)]
         output: Output,

@@ -4,7 +4,8 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use regex::bytes::Regex;
 
-use super::lines::{Line, Lines};
+use super::csv_records::{Record, Records};
+use super::lines::{LONGEST, Line, Lines};
 
 /// How a file holds addresses.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -26,6 +27,8 @@ pub enum Reason {
     Address,
     /// Longer than a line may be.
     TooLong,
+    /// A quote that is not closed within the length of a line.
+    UnclosedQuote,
     /// Not UTF-8.
     Encoding,
     /// The column is missing.
@@ -53,7 +56,7 @@ pub fn read(input: impl Read, format: &Format, each: Each<'_>) -> io::Result<()>
 }
 
 fn read_lines(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
-    let mut lines = Lines::new(input);
+    let mut lines = Lines::new(input, LONGEST);
     while let Some((number, line)) = lines.next_line()? {
         let bytes = match line {
             Line::TooLong => {
@@ -90,7 +93,7 @@ pub struct Column {
 
 /// Finds a column by what the operator said, else by usual names; `looks` tells data from titles.
 pub fn find_column(
-    first: &csv::ByteRecord,
+    first: &Record,
     wanted: Option<&str>,
     names: &[&str],
     looks: impl Fn(&[u8]) -> bool,
@@ -112,17 +115,6 @@ pub fn find_column(
     first.iter().position(looks).map(|place| Column { place, header: false })
 }
 
-/// A CSV reader as every loader uses it: rows may differ in length, a byte order mark is dropped. A
-/// carriage return stays at the end of a row, where blanks are trimmed anyway: that way line numbers
-/// are right.
-pub fn csv_reader<R: Read>(input: R) -> csv::Reader<R> {
-    csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .terminator(csv::Terminator::Any(b'\n'))
-        .from_reader(input)
-}
-
 /// Whether a cell could be an address.
 pub fn looks_like_address(cell: &[u8]) -> bool {
     cell.contains(&b'@')
@@ -130,15 +122,20 @@ pub fn looks_like_address(cell: &[u8]) -> bool {
 
 fn read_csv(input: impl BufRead, wanted: Option<&str>, each: Each<'_>) -> io::Result<()> {
     let names = ["email", "e-mail", "mail", "email address", "email_address", "emailaddress"];
-    let mut reader = csv_reader(input);
-    let mut record = csv::ByteRecord::new();
+    let mut records = Records::new(input);
     let mut column = None;
-    while reader.read_byte_record(&mut record).map_err(io::Error::other)? {
-        let line = record.position().map_or(0, csv::Position::line);
+    while let Some((line, record)) = records.next_record()? {
+        let record = match record {
+            Ok(record) => record,
+            Err(reason) => {
+                each(line, Err(reason))?;
+                continue;
+            }
+        };
         let place = match &column {
             Some(Column { place, .. }) => *place,
             None => {
-                let found = find_column(&record, wanted, &names, looks_like_address)
+                let found = find_column(record, wanted, &names, looks_like_address)
                     .ok_or_else(|| io::Error::other("the CSV file has no such column"))?;
                 let (place, header) = (found.place, found.header);
                 column = Some(found);
@@ -169,15 +166,16 @@ fn read_text(mut input: impl BufRead, each: Each<'_>) -> io::Result<()> {
         piece.extend_from_slice(chunk);
         input.consume(read);
         let end = if ended { piece.len() } else { safe_end(&piece) };
+        let mut counted = 0;
         for found in pattern.find_iter(&piece[..end]) {
-            let before = &piece[..found.start()];
-            let number = line + count_lines(before);
+            line += count_lines(&piece[counted..found.start()]);
+            counted = found.start();
             match std::str::from_utf8(found.as_bytes()) {
-                Ok(text) => each(number, Ok(text))?,
-                Err(_) => each(number, Err(Reason::Encoding))?,
+                Ok(text) => each(line, Ok(text))?,
+                Err(_) => each(line, Err(Reason::Encoding))?,
             }
         }
-        line += count_lines(&piece[..end]);
+        line += count_lines(&piece[counted..end]);
         piece.drain(..end);
         if ended {
             return Ok(());
@@ -247,5 +245,17 @@ mod tests {
         let addresses: Vec<_> =
             found.iter().map(|(line, text)| (*line, text.as_deref().unwrap())).collect();
         assert_eq!(addresses, [(1, "a.b+c@d.example"), (1, "e@f.example"), (3, "g@h.example")]);
+    }
+
+    #[test]
+    fn lines_of_a_text_are_numbered_through_all_its_pieces() {
+        let lines: Vec<_> = (1..=80_000_u64)
+            .map(|n| if n % 3 == 0 { String::new() } else { format!("x, user{n}@d.example; y") })
+            .collect();
+        let text = lines.join("\n");
+        assert!(text.len() > 1 << 20);
+        let expected =
+            (1..=80_000_u64).filter(|n| n % 3 != 0).map(|n| (n, Ok(format!("user{n}@d.example"))));
+        assert!(all(text.as_bytes(), &Format::Text).into_iter().eq(expected));
     }
 }

@@ -40,7 +40,7 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
 fn purge(context: &Context, breach: &Breach, running: &Running) -> Result<(), JobError> {
     let mut db = context.pools.connect()?;
     let mut after = running.after.map_or((i64::MIN, -1), |k| (k, i16::MAX));
-    let mut progress = Progress::begin("purging", "accounts", 0);
+    let mut progress = Progress::begin("purging", "accounts looked at", 0);
     let mut seen = 0;
     loop {
         let rows = whole_keys(account::after(&mut db, after, BATCH)?);
@@ -49,7 +49,7 @@ fn purge(context: &Context, breach: &Breach, running: &Running) -> Result<(), Jo
         transaction(&mut db, |db| strip(context, db, breach, running.id, &rows, (low, last)))?;
         after = (last, i16::MAX);
         seen += rows.len() as u64;
-        progress.tell(seen, i64::try_from(seen).unwrap_or(0), 0);
+        progress.tell_done(seen);
     }
     progress.end();
     let now = context.clock.unix();

@@ -34,6 +34,7 @@ pub struct Reading<'c> {
     job: i64,
     bytes: Arc<AtomicU64>,
     progress: Progress,
+    counts: Counts,
     noted: Instant,
 }
 
@@ -49,12 +50,14 @@ impl<'c> Reading<'c> {
     ) -> Result<(Box<dyn Read>, Self), JobError> {
         let (input, size, bytes) = open(path)?;
         let progress = Progress::begin("reading", "bytes", size);
-        Ok((input, Self { context, job, bytes, progress, noted: Instant::now() }))
+        let (counts, noted) = (Counts::default(), Instant::now());
+        Ok((input, Self { context, job, bytes, progress, counts, noted }))
     }
 
     /// Tells what was counted so far, if it is time to.
     pub fn tell(&mut self, counts: Counts) -> Result<(), StoreError> {
-        self.progress.tell(self.bytes.load(Ordering::Relaxed), counts.accepted, counts.skipped);
+        self.counts = counts;
+        self.tell_progress();
         if self.noted.elapsed() < NOTE_EVERY {
             return Ok(());
         }
@@ -65,11 +68,18 @@ impl<'c> Reading<'c> {
 
     /// Tells what was counted after some thousand rows.
     pub fn tell_now_and_then(&mut self, counts: Counts) -> Result<(), StoreError> {
+        self.counts = counts;
         if counts.read & 0x3FFF == 0 { self.tell(counts) } else { Ok(()) }
     }
 
     /// Ends the phase.
-    pub fn end(self) {
+    pub fn end(mut self) {
+        self.tell_progress();
         self.progress.end();
+    }
+
+    fn tell_progress(&mut self) {
+        let Counts { accepted, skipped, .. } = self.counts;
+        self.progress.tell(self.bytes.load(Ordering::Relaxed), accepted, skipped);
     }
 }

@@ -14,8 +14,11 @@ struct Entry {
     at: u32,
 }
 
-/// Bytes of a buffer in front of a file.
+/// Bytes of a buffer in front of a file, where memory allows.
 const BUFFER: usize = 256 * 1024;
+
+/// Runs that are merged at once, and so how many files of a size are open.
+const WIDTH: usize = 64;
 
 /// Collects records and gives them back by key, then by text, without repetitions.
 pub struct Sorter {
@@ -23,7 +26,8 @@ pub struct Sorter {
     budget: usize,
     texts: Vec<u8>,
     entries: Vec<Entry>,
-    runs: Vec<File>,
+    /// Runs on disk with how often they were merged, which nowhere increases.
+    runs: Vec<(u32, File)>,
 }
 
 impl Sorter {
@@ -73,18 +77,32 @@ impl Sorter {
 
     fn spill(&mut self) -> io::Result<()> {
         self.sort();
-        let mut out = BufWriter::with_capacity(BUFFER, tempfile::tempfile_in(&self.folder)?);
+        let mut out = self.new_run()?;
         for entry in &self.entries {
-            let text = text_at(&self.texts, entry.at);
-            out.write_all(&entry.key.to_le_bytes())?;
-            out.write_all(&u16::try_from(text.len()).map_err(io::Error::other)?.to_le_bytes())?;
-            out.write_all(text)?;
+            write(&mut out, entry.key, text_at(&self.texts, entry.at))?;
         }
-        let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.rewind()?;
-        self.runs.push(file);
         self.entries.clear();
         self.texts.clear();
+        self.runs.push((0, rewound(out)?));
+        while let Some(start) = self.runs.len().checked_sub(WIDTH)
+            && self.runs[start].0 == self.runs[self.runs.len() - 1].0
+        {
+            self.merge_from(start)?;
+        }
+        Ok(())
+    }
+
+    /// Makes one run of the last ones, with buffers in the place of the records in memory.
+    fn merge_from(&mut self, start: usize) -> io::Result<()> {
+        (self.texts, self.entries) = (Vec::new(), Vec::new());
+        let runs = self.runs.split_off(start);
+        let times = runs.first().map_or(0, |(times, _)| times + 1);
+        let mut merge = self.merged(runs)?;
+        let mut out = self.new_run()?;
+        while let Some((key, text)) = merge.next_record()? {
+            write(&mut out, key, text)?;
+        }
+        self.runs.push((times, rewound(out)?));
         Ok(())
     }
 
@@ -96,9 +114,42 @@ impl Sorter {
             return Merge::new(vec![Run::Memory(memory)]);
         }
         self.spill()?;
-        let runs = self.runs.into_iter();
-        Merge::new(runs.map(|file| Run::File(BufReader::with_capacity(BUFFER, file))).collect())
+        (self.texts, self.entries) = (Vec::new(), Vec::new());
+        while self.runs.len() > WIDTH {
+            // The last ones are the least, and no more of them than it takes.
+            self.merge_from((self.runs.len() - WIDTH).max(WIDTH - 1))?;
+        }
+        let runs = std::mem::take(&mut self.runs);
+        self.merged(runs)
     }
+
+    fn merged(&self, runs: Vec<(u32, File)>) -> io::Result<Merge> {
+        let files = runs.into_iter().map(|(_, file)| file);
+        let buffered = |file| Run::File(BufReader::with_capacity(self.buffer(), file));
+        Merge::new(files.map(buffered).collect())
+    }
+
+    fn new_run(&self) -> io::Result<BufWriter<File>> {
+        Ok(BufWriter::with_capacity(self.buffer(), tempfile::tempfile_in(&self.folder)?))
+    }
+
+    /// The share of a file: as many as are merged and the one that is written take the budget at most.
+    fn buffer(&self) -> usize {
+        (self.budget / (WIDTH + 1)).min(BUFFER)
+    }
+}
+
+fn write(out: &mut impl Write, key: i64, text: &[u8]) -> io::Result<()> {
+    out.write_all(&key.to_le_bytes())?;
+    out.write_all(&u16::try_from(text.len()).map_err(io::Error::other)?.to_le_bytes())?;
+    out.write_all(text)
+}
+
+/// A written file, to be read from its start.
+fn rewound(out: BufWriter<File>) -> io::Result<File> {
+    let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.rewind()?;
+    Ok(file)
 }
 
 fn text_at(texts: &[u8], at: u32) -> &[u8] {
@@ -251,6 +302,30 @@ mod tests {
             records.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect();
         assert_eq!(sorted(&records, 64 * 1024), expected);
         assert_eq!(sorted(&records, 64 << 20), expected);
+    }
+
+    #[test]
+    fn thousands_of_runs_keep_few_files_open_and_buffers_within_the_budget() {
+        // Records so large that each is a run.
+        let record = |n: i64| (n.wrapping_mul(0x5851_F42D_4C95_7F2D), [n as u8; 600]);
+        let count = i64::try_from(WIDTH * (WIDTH + 2) + 5).unwrap();
+        let mut sorter = Sorter::new(std::env::temp_dir(), 0);
+        sorter.budget = 1_000;
+        for n in 0..count {
+            let (key, text) = record(n);
+            sorter.push(key, &text).unwrap();
+            assert!(sorter.runs.len() < 3 * WIDTH);
+        }
+        assert!(sorter.buffer() * (WIDTH + 1) <= sorter.budget);
+        let mut merge = sorter.finish().unwrap();
+        assert!(merge.heads.len() <= WIDTH);
+        let mut expected: Vec<_> = (0..count).collect();
+        expected.sort_by_key(|n| record(*n).0);
+        for n in expected {
+            let (key, text) = record(n);
+            assert_eq!(merge.next_record().unwrap(), Some((key, text.as_slice())));
+        }
+        assert_eq!(merge.next_record().unwrap(), None);
     }
 
     proptest! {

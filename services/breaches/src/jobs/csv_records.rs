@@ -1,0 +1,366 @@
+//! Records of CSV files (RFC 4180) in bounded memory.
+//!
+//! The published parsers read on until a quote is closed: one stray quote would make the rest of a file
+//! a single cell. Here a record ends within [`LONGEST`] bytes, or its first line is given up and reading
+//! goes on behind that line.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead};
+
+use super::addresses::Reason;
+use super::lines::{LONGEST, Line, Lines};
+
+/// The cells of a record, without quotes.
+#[derive(Debug, Default)]
+pub struct Record {
+    text: Vec<u8>,
+    /// Where each cell ends.
+    ends: Vec<usize>,
+}
+
+impl Record {
+    /// A cell by its place, from 0.
+    pub fn get(&self, place: usize) -> Option<&[u8]> {
+        let start = match place.checked_sub(1) {
+            Some(before) => *self.ends.get(before)?,
+            None => 0,
+        };
+        self.text.get(start..*self.ends.get(place)?)
+    }
+
+    /// All cells.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.ends.len()).filter_map(|place| self.get(place))
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
+    /// Adds a line that begins inside a quoted cell, or else with a new cell. Whether it ends inside
+    /// one. A quote elsewhere than at the start of a cell is a character like others, and so is what
+    /// follows a closed quote.
+    fn add(&mut self, line: &[u8], mut inside: bool) -> bool {
+        let mut rest = line;
+        loop {
+            if !inside && let Some(quoted) = rest.strip_prefix(b"\"") {
+                rest = quoted;
+                inside = true;
+            }
+            while inside {
+                let Some(quote) = memchr::memchr(b'"', rest) else {
+                    self.text.extend_from_slice(rest);
+                    return true;
+                };
+                self.text.extend_from_slice(&rest[..quote]);
+                rest = &rest[quote + 1..];
+                match rest.strip_prefix(b"\"") {
+                    Some(behind) => {
+                        self.text.push(b'"');
+                        rest = behind;
+                    }
+                    None => inside = false,
+                }
+            }
+            let comma = memchr::memchr(b',', rest);
+            let cell = match comma {
+                Some(comma) => &rest[..comma],
+                None => rest.strip_suffix(b"\r").unwrap_or(rest),
+            };
+            self.text.extend_from_slice(cell);
+            self.ends.push(self.text.len());
+            match comma {
+                Some(comma) => rest = &rest[comma + 1..],
+                None => return false,
+            }
+        }
+    }
+}
+
+/// Reads records: rows may differ in length, blank lines are none.
+pub struct Records<R> {
+    lines: Lines<R>,
+    /// Lines behind the current one that were read to find the end of a quote; none for a line that is
+    /// too long.
+    ahead: VecDeque<Option<Vec<u8>>>,
+    /// Bytes of the lines ahead.
+    size: usize,
+    /// How many of the lines ahead are known to close no quote, so that none is looked at twice.
+    open: usize,
+    /// Number of the line read last.
+    number: u64,
+    record: Record,
+    /// Takes lines that are only looked at.
+    spare: Record,
+}
+
+impl<R: BufRead> Records<R> {
+    /// Reads from an input.
+    pub fn new(input: R) -> Self {
+        Self {
+            lines: Lines::new(input, LONGEST),
+            ahead: VecDeque::new(),
+            size: 0,
+            open: 0,
+            number: 0,
+            record: Record::default(),
+            spare: Record::default(),
+        }
+    }
+
+    /// The next record, or the reason why there is none, with the number of its first line.
+    pub fn next_record(&mut self) -> io::Result<Option<(u64, Result<&Record, Reason>)>> {
+        loop {
+            let Some(first) = self.first_line()? else { return Ok(None) };
+            let number = self.number;
+            let found = match first {
+                First::Blank => continue,
+                First::TooLong => Err(Reason::TooLong),
+                First::Whole => Ok(&self.record),
+                First::Open(size) if self.find_end(size)? => {
+                    self.join();
+                    Ok(&self.record)
+                }
+                First::Open(_) => Err(Reason::UnclosedQuote),
+            };
+            return Ok(Some((number, found)));
+        }
+    }
+
+    /// Puts the next line into the record.
+    fn first_line(&mut self) -> io::Result<Option<First>> {
+        self.record.clear();
+        let first = if let Some(line) = self.ahead.pop_front() {
+            self.open = self.open.saturating_sub(1);
+            self.size -= size(line.as_deref());
+            First::of(&mut self.record, line.as_deref())
+        } else {
+            match self.lines.next_with_return()? {
+                None => return Ok(None),
+                Some((_, Line::TooLong)) => First::TooLong,
+                Some((_, Line::Bytes(line))) => First::of(&mut self.record, Some(line)),
+            }
+        };
+        self.number += 1;
+        Ok(Some(first))
+    }
+
+    /// Reads ahead until the quote that is open behind the first line, which has `first` bytes, is
+    /// closed. The line that closes it is the last of those ahead.
+    fn find_end(&mut self, first: usize) -> io::Result<bool> {
+        loop {
+            if self.open == self.ahead.len() {
+                let line = match self.lines.next_with_return()? {
+                    None => return Ok(false),
+                    Some((_, Line::TooLong)) => None,
+                    Some((_, Line::Bytes(line))) => Some(line.to_vec()),
+                };
+                self.size += size(line.as_deref());
+                self.ahead.push_back(line);
+            }
+            let Some(Some(line)) = self.ahead.get(self.open) else { return Ok(false) };
+            if first + self.size > LONGEST {
+                return Ok(false);
+            }
+            self.spare.clear();
+            if !self.spare.add(line, true) {
+                return Ok(true);
+            }
+            self.open += 1;
+        }
+    }
+
+    /// Adds all lines ahead to the record.
+    fn join(&mut self) {
+        for line in self.ahead.drain(..).flatten() {
+            self.record.text.push(b'\n');
+            self.record.add(&line, true);
+            self.number += 1;
+        }
+        (self.size, self.open) = (0, 0);
+    }
+}
+
+/// What the first line of a record is.
+enum First {
+    Blank,
+    TooLong,
+    /// The whole record.
+    Whole,
+    /// A start that leaves a quote open, of so many bytes.
+    Open(usize),
+}
+
+impl First {
+    /// Adds a line to an empty record.
+    fn of(record: &mut Record, line: Option<&[u8]>) -> Self {
+        match line {
+            None => Self::TooLong,
+            Some(b"" | b"\r") => Self::Blank,
+            Some(line) if record.add(line, false) => Self::Open(line.len()),
+            Some(_) => Self::Whole,
+        }
+    }
+}
+
+/// Bytes that a line ahead adds to a record.
+fn size(line: Option<&[u8]>) -> usize {
+    line.map_or(0, <[u8]>::len) + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    type Found = Vec<(u64, Result<Vec<Vec<u8>>, Reason>)>;
+
+    fn read(input: impl BufRead) -> Found {
+        let mut records = Records::new(input);
+        let mut found = Vec::new();
+        while let Some((line, record)) = records.next_record().unwrap() {
+            found.push((line, record.map(|record| record.iter().map(<[u8]>::to_vec).collect())));
+        }
+        found
+    }
+
+    fn row(line: u64, cells: &[&str]) -> (u64, Result<Vec<Vec<u8>>, Reason>) {
+        (line, Ok(cells.iter().map(|cell| cell.as_bytes().to_vec()).collect()))
+    }
+
+    #[test]
+    fn records_keep_quotes_line_ends_and_the_numbers_of_their_first_lines() {
+        let text =
+            b"\xEF\xBB\xBF\"a\",b\r\n\r\n\"x \"\"y\"\"\r\n\nz\",,\r\nin \"it\"\n\"in\"side\n\"\"";
+        let expected = [
+            row(1, &["a", "b"]),
+            row(3, &["x \"y\"\r\n\nz", "", ""]),
+            row(6, &["in \"it\""]),
+            row(7, &["inside"]),
+            row(8, &[""]),
+        ];
+        assert_eq!(read(text.as_slice()), expected);
+        assert_eq!(read(b"".as_slice()), []);
+    }
+
+    #[test]
+    fn a_stray_quote_costs_its_own_line() {
+        let mut text = b"1,\"a\n".to_vec();
+        text.extend((0..20_000).flat_map(|_| *b"2,b\n"));
+        let found = read(text.as_slice());
+        assert_eq!(found.len(), 20_001);
+        assert_eq!(found[0], (1, Err(Reason::UnclosedQuote)));
+        assert!((2..).zip(&found[1..]).all(|(line, found)| *found == row(line, &["2", "b"])));
+        // In front of a line that is too long, and at the end of a file.
+        let mut text = b"\"a\nb\n".to_vec();
+        text.extend(vec![b'x'; LONGEST + 1]);
+        text.extend(b"\nc\n\"d\ne");
+        let unclosed = |line| (line, Err(Reason::UnclosedQuote));
+        let long = (3, Err(Reason::TooLong));
+        let expected =
+            [unclosed(1), row(2, &["b"]), long, row(4, &["c"]), unclosed(5), row(6, &["e"])];
+        assert_eq!(read(text.as_slice()), expected);
+    }
+
+    #[test]
+    fn a_record_has_as_many_bytes_as_a_line() {
+        for (more, whole) in [(0, true), (1, false)] {
+            let mut text = b"\"1\n".to_vec();
+            text.extend(vec![b'x'; LONGEST - 8 + more]);
+            text.extend(b"\n2\",3\n4,5");
+            let found = read(text.as_slice());
+            assert_eq!(found[0].1.is_ok(), whole);
+            assert_eq!(found.len(), if whole { 2 } else { 4 });
+            assert_eq!(found.last().unwrap(), &row(4, &["4", "5"]));
+        }
+    }
+
+    /// Repeats a text without an end.
+    struct Endless(&'static [u8], usize);
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            for byte in buffer.iter_mut() {
+                *byte = self.0[self.1];
+                self.1 = (self.1 + 1) % self.0.len();
+            }
+            Ok(buffer.len())
+        }
+    }
+
+    #[test]
+    fn lines_that_all_leave_a_quote_open_are_looked_at_once_in_bounded_memory() {
+        // From either state, such a line ends inside a quote.
+        let input = io::BufReader::new(Endless(b"x\"y,\"\n", 0));
+        let mut records = Records::new(input);
+        for line in 1..=50_000 {
+            let found = records.next_record().unwrap().map(|(line, found)| (line, found.is_ok()));
+            assert_eq!(found, Some((line, false)));
+            assert!(records.size <= 2 * LONGEST);
+            // All but the last: nothing is left to look at when the next line is given up.
+            assert!(records.open + 1 >= records.ahead.len());
+        }
+    }
+
+    /// Records of the published parser; a carriage return is a character to it, as it is in a quote.
+    fn judged(text: &[u8]) -> Found {
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .terminator(csv::Terminator::Any(b'\n'))
+            .from_reader(text);
+        let records = reader.byte_records().map(|record| {
+            let record = record.unwrap();
+            let line = record.position().unwrap().line();
+            (line, Ok(record.iter().map(<[u8]>::to_vec).collect()))
+        });
+        records.collect()
+    }
+
+    fn cells(found: &Found) -> Vec<&Vec<Vec<u8>>> {
+        found.iter().map_while(|(_, row)| row.as_ref().ok()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn well_formed_files_are_read_as_they_were_written(
+            rows in proptest::collection::vec(
+                proptest::collection::vec("[a\"\r\n, é]{0,6}", 1..4),
+                0..8,
+            ),
+            returns in any::<bool>(),
+            capacity in 1_usize..9,
+        ) {
+            let end = if returns { csv::Terminator::CRLF } else { csv::Terminator::Any(b'\n') };
+            let mut writer = csv::WriterBuilder::new()
+                .flexible(true)
+                .terminator(end)
+                .from_writer(Vec::new());
+            for row in &rows {
+                writer.write_record(row).unwrap();
+            }
+            let text = writer.into_inner().unwrap();
+            let found = read(io::BufReader::with_capacity(capacity, text.as_slice()));
+            let written: Vec<Vec<_>> = rows
+                .iter()
+                .map(|row| row.iter().map(|cell| cell.clone().into_bytes()).collect())
+                .collect();
+            prop_assert_eq!(cells(&found), written.iter().collect::<Vec<_>>());
+            let lines = |found: &Found| found.iter().map(|(line, _)| *line).collect::<Vec<_>>();
+            prop_assert_eq!(lines(&found), lines(&judged(&text)));
+        }
+
+        #[test]
+        fn quotes_anywhere_mean_what_they_mean_to_the_published_parser(text in "[a\",\n]{0,40}") {
+            // Up to a quote that is never closed.
+            let (found, judged) = (read(text.as_bytes()), judged(text.as_bytes()));
+            let whole = cells(&found);
+            prop_assert_eq!(&whole[..], &cells(&judged)[..whole.len()]);
+            prop_assert!(whole.len() < found.len() || found.len() == judged.len());
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Input that must cost no more than its own row, however long it is.
+
+use breaches::jobs::accounts::{self, Wish};
+use breaches::jobs::addresses::{Format, Reason};
+use breaches::store::account;
+use serde_json::json;
+
+use crate::app::{App, entry};
+
+async fn with_logs() -> App {
+    let app = App::with(|settings| settings.seed_test_data = false).await;
+    let mut logs = entry("Logs");
+    logs["IsStealerLog"] = json!(true);
+    app.import(&json!([logs])).await;
+    app
+}
+
+async fn number_of_accounts(app: &App) -> usize {
+    app.change(|db| account::after(db, (i64::MIN, -1), 1_000_000)).await.len()
+}
+
+/// Rows of which the third begins a quote that nothing closes.
+fn with_a_stray_quote(header: &str, row: impl Fn(usize) -> String) -> String {
+    let rows = (2..5_000).map(|line| match line {
+        3 => format!("\"{}", row(line)),
+        _ => row(line),
+    });
+    rows.fold(header.to_owned(), |text, row| text + "\r\n" + &row)
+}
+
+#[actix_web::test]
+async fn a_stray_quote_in_a_csv_of_accounts_costs_one_row() {
+    let app = with_logs().await;
+    let text = with_a_stray_quote("email,name", |n| format!("user{n}@example.com,Name {n}"));
+    let wish = Wish {
+        breach: "Logs".into(),
+        files: vec![app.folder.write("a.csv", text + &"x".repeat(10 << 20) + "\n\"end")],
+        format: Format::Csv(None),
+        keep_count: false,
+        activate: false,
+    };
+    let outcome = accounts::load(&app.context, &wish).unwrap();
+    let expected =
+        [(3, Reason::UnclosedQuote), (4_999, Reason::TooLong), (5_000, Reason::UnclosedQuote)];
+    assert_eq!(outcome.skips, expected);
+    assert_eq!((outcome.read, outcome.accepted, outcome.added), (4_998 + 1, 4_996, 4_996));
+    assert_eq!(number_of_accounts(&app).await, 4_996);
+    assert_eq!(serde_json::to_value(Reason::UnclosedQuote).unwrap(), "unclosed-quote");
+}
+
+#[actix_web::test]
+async fn a_stray_quote_in_a_csv_of_stealer_logs_costs_one_row() {
+    let app = with_logs().await;
+    let text = with_a_stray_quote("url,email", |n| {
+        format!("https://www.site{}.example/login,user{n}@example.com", n % 9)
+    });
+    let outcome = app.load_pairs("Logs", &text).await;
+    assert_eq!(outcome.skips, [(3, Reason::UnclosedQuote)]);
+    assert_eq!((outcome.accepted, outcome.added), (4_997, 4_997));
+    assert_eq!(number_of_accounts(&app).await, 4_997);
+}
+
+#[actix_web::test]
+async fn a_paste_may_take_a_quarter_of_the_memory_and_its_invalid_addresses_do_not_count() {
+    let mut app = with_logs().await;
+    app.context.settings.load_memory_mb = 1;
+    let paste = |id: &str, addresses: usize| {
+        let mut emails: Vec<_> = (0..addresses).map(|n| format!("User{n}@{id}.example")).collect();
+        emails.extend(["no address".to_owned(), "user0@".to_owned() + id + ".example"]);
+        json!({"Source": "Pastebin", "Id": id, "Emails": emails}).to_string()
+    };
+    let lines =
+        [paste("one", 4_000), paste("two", 4_000), paste("three", 20_000), paste("four", 1)];
+    assert!(lines[0].len() > 64 * 1024 && lines[0].len() * 2 < 256 * 1024);
+    assert!(lines[2].len() > 256 * 1024);
+    let outcome = app.load_pastes(&lines.join("\n")).await;
+    assert_eq!((outcome.accepted, outcome.added), (3, 8_001));
+    assert_eq!(outcome.skips, [(3, Reason::TooLong)]);
+    let key = app.subscriber("owner@example.org", "core1").await;
+    let found = app.json_with(&key, "/api/v3/pasteaccount/user7@one.example").await;
+    assert_eq!(found[0]["EmailCount"], 4_000);
+}
