@@ -1,5 +1,7 @@
 //! Parameters of a request from query, form and JSON, merged by name.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 /// How deep brackets in names may nest; deeper ones are cut off.
@@ -12,12 +14,12 @@ pub struct Params(Map<String, Value>);
 impl Params {
     /// Reads decoded name and value pairs; brackets in names build lists and objects.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Params {
-        let mut map = Map::new();
+        let mut root = Branch::default();
         for (name, value) in pairs {
             let (head, keys) = split_name(name);
-            insert(&mut map, head, &keys, value);
+            root.insert(head, &keys, value);
         }
-        Params(map.into_iter().map(|(name, value)| (name, listed(value))).collect())
+        Params(root.members.into_iter().map(|(name, node)| (name, node.value())).collect())
     }
 
     /// Takes the members of a JSON object; anything else holds no parameters.
@@ -58,34 +60,64 @@ fn split_name(name: &str) -> (&str, Vec<&str>) {
     (&name[..at], keys)
 }
 
-fn insert(map: &mut Map<String, Value>, name: &str, keys: &[&str], value: &str) {
-    let Some((key, rest)) = keys.split_first() else {
-        map.insert(name.to_owned(), Value::from(value));
-        return;
-    };
-    let slot = map.entry(name.to_owned()).or_insert_with(|| Value::Object(Map::new()));
-    if !slot.is_object() {
-        *slot = Value::Object(Map::new());
-    }
-    if let Value::Object(inner) = slot {
-        let next = inner.len().to_string();
-        insert(inner, if key.is_empty() { &next } else { key }, rest, value);
+/// What stands at a name while pairs are read.
+enum Node {
+    Text(String),
+    Branch(Branch),
+}
+
+/// What brackets have built so far.
+#[derive(Default)]
+struct Branch {
+    members: BTreeMap<String, Node>,
+    /// The largest number among the keys.
+    largest: Option<u64>,
+}
+
+impl Branch {
+    /// Puts a value below its keys; empty brackets stand for the number behind the largest one.
+    fn insert(&mut self, key: &str, deeper: &[&str], value: &str) {
+        let next = self.largest.map_or(Some(0), |largest| largest.checked_add(1));
+        let number = if key.is_empty() { next } else { key.parse().ok() };
+        let key = match (key, number) {
+            ("", Some(number)) => number.to_string(),
+            // Behind the last number of all there is no room.
+            ("", None) => return,
+            (key, _) => key.to_owned(),
+        };
+        self.largest = self.largest.max(number);
+        let Some((next, deeper)) = deeper.split_first() else {
+            self.members.insert(key, Node::Text(value.to_owned()));
+            return;
+        };
+        let slot = self.members.entry(key).or_insert_with(Node::branch);
+        if matches!(slot, Node::Text(_)) {
+            *slot = Node::branch();
+        }
+        if let Node::Branch(inner) = slot {
+            inner.insert(next, deeper, value);
+        }
     }
 }
 
-/// Turns objects whose keys are all numbers into lists, in the order of the numbers.
-fn listed(value: Value) -> Value {
-    let Value::Object(map) = value else { return value };
-    let numbers: Option<Vec<u64>> = map.keys().map(|key| key.parse().ok()).collect();
-    let values = map.into_iter().map(|(key, value)| (key, listed(value)));
-    match numbers {
-        Some(numbers) if !numbers.is_empty() => {
-            let mut items: Vec<(u64, Value)> =
-                numbers.into_iter().zip(values.map(|(_, value)| value)).collect();
-            items.sort_by_key(|(number, _)| *number);
-            Value::Array(items.into_iter().map(|(_, value)| value).collect())
-        }
-        _ => Value::Object(values.collect()),
+impl Node {
+    fn branch() -> Node {
+        Node::Branch(Branch::default())
+    }
+
+    /// Turns branches whose keys are all numbers into lists, in the order of the numbers.
+    fn value(self) -> Value {
+        let members = match self {
+            Node::Text(text) => return Value::from(text),
+            Node::Branch(branch) => branch.members,
+        };
+        let numbers: Option<Vec<u64>> = members.keys().map(|key| key.parse().ok()).collect();
+        let values = members.into_iter().map(|(key, node)| (key, node.value()));
+        let Some(numbers) = numbers else { return Value::Object(values.collect()) };
+        let mut items: Vec<(u64, Value)> =
+            numbers.into_iter().zip(values.map(|(_, value)| value)).collect();
+        items.sort_by_key(|(number, _)| *number);
+        Value::Array(items.into_iter().map(|(_, value)| value).collect())
     }
 }
 
@@ -106,6 +138,12 @@ mod tests {
         for (query, value) in [
             ("a[]=1&a[]=2", json!({"a": ["1", "2"]})),
             ("a[1]=2&a[0]=1", json!({"a": ["1", "2"]})),
+            ("a[1]=x&a[]=y", json!({"a": ["x", "y"]})),
+            ("a[7]=x&a[]=y&a[2]=z&a[]=w", json!({"a": ["z", "x", "y", "w"]})),
+            ("a[k]=x&a[]=y&a[]=z", json!({"a": {"k": "x", "0": "y", "1": "z"}})),
+            ("a[18446744073709551615]=x&a[]=y", json!({"a": ["x"]})),
+            ("a[][n]=1&a[][n]=2", json!({"a": [{"n": "1"}, {"n": "2"}]})),
+            ("a[x]=1&a=2&a[]=3", json!({"a": ["3"]})),
             ("a=1&a=2", json!({"a": "2"})),
             (
                 "venue[venue]=Hall&venue[city]=Graz",
