@@ -10,6 +10,7 @@ use web::{CommonCommand, Switch, WebSettings};
 use crate::media::Media;
 use crate::model::cost::Currency;
 use crate::model::geo::Unit;
+use crate::model::list::PER_PAGE;
 use crate::model::role::Role;
 use crate::model::zone::Zone;
 
@@ -35,7 +36,7 @@ pub struct SiteSettings {
     pub site_timezone: Zone,
 
     /// Rows per page of a list unless asked otherwise
-    #[arg(long, env, global = true, default_value_t = 10, value_name = "ROWS", value_parser = clap::value_parser!(i64).range(1..=1000))]
+    #[arg(long, env, global = true, default_value_t = PER_PAGE, value_name = "ROWS", value_parser = clap::value_parser!(i64).range(1..=1000))]
     pub per_page: i64,
 
     /// Most rows per page of a list

@@ -3,12 +3,13 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 use store::StoreError;
 use web::{ErrorFormat, Fault, RequestInfo};
 
 use crate::model::linked::Kind;
-use crate::wire::decode::Problems;
+use crate::wire::decode::{Problem, Problems};
+use crate::wire::members::Members;
 
 /// What a request failed for.
 #[derive(Debug, thiserror::Error)]
@@ -69,38 +70,79 @@ pub enum Error {
 }
 
 /// Status, code and message of an error, and what its `data` holds beside the status.
-struct Answer {
+struct Answer<'a> {
     status: u16,
     code: String,
     message: String,
-    data: Map<String, Value>,
+    more: More<'a>,
 }
 
-fn answer(status: u16, code: impl Into<String>, message: impl Into<String>) -> Answer {
-    Answer { status, code: code.into(), message: message.into(), data: Map::new() }
+#[derive(Serialize)]
+struct Body<'a> {
+    code: String,
+    message: String,
+    data: Data<'a>,
 }
 
-impl Answer {
-    fn with(mut self, name: &str, value: Value) -> Answer {
-        self.data.insert(name.to_owned(), value);
-        self
+#[derive(Serialize)]
+struct Data<'a> {
+    status: u16,
+    #[serde(flatten)]
+    more: More<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum More<'a> {
+    Nothing {},
+    InvalidJson { json_error_message: &'a str },
+    Missing { params: &'a [&'static str] },
+    Invalid { params: Members<&'static str, String>, details: Details },
+    TermExists { term_id: i64, additional_data: [i64; 1] },
+}
+
+/// The details of invalid parameters; an empty list where there are none.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Details {
+    None([(); 0]),
+    Some(Members<&'static str, Detail>),
+}
+
+#[derive(Serialize)]
+struct Detail {
+    code: &'static str,
+    message: String,
+    data: Param,
+}
+
+#[derive(Serialize)]
+struct Param {
+    param: &'static str,
+}
+
+fn answer<'a>(status: u16, code: impl Into<String>, message: impl Into<String>) -> Answer<'a> {
+    Answer { status, code: code.into(), message: message.into(), more: More::Nothing {} }
+}
+
+impl<'a> Answer<'a> {
+    fn with(self, more: More<'a>) -> Answer<'a> {
+        Answer { more, ..self }
     }
 
-    fn body(mut self) -> String {
-        self.data.insert("status".to_owned(), Value::from(self.status));
-        let (code, message) = (Value::from(self.code), Value::from(self.message));
-        let data = Value::Object(self.data);
-        format!("{{\"code\":{code},\"message\":{message},\"data\":{data}}}")
+    fn body(self) -> Body<'a> {
+        let data = Data { status: self.status, more: self.more };
+        Body { code: self.code, message: self.message, data }
     }
 }
 
 impl Error {
-    fn answer(&self) -> Answer {
+    fn answer(&self) -> Answer<'_> {
         match self {
             Error::Parameters(problems) => parameters(problems),
             Error::InvalidJson(cause) => {
                 answer(400, "rest_invalid_json", "The body is not valid JSON.")
-                    .with("json_error_message", Value::from(cause.as_str()))
+                    .with(More::InvalidJson { json_error_message: cause })
             }
             Error::NotAnEventId => {
                 answer(400, "rest-invalid-event-id", "The id belongs to something else.")
@@ -146,8 +188,7 @@ impl Error {
             ),
             Error::TermExists(id) => {
                 answer(400, "term_exists", "A term with this name exists already.")
-                    .with("term_id", Value::from(*id))
-                    .with("additional_data", json!([id]))
+                    .with(More::TermExists { term_id: *id, additional_data: [*id] })
             }
             Error::NotHierarchical => {
                 answer(400, "rest_taxonomy_not_hierarchical", "Tags have no parents.")
@@ -165,7 +206,7 @@ impl Error {
     }
 
     /// Answers that do not depend on a resource.
-    fn general(&self) -> Answer {
+    fn general(&self) -> Answer<'_> {
         match self {
             Error::NoRoute => {
                 answer(404, "rest_no_route", "No route matches this path and method.")
@@ -207,28 +248,23 @@ impl Error {
     }
 }
 
-fn parameters(problems: &Problems) -> Answer {
+fn parameters(problems: &Problems) -> Answer<'_> {
     if !problems.missing.is_empty() {
         let message = format!("Missing parameter(s): {}", problems.missing.join(", "));
         return answer(400, "rest_missing_callback_param", message)
-            .with("params", json!(problems.missing));
+            .with(More::Missing { params: &problems.missing });
     }
-    let mut names: Vec<&str> = Vec::new();
-    let mut params = Map::new();
-    let mut details = Map::new();
-    for problem in &problems.invalid {
-        names.push(problem.name);
-        let text = format!("{} {}.", problem.name, problem.text);
-        if let Some(code) = problem.detail {
-            let detail = json!({"code": code, "message": &text, "data": {"param": problem.name}});
-            details.insert(problem.name.to_owned(), detail);
-        }
-        params.insert(problem.name.to_owned(), Value::from(text));
-    }
-    let details = if details.is_empty() { json!([]) } else { Value::Object(details) };
+    let names: Vec<&str> = problems.invalid.iter().map(|problem| problem.name).collect();
+    let text = |problem: &Problem| format!("{} {}.", problem.name, problem.text);
+    let params = problems.invalid.iter().map(|problem| (problem.name, text(problem))).collect();
+    let detail = |problem: &Problem| {
+        let data = Param { param: problem.name };
+        Some((problem.name, Detail { code: problem.detail?, message: text(problem), data }))
+    };
+    let details: Members<_, _> = problems.invalid.iter().filter_map(detail).collect();
+    let details = if details.0.is_empty() { Details::None([]) } else { Details::Some(details) };
     answer(400, "rest_invalid_param", format!("Invalid parameter(s): {}", names.join(", ")))
-        .with("params", Value::Object(params))
-        .with("details", details)
+        .with(More::Invalid { params, details })
 }
 
 impl ResponseError for Error {
@@ -242,7 +278,7 @@ impl ResponseError for Error {
         if let Some(seconds) = self.retry_after() {
             response.insert_header((header::RETRY_AFTER, HeaderValue::from(seconds)));
         }
-        response.body(self.answer().body())
+        response.json(self.answer().body())
     }
 }
 

@@ -2,15 +2,14 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header;
+use actix_web::{HttpRequest, HttpResponse};
 use jiff::Timestamp;
-use jiff::fmt::rfc2822::{DateTimeParser, DateTimePrinter};
+use jiff::fmt::rfc2822::DateTimePrinter;
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::request::Conditions;
 use crate::wire::envelope::Frame;
 use crate::wire::fields;
 
@@ -67,10 +66,13 @@ pub fn list<T: Serialize>(
 }
 
 /// Answers a single read: 200 with its tag, or 304 when the client has the same already.
+///
+/// The tag alone decides. What an answer shows of other resources, and what the clock publishes,
+/// changes without a newer date of the resource itself, so `If-Modified-Since` is not asked.
 pub fn read<T: Serialize>(
     value: &T,
-    modified: i64,
-    conditions: &Conditions,
+    modified: Option<i64>,
+    request: &HttpRequest,
     cut: Option<&str>,
 ) -> Result<HttpResponse, Error> {
     let body = text(value, cut)?;
@@ -78,19 +80,16 @@ pub fn read<T: Serialize>(
     hasher.write(body.as_bytes());
     // Weak, as the same content also travels compressed.
     let tag = format!("W/\"{:016x}\"", hasher.finish());
-    let same = match (&conditions.none_match, &conditions.modified_since) {
-        (Some(tags), _) => {
-            tags.split(',').any(|one| matches!(one.trim(), "*") || one.trim() == tag)
-        }
-        (None, Some(since)) => parse_date(since).is_some_and(|since| modified <= since),
-        (None, None) => false,
-    };
+    let known = request.headers().get(header::IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
+    let same = known.is_some_and(|tags| {
+        tags.split(',').map(str::trim).any(|known| known == "*" || known == tag)
+    });
     let status = if same { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
     let mut response = HttpResponse::build(status);
     response.insert_header((header::ETAG, tag));
     // What is shown depends on the caller, so that no shared cache may keep it.
     response.insert_header((header::CACHE_CONTROL, "private, no-cache"));
-    if let Some(date) = http_date(modified) {
+    if let Some(date) = modified.and_then(http_date) {
         response.insert_header((header::LAST_MODIFIED, date));
     }
     if same {
@@ -102,8 +101,4 @@ pub fn read<T: Serialize>(
 fn http_date(seconds: i64) -> Option<String> {
     let at = Timestamp::from_second(seconds).ok()?;
     DateTimePrinter::new().timestamp_to_rfc9110_string(&at).ok()
-}
-
-fn parse_date(text: &str) -> Option<i64> {
-    DateTimeParser::new().parse_timestamp(text).ok().map(Timestamp::as_second)
 }

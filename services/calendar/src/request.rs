@@ -151,23 +151,3 @@ async fn from_multipart(headers: &HeaderMap, bytes: Bytes) -> Result<Params, Err
     }
     Ok(Params::from_pairs(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))))
 }
-
-/// What a conditional read may carry.
-#[derive(Clone, Debug, Default)]
-pub struct Conditions {
-    /// Tags of what the client has.
-    pub none_match: Option<String>,
-    /// Date of what the client has.
-    pub modified_since: Option<String>,
-}
-
-impl Conditions {
-    /// Takes the headers from a request.
-    pub fn of(request: &HttpRequest) -> Conditions {
-        let read = |name: &str| {
-            let value = request.headers().get(name)?.to_str().ok()?;
-            Some(value.to_owned())
-        };
-        Conditions { none_match: read("if-none-match"), modified_since: read("if-modified-since") }
-    }
-}

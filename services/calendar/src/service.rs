@@ -1,5 +1,6 @@
 //! The calendar as a service of the shell.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,11 +12,12 @@ use actix_web::http::{Method, header::HeaderMap};
 use actix_web::web::Data;
 use actix_web::{HttpMessage, ResponseError};
 use futures_util::future::LocalBoxFuture;
+use url::form_urlencoded;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
 use utoipa_actix_web::service_config::ServiceConfig;
-use web::{ErrorBody, ErrorFormat, Next, Pairs, Service, ServiceInfo, TlsMode, base_url};
+use web::{ErrorBody, ErrorFormat, Next, Pairs, Service, ServiceInfo, Shell, TlsMode, base_url};
 
 use crate::error::{Error, Format};
 use crate::jobs::publish;
@@ -24,6 +26,7 @@ use crate::request::ByAlias;
 use crate::routes;
 use crate::state::State;
 use crate::wire::addresses::{ALIAS, Addresses, NAMESPACE};
+use crate::wire::describe::Site;
 use crate::wire::{args, describe};
 
 /// How often due publications are looked for.
@@ -81,18 +84,23 @@ impl Service for Calendar {
         Arc::new(Format)
     }
 
+    fn shell(&self) -> Shell {
+        Shell { log_path: without_password, ..Shell::default() }
+    }
+
     fn around(
         &self,
         mut request: ServiceRequest,
         next: Next,
     ) -> LocalBoxFuture<'static, Result<ServiceResponse, actix_web::Error>> {
-        let alias = self.state.site.settings.alias_prefix.is_on();
+        let settings = &self.state.site.settings;
+        let (alias, per_page) = (settings.alias_prefix.is_on(), settings.per_page);
         Box::pin(async move {
             let origin = request.headers().get(header::ORIGIN).cloned();
             if alias {
                 enter_by_alias(&mut request);
             }
-            let mut response = match options(&request) {
+            let mut response = match options(&request, per_page) {
                 Some(answer) => request.into_response(answer),
                 None => {
                     override_method(&mut request);
@@ -121,6 +129,18 @@ impl Service for Calendar {
     }
 }
 
+/// Hides passwords of events in a request target, however their name is encoded.
+fn without_password(uri: &Uri) -> Cow<'_, str> {
+    let target = Shell::path_and_query(uri);
+    let Some((path, query)) = target.split_once('?') else { return target };
+    let parts = query.split('&').map(|part| {
+        let name = form_urlencoded::parse(part.as_bytes()).next().map(|(name, _)| name);
+        let is_password = name.is_some_and(|name| name.split('[').next() == Some("password"));
+        if is_password { "password=***" } else { part }
+    });
+    Cow::Owned(format!("{path}?{}", parts.collect::<Vec<_>>().join("&")))
+}
+
 /// Returns what of a path lies below the interface.
 fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     let rest = path.strip_prefix('/')?.strip_prefix(prefix)?;
@@ -142,7 +162,7 @@ fn enter_by_alias(request: &mut ServiceRequest) {
 }
 
 /// Answers OPTIONS below the interface with the description of the route.
-fn options(request: &ServiceRequest) -> Option<HttpResponse> {
+fn options(request: &ServiceRequest, per_page: i64) -> Option<HttpResponse> {
     if request.method() != Method::OPTIONS {
         return None;
     }
@@ -155,7 +175,7 @@ fn options(request: &ServiceRequest) -> Option<HttpResponse> {
     let answer = HttpResponse::Ok()
         .insert_header((header::CONTENT_TYPE, reply::JSON))
         .insert_header((header::ALLOW, methods.join(", ")))
-        .body(describe::route(route, &addresses).to_string());
+        .json(describe::route(route, Site { addresses: &addresses, per_page }));
     Some(answer)
 }
 

@@ -13,12 +13,14 @@ use crate::model::event::Event;
 use crate::model::role::{self, Deed, Person};
 use crate::model::slug;
 use crate::reply;
-use crate::request::{Conditions, Input};
+use crate::request::Input;
 use crate::state::{Scene, State};
 use crate::store::bundle::{self, Which};
 use crate::store::{entities, event_list, events, terms};
 use crate::wire::decode::Problems;
-use crate::wire::describe::{EventCreate, EventListQuery, EventQuery, EventUpdate};
+use crate::wire::describe::{
+    EventCreate, EventDeleteQuery, EventListQuery, EventReadQuery, EventUpdate,
+};
 use crate::wire::envelope::{EventListJson, frame};
 use crate::wire::event::{self as json, EventJson, Extent};
 use crate::wire::params::Params;
@@ -136,7 +138,7 @@ async fn read(
             Ok((json::event(&event, &bundle, scene.view(), Extent::Single), modified))
         })
         .await?;
-    reply::read(&json, modified, &Conditions::of(request), fields.as_deref())
+    reply::read(&json, Some(modified), request, fields.as_deref())
 }
 
 async fn update(key: Key, input: Input, state: &State) -> Result<HttpResponse, Error> {
@@ -234,7 +236,8 @@ pub async fn create_event(input: Input, state: Data<State>) -> Result<HttpRespon
 }
 
 item_routes! {
-    tag: "events", body: EventJson, update: EventUpdate, query: EventQuery,
+    tag: "events", body: EventJson, update: EventUpdate,
+    read: EventReadQuery, remove: EventDeleteQuery,
     route: "/calendar/events/v1/events/{id:[0-9]+}",
     documented: "/calendar/events/v1/events/{id}",
     key: Key::of_id, param: Id, scope: [],
@@ -243,7 +246,8 @@ item_routes! {
 }
 
 item_routes! {
-    tag: "events", body: EventJson, update: EventUpdate, query: EventQuery,
+    tag: "events", body: EventJson, update: EventUpdate,
+    read: EventReadQuery, remove: EventDeleteQuery,
     route: "/calendar/events/v1/events/by-slug/{slug}",
     documented: "/calendar/events/v1/events/by-slug/{slug}",
     key: Key::of_slug, param: Slug, scope: [],

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use actix_web::web::Data;
 use actix_web::{HttpResponse, get};
 use serde_json::{Map, Value, json};
 
@@ -9,8 +10,9 @@ use crate::error::Error;
 use crate::reply;
 use crate::request::Input;
 use crate::service::Calendar;
+use crate::state::State;
 use crate::wire::addresses::NAMESPACE;
-use crate::wire::describe::{self, IndexQuery};
+use crate::wire::describe::{self, IndexQuery, Site};
 
 /// Shows every route with its parameters.
 #[utoipa::path(
@@ -18,7 +20,7 @@ use crate::wire::describe::{self, IndexQuery};
     params(IndexQuery), responses((status = 200, body = Object, example = json!({"namespace": "calendar/events/v1", "routes": {}, "_links": {}})), (status = 404)),
 )]
 #[get("/calendar/events/v1")]
-pub async fn get_index(input: Input) -> Result<HttpResponse, Error> {
+pub async fn get_index(input: Input, state: Data<State>) -> Result<HttpResponse, Error> {
     let params = input.params?;
     if let Some(asked) = params.text("namespace") {
         let asked = asked.strip_prefix('/').unwrap_or(asked);
@@ -26,7 +28,8 @@ pub async fn get_index(input: Input) -> Result<HttpResponse, Error> {
             return Err(Error::InvalidNamespace);
         }
     }
-    reply::ok(&describe::index(&input.addresses), input.fields.as_deref())
+    let site = Site { addresses: &input.addresses, per_page: state.site.settings.per_page };
+    reply::ok(&describe::index(site), input.fields.as_deref())
 }
 
 /// Shows this document.

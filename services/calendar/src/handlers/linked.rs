@@ -14,7 +14,7 @@ use crate::model::list::LinkedFilter;
 use crate::model::role::{self, Deed};
 use crate::model::slug;
 use crate::reply;
-use crate::request::{Conditions, Input};
+use crate::request::Input;
 use crate::state::{Scene, State};
 use crate::store::{bundle, linked};
 use crate::wire::decode::Problems;
@@ -103,7 +103,7 @@ async fn read(
             Ok((render(scene, &row, true)?, row.modified_utc))
         })
         .await?;
-    reply::read(&json, modified, &Conditions::of(request), fields.as_deref())
+    reply::read(&json, Some(modified), request, fields.as_deref())
 }
 
 async fn update(kind: Kind, key: Key, input: Input, state: &State) -> Result<HttpResponse, Error> {
@@ -190,7 +190,8 @@ pub async fn create_venue(input: Input, state: Data<State>) -> Result<HttpRespon
 }
 
 item_routes! {
-    tag: "venues", body: VenueJson, update: VenueUpdate, query: ItemQuery,
+    tag: "venues", body: VenueJson, update: VenueUpdate,
+    read: ItemQuery, remove: ItemQuery,
     route: "/calendar/events/v1/venues/{id:[0-9]+}",
     documented: "/calendar/events/v1/venues/{id}",
     key: Key::of_id, param: Id, scope: [Kind::Venue],
@@ -199,7 +200,8 @@ item_routes! {
 }
 
 item_routes! {
-    tag: "venues", body: VenueJson, update: VenueUpdate, query: ItemQuery,
+    tag: "venues", body: VenueJson, update: VenueUpdate,
+    read: ItemQuery, remove: ItemQuery,
     route: "/calendar/events/v1/venues/by-slug/{slug}",
     documented: "/calendar/events/v1/venues/by-slug/{slug}",
     key: Key::Slug, param: Slug, scope: [Kind::Venue],
@@ -243,7 +245,8 @@ pub async fn create_organizer(input: Input, state: Data<State>) -> Result<HttpRe
 }
 
 item_routes! {
-    tag: "organizers", body: OrganizerJson, update: OrganizerUpdate, query: ItemQuery,
+    tag: "organizers", body: OrganizerJson, update: OrganizerUpdate,
+    read: ItemQuery, remove: ItemQuery,
     route: "/calendar/events/v1/organizers/{id:[0-9]+}",
     documented: "/calendar/events/v1/organizers/{id}",
     key: Key::of_id, param: Id, scope: [Kind::Organizer],
@@ -253,7 +256,8 @@ item_routes! {
 }
 
 item_routes! {
-    tag: "organizers", body: OrganizerJson, update: OrganizerUpdate, query: ItemQuery,
+    tag: "organizers", body: OrganizerJson, update: OrganizerUpdate,
+    read: ItemQuery, remove: ItemQuery,
     route: "/calendar/events/v1/organizers/by-slug/{slug}",
     documented: "/calendar/events/v1/organizers/by-slug/{slug}",
     key: Key::Slug, param: Slug, scope: [Kind::Organizer],

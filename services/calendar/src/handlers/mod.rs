@@ -42,7 +42,8 @@ fn parse_id(digits: &str) -> i64 {
 /// same operation under names of their own, as the document has them.
 macro_rules! item_routes {
     (
-        tag: $tag:tt, body: $body:ident, update: $update:ident, query: $query:ident,
+        tag: $tag:tt, body: $body:ident, update: $update:ident,
+        read: $read:ident, remove: $remove:ident,
         route: $route:tt, documented: $path:tt, key: $key:path, param: $param:ident,
         scope: [$($scope:expr),*],
         get: $get:ident $get_id:tt, post: $post:ident $post_id:tt, put: $put:ident $put_id:tt,
@@ -50,7 +51,7 @@ macro_rules! item_routes {
     ) => {
         /// Reads the item.
         #[utoipa::path(
-            operation_id = $get_id, tag = $tag, path = $path, params($param, $query),
+            operation_id = $get_id, tag = $tag, path = $path, params($param, $read),
             responses((status = 200, body = $body), (status = 304), (status = 400), (status = 403), (status = 404)),
         )]
         #[get($route)]
@@ -69,7 +70,7 @@ macro_rules! item_routes {
 
         /// Deletes the item.
         #[utoipa::path(
-            operation_id = $delete_id, tag = $tag, path = $path, params($param, $query),
+            operation_id = $delete_id, tag = $tag, path = $path, params($param, $remove),
             security(("key" = []), ("bearer" = []), ("basic" = [])),
             responses((status = 200, body = $body), (status = 400), (status = 401), (status = 403), (status = 404), (status = 410)),
         )]

@@ -79,7 +79,7 @@ async fn read(
     taxonomy: Taxonomy,
     id: i64,
     input: Input,
-    _: &HttpRequest,
+    request: &HttpRequest,
     state: &State,
 ) -> Result<HttpResponse, Error> {
     let fields = input.fields.clone();
@@ -89,7 +89,8 @@ async fn read(
             render(scene, &term, true)
         })
         .await?;
-    reply::ok(&json, fields.as_deref())
+    // Terms carry no date of their last change.
+    reply::read(&json, None, request, fields.as_deref())
 }
 
 async fn update(
@@ -180,7 +181,8 @@ fn id(digits: String) -> i64 {
 }
 
 item_routes! {
-    tag: "categories", body: TermJson, update: CategoryUpdate, query: ItemQuery,
+    tag: "categories", body: TermJson, update: CategoryUpdate,
+    read: ItemQuery, remove: ItemQuery,
     route: "/calendar/events/v1/categories/{id:[0-9]+}",
     documented: "/calendar/events/v1/categories/{id}",
     key: id, param: Id, scope: [Taxonomy::Category],
@@ -219,7 +221,8 @@ pub async fn create_tag(input: Input, state: Data<State>) -> Result<HttpResponse
 }
 
 item_routes! {
-    tag: "tags", body: TermJson, update: TagUpdate, query: ItemQuery,
+    tag: "tags", body: TermJson, update: TagUpdate,
+    read: ItemQuery, remove: ItemQuery,
     route: "/calendar/events/v1/tags/{id:[0-9]+}",
     documented: "/calendar/events/v1/tags/{id}",
     key: id, param: Id, scope: [Taxonomy::Tag],

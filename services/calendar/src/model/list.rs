@@ -6,6 +6,9 @@ use super::search::Words;
 use super::status::Status;
 use super::window::Window;
 
+/// Rows on a page where neither the request nor the site says how many.
+pub const PER_PAGE: i64 = 10;
+
 /// A page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paging {

@@ -18,6 +18,8 @@ pub enum Preset {
     None,
     Null,
     Number(i64),
+    /// As many rows as the site shows on a page.
+    PerPage,
     Flag(bool),
     Word(&'static str),
 }
@@ -58,7 +60,7 @@ const PER_PAGE: Arg = arg(
     Integer,
     "Rows per page; more than the site allows counts as the most allowed.",
 )
-.preset(Preset::Number(10));
+.preset(Preset::PerPage);
 const FIELDS: Arg =
     arg("_fields", Text, "Comma list of the keys to answer with; dots descend: events.id,total.");
 
@@ -278,8 +280,18 @@ pub const TAG_WRITE: &[Arg] = &[
     arg("slug", Text, "Slug; made from the name when absent."),
 ];
 
-/// What reading and deleting an event take besides its id.
-pub const EVENT_KEY: &[Arg] = &[arg("password", Text, "Password of a protected event."), FIELDS];
+const PASSWORD: Arg = arg("password", Text, "Password of a protected event.");
+
+/// What reading an event takes besides its id.
+pub const EVENT_READ: &[Arg] = &[
+    PASSWORD,
+    arg("context", Text, "edit shows a protected event to those who may edit it.")
+        .preset(Preset::Word("view")),
+    FIELDS,
+];
+
+/// What deleting an event takes besides its id.
+pub const EVENT_DELETE: &[Arg] = &[PASSWORD, FIELDS];
 
 /// What reading and deleting anything else takes besides its id.
 pub const ITEM_KEY: &[Arg] = &[FIELDS];
@@ -323,10 +335,10 @@ const fn delete(key: Arg, args: &'static [Arg]) -> Endpoint {
 }
 
 macro_rules! item {
-    ($pattern:literal, $key:expr, $lookup:expr, $fields:expr) => {
+    ($pattern:literal, $key:expr, $read:expr, $fields:expr, $delete:expr) => {
         Route {
             pattern: $pattern,
-            endpoints: &[read(Some($key), $lookup), update($key, $fields), delete($key, $lookup)],
+            endpoints: &[read(Some($key), $read), update($key, $fields), delete($key, $delete)],
         }
     };
 }
@@ -336,24 +348,24 @@ pub const ROUTES: &[Route] = &[
     Route { pattern: "", endpoints: &[read(None, INDEX)] },
     Route { pattern: "/doc", endpoints: &[read(None, &[])] },
     Route { pattern: "/events", endpoints: &[read(None, EVENT_LIST), create(EVENT_WRITE)] },
-    item!(r"/events/(?P<id>\d+)", ID, EVENT_KEY, EVENT_WRITE),
-    item!("/events/by-slug/(?P<slug>[^/]+)", SLUG_OPTIONAL, EVENT_KEY, EVENT_WRITE),
+    item!(r"/events/(?P<id>\d+)", ID, EVENT_READ, EVENT_WRITE, EVENT_DELETE),
+    item!("/events/by-slug/(?P<slug>[^/]+)", SLUG_OPTIONAL, EVENT_READ, EVENT_WRITE, EVENT_DELETE),
     Route { pattern: "/venues", endpoints: &[read(None, LINKED_LIST), create(VENUE_WRITE)] },
-    item!(r"/venues/(?P<id>\d+)", ID, ITEM_KEY, VENUE_WRITE),
-    item!("/venues/by-slug/(?P<slug>[^/]+)", SLUG_KEY, ITEM_KEY, VENUE_WRITE),
+    item!(r"/venues/(?P<id>\d+)", ID, ITEM_KEY, VENUE_WRITE, ITEM_KEY),
+    item!("/venues/by-slug/(?P<slug>[^/]+)", SLUG_KEY, ITEM_KEY, VENUE_WRITE, ITEM_KEY),
     Route {
         pattern: "/organizers",
         endpoints: &[read(None, LINKED_LIST), create(ORGANIZER_WRITE)],
     },
-    item!(r"/organizers/(?P<id>\d+)", ID, ITEM_KEY, ORGANIZER_WRITE),
-    item!("/organizers/by-slug/(?P<slug>[^/]+)", SLUG_KEY, ITEM_KEY, ORGANIZER_WRITE),
+    item!(r"/organizers/(?P<id>\d+)", ID, ITEM_KEY, ORGANIZER_WRITE, ITEM_KEY),
+    item!("/organizers/by-slug/(?P<slug>[^/]+)", SLUG_KEY, ITEM_KEY, ORGANIZER_WRITE, ITEM_KEY),
     Route {
         pattern: "/categories",
         endpoints: &[read(None, CATEGORY_LIST), create(CATEGORY_WRITE)],
     },
-    item!(r"/categories/(?P<id>\d+)", ID, ITEM_KEY, CATEGORY_WRITE),
+    item!(r"/categories/(?P<id>\d+)", ID, ITEM_KEY, CATEGORY_WRITE, ITEM_KEY),
     Route { pattern: "/tags", endpoints: &[read(None, TAG_LIST), create(TAG_WRITE)] },
-    item!(r"/tags/(?P<id>\d+)", ID, ITEM_KEY, TAG_WRITE),
+    item!(r"/tags/(?P<id>\d+)", ID, ITEM_KEY, TAG_WRITE, ITEM_KEY),
 ];
 
 /// Finds the route of a path below the namespace.

@@ -1,6 +1,7 @@
 //! The declared parameters as the index, OPTIONS and the OpenAPI document show them.
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{
     Array, ArrayItems, Object, ObjectBuilder, OneOfBuilder, Schema, SchemaType, Type,
@@ -10,6 +11,8 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::addresses::Addresses;
 use super::args::{self, Arg, Endpoint, Kind, Preset, ROUTES, Route};
+use super::members::Members;
+use crate::model::list::PER_PAGE;
 
 fn type_name(kind: Kind) -> Option<&'static str> {
     match kind {
@@ -22,72 +25,122 @@ fn type_name(kind: Kind) -> Option<&'static str> {
     }
 }
 
-fn preset(preset: Preset) -> Option<Value> {
+fn preset(preset: Preset, per_page: i64) -> Option<Value> {
     match preset {
         Preset::None => None,
         Preset::Null => Some(Value::Null),
         Preset::Number(number) => Some(Value::from(number)),
+        Preset::PerPage => Some(Value::from(per_page)),
         Preset::Flag(flag) => Some(Value::from(flag)),
         Preset::Word(word) => Some(Value::from(word)),
     }
 }
 
-fn described(arg: &Arg, required: bool) -> Value {
-    let mut map = Map::new();
-    map.insert("required".into(), Value::from(required));
-    if let Some(name) = type_name(arg.kind) {
-        map.insert("type".into(), Value::from(name));
-    }
-    if arg.kind == Kind::Integers {
-        map.insert("items".into(), json!({"type": "integer"}));
-    }
-    if let Some(value) = preset(arg.preset) {
-        map.insert("default".into(), value);
-    }
-    map.insert("description".into(), Value::from(arg.about));
-    Value::Object(map)
+/// What the descriptions say of this site.
+#[derive(Clone, Copy)]
+pub struct Site<'a> {
+    pub addresses: &'a Addresses,
+    /// Rows on a page where a request does not say how many.
+    pub per_page: i64,
 }
 
-fn endpoint(endpoint: &Endpoint) -> Value {
-    let mut names = Map::new();
-    for arg in endpoint.args {
-        names.insert(arg.name.into(), described(arg, arg.required && !endpoint.partial));
-    }
-    // The key goes last: on by-slug routes it stands for the field of the same name.
-    if let Some(key) = &endpoint.key {
-        names.insert(key.name.into(), described(key, key.required));
-    }
-    json!({"methods": endpoint.methods, "args": names})
+/// The whole interface.
+#[derive(Serialize)]
+pub struct IndexJson {
+    namespace: &'static str,
+    routes: Members<String, RouteJson>,
+    _links: Links,
+}
+
+/// A route with its methods and parameters.
+#[derive(Serialize)]
+pub struct RouteJson {
+    namespace: &'static str,
+    methods: Vec<&'static str>,
+    endpoints: Vec<EndpointJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    _links: Option<Links>,
+}
+
+#[derive(Serialize)]
+struct EndpointJson {
+    methods: &'static [&'static str],
+    args: Members<&'static str, ArgJson>,
+}
+
+#[derive(Serialize)]
+struct ArgJson {
+    required: bool,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    type_name: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<ItemsJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default: Option<Value>,
+    description: &'static str,
+}
+
+#[derive(Serialize)]
+struct ItemsJson {
+    #[serde(rename = "type")]
+    type_name: &'static str,
+}
+
+/// One link by its relation.
+type Links = Members<&'static str, [Link; 1]>;
+
+#[derive(Serialize)]
+struct Link {
+    href: String,
+}
+
+fn link(relation: &'static str, href: String) -> Links {
+    Members(vec![(relation, [Link { href }])])
+}
+
+fn described(arg: &Arg, required: bool, site: Site<'_>) -> (&'static str, ArgJson) {
+    let items = ItemsJson { type_name: "integer" };
+    let json = ArgJson {
+        required,
+        type_name: type_name(arg.kind),
+        items: (arg.kind == Kind::Integers).then_some(items),
+        default: preset(arg.preset, site.per_page),
+        description: arg.about,
+    };
+    (arg.name, json)
+}
+
+fn endpoint(endpoint: &Endpoint, site: Site<'_>) -> EndpointJson {
+    // On by-slug routes the key stands for the field of the same name.
+    let key = endpoint.key.as_ref();
+    let fields = endpoint.args.iter().filter(|arg| key.is_none_or(|key| key.name != arg.name));
+    let fields = fields.map(|arg| described(arg, arg.required && !endpoint.partial, site));
+    let args = key.map(|key| described(key, key.required, site)).into_iter().chain(fields);
+    EndpointJson { methods: endpoint.methods, args: args.collect() }
 }
 
 /// Describes a route as OPTIONS answers it.
-pub fn route(route: &Route, addresses: &Addresses) -> Value {
-    let methods: Vec<&str> =
-        route.endpoints.iter().flat_map(|endpoint| endpoint.methods).copied().collect();
-    let endpoints: Vec<Value> = route.endpoints.iter().map(endpoint).collect();
-    let mut body = json!({
-        "namespace": addresses.namespace(),
-        "methods": methods,
-        "endpoints": endpoints,
-    });
-    if !route.pattern.contains('(') {
-        let href = format!("{}{}", addresses.root(), route.pattern);
-        body["_links"] = json!({"self": [{"href": href}]});
+pub fn route(route: &Route, site: Site<'_>) -> RouteJson {
+    let addresses = site.addresses;
+    let methods = route.endpoints.iter().flat_map(|endpoint| endpoint.methods).copied().collect();
+    let own = || link("self", format!("{}{}", addresses.root(), route.pattern));
+    RouteJson {
+        namespace: addresses.namespace(),
+        methods,
+        endpoints: route.endpoints.iter().map(|one| endpoint(one, site)).collect(),
+        _links: (!route.pattern.contains('(')).then(own),
     }
-    body
 }
 
 /// Describes the whole interface.
-pub fn index(addresses: &Addresses) -> Value {
-    let routes: Map<String, Value> = ROUTES
-        .iter()
-        .map(|one| (format!("/{}{}", addresses.namespace(), one.pattern), route(one, addresses)))
-        .collect();
-    json!({
-        "namespace": addresses.namespace(),
-        "routes": routes,
-        "_links": {"up": [{"href": format!("{}/", addresses.base)}]},
-    })
+pub fn index(site: Site<'_>) -> IndexJson {
+    let namespace = site.addresses.namespace();
+    let path = |one: &Route| format!("/{namespace}{}", one.pattern);
+    IndexJson {
+        namespace,
+        routes: ROUTES.iter().map(|one| (path(one), route(one, site))).collect(),
+        _links: link("up", format!("{}/", site.addresses.base)),
+    }
 }
 
 fn schema_type(kind: Type) -> SchemaType {
@@ -134,7 +187,7 @@ fn list(items: Object) -> Array {
 fn default_of(arg: &Arg) -> Option<Value> {
     match (arg.kind, arg.preset) {
         (Kind::Boolean, Preset::Number(number)) => Some(Value::from(number != 0)),
-        (_, given) => preset(given).filter(|value| !value.is_null()),
+        (_, given) => preset(given, PER_PAGE).filter(|value| !value.is_null()),
     }
 }
 
@@ -196,8 +249,10 @@ query! {
     CategoryListQuery = args::CATEGORY_LIST;
     /// Query of the list of tags.
     TagListQuery = args::TAG_LIST;
-    /// Query of reading and deleting an event.
-    EventQuery = args::EVENT_KEY;
+    /// Query of reading an event.
+    EventReadQuery = args::EVENT_READ;
+    /// Query of deleting an event.
+    EventDeleteQuery = args::EVENT_DELETE;
     /// Query of reading and deleting anything else.
     ItemQuery = args::ITEM_KEY;
 }

@@ -16,6 +16,7 @@ pub mod json_ld;
 pub mod linked;
 pub mod linked_input;
 pub mod list_input;
+pub mod members;
 pub mod params;
 pub mod problem;
 pub mod term;

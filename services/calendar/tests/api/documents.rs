@@ -125,6 +125,57 @@ async fn index_lists_routes_with_their_parameters() {
     }
 }
 
+/// Asserts that texts stand in another one, each behind the one before.
+#[track_caller]
+fn assert_in_order(text: &str, parts: &[&str]) {
+    let mut from = 0;
+    for part in parts {
+        let at = text[from..].find(part);
+        from += at.unwrap_or_else(|| panic!("{part} is not behind {}", &text[..from])) + part.len();
+    }
+}
+
+#[actix_web::test]
+async fn members_of_index_and_options_stand_in_their_order() {
+    let app = App::with(&["--per-page=25"]).await;
+    let index = app.get("").await.expect(200).text;
+    let page = concat!(
+        r#""page":{"required":false,"type":"integer","default":1,"#,
+        r#""description":"Page of the list, from 1."}"#
+    );
+    let parts = [
+        r#"{"namespace":"calendar/events/v1","routes":{"/calendar/events/v1":{"namespace":"#,
+        r#""methods":["GET"],"endpoints":[{"methods":["GET"],"args":{"namespace":{"#,
+        r#""_links":{"self":[{"href":"#,
+        r#""/calendar/events/v1/doc":{"#,
+        r#""/calendar/events/v1/events":{"#,
+        page,
+        r#""per_page":{"required":false,"type":"integer","default":25,"#,
+        r#""start_date":{"#,
+        r#""end_date":{"#,
+        r#"{"methods":["POST"],"args":{"title":{"required":true,"type":"string","#,
+        r#""/calendar/events/v1/events/(?P<id>\\d+)":{"#,
+        r#"{"methods":["GET"],"args":{"id":{"required":true,"#,
+        r#""password":{"#,
+        r#""context":{"required":false,"type":"string","default":"view","#,
+        r#""/calendar/events/v1/events/by-slug/(?P<slug>[^/]+)":{"#,
+        r#""/calendar/events/v1/venues":{"#,
+        r#""/calendar/events/v1/organizers":{"#,
+        r#""/calendar/events/v1/categories":{"#,
+        r#""/calendar/events/v1/tags":{"#,
+        r#"}},"_links":{"up":[{"href":"#,
+    ];
+    assert_in_order(&index, &parts);
+    let options = send(app.request("", "OPTIONS", "/events")).await.expect(200);
+    assert_eq!(options.header("content-type"), "application/json; charset=UTF-8");
+    let parts = [
+        r#"{"namespace":"calendar/events/v1","methods":["GET","POST"],"endpoints":[{"methods":["GET"],"args":{"page":{"#,
+        r#""per_page":{"required":false,"type":"integer","default":25,"#,
+        r#""_links":{"self":"#,
+    ];
+    assert_in_order(&options.text, &parts);
+}
+
 #[actix_web::test]
 async fn options_describes_the_route_to_any_origin() {
     let app = App::new().await;

@@ -185,6 +185,42 @@ async fn missing_and_invalid_parameters_are_named() {
 }
 
 #[actix_web::test]
+async fn members_of_errors_stand_in_their_order() {
+    let app = App::new().await;
+    let id = app.make("/tags", json!({"name": "Live"})).await;
+    let route = app.get("/nothing").await;
+    assert_eq!(
+        route.text,
+        r#"{"code":"rest_no_route","message":"No route matches this path and method.","data":{"status":404}}"#
+    );
+    let missing = app.post("/events", &json!({"title": "x"})).await;
+    assert_eq!(
+        missing.text,
+        r#"{"code":"rest_missing_callback_param","message":"Missing parameter(s): start_date, end_date","data":{"status":400,"params":["start_date","end_date"]}}"#
+    );
+    let plain = app.get("/events?page=x").await;
+    assert_eq!(
+        plain.text,
+        r#"{"code":"rest_invalid_param","message":"Invalid parameter(s): page","data":{"status":400,"params":{"page":"page must be a positive integer."},"details":[]}}"#
+    );
+    let body = json!({
+        "title": " ", "start_date": "2027-01-01", "end_date": "2027-01-01", "all_day": "maybe",
+    });
+    let detailed = app.post("/events", &body).await;
+    assert_eq!(
+        detailed.text,
+        r#"{"code":"rest_invalid_param","message":"Invalid parameter(s): title, all_day","data":{"status":400,"params":{"title":"title must not be empty.","all_day":"all_day must be a boolean."},"details":{"all_day":{"code":"rest_invalid_type","message":"all_day must be a boolean.","data":{"param":"all_day"}}}}}"#
+    );
+    let double = app.post("/tags", &json!({"name": "LIVE"})).await;
+    assert_eq!(
+        double.text,
+        format!(
+            r#"{{"code":"term_exists","message":"A term with this name exists already.","data":{{"status":400,"term_id":{id},"additional_data":[{id}]}}}}"#
+        )
+    );
+}
+
+#[actix_web::test]
 async fn known_term_is_named_by_its_double() {
     let app = App::new().await;
     let id = app.make("/tags", json!({"name": "Live"})).await;

@@ -10,6 +10,7 @@ mod events;
 mod images;
 mod linked;
 mod loading;
+mod log;
 mod parameters;
 mod plans;
 mod roles;

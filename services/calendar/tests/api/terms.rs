@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{App, NS};
+use crate::support::{App, NS, send};
 
 #[actix_web::test]
 async fn created_category_has_its_addresses() {
@@ -30,6 +30,21 @@ async fn created_category_has_its_addresses() {
     let tag = app.post("/tags", &json!({"name": "live"})).await.expect(201);
     assert_eq!((tag.json.get("parent"), &tag.json["taxonomy"]), (None, &json!("post_tag")));
     assert_eq!(tag.json["url"], app.server.url("/tag/live/"));
+}
+
+#[actix_web::test]
+async fn single_reads_are_answered_304_while_nothing_changes() {
+    let app = App::new().await;
+    for kind in ["categories", "tags"] {
+        let id = app.make(&format!("/{kind}"), json!({"name": "Music"})).await;
+        let path = format!("/{kind}/{id}");
+        let tag = app.get(&path).await.expect(200).header("etag").to_owned();
+        let again = || send(app.request("", "GET", &path).header("If-None-Match", &tag));
+        assert_eq!(again().await.expect(304).text, "");
+        // The number of events is shown too.
+        app.event(json!({kind: [id]})).await;
+        assert_eq!(again().await.expect(200).json["count"], 1);
+    }
 }
 
 #[actix_web::test]
