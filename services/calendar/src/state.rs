@@ -6,7 +6,7 @@ use std::sync::Arc;
 use auth::{Gate, KeyStore, Quotas};
 use domain::SharedClock;
 use jiff::Timestamp;
-use store::{Db, Pools};
+use store::{Backend, Db, Pools};
 
 use crate::access::Access;
 use crate::config::SiteSettings;
@@ -19,6 +19,7 @@ use crate::model::image::Picture;
 use crate::model::role::{self, Actor, Deed, Person};
 use crate::model::schedule::wall_seconds;
 use crate::request::Input;
+use crate::store::snapshot::snapshot;
 use crate::store::{people, sql};
 use crate::wire::addresses::Addresses;
 use crate::wire::decode::Problems;
@@ -80,13 +81,22 @@ impl State {
     }
 
     /// Does the reading work of a request in one visit to the database.
+    ///
+    /// SQLite shows all of it one moment. On PostgreSQL, where a transaction costs two more round
+    /// trips, most reads are one statement, and lists that need several have a moment of their own.
     pub async fn read<T, F>(&self, input: Input, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
         F: FnOnce(&mut Scene<'_>, Params) -> Result<T, Error> + Send + 'static,
     {
         let (site, now) = (self.site.clone(), self.clock.now());
-        self.pools.read(move |db| input.perform(db, &site, now, None, work)).await
+        let perform = move |db: &mut Db| input.perform(db, &site, now, None, work);
+        self.pools
+            .read(|db| match db.backend() {
+                Backend::Sqlite => snapshot(db, perform),
+                Backend::Postgres => perform(db),
+            })
+            .await
     }
 
     /// Does the writing work of a request in one transaction; one writer works at a time.

@@ -3,6 +3,7 @@
 use ::store::{Backend, Db, StoreError};
 
 use super::bundle::{self, Which};
+use super::snapshot::snapshot;
 use super::sql::Sql;
 use super::{at_once, counts, vocabulary};
 use crate::model::bundle::Bundle;
@@ -54,7 +55,8 @@ pub fn whole(
     if is_empty(filter) {
         return Ok((Vec::new(), Bundle::default(), 0));
     }
-    let found = Found::of(db, filter)?;
+    // Outside of the moment of the list: the events are asked for the words again.
+    let mut found = Found { events: vocabulary::candidates(db, &filter.words)?, venues: None };
     if let Db::Pg(conn) = db
         && is_usual(filter, &found)
         && paging.offset() <= NEAR
@@ -63,18 +65,21 @@ pub fn whole(
         let take = paging.per_page;
         let stretch = Stretch { skip: paging.offset(), take, backwards: false };
         append_page(&mut page, filter, &found, stretch);
-        if let Some(link) = lone_link(filter, &found) {
+        if let Some(link) = lone_link(filter) {
             count_linked(&mut total, &link, &filter.window);
-        } else if is_plain(filter, &found) {
+        } else if is_plain(filter) {
             counts::statement(&mut total, &filter.window);
         } else {
             count_events(&mut total, filter, &found);
         }
         return at_once::of_page(conn, page, total);
     }
-    let (ids, total) = page_of(db, filter, &found, paging)?;
-    let (events, bundle) = bundle::of_events(db, Which::Ids(&ids))?;
-    Ok((events, bundle, total))
+    snapshot(db, |db| {
+        found.venues = geo_venues(db, filter)?;
+        let (ids, total) = page_of(db, filter, &found, paging)?;
+        let (events, bundle) = bundle::of_events(db, Which::Ids(&ids))?;
+        Ok((events, bundle, total))
+    })
 }
 
 /// Tells whether a list is of a kind that is asked for again and again: public, in the usual window
@@ -86,9 +91,8 @@ fn is_usual(filter: &EventFilter, found: &Found) -> bool {
         && filter.words.wanted.len() == 1
         && filter.words.unwanted.is_empty();
     let textless = EventFilter { words: Words::default(), ..filter.clone() };
-    let narrowed_once = lone_link(filter, found).is_some()
-        || is_plain(filter, found)
-        || one_text && is_plain(&textless, found);
+    let narrowed_once =
+        lone_link(filter).is_some() || is_plain(filter) || one_text && is_plain(&textless);
     narrowed_once
         && filter.scope.is_public()
         && filter.order == EventOrder::Start
@@ -110,8 +114,10 @@ pub fn page(
     if is_empty(filter) {
         return Ok((Vec::new(), 0));
     }
-    let found = Found::of(db, filter)?;
-    page_of(db, filter, &found, paging)
+    snapshot(db, |db| {
+        let found = Found::of(db, filter)?;
+        page_of(db, filter, &found, paging)
+    })
 }
 
 fn page_of(
@@ -137,9 +143,9 @@ pub fn page_statement(db: &Db, filter: &EventFilter, found: &Found, stretch: Str
 }
 
 fn append_page(sql: &mut Sql, filter: &EventFilter, found: &Found, stretch: Stretch) {
-    if let Some(link) = lone_link(filter, found) {
+    if let Some(link) = lone_link(filter) {
         from_link(sql, &link, &filter.window);
-    } else if is_overlap_page(filter, found) {
+    } else if is_overlap_page(filter) {
         from_overlap(sql, &filter.window);
     } else {
         sql.push("select e.id as id ");
@@ -172,12 +178,12 @@ fn column(key: &str) -> String {
 }
 
 fn total(db: &mut Db, filter: &EventFilter, found: &Found) -> Result<i64, StoreError> {
-    if let Some(link) = lone_link(filter, found) {
+    if let Some(link) = lone_link(filter) {
         let mut sql = Sql::new(db, "");
         count_linked(&mut sql, &link, &filter.window);
         return sql.number(db);
     }
-    if is_plain(filter, found) {
+    if is_plain(filter) {
         let public = if filter.scope.published { counts::public(db, &filter.window)? } else { 0 };
         if filter.scope.is_public() {
             return Ok(public);
@@ -199,9 +205,9 @@ fn count_events(sql: &mut Sql, filter: &EventFilter, found: &Found) {
 }
 
 /// Tells whether nothing but window and statuses narrows the list.
-fn is_plain(filter: &EventFilter, found: &Found) -> bool {
+fn is_plain(filter: &EventFilter) -> bool {
     links(filter).is_empty()
-        && found.venues.is_none()
+        && filter.geo.is_none()
         && filter.words == Words::default()
         && filter.featured.is_none()
         && filter.include.is_none()
@@ -209,7 +215,7 @@ fn is_plain(filter: &EventFilter, found: &Found) -> bool {
 }
 
 /// Returns the only link filter of a public list that asks for nothing else.
-fn lone_link<'a>(filter: &'a EventFilter, found: &Found) -> Option<LinkFilter<'a>> {
+fn lone_link(filter: &EventFilter) -> Option<LinkFilter<'_>> {
     let bare = EventFilter {
         categories: None,
         tags: None,
@@ -217,8 +223,7 @@ fn lone_link<'a>(filter: &'a EventFilter, found: &Found) -> Option<LinkFilter<'a
         organizers: None,
         ..filter.clone()
     };
-    let simple =
-        is_plain(&bare, found) && filter.scope.is_public() && filter.order == EventOrder::Start;
+    let simple = is_plain(&bare) && filter.scope.is_public() && filter.order == EventOrder::Start;
     let mut links = links(filter);
     (simple && links.len() == 1).then(|| links.remove(0))
 }
@@ -252,8 +257,8 @@ fn count_linked(sql: &mut Sql, link: &LinkFilter<'_>, window: &Window) {
 }
 
 /// Tells whether a page of the overlap form can be read from two ranges of indexes.
-fn is_overlap_page(filter: &EventFilter, found: &Found) -> bool {
-    is_plain(filter, found)
+fn is_overlap_page(filter: &EventFilter) -> bool {
+    is_plain(filter)
         && filter.scope.is_public()
         && filter.order == EventOrder::Start
         && filter.window.end_min.is_some()

@@ -6,6 +6,7 @@ use ::store::{Db, StoreError, on_backend};
 use diesel::prelude::*;
 
 use super::schema::{organizers, venues};
+use super::snapshot::snapshot;
 use super::sql::Sql;
 use super::{entities, event_list, links};
 use crate::model::geo::Point;
@@ -269,19 +270,21 @@ pub fn page(
     filter: &LinkedFilter,
     paging: Paging,
 ) -> Result<(Vec<Linked>, i64), StoreError> {
-    let mut count = Sql::new(db, "select count(*) as n ");
-    conditions(&mut count, kind, filter);
-    let total = count.number(db)?;
-    if total <= paging.offset() {
-        return Ok((Vec::new(), total));
-    }
-    let mut sql = Sql::new(db, "select v.id as id ");
-    conditions(&mut sql, kind, filter);
-    sql.push(" order by v.published_utc desc, v.id desc");
-    sql.push(&format!(" limit {} offset {}", paging.per_page, paging.offset()));
-    let ids = sql.load_ids(db)?;
-    let mut rows = by_ids(db, kind, &ids)?;
-    Ok((ids.iter().filter_map(|id| rows.remove(id)).collect(), total))
+    snapshot(db, |db| {
+        let mut count = Sql::new(db, "select count(*) as n ");
+        conditions(&mut count, kind, filter);
+        let total = count.number(db)?;
+        if total <= paging.offset() {
+            return Ok((Vec::new(), total));
+        }
+        let mut sql = Sql::new(db, "select v.id as id ");
+        conditions(&mut sql, kind, filter);
+        sql.push(" order by v.published_utc desc, v.id desc");
+        sql.push(&format!(" limit {} offset {}", paging.per_page, paging.offset()));
+        let ids = sql.load_ids(db)?;
+        let mut rows = by_ids(db, kind, &ids)?;
+        Ok((ids.iter().filter_map(|id| rows.remove(id)).collect(), total))
+    })
 }
 
 fn conditions(sql: &mut Sql, kind: Kind, filter: &LinkedFilter) {

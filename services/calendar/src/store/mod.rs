@@ -12,6 +12,7 @@ pub mod links;
 pub mod people;
 mod schema;
 pub mod slugs;
+pub mod snapshot;
 pub mod sql;
 pub mod terms;
 pub mod upkeep;

@@ -7,6 +7,7 @@ use diesel::prelude::*;
 
 use super::links;
 use super::schema::terms;
+use super::snapshot::snapshot;
 use super::sql::Sql;
 use crate::model::event::{Event, Links};
 use crate::model::list::{Paging, TermFilter, TermOrder};
@@ -179,22 +180,24 @@ pub fn page(
     filter: &TermFilter,
     paging: Paging,
 ) -> Result<(Vec<Term>, i64), StoreError> {
-    let mut count = Sql::new(db, "select count(*) as n ");
-    conditions(db, &mut count, taxonomy, filter)?;
-    let total = count.number(db)?;
-    if total <= paging.offset() {
-        return Ok((Vec::new(), total));
-    }
-    let mut sql = Sql::new(db, "select t.id as id ");
-    conditions(db, &mut sql, taxonomy, filter)?;
-    order(&mut sql, filter);
-    sql.push(&format!(" limit {} offset {}", paging.per_page, paging.offset()));
-    let ids = sql.load_ids(db)?;
-    let rows: Vec<Row> =
-        terms::table.filter(terms::id.eq_any(ids.clone())).select(Row::as_select()).load(db)?;
-    let mut found: HashMap<i64, Term> =
-        rows.into_iter().map(|row| (row.id, Term::from(row))).collect();
-    Ok((ids.iter().filter_map(|id| found.remove(id)).collect(), total))
+    snapshot(db, |db| {
+        let mut count = Sql::new(db, "select count(*) as n ");
+        conditions(db, &mut count, taxonomy, filter)?;
+        let total = count.number(db)?;
+        if total <= paging.offset() {
+            return Ok((Vec::new(), total));
+        }
+        let mut sql = Sql::new(db, "select t.id as id ");
+        conditions(db, &mut sql, taxonomy, filter)?;
+        order(&mut sql, filter);
+        sql.push(&format!(" limit {} offset {}", paging.per_page, paging.offset()));
+        let ids = sql.load_ids(db)?;
+        let rows: Vec<Row> =
+            terms::table.filter(terms::id.eq_any(ids.clone())).select(Row::as_select()).load(db)?;
+        let mut found: HashMap<i64, Term> =
+            rows.into_iter().map(|row| (row.id, Term::from(row))).collect();
+        Ok((ids.iter().filter_map(|id| found.remove(id)).collect(), total))
+    })
 }
 
 fn conditions(

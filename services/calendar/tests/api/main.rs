@@ -15,6 +15,7 @@ mod parameters;
 mod plans;
 mod roles;
 mod searches;
+mod snapshots;
 mod soak;
 mod support;
 mod terms;

@@ -1,0 +1,158 @@
+//! What an answer shows is one moment, however busy the writers are.
+
+use std::cell::Cell;
+
+use calendar::model::event::Links;
+use calendar::model::list::{EventFilter, EventOrder, Paging, Scope};
+use calendar::model::status::{Stage, Status};
+use calendar::model::window::Window;
+use calendar::store::snapshot::snapshot;
+use calendar::store::sql::{self, Sql};
+use calendar::store::{event_list, events};
+use futures_util::future::{join, join_all};
+use serde_json::json;
+use store::{Db, StoreError};
+
+use crate::support::{App, plant};
+
+/// How often each writer hides and shows everything that is its own.
+const ROUNDS: usize = 12;
+
+/// Hides and shows resources, again and again.
+async fn toggle(app: &App, paths: &[String]) {
+    for _ in 0..ROUNDS {
+        for status in ["private", "publish"] {
+            for path in paths {
+                app.patch(path, &json!({ "status": status })).await.expect(200);
+            }
+        }
+    }
+}
+
+/// Reads a list until the writers are done: all of it fits on one page.
+async fn watch(app: &App, path: &str, over: &Cell<bool>) {
+    while !over.get() {
+        let answer = app.get(path).await.expect(200);
+        let list = answer.json.as_object().unwrap().values().find_map(|value| value.as_array());
+        let rows = list.unwrap();
+        for row in rows {
+            assert_eq!(row["status"], "publish", "{path}: {row}");
+        }
+        assert_eq!(answer.json["total"], rows.len(), "{path}: {}", answer.text);
+    }
+}
+
+#[actix_web::test]
+async fn nobody_meets_what_is_private() {
+    let app = App::new().await;
+    let mut own: [Vec<String>; 2] = Default::default();
+    let mut ids = Vec::new();
+    let hall = app.make("/venues", json!({"venue": "Hall", "geo_lat": 1, "geo_lng": 2})).await;
+    for number in 0..6 {
+        let paths = &mut own[number % 2];
+        let title = format!("evening {number}");
+        let id = app.event(json!({"title": title, "tags": ["live"], "venue": hall})).await;
+        ids.push(id.to_string());
+        paths.push(format!("/events/{id}"));
+        let venue = app.make("/venues", json!({ "venue": title })).await;
+        paths.push(format!("/venues/{venue}"));
+        let organizer = app.make("/organizers", json!({ "organizer": title })).await;
+        paths.push(format!("/organizers/{organizer}"));
+    }
+    let shapes = [
+        "/events?per_page=50".to_owned(),
+        "/events?per_page=50&search=evening".to_owned(),
+        "/events?per_page=50&search=evening+even".to_owned(),
+        "/events?per_page=50&orderby=title".to_owned(),
+        "/events?per_page=50&overlaps=true".to_owned(),
+        "/events?per_page=50&tags=live".to_owned(),
+        "/events?per_page=50&tags=live&featured=false".to_owned(),
+        "/events?per_page=50&geoloc=true".to_owned(),
+        format!("/events?per_page=50&include={}", ids.join(",")),
+        "/venues?per_page=50".to_owned(),
+        "/organizers?per_page=50&search=evening".to_owned(),
+    ];
+    let over = Cell::new(false);
+    let writers = async {
+        join_all(own.iter().map(|paths| toggle(&app, paths))).await;
+        over.set(true);
+    };
+    let readers = join_all(shapes.iter().map(|path| watch(&app, path, &over)));
+    join(writers, readers).await;
+}
+
+#[actix_web::test]
+async fn pages_of_one_moment_hold_as_many_events_as_their_totals_say() {
+    let app = App::new().await;
+    let pools = &app.state.pools;
+    let author = app.user("author");
+    let plant_all = |db: &mut Db| -> Result<Vec<i64>, StoreError> {
+        let hours = (0..10).map(|hour| 1_810_000_000 + hour * 3600);
+        hours
+            .map(|at| Ok(plant(db, author, (at, at + 60), &Links::default(), |_| {})?.id))
+            .collect()
+    };
+    let ids = pools.write_blocking(plant_all).unwrap();
+    let turn = |db: &mut Db, id: i64, stage: Stage| -> Result<(), StoreError> {
+        sql::one_writer(db)?;
+        let Some(old) = events::find(db, id)? else { return Ok(()) };
+        let mut new = old.clone();
+        new.set_status(Status::of(stage));
+        let links = Links::default();
+        events::update(db, (&old, &links), (&new, &links))
+    };
+    let window = Window { start_min: Some(0), end_max: Some(i64::MAX / 2), ..Window::default() };
+    let plain = EventFilter::plain(Scope::public(), window);
+    let titled = EventFilter { order: EventOrder::Title, ..plain.clone() };
+    let read_all = |db: &mut Db, filter: &EventFilter| -> Result<(i64, Vec<i64>), StoreError> {
+        let (mut all, mut totals) = (Vec::new(), Vec::new());
+        for page in 1..=5 {
+            let (ids, total) = event_list::page(db, filter, Paging { page, per_page: 2 })?;
+            all.extend(ids);
+            totals.push(total);
+        }
+        totals.dedup();
+        assert_eq!(totals.len(), 1, "{totals:?}");
+        Ok((totals[0], all))
+    };
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for stage in [Stage::Private, Stage::Publish].into_iter().cycle().take(20) {
+                for id in &ids {
+                    pools.write_blocking(|db| turn(db, *id, stage)).unwrap();
+                }
+            }
+        });
+        while !writer.is_finished() {
+            for filter in [&plain, &titled] {
+                let seen = pools.read_blocking(|db| snapshot(db, |db| read_all(db, filter)));
+                let (total, mut all) = seen.unwrap();
+                all.dedup();
+                assert_eq!(usize::try_from(total).unwrap(), all.len());
+            }
+        }
+    });
+}
+
+#[actix_web::test]
+async fn failing_read_leaves_no_moment_behind() {
+    let app = App::new().await;
+    let pools = &app.state.pools;
+    // More often than the pool has connections.
+    for _ in 0..10 {
+        let failed = pools.read_blocking(|db| {
+            snapshot(db, |db| {
+                Sql::new(db, "select count(*) as n from events").number(db)?;
+                Sql::new(db, "select n from nothing").number(db)
+            })
+        });
+        assert!(failed.is_err());
+        app.get("/events?page=9").await.expect(404);
+        app.get("/venues?page=9").await.expect(404);
+    }
+    for total in 1..=10 {
+        app.event(json!({})).await;
+        assert_eq!(app.rows("events"), total);
+        assert_eq!(app.get("/events?orderby=title").await.expect(200).json["total"], total);
+    }
+}
