@@ -223,6 +223,7 @@ pub fn walk(
         }
         batch.push(k, text);
     }
+    progress.tell(done, tally.counts.accepted, tally.counts.skipped);
     progress.end();
     Ok(())
 }

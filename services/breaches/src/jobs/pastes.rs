@@ -149,7 +149,7 @@ fn run(context: &Context, wish: &Wish, running: &Running) -> Result<Outcome, Job
     commit(context, running.id, &mut db, &mut excluded, &mut batch)?;
     reading.end();
     if invalid > 0 {
-        log::warn!("{invalid} addresses of pastes are not valid and were left out");
+        log::warn!("texts in pastes that are no valid addresses, left out: {invalid}");
     }
     finish(context, running.id, tally)
 }
