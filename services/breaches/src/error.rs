@@ -116,11 +116,13 @@ impl Error {
         }
     }
 
-    fn message(&self) -> String {
-        match self {
+    /// The body of the answer; [`Error::NotFound`] is sent without it.
+    pub fn body(&self) -> ErrorBody {
+        let message = match self {
             Self::Internal(_) => "The service failed.".to_owned(),
             other => other.to_string(),
-        }
+        };
+        ErrorBody { status_code: self.status().as_u16(), message }
     }
 }
 
@@ -146,8 +148,7 @@ impl ResponseError for Error {
             }
             _ => {}
         }
-        let status_code = self.status().as_u16();
-        response.json(ErrorBody { status_code, message: self.message() })
+        response.json(self.body())
     }
 }
 

@@ -8,6 +8,7 @@
 pub mod caller;
 pub mod commands;
 pub mod config;
+pub mod contract;
 pub mod error;
 pub mod handlers;
 pub mod jobs;

@@ -7,8 +7,10 @@ pub enum Access {
     Keyless,
     /// Holders of a key.
     Keyed,
-    /// No operation of the API: documentation, unknown paths.
-    Other,
+    /// The documentation, which is no operation of the API.
+    Documentation,
+    /// Nobody: nothing is served there.
+    Unknown,
 }
 
 /// An operation's path behind the base: its literal, whether a parameter follows, who may call.
@@ -34,7 +36,13 @@ struct Found<'p> {
     access: Access,
 }
 
+/// Words of paths beside the names of operations; the empty one stands between two slashes.
+const WORDS: [&str; 7] = ["", "api", "v3", "range", "status", "docs", "openapi.json"];
+
 /// Finds the operation of a path, without a check of what its parameter says.
+///
+/// Literals are compared as they are sent: a percent-encoded letter in one makes another path. One
+/// slash may follow where no parameter is expected.
 fn find(path: &str) -> Option<Found<'_>> {
     let mut parts = path.strip_prefix('/')?.split('/');
     let base = ["api", "v3"];
@@ -64,9 +72,22 @@ fn find(path: &str) -> Option<Found<'_>> {
     }
 }
 
-/// Who may call the operation at a path.
+/// The path of the documentation, without the slash that may follow that of the document.
+fn documentation(path: &str) -> Option<&str> {
+    match path {
+        "/openapi.json" | "/openapi.json/" => Some("/openapi.json"),
+        "/docs" => Some(path),
+        _ => path.starts_with("/docs/").then_some(path),
+    }
+}
+
+/// Who may call what is at a path.
 pub fn access(path: &str) -> Access {
-    find(path).map_or(Access::Other, |found| found.access)
+    match find(path) {
+        Some(found) => found.access,
+        None if documentation(path).is_some() => Access::Documentation,
+        None => Access::Unknown,
+    }
 }
 
 /// The path that routes know, where it differs.
@@ -74,18 +95,19 @@ pub fn access(path: &str) -> Access {
 /// Literals get their documented case, parameters keep their bytes. An empty parameter becomes a
 /// blank, which every operation refuses by its own rule; a router has no empty parameters.
 pub fn canonical(path: &str) -> Option<String> {
-    let Some(Found { literal, parameter, .. }) = find(path) else {
-        return web::Shell::trim_trailing_slash(path);
-    };
-    let wanted = match parameter {
-        Some("") => format!("/api/v3/{literal}/%20"),
-        Some(parameter) => format!("/api/v3/{literal}/{parameter}"),
-        None => format!("/api/v3/{literal}"),
+    let wanted = match find(path) {
+        Some(Found { literal, parameter: Some(""), .. }) => format!("/api/v3/{literal}/%20"),
+        Some(Found { literal, parameter: Some(parameter), .. }) => {
+            format!("/api/v3/{literal}/{parameter}")
+        }
+        Some(Found { literal, parameter: None, .. }) => format!("/api/v3/{literal}"),
+        None => documentation(path)?.to_owned(),
     };
     (wanted != path).then_some(wanted)
 }
 
-/// A path as the access log may show it: without addresses and hash prefixes.
+/// A path as the access log may show it: without addresses and hash prefixes. Of an unknown path
+/// only the words that the API knows are shown.
 pub fn loggable(path: &str) -> String {
     match find(path) {
         Some(Found { literal: "breachedaccount/range", .. }) => {
@@ -100,8 +122,14 @@ pub fn loggable(path: &str) -> String {
             format!("/api/v3/{literal}/{}", without_address(parameter))
         }
         Some(Found { literal, parameter: None, .. }) => format!("/api/v3/{literal}"),
-        None => path.split('/').map(without_address).collect::<Vec<_>>().join("/"),
+        None => path.split('/').map(known_word).collect::<Vec<_>>().join("/"),
     }
+}
+
+/// A segment of an unknown path, if it is a word of the API.
+fn known_word(segment: &str) -> &'static str {
+    let mut words = WORDS.into_iter().chain(OPERATIONS.map(|(literal, ..)| literal));
+    words.find(|word| word.eq_ignore_ascii_case(segment)).unwrap_or("{hidden}")
 }
 
 /// A client may put an address anywhere; whatever could be one is not shown.
@@ -111,6 +139,8 @@ fn without_address(segment: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -123,11 +153,11 @@ mod tests {
             ("/api/v3/breachedaccount/", "/api/v3/breachedAccount/%20"),
             ("/api/v3/Breaches/", "/api/v3/breaches"),
             ("/api/v3/SUBSCRIPTION/Status/", "/api/v3/subscription/status"),
+            ("/openapi.json/", "/openapi.json"),
         ] {
             assert_eq!(canonical(path).as_deref(), Some(expected), "{path}");
         }
-        for path in ["/api/v3/breaches", "/docs/", "/api/v3/breachedaccount", "/api/v3/breach/a/b"]
-        {
+        for path in ["/api/v3/breaches", "/docs/", "/docs", "/api/v3/breachedaccount", "/x/"] {
             assert_eq!(canonical(path), None, "{path}");
         }
     }
@@ -136,7 +166,34 @@ mod tests {
     fn access_follows_the_operation() {
         assert_eq!(access("/API/V3/breaches"), Access::Keyless);
         assert_eq!(access("/api/v3/breachedaccount/range/x"), Access::Keyed);
-        assert_eq!(access("/openapi.json"), Access::Other);
+        for path in ["/openapi.json", "/docs", "/docs/", "/docs/swagger-ui.css"] {
+            assert_eq!(access(path), Access::Documentation, "{path}");
+        }
+    }
+
+    #[test]
+    fn neither_slashes_behind_parameters_nor_encoded_words_nor_empty_segments_are_known() {
+        for path in [
+            "/api/v3/breachedaccount/range/ABCDEF/",
+            "/api/v3/%62reachedaccount/range/ABCDEF",
+            "/api/v3/breachedaccount/%72ange/ABCDEF",
+            "/api/v3/breachedaccount%2Frange/ABCDEF",
+            "//api/v3/breachedaccount/range/ABCDEF",
+            "/api//v3/breachedaccount/range/ABCDEF",
+            "/api/v3/breachedAccount/x@T/",
+            "/api/v3/breachedAccount//",
+            "/api/v3/breach/Acmegram/",
+            "/api/v3/breach/a/b",
+            "/api/v3/%62reaches",
+            "/api/v3/breaches//",
+            "/api/v3/breaches/x",
+            "/%6fpenapi.json",
+            "/openapi.json//",
+            "/",
+            "*",
+        ] {
+            assert_eq!((access(path), canonical(path)), (Access::Unknown, None), "{path}");
+        }
     }
 
     #[test]
@@ -150,10 +207,45 @@ mod tests {
             "/api/v3/breachedaccount/range/{prefix}"
         );
         assert_eq!(loggable("/api/v3/breach/a%40b"), "/api/v3/breach/{hidden}");
-        assert_eq!(loggable("/x/a@b.example/y"), "/x/{hidden}/y");
+        for (path, shown) in [
+            ("/x/a@b.example/y", "/{hidden}/{hidden}/{hidden}"),
+            ("/API/v3/breachedaccount/Range/abcdef/", "/api/v3/breachedAccount/range/{hidden}/"),
+            ("/api/v3/%62reachedaccount/range/abcdef", "/api/v3/{hidden}/range/{hidden}"),
+            ("//api/v3/breachedaccount/abcdef", "//api/v3/breachedAccount/{hidden}"),
+            ("/openapi.json", "/openapi.json"),
+            ("/docs/", "/docs/"),
+        ] {
+            assert_eq!(loggable(path), shown);
+        }
         assert_eq!(
             loggable("/api/v3/breacheddomain/b.example"),
             "/api/v3/breachedDomain/b.example"
         );
+    }
+
+    /// Segments that occur in requests for ranges, in any order; also doubled and encoded.
+    fn segment() -> impl Strategy<Value = String> {
+        prop_oneof![
+            Just("range".to_owned()),
+            "(?i)range|api|v3|breach|breaches|breached(account|domain)",
+            "[0-9a-fA-F]{6,40}",
+            "%[0-9A-F]{2}[0-9a-f]{6}",
+            "[ -.0-~]{0,8}",
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn no_path_of_a_range_request_shows_its_prefix(
+            lead in prop_oneof![Just("/api/v3/breachedaccount"), Just("/api/v3"), Just("")],
+            before in proptest::collection::vec(segment(), 0..3),
+            prefix in "[0-9a-fA-F]{6,40}",
+            after in proptest::collection::vec(segment(), 0..3),
+        ) {
+            let segments = [before, vec!["range".to_owned(), prefix], after].concat();
+            let shown = loggable(&format!("{lead}/{}", segments.join("/")));
+            let longest = shown.split(|c: char| !c.is_ascii_hexdigit()).map(str::len).max();
+            prop_assert!(longest < Some(6), "{shown}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::handlers::{account, catalogue, domain, paste, range, stealer_log, subscription};
+use crate::wire::ErrorBody;
 
 /// Registers the paths; those that are asked for most come first, since a router tries them in turn.
 pub fn register(config: &mut ServiceConfig<'_>) {
@@ -40,7 +41,8 @@ pub fn document() -> utoipa::openapi::OpenApi {
             (name = "Catalogue", description = "Breaches and data classes; no key needed"),
             (name = "Stealer logs", description = "Websites at which addresses were captured"),
             (name = "Subscription", description = "What the key's subscription covers")
-        )
+        ),
+        components(schemas(ErrorBody))
     )]
     struct Document;
 

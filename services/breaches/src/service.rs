@@ -12,6 +12,7 @@ use actix_web::{HttpRequest, ResponseError, web::Data};
 use futures_util::future::LocalBoxFuture;
 use web::{CorsRule, ErrorFormat, Next, Origin, ServiceInfo, Shell, TlsMode};
 
+use crate::contract;
 use crate::error::{Bodies, Error};
 use crate::paths::{self, Access};
 use crate::routes;
@@ -50,7 +51,8 @@ impl Breaches {
         Self { state }
     }
 
-    /// Steps 2 and 3 of the order of checks, and the preflight of keyed operations.
+    /// Steps 2 to 4 of the order of checks, and the preflight of keyed operations. A path that the
+    /// table of paths does not have never comes to the router, which would decode and serve some.
     fn refusal(&self, request: &ServiceRequest, access: Access) -> Option<Error> {
         let preflight = is_preflight(request);
         let agent = request.headers().get(header::USER_AGENT);
@@ -59,10 +61,14 @@ impl Breaches {
         if self.state.blocks().hit(web::client_ip(request.request()), text.as_deref(), now) {
             return Some(Error::Blocked);
         }
-        if preflight {
-            return (access == Access::Keyed).then_some(Error::CrossOrigin);
+        if !preflight && text.is_none_or(|text| text.trim().is_empty()) {
+            return Some(Error::UserAgent);
         }
-        text.is_none_or(|text| text.trim().is_empty()).then_some(Error::UserAgent)
+        match access {
+            Access::Keyed if preflight => Some(Error::CrossOrigin),
+            Access::Unknown => Some(Error::NotFound),
+            _ => None,
+        }
     }
 }
 
@@ -76,6 +82,10 @@ impl web::Service for Breaches {
 
     fn document() -> utoipa::openapi::OpenApi {
         routes::document()
+    }
+
+    fn amend(document: &mut utoipa::openapi::OpenApi) {
+        contract::complete(document);
     }
 
     fn routes(config: &mut utoipa_actix_web::service_config::ServiceConfig<'_>) {
@@ -163,7 +173,7 @@ fn decorate(request: &HttpRequest, access: Access, data: bool, headers: &mut Hea
         let private = HeaderValue::from_static("private, no-store");
         headers.insert(header::CACHE_CONTROL, private);
     }
-    if data && access != Access::Other {
+    if data && matches!(access, Access::Keyless | Access::Keyed) {
         let link = format!("<{}>; rel=\"license\"", web::base_url(request));
         if let Ok(link) = HeaderValue::from_str(&link) {
             headers.insert(HeaderName::from_static("link"), link);

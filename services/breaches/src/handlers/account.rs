@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::model::Breach;
 use crate::model::plan::Operation;
 use crate::state::State;
-use crate::wire::{AccountBreach, ErrorBody};
+use crate::wire::AccountBreach;
 
 /// Which breaches of an account are wanted, and how.
 struct Wanted {
@@ -53,12 +53,7 @@ impl Wanted {
     ),
     responses(
         (status = 200, description = "The breaches, by title", body = [AccountBreach], example = json!([{"Name": "Acmegram"}])),
-        (status = 400, description = "The address or a query value breaks a rule", body = ErrorBody, example = json!({"statusCode": 400, "message": "The email address is not in an acceptable format."})),
-        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody, example = json!({"statusCode": 401, "message": "Access denied due to missing breach-api-key."})),
-        (status = 403, description = "No user agent, or the subscription does not cover the request", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied, the subscription does not include this resource."})),
         (status = 404, description = "The address is in no breach; the body is empty"),
-        (status = 429, description = "The rate limit is exceeded; `retry-after` has the seconds", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
     )
 )]
 #[get("/api/v3/breachedAccount/{email}")]

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::model::instant;
 use crate::snapshot::Snapshot;
 use crate::state::State;
-use crate::wire::{Breach, ErrorBody};
+use crate::wire::Breach;
 
 /// All breaches
 ///
@@ -25,10 +25,7 @@ use crate::wire::{Breach, ErrorBody};
     responses(
         (status = 200, description = "The breaches; may be empty", body = [Breach]),
         (status = 304, description = "Not changed since the answer that the client has"),
-        (status = 400, description = "A query value breaks a rule", body = ErrorBody, example = json!({"statusCode": 400, "message": "The value of IsSpamList must be true or false."})),
-        (status = 403, description = "No user agent", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied due to missing user-agent."})),
-        (status = 429, description = "The operator's limit per client address is exceeded", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
+        (status = 429, description = "The operator's limit per client address is exceeded"),
     )
 )]
 #[get("/api/v3/breaches")]
@@ -63,10 +60,8 @@ fn spam_list(query: &Query) -> Result<Option<bool>, Error> {
     responses(
         (status = 200, description = "The breach", body = Breach),
         (status = 304, description = "Not changed since the answer that the client has"),
-        (status = 403, description = "No user agent", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied due to missing user-agent."})),
         (status = 404, description = "No listed breach has this name; the body is empty"),
-        (status = 429, description = "The operator's limit per client address is exceeded", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
+        (status = 429, description = "The operator's limit per client address is exceeded"),
     )
 )]
 #[get("/api/v3/breach/{name}")]
@@ -88,10 +83,8 @@ pub async fn breach(request: HttpRequest, state: Data<State>) -> Result<HttpResp
     responses(
         (status = 200, description = "The breach", body = Breach),
         (status = 304, description = "Not changed since the answer that the client has"),
-        (status = 403, description = "No user agent", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied due to missing user-agent."})),
         (status = 404, description = "The catalogue is empty; the body is empty"),
-        (status = 429, description = "The operator's limit per client address is exceeded", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
+        (status = 429, description = "The operator's limit per client address is exceeded"),
     )
 )]
 #[get("/api/v3/latestBreach")]
@@ -115,9 +108,7 @@ pub async fn latest_breach(
     responses(
         (status = 200, description = "The classes", body = [String], example = json!(["Email addresses", "Passwords"])),
         (status = 304, description = "Not changed since the answer that the client has"),
-        (status = 403, description = "No user agent", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied due to missing user-agent."})),
-        (status = 429, description = "The operator's limit per client address is exceeded", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
+        (status = 429, description = "The operator's limit per client address is exceeded"),
     )
 )]
 #[get("/api/v3/dataClasses")]

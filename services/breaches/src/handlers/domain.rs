@@ -16,7 +16,7 @@ use crate::model::{Breach, OptOut, instant};
 use crate::state::{State, View};
 use crate::store::account::{self, AccountRow};
 use crate::store::domain_control::{self, Control};
-use crate::wire::{ErrorBody, Map, SubscribedDomain};
+use crate::wire::{Map, SubscribedDomain};
 
 /// Tells that only breaches that need no subscription are in the answer.
 const LIMITED: (&str, &str) = ("x-domain-search-limited", "subscription-free");
@@ -50,12 +50,8 @@ struct Found {
         (status = 200, description = "Names of breaches by alias", body = Map,
             headers(("x-domain-search-limited" = String, description = "`subscription-free` when the domain is over the plan")),
             example = json!({"account-exists": ["Acmegram"]})),
-        (status = 400, description = "The domain breaks a rule", body = ErrorBody, example = json!({"statusCode": 400, "message": "The domain name is not valid."})),
-        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody, example = json!({"statusCode": 401, "message": "Access denied due to missing breach-api-key."})),
-        (status = 403, description = "The domain is not verified or too large, or the subscription does not cover the request", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied, the domain has not been verified by this subscription."})),
         (status = 404, description = "No address of the domain is in a breach; the body is empty"),
-        (status = 429, description = "The domain was searched too often; `retry-after` has the seconds", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
+        (status = 429, description = "The domain was searched too often"),
     )
 )]
 #[get("/api/v3/breachedDomain/{domain}")]
@@ -178,10 +174,6 @@ async fn note_counts(state: &State, found: &Found) {
     security(("key" = [])),
     responses(
         (status = 200, description = "The domains, by name; may be empty", body = [SubscribedDomain]),
-        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody, example = json!({"statusCode": 401, "message": "Access denied due to missing breach-api-key."})),
-        (status = 403, description = "No user agent, or the subscription does not cover the request", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied, the subscription does not include this resource."})),
-        (status = 429, description = "The rate limit is exceeded; `retry-after` has the seconds", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
     )
 )]
 #[get("/api/v3/subscribedDomains")]

@@ -10,7 +10,7 @@ use crate::model::paste as rules;
 use crate::model::plan::Operation;
 use crate::state::State;
 use crate::store::paste;
-use crate::wire::{ErrorBody, Paste};
+use crate::wire::Paste;
 
 /// Pastes of an address
 ///
@@ -24,12 +24,7 @@ use crate::wire::{ErrorBody, Paste};
     params(("email" = String, Path, description = "Address; trimmed, any letter case", example = "account-exists@breach-integration-tests.example")),
     responses(
         (status = 200, description = "The pastes", body = [Paste]),
-        (status = 400, description = "The address breaks a rule", body = ErrorBody, example = json!({"statusCode": 400, "message": "The email address is not in an acceptable format."})),
-        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody, example = json!({"statusCode": 401, "message": "Access denied due to missing breach-api-key."})),
-        (status = 403, description = "No user agent, or the subscription does not cover the request", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied, the subscription does not include this resource."})),
         (status = 404, description = "The address is in no paste; the body is empty"),
-        (status = 429, description = "The rate limit is exceeded; `retry-after` has the seconds", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
     )
 )]
 #[get("/api/v3/pasteAccount/{email}")]

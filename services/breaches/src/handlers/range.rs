@@ -2,7 +2,6 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
-use domain::DomainName;
 use store::Db;
 
 use super::input::Segment;
@@ -13,7 +12,7 @@ use crate::model::plan::Operation;
 use crate::model::{AccountKey, Breach, EmailPrefix, address_text};
 use crate::state::{State, View};
 use crate::store::account::{self, RangeRow};
-use crate::wire::{ErrorBody, HashSuffix, RangeEntry};
+use crate::wire::{HashSuffix, RangeEntry};
 
 /// Bytes of an entry with two or three breaches.
 const USUAL_ENTRY: usize = 96;
@@ -32,11 +31,6 @@ const USUAL_ENTRY: usize = 96;
     params(("prefix" = String, Path, description = "The first 6 hexadecimal characters of the SHA-1 of the address, any case", pattern = "^[0-9A-Fa-f]{6}$", example = "567159")),
     responses(
         (status = 200, description = "The addresses with this prefix, by suffix; may be empty", body = [RangeEntry]),
-        (status = 400, description = "The prefix breaks a rule", body = ErrorBody, example = json!({"statusCode": 400, "message": "The hash prefix must be exactly 6 hexadecimal characters."})),
-        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody, example = json!({"statusCode": 401, "message": "Access denied due to missing breach-api-key."})),
-        (status = 403, description = "No user agent, or the subscription does not cover the request", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied, the subscription does not include this resource."})),
-        (status = 429, description = "The rate limit is exceeded; `retry-after` has the seconds", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
     )
 )]
 #[get("/api/v3/breachedaccount/range/{prefix}")]

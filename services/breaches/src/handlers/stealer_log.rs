@@ -12,7 +12,7 @@ use crate::model::plan::Operation;
 use crate::model::{AccountKey, Breach, OptOut, address_text};
 use crate::state::{State, View};
 use crate::store::stealer_log::{self, Pair};
-use crate::wire::{ErrorBody, Map};
+use crate::wire::Map;
 
 /// Websites of a captured address
 ///
@@ -26,12 +26,7 @@ use crate::wire::{ErrorBody, Map};
     params(("email" = String, Path, description = "Address; trimmed, any letter case", example = "stealer-log@breach-integration-tests.example")),
     responses(
         (status = 200, description = "The domains of the websites, alphabetical", body = [String], example = json!(["shop.breach-integration-tests.example"])),
-        (status = 400, description = "The address breaks a rule", body = ErrorBody, example = json!({"statusCode": 400, "message": "The email address is not in an acceptable format."})),
-        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody, example = json!({"statusCode": 401, "message": "Access denied due to missing breach-api-key."})),
-        (status = 403, description = "The domain is not verified, or the subscription does not cover the request", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied, the domain has not been verified by this subscription."})),
         (status = 404, description = "No entry; the body is empty"),
-        (status = 429, description = "The rate limit is exceeded; `retry-after` has the seconds", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
     )
 )]
 #[get("/api/v3/stealerLogsByEmail/{email}")]
@@ -65,12 +60,8 @@ pub async fn by_email(request: HttpRequest, state: Data<State>) -> Result<HttpRe
     params(("domain" = String, Path, description = "Verified domain of the website", example = "shop.breach-integration-tests.example")),
     responses(
         (status = 200, description = "The addresses, alphabetical", body = [String], example = json!(["stealer-log@breach-integration-tests.example"])),
-        (status = 400, description = "The domain breaks a rule", body = ErrorBody, example = json!({"statusCode": 400, "message": "The domain name is not valid."})),
-        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody, example = json!({"statusCode": 401, "message": "Access denied due to missing breach-api-key."})),
-        (status = 403, description = "The domain is not verified, or the subscription does not cover the request", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied, the domain has not been verified by this subscription."})),
         (status = 404, description = "No entry; the body is empty"),
-        (status = 429, description = "The limit of domain-based stealer-log operations is exceeded", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
+        (status = 429, description = "The limit of domain-based stealer-log operations is exceeded"),
     )
 )]
 #[get("/api/v3/stealerLogsByWebsiteDomain/{domain}")]
@@ -104,12 +95,8 @@ pub async fn by_website_domain(
     params(("domain" = String, Path, description = "Verified domain of the addresses", example = "breach-integration-tests.example")),
     responses(
         (status = 200, description = "Domains of websites by alias, both alphabetical", body = Map, example = json!({"stealer-log": ["shop.breach-integration-tests.example"]})),
-        (status = 400, description = "The domain breaks a rule", body = ErrorBody, example = json!({"statusCode": 400, "message": "The domain name is not valid."})),
-        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody, example = json!({"statusCode": 401, "message": "Access denied due to missing breach-api-key."})),
-        (status = 403, description = "The domain is not verified, or the subscription does not cover the request", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied, the domain has not been verified by this subscription."})),
         (status = 404, description = "No entry; the body is empty"),
-        (status = 429, description = "The limit of domain-based stealer-log operations is exceeded", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
+        (status = 429, description = "The limit of domain-based stealer-log operations is exceeded"),
     )
 )]
 #[get("/api/v3/stealerLogsByEmailDomain/{domain}")]

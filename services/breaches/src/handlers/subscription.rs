@@ -7,7 +7,7 @@ use crate::caller::Asked;
 use crate::error::Error;
 use crate::model::plan::Operation;
 use crate::state::State;
-use crate::wire::{ErrorBody, SubscriptionStatus};
+use crate::wire::SubscriptionStatus;
 
 /// State of the subscription
 ///
@@ -19,10 +19,6 @@ use crate::wire::{ErrorBody, SubscriptionStatus};
     security(("key" = [])),
     responses(
         (status = 200, description = "The subscription", body = SubscriptionStatus),
-        (status = 401, description = "The key is missing, malformed or invalid", body = ErrorBody, example = json!({"statusCode": 401, "message": "Access denied due to missing breach-api-key."})),
-        (status = 403, description = "No user agent, or no subscription", body = ErrorBody, example = json!({"statusCode": 403, "message": "Access denied, the subscription does not include this resource."})),
-        (status = 429, description = "The rate limit is exceeded; `retry-after` has the seconds", body = ErrorBody, example = json!({"statusCode": 429, "message": "Rate limit is exceeded. Try again in 6 seconds."})),
-        (status = 503, description = "The service is unavailable, or blocks the client", body = ErrorBody, example = json!({"statusCode": 503, "message": "The service is temporarily unavailable."})),
     )
 )]
 #[get("/api/v3/subscription/status")]

@@ -1,6 +1,10 @@
 //! The OpenAPI document.
 
 use breaches::Breaches;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::app::{App, TEST, ZERO};
 
 const OPERATIONS: [&str; 13] = [
     "breachedAccount",
@@ -26,39 +30,189 @@ fn the_document_in_the_tree_is_what_the_code_says() {
     ));
 }
 
+/// Every failure that an operation of the API can answer with.
+const FAILURES: [(u16, &str); 21] = [
+    (400, "The email address is not in an acceptable format."),
+    (400, "The hash prefix must be exactly 6 hexadecimal characters."),
+    (400, "The value of truncateResponse must be true or false."),
+    (400, "The value of IncludeUnverified must be true or false."),
+    (400, "The value of IsSpamList must be true or false."),
+    (400, "The domain name is not valid."),
+    (400, "The request could not be read."),
+    (401, "Access denied due to missing breach-api-key."),
+    (401, "Access denied due to improperly formed breach-api-key."),
+    (401, "Access denied due to invalid breach-api-key."),
+    (403, "Access denied due to missing user-agent."),
+    (403, "Access denied, the subscription does not include this resource."),
+    (403, "Access denied, the subscription ended on 2027-03-01."),
+    (403, "Access denied, the domain has not been verified by this subscription."),
+    (403, "Access denied, the domain has 26 breached addresses and the subscription covers 25."),
+    (403, "Access denied, the subscription allows 1 breached domains and 2 are in use."),
+    (405, "Method not allowed."),
+    (429, "Rate limit is exceeded. Try again in 6 seconds."),
+    (500, "The service failed."),
+    (503, "The service is temporarily unavailable."),
+    (503, "Request blocked."),
+];
+
+/// Failures of all operations, by the names of their examples.
+const ALL: [&str; 5] = ["blocked", "internal", "methodNotAllowed", "rateLimit", "userAgentMissing"];
+/// Failures of all operations with a key.
+const KEYED: [&str; 5] = ["keyInvalid", "keyMalformed", "keyMissing", "notInPlan", "unavailable"];
+
+/// Failures of single operations.
+fn own_failures(id: &str) -> &'static [&'static str] {
+    match id {
+        "breachedAccount" => {
+            &["email", "includeUnverified", "subscriptionEnded", "truncateResponse", "unreadable"]
+        }
+        "breachedAccountRange" => &["prefix", "subscriptionEnded"],
+        "breachedDomain" => &[
+            "domain",
+            "domainNotVerified",
+            "domainTooLarge",
+            "subscriptionEnded",
+            "tooManyDomains",
+        ],
+        "breaches" => &["isSpamList", "unreadable"],
+        "stealerLogsByEmail" => &["domainNotVerified", "email", "subscriptionEnded"],
+        "stealerLogsByWebsiteDomain" | "stealerLogsByEmailDomain" => {
+            &["domain", "domainNotVerified", "subscriptionEnded"]
+        }
+        "pasteAccount" => &["email", "subscriptionEnded"],
+        "subscribedDomains" => &["subscriptionEnded"],
+        _ => &[],
+    }
+}
+
+fn document() -> Value {
+    serde_json::from_str(&web::openapi::<Breaches>()).unwrap()
+}
+
+fn operations(document: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let items = document["paths"].as_object().unwrap().values();
+    let operations = items.flat_map(|item| item.as_object().unwrap().values());
+    operations.map(|operation| (operation["operationId"].as_str().unwrap(), operation))
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().into_iter().flat_map(|members| members.keys().map(String::as_str)).collect()
+}
+
+/// What a reference among the components points at.
+fn referred<'d>(document: &'d Value, reference: &Value) -> &'d Value {
+    let path = reference["$ref"].as_str().unwrap().strip_prefix('#').unwrap();
+    document.pointer(path).unwrap_or_else(|| panic!("{path} is not in the document"))
+}
+
 #[test]
 fn every_operation_is_documented_with_its_answers() {
-    let document: serde_json::Value = serde_json::from_str(&web::openapi::<Breaches>()).unwrap();
-    let mut found: Vec<String> = Vec::new();
-    for item in document["paths"].as_object().unwrap().values() {
-        for operation in item.as_object().unwrap().values() {
-            assert!(operation["responses"]["200"].is_object());
-            assert!(operation["responses"]["403"].is_object());
-            assert!(operation["summary"].is_string());
-            for (status, response) in operation["responses"].as_object().unwrap() {
-                let body = &response["content"]["application/json"];
-                if status != "200" && body.is_object() {
-                    assert_eq!(body["example"]["statusCode"].to_string(), *status, "{operation}");
-                }
-            }
-            let is_keyed = operation["security"].is_array();
-            for status in ["429", "503"].iter().chain(is_keyed.then_some(&"401")) {
-                assert!(operation["responses"][status].is_object(), "{status} in {operation}");
-            }
-            found.push(operation["operationId"].as_str().unwrap().to_owned());
+    let document = document();
+    let mut found: Vec<&str> = Vec::new();
+    for (id, operation) in operations(&document) {
+        assert!(operation["summary"].is_string(), "{id}");
+        let mut statuses = vec!["200", "403", "405", "429", "500", "503"];
+        if operation["security"].is_array() {
+            statuses.push("401");
         }
+        for status in statuses {
+            assert!(operation["responses"][status].is_object(), "{status} of {id}");
+        }
+        found.push(id);
     }
-    found.sort();
-    let mut expected = OPERATIONS.map(str::to_owned).to_vec();
-    expected.sort();
+    found.sort_unstable();
+    let mut expected = OPERATIONS;
+    expected.sort_unstable();
     assert_eq!(found, expected);
 }
 
 #[test]
+fn every_failure_of_an_operation_has_an_example_with_its_message() {
+    let document = document();
+    for (id, operation) in operations(&document) {
+        let mut found = Vec::new();
+        for (status, response) in operation["responses"].as_object().unwrap() {
+            let media = &response["content"]["application/json"];
+            if matches!(status.as_str(), "200" | "304" | "404") {
+                assert!(status == "200" || media.is_null(), "{status} of {id}");
+                continue;
+            }
+            assert_eq!(media["schema"]["$ref"], "#/components/schemas/ErrorBody", "{id}");
+            assert!(!keys(&media["examples"]).is_empty(), "{status} of {id}");
+            for (name, example) in media["examples"].as_object().unwrap() {
+                let value = &referred(&document, example)["value"];
+                assert_eq!(value["statusCode"].to_string(), *status, "{name} of {id}");
+                found.push(name.as_str());
+            }
+        }
+        let keyed = if operation["security"].is_array() { &KEYED[..] } else { &[] };
+        let mut expected = [&ALL[..], keyed, own_failures(id)].concat();
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{id}");
+    }
+}
+
+#[test]
+fn the_examples_are_the_messages_of_the_error_table() {
+    let document = document();
+    let examples = document["components"]["examples"].as_object().unwrap().values();
+    let mut found: Vec<_> = examples.map(|example| example["value"].to_string()).collect();
+    let body = |(status, message)| json!({"statusCode": status, "message": message}).to_string();
+    let mut expected = FAILURES.map(body);
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+/// A path of the document with targets that a test key finds.
+fn filled(path: &str) -> String {
+    let alias = if path.contains("stealer") { "stealer-log" } else { "account-exists" };
+    let host = if path.contains("Website") { format!("shop.{TEST}") } else { TEST.to_owned() };
+    let path = path.replace("{email}", &format!("{alias}@{TEST}")).replace("{domain}", &host);
+    path.replace("{prefix}", "abcdef").replace("{name}", "Acmegram")
+}
+
+#[actix_web::test]
+async fn answers_have_the_headers_that_the_document_tells_of() {
+    let document = document();
+    let app = App::start().await;
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let target = filled(path);
+        let ask = |method| {
+            let request = app.server.request(method, &target).header("breach-api-key", ZERO);
+            request.header("user-agent", "tests")
+        };
+        let mut requests =
+            vec![(200, ask(Method::GET)), (403, app.server.get(&target)), (405, ask(Method::POST))];
+        if item["get"]["security"].is_null() {
+            requests.push((304, ask(Method::GET).header("if-none-match", "*")));
+        }
+        for (status, request) in requests {
+            let response = request.send().await.unwrap();
+            assert_eq!(response.status(), status, "{target}");
+            let documented = &item["get"]["responses"][status.to_string()]["headers"];
+            for (name, header) in documented.as_object().unwrap() {
+                let sent = response.headers().get(name).map(|value| value.to_str().unwrap());
+                match name.as_str() {
+                    // Sent for domains that are over the plan.
+                    "x-domain-search-limited" => {}
+                    "etag" | "last-modified" | "link" => assert!(sent.is_some(), "{name} {path}"),
+                    _ => {
+                        let sample = &referred(&document, header)["example"];
+                        assert_eq!(sent, sample.as_str(), "{name} {path}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn one_type_reads_truncated_and_full_answers() {
-    let document: serde_json::Value = serde_json::from_str(&web::openapi::<Breaches>()).unwrap();
+    let document = document();
     let schemas = &document["components"]["schemas"];
-    assert_eq!(schemas["AccountBreach"]["required"], serde_json::json!(["Name"]));
+    assert_eq!(schemas["AccountBreach"]["required"], json!(["Name"]));
     let names = |schema: &str| -> Vec<String> {
         schemas[schema]["properties"].as_object().unwrap().keys().cloned().collect()
     };

@@ -1,8 +1,9 @@
 //! Which plan includes which operation.
 
+use breaches::store::{plan_feature, subscriber};
 use serde_json::json;
 
-use crate::app::{App, answer, entry, failure};
+use crate::app::{App, NOW, answer, entry, failure};
 
 /// Operations 1, 2, 6, 7, 12, 13, 14, 15, 16 with targets that the subscriber controls.
 const PATHS: [&str; 9] = [
@@ -60,9 +61,8 @@ async fn a_subscriber_without_a_subscription_has_nothing() {
     let key = app
         .change(|db| {
             let email = domain::EmailAddress::parse("owner@example.org").unwrap();
-            breaches::store::subscriber::add(db, &email, crate::app::NOW)?;
-            auth::issue(db, email.as_str(), None, None, crate::app::NOW)
-                .map_err(store::StoreError::broken)
+            subscriber::add(db, &email, NOW)?;
+            auth::issue(db, email.as_str(), None, None, NOW).map_err(store::StoreError::broken)
         })
         .await
         .1;
@@ -71,4 +71,68 @@ async fn a_subscriber_without_a_subscription_has_nothing() {
         let found = answer(app.get_with(&key, &format!("/api/v3/{path}")).await).await;
         assert_eq!(found, refused, "{path}");
     }
+}
+
+/// Addresses of one domain, a line each.
+fn people(count: u32) -> String {
+    (0..count).map(|n| format!("user{n}@example.com\n")).collect()
+}
+
+const DOMAIN: &str = "/api/v3/breacheddomain/example.com";
+
+#[actix_web::test]
+async fn a_plan_of_size_zero_covers_domains_of_ten_addresses_and_no_larger_ones() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha")])).await;
+    app.load("Alpha", &people(10)).await;
+    app.change(|db| {
+        let mut features = plan_feature::get(db, "core1")?.unwrap();
+        (features.max_domain_size, features.max_domains) = (0, 0);
+        plan_feature::set(db, "core1", &features)
+    })
+    .await;
+    let key = app.subscriber("owner@example.org", "core1").await;
+    app.verify("owner@example.org", "example.com").await;
+    let status = app.json_with(&key, "/api/v3/subscription/status").await;
+    assert_eq!(status["DomainSearchMaxBreachedAccounts"], 0);
+    assert_eq!(status["MaxBreachedDomains"], 0);
+    let found = app.json_with(&key, DOMAIN).await;
+    assert_eq!(found.as_object().unwrap().len(), 10);
+    app.verify("owner@example.org", "example.net").await;
+    app.load("Alpha", &people(11).replace("example.com", "example.net")).await;
+    let larger = app.get_with(&key, "/api/v3/breacheddomain/example.net").await;
+    let refused = failure(
+        403,
+        "Access denied, the domain has 11 breached addresses and the subscription covers 0.",
+    );
+    assert_eq!(answer(larger).await, refused);
+}
+
+#[actix_web::test]
+async fn a_domain_that_outgrew_its_plan_shows_subscription_free_breaches_from_the_renewal_on() {
+    let app = App::start().await;
+    let mut free = entry("Free");
+    free["IsSubscriptionFree"] = json!(true);
+    app.import(&json!([entry("Alpha"), free])).await;
+    app.load("Alpha", &people(25)).await;
+    let key = app.subscriber("owner@example.org", "core1").await;
+    app.verify("owner@example.org", "example.com").await;
+    assert_eq!(app.get_with(&key, DOMAIN).await.status(), 200);
+    app.load("Alpha", &people(40)).await;
+    app.load("Free", "user1@example.com\nuser39@example.com\n").await;
+    let grown = app.get_with(&key, DOMAIN).await;
+    assert!(grown.headers().get("x-domain-search-limited").is_none());
+    let all = grown.json::<serde_json::Value>().await.unwrap();
+    assert_eq!(all.as_object().unwrap().len(), 40);
+    assert_eq!(all["user1"], json!(["Alpha", "Free"]));
+    app.change(|db| {
+        let email = domain::EmailAddress::parse("owner@example.org").unwrap();
+        let id = subscriber::id(db, &email)?.unwrap();
+        subscriber::subscribe(db, id, "core1", NOW + 86_400 * 400, NOW)
+    })
+    .await;
+    let renewed = app.get_with(&key, DOMAIN).await;
+    assert_eq!(renewed.headers()["x-domain-search-limited"], "subscription-free");
+    let expected = r#"{"user1":["Free"],"user39":["Free"]}"#;
+    assert_eq!(answer(renewed).await, (200, expected.to_owned()));
 }

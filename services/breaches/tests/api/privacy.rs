@@ -104,7 +104,7 @@ async fn search(base: &str, key: &str) {
     let client = reqwest::Client::builder().user_agent("tests").build().unwrap();
     let hash = Sha1Digest::of(ADDRESS).to_string();
     let prefix = &hash[..6];
-    for path in [
+    let below = [
         format!("breachedaccount/{ADDRESS}"),
         format!("breachedaccount/{}", ADDRESS.replace('@', "%40")),
         format!("breachedaccount/{ADDRESS}?truncateResponse={ADDRESS}"),
@@ -121,9 +121,24 @@ async fn search(base: &str, key: &str) {
         format!("stealerlogsbywebsitedomain/{ADDRESS}"),
         format!("stealerlogsbyemaildomain/{ADDRESS}"),
         format!("nowhere/{ADDRESS}"),
-    ] {
+        format!("breachedaccount/range/{prefix}/"),
+        format!("breachedaccount/range/{prefix}/x"),
+        format!("breachedaccount//range/{prefix}"),
+        format!("breachedaccount/%72ange/{prefix}"),
+        format!("%62reachedaccount/range/{prefix}"),
+        format!("range/{prefix}"),
+    ];
+    let elsewhere = [
+        format!("/api/v3/breachedaccount/range/{prefix}"),
+        format!("api//v3/breachedaccount/range/{prefix}"),
+        format!("API/V2/breachedaccount/range/{prefix}"),
+        format!("breachedaccount/range/{prefix}"),
+        format!("docs/{ADDRESS}"),
+        format!("docs/range/{prefix}"),
+    ];
+    for path in below.map(|path| format!("api/v3/{path}")).iter().chain(&elsewhere) {
         for key in [key, UNKNOWN, ZERO, ADDRESS] {
-            let request = client.get(format!("{base}/api/v3/{path}"));
+            let request = client.get(format!("{base}/{path}"));
             let body = request.header("breach-api-key", key).send().await.unwrap().text();
             assert!(!body.await.unwrap().contains(ADDRESS), "{path}");
         }

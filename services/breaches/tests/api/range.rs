@@ -32,9 +32,32 @@ async fn a_thousand_addresses_are_found_by_the_rest_of_their_hash() {
 }
 
 #[actix_web::test]
-async fn the_first_and_the_last_prefix_are_empty_lists() {
+async fn the_first_and_the_last_prefix_may_be_empty_lists() {
     let app = App::start().await;
     for prefix in ["000000", "FFFFFF", "ffffff"] {
+        assert_eq!(app.json_with(ZERO, &path(prefix)).await, json!([]));
+    }
+}
+
+/// The first addresses `userN@example.com` whose hashes begin with the first and the last prefix,
+/// found by trying all N; with the rest of their hashes.
+const FIRST: (&str, &str) = ("user28142800@example.com", "6CA2C659BAF50C32B088B9A44EB86BB17D");
+const LAST: (&str, &str) = ("user1158913@example.com", "EF129EBA26681E9821F319D84E0E9BBCE9");
+
+#[actix_web::test]
+async fn addresses_at_the_first_and_the_last_prefix_are_found_there_alone() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha")])).await;
+    app.load("Alpha", &format!("{}\n{}\n", FIRST.0, LAST.0)).await;
+    let key = app.subscriber("owner@example.org", "pro1").await;
+    for ((address, suffix), prefix, neighbour) in
+        [(FIRST, "000000", "000001"), (LAST, "ffffff", "FFFFFE")]
+    {
+        assert_eq!(sha1(address), format!("{}{suffix}", prefix.to_uppercase()));
+        let expected = json!([{"hashSuffix": suffix, "websites": ["Alpha"]}]);
+        assert_eq!(app.json_with(&key, &path(prefix)).await, expected);
+        assert_eq!(app.json_with(&key, &path(neighbour)).await, json!([]));
+        // Test keys see test accounts only.
         assert_eq!(app.json_with(ZERO, &path(prefix)).await, json!([]));
     }
 }
