@@ -55,6 +55,9 @@ impl ScheduleChange {
 
 impl Schedule {
     /// Builds a schedule; an end before the start becomes the start.
+    ///
+    /// Instants further from UTC than [`MAX_OFFSET_HOURS`] are refused, as the local mean time of
+    /// some places was: lists look for local starts within that distance of their window.
     pub fn new(
         zone: Zone,
         all_day: bool,
@@ -74,6 +77,9 @@ impl Schedule {
         if all_day && end == start {
             end = zone.instant(day_end(zone.wall(start).date())).ok_or(NotADate)?;
         }
+        if zone.is_far(start) || zone.is_far(end) {
+            return Err(NotADate);
+        }
         Ok(Schedule {
             all_day,
             start_local: wall_seconds(zone.wall(start)),
@@ -84,22 +90,24 @@ impl Schedule {
         })
     }
 
-    /// Returns the schedule after a write: what is not named keeps its wall clock.
+    /// Returns the schedule after a write: what is not named, or sent back, keeps its wall clock.
     pub fn changed(&self, change: &ScheduleChange) -> Result<Schedule, NotADate> {
         if change.is_empty() {
             return Ok(self.clone());
         }
         let zone = change.zone.clone().unwrap_or_else(|| self.zone.clone());
-        // In the same zone the instant is kept, which stays exact in the repeated hour of autumn.
-        let kept = |local: i64, utc: i64| {
-            if zone == self.zone {
-                Moment::Instant(instant_from_seconds(utc))
-            } else {
-                Moment::Wall(wall_from_seconds(local))
+        // What stays as it stands keeps its instant, also in the repeated hour of autumn.
+        let settle = |sent: Option<Moment>, local: i64, utc: i64| {
+            let standing = Moment::Wall(wall_from_seconds(local));
+            match sent.unwrap_or(standing) {
+                kept if kept == standing && zone == self.zone => {
+                    Moment::Instant(instant_from_seconds(utc))
+                }
+                wanted => wanted,
             }
         };
-        let start = change.start.unwrap_or_else(|| kept(self.start_local, self.start_utc));
-        let end = change.end.unwrap_or_else(|| kept(self.end_local, self.end_utc));
+        let start = settle(change.start, self.start_local, self.start_utc);
+        let end = settle(change.end, self.end_local, self.end_utc);
         Schedule::new(zone, change.all_day.unwrap_or(self.all_day), start, end)
     }
 }
@@ -154,6 +162,35 @@ mod tests {
         let after = before.changed(&change).unwrap();
         assert_eq!(after.start_local, before.start_local);
         assert_eq!(after.start_utc - before.start_utc, 6 * 3600);
+    }
+
+    #[test]
+    fn repeated_hour_that_is_sent_back_stays_the_same_instant() {
+        let vienna = zone("Europe/Vienna");
+        let at = |text: &str| Moment::Instant(text.parse().unwrap());
+        let (start, end) = (at("2027-10-31T02:30:00+01:00"), at("2027-10-31T02:45:00+01:00"));
+        let before = Schedule::new(vienna.clone(), false, start, end).unwrap();
+        let back = ScheduleChange {
+            start: Some(wall("2027-10-31T02:30")),
+            end: Some(wall("2027-10-31T02:45")),
+            zone: Some(vienna),
+            all_day: Some(false),
+        };
+        assert_eq!(before.changed(&back).unwrap(), before);
+        let first = ScheduleChange { start: Some(wall("2027-10-31T02:31")), ..back.clone() };
+        assert_eq!(before.changed(&first).unwrap().start_utc, before.start_utc - 3600 + 60);
+        let moved = ScheduleChange { zone: Some(zone("Europe/Rome")), ..back };
+        assert_eq!(before.changed(&moved).unwrap().start_utc, before.start_utc - 3600);
+    }
+
+    #[test]
+    fn offsets_beyond_fourteen_hours_are_refused() {
+        let manila = zone("Asia/Manila");
+        let day = |text: &str| Schedule::new(manila.clone(), true, wall(text), wall(text));
+        assert_eq!(day("1800-05-05T00:00"), Err(NotADate));
+        assert!(day("1850-05-05T00:00").is_ok());
+        let instant = Moment::Instant("1800-05-05T00:00:00Z".parse().unwrap());
+        assert_eq!(Schedule::new(manila, false, instant, wall("1850-05-05T00:00")), Err(NotADate));
     }
 
     #[test]

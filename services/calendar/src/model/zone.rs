@@ -139,6 +139,12 @@ impl Zone {
         self.rules.to_offset(at).seconds()
     }
 
+    /// Tells whether the zone is further from UTC than it may be at an instant, as the local mean
+    /// time of Manila was.
+    pub fn is_far(&self, at: Timestamp) -> bool {
+        i64::from(self.offset(at).abs()) > MAX_OFFSET_HOURS * 3600
+    }
+
     /// Returns the abbreviation in use at an instant, such as `EDT`.
     pub fn abbreviation(&self, at: Timestamp) -> String {
         match self.written {

@@ -144,13 +144,8 @@ impl Parser<'_> {
 
     /// Reads `+N unit`, `N units ago`, `next week`, `monday`, `first day of …`.
     fn relative(&mut self, word: &str) -> Result<Option<usize>, NotADate> {
-        if let Some((count, name, used)) = self.counted(word)? {
-            self.found.steps.push(Step::Add(count, name));
-            let ago = self.peek(used).is_some_and(|next| next == "ago");
-            if ago {
-                self.turn_back()?;
-            }
-            return Ok(Some(used + usize::from(ago)));
+        if let Some(used) = self.counted_moves()? {
+            return Ok(Some(used));
         }
         if matches!(word, "first" | "last")
             && self.peek(1).as_deref() == Some("day")
@@ -176,30 +171,40 @@ impl Parser<'_> {
         Ok(Some(2))
     }
 
+    /// Reads counted moves in a row; `ago` behind them turns them, and nothing else, back.
+    fn counted_moves(&mut self) -> Result<Option<usize>, NotADate> {
+        let mut moves = Vec::new();
+        let mut used = 0;
+        while let Some((count, unit, words)) = self.counted(used)? {
+            moves.push((count, unit));
+            used += words;
+        }
+        if moves.is_empty() {
+            return Ok(None);
+        }
+        let ago = self.peek(used).is_some_and(|next| next == "ago");
+        let turned = |count: i64| if ago { -count } else { count };
+        let steps = moves.into_iter().map(|(count, unit)| Step::Add(turned(count), unit));
+        self.found.steps.extend(steps);
+        Ok(Some(used + usize::from(ago)))
+    }
+
     /// Reads a count with its unit, as one word or two; the sign may be left out.
-    fn counted(&self, word: &str) -> Result<Option<(i64, Unit, usize)>, NotADate> {
+    fn counted(&self, ahead: usize) -> Result<Option<(i64, Unit, usize)>, NotADate> {
+        let word = self.peek(ahead).unwrap_or_default();
         let body = word.trim_start_matches(['+', '-']);
         let digits = body.bytes().take_while(u8::is_ascii_digit).count();
         if digits == 0 || word.len() - body.len() > 1 {
             return Ok(None);
         }
         let (name, used) = match &body[digits..] {
-            "" => (self.peek(1).unwrap_or_default(), 2),
+            "" => (self.peek(ahead + 1).unwrap_or_default(), 2),
             attached => (attached.to_owned(), 1),
         };
         let Some(unit) = unit(&name) else { return Ok(None) };
+        // Without its sign a count is never the least number, so that it can be turned.
         let count: i64 = body[..digits].parse().map_err(|_| NotADate)?;
         Ok(Some((if word.starts_with('-') { -count } else { count }, unit, used)))
-    }
-
-    /// Turns the counted moves written so far into the past.
-    fn turn_back(&mut self) -> Result<(), NotADate> {
-        for step in &mut self.found.steps {
-            if let Step::Add(count, _) = step {
-                *count = count.checked_neg().ok_or(NotADate)?;
-            }
-        }
-        Ok(())
     }
 
     fn weekday(&mut self, day: Weekday, turn: Turn) -> Result<(), NotADate> {
