@@ -38,7 +38,7 @@ impl Key {
     }
 
     fn of_slug(text: String) -> Key {
-        Key::Slug(slug::clean(&text))
+        Key::Slug(slug::sought(&text))
     }
 
     fn which(&self) -> Which<'_> {

@@ -41,7 +41,7 @@ impl Key {
     fn require(&self, db: &mut Db, kind: Kind) -> Result<Linked, Error> {
         let (found, name) = match self {
             Key::Id(id) => (linked::find(db, kind, *id)?, "id"),
-            Key::Slug(text) => (linked::find_by_slug(db, kind, &slug::clean(text))?, "slug"),
+            Key::Slug(text) => (linked::find_by_slug(db, kind, &slug::sought(text))?, "slug"),
         };
         found.ok_or_else(|| Problems::one(name, &format!("must name a {}", kind.word())).into())
     }

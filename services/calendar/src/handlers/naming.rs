@@ -20,6 +20,8 @@ pub fn settle_slug(
     (sent, current, title): (Option<&str>, &str, &str),
     (was_trashed, is_trashed): (bool, bool),
 ) -> Result<String, StoreError> {
+    // What a read shows can be sent back, from the trash too.
+    let sent = sent.filter(|sent| !sent.eq_ignore_ascii_case(current));
     let standing =
         if was_trashed { current.strip_suffix(slug::TRASHED).unwrap_or(current) } else { current };
     if sent.is_none() && !current.is_empty() && was_trashed == is_trashed {

@@ -56,7 +56,7 @@ fn free_slug(db: &mut Db, term: &Term, sent: Option<&str>) -> Result<String, Sto
         && terms::slug_taken(db, term.taxonomy, &base, term.id)?
         && let Some(parent) = terms::find(db, term.taxonomy, term.parent)?
     {
-        base = slug::with_suffix(&base, &format!("-{}", parent.slug));
+        base = slug::below(&base, &parent.slug);
     }
     slug::free(&base, |candidate| terms::slug_taken(db, term.taxonomy, candidate, term.id))
 }

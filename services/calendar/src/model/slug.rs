@@ -10,6 +10,24 @@ pub const TRASHED: &str = "__trashed";
 
 /// Cleans a text into a slug; the answer is empty when nothing of the text can stand in one.
 pub fn clean(text: &str) -> String {
+    cut(&cleaned(text), MAX_BYTES).to_owned()
+}
+
+/// Cleans a slug as an address names it: in the trash the suffix stands behind the longest slug.
+pub fn sought(text: &str) -> String {
+    let slug = cleaned(text);
+    match slug.strip_suffix(TRASHED) {
+        Some(stem) => format!("{}{TRASHED}", cut(stem, MAX_BYTES)),
+        None => cut(&slug, MAX_BYTES).to_owned(),
+    }
+}
+
+/// Tells whether a text is short enough for a slug, a slug in the trash included.
+pub fn fits(text: &str) -> bool {
+    text.strip_suffix(TRASHED).unwrap_or(text).len() <= MAX_BYTES
+}
+
+fn cleaned(text: &str) -> String {
     let text = super::html::strip_tags(text).to_lowercase();
     let text = ComposingNormalizerBorrowed::new_nfc().normalize(&text).into_owned();
     let mut slug = String::with_capacity(text.len());
@@ -23,7 +41,7 @@ pub fn clean(text: &str) -> String {
         push(&mut slug, c);
         rest = &rest[c.len_utf8()..];
     }
-    cut(slug.trim_matches('-'), MAX_BYTES).to_owned()
+    slug.trim_matches('-').to_owned()
 }
 
 /// Returns the percent-encoded octet at the beginning of the text.
@@ -90,9 +108,14 @@ fn cut(slug: &str, most: usize) -> &str {
     slug[..end].trim_end_matches('-')
 }
 
-/// Appends a suffix and keeps within the longest length.
+/// Appends what a slug carries in the trash; the longest slug has room for it too.
 pub fn with_suffix(base: &str, suffix: &str) -> String {
-    format!("{}{suffix}", cut(base, MAX_BYTES.saturating_sub(suffix.len())))
+    format!("{base}{suffix}")
+}
+
+/// Appends the slug of a parent; what is too long loses its end.
+pub fn below(base: &str, parent: &str) -> String {
+    cut(&format!("{base}-{parent}"), MAX_BYTES).to_owned()
 }
 
 /// Finds a free slug: the base itself, else with `-2`, `-3` and so on.
@@ -103,7 +126,10 @@ pub fn free<E>(base: &str, mut taken: impl FnMut(&str) -> Result<bool, E>) -> Re
     if !taken(base)? {
         return Ok(base.to_owned());
     }
-    let numbered = |n: u64| with_suffix(base, &format!("-{n}"));
+    let numbered = |n: u64| {
+        let number = format!("-{n}");
+        format!("{}{number}", cut(base, MAX_BYTES - number.len()))
+    };
     let (mut used, mut open) = (1, 2);
     while taken(&numbered(open))? {
         used = open;
@@ -148,6 +174,30 @@ mod tests {
     fn long_slugs_end_between_octets() {
         let slug = clean(&"日".repeat(100));
         assert!(slug.len() <= MAX_BYTES && slug.len().is_multiple_of(3), "{slug}");
+    }
+
+    #[test]
+    fn suffixes_keep_within_the_longest_slug() {
+        let long = "a".repeat(MAX_BYTES);
+        assert_eq!(
+            free(&long, |slug| Ok::<_, ()>(slug == long)).unwrap(),
+            long[2..].to_owned() + "-2"
+        );
+        assert_eq!(below("music", "art"), "music-art");
+        assert_eq!(below("music", &long), format!("music-{}", &long[..MAX_BYTES - 6]));
+        assert_eq!(below(&long, "art"), long);
+        let octets = "%e6".repeat(70);
+        assert!(below("ab", &octets).len() <= MAX_BYTES && below("ab", &octets).ends_with("%e6"));
+    }
+
+    #[test]
+    fn longest_slug_is_found_in_the_trash() {
+        let long = "a".repeat(MAX_BYTES);
+        let trashed = with_suffix(&long, TRASHED);
+        assert_eq!(sought(&trashed.to_uppercase()), trashed);
+        assert_eq!(sought(&format!("{long}b")), long);
+        assert_eq!(clean(&trashed), long);
+        assert!(fits(&trashed) && fits(&long) && !fits(&format!("{long}b")));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::params::Params;
 use crate::model::image::web_address;
+use crate::model::slug;
 
 /// The longest title or short text, in characters.
 const SHORT: usize = 1000;
@@ -113,8 +114,7 @@ impl<'a> Decoder<'a> {
     pub fn slug(&mut self, name: &'static str) -> Option<String> {
         self.check(name, |value| {
             let text = text(value)?;
-            let fits = text.len() <= crate::model::slug::MAX_BYTES;
-            fits.then_some(text).ok_or("must be at most 200 bytes long")
+            slug::fits(&text).then_some(text).ok_or("must be at most 200 bytes long")
         })
     }
 

@@ -56,6 +56,12 @@ async fn slugs_of_terms_avoid_each_other() {
     assert_eq!(slug(json!({"name": "Music", "parent": art})).await, "music-art");
     assert_eq!(slug(json!({"name": "Other", "slug": "music"})).await, "music-2");
     assert_eq!(slug(json!({"name": "Third", "slug": "music", "parent": art})).await, "music-art-2");
+    let long = "x".repeat(200);
+    let parent = app.make("/categories", json!({"name": "Long", "slug": long})).await;
+    let below = slug(json!({"name": "Child", "slug": "music", "parent": parent})).await;
+    assert_eq!(below, format!("music-{}", &long[..194]));
+    let below = slug(json!({"name": "Other", "slug": long, "parent": parent})).await;
+    assert_eq!(below, format!("{}-2", &long[..198]));
     let answer = app.post("/categories", &json!({"name": "music"})).await.expect(400);
     assert_eq!((answer.code(), &answer.json["data"]["term_id"]), ("term_exists", &json!(music)));
 }

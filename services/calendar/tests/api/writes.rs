@@ -98,6 +98,48 @@ async fn patch_of_one_field_changes_only_what_derives_from_it() {
 }
 
 #[actix_web::test]
+async fn repeated_hour_of_autumn_can_be_put_back() {
+    let app = App::new().await;
+    let id = app
+        .event(json!({
+            "timezone": "Europe/Vienna",
+            "start_date": "2027-10-31T02:30:00+01:00", "end_date": "2027-10-31T03:30:00+01:00",
+        }))
+        .await;
+    let path = format!("/events/{id}");
+    let shown = app.get(&path).await.expect(200).json;
+    assert_eq!(shown["utc_start_date"], "2027-10-31 01:30:00");
+    app.call("administrator", "PUT", &path, &shown).await.expect(200);
+    assert_eq!(app.get(&path).await.json["utc_start_date"], "2027-10-31 01:30:00");
+}
+
+#[actix_web::test]
+async fn slugs_of_the_trash_can_be_put_back_and_restored() {
+    let app = App::new().await;
+    for (kind, name) in [("events", "title"), ("venues", "venue"), ("organizers", "organizer")] {
+        for length in [6, 200] {
+            let slug = "x".repeat(length);
+            let body = json!({
+                name: "Name", "slug": slug, "description": format!("{length}"),
+                "start_date": "2027-04-01", "end_date": "2027-04-01",
+            });
+            let path = format!("/{kind}/{}", app.make(&format!("/{kind}"), body).await);
+            let trashed = app.delete(&path).await.expect(200).json;
+            assert_eq!(trashed["slug"], format!("{slug}__trashed"));
+            let back = app.call("administrator", "PUT", &path, &trashed).await.expect(200).json;
+            assert_eq!(back["slug"], trashed["slug"]);
+            let by_slug = format!("/{kind}/by-slug/{slug}__trashed");
+            let found = app.patch(&by_slug, &json!({"excerpt": "x"})).await.expect(200);
+            assert_eq!(found.json["id"], trashed["id"]);
+            let mut restored = back;
+            restored["status"] = json!("publish");
+            let restored = app.call("administrator", "PUT", &path, &restored).await.expect(200);
+            assert_eq!(restored.json["slug"], slug);
+        }
+    }
+}
+
+#[actix_web::test]
 async fn website_follows_the_slug_while_there_is_none() {
     let app = App::new().await;
     let id = app.event(json!({"title": "A"})).await;
