@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use actix_web::HttpRequest;
 use actix_web::dev::ServiceRequest;
-use actix_web::http::header::{self, HeaderMap, HeaderName};
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::uri::Authority;
 use ipnet::IpNet;
 
@@ -74,19 +74,29 @@ impl Edge {
     }
 
     /// The address that quotas charge: the peer, or the last untrusted hop before our proxies.
+    ///
+    /// Each hop is believed only as far as the one behind it is ours, so the list is read from its
+    /// end. Where a hop cannot be read, the proxy that wrote it counts.
     fn client_ip(&self, peer: Option<SocketAddr>, headers: &HeaderMap) -> IpAddr {
-        let unknown = IpAddr::from([0, 0, 0, 0]);
-        let Some(peer) = peer.map(|peer| peer.ip().to_canonical()) else { return unknown };
-        if !self.trusts(peer) {
-            return peer;
+        let Some(peer) = peer else { return IpAddr::from([0, 0, 0, 0]) };
+        let mut client = peer.ip().to_canonical();
+        let lists: Vec<_> = headers.get_all(FORWARDED_FOR).map(HeaderValue::as_bytes).collect();
+        let hops = lists.iter().rev().flat_map(|list| list.rsplit(|byte| *byte == b','));
+        let mut hops = hops.map(<[u8]>::trim_ascii).filter(|hop| !hop.is_empty());
+        while self.trusts(client) {
+            let Some(hop) = hops.next().and_then(hop_address) else { break };
+            client = hop;
         }
-        let lists = headers.get_all(FORWARDED_FOR).filter_map(|value| value.to_str().ok());
-        let hops: Vec<IpAddr> = lists
-            .flat_map(|list| list.split(','))
-            .map_while(|hop| hop.trim().parse().ok())
-            .collect();
-        hops.into_iter().rev().find(|hop| !self.trusts(*hop)).unwrap_or(peer)
+        client
     }
+}
+
+/// The address of a hop, which some proxies write with its port or in brackets.
+fn hop_address(hop: &[u8]) -> Option<IpAddr> {
+    let text = str::from_utf8(hop).ok()?;
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    let with_port = || text.parse().ok().map(|address: SocketAddr| address.ip());
+    bare.parse().ok().or_else(with_port).map(|address: IpAddr| address.to_canonical())
 }
 
 /// Host of the request without its port, in brackets where it is an IPv6 address.
@@ -190,5 +200,33 @@ mod tests {
         assert_eq!(of("192.0.2.1:1", &[forged]), "192.0.2.1");
         assert_eq!(of("10.1.1.1:1", &[]), "10.1.1.1");
         assert_eq!(of("[::ffff:192.0.2.1]:1", &[]), "192.0.2.1");
+    }
+
+    #[test]
+    fn hops_may_have_ports_and_those_behind_the_client_need_not_be_readable() {
+        let edge = edge(TlsMode::Proxy, &["10.0.0.0/8", "2001:db8:1::/48"]);
+        let of = |lists: &[&str]| {
+            let lines: Vec<_> = lists.iter().map(|list| ("x-forwarded-for", *list)).collect();
+            let request = request("10.1.1.1:1", &lines);
+            edge.client_ip(request.peer_addr(), request.headers()).to_string()
+        };
+        for (lists, client) in [
+            (&["garbage, 203.0.113.9"][..], "203.0.113.9"),
+            (&["203.0.113.9:4711"], "203.0.113.9"),
+            (&["203.0.113.9:4711, 10.2.2.2:80"], "203.0.113.9"),
+            (&["[2001:db8::7]:4711"], "2001:db8::7"),
+            (&["[2001:db8::7], 2001:db8:1::1"], "2001:db8::7"),
+            (&["2001:db8::7"], "2001:db8::7"),
+            (&["::ffff:203.0.113.9"], "203.0.113.9"),
+            (&["203.0.113.7", "203.0.113.9,10.2.2.2", " , 10.3.3.3 ,"], "203.0.113.9"),
+            // Nobody of ours wrote what stands before a hop that cannot be read.
+            (&["203.0.113.9, unknown"], "10.1.1.1"),
+            (&["203.0.113.9, unknown, 10.2.2.2"], "10.2.2.2"),
+            (&["203.0.113.9, 10.2.2.2:99999"], "10.1.1.1"),
+            (&["10.3.3.3, 10.2.2.2"], "10.3.3.3"),
+            (&[""], "10.1.1.1"),
+        ] {
+            assert_eq!(of(lists), client, "{lists:?}");
+        }
     }
 }
