@@ -18,6 +18,7 @@ pub fn document<S: Service>() -> OpenApi {
             complete(operation, error_body);
         }
     }
+    S::amend(&mut document);
     document
 }
 
@@ -74,6 +75,8 @@ pub fn openapi<S: Service>() -> String {
 #[derive(Clone, Debug)]
 pub(crate) struct RouteTable {
     routes: Vec<(Vec<Segment>, Vec<Method>)>,
+    /// Whether the document itself and its pages are served.
+    docs: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -83,18 +86,21 @@ enum Segment {
 }
 
 impl RouteTable {
-    pub(crate) fn of(document: &OpenApi) -> Self {
+    pub(crate) fn of(document: &OpenApi, docs: bool) -> Self {
         let routes = document
             .paths
             .paths
             .iter()
             .map(|(path, item)| (segments(path), methods(item)))
             .collect();
-        Self { routes }
+        Self { routes, docs }
     }
 
     /// The methods that `path` has; empty when no route has it.
     pub(crate) fn methods_of(&self, path: &str) -> Vec<Method> {
+        if self.docs && (path == "/openapi.json" || path.starts_with("/docs/")) {
+            return vec![Method::GET, Method::HEAD];
+        }
         let parts: Vec<&str> = path.split('/').collect();
         let mut found = Vec::new();
         for (segments, methods) in &self.routes {

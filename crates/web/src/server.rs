@@ -54,12 +54,13 @@ impl Server {
         };
         let (http, admin) = (listener.local_addr()?, admin_listener.local_addr()?);
         let https = secure.as_ref().map(|(listener, _)| listener.local_addr()).transpose()?;
+        let shell = service.shell();
         let context = Context {
-            shell: service.shell(),
+            shell,
             errors: service.errors(),
             edge: Edge::new(settings, https.map(|address| address.port())),
             draining: Draining::default(),
-            routes: Arc::new(RouteTable::of(&openapi::document::<S>())),
+            routes: Arc::new(RouteTable::of(&openapi::document::<S>(), shell.docs)),
             access_log: settings.access_log.is_on(),
             service,
         };

@@ -58,6 +58,11 @@ pub trait Service: Clone + Send + Sync + 'static {
         None
     }
 
+    /// Adds to the finished document what many operations share, such as headers of answers.
+    fn amend(document: &mut OpenApi) {
+        let _ = document;
+    }
+
     /// Registers every path of the service, in the order of the documentation.
     ///
     /// Handlers registered with `service` appear in the OpenAPI document.

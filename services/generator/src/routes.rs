@@ -22,7 +22,11 @@ const PATHS: &[&str] = &[
     "/api/SocialNumber",
     "/licenses",
     "/openapi.json",
+    "/docs",
 ];
+
+/// Where the pages for people begin.
+const DOCS: &str = "/docs/";
 
 /// Registers every operation.
 pub fn register(config: &mut ServiceConfig<'_>) {
@@ -49,6 +53,10 @@ pub fn register(config: &mut ServiceConfig<'_>) {
 pub fn declared(path: &str) -> Option<String> {
     if PATHS.contains(&path) {
         return None;
+    }
+    if path.get(..DOCS.len()).is_some_and(|start| start.eq_ignore_ascii_case(DOCS)) {
+        // All of its files are in lower case.
+        return Some(path.to_ascii_lowercase()).filter(|declared| declared != path);
     }
     let asked = path.trim_end_matches('/');
     let declared = PATHS.iter().find_map(|known| spelled(known, asked))?;
@@ -85,6 +93,8 @@ mod tests {
         assert_eq!(declared("/api/Card"), None);
         assert_eq!(declared("/api/Cards"), None);
         assert_eq!(declared("/docs/"), None);
+        assert_eq!(declared("/DOCS/Index.html").as_deref(), Some("/docs/index.html"));
+        assert_eq!(declared("/Docs").as_deref(), Some("/docs"));
     }
 
     #[test]

@@ -13,7 +13,10 @@ use store::{Pools, StoreError};
 use utoipa::openapi::OpenApi;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
-use utoipa::openapi::{ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApiBuilder};
+use utoipa::openapi::{
+    ComponentsBuilder, HeaderBuilder, InfoBuilder, LicenseBuilder, Object, OpenApiBuilder, Ref,
+    RefOr, Type,
+};
 use web::{CorsRule, ErrorFormat, Next, Origin, Service, ServiceInfo, Shell, Switch, TlsMode};
 
 use crate::access::{CallerSettings, HeaderKeys, plans};
@@ -29,6 +32,16 @@ pub struct Generator {
     state: State,
     anonymous: Switch,
 }
+
+/// The limit that [`Remaining`] tells where there is none.
+const UNLIMITED: u32 = u32::MAX;
+
+/// What counted answers tell about the caller's limit.
+const RATE_HEADERS: [(&str, &str); 3] = [
+    ("RateLimit-Limit", "Requests at once; absent where nothing limits them"),
+    ("RateLimit-Remaining", "Requests that are left"),
+    ("RateLimit-Reset", "Seconds until all are left again"),
+];
 
 const CORS: CorsRule = CorsRule {
     origin: Origin::Any,
@@ -80,6 +93,13 @@ impl Service for Generator {
             "X-Api-Key",
             "Optional unless the deployment wants one; a key has its own, larger limits.",
         ));
+        let components =
+            ComponentsBuilder::new().security_scheme("ApiKey", SecurityScheme::ApiKey(key));
+        let components = RATE_HEADERS.into_iter().fold(components, |components, (name, text)| {
+            let schema = Some(Object::with_type(Type::Integer));
+            let header = HeaderBuilder::new().schema(schema).description(Some(text));
+            components.header(name, header.build())
+        });
         OpenApiBuilder::new()
             .info(
                 InfoBuilder::new()
@@ -93,16 +113,28 @@ impl Service for Generator {
                     .build(),
             )
             .tags(Some(tags.map(|name| TagBuilder::new().name(name).build())))
-            .components(Some(
-                ComponentsBuilder::new()
-                    .security_scheme("ApiKey", SecurityScheme::ApiKey(key))
-                    .build(),
-            ))
+            .components(Some(components.build()))
             .security(Some([
                 SecurityRequirement::default(),
                 SecurityRequirement::new("ApiKey", Vec::<String>::new()),
             ]))
             .build()
+    }
+
+    fn amend(document: &mut OpenApi) {
+        let items = document.paths.paths.values_mut();
+        let operations = items.flat_map(|item| [&mut item.get, &mut item.post]).flatten();
+        // What needs no key is not counted.
+        for operation in operations.filter(|operation| operation.security.is_none()) {
+            for response in operation.responses.responses.values_mut() {
+                let RefOr::T(response) = response else { continue };
+                let shared = RATE_HEADERS.map(|(name, _)| {
+                    let place = format!("#/components/headers/{name}");
+                    (name.to_owned(), RefOr::Ref(Ref::new(place)))
+                });
+                response.headers.extend(shared);
+            }
+        }
     }
 
     fn routes(config: &mut utoipa_actix_web::service_config::ServiceConfig<'_>) {
@@ -135,7 +167,7 @@ impl Service for Generator {
         Box::pin(async move {
             let mut response = next.call(request).await?;
             let state = response.request().extensions().get::<Remaining>().copied();
-            if let Some(state) = state {
+            if let Some(state) = state.filter(|state| state.limit != UNLIMITED) {
                 let headers = response.headers_mut();
                 for (name, value) in [
                     ("ratelimit-limit", u64::from(state.limit)),

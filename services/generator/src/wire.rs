@@ -6,6 +6,7 @@ mod finance;
 mod input;
 mod name;
 mod phone;
+mod query;
 mod social;
 
 pub use body::Body;
@@ -14,4 +15,5 @@ pub use finance::{CountryAnswer, CryptoAnswer, CryptoParams, IbanParams};
 pub use input::{Draw, Input, Operation};
 pub use name::{CultureAnswer, NameParams, NameType};
 pub use phone::{ImeiParams, PhoneAnswer, PhoneParams, PhoneValidateParams};
+pub use query::{Query, Value};
 pub use social::{DrawParams, IdType, NumberAnswer, NumberParams, NumberValidation, VatParams};

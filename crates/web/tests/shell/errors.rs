@@ -25,6 +25,20 @@ async fn a_known_path_with_another_method_is_405_and_names_the_methods() {
 }
 
 #[actix_web::test]
+async fn the_document_and_its_pages_have_methods_too() {
+    let started = Started::new().await;
+    for path in ["/openapi.json", "/docs/", "/docs/index.html"] {
+        for method in [reqwest::Method::POST, reqwest::Method::DELETE] {
+            let answer = client().request(method, started.url(path)).send().await.unwrap();
+            assert_eq!(answer.status(), 405, "{path}");
+            assert_eq!(answer.headers()["allow"], "GET, HEAD", "{path}");
+        }
+        let answer = client().head(started.url(path)).send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{path}");
+    }
+}
+
+#[actix_web::test]
 async fn invalid_parameters_name_the_field() {
     let started = Started::new().await;
     for (path, expected) in [

@@ -10,6 +10,7 @@ use actix_web::http::header::{
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use utoipa::IntoResponses;
 
 use crate::model::seed::{DATA_VERSION, Seed};
 
@@ -86,6 +87,14 @@ impl Array {
         self.body
     }
 }
+
+/// The client has the list already.
+#[derive(IntoResponses)]
+#[response(status = 304, headers(
+    ("ETag" = String, description = "That of the list"),
+    ("Cache-Control" = String, description = "An hour, for everybody")
+))]
+pub struct Unchanged;
 
 /// A list that changes only with the data: clients may keep it.
 pub struct List {

@@ -8,10 +8,10 @@ use actix_web::http::header::CONTENT_TYPE;
 use actix_web::{FromRequest, HttpRequest};
 use auth::Caller;
 use futures_util::future::LocalBoxFuture;
-use web::{Fault, Pairs, read_body};
+use web::{Fault, read_body};
 
 use crate::model::seed::Seed;
-use crate::wire::{Body, Draw, Input, Operation};
+use crate::wire::{Body, Draw, Input, Operation, Query};
 
 /// Largest body, in bytes.
 const BODY_LIMIT: usize = 1 << 20;
@@ -74,9 +74,9 @@ async fn read<T: Operation>(http: &HttpRequest, payload: &mut Payload) -> Result
         [] => None,
         members => Some(Body::read(&body_bytes(http, payload).await?, members)),
     };
-    let pairs = Pairs::parse(http.query_string())?;
+    let query = Query::parse(http.query_string());
     let path = http.match_info().iter().next().map_or("", |(_, value)| value);
-    Input::new(&pairs.0, path, body.as_ref()).finish().map_err(Fault::InvalidQuery)
+    Input::new(&query, path, body.as_ref()).finish().map_err(Fault::InvalidQuery)
 }
 
 /// The bytes of a body whose media type is JSON; a request without a body needs no type.

@@ -9,7 +9,7 @@ use auth::Caller;
 use jiff::civil::{Date, date};
 
 use super::Ask;
-use super::answer::{self, List};
+use super::answer::{self, List, Unchanged};
 use crate::error::Failures;
 use crate::model::CARD_TYPES;
 use crate::model::card::Card;
@@ -53,7 +53,14 @@ pub async fn generate(ask: Ask<CardParams>, state: Data<State>) -> Result<HttpRe
 #[utoipa::path(
     operation_id = "listCardTypes",
     tag = "Card",
-    responses((status = 200, body = Vec<String>, example = json!(["Visa", "VisaElectron", "Mastercard"])), Failures)
+    responses(
+        (status = 200, body = Vec<String>, headers(
+            ("ETag" = String, description = "Changes with the list"),
+            ("Cache-Control" = String, description = "An hour, for everybody")),
+            example = json!(["Visa", "VisaElectron", "Mastercard"])),
+        Unchanged,
+        Failures
+    )
 )]
 #[get("/api/Card/Types")]
 pub async fn types(_caller: Caller, request: HttpRequest) -> HttpResponse {

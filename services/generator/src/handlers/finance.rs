@@ -7,7 +7,7 @@ use actix_web::{Error, HttpRequest, HttpResponse, get, post};
 use auth::Caller;
 
 use super::Ask;
-use super::answer::{self, List};
+use super::answer::{self, List, Unchanged};
 use crate::error::Failures;
 use crate::model::crypto::COINS;
 use crate::model::{country, iban};
@@ -18,7 +18,14 @@ use crate::wire::{CountryAnswer, CryptoAnswer, CryptoParams, IbanParams, NumberA
 #[utoipa::path(
     operation_id = "listCryptoAddressTypes",
     tag = "Finance",
-    responses((status = 200, body = Vec<String>, example = json!(["Bitcoin", "Ethereum", "Litecoin"])), Failures)
+    responses(
+        (status = 200, body = Vec<String>, headers(
+            ("ETag" = String, description = "Changes with the list"),
+            ("Cache-Control" = String, description = "An hour, for everybody")),
+            example = json!(["Bitcoin", "Ethereum", "Litecoin"])),
+        Unchanged,
+        Failures
+    )
 )]
 #[get("/api/Finance/CryptoAddress/Types")]
 pub async fn coins(_caller: Caller, request: HttpRequest) -> HttpResponse {
@@ -80,7 +87,13 @@ pub async fn account(ask: Ask<IbanParams>) -> Result<HttpResponse, Error> {
 #[utoipa::path(
     operation_id = "listIbanCountries",
     tag = "Finance",
-    responses((status = 200, body = Vec<CountryAnswer>), Failures)
+    responses(
+        (status = 200, body = Vec<CountryAnswer>, headers(
+            ("ETag" = String, description = "Changes with the list"),
+            ("Cache-Control" = String, description = "An hour, for everybody"))),
+        Unchanged,
+        Failures
+    )
 )]
 #[get("/api/Finance/Countries")]
 pub async fn countries(_caller: Caller, request: HttpRequest) -> HttpResponse {

@@ -7,7 +7,7 @@ use actix_web::{Error, HttpRequest, HttpResponse, get};
 use auth::Caller;
 
 use super::Ask;
-use super::answer::{self, Array, List};
+use super::answer::{self, Array, List, Unchanged};
 use crate::error::Failures;
 use crate::model::names;
 use crate::wire::{CultureAnswer, NameParams};
@@ -43,7 +43,13 @@ pub async fn generate(ask: Ask<NameParams>) -> Result<HttpResponse, Error> {
 #[utoipa::path(
     operation_id = "listNameCultures",
     tag = "Name",
-    responses((status = 200, body = Vec<CultureAnswer>), Failures)
+    responses(
+        (status = 200, body = Vec<CultureAnswer>, headers(
+            ("ETag" = String, description = "Changes with the list"),
+            ("Cache-Control" = String, description = "An hour, for everybody"))),
+        Unchanged,
+        Failures
+    )
 )]
 #[get("/api/Name/Cultures")]
 pub async fn cultures(_caller: Caller, request: HttpRequest) -> HttpResponse {

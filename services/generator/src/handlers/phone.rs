@@ -7,7 +7,7 @@ use actix_web::{Error, HttpRequest, HttpResponse, get};
 use auth::Caller;
 
 use super::Ask;
-use super::answer::{self, Array, List};
+use super::answer::{self, Array, List, Unchanged};
 use crate::error::Failures;
 use crate::model::{country, imei, phone};
 use crate::wire::{CountryAnswer, ImeiParams, PhoneAnswer, PhoneParams, PhoneValidateParams};
@@ -83,7 +83,13 @@ pub async fn validate(ask: Ask<PhoneValidateParams>) -> HttpResponse {
 #[utoipa::path(
     operation_id = "listPhoneCountries",
     tag = "Phone",
-    responses((status = 200, body = Vec<CountryAnswer>), Failures)
+    responses(
+        (status = 200, body = Vec<CountryAnswer>, headers(
+            ("ETag" = String, description = "Changes with the list"),
+            ("Cache-Control" = String, description = "An hour, for everybody"))),
+        Unchanged,
+        Failures
+    )
 )]
 #[get("/api/Phone/Countries")]
 pub async fn countries(_caller: Caller, request: HttpRequest) -> HttpResponse {

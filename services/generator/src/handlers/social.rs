@@ -5,7 +5,7 @@ use actix_web::{Error, HttpResponse, get, post};
 
 use super::Ask;
 use super::answer;
-use crate::error::Failures;
+use crate::error::{BodyFailures, Failures};
 use crate::model::ssn;
 use crate::state::State;
 use crate::wire::{DrawParams, NumberAnswer, NumberParams, NumberValidation};
@@ -42,7 +42,7 @@ pub async fn generate(ask: Ask<DrawParams>) -> Result<HttpResponse, Error> {
         (NumberValidation = "text/json"),
         (NumberValidation = "application/*+json")
     )),
-    responses((status = 200, body = NumberAnswer), Failures)
+    responses((status = 200, body = NumberAnswer), Failures, BodyFailures)
 )]
 #[post("/api/SocialNumber")]
 pub async fn validate(ask: Ask<NumberParams>, state: Data<State>) -> HttpResponse {

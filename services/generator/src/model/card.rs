@@ -6,7 +6,7 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 
 use super::card_table::{CARD_TYPES, CardType, Prefixes};
-use super::check::{ascii, luhn};
+use super::check::{ascii, luhn, luhn_holds};
 use super::names;
 use super::random::Random;
 use super::short::Short;
@@ -80,6 +80,14 @@ impl CardType {
         number.push_digits(random, length - 7);
         number.push(ascii(luhn(number.bytes())));
         out.push_str(number.as_str());
+    }
+
+    /// Whether digits are a number that this brand may have given out.
+    pub fn accepts(&self, number: &str) -> bool {
+        number.bytes().all(|byte| byte.is_ascii_digit())
+            && self.lengths.iter().any(|(length, _)| usize::from(*length) == number.len())
+            && luhn_holds(number.as_bytes())
+            && detect(number).contains(&self)
     }
 
     fn position(&self) -> usize {
@@ -181,24 +189,23 @@ static SPACES: LazyLock<Vec<Space>> = LazyLock::new(|| CARD_TYPES.iter().map(Spa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::check::luhn_holds;
     use crate::model::seed::Seed;
+
+    /// 10,000 seeds of each brand take 3.6 s in a debug build.
+    const SEEDS: u32 = 5_000;
 
     fn random() -> Random {
         Seed::parse("cards").unwrap().random("test", "")
     }
 
     #[test]
-    fn every_brand_gives_numbers_that_pass_luhn_and_are_recognised_as_it() {
-        let mut random = random();
+    fn every_brand_accepts_what_it_makes_of_any_seed() {
         for kind in CARD_TYPES {
-            for _ in 0..10_000 {
+            for seed in 0..SEEDS {
+                let mut random = Seed::parse(&seed.to_string()).unwrap().random(kind.name, "");
                 let mut number = String::new();
                 kind.write_number(&mut random, &mut number);
-                assert!(luhn_holds(number.as_bytes()), "{number}");
-                assert!(detect(&number).contains(&kind), "{} {number}", kind.name);
-                let length = number.len() as u8;
-                assert!(kind.lengths.iter().any(|(allowed, _)| *allowed == length), "{number}");
+                assert!(kind.accepts(&number), "{} {number}", kind.name);
             }
         }
     }

@@ -10,6 +10,9 @@ use web::Violation;
 /// Arrays and objects inside each other.
 const DEEPEST: usize = 32;
 
+/// Unknown members that are told; a body may have a hundred thousand.
+const MOST_UNKNOWN: usize = 32;
+
 /// A body with the faults found while it was read.
 pub struct Body {
     members: Option<Vec<(String, Value)>>,
@@ -17,13 +20,14 @@ pub struct Body {
 }
 
 impl Body {
-    /// Reads a body whose members are `known` (in camelCase).
+    /// Reads a body whose members are `known` (in camelCase); of the others the first 32 are faults.
     pub fn read(bytes: &[u8], known: &[&str]) -> Self {
         match members(bytes) {
             Ok(members) => {
                 let unknown = members
                     .iter()
                     .filter(|(name, _)| !known.iter().any(|known| known.eq_ignore_ascii_case(name)))
+                    .take(MOST_UNKNOWN)
                     .map(|(name, _)| {
                         let message = format!("The property '{name}' is not allowed.");
                         fault(&format!("$.{name}"), message)
@@ -61,13 +65,16 @@ fn fault(field: &str, message: String) -> Violation {
 
 fn members(bytes: &[u8]) -> Result<Vec<(String, Value)>, Violation> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text =
-        str::from_utf8(bytes).map_err(|_| fault("$", "The body is not UTF-8 text.".to_owned()))?;
+    let text = str::from_utf8(bytes).map_err(|error| {
+        let place = place(&bytes[..error.valid_up_to()]);
+        fault("$", format!("The body is not UTF-8 text: {place}."))
+    })?;
     if text.trim().is_empty() {
         return Err(missing());
     }
-    if too_deep(text) {
-        let message = format!("The body is nested deeper than {DEEPEST} levels.");
+    if let Some(before) = too_deep(text.as_bytes()) {
+        let place = place(before);
+        let message = format!("The body is nested deeper than {DEEPEST} levels: {place}.");
         return Err(fault("$", message));
     }
     match serde_json::from_str::<Whole>(text) {
@@ -85,10 +92,17 @@ fn missing() -> Violation {
     fault("", "A non-empty request body is required.".to_owned())
 }
 
-/// Counts brackets outside strings.
-fn too_deep(text: &str) -> bool {
+/// Where the byte behind some others stands, counted from 1 and in bytes as `serde_json` does.
+fn place(before: &[u8]) -> String {
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+    format!("line {line}, column {column}")
+}
+
+/// What stands before the first bracket that is one too many; brackets in strings do not count.
+fn too_deep(text: &[u8]) -> Option<&[u8]> {
     let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
-    for byte in text.bytes() {
+    for (at, byte) in text.iter().enumerate() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' if quoted => escaped = true,
@@ -98,10 +112,10 @@ fn too_deep(text: &str) -> bool {
             _ => {}
         }
         if depth > DEEPEST {
-            return true;
+            return Some(&text[..at]);
         }
     }
-    false
+    None
 }
 
 /// A JSON text, with every member of an object, also those of equal name.
@@ -196,6 +210,29 @@ mod tests {
         assert_eq!(fields(r#"{"number":"1" /* x */}"#), ["$"]);
         assert_eq!(fields(r#"{"extra":1,"other":2}"#), ["$.extra", "$.other"]);
         assert_eq!(Body::read(b"\xff", &[]).faults()[0].field, "$");
+    }
+
+    #[test]
+    fn only_the_first_unknown_members_are_told() {
+        let members: Vec<_> = (0..40_000).map(|n| format!("\"member{n}\":1")).collect();
+        let told = fields(&format!("{{{}}}", members.join(",")));
+        assert_eq!(told.len(), 32);
+        assert_eq!([&told[0], &told[31]], ["$.member0", "$.member31"]);
+    }
+
+    #[test]
+    fn broken_bodies_are_told_with_line_and_column() {
+        let message = |bytes: &[u8]| Body::read(bytes, &["number"]).faults()[0].message.clone();
+        assert_eq!(message(b"{\n x"), "The body is not JSON: line 2, column 2.");
+        assert_eq!(
+            message(b"\xef\xbb\xbf{\n\"number\":\"\xff\"}"),
+            "The body is not UTF-8 text: line 2, column 11."
+        );
+        let deep = format!("{{\"number\":\n\n {}", "[".repeat(32));
+        assert_eq!(
+            message(deep.as_bytes()),
+            "The body is nested deeper than 32 levels: line 3, column 33."
+        );
     }
 
     #[test]

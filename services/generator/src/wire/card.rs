@@ -20,7 +20,8 @@ pub struct CardParams {
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[param(rename = "seed", value_type = Option<String>, min_length = 1, max_length = 64)]
     pub draw: Draw,
-    /// Day that the expiry is counted from: with a seed 2030-01-01, else today.
+    /// Day that the expiry is counted from, 1000-01-01 to 9000-12-31: with a seed 2030-01-01, else
+    /// today.
     #[param(rename = "refDate", value_type = Option<String>, format = Date)]
     pub day: Option<Date>,
 }
@@ -56,6 +57,7 @@ pub struct CardAnswer {
     /// Printed code.
     cvv: String,
     /// Four digits, the first not 0.
+    #[schema(minimum = 1000, maximum = 9999)]
     pin: u16,
 }
 

@@ -6,7 +6,7 @@
 use jiff::civil::Date;
 use web::Violation;
 
-use super::Body;
+use super::{Body, Query, Value};
 use crate::model::seed::{MAX_SEED, Seed};
 
 /// An operation's parameters (and body), read from a request.
@@ -20,15 +20,18 @@ pub trait Operation: Sized {
 
 /// What a request brought, and the faults found in it so far.
 pub struct Input<'a> {
-    query: &'a [(String, String)],
+    query: &'a Query,
     path: &'a str,
     body: Option<&'a Body>,
     faults: Vec<Violation>,
 }
 
+/// A fault was noted, so that no other need be.
+struct Noted;
+
 impl<'a> Input<'a> {
     /// An input without faults yet.
-    pub fn new(query: &'a [(String, String)], path: &'a str, body: Option<&'a Body>) -> Self {
+    pub fn new(query: &'a Query, path: &'a str, body: Option<&'a Body>) -> Self {
         let faults = body.map(|body| body.faults().to_vec()).unwrap_or_default();
         Self { query, path, body, faults }
     }
@@ -47,10 +50,20 @@ impl<'a> Input<'a> {
     }
 
     /// The value of a query parameter; empty is none.
-    pub fn value(&self, name: &str) -> Option<&'a str> {
-        let mut pairs = self.query.iter();
-        let found = pairs.find(|(other, _)| other.eq_ignore_ascii_case(name));
-        found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+    pub fn value(&mut self, name: &str) -> Option<&'a str> {
+        self.given(name).ok().flatten()
+    }
+
+    /// The value of a query parameter, or that a fault was noted because it is not text.
+    fn given(&mut self, name: &str) -> Result<Option<&'a str>, Noted> {
+        match self.query.first(name) {
+            Some(Value::Text(text)) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
+            Some(Value::Undecodable(sent)) => {
+                self.not_valid(name, sent);
+                Err(Noted)
+            }
+            None => Ok(None),
+        }
     }
 
     /// An optional text of at most `longest` characters.
@@ -61,7 +74,7 @@ impl<'a> Input<'a> {
 
     /// A text that must be given.
     pub fn required_text(&mut self, name: &str, longest: usize) -> Option<&'a str> {
-        match self.value(name).filter(|value| !value.trim().is_empty()) {
+        match self.given(name).ok()?.filter(|value| !value.trim().is_empty()) {
             Some(value) => self.short(name, value, longest),
             None => {
                 self.fault(name, format!("The {name} field is required."));
@@ -111,7 +124,7 @@ impl<'a> Input<'a> {
     }
 
     fn required_value(&mut self, name: &str) -> Option<&'a str> {
-        let value = self.value(name);
+        let value = self.given(name).ok()?;
         if value.is_none() {
             self.fault(
                 name,

@@ -37,14 +37,16 @@ pub struct VatParams {
 impl Operation for VatParams {
     fn read(input: &mut Input<'_>) -> Option<Self> {
         let country = input.required_text("country", usize::MAX);
-        let schemes = country.and_then(|country| supported(input, "country", country, Kind::Vat));
+        let schemes =
+            country.and_then(|country| supported(input, "country", country, &[Kind::Vat]));
         let number = input.required_text("vat", usize::MAX);
         Some(Self { schemes: schemes?, number: number?.to_owned() })
     }
 }
 
-fn supported(input: &mut Input<'_>, field: &str, country: &str, kind: Kind) -> Option<Schemes> {
-    let found = numbers::find(country, kind);
+/// The schemes of a country of the first of some kinds that it has.
+fn supported(input: &mut Input<'_>, field: &str, country: &str, kinds: &[Kind]) -> Option<Schemes> {
+    let found = kinds.iter().find_map(|kind| numbers::find(country, *kind));
     if found.is_none() {
         input.fault(field, format!("The value '{country}' is not supported."));
     }
@@ -95,10 +97,9 @@ impl Operation for NumberParams {
         let kind = input.required_word("idType", &[("VAT", Kind::Vat), ("SSN", Kind::Person)]);
         let number = input.required_member("Number", 100);
         let country = input.required_member("Country", 2);
-        // Without a kind any scheme tells whether the country is known at all.
-        let schemes = country
-            .zip(kind)
-            .and_then(|(country, kind)| supported(input, "Country", country, kind));
+        // Without a kind a country that has none at all is still a fault.
+        let kinds = kind.map_or_else(|| vec![Kind::Vat, Kind::Person], |kind| vec![kind]);
+        let schemes = country.and_then(|country| supported(input, "Country", country, &kinds));
         Some(Self { kind: kind?, schemes: schemes?, number: number?.to_owned() })
     }
 }

@@ -31,6 +31,18 @@ async fn anonymous_callers_get_429_when_their_burst_is_used_up() {
 }
 
 #[actix_web::test]
+async fn nothing_is_told_of_a_limit_that_is_none() {
+    let callers = CallerSettings { anonymous_rpm: 0, ..CallerSettings::default() };
+    let fixture = Fixture::start_with(callers).await;
+    for path in ["/api/Card", "/api/Name"] {
+        let response = fixture.get(path).await;
+        for name in ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"] {
+            assert_eq!(header(&response, name), "", "{path}");
+        }
+    }
+}
+
+#[actix_web::test]
 async fn a_request_that_fails_validation_costs_one() {
     let fixture = Fixture::start_with(tight(Switch::On)).await;
     assert_eq!(header(&fixture.get("/api/Name").await, "ratelimit-remaining"), "2");

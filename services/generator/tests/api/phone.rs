@@ -28,11 +28,6 @@ async fn longer_list_begins_with_the_shorter_one() {
         let long = fixture.ok(&format!("{path}1000")).await;
         let short = fixture.ok(&format!("{path}5")).await;
         assert_eq!(long.as_array().unwrap()[..5], short.as_array().unwrap()[..]);
-        for quantity in ["0", "1001"] {
-            let errors = fixture.errors(&format!("{path}{quantity}")).await;
-            let message = "The field Quantity must be between 1 and 1000.";
-            assert_eq!(errors, json!({ "Quantity": [message] }));
-        }
     }
 }
 
@@ -60,6 +55,7 @@ async fn wrong_numbers_are_told_with_a_reason() {
         "telephone=0612345678",
         "telephone=hello&CountryCode=FR",
         "telephone=%2B33612345678&CountryCode=DE",
+        "telephone=%2B80012345678",
     ] {
         let answer = fixture.ok(&format!("/api/Phone/Validate?{query}")).await;
         assert_eq!(answer["isValid"], false);

@@ -1,5 +1,5 @@
 use reqwest::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Fixture, header};
 
@@ -37,10 +37,106 @@ async fn head_is_get_without_the_body() {
 }
 
 #[actix_web::test]
-async fn query_that_is_not_utf8_is_400() {
+async fn value_that_is_not_utf8_is_a_fault_of_its_parameter_alone() {
     let fixture = Fixture::start().await;
-    let errors = fixture.errors("/api/Card?type=%FF").await;
-    assert!(errors["type"][0].is_string(), "{errors}");
+    let not_valid = |value: &str| json!([format!("The value '{value}' is not valid.")]);
+    let long = format!("/api/Card?TYPE=%FF&seed={}", "x".repeat(70));
+    let too_long = "The field seed must be a string or array type with a maximum length of '64'.";
+    assert_eq!(
+        fixture.errors(&long).await,
+        json!({ "type": not_valid("%FF"), "seed": [too_long] })
+    );
+    assert_eq!(
+        fixture.errors("/api/Name?nametype=%FF&QUANTITY=1%80&cultureCode=").await,
+        json!({ "nameType": not_valid("%FF"), "quantity": not_valid("1%80") })
+    );
+    assert_eq!(
+        fixture.errors("/api/Phone/Validate?telephone=%C3&CountryCode=%C3%28").await,
+        json!({ "telephone": not_valid("%C3"), "CountryCode": not_valid("%C3%28") })
+    );
+    // What no operation asks for is ignored, whatever it holds.
+    let card = fixture.ok("/api/Card?seed=a").await;
+    assert_eq!(fixture.ok("/api/Card?x=%FF&%FF=1&seed=a&seed=%FF").await, card);
+}
+
+/// The text of an answer up to its trace id, whose form is checked.
+async fn without_trace(response: reqwest::Response) -> String {
+    assert_eq!(response.status(), 400);
+    assert_eq!(header(&response, "content-type"), "application/problem+json; charset=utf-8");
+    let text = response.text().await.unwrap();
+    let (front, trace) = text.split_once(r#""traceId":""#).unwrap();
+    let parts: Vec<_> = trace.strip_suffix("\"}").unwrap().split('-').collect();
+    assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [2, 32, 16, 2]);
+    assert!(
+        parts.concat().bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')),
+        "{trace}"
+    );
+    assert_eq!([parts[0], parts[3]], ["00", "00"]);
+    front.to_owned()
+}
+
+#[actix_web::test]
+async fn whole_body_of_a_400_is_as_the_contract_says() {
+    let fixture = Fixture::start().await;
+    assert_eq!(
+        without_trace(fixture.get("/api/Name?quantity=0&nameType=x").await).await,
+        concat!(
+            r#"{"type":"https://tools.ietf.org/html/rfc9110#section-15.5.1","#,
+            r#""title":"One or more validation errors occurred.","status":400,"#,
+            r#""errors":{"nameType":["The value 'x' is not valid."],"#,
+            r#""quantity":["The field quantity must be between 1 and 5000."]},"#,
+        )
+    );
+    let request = fixture.server.post("/api/SocialNumber?idType=x");
+    let request = request.header("content-type", "application/json");
+    let response = request.body(r#"{"extra":1,"number":"","more":2}"#).send().await.unwrap();
+    assert_eq!(
+        without_trace(response).await,
+        concat!(
+            r#"{"type":"https://tools.ietf.org/html/rfc9110#section-15.5.1","#,
+            r#""title":"One or more validation errors occurred.","status":400,"#,
+            r#""errors":{"$.extra":["The property 'extra' is not allowed."],"#,
+            r#""$.more":["The property 'more' is not allowed."],"#,
+            r#""idType":["The value 'x' is not valid."],"#,
+            r#""Number":["The field Number must be a string with a minimum length of 1 and a "#,
+            r#"maximum length of 100."],"Country":["The Country field is required."]},"#,
+        )
+    );
+}
+
+#[actix_web::test]
+async fn quantities_end_at_their_bounds() {
+    let fixture = Fixture::start().await;
+    for (path, name, most) in [
+        ("/api/Name?nameType=surname", "quantity", 5000),
+        ("/api/Phone/Generate?CountryCode=FR", "Quantity", 1000),
+        ("/api/Phone/IMEI?seed=1", "Quantity", 1000),
+    ] {
+        for quantity in [1, most] {
+            let list = fixture.ok(&format!("{path}&quantity={quantity}")).await;
+            assert_eq!(list.as_array().unwrap().len(), quantity, "{path}");
+        }
+        for quantity in [0, most + 1] {
+            let message = format!("The field {name} must be between 1 and {most}.");
+            assert_eq!(
+                fixture.errors(&format!("{path}&quantity={quantity}")).await,
+                json!({ name: [message] })
+            );
+        }
+    }
+}
+
+#[actix_web::test]
+async fn documents_are_found_in_any_case_and_read_only() {
+    let fixture = Fixture::start().await;
+    for path in ["/OpenAPI.json", "/DOCS/", "/Docs/Index.html", "/docs/"] {
+        assert_eq!(fixture.get(path).await.status(), 200, "{path}");
+        let response = fixture.server.post(path).send().await.unwrap();
+        assert_eq!(response.status(), 405, "{path}");
+        assert_eq!(header(&response, "allow"), "GET, HEAD");
+        assert_eq!(response.json::<Value>().await.unwrap()["title"], "Method Not Allowed");
+    }
+    assert_eq!(header(&fixture.get("/DOCS").await, "location"), "/docs/");
 }
 
 #[actix_web::test]

@@ -125,6 +125,25 @@ async fn faults_of_parameter_and_body_come_together() {
 }
 
 #[actix_web::test]
+async fn a_country_without_any_scheme_is_told_even_without_a_kind() {
+    let fixture = Fixture::start().await;
+    let faults = async |country: &str| {
+        let body = json!({ "number": "1", "country": country });
+        let response = fixture.server.post("/api/SocialNumber").json(&body).send().await.unwrap();
+        response.json::<Value>().await.unwrap()["errors"].take()
+    };
+    let missing = "A value for the 'idType' parameter or property was not provided.";
+    assert_eq!(
+        faults("ZZ").await,
+        json!({ "idType": [missing], "Country": ["The value 'ZZ' is not supported."] })
+    );
+    // One has tax numbers alone, the other numbers of persons alone.
+    for country in ["DZ", "CU"] {
+        assert_eq!(faults(country).await, json!({ "idType": [missing] }), "{country}");
+    }
+}
+
+#[actix_web::test]
 async fn kind_decides_which_schemes_count() {
     let fixture = Fixture::start().await;
     let check = async |kind: &str, number: &str| {

@@ -1,6 +1,6 @@
 //! Checks a telephone number and writes it in its usual forms.
 
-use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumberFormat, PhoneNumberType};
+use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumberFormat, PhoneNumberType, Region as Code};
 
 use super::Region;
 
@@ -61,7 +61,9 @@ pub fn judge(text: &str, region: Option<&Region>) -> Judgement {
         }
         None => PHONE_NUMBER_UTIL.is_valid_number(&number),
     };
-    let home = default.or_else(|| PHONE_NUMBER_UTIL.get_region_for_number(&number));
+    // Numbers such as +800 belong to the world, which is no country.
+    let known = || PHONE_NUMBER_UTIL.get_region_for_number(&number);
+    let home = default.or_else(|| known().filter(|home| *home != Code::World));
     match (valid, home) {
         (true, Some(home)) => Judgement::Valid(Box::new(Valid {
             region: home.to_string(),
@@ -96,5 +98,18 @@ fn kind(kind: PhoneNumberType) -> &'static str {
         PhoneNumberType::UAN => "UAN",
         PhoneNumberType::VoiceMail => "VOICEMAIL",
         _ => "UNKNOWN",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_no_country_are_not_valid() {
+        let nowhere = Judgement::Invalid("The telephone number belongs to no country.".to_owned());
+        for number in ["+80012345678", "0080012345678", "+870773111632"] {
+            assert_eq!(judge(number, None), nowhere, "{number}");
+        }
     }
 }
