@@ -26,3 +26,41 @@ pub fn accepts(text: &str) -> bool {
         && &text[8..14] != "000000"
         && luhn_holds(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::seed::Seed;
+
+    #[test]
+    fn what_is_made_of_any_seed_is_accepted() {
+        for seed in 0..10_000 {
+            let mut random = Seed::parse(&seed.to_string()).unwrap().random("imei", "");
+            let mut number = String::new();
+            write(&mut random, &mut number);
+            assert!(accepts(&number), "{number}");
+        }
+    }
+
+    #[test]
+    fn length_body_serial_number_and_check_digit_count() {
+        assert!(accepts("356938035643809"));
+        for wrong in [
+            "356938035643808",
+            "35693803564380",
+            "3569380356438090",
+            "35693803564380A",
+            // The digits of these agree with Luhn.
+            "490154203237518",
+            "001234567891233",
+            "350000000000006",
+        ] {
+            assert!(!accepts(wrong), "{wrong}");
+        }
+        assert!(
+            ["490154203237518", "001234567891233", "350000000000006"]
+                .iter()
+                .all(|number| luhn_holds(number.as_bytes()))
+        );
+    }
+}

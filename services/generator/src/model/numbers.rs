@@ -23,6 +23,7 @@ use jiff::civil::Date;
 
 use self::form::{Form, FormError};
 use self::number::Number;
+use self::scheme::Outcome;
 pub use self::scheme::{Kind, Scheme, Stage};
 use super::random::Random;
 
@@ -142,12 +143,13 @@ impl Ready {
         (self.scheme.rule)(&Number::new(text, today))
     }
 
-    /// Samples the form until the rule agrees; the rarest rule takes one of 200 samples.
+    /// Samples the form until the rules agree; the rarest rule takes one of 200 samples.
     fn make(&self, random: &mut Random, today: Date) -> Option<String> {
         let form = self.form()?;
         for _ in 0..100_000 {
             let text = form.sample(random);
-            if self.check_cleaned(&text, today).is_ok() {
+            let right = |rule: fn(&Number<'_>) -> Outcome| rule(&Number::new(&text, today)).is_ok();
+            if self.check(&text, today).is_ok() && self.scheme.make_rule.is_none_or(right) {
                 return Some(text);
             }
         }

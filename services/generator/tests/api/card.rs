@@ -11,7 +11,7 @@ async fn seeded_card_is_the_same_for_ever() {
     assert_eq!(header(&response, "cache-control"), "no-store");
     assert_eq!(header(&response, "x-seed"), "demo");
     assert_eq!(header(&response, "x-ref-date"), "2030-01-01");
-    assert_eq!(header(&response, "x-data-version"), "1.0.0");
+    assert_eq!(header(&response, "x-data-version"), "1.1.0");
     assert_eq!(
         response.text().await.unwrap(),
         r#"{"type":"Visa","date":"2031-02-01T00:00:00","fullName":"Kim Lopez","cardNumber":"4252942886413145","cvv":"646","pin":6419}"#

@@ -286,6 +286,19 @@ mod tests {
     }
 
     #[test]
+    fn hashes_give_the_published_addresses() {
+        // A secp256k1 address among the vectors of Filecoin, and the account of the anonymous
+        // principal on the Internet Computer.
+        let hash = bytes("ea0f0ea039b291a0f08fd179e0556a8c3277c0d3");
+        assert_eq!(text(|out| filecoin(&hash, out)), "f15ihq5ibzwki2b4ep2f46avlkrqzhpqgtga7pdrq");
+        let hash = bytes("6a562aa9eaa2481a9049cdf0433b9738c992d698c31d8abf89cadc79");
+        assert_eq!(
+            text(|out| internet_computer(&hash, out)),
+            "1c7a48ba6a562aa9eaa2481a9049cdf0433b9738c992d698c31d8abf89cadc79"
+        );
+    }
+
+    #[test]
     fn sums_match_the_check_values_of_their_catalogue() {
         assert_eq!(crc16(b"123456789"), 0x31c3);
     }

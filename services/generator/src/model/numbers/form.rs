@@ -1,5 +1,7 @@
 //! The shape of a number: a regular expression that can be matched and sampled.
 
+use std::collections::BTreeSet;
+
 use regex_automata::meta::Regex;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -19,7 +21,7 @@ pub enum FormError {
 /// A compiled form.
 pub struct Form {
     regex: Regex,
-    lengths: (usize, usize),
+    lengths: BTreeSet<usize>,
     sample: Hir,
 }
 
@@ -32,12 +34,7 @@ impl Form {
         };
         let whole = format!(r"\A(?:{})\z", form.replace(r"\d", "[0-9]"));
         let regex = Regex::new(&whole).map_err(Box::new)?;
-        let hir = parse(form)?;
-        let properties = hir.properties();
-        let lengths = (
-            properties.minimum_len().unwrap_or_default(),
-            properties.maximum_len().unwrap_or(usize::MAX),
-        );
+        let lengths = lengths(&parse(form)?);
         Ok(Self { regex, lengths, sample: parse(narrow.unwrap_or(form))? })
     }
 
@@ -46,9 +43,9 @@ impl Form {
         self.regex.is_match(text)
     }
 
-    /// Whether numbers of this length may have the form.
+    /// Whether numbers of so many characters may have the form.
     pub fn has_length(&self, length: usize) -> bool {
-        (self.lengths.0..=self.lengths.1).contains(&length)
+        self.lengths.contains(&length)
     }
 
     /// Draws a text of this form.
@@ -57,6 +54,33 @@ impl Form {
         push(&self.sample, random, &mut out);
         out
     }
+}
+
+/// How many characters the texts of a form have.
+fn lengths(hir: &Hir) -> BTreeSet<usize> {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => BTreeSet::from([0]),
+        HirKind::Literal(literal) => {
+            BTreeSet::from([String::from_utf8_lossy(&literal.0).chars().count()])
+        }
+        HirKind::Class(_) => BTreeSet::from([1]),
+        HirKind::Repetition(repetition) => {
+            let (least, most) = (repetition.min, repetition.max.unwrap_or(repetition.min));
+            let once = lengths(&repetition.sub);
+            let longer = |sums: &BTreeSet<usize>| Some(sums_of(sums, &once));
+            let times = std::iter::successors(Some(BTreeSet::from([0])), longer);
+            times.take(most as usize + 1).skip(least as usize).flatten().collect()
+        }
+        HirKind::Capture(capture) => lengths(&capture.sub),
+        HirKind::Concat(parts) => {
+            parts.iter().fold(BTreeSet::from([0]), |sums, part| sums_of(&sums, &lengths(part)))
+        }
+        HirKind::Alternation(choices) => choices.iter().flat_map(lengths).collect(),
+    }
+}
+
+fn sums_of(one: &BTreeSet<usize>, other: &BTreeSet<usize>) -> BTreeSet<usize> {
+    one.iter().flat_map(|a| other.iter().map(move |b| a + b)).collect()
 }
 
 fn push(hir: &Hir, random: &mut Random, out: &mut String) {
@@ -97,4 +121,22 @@ fn character(class: &Class, random: &mut Random) -> Option<char> {
         nth -= width;
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_those_that_the_form_has_and_no_others() {
+        for (form, expected) in [
+            (r"\d{15}|\d{20}", &[15, 20][..]),
+            (r"\d{7}([012][A-Z]\d)?|\d{9}([012][A-Z]\d)?", &[7, 9, 10, 12]),
+            (r"[A-ZÑ]{3}\d{2,4}", &[5, 6, 7]),
+            ("(GD|HA)8888(ab){1,3}Ñ?", &[8, 9, 10, 11, 12, 13]),
+        ] {
+            let form = Form::new(form, None).unwrap();
+            assert_eq!(form.lengths.iter().copied().collect::<Vec<_>>(), expected);
+        }
+    }
 }

@@ -24,7 +24,7 @@ pub const SCHEMES: &[Scheme] = &[
         r"(110101|310104|330106|420106|440305|510104)(199\d|20[01]\d)",
         r"(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])\d{3}[\dX]"
     )),
-    person("CR", "cédula", r"0\d{9}|1\d{10,11}", free).pad(9, 10),
+    person("CR", "cédula", r"0\d{9}|1\d{10,11}", free).pad(9, 10).parts(&[2, 4, 4]),
     person("CU", "NI", r"\d{11}", |n| {
         let century = match n.digit(6) {
             9 => 1800,
@@ -43,7 +43,7 @@ pub const SCHEMES: &[Scheme] = &[
         fits(n.value(0, 9) > 0)?;
         n.luhn()
     })
-    .pad(4, 9),
+    .pad(1, 9),
     person("IN", "Aadhaar", r"[2-9]\d{11}", |n| {
         fits(n.bytes().iter().ne(n.bytes().iter().rev()))?;
         checks(verhoeff(n) == 0)

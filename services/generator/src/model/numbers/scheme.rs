@@ -37,12 +37,16 @@ pub struct Scheme {
     /// A narrower form from which numbers are made.
     pub(super) make: Option<&'static str>,
     pub(super) rule: fn(&Number<'_>) -> Outcome,
+    /// What made numbers obey beside the rule: check digits that nobody enforces.
+    pub(super) make_rule: Option<fn(&Number<'_>) -> Outcome>,
     /// Separators that belong to the number.
     pub(super) keep: &'static [char],
     /// What may stand in front.
     prefixes: &'static [&'static str],
     /// Digits up to which zeros are put in front, and the fewest digits for which that is done.
     padding: Option<(usize, usize)>,
+    /// Digits up to which zeros are put in front of each part between hyphens.
+    parts: &'static [usize],
     /// Whether leading zeros do not count.
     strips_zeros: bool,
 }
@@ -61,9 +65,11 @@ const fn scheme(
         form,
         make: None,
         rule,
+        make_rule: None,
         keep: &[],
         prefixes: &[],
         padding: None,
+        parts: &[],
         strips_zeros: false,
     }
 }
@@ -104,6 +110,11 @@ impl Scheme {
         self
     }
 
+    pub(super) const fn make_rule(mut self, rule: fn(&Number<'_>) -> Outcome) -> Self {
+        self.make_rule = Some(rule);
+        self
+    }
+
     pub(super) const fn keep(mut self, separators: &'static [char]) -> Self {
         self.keep = separators;
         self
@@ -117,6 +128,11 @@ impl Scheme {
     pub(super) const fn pad(mut self, fewest: usize, digits: usize) -> Self {
         self.padding = Some((fewest, digits));
         self
+    }
+
+    pub(super) const fn parts(mut self, widths: &'static [usize]) -> Self {
+        self.parts = widths;
+        self.keep(&['-'])
     }
 
     pub(super) const fn strip_zeros(mut self) -> Self {
@@ -145,9 +161,10 @@ impl Scheme {
     }
 
     fn with_zeros(&self, text: &str) -> String {
+        let text = self.joined(text);
         let text = match self.strips_zeros {
             true => text.trim_start_matches('0'),
-            false => text,
+            false => &text,
         };
         match self.padding {
             Some((fewest, digits)) if (fewest..digits).contains(&text.len()) => {
@@ -155,5 +172,17 @@ impl Scheme {
             }
             _ => text.to_owned(),
         }
+    }
+
+    /// The parts between hyphens in one, padded when they are as many as the scheme has.
+    fn joined(&self, text: &str) -> String {
+        if self.parts.is_empty() {
+            return text.to_owned();
+        }
+        let parts: Vec<_> = text.split('-').collect();
+        if parts.len() != self.parts.len() || parts.contains(&"") {
+            return parts.concat();
+        }
+        parts.iter().zip(self.parts).map(|(part, width)| format!("{part:0>width$}")).collect()
     }
 }

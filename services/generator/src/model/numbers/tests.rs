@@ -165,3 +165,72 @@ fn prefixes_and_separators_are_optional() {
     assert_eq!(check(Kind::Vat, "UK", "980780684"), Ok(()));
     assert!(find("ZZ", Kind::Vat).is_none());
 }
+
+#[test]
+fn spellings_of_the_specification_are_padded() {
+    for text in ["1-613-584", "01-0613-0584", "1-0613-0584", "10613-0584", "106130584"] {
+        assert_eq!(check(Kind::Person, "CR", text), Ok(()), "{text}");
+    }
+    for text in ["1-613-58412", "1-613", "--", "1--584"] {
+        assert!(check(Kind::Person, "CR", text).is_err(), "{text}");
+    }
+    for text in ["18", "0000 0001-8", "3933742-3"] {
+        assert_eq!(check(Kind::Person, "IL", text), Ok(()), "{text}");
+    }
+    for text in ["0", "000000000", "19"] {
+        assert!(check(Kind::Person, "IL", text).is_err(), "{text}");
+    }
+    for (country, text) in [("EU", "372022452"), ("EU", "EU 372022452"), ("eu", "eu372-022-452")] {
+        assert_eq!(check(Kind::Vat, country, text), Ok(()), "{text}");
+    }
+    assert_eq!(check(Kind::Vat, "IM", "IM3720000224"), Ok(()));
+    assert_eq!(check(Kind::Vat, "IM", "3720000224"), Ok(()));
+    assert!(check(Kind::Vat, "EU", "IM372022452").is_err());
+    assert!(check(Kind::Vat, "EU", "999022452").is_err());
+}
+
+#[test]
+fn lithuanian_numbers_have_the_centuries_of_estonian_ones() {
+    for text in ["18501011237", "70501010012", "89912311230", "99999999997"] {
+        assert_eq!(check(Kind::Person, "LT", text), Ok(()), "{text}");
+    }
+    // No day, where there is to be one.
+    assert!(check(Kind::Person, "LT", "79999999993").is_err());
+}
+
+#[test]
+fn lengths_between_two_that_are_allowed_are_wrong() {
+    for (country, text) in
+        [("DZ", "1".repeat(17)), ("RU", "1".repeat(11)), ("MX", "ÑÑÑ800101ABC12".to_owned())]
+    {
+        let reject = check(Kind::Vat, country, &text).unwrap_err();
+        assert!(matches!(reject, Reject::Length(_)), "{country} {reject}");
+    }
+    assert!(matches!(check(Kind::Vat, "MX", "ÑÑÑÑ80010112"), Err(Reject::Format(_))));
+}
+
+/// Whether a number has the check digit that made ones carry.
+fn complete(country: &str, kind: Kind, text: &str) -> bool {
+    let scheme = find(country, kind).unwrap().0[0].scheme;
+    scheme.make_rule.unwrap()(&Number::new(text, date(2026, 11, 20))).is_ok()
+}
+
+#[test]
+fn made_numbers_carry_check_digits_that_nobody_enforces() {
+    for (country, kind, right, lenient) in [
+        ("DK", Kind::Person, "2110625629", "2110625628"),
+        ("KR", Kind::Vat, "1168200276", "1168200277"),
+        ("MX", Kind::Vat, "GODE561231GR8", "GODE561231GR7"),
+        ("MX", Kind::Vat, "SAT970701NN3", "SAT970701NNA"),
+        ("TW", Kind::Vat, "10458575", "10458574"),
+    ] {
+        assert_eq!(check(kind, country, lenient), Ok(()), "{country}");
+        assert!(complete(country, kind, right) && !complete(country, kind, lenient), "{country}");
+        let schemes = find(country, kind).unwrap();
+        let mut random = Seed::parse("complete").unwrap().random(country, "");
+        for _ in 0..100 {
+            let text = schemes.make(&mut random, date(2026, 11, 20)).unwrap();
+            assert!(complete(country, kind, &text), "{country} {text}");
+        }
+    }
+}

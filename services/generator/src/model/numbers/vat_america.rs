@@ -44,7 +44,8 @@ pub const SCHEMES: &[Scheme] = &[
     .make(r"[1-9]\d{5,8}[\dK]")
     .strip_zeros(),
     vat("MX", "RFC", r"[A-Z&Ñ]{3}\d{6}[0-9A-Z]{3}|[A-Z&Ñ]{4}\d{6}([0-9A-Z]{3})?", mexico)
-        .make(r"[A-Z]{3,4}\d\d(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])[0-9A-Z]{2}[0-9A]"),
+        .make(r"[A-Z]{3,4}\d\d(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])[0-9A-Z]{2}[0-9A]")
+        .make_rule(mexican_check),
     vat("PE", "RUC", r"(10|15|17|20)\d{9}", |n| {
         let sum = n.sum(&[5, 4, 3, 2, 7, 6, 5, 4, 3, 2]);
         checks((11 - sum % 11) % 10 == n.last())
@@ -113,6 +114,15 @@ const MEXICAN_WORDS: &[&str] = &[
     "KULO", "LOCA", "LOCO", "MAME", "MAMO", "MEAR", "MEAS", "MEON", "MION", "MOCO", "MULA", "PEDA",
     "PEDO", "PENE", "PUTA", "PUTO", "QULO", "RATA", "RUIN",
 ];
+
+/// Mexico's check character, over what stands before it with blanks in front up to 12 places.
+fn mexican_check(n: &Number<'_>) -> Outcome {
+    const ALPHABET: &str = "0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ Ñ";
+    let index = |c: char| ALPHABET.chars().position(|other| other == c).unwrap_or_default() as i32;
+    let front = n.text().chars().rev().skip(1).chain(std::iter::repeat(' '));
+    let sum: i32 = front.zip(2..=13).map(|(c, weight)| index(c) * weight).sum();
+    n.ends_in("0123456789A", (11 - sum % 11) % 11)
+}
 
 /// Mexico: a date behind the letters; the check character is not enforced in the wild.
 fn mexico(n: &Number<'_>) -> Outcome {

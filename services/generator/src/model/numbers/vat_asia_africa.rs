@@ -43,6 +43,10 @@ pub const SCHEMES: &[Scheme] = &[
     vat("KE", "PIN", r"[AP]\d{9}[A-Z]", free),
     vat("KR", "BRN", r"\d{10}", |n| {
         fits(n.value(0, 3) >= 101 && n.value(3, 5) > 0 && n.value(5, 9) > 0)
+    })
+    .make_rule(|n| {
+        let sum = n.sum(&[1, 3, 7, 1, 3, 7, 1, 3, 5]) + n.digit(8) * 5 / 10;
+        checks((10 - sum % 10) % 10 == n.last())
     }),
     vat("MA", "ICE", r"\d{15}", |n| checks(n.remainder(97) == 0)),
     vat("MZ", "NUIT", r"\d{9}", |n| {
@@ -85,11 +89,10 @@ pub const SCHEMES: &[Scheme] = &[
         checks((10 - sum % 10) % 10 == n.last())
     }),
     vat("TW", "UBN", r"\d{8}", |n| {
-        const WEIGHTS: [i32; 8] = [1, 2, 1, 2, 1, 2, 4, 1];
-        let places = (0..8).map(|i| n.digit(i) * WEIGHTS[i]);
-        let total: i32 = places.map(|product| product / 10 + product % 10).sum();
+        let total = taiwanese_total(n);
         checks(total % 10 == 0 || total % 10 == 9 && n.digit(6) == 7)
-    }),
+    })
+    .make_rule(|n| checks(taiwanese_total(n) % 10 == 0)),
     vat("VN", "MST", r"\d{10}(\d{3})?", |n| {
         fits(n.value(2, 9) > 0 && (n.len() == 10 || n.value(10, 13) > 0))?;
         let sum = n.sum(&[31, 29, 23, 19, 17, 13, 7, 5, 3]);
@@ -97,6 +100,12 @@ pub const SCHEMES: &[Scheme] = &[
     }),
     vat("ZA", "TIN", r"[01239]\d{9}", luhn_all),
 ];
+
+fn taiwanese_total(n: &Number<'_>) -> i32 {
+    const WEIGHTS: [i32; 8] = [1, 2, 1, 2, 1, 2, 4, 1];
+    let products = (0..8).map(|i| n.digit(i) * WEIGHTS[i]);
+    products.map(|product| product / 10 + product % 10).sum()
+}
 
 fn singapore(n: &Number<'_>) -> Outcome {
     const OTHER: &str = "ABCDEFGHJKLMNPQRSTUVWX0123456789";

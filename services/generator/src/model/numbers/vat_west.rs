@@ -44,7 +44,7 @@ pub const SCHEMES: &[Scheme] = &[
     vat("DE", "USt-IdNr", r"[1-9]\d{8}", mod_11_10),
     vat("DK", "CVR", r"[1-9]\d{7}", |n| checks(n.sum(&[2, 7, 6, 5, 4, 3, 2, 1]) % 11 == 0)),
     vat("ES", "NIF", r"[\dXYZ]\d{7}[A-Z]|[KLM]\d{7}[A-Z]|[ABCDEFGHJNPQRSUVW]\d{7}[\dA-J]", spain),
-    vat("EU", "one-stop shop number", r"EU\d{9}", one_stop).prefixes(&["EU"]),
+    vat("EU", "one-stop shop number", r"\d{9}", one_stop).make(r"EU\d{9}"),
     vat("FI", "ALV", r"\d{8}", |n| checks(n.sum(&[7, 9, 10, 5, 8, 4, 2, 1]) % 11 == 0)),
     vat("FO", "V-tal", r"\d{6}", free),
     vat("FR", "TVA", r"[0-9A-HJ-NP-Z]{2}\d{9}", |n| {
@@ -70,7 +70,7 @@ pub const SCHEMES: &[Scheme] = &[
         let second = if n.len() == 9 { (i32::from(n.at(8)) - 64) % 23 } else { 0 };
         checks(irish_letter(&digits([0, 1, 2, 3, 4, 5, 6]), second) == char::from(n.at(7)))
     }),
-    vat("IM", "import one-stop shop number", r"IM\d{10}", one_stop).prefixes(&["IM"]),
+    vat("IM", "import one-stop shop number", r"\d{10}", one_stop).make(r"IM\d{10}"),
     vat("IS", "VSK", r"\d{5,6}", free),
     both("IT", "P. IVA", r"\d{11}", |n| {
         let office = matches!(n.value(7, 10), 1..=100 | 120 | 121 | 888 | 999);
@@ -117,7 +117,7 @@ const ONE_STOP: &[u64] = &[
 ];
 
 fn one_stop(n: &Number<'_>) -> Outcome {
-    fits(ONE_STOP.contains(&n.value(2, 5)))
+    fits(ONE_STOP.contains(&n.value(0, 3)))
 }
 
 fn spain(n: &Number<'_>) -> Outcome {
