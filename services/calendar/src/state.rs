@@ -7,6 +7,7 @@ use auth::{Gate, KeyStore, Quotas};
 use domain::SharedClock;
 use jiff::Timestamp;
 use store::{Backend, Db, Pools};
+use tokio::sync::Semaphore;
 
 use crate::access::Access;
 use crate::config::SiteSettings;
@@ -22,6 +23,7 @@ use crate::request::Input;
 use crate::store::snapshot::snapshot;
 use crate::store::{people, sql};
 use crate::wire::addresses::Addresses;
+use crate::wire::cleaned::Cleaned;
 use crate::wire::decode::Problems;
 use crate::wire::facts::Facts;
 use crate::wire::list_input::Lister;
@@ -31,6 +33,9 @@ use crate::wire::write_input::Writer;
 
 /// The most images that one write fetches.
 const MOST_IMAGES: usize = 10;
+
+/// How many writes are cleaned at a time: a parser holds many times the bytes of a text.
+const MOST_CLEANERS: usize = 2;
 
 /// The state of the service; a clone is another handle to the same.
 #[derive(Clone)]
@@ -42,6 +47,7 @@ pub struct State {
     pub media: Media,
     /// Fetches images that writes name by address; none where addresses are only recorded.
     fetcher: Option<Fetcher>,
+    cleaners: Arc<Semaphore>,
 }
 
 /// Images that were fetched for a write, by their address.
@@ -62,6 +68,8 @@ pub struct Scene<'a> {
     pub now: Timestamp,
     /// Images that were fetched for the write; none where addresses are only recorded.
     pub fetched: Option<&'a Fetched>,
+    /// Longer texts that were cleaned for the write.
+    pub cleaned: &'a Cleaned,
 }
 
 impl State {
@@ -72,7 +80,8 @@ impl State {
         let gate = Gate::new(keys, Quotas::new(clock.clone()), access);
         let currency = settings.currency();
         let site = Arc::new(Site { settings, currency });
-        State { pools, clock, gate, site, media, fetcher: None }
+        let cleaners = Arc::new(Semaphore::new(MOST_CLEANERS));
+        State { pools, clock, gate, site, media, fetcher: None, cleaners }
     }
 
     /// Lets writes fetch the images that they name by address.
@@ -90,7 +99,8 @@ impl State {
         F: FnOnce(&mut Scene<'_>, Params) -> Result<T, Error> + Send + 'static,
     {
         let (site, now) = (self.site.clone(), self.clock.now());
-        let perform = move |db: &mut Db| input.perform(db, &site, now, None, work);
+        let perform =
+            move |db: &mut Db| input.perform(db, &site, now, None, &Cleaned::default(), work);
         self.pools
             .read(|db| match db.backend() {
                 Backend::Sqlite => snapshot(db, perform),
@@ -109,11 +119,15 @@ impl State {
         F: Fn(&mut Scene<'_>, Params) -> Result<T, Error> + Send + Sync + 'static,
     {
         let work = Arc::new(work);
-        let Some(fetcher) = &self.fetcher else { return self.attempt(input, work, None).await };
+        let cleaned = Arc::new(self.clean(&input).await?);
+        let Some(fetcher) = &self.fetcher else {
+            return self.attempt(input, work, None, cleaned).await;
+        };
         let mut fetched = Fetched::new();
         loop {
             let again = input.copy();
-            match (self.attempt(input, work.clone(), Some(fetched.clone())).await, again) {
+            let known = Some(fetched.clone());
+            match (self.attempt(input, work.clone(), known, cleaned.clone()).await, again) {
                 (Err(Error::ImageWanted(address)), Some(again)) => {
                     if fetched.len() == MOST_IMAGES {
                         return Err(Problems::one("image", "must not name so many images").into());
@@ -127,11 +141,29 @@ impl State {
         }
     }
 
+    /// Cleans the longer texts of a write before its transaction; who is nobody writes none.
+    async fn clean(&self, input: &Input) -> Result<Cleaned, Error> {
+        let params = input.params.as_ref().ok().filter(|_| input.login.is_some());
+        let texts = params.map(Cleaned::wanted).unwrap_or_default();
+        if texts.is_empty() {
+            return Ok(Cleaned::default());
+        }
+        let internal = |error: String| Error::Internal(error);
+        let turn = self.cleaners.clone().acquire_owned().await;
+        let turn = turn.map_err(|error| internal(error.to_string()))?;
+        let work = move || {
+            let _turn = turn;
+            Cleaned::of(texts)
+        };
+        tokio::task::spawn_blocking(work).await.map_err(|error| internal(error.to_string()))
+    }
+
     async fn attempt<T, F>(
         &self,
         input: Input,
         work: Arc<F>,
         fetched: Option<Fetched>,
+        cleaned: Arc<Cleaned>,
     ) -> Result<T, Error>
     where
         T: Send + 'static,
@@ -141,7 +173,7 @@ impl State {
         let work = move |db: &mut Db| {
             sql::one_writer(db)?;
             let work = |scene: &mut Scene<'_>, params| work(scene, params);
-            input.perform(db, &site, now, fetched.as_ref(), work)
+            input.perform(db, &site, now, fetched.as_ref(), &cleaned, work)
         };
         self.pools.write(work).await
     }
@@ -166,6 +198,7 @@ impl Input {
         site: &Site,
         now: Timestamp,
         fetched: Option<&Fetched>,
+        cleaned: &Cleaned,
         work: impl FnOnce(&mut Scene<'_>, Params) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let actor = match &self.login {
@@ -173,7 +206,8 @@ impl Input {
             Some(login) => Some(people::by_login(db, login)?.ok_or(Error::InvalidCredentials)?),
             None => None,
         };
-        let mut scene = Scene { db, actor, site, addresses: self.addresses, now, fetched };
+        let addresses = self.addresses;
+        let mut scene = Scene { db, actor, site, addresses, now, fetched, cleaned };
         if let Some(deed) = self.deed {
             scene.permit(deed)?;
         }
@@ -221,6 +255,7 @@ impl Scene<'_> {
             addresses: &self.addresses,
             now: self.now,
             unfiltered_html: self.site.settings.unfiltered_html.is_on(),
+            cleaned: self.cleaned,
         };
         with_facts(self.db, |facts| decode(facts, writer))
     }

@@ -8,6 +8,7 @@ use calendar::model::role::{Person, Role};
 use calendar::model::term::Taxonomy;
 use calendar::model::zone::Zone;
 use calendar::wire::addresses::Addresses;
+use calendar::wire::cleaned::Cleaned;
 use calendar::wire::facts::Facts;
 use calendar::wire::list_input::{self, Lister};
 use calendar::wire::params::Params;
@@ -117,6 +118,7 @@ fuzz_target!(|data: (bool, Vec<(u8, &str, &str)>, &str)| {
         addresses: &addresses,
         now,
         unfiltered_html: false,
+        cleaned: &Cleaned::default(),
     };
     let _ = event_input::decode(&params, facts, writer, None);
     for kind in [Kind::Venue, Kind::Organizer] {

@@ -22,6 +22,7 @@ use crate::model::term::Taxonomy;
 use crate::state::{Scene, State};
 use crate::store::{events, linked, people, sql, upkeep};
 use crate::wire::addresses::Addresses;
+use crate::wire::cleaned::Cleaned;
 use crate::wire::params::Params;
 
 /// What a load did.
@@ -62,6 +63,7 @@ fn load_line(state: &State, writer: &Person, line: &str) -> anyhow::Result<bool>
     let body: Value = serde_json::from_str(line)?;
     let kind = body.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
     let params = Params::from_json(body);
+    let cleaned = Cleaned::of(Cleaned::wanted(&params));
     let outcome = state.pools.write_blocking(|db| {
         sql::one_writer(db)?;
         let mut scene = Scene {
@@ -72,6 +74,7 @@ fn load_line(state: &State, writer: &Person, line: &str) -> anyhow::Result<bool>
             now: state.clock.now(),
             // Images are recorded by address here, whatever the mode: a load asks nobody.
             fetched: None,
+            cleaned: &cleaned,
         };
         load_one(&mut scene, &kind, &params)
     });

@@ -14,6 +14,7 @@ pub mod schedule;
 pub mod search;
 pub mod slug;
 pub mod status;
+mod tangle;
 pub mod term;
 pub mod when;
 pub mod window;

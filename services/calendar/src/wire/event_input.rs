@@ -6,7 +6,7 @@ use super::decode::{Decoder, Problems, positive, text};
 use super::facts::Facts;
 use super::linked_input;
 use super::params::Params;
-use super::write_input::{Writer, author, image, moment, publication, status};
+use super::write_input::{Writer, author, image, markup, moment, publication, status};
 use crate::model::change::{EventChange, LinkRef};
 use crate::model::cost;
 use crate::model::event::Event;
@@ -42,9 +42,9 @@ pub fn decode(
         },
         author: author(d, facts),
         publication: publication(d, writer),
-        description: d.long_text("description").map(|text| writer.clean(text)),
+        description: markup(d, "description", writer),
         slug: d.slug("slug"),
-        excerpt: d.long_text("excerpt").map(|text| writer.clean(text)),
+        excerpt: markup(d, "excerpt", writer),
         status: status(d),
         ..EventChange::default()
     };

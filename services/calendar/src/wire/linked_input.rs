@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::decode::{Decoder, Problems};
 use super::facts::Facts;
 use super::params::Params;
-use super::write_input::{Writer, author, image, publication, status};
+use super::write_input::{Writer, author, image, markup, publication, status};
 use crate::model::change::LinkedChange;
 use crate::model::geo::Point;
 use crate::model::linked::Kind;
@@ -27,8 +27,8 @@ pub fn decode(
         name: d.filled_text(kind.word()).map(|name| writer.clean_inline(name)),
         author: author(d, facts),
         publication: publication(d, writer),
-        description: d.long_text("description").map(|text| writer.clean(text)),
-        excerpt: d.long_text("excerpt").map(|text| writer.clean(text)),
+        description: markup(d, "description", writer),
+        excerpt: markup(d, "excerpt", writer),
         slug: d.slug("slug"),
         status: status(d),
         phone: d.short_text("phone"),

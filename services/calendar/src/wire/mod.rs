@@ -2,6 +2,7 @@
 
 pub mod addresses;
 pub mod args;
+pub mod cleaned;
 pub mod dates;
 pub mod decode;
 pub mod describe;

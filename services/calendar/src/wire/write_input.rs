@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::addresses::Addresses;
+use super::cleaned::Cleaned;
 use super::decode::{Decoder, positive, text};
 use super::facts::Facts;
 use crate::model::change::Publication;
@@ -26,6 +27,8 @@ pub struct Writer<'a> {
     pub now: Timestamp,
     /// Editors and administrators may write any HTML.
     pub unfiltered_html: bool,
+    /// Longer texts that were cleaned before.
+    pub cleaned: &'a Cleaned,
 }
 
 impl Writer<'_> {
@@ -34,15 +37,24 @@ impl Writer<'_> {
         self.unfiltered_html && self.person.role >= Role::Editor
     }
 
-    /// Cleans a longer text.
-    pub fn clean(&self, text: String) -> String {
-        if self.is_unfiltered() { text } else { html::clean(&text) }
+    /// Cleans a longer text; none where its tags are tangled.
+    fn clean(&self, text: String) -> Option<String> {
+        if self.is_unfiltered() { Some(text) } else { self.cleaned.get(&text) }
     }
 
     /// Cleans a title or a name.
     pub fn clean_inline(&self, text: String) -> String {
         if self.is_unfiltered() { text } else { html::clean_inline(&text) }
     }
+}
+
+/// Reads a longer text and cleans it.
+pub fn markup(decoder: &mut Decoder<'_>, name: &'static str, writer: Writer<'_>) -> Option<String> {
+    let cleaned = writer.clean(decoder.long_text(name)?);
+    if cleaned.is_none() {
+        decoder.fail(name, "must close its tags in order");
+    }
+    cleaned
 }
 
 /// Reads a date; integers are timestamps.
