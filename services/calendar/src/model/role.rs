@@ -113,25 +113,24 @@ pub fn may_edit(person: &Person, status: &Status, previous: Option<&Status>, aut
     let standing = if status.is_trashed() { previous.unwrap_or(status) } else { status };
     match person.role {
         Role::Reader => false,
-        Role::Contributor => {
-            person.id == author && !matches!(standing.stage(), Stage::Publish | Stage::Future)
-        }
+        Role::Contributor => person.id == author && !standing.is_published(),
         Role::Author => person.id == author,
         Role::Editor | Role::Administrator => true,
     }
 }
 
 /// Returns the status that a write results in for this role, before the publication date is asked.
+///
+/// What a contributor writes waits for an editor, also where it was to be published later.
 pub fn granted(person: &Person, asked: Option<Status>, current: Option<&Status>) -> Status {
     let contributor = person.role <= Role::Contributor;
-    match (asked, current) {
-        (Some(asked), _) if contributor => match asked.stage() {
+    match asked.or_else(|| current.cloned()) {
+        Some(wanted) if contributor => match wanted.stage() {
             Stage::Publish | Stage::Future => Status::of(Stage::Pending),
-            _ => asked,
+            _ => wanted,
         },
-        (Some(asked), _) => asked,
-        (None, Some(current)) => current.clone(),
-        (None, None) if contributor => Status::of(Stage::Draft),
-        (None, None) => Status::of(Stage::Publish),
+        Some(wanted) => wanted,
+        None if contributor => Status::of(Stage::Draft),
+        None => Status::of(Stage::Publish),
     }
 }
