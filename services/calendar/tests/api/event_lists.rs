@@ -93,6 +93,17 @@ async fn every_filter_selects_and_its_pages_visit_all() {
         ("orderby=id&order=DESC".into(), "old d c b a"),
         ("starts_after=2027-04-02&orderby=start_date".into(), "c d old"),
         ("overlaps=true&start_date=2027-04-02&end_date=2027-04-03".into(), "b c"),
+        ("strict_dates=1&start_date=2027-04-02+10:00".into(), "b c d old"),
+        ("strict_dates=1&start_date=2027-04-02+10:00:01".into(), "c d old"),
+        ("strict_dates=true&end_date=2027-04-03+09:59".into(), "a b"),
+        ("starts_before=2027-04-03".into(), "a b c"),
+        ("starts_before=%2B24+days".into(), "a b c"),
+        ("strict_dates=yes&starts_before=2027-04-03+10:00".into(), "a b"),
+        ("ends_before=2027-04-02".into(), "a b"),
+        ("strict_dates=on&ends_before=2027-04-03+10:00".into(), "a b"),
+        ("ends_after=2027-04-02".into(), "c d old"),
+        ("strict_dates=1&ends_after=2027-04-02T12:00:00%2B02:00".into(), "c d old"),
+        ("ends_after=2027-04-01&ends_before=2027-04-04&starts_before=2027-04-03".into(), "b c"),
     ];
     for (query, expected) in cases {
         let answer = app.get(&format!("/events?{query}")).await.expect(200);
@@ -130,17 +141,29 @@ async fn visit_all(app: &App, who: &str, first: &str) {
 #[actix_web::test]
 async fn other_lists_are_followed_to_their_end_too() {
     let app = App::new().await;
-    season(&app).await;
-    for path in [
-        "/events?status=any",
-        "/venues?has_events=true",
-        "/venues?status=publish",
-        "/organizers?search=a",
-        "/categories?hide_empty=false",
-        "/tags?order=desc&orderby=count",
-        "/events?include=1,2,3,4,5,6,7,8,9,10",
+    let Season { barn, .. } = season(&app).await;
+    app.make("/venues", json!({"venue": "Empty"})).await;
+    for name in ["Bea", "Cay"] {
+        let organizer = json!({"title": name, "organizer": {"organizer": name}});
+        app.event(organizer).await;
+    }
+    let event = app.get(&format!("/events?venue={barn}")).await.ids()[0];
+    for (path, total) in [
+        ("/events?status=any".to_owned(), 8),
+        ("/events?include=1,2,3,4,5,6,7,8,9,10".to_owned(), 5),
+        (format!("/venues?event={event}"), 2),
+        ("/venues?only_with_upcoming=true".to_owned(), 3),
+        ("/venues?only_with_upcoming=false".to_owned(), 4),
+        ("/venues?has_events=true".to_owned(), 3),
+        ("/venues?status=publish".to_owned(), 4),
+        ("/organizers?search=a".to_owned(), 3),
+        ("/organizers?only_with_upcoming=1&has_events=yes".to_owned(), 3),
+        ("/categories?hide_empty=false".to_owned(), 3),
+        ("/tags?order=desc&orderby=count".to_owned(), 3),
     ] {
         let path = format!("{path}&per_page=1");
+        let first = app.get_as("administrator", &path).await.expect(200);
+        assert_eq!(first.json["total"], total, "{path}");
         visit_all(&app, "administrator", &path).await;
     }
 }

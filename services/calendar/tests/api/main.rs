@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
 mod bundles;
+mod dates;
 mod documents;
 mod errors;
 mod event_lists;
@@ -11,6 +12,7 @@ mod images;
 mod linked;
 mod loading;
 mod log;
+mod markup;
 mod parameters;
 mod plans;
 mod roles;
