@@ -191,12 +191,7 @@ pub struct Ending {
 }
 
 /// Publishes the count of a loaded breach and activates it, if wanted.
-pub fn settle(
-    db: &mut Db,
-    breach: &Breach,
-    ending: Ending,
-    now: i64,
-) -> Result<(), JobError> {
+pub fn settle(db: &mut Db, breach: &Breach, ending: Ending, now: i64) -> Result<(), JobError> {
     let loaded = still_open(db, breach)?;
     let mut changed = loaded.clone();
     if !ending.keep_count {
