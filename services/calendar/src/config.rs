@@ -56,7 +56,7 @@ pub struct SiteSettings {
     pub currency_code: String,
 
     /// Radius of place filters that name none, in GEO_UNIT
-    #[arg(long, env, global = true, default_value_t = 25.0, value_name = "LENGTH")]
+    #[arg(long, env, global = true, default_value_t = 25.0, value_name = "LENGTH", value_parser = parse_length)]
     pub geo_radius: f64,
 
     /// Unit of radius
@@ -193,6 +193,11 @@ pub enum UsersCommand {
 
 fn parse_zone(text: &str) -> Result<Zone, String> {
     Zone::named(text).ok_or_else(|| "no IANA time zone has this name".to_owned())
+}
+
+fn parse_length(text: &str) -> Result<f64, String> {
+    let length = text.parse().ok().filter(|length: &f64| length.is_finite() && *length > 0.0);
+    length.ok_or_else(|| "a number above 0".to_owned())
 }
 
 fn parse_role(text: &str) -> Result<Role, String> {

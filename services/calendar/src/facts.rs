@@ -1,5 +1,7 @@
 //! Answers of the database to what the reading of a request asks.
 
+use std::collections::{HashMap, HashSet};
+
 use store::{Db, StoreError};
 
 use crate::error::Error;
@@ -40,16 +42,20 @@ impl Facts for Known<'_> {
         self.ask(|db| images::exists(db, id))
     }
 
-    fn linked(&mut self, kind: Kind, id: i64) -> bool {
-        self.ask(|db| linked::find(db, kind, id).map(|row| row.is_some()))
+    fn linked(&mut self, kind: Kind, ids: &[i64]) -> HashSet<i64> {
+        self.ask(|db| linked::existing(db, kind, ids))
     }
 
     fn term(&mut self, taxonomy: Taxonomy, id: i64) -> bool {
         self.ask(|db| terms::find(db, taxonomy, id).map(|term| term.is_some()))
     }
 
-    fn term_by_slug(&mut self, taxonomy: Taxonomy, slug: &str) -> Option<i64> {
-        self.ask(|db| terms::find_by_slug(db, taxonomy, slug).map(|term| term.map(|term| term.id)))
+    fn terms(&mut self, taxonomy: Taxonomy, ids: &[i64]) -> HashSet<i64> {
+        self.ask(|db| terms::existing(db, taxonomy, ids))
+    }
+
+    fn terms_by_slug(&mut self, taxonomy: Taxonomy, slugs: &[String]) -> HashMap<String, i64> {
+        self.ask(|db| terms::ids_by_slug(db, taxonomy, slugs))
     }
 }
 

@@ -1,6 +1,8 @@
 //! No parameters make the reading of a write or of a list panic, whatever their names and values.
 #![no_main]
 
+use std::collections::{HashMap, HashSet};
+
 use calendar::model::cost::Currency;
 use calendar::model::geo::Unit;
 use calendar::model::linked::Kind;
@@ -82,14 +84,17 @@ impl Facts for All {
     fn image(&mut self, _: i64) -> bool {
         self.0
     }
-    fn linked(&mut self, _: Kind, _: i64) -> bool {
-        self.0
+    fn linked(&mut self, _: Kind, ids: &[i64]) -> HashSet<i64> {
+        ids.iter().copied().filter(|_| self.0).collect()
     }
     fn term(&mut self, _: Taxonomy, _: i64) -> bool {
         self.0
     }
-    fn term_by_slug(&mut self, _: Taxonomy, _: &str) -> Option<i64> {
-        self.0.then_some(1)
+    fn terms(&mut self, _: Taxonomy, ids: &[i64]) -> HashSet<i64> {
+        ids.iter().copied().filter(|_| self.0).collect()
+    }
+    fn terms_by_slug(&mut self, _: Taxonomy, slugs: &[String]) -> HashMap<String, i64> {
+        slugs.iter().filter(|_| self.0).map(|slug| (slug.clone(), 1)).collect()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::model::status::{Stage, Status};
 use crate::model::term::{Taxonomy, TermRef};
 use crate::model::when::NotADate;
 use crate::model::zone::Zone;
-use crate::store::{events, links};
+use crate::store::{events, links, terms as stored};
 use crate::wire::decode::Problems;
 
 fn unplaced(_: NotADate) -> Error {
@@ -130,11 +130,19 @@ fn terms(
     refs: &[TermRef],
     person: &Person,
 ) -> Result<Vec<i64>, Error> {
+    let texts = refs.iter().filter_map(|one| match one {
+        TermRef::Id(_) => None,
+        TermRef::Text(text) => Some(text.to_lowercase()),
+    });
+    let known = stored::ids_by_slug(db, taxonomy, &texts.collect::<Vec<_>>())?;
     let mut ids = Vec::new();
     for one in refs {
         let id = match one {
             TermRef::Id(id) => Some(*id),
-            TermRef::Text(text) => term_write::find_or_create(db, taxonomy, text, person)?,
+            TermRef::Text(text) => match known.get(&text.to_lowercase()) {
+                Some(id) => Some(*id),
+                None => term_write::find_or_create(db, taxonomy, text, person)?,
+            },
         };
         if let Some(id) = id {
             push_new(&mut ids, id);

@@ -35,8 +35,19 @@ pub struct Loaded {
 /// Loads lines of JSON; each line is a transaction of its own. The database learns at the end how
 /// much it holds.
 pub fn load(state: &State, lines: impl BufRead) -> anyhow::Result<Loaded> {
-    let writer = state.pools.read_blocking(first_user)?;
     let mut loaded = Loaded::default();
+    let outcome = load_lines(state, lines, &mut loaded);
+    // What came before a faulty line stays, and so wants to be known too.
+    if loaded.created > 0
+        && let Err(error) = state.pools.connect().and_then(|mut db| upkeep::after_load(&mut db))
+    {
+        log::warn!("the database gathers statistics later, because it could not now: {error}");
+    }
+    outcome.map(|()| loaded)
+}
+
+fn load_lines(state: &State, lines: impl BufRead, loaded: &mut Loaded) -> anyhow::Result<()> {
+    let writer = state.pools.read_blocking(first_user)?;
     for (number, line) in lines.lines().enumerate() {
         let line = line?;
         if line.trim().is_empty() {
@@ -47,10 +58,7 @@ pub fn load(state: &State, lines: impl BufRead) -> anyhow::Result<Loaded> {
         loaded.created += u64::from(created);
         loaded.kept += u64::from(!created);
     }
-    if loaded.created > 0 {
-        upkeep::after_load(&mut state.pools.connect()?)?;
-    }
-    Ok(loaded)
+    Ok(())
 }
 
 /// Everything is loaded in the name of the first user.

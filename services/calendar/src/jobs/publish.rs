@@ -9,16 +9,21 @@ use crate::store::{events, linked, sql};
 /// Publishes everything that is due; a failure is logged and the next tick tries again.
 pub async fn due(state: &State) {
     let now = state.clock.unix();
-    let published = state.pools.write(move |db| due_in(db, now)).await;
-    match published {
-        Ok(0) => {}
-        Ok(count) => log::info!("{count} scheduled resources published"),
-        Err(error) => log::warn!("scheduled resources could not be published: {error}"),
+    loop {
+        match state.pools.write(move |db| due_in(db, now)).await {
+            Ok(0) => return,
+            Ok(count) => log::info!("{count} scheduled resources published"),
+            Err(error) => {
+                log::warn!("scheduled resources could not be published: {error}");
+                return;
+            }
+        }
     }
 }
 
-/// Publishes everything that is due at an instant; returns how many resources there were.
-pub fn due_in(db: &mut Db, now: i64) -> Result<usize, StoreError> {
+/// Publishes what is due at an instant, so much that other writers wait no longer than for a
+/// moment; returns how many resources there were.
+fn due_in(db: &mut Db, now: i64) -> Result<usize, StoreError> {
     sql::one_writer(db)?;
     let events = events::publish_due(db, now)?;
     let venues = linked::publish_due(db, Kind::Venue, now)?;

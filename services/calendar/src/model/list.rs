@@ -156,6 +156,8 @@ pub struct EventFilter {
     pub include: Option<Vec<i64>>,
     pub parent: Option<i64>,
     pub geo: Option<Geo>,
+    /// The venues that a place filter may lead to.
+    pub places: Scope,
     /// Nothing can match, as with `ticketed=true`.
     pub nothing: bool,
     pub order: EventOrder,
@@ -177,6 +179,7 @@ impl EventFilter {
             include: None,
             parent: None,
             geo: None,
+            places: Scope::public(),
             nothing: false,
             order: EventOrder::Start,
             descending: false,

@@ -18,16 +18,22 @@ pub struct Words {
     pub unwanted: Vec<String>,
 }
 
-/// The most words that a query is read for; what follows them is ignored.
-const MAX_WORDS: usize = 16;
-
 impl Words {
-    /// Splits a query: blanks part words, `"…"` keeps a phrase together, `-` excludes.
+    /// The most words that a list is asked for.
+    pub const MOST: usize = 16;
+
+    /// Returns the number of words, unwanted ones included.
+    pub fn count(&self) -> usize {
+        self.wanted.len() + self.unwanted.len()
+    }
+
+    /// Splits a query: blanks part words, `"…"` keeps a phrase together, `-` excludes. Words of a
+    /// phrase are parted by one blank, as in the texts that are searched.
     pub fn parse(query: &str) -> Words {
         let mut words = Words::default();
         let folded = fold(query);
         let mut rest = folded.trim_start();
-        while !rest.is_empty() && words.wanted.len() + words.unwanted.len() < MAX_WORDS {
+        while !rest.is_empty() {
             let excluded = rest.starts_with('-') && rest.len() > 1;
             if excluded {
                 rest = &rest[1..];
@@ -36,10 +42,10 @@ impl Words {
                 Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
                 None => rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len())),
             };
-            let word = word.trim();
+            let word = word.split_whitespace().collect::<Vec<_>>().join(" ");
             if !word.is_empty() {
                 let list = if excluded { &mut words.unwanted } else { &mut words.wanted };
-                list.push(word.to_owned());
+                list.push(word);
             }
             rest = after.trim_start();
         }
@@ -54,7 +60,7 @@ mod tests {
     #[test]
     fn queries_are_split_into_words() {
         let words = Words::parse("  Jazz \"Late  Night\" -Rock -\"open air\" - ÄRZTE");
-        assert_eq!(words.wanted, ["jazz", "late  night", "ärzte"]);
+        assert_eq!(words.wanted, ["jazz", "late night", "ärzte"]);
         assert_eq!(words.unwanted, ["rock", "open air"]);
     }
 

@@ -19,10 +19,11 @@ pub enum Stage {
 }
 
 impl Status {
-    /// Parses a status: 1 to 20 characters, not blank, no comma, not the filter word `any`.
+    /// Parses a status: 1 to 20 characters between blanks, no comma, not the filter word `any`.
     pub fn parse(text: &str) -> Option<Status> {
-        let fits = text.chars().count() <= MAX_CHARACTERS && !text.trim().is_empty();
-        let free = fits && !text.contains(',') && text.trim() != "any";
+        let text = text.trim();
+        let fits = text.chars().count() <= MAX_CHARACTERS && !text.is_empty();
+        let free = fits && !text.contains(',') && text != "any";
         free.then(|| Status(text.to_owned()))
     }
 
@@ -90,6 +91,8 @@ mod tests {
         let status = Status::parse("Confirmed").unwrap();
         assert_eq!((status.as_str(), status.stage()), ("Confirmed", Stage::Draft));
         assert_eq!(Status::parse("Publish").unwrap().stage(), Stage::Draft);
+        // A filter parts its statuses by commas and drops the blanks round them.
+        assert_eq!(Status::parse(" Confirmed "), Some(status));
     }
 
     #[test]

@@ -151,12 +151,7 @@ fn append_page(sql: &mut Sql, filter: &EventFilter, found: &Found, stretch: Stre
         sql.push("select e.id as id ");
         from_events(sql, filter, found);
     }
-    let order = if filter.include.is_some() && filter.order == EventOrder::Start {
-        EventOrder::Date
-    } else {
-        filter.order
-    };
-    order_by(sql, order, filter.descending != stretch.backwards);
+    order_by(sql, filter.order, filter.descending != stretch.backwards);
     sql.push(" limit ").value(stretch.take).push(" offset ").value(stretch.skip);
 }
 
@@ -168,13 +163,16 @@ fn order_by(sql: &mut Sql, order: EventOrder, descending: bool) {
         EventOrder::Title => &["search_ci", "id"],
         EventOrder::Id => &["id"],
     };
-    let keys: Vec<String> = keys.iter().map(|key| format!("{}{way}", column(key))).collect();
-    sql.push(" order by ").push(&keys.join(", "));
-}
-
-/// Names a column by its alias in the statement; ids are selected under the name `id`.
-fn column(key: &str) -> String {
-    if key == "id" { "id".to_owned() } else { format!("e.{key}") }
+    for (at, key) in keys.iter().enumerate() {
+        sql.push(if at == 0 { " order by " } else { ", " });
+        match *key {
+            // Ids are selected under the name `id`.
+            "id" => sql.push("id"),
+            "search_ci" => sql.sorted("e.search_ci"),
+            key => sql.push("e.").push(key),
+        };
+        sql.push(way);
+    }
 }
 
 fn total(db: &mut Db, filter: &EventFilter, found: &Found) -> Result<i64, StoreError> {
@@ -397,10 +395,12 @@ fn geo_venues(db: &mut Db, filter: &EventFilter) -> Result<Option<Vec<i64>>, Sto
     match filter.geo {
         None => Ok(None),
         Some(Geo::Known) => {
-            let sql = Sql::new(db, "select id from venues where geo_lat is not null");
+            let text = "select v.id as id from venues v where v.geo_lat is not null and ";
+            let mut sql = Sql::new(db, text);
+            statuses(&mut sql, "v", &filter.places);
             sql.load_ids(db).map(Some)
         }
-        Some(Geo::Near { point, km }) => near(db, point, km).map(Some),
+        Some(Geo::Near { point, km }) => near(db, &filter.places, point, km).map(Some),
     }
 }
 
@@ -414,14 +414,16 @@ struct PlaceRow {
     geo_lng: f64,
 }
 
-fn near(db: &mut Db, point: Point, km: f64) -> Result<Vec<i64>, StoreError> {
+fn near(db: &mut Db, places: &Scope, point: Point, km: f64) -> Result<Vec<i64>, StoreError> {
     let reach = point.around(km);
     let text = format!(
-        "select id, geo_lat, geo_lng from venues where geo_lat between {} and {} \
-         and geo_lng between {} and {}",
+        "select v.id, v.geo_lat, v.geo_lng from venues v where v.geo_lat between {} and {} \
+         and v.geo_lng between {} and {} and ",
         reach.south, reach.north, reach.west, reach.east
     );
-    let rows: Vec<PlaceRow> = Sql::new(db, &text).load(db)?;
+    let mut sql = Sql::new(db, &text);
+    statuses(&mut sql, "v", places);
+    let rows: Vec<PlaceRow> = sql.load(db)?;
     let within =
         |row: &PlaceRow| point.distance_km(Point { lat: row.geo_lat, lng: row.geo_lng }) <= km;
     Ok(rows.iter().filter(|row| within(row)).map(|row| row.id).collect())

@@ -211,12 +211,15 @@ pub fn allocate(db: &mut Db) -> Result<i64, StoreError> {
     entities::allocate(db, entities::EVENT)
 }
 
-/// Publishes the events whose publication date has come; returns how many there were.
+/// The most events that one transaction publishes.
+pub const DUE_AT_ONCE: usize = 1000;
+
+/// Publishes the first events whose publication date has come; returns how many there were.
 pub fn publish_due(db: &mut Db, now: i64) -> Result<usize, StoreError> {
     let due: Vec<Row> = events::table
         .filter(events::status.eq("future").and(events::published_utc.le(now)))
         .order(events::id)
-        .limit(1000)
+        .limit(DUE_AT_ONCE as i64)
         .select(Row::as_select())
         .load(db)?;
     let count = due.len();

@@ -1,13 +1,13 @@
 //! Venues and organizers: two tables that differ in a few columns, read into one shape.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ::store::{Db, StoreError, on_backend};
 use diesel::prelude::*;
 
 use super::schema::{organizers, venues};
 use super::snapshot::snapshot;
-use super::sql::Sql;
+use super::sql::{Sql, head, head_of_names};
 use super::{entities, event_list, links};
 use crate::model::geo::Point;
 use crate::model::html;
@@ -199,7 +199,26 @@ pub fn find_by_slug(db: &mut Db, kind: Kind, slug: &str) -> Result<Option<Linked
 
 /// Finds the rows with a folded name, oldest first.
 pub fn by_name(db: &mut Db, kind: Kind, folded: &str) -> Result<Vec<Linked>, StoreError> {
-    Ok(load!(db, kind, |table| table::name_ci.eq(folded)))
+    let head = head(folded);
+    Ok(load!(db, kind, |table| head_of_names().eq(&head).and(table::name_ci.eq(folded))))
+}
+
+/// Returns those of the ids that belong to rows of a kind.
+pub fn existing(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashSet<i64>, StoreError> {
+    if ids.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let found: Vec<i64> = match kind {
+        Kind::Venue => on_backend!(db, conn => venues::table
+            .filter(venues::id.eq_any(ids))
+            .select(venues::id)
+            .load(conn)?),
+        Kind::Organizer => on_backend!(db, conn => organizers::table
+            .filter(organizers::id.eq_any(ids))
+            .select(organizers::id)
+            .load(conn)?),
+    };
+    Ok(found.into_iter().collect())
 }
 
 /// Reads rows by id.

@@ -1,6 +1,8 @@
 //! Statements put together at run time: text with numbers written in and texts bound.
 
 use ::store::{Backend, Db, MultiBackend, StoreError};
+use diesel::dsl::sql;
+use diesel::expression::SqlLiteral;
 use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, BoxedSqlQuery, QueryFragment, SqlQuery};
@@ -123,6 +125,13 @@ impl Sql {
         self
     }
 
+    /// Appends a column of texts to sort by: character by character, as Rust sorts, whatever order
+    /// a database of PostgreSQL was made with.
+    pub fn sorted(&mut self, column: &str) -> &mut Sql {
+        let order = if self.backend == Backend::Postgres { " collate \"C\"" } else { "" };
+        self.push(column).push(order)
+    }
+
     /// Returns the text in pieces, each with the value that is bound behind it.
     fn pieces(&self) -> impl Iterator<Item = (&str, Option<&Value>)> {
         let ends = self.values.iter().map(|(at, value)| (*at, Some(value)));
@@ -203,6 +212,19 @@ impl QueryFragment<Pg> for Sql {
 fn joined(ids: &[i64]) -> String {
     let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
     ids.join(",")
+}
+
+/// Characters of a name by which an index finds it; a whole name may be longer than a key.
+const HEAD: usize = 200;
+
+/// Returns the expression that indexes of names are made of.
+pub fn head_of_names() -> SqlLiteral<Text> {
+    sql("substr(name_ci, 1, 200)")
+}
+
+/// Returns the part of a folded name that [`head_of_names`] is compared with.
+pub fn head(name: &str) -> String {
+    name.chars().take(HEAD).collect()
 }
 
 /// Makes sure that one writer works at a time, on PostgreSQL as SQLite has it by itself.

@@ -8,7 +8,7 @@ use diesel::prelude::*;
 use super::links;
 use super::schema::terms;
 use super::snapshot::snapshot;
-use super::sql::Sql;
+use super::sql::{Sql, head, head_of_names};
 use crate::model::event::{Event, Links};
 use crate::model::list::{Paging, TermFilter, TermOrder};
 use crate::model::search;
@@ -58,12 +58,46 @@ pub fn find_by_slug(
 
 /// Finds the terms of a taxonomy with a name, without regard to case.
 pub fn by_name(db: &mut Db, taxonomy: Taxonomy, name: &str) -> Result<Vec<Term>, StoreError> {
+    let folded = search::fold(name);
     let rows: Vec<Row> = terms::table
-        .filter(terms::name_ci.eq(search::fold(name)).and(terms::taxonomy.eq(taxonomy.code())))
+        .filter(terms::taxonomy.eq(taxonomy.code()).and(head_of_names().eq(head(&folded))))
+        .filter(terms::name_ci.eq(&folded))
         .order(terms::id)
         .select(Row::as_select())
         .load(db)?;
     Ok(rows.into_iter().map(Term::from).collect())
+}
+
+/// Returns those of the ids that are terms of a taxonomy.
+pub fn existing(
+    db: &mut Db,
+    taxonomy: Taxonomy,
+    ids: &[i64],
+) -> Result<HashSet<i64>, StoreError> {
+    if ids.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let found: Vec<i64> = on_backend!(db, conn => terms::table
+        .filter(terms::id.eq_any(ids).and(terms::taxonomy.eq(taxonomy.code())))
+        .select(terms::id)
+        .load(conn)?);
+    Ok(found.into_iter().collect())
+}
+
+/// Returns the ids of the terms of a taxonomy that have one of these stored slugs, by slug.
+pub fn ids_by_slug(
+    db: &mut Db,
+    taxonomy: Taxonomy,
+    slugs: &[String],
+) -> Result<HashMap<String, i64>, StoreError> {
+    if slugs.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let found: Vec<(String, i64)> = on_backend!(db, conn => terms::table
+        .filter(terms::slug.eq_any(slugs).and(terms::taxonomy.eq(taxonomy.code())))
+        .select((terms::slug, terms::id))
+        .load(conn)?);
+    Ok(found.into_iter().collect())
 }
 
 /// Reads terms by id, with all their ancestors.
@@ -246,9 +280,9 @@ fn order(sql: &mut Sql, filter: &TermFilter) {
     sql.push(" order by ");
     match filter.order {
         TermOrder::Id => sql.push("t.id"),
-        TermOrder::Name => sql.push("t.name_ci"),
-        TermOrder::Slug => sql.push("t.slug"),
-        TermOrder::Description => sql.push("t.description"),
+        TermOrder::Name => sql.sorted("t.name_ci"),
+        TermOrder::Slug => sql.sorted("t.slug"),
+        TermOrder::Description => sql.sorted("t.description"),
         TermOrder::Parent => sql.push("t.parent_id"),
         TermOrder::Count => sql.push("t.count"),
         TermOrder::Given => given_order(sql, filter),

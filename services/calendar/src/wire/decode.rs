@@ -1,5 +1,7 @@
 //! Decoding of single parameters; every failing name is remembered, so that all are reported.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::params::Params;
@@ -8,6 +10,12 @@ use crate::model::slug;
 
 /// The longest title or short text, in characters.
 const SHORT: usize = 1000;
+
+/// The most members of a list.
+pub const MOST_MEMBERS: usize = 1000;
+
+/// What is said of a list with more of them.
+pub const TOO_MANY: &str = "must have at most 1000 members";
 
 /// A parameter that fails its validation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -179,15 +187,20 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Reads a list: an array, or texts parted by commas; empty members are dropped.
+    /// Reads a list: an array, or texts parted by commas; empty members are dropped, and what
+    /// comes twice counts once.
     pub fn list(&mut self, name: &'static str) -> Option<Vec<Value>> {
-        self.check(name, |value| match value {
-            Value::Array(items) => {
-                let texts = items.iter().filter(|item| !item.is_null()).flat_map(members);
-                Ok(texts.collect())
-            }
-            Value::String(_) | Value::Number(_) => Ok(members(value)),
-            _ => Err("must be a list"),
+        self.check(name, |value| {
+            let mut items: Vec<Value> = match value {
+                Value::Array(items) => {
+                    items.iter().filter(|item| !item.is_null()).flat_map(members).collect()
+                }
+                Value::String(_) | Value::Number(_) => members(value),
+                _ => return Err("must be a list"),
+            };
+            let mut seen = HashSet::new();
+            items.retain(|item| seen.insert(item.to_string()));
+            if items.len() > MOST_MEMBERS { Err(TOO_MANY) } else { Ok(items) }
         })
     }
 
@@ -198,7 +211,8 @@ impl<'a> Decoder<'a> {
         if ids.is_none() {
             self.fail(name, "must be a list of positive integers");
         }
-        ids
+        let mut seen = HashSet::new();
+        ids.map(|ids| ids.into_iter().filter(|id| seen.insert(*id)).collect())
     }
 
     /// Reads a list of texts, numbers written out.
@@ -320,11 +334,15 @@ mod tests {
     #[test]
     fn lists_come_as_arrays_or_with_commas() {
         for value in
-            [json!([1, 2]), json!("1, 2"), json!(["1", "2"]), json!(["1,2", ""]), json!("1,,2")]
+            [json!([1, 2]), json!("1, 2"), json!([1, "2", "1.0"]), json!(["1,2", ""]), json!("1,,2,1")]
         {
             assert_eq!(decode(value.clone(), |d| d.ids("x")), Ok(Some(vec![1, 2])), "{value}");
         }
         assert!(decode(json!("1,x"), |d| d.ids("x")).is_err());
         assert_eq!(decode(json!([]), |d| d.ids("x")), Ok(Some(vec![])));
+        let many = |count: usize| json!((1..=count).chain(1..=count).collect::<Vec<_>>());
+        let read = decode(many(MOST_MEMBERS), |d| d.ids("x")).unwrap().unwrap();
+        assert_eq!(read.len(), MOST_MEMBERS);
+        assert_eq!(decode(many(MOST_MEMBERS + 1), |d| d.ids("x")), Err(TOO_MANY.to_owned()));
     }
 }

@@ -1,12 +1,14 @@
 //! Writes of events.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
-use super::decode::{Decoder, Problems, positive, text};
+use super::decode::{Decoder, MOST_MEMBERS, Problems, TOO_MANY, positive, text};
 use super::facts::Facts;
 use super::linked_input;
 use super::params::Params;
-use super::write_input::{Writer, author, image, markup, moment, publication, status};
+use super::write_input::{Writer, author, image, markup, moment, name, publication, status};
 use crate::model::change::{EventChange, LinkRef};
 use crate::model::cost;
 use crate::model::event::Event;
@@ -34,7 +36,7 @@ pub fn decode(
     let zone = params.text("timezone").and_then(|text| zone_of(text, writer).ok());
     let zone_of_dates = zone.as_ref().unwrap_or(standing);
     let mut change = EventChange {
-        title: d.filled_text("title").map(|title| writer.clean_inline(title)),
+        title: name(d, "title", writer),
         schedule: ScheduleChange {
             start: moment(d, "start_date", zone_of_dates, writer.now),
             end: moment(d, "end_date", zone_of_dates, writer.now),
@@ -112,19 +114,23 @@ fn website(d: &mut Decoder<'_>, writer: Writer<'_>, current: Option<&Event>) -> 
 /// Reads terms: ids that do not exist are skipped, texts are resolved when the event is stored.
 fn terms(d: &mut Decoder<'_>, facts: &mut dyn Facts, taxonomy: Taxonomy) -> Option<Vec<TermRef>> {
     let name = taxonomy.collection();
+    let items: Vec<Value> = d.list(name)?.into_iter().map(term_of).collect();
+    let ids: Vec<i64> = items.iter().filter_map(positive).collect();
+    let known = facts.terms(taxonomy, &ids);
+    let digits = items.iter().filter(|item| positive(item).is_some());
+    let digits: Vec<String> = digits.filter_map(Value::as_str).map(str::to_owned).collect();
+    let slugs = facts.terms_by_slug(taxonomy, &digits);
     let mut refs = Vec::new();
-    for item in d.list(name)? {
-        // What an answer showed can be sent back as it is.
-        let item = item.get("id").cloned().unwrap_or(item);
-        match (&item, positive(&item)) {
-            (Value::String(text), Some(id)) if facts.term_by_slug(taxonomy, text).is_none() => {
-                refs.extend(facts.term(taxonomy, id).then_some(TermRef::Id(id)));
+    for item in &items {
+        match (item, positive(item)) {
+            (Value::String(text), Some(id)) if !slugs.contains_key(text) => {
+                refs.extend(known.contains(&id).then_some(TermRef::Id(id)));
             }
             (Value::String(text), _) if text.chars().count() <= 1000 => {
                 refs.push(TermRef::Text(text.clone()));
             }
             (Value::Number(_), Some(id)) => {
-                refs.extend(facts.term(taxonomy, id).then_some(TermRef::Id(id)));
+                refs.extend(known.contains(&id).then_some(TermRef::Id(id)));
             }
             (Value::Number(_), None) => {}
             _ => {
@@ -134,6 +140,14 @@ fn terms(d: &mut Decoder<'_>, facts: &mut dyn Facts, taxonomy: Taxonomy) -> Opti
         }
     }
     Some(refs)
+}
+
+/// Takes the id of what an answer showed, so that it can be sent back as it is.
+fn term_of(item: Value) -> Value {
+    match item.get("id") {
+        Some(id) => text(id).map_or_else(|_| id.clone(), Value::from),
+        None => item,
+    }
 }
 
 /// Reads linked venues or organizers: ids, objects, or a list of both.
@@ -149,9 +163,16 @@ fn links(
         Value::String(text) => text.split(',').map(|part| Value::from(part.trim())).collect(),
         other => vec![other.clone()],
     };
+    let items: Vec<&Value> = items.iter().filter(|item| !names_nothing(item)).collect();
+    if items.len() > MOST_MEMBERS {
+        d.fail(name, TOO_MANY);
+        return None;
+    }
+    let ids: Vec<i64> = items.iter().filter_map(|item| positive(id_of(item)?)).collect();
+    let known = facts.linked(kind, &ids);
     let mut refs = Vec::new();
-    for item in items.iter().filter(|item| !names_nothing(item)) {
-        match link(item, facts, kind, writer) {
+    for item in items {
+        match link(item, &known, facts, kind, writer) {
             Ok(link) => refs.push(link),
             Err(text) => {
                 d.fail(name, text);
@@ -166,18 +187,23 @@ fn names_nothing(item: &Value) -> bool {
     item.as_i64() == Some(0) || item.as_str().is_some_and(|text| matches!(text, "" | "0"))
 }
 
+/// Returns what names an existing row; an object without an id describes a new one.
+fn id_of(item: &Value) -> Option<&Value> {
+    match item {
+        Value::Object(members) => members.get("id").filter(|id| !id.is_null()),
+        other => Some(other),
+    }
+}
+
 fn link(
     item: &Value,
+    known: &HashSet<i64>,
     facts: &mut dyn Facts,
     kind: Kind,
     writer: Writer<'_>,
 ) -> Result<LinkRef, String> {
-    let id = match item {
-        Value::Object(members) => members.get("id").filter(|id| !id.is_null()),
-        other => Some(other),
-    };
-    if let Some(id) = id {
-        let found = positive(id).filter(|id| facts.linked(kind, *id));
+    if let Some(id) = id_of(item) {
+        let found = positive(id).filter(|id| known.contains(id));
         return found
             .map(LinkRef::Id)
             .ok_or_else(|| format!("must name existing {}s", kind.word()));

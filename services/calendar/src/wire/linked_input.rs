@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::decode::{Decoder, Problems};
 use super::facts::Facts;
 use super::params::Params;
-use super::write_input::{Writer, author, image, markup, publication, status};
+use super::write_input::{Writer, author, image, markup, name, publication, status};
 use crate::model::change::LinkedChange;
 use crate::model::geo::Point;
 use crate::model::linked::Kind;
@@ -24,7 +24,11 @@ pub fn decode(
         d.require(kind.word());
     }
     let mut change = LinkedChange {
-        name: d.filled_text(kind.word()).map(|name| writer.clean_inline(name)),
+        name: match creating {
+            // Whether it can be created is told when that is tried.
+            true => d.filled_text(kind.word()).map(|name| writer.clean_inline(name)),
+            false => name(d, kind.word(), writer),
+        },
         author: author(d, facts),
         publication: publication(d, writer),
         description: markup(d, "description", writer),

@@ -48,6 +48,16 @@ impl Writer<'_> {
     }
 }
 
+/// Reads a title or a name of which something is left when it is cleaned.
+pub fn name(decoder: &mut Decoder<'_>, name: &'static str, writer: Writer<'_>) -> Option<String> {
+    let cleaned = writer.clean_inline(decoder.filled_text(name)?);
+    if html::plain(&cleaned).is_empty() {
+        decoder.fail(name, "must not be empty");
+        return None;
+    }
+    Some(cleaned)
+}
+
 /// Reads a longer text and cleans it.
 pub fn markup(decoder: &mut Decoder<'_>, name: &'static str, writer: Writer<'_>) -> Option<String> {
     let cleaned = writer.clean(decoder.long_text(name)?);
@@ -145,6 +155,10 @@ fn image_ref(value: &Value, writer: Writer<'_>) -> Result<ImageRef, &'static str
     }
     if !role::may_use_images(writer.person) {
         return Err("must be an image id, as this role may not add images");
+    }
+    // Parsing drops control characters, but what is stored is the text.
+    if address.chars().any(char::is_control) {
+        return Err(WRONG);
     }
     image_address(address).ok_or(WRONG)?;
     Ok(ImageRef::Address(address.to_owned()))

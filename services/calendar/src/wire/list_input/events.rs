@@ -8,7 +8,7 @@ use super::{
 };
 use crate::model::geo::{Point, Unit};
 use crate::model::linked::Kind;
-use crate::model::list::{EventFilter, EventOrder, Geo};
+use crate::model::list::{EventFilter, EventOrder, Geo, Scope};
 use crate::model::schedule::wall_seconds;
 use crate::model::search::Words;
 use crate::model::slug;
@@ -31,7 +31,10 @@ pub fn events(
     let d = &mut decoder;
     let paging = paging(d, lister);
     let (window, defaults) = window(d, lister);
-    let search = search(d);
+    let words = search(d).map(|text| Words::parse(&text)).unwrap_or_default();
+    if words.count() > Words::MOST {
+        d.fail("search", "must have at most 16 words");
+    }
     let categories = terms(d, facts, Taxonomy::Category);
     let tags = terms(d, facts, Taxonomy::Tag);
     let venues = linked(d, facts, Kind::Venue);
@@ -43,7 +46,8 @@ pub fn events(
     let parent = existing_event(d, facts, "post_parent");
     let nothing = d.boolean("ticketed") == Some(true);
     let descending = descending(d);
-    let order = event_order(d);
+    let usual = if include.is_some() { EventOrder::Date } else { EventOrder::Start };
+    let order = event_order(d).unwrap_or(usual);
     d.short_text("password");
     let mut query = repeated(params, args::EVENT_LIST, paging);
     let window = if include.is_some() {
@@ -56,7 +60,7 @@ pub fn events(
     let filter = EventFilter {
         scope,
         window,
-        words: search.map(|text| Words::parse(&text)).unwrap_or_default(),
+        words,
         categories,
         tags,
         venues,
@@ -65,6 +69,7 @@ pub fn events(
         include,
         parent,
         geo,
+        places: Scope::of(lister.actor, None).unwrap_or_else(Scope::public),
         nothing,
         order,
         descending,
@@ -118,27 +123,27 @@ fn strict_dates(d: &Decoder<'_>) -> bool {
 
 /// Reads terms to filter by: each member as slug, then as id, then as a name in its slug form.
 fn terms(d: &mut Decoder<'_>, facts: &mut dyn Facts, taxonomy: Taxonomy) -> Option<Vec<i64>> {
-    let mut ids = Vec::new();
-    for word in d.words(taxonomy.collection())? {
-        let id = word.parse().ok().filter(|id| facts.term(taxonomy, *id));
-        let known = facts
-            .term_by_slug(taxonomy, &word.to_lowercase())
-            .or(id)
-            .or_else(|| facts.term_by_slug(taxonomy, &slug::clean(&word)));
-        match known {
-            Some(id) => ids.push(id),
-            None => d.fail(taxonomy.collection(), "must name existing terms"),
-        }
-    }
-    if ids.is_empty() {
+    let words = d.words(taxonomy.collection())?;
+    let ids: Vec<i64> = words.iter().filter_map(|word| word.parse().ok()).collect();
+    let slugs: Vec<String> =
+        words.iter().flat_map(|word| [word.to_lowercase(), slug::clean(word)]).collect();
+    let (ids, slugs) = (facts.terms(taxonomy, &ids), facts.terms_by_slug(taxonomy, &slugs));
+    let known = |word: &String| {
+        let id = word.parse().ok().filter(|id| ids.contains(id));
+        let named = || slugs.get(&slug::clean(word)).copied();
+        slugs.get(&word.to_lowercase()).copied().or(id).or_else(named)
+    };
+    let found: Option<Vec<i64>> = words.iter().map(known).collect();
+    let found = found.filter(|ids| !ids.is_empty());
+    if found.is_none() {
         d.fail(taxonomy.collection(), "must name existing terms");
     }
-    Some(ids)
+    found
 }
 
 fn linked(d: &mut Decoder<'_>, facts: &mut dyn Facts, kind: Kind) -> Option<Vec<i64>> {
     let ids = d.ids(kind.word())?;
-    if ids.is_empty() || !ids.iter().all(|id| facts.linked(kind, *id)) {
+    if ids.is_empty() || facts.linked(kind, &ids).len() < ids.len() {
         d.fail(kind.word(), "must be a list of existing ids");
     }
     Some(ids)
@@ -164,13 +169,12 @@ fn geo(d: &mut Decoder<'_>, lister: Lister<'_>) -> Option<Geo> {
     (known == Some(true)).then_some(Geo::Known)
 }
 
-fn event_order(d: &mut Decoder<'_>) -> EventOrder {
-    let read = d.check("orderby", |value| match text(value)?.as_str() {
+fn event_order(d: &mut Decoder<'_>) -> Option<EventOrder> {
+    d.check("orderby", |value| match text(value)?.as_str() {
         "start_date" => Ok(EventOrder::Start),
         "date" => Ok(EventOrder::Date),
         "title" => Ok(EventOrder::Title),
         "id" => Ok(EventOrder::Id),
         _ => Err("must be start_date, date, title or id"),
-    });
-    read.unwrap_or(EventOrder::Start)
+    })
 }
