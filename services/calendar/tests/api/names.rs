@@ -1,0 +1,206 @@
+//! Names and other texts: long ones, blank ones, their order, and characters that no database keeps.
+
+use calendar::store::sql::Sql;
+use serde_json::{Value, json};
+use store::Db;
+
+use crate::plans::PostgresPlan;
+use crate::support::App;
+
+/// A name as long as one may be, which no key of an index can hold.
+fn long(last: &str) -> String {
+    // Nothing that repeats: a database may compress its keys.
+    let mut seed = 7_u32;
+    let mut next = || {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        char::from_u32(0x4e00 + (seed >> 16) % 20_000).unwrap()
+    };
+    (0..999).map(|_| next()).chain(last.chars()).collect()
+}
+
+#[actix_web::test]
+async fn longest_names_are_kept_and_found_again() {
+    let app = App::new().await;
+    for kind in ["venue", "organizer"] {
+        let path = format!("/{kind}s");
+        let first = app.make(&path, json!({kind: long("a")})).await;
+        assert_ne!(app.make(&path, json!({kind: long("b")})).await, first);
+        assert_eq!(app.make(&path, json!({kind: long("a")})).await, first);
+    }
+    for path in ["/categories", "/tags"] {
+        let first = app.make(path, json!({"name": long("a"), "slug": "a"})).await;
+        app.make(path, json!({"name": long("b"), "slug": "b"})).await;
+        let again = app.post(path, &json!({"name": long("a"), "slug": "c"})).await.expect(400);
+        assert_eq!(again.json["data"]["term_id"], first);
+    }
+    let event = json!({"title": long("a"), "tags": [long("b")], "venue": {"venue": long("b")}});
+    app.event(event).await;
+    assert_eq!((app.rows("terms"), app.rows("venues")), (4, 2));
+}
+
+#[actix_web::test]
+async fn names_are_found_by_their_index() {
+    let app = App::new().await;
+    let mut db = app.state.pools.connect().unwrap();
+    if let Db::Sqlite(_) = db {
+        return;
+    }
+    let many = "insert into terms (taxonomy, name, name_ci, slug, description, parent_id, count) \
+        select 1, 'c' || i, 'c' || i, 'c' || i, '', 0, 0 from generate_series(1, 5000) i";
+    for text in [many, "analyze terms"] {
+        Sql::new(&db, text).execute(&mut db).unwrap();
+    }
+    let text =
+        "explain select id from terms where taxonomy = 1 and substr(name_ci, 1, 200) = 'c7'";
+    let plan: Vec<PostgresPlan> = Sql::new(&db, text).load(&mut db).unwrap();
+    assert!(plan.iter().any(|row| row.line.contains("terms_name")), "{}", plan[0].line);
+}
+
+#[actix_web::test]
+async fn names_of_nothing_but_markup_are_blank() {
+    let app = App::new().await;
+    let venue = app.make("/venues", json!({"venue": "Hall"})).await;
+    let organizer = app.make("/organizers", json!({"organizer": "Ann"})).await;
+    let event = app.event(json!({})).await;
+    let paths = [
+        (format!("/events/{event}"), "title"),
+        (format!("/venues/{venue}"), "venue"),
+        (format!("/organizers/{organizer}"), "organizer"),
+    ];
+    for blank in ["<script></script>", "<b> </b>", "&nbsp;", "<p>", "<!-- x -->"] {
+        let body = json!({"title": blank, "start_date": "2027-04-01", "end_date": "2027-04-01"});
+        let answer = app.post("/events", &body).await.expect(400);
+        assert!(answer.json["data"]["params"]["title"].is_string(), "{blank}: {}", answer.text);
+        for (path, name) in &paths {
+            let answer = app.patch(path, &json!({ *name: blank })).await.expect(400);
+            assert!(answer.json["data"]["params"][*name].is_string(), "{blank}: {}", answer.text);
+        }
+        for kind in ["venue", "organizer"] {
+            let answer = app.post(&format!("/{kind}s"), &json!({ kind: blank })).await.expect(400);
+            assert_eq!(answer.code(), format!("could-not-create-{kind}"));
+        }
+    }
+    assert_eq!(app.rows("events"), 1);
+}
+
+#[actix_web::test]
+async fn texts_are_ordered_by_their_characters_on_every_database() {
+    let app = App::new().await;
+    let by_language = |db: &mut Db| -> Result<(), store::StoreError> {
+        if let Db::Pg(_) = db {
+            // As in a database that was made for people of some language.
+            for column in ["terms alter name_ci", "terms alter slug", "events alter search_ci"] {
+                let text = format!("alter table {column} type text collate \"und-x-icu\"");
+                Sql::new(db, &text).execute(db)?;
+            }
+        }
+        Ok(())
+    };
+    app.state.pools.write_blocking(by_language).unwrap();
+    for name in ["zebra", "äpfel", "a-b", "ab", "a b"] {
+        app.make("/categories", json!({"name": name, "slug": name.replace(' ', "--")})).await;
+    }
+    let all = ["a b", "a-b", "ab", "zebra", "äpfel"];
+    for title in all {
+        app.event(json!({"title": title, "categories": all})).await;
+    }
+    let names = |list: &Value, key: &str| -> Vec<String> {
+        let rows = list.as_array().unwrap().iter();
+        rows.map(|row| row[key].as_str().unwrap().to_owned()).collect()
+    };
+    let terms = app.get("/categories?orderby=name").await.expect(200).json;
+    assert_eq!(names(&terms["categories"], "name"), all);
+    let events = app.get("/events?orderby=title").await.expect(200).json;
+    assert_eq!(names(&events["events"], "title"), all);
+    assert_eq!(names(&events["events"][0]["categories"], "name"), all);
+}
+
+#[actix_web::test]
+async fn characters_that_no_database_keeps_harm_no_field() {
+    let app = App::new().await;
+    let strange = "a\u{0}b\u{1}\u{7f}\u{ffff}c";
+    let shared = ["description", "excerpt", "slug", "status", "website", "image", "author", "date"];
+    let of_events = [
+        "title",
+        "start_date",
+        "end_date",
+        "timezone",
+        "cost",
+        "password",
+        "venue",
+        "organizer",
+        "categories",
+        "tags",
+        "all_day",
+        "featured",
+        "date_utc",
+    ];
+    let of_places = [
+        "venue",
+        "organizer",
+        "phone",
+        "email",
+        "address",
+        "city",
+        "country",
+        "province",
+        "state",
+        "stateprovince",
+        "zip",
+        "geo_lat",
+        "show_map",
+    ];
+    let values = [
+        json!(strange),
+        json!([strange]),
+        json!({"id": strange}),
+        json!([{"id": strange}, {"id": "7\u{0}"}]),
+        json!({"venue": strange, "organizer": strange, "description": strange, "image": strange}),
+        json!(format!("https://cdn.example/{strange}.png")),
+    ];
+    let event = json!({"title": "x", "start_date": "2027-04-01", "end_date": "2027-04-01"});
+    let cases = [
+        ("events", event, of_events.to_vec()),
+        ("venues", json!({"venue": "x"}), of_places.to_vec()),
+        ("organizers", json!({"organizer": "x"}), of_places.to_vec()),
+        ("categories", json!({"name": "x"}), vec!["name", "parent"]),
+        ("tags", json!({"name": "x"}), vec!["name", "parent"]),
+    ];
+    for (kind, whole, own) in cases {
+        let first = app.make(&format!("/{kind}"), whole.clone()).await;
+        for name in shared.iter().chain(&own) {
+            for value in &values {
+                let mut body = whole.clone();
+                body[*name] = value.clone();
+                let made = app.post(&format!("/{kind}"), &body).await;
+                assert!(matches!(made.status, 201 | 400), "{kind} {body}: {}", made.text);
+                let path = format!("/{kind}/{first}");
+                let changed = app.patch(&path, &json!({ *name: value })).await;
+                assert!(matches!(changed.status, 200 | 400), "{name} {value}: {}", changed.text);
+            }
+        }
+    }
+    let query = "a%00b%01%7F";
+    for path in [
+        "/events?search=",
+        "/events?tags=",
+        "/events?venue=",
+        "/events?status=",
+        "/events?orderby=",
+        "/events?start_date=",
+        "/events?password=",
+        "/events/by-slug/",
+        "/venues?search=",
+        "/venues?status=",
+        "/venues/by-slug/",
+        "/organizers?search=",
+        "/categories?search=",
+        "/categories?slug=",
+        "/categories?include=",
+        "/tags?slug=",
+        "/tags?orderby=",
+    ] {
+        let answer = app.get(&format!("{path}{query}")).await;
+        assert!(answer.status < 500, "{path}: {}", answer.text);
+    }
+}
