@@ -69,11 +69,7 @@ pub fn by_name(db: &mut Db, taxonomy: Taxonomy, name: &str) -> Result<Vec<Term>,
 }
 
 /// Returns those of the ids that are terms of a taxonomy.
-pub fn existing(
-    db: &mut Db,
-    taxonomy: Taxonomy,
-    ids: &[i64],
-) -> Result<HashSet<i64>, StoreError> {
+pub fn existing(db: &mut Db, taxonomy: Taxonomy, ids: &[i64]) -> Result<HashSet<i64>, StoreError> {
     if ids.is_empty() {
         return Ok(HashSet::new());
     }

@@ -333,9 +333,13 @@ mod tests {
 
     #[test]
     fn lists_come_as_arrays_or_with_commas() {
-        for value in
-            [json!([1, 2]), json!("1, 2"), json!([1, "2", "1.0"]), json!(["1,2", ""]), json!("1,,2,1")]
-        {
+        for value in [
+            json!([1, 2]),
+            json!("1, 2"),
+            json!([1, "2", "1.0"]),
+            json!(["1,2", ""]),
+            json!("1,,2,1"),
+        ] {
             assert_eq!(decode(value.clone(), |d| d.ids("x")), Ok(Some(vec![1, 2])), "{value}");
         }
         assert!(decode(json!("1,x"), |d| d.ids("x")).is_err());

@@ -1,0 +1,129 @@
+//! Filters of lists at their limits: many members, many words, places that are hidden.
+
+use std::fmt::Display;
+
+use calendar::store::sql::Sql;
+use serde_json::{Value, json};
+use store::Db;
+
+use crate::support::App;
+
+fn joined<T: Display>(members: impl Iterator<Item = T>) -> String {
+    members.map(|one| one.to_string()).collect::<Vec<_>>().join(",")
+}
+
+#[actix_web::test]
+async fn lists_have_at_most_a_thousand_members() {
+    let app = App::new().await;
+    let fill = |db: &mut Db| {
+        let text = "insert into terms (id, taxonomy, name, name_ci, slug, description, parent_id, count) \
+            with recursive n (i) as (select 1 union all select i + 1 from n where i < 2000) \
+            select i, 1 + (i % 2), 'n' || i, 'n' || i, 's' || i, '', 0, 0 from n";
+        Sql::new(db, text).execute(db)
+    };
+    app.state.pools.write_blocking(fill).unwrap();
+    let tags = |count: i64| joined((1..=count).map(|number| number * 2 - 1));
+    // What comes twice counts once.
+    let twice = format!("{},{}", tags(1000), tags(1000));
+    for path in ["/events?tags=", "/tags?hide_empty=0&include=", "/tags?exclude="] {
+        app.get(&format!("{path}{twice}")).await.expect(200);
+        let refused = app.get(&format!("{path}{}", tags(1001))).await.expect(400);
+        assert_eq!(refused.code(), "rest_invalid_param", "{path}");
+    }
+    let include = joined(1..=1001);
+    app.get(&format!("/events?include={include}")).await.expect(400);
+    app.get("/tags?hide_empty=0&include=1,2").await.expect(400);
+    app.get("/events?tags=1,2").await.expect(400);
+
+    let all: Vec<Value> = (1..=1000_i64).map(|number| json!(number * 2 - 1)).collect();
+    let id = app.event(json!({ "tags": all })).await;
+    let event = app.get(&format!("/events/{id}")).await.expect(200).json;
+    assert_eq!(event["tags"].as_array().unwrap().len(), 1000);
+    let many: Vec<i64> = (1..=1001).collect();
+    for name in ["categories", "tags", "venue", "organizer"] {
+        let answer = app.patch(&format!("/events/{id}"), &json!({ name: many })).await.expect(400);
+        assert!(answer.json["data"]["params"][name].is_string(), "{name}: {}", answer.text);
+    }
+}
+
+#[actix_web::test]
+async fn members_are_ids_slugs_and_names_in_any_mixture() {
+    let app = App::new().await;
+    let jazz = app.make("/tags", json!({"name": "Late Jazz", "slug": "jazz"})).await;
+    let digits = app.make("/tags", json!({"name": "2027"})).await;
+    let hall = app.make("/venues", json!({"venue": "Hall"})).await;
+    let event = json!({"tags": [jazz.to_string(), "JAZZ", "2027", "late jazz", 99_999, "new"],
+        "venue": [hall, hall.to_string(), {"id": hall}, {"venue": "Barn"}]});
+    let id = app.event(event).await;
+    let shown = app.get(&format!("/events/{id}")).await.expect(200).json;
+    let ids = |list: &Value| -> Vec<i64> {
+        list.as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()).collect()
+    };
+    let tags = ids(&shown["tags"]);
+    assert!(tags.len() == 3 && tags.contains(&jazz) && tags.contains(&digits), "{tags:?}");
+    assert_eq!(ids(&shown["venue"]).len(), 2);
+    for query in [format!("tags={jazz},2027,new"), format!("venue={hall},{hall}")] {
+        assert_eq!(app.get(&format!("/events?{query}")).await.expect(200).ids(), [id], "{query}");
+    }
+    let wrong = json!({"venue": [hall, 99_999]});
+    app.patch(&format!("/events/{id}"), &wrong).await.expect(400);
+}
+
+#[actix_web::test]
+async fn place_filters_lead_to_no_hidden_venue() {
+    let app = App::new().await;
+    let place = json!({"venue": "Secret", "geo_lat": 48.2, "geo_lng": 16.4, "status": "draft"});
+    let venue = app.call("author", "POST", "/venues", &place).await.expect(201).id();
+    let id = app.event(json!({ "venue": venue })).await;
+    let near = "/events?geoloc_lat=48.2&geoloc_lng=16.4&geoloc_radius=1";
+    for path in ["/events?geoloc=true", near] {
+        for (who, seen) in
+            [("", false), ("reader", false), ("author2", false), ("author", true), ("editor", true)]
+        {
+            let list = app.get_as(who, path).await.expect(200);
+            assert_eq!(list.ids().contains(&id), seen, "{who} {path}");
+            assert_eq!(list.json["total"], i64::from(seen), "{who} {path}");
+        }
+        let status = format!("{path}&status=publish");
+        assert_eq!(app.get_as("editor", &status).await.ids(), [id]);
+    }
+    app.patch(&format!("/venues/{venue}"), &json!({"status": "publish"})).await.expect(200);
+    assert_eq!(app.get(near).await.ids(), [id]);
+}
+
+#[actix_web::test]
+async fn phrases_and_words_are_searched_as_they_are_said_to_be() {
+    let app = App::new().await;
+    let id = app.event(json!({"title": "Late  Night Jazz"})).await;
+    for query in ["%22late++night%22", "%22late%0Anight%22+jazz", "%22+late+night+%22"] {
+        assert_eq!(app.get(&format!("/events?search={query}")).await.ids(), [id], "{query}");
+    }
+    let words = |count: usize| vec!["late"; count].join("+");
+    assert_eq!(app.get(&format!("/events?search={}", words(16))).await.ids(), [id]);
+    let answer = app.get(&format!("/events?search={}+-jazz", words(16))).await.expect(400);
+    assert!(answer.json["data"]["params"]["search"].is_string(), "{}", answer.text);
+}
+
+#[actix_web::test]
+async fn order_that_is_asked_for_holds_with_include_too() {
+    let app = App::new().await;
+    let first = json!({"start_date": "2027-05-01", "end_date": "2027-05-01", "date": "2027-01-01"});
+    let second =
+        json!({"start_date": "2027-04-01", "end_date": "2027-04-01", "date": "2027-01-02"});
+    let (first, second) = (app.event(first).await, app.event(second).await);
+    let path = format!("/events?include={first},{second}");
+    assert_eq!(app.get(&path).await.ids(), [first, second]);
+    for (order, ids) in [("start_date", [second, first]), ("date", [first, second])] {
+        assert_eq!(app.get(&format!("{path}&orderby={order}")).await.ids(), ids, "{order}");
+    }
+    let down = app.get(&format!("{path}&orderby=start_date&order=desc")).await;
+    assert_eq!(down.ids(), [first, second]);
+}
+
+#[actix_web::test]
+async fn statuses_are_stored_as_filters_read_them() {
+    let app = App::new().await;
+    let id = app.event(json!({"status": " Idea "})).await;
+    let list = app.get_as("editor", "/events?status=Idea").await.expect(200);
+    assert_eq!((list.ids(), &list.json["events"][0]["status"]), (vec![id], &json!("Idea")));
+}
