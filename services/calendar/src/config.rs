@@ -203,3 +203,16 @@ fn parse_length(text: &str) -> Result<f64, String> {
 fn parse_role(text: &str) -> Result<Role, String> {
     Role::named(text).ok_or_else(|| format!("one of {}", Role::ALL.map(Role::name).join(", ")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn radius_is_a_length() {
+        assert_eq!(parse_length("0.5"), Ok(0.5));
+        for text in ["0", "-1", "nan", "inf", "", "far"] {
+            assert!(parse_length(text).is_err(), "{text}");
+        }
+    }
+}

@@ -212,14 +212,14 @@ pub fn allocate(db: &mut Db) -> Result<i64, StoreError> {
 }
 
 /// The most events that one transaction publishes.
-pub const DUE_AT_ONCE: usize = 1000;
+const DUE_AT_ONCE: i64 = 1000;
 
 /// Publishes the first events whose publication date has come; returns how many there were.
 pub fn publish_due(db: &mut Db, now: i64) -> Result<usize, StoreError> {
     let due: Vec<Row> = events::table
         .filter(events::status.eq("future").and(events::published_utc.le(now)))
         .order(events::id)
-        .limit(DUE_AT_ONCE as i64)
+        .limit(DUE_AT_ONCE)
         .select(Row::as_select())
         .load(db)?;
     let count = due.len();

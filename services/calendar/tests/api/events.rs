@@ -1,8 +1,10 @@
 //! Events: created, read, listed, trashed, protected.
 
+use calendar::model::event::Links;
+use calendar::model::status::{Stage, Status};
 use serde_json::{Value, json};
 
-use crate::support::{App, NS, send};
+use crate::support::{App, NS, plant, send};
 
 #[actix_web::test]
 async fn created_event_is_listed_with_venue_and_categories() {
@@ -266,4 +268,23 @@ async fn several_venues_are_a_list_and_none_is_an_empty_one() {
         let cleared = app.patch(&path, &json!({"venue": clear})).await.expect(200);
         assert_eq!(cleared.json["venue"], json!([]), "{clear}");
     }
+}
+
+#[actix_web::test]
+async fn everything_that_is_due_is_published_at_once() {
+    let app = App::new().await;
+    let author = app.user("author");
+    let at = 1_810_000_000;
+    let plant_many = |db: &mut store::Db| -> Result<(), store::StoreError> {
+        for _ in 0..1100 {
+            plant(db, author, (at, at + 60), &Links::default(), |event| {
+                event.set_status(Status::of(Stage::Future));
+                event.published_utc = 0;
+            })?;
+        }
+        Ok(())
+    };
+    app.state.pools.write_blocking(plant_many).unwrap();
+    calendar::jobs::publish::due(&app.state).await;
+    assert_eq!(app.get("/events").await.json["total"], 1100);
 }

@@ -62,3 +62,29 @@ async fn faulty_line_is_named_and_what_came_before_stays() {
         assert_eq!(app.rows("terms"), 1);
     }
 }
+
+#[actix_web::test]
+async fn planner_knows_what_came_before_a_faulty_line() {
+    let app = App::new().await;
+    let lines = format!("{}\n{{\n", json!({"type": "tag", "name": "kept"}));
+    load(&app.state, Cursor::new(lines)).unwrap_err();
+    let known = |db: &mut Db| match db {
+        Db::Pg(_) => {
+            let text =
+                "select count(*) as n from pg_class where relname = 'terms' and reltuples = 1";
+            Sql::new(db, text).number(db)
+        }
+        Db::Sqlite(_) => Ok(1),
+    };
+    assert_eq!(app.state.pools.read_blocking(known).unwrap(), 1);
+}
+
+#[actix_web::test]
+async fn load_is_complete_though_no_statistics_can_be_gathered() {
+    let app = App::new().await;
+    let hide = |db: &mut Db| Sql::new(db, "alter table images rename to pictures").execute(db);
+    app.state.pools.write_blocking(hide).unwrap();
+    let line = json!({"type": "tag", "name": "kept"}).to_string();
+    let loaded = load(&app.state, Cursor::new(line)).unwrap();
+    assert_eq!(loaded, Loaded { created: 1, kept: 0 });
+}
