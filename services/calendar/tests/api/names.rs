@@ -50,8 +50,7 @@ async fn names_are_found_by_their_index() {
     for text in [many, "analyze terms"] {
         Sql::new(&db, text).execute(&mut db).unwrap();
     }
-    let text =
-        "explain select id from terms where taxonomy = 1 and substr(name_ci, 1, 200) = 'c7'";
+    let text = "explain select id from terms where taxonomy = 1 and substr(name_ci, 1, 200) = 'c7'";
     let plan: Vec<PostgresPlan> = Sql::new(&db, text).load(&mut db).unwrap();
     assert!(plan.iter().any(|row| row.line.contains("terms_name")), "{}", plan[0].line);
 }
