@@ -390,6 +390,16 @@ mod tests {
         assert_eq!(decode("&notanentity; & &#39;"), "&notanentity; & '");
     }
 
+    /// Would not end within minutes if each bracket were looked for an end of its own.
+    #[test]
+    fn brackets_without_an_end_are_text() {
+        let text = "<a".repeat(1 << 20);
+        assert_eq!(strip_tags(&text), text);
+        assert_eq!(paragraphs(&text), format!("<p>{text}</p>"));
+        assert_eq!(paragraphs("<b>x <i"), "<p><b>x <i</p>");
+        assert_eq!(paragraphs("<hr>x <i"), "<hr>\n<p>x <i</p>");
+    }
+
     proptest::proptest! {
         #[test]
         fn rendering_is_idempotent(text in "[a-c <>/&;pbrliué\n#0-9]{0,60}") {

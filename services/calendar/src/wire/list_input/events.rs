@@ -33,7 +33,7 @@ pub fn events(
     let (window, defaults) = window(d, lister);
     let words = search(d).map(|text| Words::parse(&text)).unwrap_or_default();
     if words.count() > Words::MOST {
-        d.fail("search", "must have at most 16 words");
+        d.fail("search", format!("must have at most {} words", Words::MOST));
     }
     let categories = terms(d, facts, Taxonomy::Category);
     let tags = terms(d, facts, Taxonomy::Tag);
