@@ -71,8 +71,7 @@ impl DomainName {
     /// # Ok::<(), domain::DomainError>(())
     /// ```
     pub fn covers(&self, name: &str) -> bool {
-        name.strip_suffix(self.as_str())
-            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        name.strip_suffix(self.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     }
 }
 
