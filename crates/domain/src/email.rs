@@ -25,8 +25,9 @@ pub enum EmailError {
 ///
 /// Aliases (`user+tag`, dots) are kept as they are: two addresses are equal only if their texts
 /// are. The domain is not held to the rules of host names: leaked addresses have `_` in it, or are
-/// at numbers, and are looked up as they were leaked. The text keeps an internationalised domain as it was written, since that text is what is
-/// hashed; [`EmailAddress::domain`] has its A-label form.
+/// at numbers, and are looked up as they were leaked. The text keeps an internationalised domain
+/// as it was written, since that text is what is hashed; [`EmailAddress::domain`] has its A-label
+/// form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EmailAddress {
     text: String,
@@ -59,17 +60,14 @@ impl EmailAddress {
         let at = text.rfind('@').ok_or(EmailError::NoAt)?;
         let (local, domain) = (&text[..at], &text[at + 1..]);
         let bad = |c: char| c.is_control() || c.is_whitespace();
-        let plain = text.bytes().all(|byte| byte.is_ascii_graphic());
-        let visible = |part: &str| plain || !part.contains(bad);
-        if local.is_empty() || local.len() > 64 || !visible(local) {
+        let plain = local.bytes().all(|byte| byte.is_ascii_graphic());
+        if local.is_empty() || local.len() > 64 || (!plain && local.contains(bad)) {
             return Err(EmailError::Local);
         }
-        let a_labels = if domain.is_ascii() {
-            None
-        } else if visible(domain) {
-            Some(idna::domain_to_ascii(domain).map_err(|_| EmailError::Domain)?)
-        } else {
-            return Err(EmailError::Domain);
+        let a_labels = match domain {
+            domain if domain.is_ascii() => None,
+            domain if domain.contains(bad) => return Err(EmailError::Domain),
+            domain => Some(idna::domain_to_ascii(domain).map_err(|_| EmailError::Domain)?),
         };
         if !is_mail_domain(a_labels.as_deref().unwrap_or(domain)) {
             return Err(EmailError::Domain);
