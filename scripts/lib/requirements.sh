@@ -19,7 +19,7 @@ require_toolchain() {
         command -v perl >/dev/null ||
             fail "neither the headers of OpenSSL nor perl to build it: install one (Debian: apt-get install libssl-dev pkg-config)"
         echo "The headers of OpenSSL are missing (Debian: libssl-dev); building OpenSSL as well, which takes some minutes." >&2
-        cargo_flags=(--features store/vendored-openssl)
+        cargo_flags=(--features database/vendored-openssl)
     fi
 }
 

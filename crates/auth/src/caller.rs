@@ -7,7 +7,7 @@ use std::sync::Arc;
 use actix_web::dev::Payload;
 use actix_web::web::Data;
 use actix_web::{Error, FromRequest, HttpRequest};
-use web::Fault;
+use shell::Fault;
 
 use crate::{Gate, Key, Remaining};
 
@@ -30,7 +30,7 @@ pub struct Caller {
 /// in path, query and body. Tuples of extractors go in as one.
 ///
 /// ```
-/// use actix_web::{Responder, get, web::Query};
+/// use actix_web::{Responder, get, shell::Query};
 /// use auth::{After, Caller};
 ///
 /// #[derive(serde::Deserialize)]

@@ -1,7 +1,7 @@
 //! What can go wrong with a caller or a key.
 
-use store::StoreError;
-use web::{Credentials, Fault};
+use database::DatabaseError;
+use shell::{Credentials, Fault};
 
 use crate::TooMany;
 
@@ -16,7 +16,7 @@ pub enum AuthError {
     TooMany(TooMany),
     /// The keys cannot be looked up now.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] DatabaseError),
 }
 
 impl From<AuthError> for Fault {
@@ -26,7 +26,7 @@ impl From<AuthError> for Fault {
             AuthError::TooMany(too_many) => {
                 Self::TooManyRequests { retry_after: too_many.retry_after }
             }
-            AuthError::Store(StoreError::Busy) => Self::Unavailable { retry_after: 1 },
+            AuthError::Store(DatabaseError::Busy) => Self::Unavailable { retry_after: 1 },
             AuthError::Store(error) => Self::Internal(format!("key lookup: {error}")),
         }
     }
@@ -58,7 +58,7 @@ pub enum KeyError {
     Random(String),
     /// The database failed.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] DatabaseError),
 }
 
 impl From<diesel::result::Error> for KeyError {

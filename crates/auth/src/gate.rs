@@ -4,8 +4,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use actix_web::{HttpMessage, HttpRequest};
+use shell::{Credentials, client_ip};
 use tokio::sync::OnceCell;
-use web::{Credentials, client_ip};
 
 use crate::{AuthError, Caller, Key, KeyStore, Policy, QuotaId, Quotas, Rate, Remaining, TooMany};
 
@@ -44,7 +44,7 @@ struct Inner {
 }
 
 impl Gate {
-    /// A gate, to be put into the app data as it is or in `web::Data`.
+    /// A gate, to be put into the app data as it is or in `shell::Data`.
     pub fn new(keys: KeyStore, quotas: Quotas, policy: impl Policy) -> Self {
         Self { inner: Arc::new(Inner { keys, quotas, policy: Box::new(policy) }) }
     }
@@ -63,7 +63,7 @@ impl Gate {
     /// the same caller.
     ///
     /// # Errors
-    /// [`AuthError`], which is a [`Fault`](web::Fault) for the client.
+    /// [`AuthError`], which is a [`Fault`](shell::Fault) for the client.
     pub async fn admit(&self, request: &HttpRequest) -> Result<Caller, AuthError> {
         let decision = decision(request);
         decision.get_or_try_init(|| self.decide(request)).await.cloned()

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use database::{DatabaseError, Db, Pools, transaction};
 use diesel::prelude::*;
 use domain::SharedClock;
-use store::{Db, Pools, StoreError, transaction};
 
 use crate::keys::find_digest;
 use crate::memory::{Look, Memory};
@@ -48,8 +48,8 @@ impl KeyStore {
     /// malformed ones are none.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] when the database is.
-    pub async fn find(&self, text: &str) -> Result<Option<Arc<Key>>, StoreError> {
+    /// [`DatabaseError::Busy`] when the database is.
+    pub async fn find(&self, text: &str) -> Result<Option<Arc<Key>>, DatabaseError> {
         if !is_well_formed(text) {
             return Ok(None);
         }
@@ -95,7 +95,7 @@ impl KeyStore {
     ///
     /// # Errors
     /// Those of the database; what was not written is lost, as it is of no consequence.
-    pub async fn flush(&self) -> Result<(), StoreError> {
+    pub async fn flush(&self) -> Result<(), DatabaseError> {
         let used: Vec<(i64, i64)> = self.used().drain().collect();
         for batch in used.chunks(BATCH) {
             let batch = batch.to_vec();
@@ -118,7 +118,7 @@ impl KeyStore {
 }
 
 /// Another replica may have noted a later use already.
-fn note_all(db: &mut Db, used: &[(i64, i64)]) -> Result<(), StoreError> {
+fn note_all(db: &mut Db, used: &[(i64, i64)]) -> Result<(), DatabaseError> {
     transaction(db, |db| {
         for (id, at) in used {
             let older = api_key::last_used_at.is_null().or(api_key::last_used_at.lt(at));

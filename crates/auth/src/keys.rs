@@ -1,7 +1,7 @@
 //! Keys in the database: made, renewed, ended, listed, found.
 
+use database::{DatabaseError, Db};
 use diesel::prelude::*;
-use store::{Db, StoreError};
 
 use crate::key::hint;
 use crate::plan::offered;
@@ -35,14 +35,18 @@ macro_rules! rows {
 ///
 /// For handlers that look up key and data in one visit to the database. Those should tell
 /// [`KeyStore::note_use`](crate::KeyStore::note_use) afterwards.
-pub fn find_in(db: &mut Db, text: &str, now: i64) -> Result<Option<Key>, StoreError> {
+pub fn find_in(db: &mut Db, text: &str, now: i64) -> Result<Option<Key>, DatabaseError> {
     if !is_well_formed(text) {
         return Ok(None);
     }
     find_digest(db, &digest(text), now)
 }
 
-pub(crate) fn find_digest(db: &mut Db, digest: &[u8], now: i64) -> Result<Option<Key>, StoreError> {
+pub(crate) fn find_digest(
+    db: &mut Db,
+    digest: &[u8],
+    now: i64,
+) -> Result<Option<Key>, DatabaseError> {
     let row: Option<Row> = rows!().filter(api_key::digest.eq(digest)).first(db).optional()?;
     Ok(row.map(key).filter(|key| key.state(now) == KeyState::Live))
 }
@@ -66,7 +70,7 @@ pub fn issue(
 /// Files a key with a given text, as for the first administrator of a service.
 ///
 /// # Errors
-/// Those of [`issue`]; [`KeyError::Malformed`]; [`StoreError::Conflict`] when it is on file.
+/// Those of [`issue`]; [`KeyError::Malformed`]; [`DatabaseError::Conflict`] when it is on file.
 pub fn issue_with_text(
     db: &mut Db,
     text: &str,
@@ -137,25 +141,25 @@ pub fn revoke(db: &mut Db, id: i64, now: i64) -> Result<bool, KeyError> {
 }
 
 /// Ends all keys of an owner at once and says how many worked until now or had expired.
-pub fn revoke_owner(db: &mut Db, owner: &str, now: i64) -> Result<usize, StoreError> {
+pub fn revoke_owner(db: &mut Db, owner: &str, now: i64) -> Result<usize, DatabaseError> {
     let keys = api_key::table.filter(api_key::owner.eq(owner).and(api_key::revoked_at.is_null()));
     Ok(diesel::update(keys).set(api_key::revoked_at.eq(now)).execute(db)?)
 }
 
 /// All keys, dead ones too, oldest first.
-pub fn list_keys(db: &mut Db) -> Result<Vec<Key>, StoreError> {
+pub fn list_keys(db: &mut Db) -> Result<Vec<Key>, DatabaseError> {
     let rows: Vec<Row> = rows!().order(api_key::id.asc()).load(db)?;
     Ok(rows.into_iter().map(key).collect())
 }
 
 /// The live keys of an owner, oldest first.
-pub fn live_keys_of(db: &mut Db, owner: &str, now: i64) -> Result<Vec<Key>, StoreError> {
+pub fn live_keys_of(db: &mut Db, owner: &str, now: i64) -> Result<Vec<Key>, DatabaseError> {
     let rows: Vec<Row> =
         rows!().filter(api_key::owner.eq(owner)).order(api_key::id.asc()).load(db)?;
     Ok(rows.into_iter().map(key).filter(|key| key.state(now) == KeyState::Live).collect())
 }
 
-fn by_id(db: &mut Db, id: i64) -> Result<Option<Key>, StoreError> {
+fn by_id(db: &mut Db, id: i64) -> Result<Option<Key>, DatabaseError> {
     let row: Option<Row> = rows!().filter(api_key::id.eq(id)).first(db).optional()?;
     Ok(row.map(key))
 }

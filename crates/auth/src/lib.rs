@@ -48,7 +48,7 @@
 //! use actix_web::{HttpRequest, Responder, get};
 //! use auth::{AuthError, Caller, Gate, KeyStore, Policy, Quota, Quotas};
 //! use domain::SharedClock;
-//! use store::Pools;
+//! use database::Pools;
 //!
 //! struct HeaderKeys;
 //!
@@ -105,10 +105,10 @@ pub use policy::{Policy, bearer_key, header_key};
 pub use quota::{Quota, QuotaId, Rate, Remaining, TooMany};
 pub use quotas::Quotas;
 
-use store::Migrations;
+use database::Migrations;
 
 /// The tables of keys and plans; first in the list that a service gives to
-/// [`StoreSettings::open`](store::StoreSettings::open).
+/// [`DatabaseSettings::open`](database::DatabaseSettings::open).
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: diesel_migrations::embed_migrations!("migrations/sqlite"),
     postgres: diesel_migrations::embed_migrations!("migrations/postgres"),

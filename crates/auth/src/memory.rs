@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use database::{Backend, DatabaseError, Db, Pools};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use store::{Backend, Db, Pools, StoreError};
 
 use crate::Key;
 
@@ -49,7 +49,7 @@ impl Memory {
         if pools.backend() != Backend::Sqlite {
             return None;
         }
-        let open = || -> Result<Kept, StoreError> {
+        let open = || -> Result<Kept, DatabaseError> {
             let mut db = pools.connect()?;
             let version = version(&mut db)?;
             Ok(Kept { db, version, keys: HashMap::new() })
@@ -93,7 +93,7 @@ impl Memory {
     }
 }
 
-fn version(db: &mut Db) -> Result<i64, StoreError> {
+fn version(db: &mut Db) -> Result<i64, DatabaseError> {
     let version: Version = diesel::sql_query("PRAGMA data_version").get_result(db)?;
     Ok(version.data_version)
 }

@@ -1,7 +1,7 @@
 //! Plans: rows that the service seeds and the operator changes.
 
+use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
-use store::{Db, StoreError, on_backend};
 
 use crate::schema::plan;
 use crate::{KeyError, Quota};
@@ -69,8 +69,8 @@ pub struct PlanChange {
 ///
 /// Later starts leave the table alone, so that a plan which the operator changed stays changed.
 /// The order of the slice becomes the order of lists. Call it in a transaction
-/// ([`Pools::write_blocking`](store::Pools::write_blocking)).
-pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, StoreError> {
+/// ([`Pools::write_blocking`](database::Pools::write_blocking)).
+pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, DatabaseError> {
     if plan::table.count().get_result::<i64>(db)? > 0 {
         return Ok(false);
     }
@@ -87,12 +87,12 @@ pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, StoreError> {
 }
 
 /// All plans, hidden ones too, in their order.
-pub fn list_plans(db: &mut Db) -> Result<Vec<Plan>, StoreError> {
+pub fn list_plans(db: &mut Db) -> Result<Vec<Plan>, DatabaseError> {
     Ok(plan::table.order((plan::position.asc(), plan::code.asc())).load(db)?)
 }
 
 /// The plan with a code, hidden or not.
-pub fn plan(db: &mut Db, code: &str) -> Result<Option<Plan>, StoreError> {
+pub fn plan(db: &mut Db, code: &str) -> Result<Option<Plan>, DatabaseError> {
     Ok(plan::table.find(code).first(db).optional()?)
 }
 

@@ -2,7 +2,7 @@
 
 use actix_web::HttpRequest;
 use actix_web::http::header;
-use web::Credentials;
+use shell::Credentials;
 
 use crate::{AuthError, Key, Quota, Rate};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use web::Service;
+use shell::Service;
 
 /// Compares the OpenAPI document of the code with the file in the tree.
 ///
@@ -11,7 +11,7 @@ use web::Service;
 pub fn assert_openapi_matches<S: Service>(path: impl AsRef<Path>) {
     let path = path.as_ref();
     let file = std::fs::read_to_string(path).unwrap_or_default();
-    let code = web::openapi::<S>();
+    let code = shell::openapi::<S>();
     let differs = file.lines().zip(code.lines()).position(|(file, code)| file != code);
     let name = S::INFO.name;
     match differs {

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use database::{DatabaseSettings, Migrations, Pools};
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection};
-use store::{Migrations, Pools, StoreSettings};
 use tempfile::TempDir;
 
 /// Names the server on which PostgreSQL tests make their databases.
@@ -19,11 +19,11 @@ const SERVER: &str = "TEST_DATABASE_URL";
 ///
 /// ```
 /// use diesel::prelude::*;
-/// use store::StoreError;
+/// use database::DatabaseError;
 ///
 /// let database = testkit::Database::new();
 /// let pools = database.open(&[]);
-/// let two = pools.read_blocking(|db| -> Result<i32, StoreError> {
+/// let two = pools.read_blocking(|db| -> Result<i32, DatabaseError> {
 ///     Ok(diesel::select(diesel::dsl::sql::<diesel::sql_types::Integer>("1 + 1")).get_result(db)?)
 /// });
 /// assert_eq!(two.unwrap(), 2);
@@ -98,13 +98,13 @@ impl Database {
 
     /// Settings that open this database: four readers, migrating by themselves, patient enough for
     /// a loaded machine.
-    pub fn settings(&self) -> StoreSettings {
-        StoreSettings {
+    pub fn settings(&self) -> DatabaseSettings {
+        DatabaseSettings {
             database_url: Some(self.url.clone()),
             db_pool: 4,
             auto_migrate: true,
             db_wait_ms: 20_000,
-            ..StoreSettings::default()
+            ..DatabaseSettings::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! Throw-away databases, servers and folders for tests.
 //!
 //! ```no_run
-//! # async fn test<S: web::Service>(service: S) -> Result<(), reqwest::Error> {
+//! # async fn test<S: shell::Service>(service: S) -> Result<(), reqwest::Error> {
 //! let server = testkit::TestServer::start(service).await;
 //! let answer = server.get("/api/v2/stats").send().await?;
 //! assert_eq!(answer.status(), 401);

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use reqwest::{Client, Method, RequestBuilder};
+use shell::{Running, Server, Service, ShellSettings};
 use tempfile::TempDir;
-use web::{Running, Server, Service, WebSettings};
 
 /// A folder that is removed at the end of the test.
 #[derive(Debug)]
@@ -69,9 +69,12 @@ impl TestServer {
     ///
     /// # Panics
     /// When the server cannot start.
-    pub async fn start_with<S: Service>(service: S, change: impl FnOnce(&mut WebSettings)) -> Self {
+    pub async fn start_with<S: Service>(
+        service: S,
+        change: impl FnOnce(&mut ShellSettings),
+    ) -> Self {
         let folder = Folder::new();
-        let mut settings = WebSettings::for_tests(folder.path());
+        let mut settings = ShellSettings::for_tests(folder.path());
         change(&mut settings);
         let running = Server::start(&settings, service)
             .await

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use actix_web::HttpRequest;
 use auth::{Quota, QuotaId, Rate};
+use database::Db;
 use domain::{DomainName, EmailAddress, Sha1Digest};
-use store::Db;
 
 use crate::config::Settings;
 use crate::error::Error;
@@ -54,7 +54,7 @@ impl Asked {
     ) -> Result<Self, Error> {
         Ok(Self {
             key: key(request, settings)?,
-            address: web::client_ip(request),
+            address: shell::client_ip(request),
             operation,
             target: target.to_ascii_lowercase(),
         })
@@ -298,7 +298,7 @@ impl State {
         if settings.keyless_rpm_per_ip > 0 {
             let rate =
                 Quota::per_minute(settings.keyless_rpm_per_ip).shared_by(settings.rate_replicas);
-            let id = QuotaId::Address(web::client_ip(request)).purpose("keyless");
+            let id = QuotaId::Address(shell::client_ip(request)).purpose("keyless");
             self.quotas().check(id, rate, 1)?;
         }
         Ok(())

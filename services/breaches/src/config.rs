@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use domain::DomainName;
-use web::Switch;
+use shell::Switch;
 
 /// Settings of breach lookup.
 #[derive(Clone, Debug, clap::Args)]

@@ -4,8 +4,8 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
 use auth::TooMany;
-use store::StoreError;
-use web::{ErrorFormat, Fault, RequestInfo};
+use database::DatabaseError;
+use shell::{ErrorFormat, Fault, RequestInfo};
 
 use crate::wire::ErrorBody;
 
@@ -152,10 +152,10 @@ impl ResponseError for Error {
     }
 }
 
-impl From<StoreError> for Error {
-    fn from(error: StoreError) -> Self {
+impl From<DatabaseError> for Error {
+    fn from(error: DatabaseError) -> Self {
         match error {
-            StoreError::Busy => Self::Unavailable,
+            DatabaseError::Busy => Self::Unavailable,
             other => Self::Internal(other.to_string()),
         }
     }

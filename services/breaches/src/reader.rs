@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 
-use store::{Db, Pools, StoreError};
+use database::{DatabaseError, Db, Pools};
 
 use crate::error::Error;
 use crate::state::Session;
@@ -46,11 +46,11 @@ pub fn read<T>(
 }
 
 impl Reader {
-    fn begin(&mut self) -> Result<(), StoreError> {
+    fn begin(&mut self) -> Result<(), DatabaseError> {
         if self.open {
             return Ok(());
         }
-        store::begin_reading(&mut self.db)?;
+        database::begin_reading(&mut self.db)?;
         self.kept.renew(&mut self.db)?;
         self.open = true;
         // Waits behind the requests that are ready now, and in front of all that come later.
@@ -64,7 +64,7 @@ fn end() {
     READER.with_borrow_mut(|mine| {
         let Some(reader) = mine.as_mut().filter(|reader| reader.open) else { return };
         reader.open = false;
-        if let Err(error) = store::end_reading(&mut reader.db) {
+        if let Err(error) = database::end_reading(&mut reader.db) {
             log::warn!("the reads of a worker could not be ended: {error}");
             *mine = None;
         }
@@ -73,7 +73,7 @@ fn end() {
 
 #[cfg(test)]
 mod tests {
-    use store::Backend;
+    use database::Backend;
     use testkit::Database;
 
     use super::*;

@@ -10,7 +10,7 @@ use actix_web::http::Uri;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::{HttpRequest, ResponseError, web::Data};
 use futures_util::future::LocalBoxFuture;
-use web::{CorsRule, ErrorFormat, Next, Origin, ServiceInfo, Shell, TlsMode};
+use shell::{CorsRule, ErrorFormat, Next, Origin, ServiceInfo, Shell, TlsMode};
 
 use crate::contract;
 use crate::error::{Bodies, Error};
@@ -58,7 +58,7 @@ impl Breaches {
         let agent = request.headers().get(header::USER_AGENT);
         let text = agent.map(|value| String::from_utf8_lossy(value.as_bytes()));
         let now = self.state.clock().unix();
-        if self.state.blocks().hit(web::client_ip(request.request()), text.as_deref(), now) {
+        if self.state.blocks().hit(shell::client_ip(request.request()), text.as_deref(), now) {
             return Some(Error::Blocked);
         }
         if !preflight && text.is_none_or(|text| text.trim().is_empty()) {
@@ -77,7 +77,7 @@ fn is_preflight(request: &ServiceRequest) -> bool {
         && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-impl web::Service for Breaches {
+impl shell::Service for Breaches {
     const INFO: ServiceInfo = INFO;
 
     fn document() -> utoipa::openapi::OpenApi {
@@ -165,7 +165,7 @@ fn log_path(uri: &Uri) -> Cow<'_, str> {
 
 /// Headers that follow from the path and the transport alone.
 fn decorate(request: &HttpRequest, access: Access, data: bool, headers: &mut HeaderMap) {
-    if web::is_https(request) {
+    if shell::is_https(request) {
         let year = HeaderValue::from_static("max-age=31536000");
         headers.insert(header::STRICT_TRANSPORT_SECURITY, year);
     }
@@ -174,7 +174,7 @@ fn decorate(request: &HttpRequest, access: Access, data: bool, headers: &mut Hea
         headers.insert(header::CACHE_CONTROL, private);
     }
     if data && matches!(access, Access::Keyless | Access::Keyed) {
-        let link = format!("<{}>; rel=\"license\"", web::base_url(request));
+        let link = format!("<{}>; rel=\"license\"", shell::base_url(request));
         if let Ok(link) = HeaderValue::from_str(&link) {
             headers.insert(HeaderName::from_static("link"), link);
         }

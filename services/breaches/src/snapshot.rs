@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use actix_web::web::Bytes;
+use database::{DatabaseError, Db};
 use ipnet::IpNet;
-use store::{Db, StoreError};
 
 use crate::model::{Breach, Catalogue};
 use crate::store::block::Block;
@@ -148,11 +148,11 @@ impl Blocks {
 }
 
 /// Reads the catalogue and writes its answers.
-pub fn load(db: &mut Db) -> Result<Snapshot, StoreError> {
-    Snapshot::new(tables::breach::catalogue(db)?).map_err(StoreError::broken)
+pub fn load(db: &mut Db) -> Result<Snapshot, DatabaseError> {
+    Snapshot::new(tables::breach::catalogue(db)?).map_err(DatabaseError::broken)
 }
 
 /// The versions that tell whether a reload is due.
-pub fn versions(db: &mut Db) -> Result<meta::Versions, StoreError> {
+pub fn versions(db: &mut Db) -> Result<meta::Versions, DatabaseError> {
     meta::versions(db)
 }

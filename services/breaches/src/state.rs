@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use auth::{KeyStore, Quotas};
+use database::{Backend, DatabaseError, Db, Pools};
 use domain::{Sha1Digest, SharedClock};
-use store::{Backend, Db, Pools, StoreError};
 
 use crate::config::Settings;
 use crate::error::Error;
@@ -50,7 +50,11 @@ pub struct View {
 
 impl View {
     /// What the owner of an address chose.
-    pub fn opt_out(&self, db: &mut Db, digest: &Sha1Digest) -> Result<Option<OptOut>, StoreError> {
+    pub fn opt_out(
+        &self,
+        db: &mut Db,
+        digest: &Sha1Digest,
+    ) -> Result<Option<OptOut>, DatabaseError> {
         self.opt_outs.get(db, digest)
     }
 }
@@ -65,7 +69,11 @@ pub struct Session<'s> {
 
 impl State {
     /// Reads catalogue, opt-outs and blocks.
-    pub fn new(pools: Pools, clock: SharedClock, settings: Settings) -> Result<Self, StoreError> {
+    pub fn new(
+        pools: Pools,
+        clock: SharedClock,
+        settings: Settings,
+    ) -> Result<Self, DatabaseError> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let state = Self {
             inner: Arc::new(Inner {
@@ -126,7 +134,7 @@ impl State {
     }
 
     /// Reloads what changed since the last look.
-    pub fn refresh(&self, db: &mut Db) -> Result<(), StoreError> {
+    pub fn refresh(&self, db: &mut Db) -> Result<(), DatabaseError> {
         let versions = snapshot::versions(db)?;
         let loaded = *self.inner.loaded.get();
         if versions.catalogue != loaded.catalogue {
@@ -142,7 +150,7 @@ impl State {
     }
 
     /// Looks for changes now.
-    pub async fn reload(&self) -> Result<(), StoreError> {
+    pub async fn reload(&self) -> Result<(), DatabaseError> {
         let state = self.clone();
         self.inner.pools.read(move |db| state.refresh(db)).await
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ::store::{Db, StoreError};
+use database::{DatabaseError, Db};
 
 use crate::engine::{FileIndex, Snapshot};
 use crate::model::address::Address;
@@ -43,7 +43,7 @@ impl Catalog {
         index: Arc<dyn FileIndex>,
         generation: u32,
         version: i64,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, DatabaseError> {
         let snapshot = index.snapshot();
         let mut buckets = bucket::all(db)?;
         // A publish is in force before its SQL rows say so.

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use auth::KeysCommand;
+use database::{DatabaseSettings, Pools};
 use domain::SystemClock;
-use store::{Pools, StoreSettings};
-use web::{CommonCommand, ServiceInfo, WebSettings};
+use shell::{CommonCommand, ServiceInfo, ShellSettings};
 
 use crate::config::Settings;
 use crate::jobs::session::Workshop;
@@ -25,9 +25,9 @@ pub use keys::PackageFlags;
 #[derive(clap::Parser)]
 pub struct Cli {
     #[command(flatten)]
-    web: WebSettings,
+    shell: ShellSettings,
     #[command(flatten)]
-    store: StoreSettings,
+    database: DatabaseSettings,
     #[command(flatten)]
     settings: Settings,
     #[command(subcommand)]
@@ -76,19 +76,19 @@ enum Command {
     Plans(auth::PlansCommand<PackageFlags>),
 }
 
-impl web::Cli for Cli {
+impl shell::Cli for Cli {
     const INFO: ServiceInfo = INFO;
 
-    fn web(&self) -> &WebSettings {
-        &self.web
+    fn shell(&self) -> &ShellSettings {
+        &self.shell
     }
 
     fn run(mut self) -> anyhow::Result<ExitCode> {
         let command = self.command.take().unwrap_or(Command::Common(CommonCommand::Serve));
         match command {
             Command::Common(CommonCommand::Serve) => self.serve(),
-            Command::Common(CommonCommand::Openapi) => web::cli::print_openapi::<Buckets>(),
-            Command::Common(CommonCommand::Healthcheck) => web::cli::healthcheck(&self.web),
+            Command::Common(CommonCommand::Openapi) => shell::cli::print_openapi::<Buckets>(),
+            Command::Common(CommonCommand::Healthcheck) => shell::cli::healthcheck(&self.shell),
             Command::Migrate => self.migrate(),
             Command::Load(arguments) => {
                 load::run(&self.workshop()?, arguments, self.settings.checkpoints())
@@ -117,12 +117,12 @@ impl Cli {
         let shop = self.workshop()?;
         let state =
             State::open(shop, self.settings.clone()).context("the index cannot be opened")?;
-        web::serve(&self.web, Buckets::new(state))
+        shell::serve(&self.shell, Buckets::new(state))
     }
 
     fn migrate(&self) -> anyhow::Result<ExitCode> {
         let sources = [&auth::MIGRATIONS, &MIGRATIONS];
-        let done = self.store.migrate(&self.web.data_dir, INFO.name, &sources)?;
+        let done = self.database.migrate(&self.shell.data_dir, INFO.name, &sources)?;
         eprintln!("{} migrations applied", done.len());
         Ok(ExitCode::SUCCESS)
     }
@@ -130,7 +130,7 @@ impl Cli {
     /// The database with its plans and packages.
     fn pools(&self) -> anyhow::Result<Pools> {
         let sources = [&auth::MIGRATIONS, &MIGRATIONS];
-        let pools = self.store.open(&self.web.data_dir, INFO.name, &sources)?;
+        let pools = self.database.open(&self.shell.data_dir, INFO.name, &sources)?;
         pools.write_blocking(package::seed)?;
         Ok(pools)
     }
@@ -139,7 +139,7 @@ impl Cli {
         Ok(Workshop {
             pools: self.pools()?,
             clock: Arc::new(SystemClock),
-            generations: self.settings.generations(&self.web.data_dir)?,
+            generations: self.settings.generations(&self.shell.data_dir)?,
             memory_mb: self.settings.load_memory_mb,
         })
     }

@@ -4,8 +4,8 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpResponse, ResponseError};
 use serde::Serialize;
+use shell::{Credentials, ErrorFormat, Fault, RequestInfo};
 use utoipa::{IntoResponses, ToSchema};
-use web::{Credentials, ErrorFormat, Fault, RequestInfo};
 
 use crate::engine::EngineError;
 

@@ -41,7 +41,7 @@ fn registered<C: prometheus::core::Collector + Clone + 'static>(
     collector: prometheus::Result<C>,
 ) -> C {
     let collector = collector.expect("metric options are valid");
-    web::metrics::registry().register(Box::new(collector.clone())).expect("names are unique");
+    shell::metrics::registry().register(Box::new(collector.clone())).expect("names are unique");
     collector
 }
 

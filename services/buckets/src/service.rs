@@ -12,7 +12,7 @@ use actix_web::web::Data;
 use actix_web::{Error as ActixError, HttpRequest};
 use auth::{AuthError, Gate, KeyStore, Policy, Quota, Quotas};
 use futures_util::future::LocalBoxFuture;
-use web::{ErrorFormat, Next, Pairs, ServiceInfo, Shell, TlsMode};
+use shell::{ErrorFormat, Next, Pairs, ServiceInfo, Shell, TlsMode};
 
 use crate::error::{Bodies, Error, LONGEST_TARGET};
 use crate::routes;
@@ -71,7 +71,7 @@ impl Policy for Keys {
     }
 }
 
-impl web::Service for Buckets {
+impl shell::Service for Buckets {
     const INFO: ServiceInfo = INFO;
 
     fn document() -> utoipa::openapi::OpenApi {

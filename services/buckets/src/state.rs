@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use ::store::{Pools, StoreError};
+use database::{DatabaseError, Pools};
 use domain::SharedClock;
 use tokio::sync::Semaphore;
 
@@ -40,7 +40,7 @@ pub enum StateError {
     Index(#[from] EngineError),
     /// The database failed.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] DatabaseError),
 }
 
 impl State {
@@ -89,7 +89,7 @@ impl State {
     pub fn refresh(&self) -> Result<(), StateError> {
         let shop = &self.inner.shop;
         let seen = self.catalog();
-        let (now, packages, run) = shop.pools.read_blocking(|db| -> Result<_, StoreError> {
+        let (now, packages, run) = shop.pools.read_blocking(|db| -> Result<_, DatabaseError> {
             Ok((state::read(db)?, package::all(db)?, run::under_way(db)?))
         })?;
         metrics::loading(Progress::rate(run.as_ref(), shop.clock.unix()));
@@ -103,7 +103,7 @@ impl State {
         }
         let renewed = index.refresh()? || switched || now.version != seen.version;
         let catalog = if renewed {
-            let (catalog, after) = shop.pools.read_blocking(|db| -> Result<_, StoreError> {
+            let (catalog, after) = shop.pools.read_blocking(|db| -> Result<_, DatabaseError> {
                 let catalog = Catalog::read(db, index, now.generation, now.version)?;
                 Ok((catalog, state::read(db)?))
             })?;

@@ -7,15 +7,15 @@ use anyhow::{Context, bail};
 use calendar::store::sql::Sql;
 use calendar::store::{MIGRATIONS, upkeep};
 use clap::Parser;
+use database::{DatabaseError, DatabaseSettings, Db};
 use domain::{Clock, SystemClock};
-use store::{Db, StoreError, StoreSettings};
 
 #[derive(Parser)]
 struct Arguments {
     /// Number of events
     count: i64,
     #[command(flatten)]
-    store: StoreSettings,
+    database: DatabaseSettings,
 }
 
 const VENUES: i64 = 500;
@@ -25,7 +25,7 @@ const YEARS: i64 = 5;
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let pools = arguments
-        .store
+        .database
         .open(std::path::Path::new("."), "calendar", &[&auth::MIGRATIONS, &MIGRATIONS])
         .context("DATABASE_URL")?;
     let now = SystemClock.unix();
@@ -35,12 +35,12 @@ fn main() -> anyhow::Result<()> {
         bail!("the calendar has events already");
     }
     let mut db = pools.connect()?;
-    store::transaction(&mut db, |db| fill(db, arguments.count, now))?;
+    database::transaction(&mut db, |db| fill(db, arguments.count, now))?;
     upkeep::after_load(&mut db)?;
     Ok(())
 }
 
-fn run(db: &mut Db, text: &str) -> Result<(), StoreError> {
+fn run(db: &mut Db, text: &str) -> Result<(), DatabaseError> {
     Sql::new(db, text).execute(db).map(drop)
 }
 
@@ -48,7 +48,7 @@ fn numbers(count: i64) -> String {
     format!("with recursive n (i) as (select 1 union all select i + 1 from n where i < {count})")
 }
 
-fn fill(db: &mut Db, count: i64, now: i64) -> Result<(), StoreError> {
+fn fill(db: &mut Db, count: i64, now: i64) -> Result<(), DatabaseError> {
     let (yes, no) = match db {
         Db::Sqlite(_) => ("1", "0"),
         Db::Pg(_) => ("true", "false"),

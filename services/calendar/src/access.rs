@@ -5,7 +5,7 @@ use actix_web::http::Method;
 use auth::{AuthError, Policy, Quota, bearer_key, header_key};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use web::Credentials;
+use shell::Credentials;
 
 /// The rules of the calendar; limits differ between reading and writing.
 #[derive(Clone, Copy, Debug)]

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use auth::Owners;
+use database::{DatabaseError, Db, Pools};
 use domain::{Clock, SystemClock};
-use store::{Db, Pools, StoreError};
-use web::{Cli, CommonCommand, Service, ServiceInfo, WebSettings};
+use shell::{Cli, CommonCommand, Service, ServiceInfo, ShellSettings};
 
 use crate::config::{Command, ImageMode, Settings, UsersCommand};
 use crate::fetch::{Fetcher, Reach};
@@ -18,20 +18,20 @@ use crate::state::State;
 use crate::store::{MIGRATIONS, people};
 
 /// Everything that makes up the database.
-const ALL_MIGRATIONS: [&store::Migrations; 2] = [&auth::MIGRATIONS, &MIGRATIONS];
+const ALL_MIGRATIONS: [&database::Migrations; 2] = [&auth::MIGRATIONS, &MIGRATIONS];
 
 impl Cli for Settings {
     const INFO: ServiceInfo = Calendar::INFO;
 
-    fn web(&self) -> &WebSettings {
-        &self.web
+    fn shell(&self) -> &ShellSettings {
+        &self.shell
     }
 
     fn run(mut self) -> anyhow::Result<ExitCode> {
         match self.command.take().unwrap_or(Command::Common(CommonCommand::Serve)) {
             Command::Common(CommonCommand::Serve) => self.serve(),
-            Command::Common(CommonCommand::Openapi) => web::cli::print_openapi::<Calendar>(),
-            Command::Common(CommonCommand::Healthcheck) => web::cli::healthcheck(&self.web),
+            Command::Common(CommonCommand::Openapi) => shell::cli::print_openapi::<Calendar>(),
+            Command::Common(CommonCommand::Healthcheck) => shell::cli::healthcheck(&self.shell),
             Command::Migrate => self.migrate(),
             Command::Keys(command) => command.run(&self.open()?, &Logins, SystemClock.unix()),
             Command::Users(command) => users(command, &self.open()?),
@@ -43,14 +43,14 @@ impl Cli for Settings {
 impl Settings {
     fn open(&self) -> anyhow::Result<Pools> {
         let name = Calendar::INFO.name;
-        let pools = self.store.open(&self.web.data_dir, name, &ALL_MIGRATIONS)?;
+        let pools = self.database.open(&self.shell.data_dir, name, &ALL_MIGRATIONS)?;
         first_start::seed(&pools, &self.site, SystemClock.unix())?;
         Ok(pools)
     }
 
     fn state(self) -> anyhow::Result<State> {
         let pools = self.open()?;
-        let media = self.site.media(&self.web.data_dir);
+        let media = self.site.media(&self.shell.data_dir);
         let fetches = self.site.image_mode == ImageMode::Fetch;
         let state = State::new(pools, SystemClock::shared(), self.site, media);
         match fetches {
@@ -60,13 +60,13 @@ impl Settings {
     }
 
     fn serve(self) -> anyhow::Result<ExitCode> {
-        let web = self.web.clone();
-        web::serve(&web, Calendar { state: self.state()? })
+        let web = self.shell.clone();
+        shell::serve(&web, Calendar { state: self.state()? })
     }
 
     fn migrate(&self) -> anyhow::Result<ExitCode> {
         let name = Calendar::INFO.name;
-        let applied = self.store.migrate(&self.web.data_dir, name, &ALL_MIGRATIONS)?;
+        let applied = self.database.migrate(&self.shell.data_dir, name, &ALL_MIGRATIONS)?;
         eprintln!("{} migrations applied", applied.len());
         Ok(ExitCode::SUCCESS)
     }
@@ -100,7 +100,7 @@ fn users(command: UsersCommand, pools: &Pools) -> anyhow::Result<ExitCode> {
             let added = pools.write_blocking(|db| people::add(db, &login, &login, role));
             match added {
                 Ok(id) => eprintln!("user {id} added: {login}, {}", role.name()),
-                Err(StoreError::Conflict) => bail!("there is a user {login} already"),
+                Err(DatabaseError::Conflict) => bail!("there is a user {login} already"),
                 Err(error) => return Err(error.into()),
             }
         }

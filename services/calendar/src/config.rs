@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use auth::KeysCommand;
 use clap::{Parser, Subcommand, ValueEnum};
-use store::StoreSettings;
-use web::{CommonCommand, Switch, WebSettings};
+use database::DatabaseSettings;
+use shell::{CommonCommand, ShellSettings, Switch};
 
 use crate::media::Media;
 use crate::model::cost::Currency;
@@ -18,9 +18,9 @@ use crate::model::zone::Zone;
 #[derive(Parser)]
 pub struct Settings {
     #[command(flatten)]
-    pub web: WebSettings,
+    pub shell: ShellSettings,
     #[command(flatten)]
-    pub store: StoreSettings,
+    pub database: DatabaseSettings,
     #[command(flatten)]
     pub site: SiteSettings,
     #[command(subcommand)]

@@ -3,9 +3,9 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
+use database::DatabaseError;
 use serde::Serialize;
-use store::StoreError;
-use web::{ErrorFormat, Fault, RequestInfo};
+use shell::{ErrorFormat, Fault, RequestInfo};
 
 use crate::model::linked::Kind;
 use crate::wire::decode::{Problem, Problems};
@@ -52,7 +52,7 @@ pub enum Error {
     #[error("the image at this address has to be fetched first")]
     ImageWanted(String),
     #[error("{1}")]
-    CouldNotDelete(&'static str, StoreError),
+    CouldNotDelete(&'static str, DatabaseError),
     #[error("no such route")]
     NoRoute,
     #[error("no such namespace")]
@@ -64,7 +64,7 @@ pub enum Error {
     #[error("unavailable")]
     Unavailable(u64),
     #[error("{0}")]
-    Store(StoreError),
+    Store(DatabaseError),
     #[error("{0}")]
     Internal(String),
 }
@@ -222,7 +222,7 @@ impl Error {
                 "rest_payload_too_large",
                 format!("The body is larger than {limit} bytes."),
             ),
-            Error::Unavailable(_) | Error::Store(StoreError::Busy) => {
+            Error::Unavailable(_) | Error::Store(DatabaseError::Busy) => {
                 answer(503, "rest_unavailable", "The service is busy, try again shortly.")
             }
             _ => answer(500, "rest_internal_error", "The request could not be answered."),
@@ -232,7 +232,7 @@ impl Error {
     /// Names what a failing database kept from being deleted; one that is only busy says so.
     pub fn deleting(self, kind: &'static str) -> Error {
         match self {
-            Error::Store(cause) if !matches!(cause, StoreError::Busy) => {
+            Error::Store(cause) if !matches!(cause, DatabaseError::Busy) => {
                 Error::CouldNotDelete(kind, cause)
             }
             other => other,
@@ -242,7 +242,7 @@ impl Error {
     fn retry_after(&self) -> Option<u64> {
         match self {
             Error::TooManyRequests(seconds) | Error::Unavailable(seconds) => Some(*seconds),
-            Error::Store(StoreError::Busy) => Some(1),
+            Error::Store(DatabaseError::Busy) => Some(1),
             _ => None,
         }
     }
@@ -282,8 +282,8 @@ impl ResponseError for Error {
     }
 }
 
-impl From<StoreError> for Error {
-    fn from(error: StoreError) -> Error {
+impl From<DatabaseError> for Error {
+    fn from(error: DatabaseError) -> Error {
         Error::Store(error)
     }
 }
@@ -302,13 +302,13 @@ impl From<auth::AuthError> for Error {
 
 impl From<&Fault> for Error {
     fn from(fault: &Fault) -> Error {
-        let first = |violations: &Vec<web::Violation>| {
+        let first = |violations: &Vec<shell::Violation>| {
             let text = violations.first().map_or("", |violation| violation.message.as_str());
             Error::InvalidJson(text.to_owned())
         };
         match fault {
             Fault::NotFound | Fault::MethodNotAllowed { .. } => Error::NoRoute,
-            Fault::Unauthorized(web::Credentials::Missing) => Error::Unauthorized,
+            Fault::Unauthorized(shell::Credentials::Missing) => Error::Unauthorized,
             Fault::Unauthorized(_) => Error::InvalidCredentials,
             Fault::TooManyRequests { retry_after } => Error::TooManyRequests(*retry_after),
             Fault::InvalidPath(_) => Error::NoRoute,

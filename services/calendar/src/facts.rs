@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use store::{Db, StoreError};
+use database::{DatabaseError, Db};
 
 use crate::error::Error;
 use crate::model::linked::Kind;
@@ -14,11 +14,11 @@ use crate::wire::facts::Facts;
 struct Known<'a> {
     db: &'a mut Db,
     /// The first failure; what is answered after it does not count.
-    failure: Option<StoreError>,
+    failure: Option<DatabaseError>,
 }
 
 impl Known<'_> {
-    fn ask<T: Default>(&mut self, ask: impl FnOnce(&mut Db) -> Result<T, StoreError>) -> T {
+    fn ask<T: Default>(&mut self, ask: impl FnOnce(&mut Db) -> Result<T, DatabaseError>) -> T {
         if self.failure.is_some() {
             return T::default();
         }

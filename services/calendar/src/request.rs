@@ -8,7 +8,7 @@ use actix_web::web::Bytes;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web as actix};
 use futures_util::future::LocalBoxFuture;
 use futures_util::{StreamExt, TryStreamExt};
-use web::{Pairs, base_url, read_body};
+use shell::{Pairs, base_url, read_body};
 
 use crate::access;
 use crate::error::Error;

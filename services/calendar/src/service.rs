@@ -12,12 +12,12 @@ use actix_web::http::{Method, header::HeaderMap};
 use actix_web::web::Data;
 use actix_web::{HttpMessage, ResponseError};
 use futures_util::future::LocalBoxFuture;
+use shell::{ErrorBody, ErrorFormat, Next, Pairs, Service, ServiceInfo, Shell, TlsMode, base_url};
 use url::form_urlencoded;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
 use utoipa_actix_web::service_config::ServiceConfig;
-use web::{ErrorBody, ErrorFormat, Next, Pairs, Service, ServiceInfo, Shell, TlsMode, base_url};
 
 use crate::error::{Error, Format};
 use crate::jobs::publish;

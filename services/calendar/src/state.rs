@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use auth::{Gate, KeyStore, Quotas};
+use database::{Backend, Db, Pools};
 use domain::SharedClock;
 use jiff::Timestamp;
-use store::{Backend, Db, Pools};
 use tokio::sync::Semaphore;
 
 use crate::access::Access;

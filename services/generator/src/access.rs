@@ -2,7 +2,7 @@
 
 use actix_web::HttpRequest;
 use auth::{AuthError, Plan, Policy, Quota, header_key};
-use web::Switch;
+use shell::Switch;
 
 /// Limits of callers without a key.
 #[derive(Clone, Debug, clap::Args)]

@@ -4,11 +4,11 @@ use std::io::{BufWriter, stdin, stdout};
 use std::process::ExitCode;
 
 use auth::{AnyOwner, KeysCommand, NoColumns, PlansCommand, seed_plans};
+use database::{DatabaseSettings, Pools};
 use domain::{Clock, SystemClock};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use store::{Pools, StoreSettings};
-use web::{CommonCommand, Service, ServiceInfo, WebSettings};
+use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
 
 use crate::access::{CallerSettings, STANDARD, plans};
 use crate::commands::{Check, Make};
@@ -20,9 +20,9 @@ pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    web: WebSettings,
+    shell: ShellSettings,
     #[command(flatten)]
-    store: StoreSettings,
+    database: DatabaseSettings,
     #[command(flatten)]
     callers: CallerSettings,
 }
@@ -45,11 +45,11 @@ enum Command {
     Plans(PlansCommand),
 }
 
-impl web::Cli for Cli {
+impl shell::Cli for Cli {
     const INFO: ServiceInfo = Generator::INFO;
 
-    fn web(&self) -> &WebSettings {
-        &self.web
+    fn shell(&self) -> &ShellSettings {
+        &self.shell
     }
 
     fn run(self) -> anyhow::Result<ExitCode> {
@@ -57,10 +57,10 @@ impl web::Cli for Cli {
             Command::Common(CommonCommand::Serve) => {
                 let clock = SystemClock::shared();
                 let service = Generator::new(self.open()?, clock, &self.callers)?;
-                web::serve(&self.web, service)
+                shell::serve(&self.shell, service)
             }
-            Command::Common(CommonCommand::Openapi) => web::cli::print_openapi::<Generator>(),
-            Command::Common(CommonCommand::Healthcheck) => web::cli::healthcheck(&self.web),
+            Command::Common(CommonCommand::Openapi) => shell::cli::print_openapi::<Generator>(),
+            Command::Common(CommonCommand::Healthcheck) => shell::cli::healthcheck(&self.shell),
             Command::Make(make) => make.run_to(today(), &mut BufWriter::new(stdout().lock())),
             Command::Check(check) => {
                 check.run_to(today(), stdin().lock(), &mut BufWriter::new(stdout().lock()))
@@ -83,14 +83,14 @@ impl Cli {
     /// The database with its plans, which keys may need before the first `serve`.
     fn open(&self) -> anyhow::Result<Pools> {
         let name = Generator::INFO.name;
-        let pools = self.store.open(&self.web.data_dir, name, &[&auth::MIGRATIONS])?;
+        let pools = self.database.open(&self.shell.data_dir, name, &[&auth::MIGRATIONS])?;
         pools.write_blocking(|db| seed_plans(db, &plans()))?;
         Ok(pools)
     }
 
     fn migrate(&self) -> anyhow::Result<ExitCode> {
         let name = Generator::INFO.name;
-        let applied = self.store.migrate(&self.web.data_dir, name, &[&auth::MIGRATIONS])?;
+        let applied = self.database.migrate(&self.shell.data_dir, name, &[&auth::MIGRATIONS])?;
         for version in &applied {
             println!("{version}");
         }

@@ -6,8 +6,8 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use serde::{Serialize, Serializer};
+use shell::{Credentials, ErrorFormat, Fault, RequestInfo, Violation};
 use utoipa::{IntoResponses, ToSchema};
-use web::{Credentials, ErrorFormat, Fault, RequestInfo, Violation};
 
 const VALIDATION: &str = "One or more validation errors occurred.";
 

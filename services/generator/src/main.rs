@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    web::main::<generator::config::Cli>()
+    shell::main::<generator::config::Cli>()
 }

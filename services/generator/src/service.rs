@@ -7,9 +7,10 @@ use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::web::{Data, ServiceConfig};
 use actix_web::{Error, HttpMessage};
 use auth::{Gate, KeyStore, Quotas, Remaining, seed_plans};
+use database::{DatabaseError, Pools};
 use domain::SharedClock;
 use futures_util::future::LocalBoxFuture;
-use store::{Pools, StoreError};
+use shell::{CorsRule, ErrorFormat, Next, Origin, Service, ServiceInfo, Shell, Switch, TlsMode};
 use utoipa::openapi::OpenApi;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
@@ -17,7 +18,6 @@ use utoipa::openapi::{
     ComponentsBuilder, HeaderBuilder, InfoBuilder, LicenseBuilder, Object, OpenApiBuilder, Ref,
     RefOr, Type,
 };
-use web::{CorsRule, ErrorFormat, Next, Origin, Service, ServiceInfo, Shell, Switch, TlsMode};
 
 use crate::access::{CallerSettings, HeaderKeys, plans};
 use crate::error::Problems;
@@ -62,7 +62,7 @@ impl Generator {
         pools: Pools,
         clock: SharedClock,
         callers: &CallerSettings,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, DatabaseError> {
         pools.write_blocking(|db| seed_plans(db, &plans()))?;
         let keys = KeyStore::new(pools.clone(), clock.clone());
         let gate = Gate::new(keys, Quotas::new(clock.clone()), HeaderKeys(callers.clone()));

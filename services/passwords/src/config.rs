@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use domain::SystemClock;
-use web::{CommonCommand, ServiceInfo, Switch, TlsMode, WebSettings};
+use shell::{CommonCommand, ServiceInfo, ShellSettings, Switch, TlsMode};
 
 use crate::PasswordRanges;
 use crate::jobs::activate::Activate;
@@ -74,7 +74,7 @@ impl Default for RangeSettings {
 #[derive(Debug, clap::Parser)]
 pub struct Cli {
     #[command(flatten)]
-    web: WebSettings,
+    shell: ShellSettings,
     #[command(flatten)]
     ranges: RangeSettings,
     #[command(subcommand)]
@@ -103,21 +103,23 @@ enum Command {
     Export(Export),
 }
 
-impl web::Cli for Cli {
+impl shell::Cli for Cli {
     const INFO: ServiceInfo = INFO;
 
-    fn web(&self) -> &WebSettings {
-        &self.web
+    fn shell(&self) -> &ShellSettings {
+        &self.shell
     }
 
     fn run(self) -> anyhow::Result<ExitCode> {
-        let data_dir = &self.web.data_dir;
+        let data_dir = &self.shell.data_dir;
         match self.command.unwrap_or(Command::Common(CommonCommand::Serve)) {
             Command::Common(CommonCommand::Serve) => {
-                web::serve(&self.web, PasswordRanges::open(&self.ranges, data_dir))
+                shell::serve(&self.shell, PasswordRanges::open(&self.ranges, data_dir))
             }
-            Command::Common(CommonCommand::Openapi) => web::cli::print_openapi::<PasswordRanges>(),
-            Command::Common(CommonCommand::Healthcheck) => web::cli::healthcheck(&self.web),
+            Command::Common(CommonCommand::Openapi) => {
+                shell::cli::print_openapi::<PasswordRanges>()
+            }
+            Command::Common(CommonCommand::Healthcheck) => shell::cli::healthcheck(&self.shell),
             Command::Build(build) => done(build.run(data_dir, &SystemClock)),
             Command::Merge(merge) => done(merge.run(data_dir, &SystemClock)),
             Command::Activate(activate) => done(activate.run(data_dir)),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use actix_web::HttpResponse;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::http::{Method, StatusCode};
-use web::{ErrorFormat, Fault, RequestInfo};
+use shell::{ErrorFormat, Fault, RequestInfo};
 
 use crate::model::Kind;
 

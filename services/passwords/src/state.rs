@@ -12,9 +12,9 @@ use actix_web::http::Uri;
 use actix_web::http::header::HeaderValue;
 use domain::HashPrefix;
 use futures_util::future::LocalBoxFuture;
+use shell::{ErrorFormat, Next, Service, ServiceInfo, Shell};
 use utoipa::openapi::OpenApi;
 use utoipa_actix_web::service_config::ServiceConfig;
-use web::{ErrorFormat, Next, Service, ServiceInfo, Shell};
 
 use crate::config::{INFO, RangeSettings};
 use crate::error::PlainErrors;

@@ -4,11 +4,11 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use database::{Db, Pools};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
-use store::{Db, Pools};
 
 use super::table::{self, instant, rfc3339};
 use crate::{Key, Owners, issue, list_keys, revoke, revoke_owner, rotate};

@@ -1,7 +1,7 @@
 //! Whose keys a service may issue.
 
 use anyhow::bail;
-use store::Db;
+use database::Db;
 
 /// What a service knows of the owners of keys.
 pub trait Owners {

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use database::{Db, Pools};
 use serde_json::{Map, Value, json};
-use store::{Db, Pools};
 
 use super::table;
 use crate::{Plan, PlanChange, hide_plan, list_plans, set_plan};
@@ -13,7 +13,7 @@ use crate::{Plan, PlanChange, hide_plan, list_plans, set_plan};
 ///
 /// ```
 /// use auth::PlanColumns;
-/// use store::Db;
+/// use database::Db;
 ///
 /// /// Flags of `plans set` beside the common ones.
 /// #[derive(clap::Args, Clone, Debug)]

@@ -3,9 +3,9 @@
 use anyhow::bail;
 use auth::{AnyOwner, KeysCommand, NoColumns, Owners, Plan, PlanColumns, PlansCommand};
 use clap::Parser;
+use database::{Db, Pools};
 use diesel::prelude::*;
 use serde_json::{Value, json};
-use store::{Db, Pools};
 
 use crate::House;
 

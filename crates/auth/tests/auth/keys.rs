@@ -1,7 +1,7 @@
 //! The life of a key.
 
 use auth::{KeyError, KeyState, KeyStore, Plan};
-use store::StoreError;
+use database::DatabaseError;
 
 use crate::House;
 
@@ -20,7 +20,7 @@ async fn key_is_found_in_any_case_and_its_text_is_not_on_file() {
     let digest: Vec<u8> = pools
         .read_blocking(|db| {
             let column = auth::schema::api_key::table.select(auth::schema::api_key::digest);
-            Ok::<_, StoreError>(column.first(db)?)
+            Ok::<_, DatabaseError>(column.first(db)?)
         })
         .unwrap();
     assert_eq!(digest, auth::digest(&text));
@@ -102,8 +102,8 @@ fn given_text_is_filed_once_and_must_be_a_key() {
         pools.write_blocking(|db| auth::issue_with_text(db, text, "admin", None, None, now))
     };
     assert_eq!(file(text).unwrap().hint, "001122");
-    assert!(matches!(file(text), Err(KeyError::Store(StoreError::Conflict))));
-    assert!(matches!(file(&text.to_lowercase()), Err(KeyError::Store(StoreError::Conflict))));
+    assert!(matches!(file(text), Err(KeyError::Store(DatabaseError::Conflict))));
+    assert!(matches!(file(&text.to_lowercase()), Err(KeyError::Store(DatabaseError::Conflict))));
     assert!(matches!(file("secret"), Err(KeyError::Malformed)));
 }
 

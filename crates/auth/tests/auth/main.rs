@@ -7,8 +7,8 @@ mod keys;
 mod plans;
 mod quotas;
 
+use database::Pools;
 use domain::{Clock, ManualClock};
-use store::Pools;
 use testkit::Database;
 
 /// A database with the tables of this crate, and a clock that stands still.

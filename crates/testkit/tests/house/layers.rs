@@ -110,7 +110,7 @@ fn modules_of_a_service_import_only_the_layers_below_them() {
                 "actix_web::",
                 "diesel::",
                 "diesel_migrations::",
-                "web::",
+                "shell::",
                 "store::",
                 "auth::",
                 "crate::store",
@@ -120,7 +120,7 @@ fn modules_of_a_service_import_only_the_layers_below_them() {
                 "utoipa::",
             ],
         ),
-        ("store", &["actix_web::", "web::", "crate::wire", "crate::handlers", "crate::jobs"]),
+        ("store", &["actix_web::", "shell::", "crate::wire", "crate::handlers", "crate::jobs"]),
         ("wire", &["diesel::", "store::", "crate::store", "crate::handlers", "crate::jobs"]),
         ("handlers", &["diesel::", "sql_query"]),
     ];

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use database::{DatabaseError, Db};
 use domain::EmailAddress;
 use serde_json::{Value, json};
-use store::{Db, StoreError};
 
 use super::report::Output;
 use crate::jobs::{Context, opt_out as work};
@@ -103,7 +103,7 @@ impl AddressCommand {
     }
 }
 
-fn show(db: &mut Db, email: &EmailAddress) -> Result<Value, StoreError> {
+fn show(db: &mut Db, email: &EmailAddress) -> Result<Value, DatabaseError> {
     let catalogue = breach::catalogue(db)?;
     let row = account::find(db, email)?;
     let (mut names, mut pastes, mut websites) = (Vec::new(), Vec::new(), Vec::new());

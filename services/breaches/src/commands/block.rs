@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::bail;
+use database::DatabaseError;
 use ipnet::IpNet;
 use serde_json::json;
-use store::StoreError;
 
 use super::report::Output;
 use crate::jobs::Context;
@@ -65,7 +65,7 @@ impl BlockCommand {
                     bail!("an empty text would block every client");
                 }
                 let agent = user_agent.map(|text| text.to_lowercase());
-                let id = context.pools.write_blocking(|db| -> Result<i64, StoreError> {
+                let id = context.pools.write_blocking(|db| -> Result<i64, DatabaseError> {
                     let id = block::add(db, cidr.as_deref(), agent.as_deref(), until, now)?;
                     admin_event::add(db, now, "block add", &id.to_string(), "")?;
                     Ok(id)
@@ -81,12 +81,12 @@ impl BlockCommand {
                 })
             }
             Self::Remove { id, output } => {
-                let removed = context.pools.write_blocking(|db| -> Result<(), StoreError> {
+                let removed = context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
                     block::remove(db, id)?;
                     admin_event::add(db, now, "block remove", &id.to_string(), "")
                 });
                 match removed {
-                    Err(StoreError::NotFound) => bail!("there is no entry {id}"),
+                    Err(DatabaseError::NotFound) => bail!("there is no entry {id}"),
                     other => other?,
                 }
                 output.say(&json!({ "id": id }), format!("entry {id} is removed"))

@@ -4,8 +4,8 @@ use std::io::BufRead;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
+use database::Db;
 use serde_json::json;
-use store::Db;
 
 use super::report::Output;
 use crate::jobs::{Context, accounts, purge};

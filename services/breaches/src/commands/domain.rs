@@ -85,7 +85,7 @@ impl DomainCommand {
     }
 }
 
-fn list(db: &mut store::Db, email: Option<&str>) -> anyhow::Result<Vec<Control>> {
+fn list(db: &mut database::Db, email: Option<&str>) -> anyhow::Result<Vec<Control>> {
     let subscriber = match email {
         Some(email) => Some(known(db, &EmailAddress::parse(email)?)?),
         None => None,

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use anyhow::bail;
+use database::DatabaseError;
 use serde_json::json;
-use store::StoreError;
 
 use super::report::Output;
 use crate::jobs::{Context, accounts, pastes, purge, stealer_logs};
@@ -58,12 +58,12 @@ impl JobCommand {
             Self::Resume { id, output } => resume(context, &get(context, id)?, output),
             Self::Cancel { id, output } => {
                 let now = context.clock.unix();
-                let cancelled = context.pools.write_blocking(|db| -> Result<(), StoreError> {
+                let cancelled = context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
                     job::cancel(db, id, now)?;
                     admin_event::add(db, now, "job cancel", &format!("job {id}"), "")
                 });
                 match cancelled {
-                    Err(StoreError::NotFound) => bail!("no job {id} is waiting or running"),
+                    Err(DatabaseError::NotFound) => bail!("no job {id} is waiting or running"),
                     other => other?,
                 }
                 output.say(
@@ -77,7 +77,7 @@ impl JobCommand {
 
 fn get(context: &Context, id: i64) -> anyhow::Result<Job> {
     match context.pools.read_blocking(|db| job::get(db, id)) {
-        Err(StoreError::NotFound) => bail!("there is no job {id}"),
+        Err(DatabaseError::NotFound) => bail!("there is no job {id}"),
         other => Ok(other?),
     }
 }

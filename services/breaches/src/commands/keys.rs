@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use auth::{KeysCommand, Owners, PlanColumns, PlansCommand};
+use database::{DatabaseError, Db};
 use domain::EmailAddress;
 use serde_json::{Value, json};
-use store::{Db, StoreError};
 
 use crate::jobs::Context;
 use crate::model::plan::{Family, Features};
@@ -82,7 +82,7 @@ fn plan_as_json(context: &Context, code: &str) -> anyhow::Result<Value> {
     Ok(plans.into_iter().find(|plan| plan["code"] == code).unwrap_or_default())
 }
 
-fn note(context: &Context, event: Option<(&str, String)>) -> Result<(), StoreError> {
+fn note(context: &Context, event: Option<(&str, String)>) -> Result<(), DatabaseError> {
     let Some((action, subject)) = event else { return Ok(()) };
     let now = context.clock.unix();
     context.pools.write_blocking(|db| admin_event::add(db, now, action, &subject, ""))

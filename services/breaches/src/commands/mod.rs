@@ -16,8 +16,8 @@ use std::process::ExitCode;
 
 use ::domain::SystemClock;
 use clap::Parser;
-use store::StoreSettings;
-use web::{CommonCommand, ServiceInfo, WebSettings};
+use database::DatabaseSettings;
+use shell::{CommonCommand, ServiceInfo, ShellSettings};
 
 use crate::config::Settings;
 use crate::jobs::{self, Context};
@@ -29,9 +29,9 @@ use crate::state::State;
 #[command(max_term_width = 100)]
 pub struct Arguments {
     #[command(flatten)]
-    web: WebSettings,
+    shell: ShellSettings,
     #[command(flatten)]
-    store: StoreSettings,
+    database: DatabaseSettings,
     #[command(flatten)]
     settings: Settings,
     #[command(subcommand)]
@@ -90,18 +90,22 @@ enum Command {
     SeedTest(setup::SeedTest),
 }
 
-impl web::Cli for Arguments {
+impl shell::Cli for Arguments {
     const INFO: ServiceInfo = INFO;
 
-    fn web(&self) -> &WebSettings {
-        &self.web
+    fn shell(&self) -> &ShellSettings {
+        &self.shell
     }
 
     fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
-            Some(Command::Common(CommonCommand::Openapi)) => web::cli::print_openapi::<Breaches>(),
-            Some(Command::Common(CommonCommand::Healthcheck)) => web::cli::healthcheck(&self.web),
-            Some(Command::Migrate(ref migrate)) => migrate.run(&self.store(), &self.web.data_dir),
+            Some(Command::Common(CommonCommand::Openapi)) => {
+                shell::cli::print_openapi::<Breaches>()
+            }
+            Some(Command::Common(CommonCommand::Healthcheck)) => {
+                shell::cli::healthcheck(&self.shell)
+            }
+            Some(Command::Migrate(ref migrate)) => migrate.run(&self.store(), &self.shell.data_dir),
             None | Some(Command::Common(CommonCommand::Serve)) => self.serve(),
             Some(_) => {
                 let context = self.context()?;
@@ -113,8 +117,8 @@ impl web::Cli for Arguments {
 
 impl Arguments {
     /// The settings of the database with the tuning of this service.
-    fn store(&self) -> StoreSettings {
-        let mut store = self.store.clone();
+    fn store(&self) -> DatabaseSettings {
+        let mut store = self.database.clone();
         store.sqlite.page_size = Some(8_192);
         store.sqlite.mmap_bytes = self.settings.sqlite_mmap;
         store
@@ -123,7 +127,7 @@ impl Arguments {
     /// Opens the database; a new one gets its plans and test accounts.
     fn context(&self) -> anyhow::Result<Context> {
         let pools = self.store().open(
-            &self.web.data_dir,
+            &self.shell.data_dir,
             INFO.name,
             &[&auth::MIGRATIONS, &crate::store::MIGRATIONS],
         )?;
@@ -134,10 +138,10 @@ impl Arguments {
     }
 
     fn serve(mut self) -> anyhow::Result<ExitCode> {
-        setup::keep_plans(&mut self.store);
+        setup::keep_plans(&mut self.database);
         let context = self.context()?;
         let state = State::new(context.pools, context.clock, context.settings)?;
-        web::serve(&self.web, Breaches::new(state))
+        shell::serve(&self.shell, Breaches::new(state))
     }
 
     fn operate(self, context: Context) -> anyhow::Result<ExitCode> {

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use database::DatabaseSettings;
 use serde_json::json;
-use store::StoreSettings;
 
 use super::report::Output;
 use crate::jobs::{Context, doctor, seed};
@@ -29,7 +29,7 @@ fn partitions(text: &str) -> Result<u16, String> {
 
 impl Migrate {
     /// Brings the database up to date.
-    pub fn run(&self, store: &StoreSettings, data_dir: &Path) -> anyhow::Result<ExitCode> {
+    pub fn run(&self, store: &DatabaseSettings, data_dir: &Path) -> anyhow::Result<ExitCode> {
         let migrations = [&auth::MIGRATIONS, &crate::store::MIGRATIONS];
         let mut store = store.clone();
         set_for_sessions(&mut store, &format!("breaches.partitions={}", self.partitions));
@@ -40,7 +40,7 @@ impl Migrate {
 }
 
 /// Has every session of a PostgreSQL database begin with a setting.
-fn set_for_sessions(store: &mut StoreSettings, setting: &str) {
+fn set_for_sessions(store: &mut DatabaseSettings, setting: &str) {
     if let Some(url) = store.database_url.as_mut().filter(|url| url.starts_with("postgres")) {
         *url = with_setting(url, setting);
     }
@@ -64,7 +64,7 @@ fn with_setting(url: &str, setting: &str) -> String {
 /// It would plan lookups in partitioned tables anew each time, which takes longer than they do; jobs
 /// read in ways that are better planned for their values. A URL with options of its own, were they
 /// empty, keeps those: a pooler in front of the server may refuse others.
-pub fn keep_plans(store: &mut StoreSettings) {
+pub fn keep_plans(store: &mut DatabaseSettings) {
     if !store.database_url.as_ref().is_some_and(|url| url.contains("options=")) {
         set_for_sessions(store, "plan_cache_mode=force_generic_plan");
     }
@@ -151,7 +151,8 @@ mod tests {
         for (url, changed) in
             [("postgres://h/d", true), ("postgres://h/d?options=", false), ("sqlite://x.db", false)]
         {
-            let mut store = StoreSettings { database_url: Some(url.into()), ..Default::default() };
+            let mut store =
+                DatabaseSettings { database_url: Some(url.into()), ..Default::default() };
             keep_plans(&mut store);
             assert_eq!(store.database_url.as_deref() != Some(url), changed, "{url}");
         }

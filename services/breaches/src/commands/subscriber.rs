@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
+use database::{DatabaseError, Db};
 use domain::EmailAddress;
 use serde_json::json;
-use store::{Db, StoreError};
 
 use super::report::Output;
 use crate::jobs::Context;
@@ -125,7 +125,7 @@ fn subscribe(
 fn end(db: &mut Db, email: &EmailAddress, now: i64) -> anyhow::Result<()> {
     let id = known(db, email)?;
     match subscriber::end(db, id, now) {
-        Err(StoreError::NotFound) => bail!("{email} has no subscription"),
+        Err(DatabaseError::NotFound) => bail!("{email} has no subscription"),
         other => other?,
     }
     admin_event::add(db, now, "subscription end", email.as_str(), "")?;

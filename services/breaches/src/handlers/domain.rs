@@ -5,7 +5,7 @@ use std::time::Duration;
 use ::domain::{DomainName, Sha1Digest};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
-use store::{Db, StoreError};
+use database::{DatabaseError, Db};
 
 use super::input::Segment;
 use crate::caller::{Asked, Caller};
@@ -114,7 +114,7 @@ fn search(db: &mut Db, view: &View, caller: &Caller, domain: &DomainName) -> Res
 }
 
 /// Drops accounts whose owners had everything removed; no row of theirs should exist.
-fn retain_shown(db: &mut Db, view: &View, rows: &mut Vec<AccountRow>) -> Result<(), StoreError> {
+fn retain_shown(db: &mut Db, view: &View, rows: &mut Vec<AccountRow>) -> Result<(), DatabaseError> {
     let mut kept = Vec::with_capacity(rows.len());
     for row in rows.drain(..) {
         let gone = view.opt_outs.may_hold(row.key())
@@ -133,7 +133,7 @@ fn larger_domains(
     caller: &Caller,
     control: Option<&Control>,
     counted: Counted,
-) -> Result<i64, StoreError> {
+) -> Result<i64, DatabaseError> {
     let (Some(subscriber), Some(control)) = (caller.subscriber, control) else { return Ok(0) };
     let noted = domain_control::larger_domains(db, subscriber)?;
     let was = control.size_now.is_some_and(|size| size > domain_size::FREE_SIZE);
@@ -156,7 +156,7 @@ async fn note_counts(state: &State, found: &Found) {
         return;
     }
     let (id, now) = (control.id, state.clock().unix());
-    let note = state.pools().write(move |db| -> Result<(), StoreError> {
+    let note = state.pools().write(move |db| -> Result<(), DatabaseError> {
         domain_control::set_counts(db, id, counted, now)
     });
     if let Ok(Err(error)) = tokio::time::timeout(NOTE_WAIT, note).await {

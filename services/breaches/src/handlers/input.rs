@@ -3,7 +3,7 @@
 use ::domain::{DomainName, EmailAddress};
 use actix_web::HttpRequest;
 use percent_encoding::percent_decode_str;
-use web::Pairs;
+use shell::Pairs;
 
 use crate::error::Error;
 

@@ -2,7 +2,7 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
-use store::Db;
+use database::Db;
 
 use super::input::Segment;
 use super::json;

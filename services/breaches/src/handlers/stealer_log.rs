@@ -2,8 +2,8 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
+use database::{DatabaseError, Db};
 use domain::{DomainName, Sha1Digest};
-use store::{Db, StoreError};
 
 use super::input::Segment;
 use crate::caller::{Asked, Caller};
@@ -128,7 +128,7 @@ fn shown(
     view: &View,
     caller: &Caller,
     domain: &DomainName,
-    read: fn(&mut Db, &str) -> Result<Vec<Pair>, StoreError>,
+    read: fn(&mut Db, &str) -> Result<Vec<Pair>, DatabaseError>,
     address: impl Fn(&Pair) -> String,
 ) -> Result<Vec<Pair>, Error> {
     caller.check_control(db, view, domain.as_str())?;
@@ -152,7 +152,7 @@ fn is_shown(view: &View, breach: i32) -> bool {
 }
 
 /// Whether the owner of an address did not have everything removed.
-fn is_kept(db: &mut Db, view: &View, k: i64, address: &str) -> Result<bool, StoreError> {
+fn is_kept(db: &mut Db, view: &View, k: i64, address: &str) -> Result<bool, DatabaseError> {
     if !view.opt_outs.may_hold(AccountKey(k)) {
         return Ok(true);
     }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use database::Db;
 use domain::EmailAddress;
-use store::Db;
 
 use super::addresses::{self, Format, Reason};
 use super::domain_ids::DomainIds;
@@ -42,7 +42,7 @@ const PIECE: usize = 8_192;
 /// Loads; see the module.
 pub fn load(context: &Context, wish: &Wish) -> Result<Outcome, JobError> {
     let breach = context.pools.read_blocking(|db| open_breach(db, &wish.breach))?;
-    let params = serde_json::to_string(wish).map_err(store::StoreError::broken)?;
+    let params = serde_json::to_string(wish).map_err(database::DatabaseError::broken)?;
     let running = load::begin(context, "accounts", &wish.files, &params)?;
     load::noted(context, running.id, || run(context, wish, &breach, &running))
 }

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::io::Read;
 
+use database::Db;
 use serde_json::Value;
-use store::Db;
 
 use super::JobError;
 use crate::model::entry::{self, EntryError};
@@ -110,8 +110,8 @@ fn take(
     let old = breach::by_name(db, &entry.name)?;
     // Retiring cannot be undone: the links are gone.
     entry.flags.retired |= old.as_ref().is_some_and(|old| old.flags.retired);
-    let conflict = |error: store::StoreError| match error {
-        store::StoreError::Conflict => JobError::Refused(format!(
+    let conflict = |error: database::DatabaseError| match error {
+        database::DatabaseError::Conflict => JobError::Refused(format!(
             "{}: another breach has the title {}",
             entry.name, entry.title
         )),

@@ -1,7 +1,7 @@
 //! `doctor`: does the database say what it should?
 
+use database::{DatabaseError, Db};
 use domain::Sha1Digest;
-use store::{Db, StoreError};
 
 use super::{Context, JobError};
 use crate::model::{AccountKey, Catalogue, id_list};
@@ -90,7 +90,7 @@ fn look_at(
     catalogue: &Catalogue,
     row: &AccountRow,
     findings: &mut Findings,
-) -> Result<(), StoreError> {
+) -> Result<(), DatabaseError> {
     let digest = Sha1Digest::of(row.address());
     let ids: Vec<u16> = id_list::ids(&row.breaches).collect();
     findings.sampled += 1;

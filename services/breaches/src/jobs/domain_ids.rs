@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use database::{DatabaseError, Db};
 use foldhash::fast::RandomState;
-use store::{Db, StoreError};
 
 use crate::store::mail_domain;
 
@@ -29,7 +29,7 @@ impl DomainIds {
         &mut self,
         db: &mut Db,
         names: impl Iterator<Item = &'a str>,
-    ) -> Result<Vec<i32>, StoreError> {
+    ) -> Result<Vec<i32>, DatabaseError> {
         let (mut ids, mut unknown) = (Vec::new(), Vec::new());
         for name in names {
             match self.known.get(name) {
@@ -48,7 +48,7 @@ impl DomainIds {
         missing.dedup();
         let found = mail_domain::ids(db, &missing)?;
         for (place, name) in unknown {
-            ids[place] = found.get(name).copied().ok_or(StoreError::NotFound)?;
+            ids[place] = found.get(name).copied().ok_or(DatabaseError::NotFound)?;
         }
         if self.known.len() + found.len() > self.most {
             self.known.clear();

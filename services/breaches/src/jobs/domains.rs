@@ -1,7 +1,7 @@
 //! Control of domains as the operator changes it.
 
+use database::{DatabaseError, Db};
 use domain::{DomainName, EmailAddress};
-use store::{Db, StoreError};
 
 use super::JobError;
 use crate::model::domain_size::{self, Counted};
@@ -29,7 +29,7 @@ pub fn new_code() -> Result<String, JobError> {
 }
 
 /// How many addresses of a domain are breached now.
-pub fn size(db: &mut Db, domain: &str) -> Result<Counted, StoreError> {
+pub fn size(db: &mut Db, domain: &str) -> Result<Counted, DatabaseError> {
     let catalogue = breach::catalogue(db)?;
     let rows = account::at_domain(db, domain)?;
     Ok(domain_size::count(&catalogue, rows.iter().map(|row| row.breaches.as_slice())))
@@ -75,7 +75,7 @@ pub fn revoke(
 ) -> Result<(), JobError> {
     let subscriber = known(db, email)?;
     domain_control::revoke(db, subscriber, domain.as_str()).map_err(|error| match error {
-        StoreError::NotFound => JobError::Refused(format!("{email} does not control {domain}")),
+        DatabaseError::NotFound => JobError::Refused(format!("{email} does not control {domain}")),
         other => other.into(),
     })?;
     admin_event::add(db, now, "domain revoke", domain.as_str(), email.as_str())?;
@@ -95,7 +95,7 @@ fn known(db: &mut Db, email: &EmailAddress) -> Result<i64, JobError> {
         .ok_or_else(|| JobError::Refused(format!("there is no subscriber {email}")))
 }
 
-fn has_auto_subdomains(db: &mut Db, subscriber: i64) -> Result<bool, StoreError> {
+fn has_auto_subdomains(db: &mut Db, subscriber: i64) -> Result<bool, DatabaseError> {
     let Some(subscription) = subscriber::subscription_of(db, subscriber)? else { return Ok(false) };
     let features = plan_feature::get(db, &subscription.plan_code)?;
     Ok(features.is_some_and(|features| features.auto_subdomain))

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use database::{DatabaseError, Db, transaction};
 use diesel::connection::SimpleConnection;
 use domain::EmailAddress;
-use store::{Db, StoreError, transaction};
 
 use super::addresses::Reason;
 use super::pace::Pace;
@@ -156,8 +156,8 @@ impl Batch {
         self.ends.last().map(|(k, _)| *k)
     }
 
-    fn records(&self) -> Result<Vec<Record<'_>>, StoreError> {
-        let texts = std::str::from_utf8(&self.texts).map_err(StoreError::broken)?;
+    fn records(&self) -> Result<Vec<Record<'_>>, DatabaseError> {
+        let texts = std::str::from_utf8(&self.texts).map_err(DatabaseError::broken)?;
         let mut start = 0;
         let records = self.ends.iter().map(|&(k, end)| {
             let text = texts.get(start..end).unwrap_or_default();
@@ -232,7 +232,7 @@ pub fn walk(
 ///
 /// All its statements find their rows by an index. PostgreSQL would scan tables that were empty when
 /// it first planned a statement, and go on so while the load fills them.
-pub fn connect(context: &Context) -> Result<Db, StoreError> {
+pub fn connect(context: &Context) -> Result<Db, DatabaseError> {
     let mut db = context.pools.connect()?;
     if let Db::Pg(conn) = &mut db {
         conn.batch_execute("SET enable_seqscan = off")?;
@@ -244,7 +244,7 @@ pub fn connect(context: &Context) -> Result<Db, StoreError> {
 ///
 /// The pages that a load changes lie all over the index by domain: SQLite gets as much of the load's
 /// memory as sorting leaves, in place of a map of the file, which nobody could bound.
-fn make_room(db: &mut Db, context: &Context, sorted_in_memory: bool) -> Result<(), StoreError> {
+fn make_room(db: &mut Db, context: &Context, sorted_in_memory: bool) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
     let mib = context.settings.load_memory_mb;
     let share = if sorted_in_memory { 2 } else { 6 };
@@ -287,7 +287,7 @@ impl Excluded {
 
     /// Looks whether they changed; called inside the transaction of a batch, which no opt-out can
     /// overtake.
-    pub fn refresh(&mut self, db: &mut Db) -> Result<(), StoreError> {
+    pub fn refresh(&mut self, db: &mut Db) -> Result<(), DatabaseError> {
         let version = meta::versions(db)?.opt_out;
         if version != self.version {
             self.opt_outs = OptOuts::load(db, self.max)?;
@@ -297,7 +297,7 @@ impl Excluded {
     }
 
     /// Whether an address must never be stored again.
-    pub fn holds(&self, db: &mut Db, k: i64, sorted_text: &str) -> Result<bool, StoreError> {
+    pub fn holds(&self, db: &mut Db, k: i64, sorted_text: &str) -> Result<bool, DatabaseError> {
         if !self.opt_outs.may_hold(AccountKey(k)) {
             return Ok(false);
         }

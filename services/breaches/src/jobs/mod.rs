@@ -20,8 +20,8 @@ pub mod seed;
 pub mod sorter;
 pub mod stealer_logs;
 
+use database::Pools;
 use domain::SharedClock;
-use store::Pools;
 
 use crate::config::Settings;
 
@@ -55,7 +55,7 @@ pub enum JobError {
     },
     /// The database failed.
     #[error(transparent)]
-    Store(#[from] store::StoreError),
+    Store(#[from] database::DatabaseError),
 }
 
 impl JobError {

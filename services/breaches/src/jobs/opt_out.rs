@@ -1,7 +1,7 @@
 //! What an owner's choice does to the stored data.
 
+use database::Db;
 use domain::EmailAddress;
-use store::Db;
 
 use super::JobError;
 use crate::model::{OptOut, id_list};

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use store::Db;
+use database::Db;
 
 use super::Context;
 

@@ -4,10 +4,10 @@ use std::fmt;
 use std::io::BufReader;
 use std::path::PathBuf;
 
+use database::{Db, transaction};
 use domain::EmailAddress;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use store::{Db, transaction};
 
 use super::addresses::Reason;
 use super::lines::{LONGEST, Line, Lines};
@@ -109,7 +109,7 @@ impl Batch {
 
 /// Loads; see the module.
 pub fn load(context: &Context, wish: &Wish) -> Result<Outcome, JobError> {
-    let params = serde_json::to_string(wish).map_err(store::StoreError::broken)?;
+    let params = serde_json::to_string(wish).map_err(database::DatabaseError::broken)?;
     let running = load::begin(context, "pastes", std::slice::from_ref(&wish.file), &params)?;
     load::noted(context, running.id, || run(context, wish, &running))
 }

@@ -1,6 +1,6 @@
 //! Takes a breach out of every account, in key order and in batches.
 
-use store::{Db, transaction};
+use database::{Db, transaction};
 
 use super::load::{self, Running};
 use super::progress::Progress;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use store::StoreError;
+use database::DatabaseError;
 
 use super::progress::{Counting, Progress};
 use super::{Context, JobError};
@@ -55,7 +55,7 @@ impl<'c> Reading<'c> {
     }
 
     /// Tells what was counted so far, if it is time to.
-    pub fn tell(&mut self, counts: Counts) -> Result<(), StoreError> {
+    pub fn tell(&mut self, counts: Counts) -> Result<(), DatabaseError> {
         self.counts = counts;
         self.tell_progress();
         if self.noted.elapsed() < NOTE_EVERY {
@@ -67,7 +67,7 @@ impl<'c> Reading<'c> {
     }
 
     /// Tells what was counted after some thousand rows.
-    pub fn tell_now_and_then(&mut self, counts: Counts) -> Result<(), StoreError> {
+    pub fn tell_now_and_then(&mut self, counts: Counts) -> Result<(), DatabaseError> {
         self.counts = counts;
         if counts.read & 0x3FFF == 0 { self.tell(counts) } else { Ok(()) }
     }

@@ -1,7 +1,7 @@
 //! The contents of a new database: plans, and the test accounts.
 
+use database::{DatabaseError, Db};
 use domain::EmailAddress;
-use store::{Db, StoreError};
 
 use super::{Context, JobError};
 use crate::model::{Breach, OptOut, plan, test_data};
@@ -111,18 +111,18 @@ fn add_pair(
     context: &Context,
     (k, seq): (i64, i16),
     breach: Option<u16>,
-) -> Result<(), StoreError> {
+) -> Result<(), DatabaseError> {
     let website = test_data::website(context.settings.test_email_domain.as_str());
     let ids = mail_domain::ids(db, &[&website])?;
-    let website_id = ids.get(&website).copied().ok_or(StoreError::NotFound)?;
-    let breach_id = i32::from(breach.ok_or(StoreError::NotFound)?);
+    let website_id = ids.get(&website).copied().ok_or(DatabaseError::NotFound)?;
+    let breach_id = i32::from(breach.ok_or(DatabaseError::NotFound)?);
     stealer_log::add(db, &[stealer_log::NewPair { k, seq, website_id, breach_id }])?;
     Ok(())
 }
 
 /// The id of the breach that plays a fixture's part: the fixture itself, or an entry of a loaded
 /// catalogue with the same flags.
-fn stand_in(db: &mut Db, fixture: Breach, use_catalogue: bool) -> Result<u16, StoreError> {
+fn stand_in(db: &mut Db, fixture: Breach, use_catalogue: bool) -> Result<u16, DatabaseError> {
     if use_catalogue {
         let known = match fixture.name.as_str() {
             "Acmegram" => Some("Adobe"),
@@ -144,7 +144,7 @@ fn stand_in(db: &mut Db, fixture: Breach, use_catalogue: bool) -> Result<u16, St
     }
 }
 
-fn same_flags(db: &mut Db, fixture: &Breach) -> Result<Option<Breach>, StoreError> {
+fn same_flags(db: &mut Db, fixture: &Breach) -> Result<Option<Breach>, DatabaseError> {
     let fixtures: Vec<String> =
         test_data::fixtures().into_iter().map(|breach| breach.name).collect();
     let mut listed: Vec<Breach> = breach::all(db)?;

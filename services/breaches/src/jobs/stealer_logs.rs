@@ -3,9 +3,9 @@
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
+use database::{DatabaseError, Db};
 use domain::{DomainName, EmailAddress};
 use serde::{Deserialize, Serialize};
-use store::{Db, StoreError};
 
 use super::accounts::{self, Ending, Linker};
 use super::addresses::{self, Column, Reason};
@@ -54,7 +54,7 @@ pub fn load(context: &Context, wish: &Wish) -> Result<Outcome, JobError> {
     if !breach.flags.stealer_log {
         return Err(JobError::Refused(format!("{} is no stealer log", breach.name)));
     }
-    let params = serde_json::to_string(wish).map_err(StoreError::broken)?;
+    let params = serde_json::to_string(wish).map_err(DatabaseError::broken)?;
     let running = load::begin(context, "stealer-logs", std::slice::from_ref(&wish.file), &params)?;
     load::noted(context, running.id, || run(context, wish, &breach, &running))
 }
@@ -225,7 +225,7 @@ fn link(
         }
     }
     let added = stealer_log::add(db, &new)?;
-    Ok(i64::try_from(added).map_err(StoreError::broken)?)
+    Ok(i64::try_from(added).map_err(DatabaseError::broken)?)
 }
 
 fn parts(text: &str) -> (&str, &str) {

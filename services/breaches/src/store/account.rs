@@ -1,9 +1,9 @@
 //! Reading accounts: by address, by hash prefix, by domain.
 
+use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::auto_type;
 use diesel::prelude::*;
 use domain::EmailAddress;
-use store::{Db, StoreError, on_backend};
 
 use super::schema::{account, domain_account, mail_domain};
 use crate::model::{AccountKey, address_text};
@@ -114,13 +114,13 @@ pub fn by_indexed_domain(domain_id: i32) -> _ {
 }
 
 /// The account of an address.
-pub fn find(db: &mut Db, address: &EmailAddress) -> Result<Option<AccountRow>, StoreError> {
+pub fn find(db: &mut Db, address: &EmailAddress) -> Result<Option<AccountRow>, DatabaseError> {
     let rows = with_key(db, AccountKey::of(&address.sha1()))?;
     Ok(pick(rows, address))
 }
 
 /// The accounts with a key.
-pub fn with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, StoreError> {
+pub fn with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, DatabaseError> {
     Ok(on_backend!(db, conn => by_key(key.0).load(conn))?)
 }
 
@@ -130,7 +130,11 @@ pub fn pick(rows: Vec<AccountRow>, address: &EmailAddress) -> Option<AccountRow>
 }
 
 /// The accounts with keys from `low` to `high`, both included.
-pub fn range(db: &mut Db, low: AccountKey, high: AccountKey) -> Result<Vec<RangeRow>, StoreError> {
+pub fn range(
+    db: &mut Db,
+    low: AccountKey,
+    high: AccountKey,
+) -> Result<Vec<RangeRow>, DatabaseError> {
     Ok(match db {
         Db::Sqlite(conn) => by_range(low.0, high.0).load(conn)?,
         Db::Pg(conn) => by_range_of_any_size(low.0, high.0).load(conn)?,
@@ -138,7 +142,7 @@ pub fn range(db: &mut Db, low: AccountKey, high: AccountKey) -> Result<Vec<Range
 }
 
 /// The accounts exactly at a domain.
-pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<AccountRow>, StoreError> {
+pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<AccountRow>, DatabaseError> {
     let Some(id) = super::mail_domain::id(db, domain)? else { return Ok(Vec::new()) };
     let rows: Vec<(i64, i16, String, Vec<u8>)> = match db {
         Db::Sqlite(conn) => by_domain(id).load(conn)?,
@@ -152,7 +156,11 @@ pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<AccountRow>, StoreErro
 }
 
 /// The next accounts in key order behind `(k, seq)`.
-pub fn after(db: &mut Db, (k, seq): (i64, i16), limit: i64) -> Result<Vec<AccountRow>, StoreError> {
+pub fn after(
+    db: &mut Db,
+    (k, seq): (i64, i16),
+    limit: i64,
+) -> Result<Vec<AccountRow>, DatabaseError> {
     Ok(account::table
         .inner_join(mail_domain::table)
         .filter(account::k.ge(k).and(account::k.gt(k).or(account::seq.gt(seq))))
@@ -163,11 +171,11 @@ pub fn after(db: &mut Db, (k, seq): (i64, i16), limit: i64) -> Result<Vec<Accoun
 }
 
 /// Number of accounts.
-pub fn count(db: &mut Db) -> Result<i64, StoreError> {
+pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(account::table.count().get_result(db)?)
 }
 
 /// The packed list of the account at a place.
-pub fn by_place(db: &mut Db, (k, seq): (i64, i16)) -> Result<Option<Vec<u8>>, StoreError> {
+pub fn by_place(db: &mut Db, (k, seq): (i64, i16)) -> Result<Option<Vec<u8>>, DatabaseError> {
     Ok(account::table.find((k, seq)).select(account::breaches).first(db).optional()?)
 }

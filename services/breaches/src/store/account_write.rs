@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use database::{DatabaseError, Db, on_backend};
 use diesel::backend::Backend;
 use diesel::pg::Pg;
 use diesel::prelude::*;
@@ -10,7 +11,6 @@ use diesel::serialize::ToSql;
 use diesel::sql_types::{BigInt, Binary, HasSqlType, Integer, Text};
 use diesel::sqlite::Sqlite;
 use domain::EmailAddress;
-use store::{Db, StoreError, on_backend};
 
 use super::account::AccountRow;
 use super::domain_account::{self, Place};
@@ -113,14 +113,14 @@ pub fn link(
     new: &[NewAccount<'_>],
     breach: u16,
     places: &mut Vec<Place>,
-) -> Result<i64, StoreError> {
+) -> Result<i64, DatabaseError> {
     let list = breach.to_le_bytes();
     let mut added = 0;
     for group in groups(new) {
         let inserted = insert_group(db, group, &list)?;
         added += if inserted == group.len() {
             places.extend(group.iter().map(|new| new.place(0)));
-            i64::try_from(inserted).map_err(StoreError::broken)?
+            i64::try_from(inserted).map_err(DatabaseError::broken)?
         } else {
             link_existing(db, group, breach, inserted, places)?
         };
@@ -134,7 +134,11 @@ fn groups<'s, 'a>(new: &'s [NewAccount<'a>]) -> impl Iterator<Item = &'s [NewAcc
     new.chunk_by(|a, b| a.k != b.k).flat_map(|distinct| distinct.chunks(GROUP))
 }
 
-fn insert_group(db: &mut Db, group: &[NewAccount<'_>], list: &[u8]) -> Result<usize, StoreError> {
+fn insert_group(
+    db: &mut Db,
+    group: &[NewAccount<'_>],
+    list: &[u8],
+) -> Result<usize, DatabaseError> {
     if let Ok(rows) = <&[NewAccount<'_>; GROUP]>::try_from(group) {
         return Ok(on_backend!(db, conn => InsertNew { rows, list }.execute(conn))?);
     }
@@ -157,13 +161,13 @@ fn link_existing(
     breach: u16,
     inserted: usize,
     places: &mut Vec<Place>,
-) -> Result<i64, StoreError> {
+) -> Result<i64, DatabaseError> {
     let keys: Vec<i64> = group.iter().map(|new| new.k).collect();
     let mut rows: HashMap<i64, Vec<AccountRow>> = HashMap::with_capacity(keys.len());
     for row in with_keys(db, &keys)? {
         rows.entry(row.k).or_default().push(row);
     }
-    let mut added = i64::try_from(inserted).map_err(StoreError::broken)?;
+    let mut added = i64::try_from(inserted).map_err(DatabaseError::broken)?;
     for new in group {
         let same_key = rows.get(&new.k).map_or(&[][..], Vec::as_slice);
         let own = same_key.iter().find(|row| row.local == new.local && row.domain == new.domain);
@@ -185,7 +189,7 @@ fn link_existing(
     Ok(added)
 }
 
-fn with_keys(db: &mut Db, keys: &[i64]) -> Result<Vec<AccountRow>, StoreError> {
+fn with_keys(db: &mut Db, keys: &[i64]) -> Result<Vec<AccountRow>, DatabaseError> {
     Ok(account::table
         .inner_join(mail_domain::table)
         .filter(account::k.eq_any(keys))
@@ -199,7 +203,7 @@ fn insert_behind(
     new: &NewAccount<'_>,
     same_key: &[AccountRow],
     list: &[u8],
-) -> Result<i16, StoreError> {
+) -> Result<i16, DatabaseError> {
     let seq = same_key.iter().map(|row| row.seq + 1).max().unwrap_or(0);
     diesel::insert_into(account::table)
         .values((
@@ -215,13 +219,13 @@ fn insert_behind(
 }
 
 /// Replaces the packed list of an account.
-pub fn set_list(db: &mut Db, (k, seq): (i64, i16), list: &[u8]) -> Result<(), StoreError> {
+pub fn set_list(db: &mut Db, (k, seq): (i64, i16), list: &[u8]) -> Result<(), DatabaseError> {
     diesel::update(account::table.find((k, seq))).set(account::breaches.eq(list)).execute(db)?;
     Ok(())
 }
 
 /// The place of an address, made with an empty list if it has none.
-pub fn ensure(db: &mut Db, address: &EmailAddress) -> Result<AccountRow, StoreError> {
+pub fn ensure(db: &mut Db, address: &EmailAddress) -> Result<AccountRow, DatabaseError> {
     if let Some(row) = super::account::find(db, address)? {
         return Ok(row);
     }
@@ -229,7 +233,7 @@ pub fn ensure(db: &mut Db, address: &EmailAddress) -> Result<AccountRow, StoreEr
     let same_key = with_keys(db, &[k])?;
     let domain = address.domain();
     let ids = super::mail_domain::ids(db, &[domain])?;
-    let domain_id = ids.get(domain).copied().ok_or(StoreError::NotFound)?;
+    let domain_id = ids.get(domain).copied().ok_or(DatabaseError::NotFound)?;
     let local = address_text::stored_local(address);
     let new = NewAccount { k, domain, domain_id, local: &local };
     let seq = insert_behind(db, &new, &same_key, &[])?;
@@ -243,7 +247,7 @@ pub fn ensure(db: &mut Db, address: &EmailAddress) -> Result<AccountRow, StoreEr
 }
 
 /// Links one address to a breach; whether it was not linked before.
-pub fn link_one(db: &mut Db, address: &EmailAddress, breach: u16) -> Result<bool, StoreError> {
+pub fn link_one(db: &mut Db, address: &EmailAddress, breach: u16) -> Result<bool, DatabaseError> {
     let row = ensure(db, address)?;
     let Some(longer) = id_list::with(&row.breaches, breach) else { return Ok(false) };
     set_list(db, (row.k, row.seq), &longer)?;
@@ -251,7 +255,7 @@ pub fn link_one(db: &mut Db, address: &EmailAddress, breach: u16) -> Result<bool
 }
 
 /// Removes an account with its pairs and its places in pastes.
-pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), StoreError> {
+pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), DatabaseError> {
     diesel::delete(stealer_log::table.filter(stealer_log::k.eq(k).and(stealer_log::seq.eq(seq))))
         .execute(db)?;
     diesel::delete(
@@ -264,7 +268,7 @@ pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), StoreError> {
 
 /// The place of the account whose row says what stands before the last `@` of `sorted_text`, at the
 /// domain behind it; none when it is not stored.
-pub fn place(db: &mut Db, sorted_text: &str) -> Result<Option<(i64, i16)>, StoreError> {
+pub fn place(db: &mut Db, sorted_text: &str) -> Result<Option<(i64, i16)>, DatabaseError> {
     let (local, domain) = sorted_text.rsplit_once('@').unwrap_or((sorted_text, ""));
     let digest = address_text::digest(local, domain);
     let rows = super::account::with_key(db, AccountKey::of(&digest))?;

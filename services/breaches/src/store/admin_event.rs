@@ -1,7 +1,7 @@
 //! The trail of what operators changed.
 
+use database::{DatabaseError, Db};
 use diesel::prelude::*;
-use store::{Db, StoreError};
 
 use super::schema::admin_event;
 
@@ -12,7 +12,7 @@ pub fn add(
     action: &str,
     subject: &str,
     detail: &str,
-) -> Result<(), StoreError> {
+) -> Result<(), DatabaseError> {
     let actor = std::env::var("USER").unwrap_or_else(|_| "operator".to_owned());
     diesel::insert_into(admin_event::table)
         .values((

@@ -1,7 +1,7 @@
 //! The operator's block list.
 
+use database::{DatabaseError, Db};
 use diesel::prelude::*;
-use store::{Db, StoreError};
 
 use super::schema::block;
 
@@ -21,7 +21,7 @@ pub struct Block {
 }
 
 /// Every entry.
-pub fn all(db: &mut Db) -> Result<Vec<Block>, StoreError> {
+pub fn all(db: &mut Db) -> Result<Vec<Block>, DatabaseError> {
     Ok(block::table.order(block::id).load(db)?)
 }
 
@@ -32,7 +32,7 @@ pub fn add(
     user_agent: Option<&str>,
     until: Option<i64>,
     now: i64,
-) -> Result<i64, StoreError> {
+) -> Result<i64, DatabaseError> {
     Ok(diesel::insert_into(block::table)
         .values((
             block::cidr.eq(cidr),
@@ -45,9 +45,9 @@ pub fn add(
 }
 
 /// Removes an entry.
-pub fn remove(db: &mut Db, id: i64) -> Result<(), StoreError> {
+pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     match diesel::delete(block::table.find(id)).execute(db)? {
-        0 => Err(StoreError::NotFound),
+        0 => Err(DatabaseError::NotFound),
         _ => Ok(()),
     }
 }

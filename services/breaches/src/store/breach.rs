@@ -1,8 +1,8 @@
 //! Catalogue rows.
 
+use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
-use store::{Db, StoreError, on_backend};
 
 use super::meta;
 use super::schema::{breach, data_class};
@@ -39,11 +39,11 @@ struct Row {
 }
 
 impl TryFrom<Row> for Breach {
-    type Error = StoreError;
+    type Error = DatabaseError;
 
-    fn try_from(row: Row) -> Result<Self, StoreError> {
+    fn try_from(row: Row) -> Result<Self, DatabaseError> {
         Ok(Self {
-            id: u16::try_from(row.id).map_err(StoreError::broken)?,
+            id: u16::try_from(row.id).map_err(DatabaseError::broken)?,
             name: row.name,
             title: row.title,
             domain: row.domain,
@@ -56,7 +56,7 @@ impl TryFrom<Row> for Breach {
             logo_path: row.logo_path,
             attribution: row.attribution,
             disclosure_url: row.disclosure_url,
-            data_classes: serde_json::from_str(&row.data_classes).map_err(StoreError::broken)?,
+            data_classes: serde_json::from_str(&row.data_classes).map_err(DatabaseError::broken)?,
             flags: Flags {
                 verified: row.is_verified,
                 fabricated: row.is_fabricated,
@@ -73,7 +73,7 @@ impl TryFrom<Row> for Breach {
 }
 
 impl Row {
-    fn of(breach: &Breach) -> Result<Self, StoreError> {
+    fn of(breach: &Breach) -> Result<Self, DatabaseError> {
         let flags = breach.flags;
         Ok(Self {
             id: i32::from(breach.id),
@@ -90,7 +90,7 @@ impl Row {
             attribution: breach.attribution.clone(),
             disclosure_url: breach.disclosure_url.clone(),
             data_classes: serde_json::to_string(&breach.data_classes)
-                .map_err(StoreError::broken)?,
+                .map_err(DatabaseError::broken)?,
             is_verified: flags.verified,
             is_fabricated: flags.fabricated,
             is_sensitive: flags.sensitive,
@@ -105,12 +105,12 @@ impl Row {
 }
 
 /// Every breach.
-pub fn all(db: &mut Db) -> Result<Vec<Breach>, StoreError> {
+pub fn all(db: &mut Db) -> Result<Vec<Breach>, DatabaseError> {
     breach::table.order(breach::id).load::<Row>(db)?.into_iter().map(Breach::try_from).collect()
 }
 
 /// The whole catalogue with its version, which is read first: a change meanwhile is seen next time.
-pub fn catalogue(db: &mut Db) -> Result<Catalogue, StoreError> {
+pub fn catalogue(db: &mut Db) -> Result<Catalogue, DatabaseError> {
     let version = meta::versions(db)?.catalogue;
     let changed_at = meta::get(db, meta::CATALOGUE_CHANGED_AT)?.unwrap_or(0);
     let breaches = all(db)?;
@@ -119,16 +119,16 @@ pub fn catalogue(db: &mut Db) -> Result<Catalogue, StoreError> {
 }
 
 /// The breach with this name, ignoring case.
-pub fn by_name(db: &mut Db, name: &str) -> Result<Option<Breach>, StoreError> {
+pub fn by_name(db: &mut Db, name: &str) -> Result<Option<Breach>, DatabaseError> {
     let wanted = name.to_ascii_lowercase();
     let row = breach::table.filter(lower(breach::name).eq(wanted)).first::<Row>(db).optional()?;
     row.map(Breach::try_from).transpose()
 }
 
 /// Adds a breach under the next free id, which is returned.
-pub fn insert(db: &mut Db, new: &Breach) -> Result<u16, StoreError> {
+pub fn insert(db: &mut Db, new: &Breach) -> Result<u16, DatabaseError> {
     let highest: Option<i32> = breach::table.select(diesel::dsl::max(breach::id)).first(db)?;
-    let id = u16::try_from(highest.unwrap_or(0) + 1).map_err(StoreError::broken)?;
+    let id = u16::try_from(highest.unwrap_or(0) + 1).map_err(DatabaseError::broken)?;
     let row = Row::of(&Breach { id, ..new.clone() })?;
     diesel::insert_into(breach::table).values(row).execute(db)?;
     add_classes(db, &new.data_classes)?;
@@ -136,23 +136,23 @@ pub fn insert(db: &mut Db, new: &Breach) -> Result<u16, StoreError> {
 }
 
 /// Writes all columns of a breach.
-pub fn update(db: &mut Db, changed: &Breach) -> Result<(), StoreError> {
+pub fn update(db: &mut Db, changed: &Breach) -> Result<(), DatabaseError> {
     let row = Row::of(changed)?;
     let rows = diesel::update(breach::table.find(i32::from(changed.id))).set(row).execute(db)?;
     if rows == 0 {
-        return Err(StoreError::NotFound);
+        return Err(DatabaseError::NotFound);
     }
     add_classes(db, &changed.data_classes)
 }
 
 /// Removes a catalogue row.
-pub fn delete(db: &mut Db, id: u16) -> Result<(), StoreError> {
+pub fn delete(db: &mut Db, id: u16) -> Result<(), DatabaseError> {
     diesel::delete(breach::table.find(i32::from(id))).execute(db)?;
     Ok(())
 }
 
 /// Changes the number of linked accounts.
-pub fn add_loaded(db: &mut Db, id: u16, more: i64) -> Result<(), StoreError> {
+pub fn add_loaded(db: &mut Db, id: u16, more: i64) -> Result<(), DatabaseError> {
     if more != 0 {
         diesel::update(breach::table.find(i32::from(id)))
             .set(breach::loaded_count.eq(breach::loaded_count + more))
@@ -161,7 +161,7 @@ pub fn add_loaded(db: &mut Db, id: u16, more: i64) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn add_classes(db: &mut Db, classes: &[String]) -> Result<(), StoreError> {
+fn add_classes(db: &mut Db, classes: &[String]) -> Result<(), DatabaseError> {
     for class in classes {
         on_backend!(db, conn => diesel::insert_into(data_class::table)
             .values(data_class::name.eq(class))

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::auto_type;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment};
 use diesel::sql_types::BigInt;
 use diesel::sqlite::Sqlite;
-use store::{Db, StoreError, on_backend};
 
 use super::account::AccountRow;
 use super::plan_feature::{FeatureRow, features};
@@ -119,7 +119,7 @@ pub fn with_account<'a>(digest: &'a [u8], k: i64) -> _ {
 }
 
 /// Looks a key up by its digest.
-pub fn find(db: &mut Db, digest: &[u8], now: i64) -> Result<Known, StoreError> {
+pub fn find(db: &mut Db, digest: &[u8], now: i64) -> Result<Known, DatabaseError> {
     let row = on_backend!(db, conn => by_digest(digest).first(conn)).optional()?;
     known(row, now)
 }
@@ -131,7 +131,7 @@ pub fn find_with_account(
     digest: &[u8],
     k: AccountKey,
     now: i64,
-) -> Result<(Known, Option<Vec<AccountRow>>), StoreError> {
+) -> Result<(Known, Option<Vec<AccountRow>>), DatabaseError> {
     let rows: Vec<(Row, Option<AccountRow>)> =
         on_backend!(db, conn => with_account(digest, k.0).load(conn))?;
     let (mut key, mut accounts) = (None, Vec::new());
@@ -143,7 +143,7 @@ pub fn find_with_account(
     Ok((known(key, now)?, accounts))
 }
 
-fn known(row: Option<Row>, now: i64) -> Result<Known, StoreError> {
+fn known(row: Option<Row>, now: i64) -> Result<Known, DatabaseError> {
     let Some(row) = row else { return Ok(Known::Unknown) };
     let ended = row.revoked_at.is_some() || row.expires_at.is_some_and(|end| end <= now);
     let (false, Some(subscriber)) = (ended, row.subscriber) else { return Ok(Known::Dead) };
@@ -152,7 +152,7 @@ fn known(row: Option<Row>, now: i64) -> Result<Known, StoreError> {
             let plan = Plan {
                 code: columns.plan_code.clone(),
                 name,
-                per_minute: i32::try_from(per_minute).map_err(StoreError::broken)?,
+                per_minute: i32::try_from(per_minute).map_err(DatabaseError::broken)?,
                 features: features(columns)?,
             };
             Some((Arc::new(plan), until))
@@ -179,7 +179,7 @@ pub struct Kept {
 impl Kept {
     /// Forgets all keys when another connection has committed since the last call; asked at the
     /// begin of each read transaction.
-    pub fn renew(&mut self, db: &mut Db) -> Result<(), StoreError> {
+    pub fn renew(&mut self, db: &mut Db) -> Result<(), DatabaseError> {
         let version = data_version(db)?;
         if version.is_none() || version != self.version {
             self.holders.clear();
@@ -189,7 +189,12 @@ impl Kept {
     }
 
     /// Looks a key up by its digest, in memory first.
-    pub fn find(&mut self, db: &mut Db, digest: &[u8; 32], now: i64) -> Result<Known, StoreError> {
+    pub fn find(
+        &mut self,
+        db: &mut Db,
+        digest: &[u8; 32],
+        now: i64,
+    ) -> Result<Known, DatabaseError> {
         if let Some(holder) = self.holders.get(digest) {
             let ended = holder.expires_at.is_some_and(|end| end <= now);
             return Ok(if ended { Known::Dead } else { Known::Live(Arc::clone(holder)) });
@@ -222,7 +227,7 @@ impl QueryFragment<Sqlite> for DataVersion {
 impl RunQueryDsl<SqliteConnection> for DataVersion {}
 
 /// Changes when another connection has committed; none for PostgreSQL, which has nothing like it.
-fn data_version(db: &mut Db) -> Result<Option<i64>, StoreError> {
+fn data_version(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
     match db {
         Db::Sqlite(conn) => Ok(Some(DataVersion.get_result(conn)?)),
         Db::Pg(_) => Ok(None),

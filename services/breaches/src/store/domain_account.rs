@@ -3,11 +3,11 @@
 //! A load brings accounts in the order of their keys. An index would be met all over by each of them;
 //! here the accounts of a transaction are filed together, sorted by domain.
 
+use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::{BigInt, Integer};
 use diesel::sqlite::Sqlite;
-use store::{Db, StoreError};
 
 use super::schema::{account, domain_account};
 
@@ -54,7 +54,7 @@ impl<const ROWS: usize> QueryId for InsertFirst<'_, ROWS> {
 impl<const ROWS: usize, C> RunQueryDsl<C> for InsertFirst<'_, ROWS> {}
 
 /// Files accounts under their domains and passes over those that are. PostgreSQL needs nothing.
-pub fn add(db: &mut Db, places: &mut [Place]) -> Result<(), StoreError> {
+pub fn add(db: &mut Db, places: &mut [Place]) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
     places.sort_unstable();
     let (groups, rest) = places.as_chunks::<GROUP>();
@@ -68,7 +68,7 @@ pub fn add(db: &mut Db, places: &mut [Place]) -> Result<(), StoreError> {
     add_singly(conn, rest)
 }
 
-fn add_singly(conn: &mut SqliteConnection, places: &[Place]) -> Result<(), StoreError> {
+fn add_singly(conn: &mut SqliteConnection, places: &[Place]) -> Result<(), DatabaseError> {
     for place in places {
         diesel::insert_or_ignore_into(domain_account::table).values(place).execute(conn)?;
     }
@@ -76,7 +76,7 @@ fn add_singly(conn: &mut SqliteConnection, places: &[Place]) -> Result<(), Store
 }
 
 /// Number of accounts that are not filed under their domain, or the other way round; 0 in PostgreSQL.
-pub fn unfiled(db: &mut Db) -> Result<i64, StoreError> {
+pub fn unfiled(db: &mut Db) -> Result<i64, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(0) };
     let accounts: i64 = account::table.count().get_result(conn)?;
     let filed: i64 = domain_account::table.count().get_result(conn)?;

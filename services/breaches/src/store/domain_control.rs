@@ -1,7 +1,7 @@
 //! Which subscriber controls which domain.
 
+use database::{DatabaseError, Db, on_backend, starts_with};
 use diesel::prelude::*;
-use store::{Db, StoreError, on_backend, starts_with};
 
 use super::schema::{domain_control, mail_domain};
 use crate::model::domain_size::{Counted, FREE_SIZE};
@@ -35,7 +35,11 @@ pub struct Control {
 }
 
 /// A domain that the subscriber controls.
-pub fn verified(db: &mut Db, subscriber: i64, domain: &str) -> Result<Option<Control>, StoreError> {
+pub fn verified(
+    db: &mut Db,
+    subscriber: i64,
+    domain: &str,
+) -> Result<Option<Control>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::subscriber_id.eq(subscriber))
         .filter(domain_control::domain.eq(domain))
@@ -46,7 +50,7 @@ pub fn verified(db: &mut Db, subscriber: i64, domain: &str) -> Result<Option<Con
 }
 
 /// Every domain that the subscriber controls, by name.
-pub fn all_verified(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, StoreError> {
+pub fn all_verified(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, DatabaseError> {
     let mut rows = domain_control::table
         .filter(domain_control::subscriber_id.eq(subscriber))
         .filter(domain_control::state.eq(VERIFIED))
@@ -57,8 +61,8 @@ pub fn all_verified(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, StoreE
 }
 
 /// Every domain of every subscriber or of one.
-pub fn all(db: &mut Db, subscriber: Option<i64>) -> Result<Vec<Control>, StoreError> {
-    let mut query = domain_control::table.into_boxed::<store::MultiBackend>();
+pub fn all(db: &mut Db, subscriber: Option<i64>) -> Result<Vec<Control>, DatabaseError> {
+    let mut query = domain_control::table.into_boxed::<database::MultiBackend>();
     if let Some(subscriber) = subscriber {
         query = query.filter(domain_control::subscriber_id.eq(subscriber));
     }
@@ -66,7 +70,7 @@ pub fn all(db: &mut Db, subscriber: Option<i64>) -> Result<Vec<Control>, StoreEr
 }
 
 /// How many domains of the subscriber need a larger plan.
-pub fn larger_domains(db: &mut Db, subscriber: i64) -> Result<i64, StoreError> {
+pub fn larger_domains(db: &mut Db, subscriber: i64) -> Result<i64, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::subscriber_id.eq(subscriber))
         .filter(domain_control::state.eq(VERIFIED))
@@ -76,7 +80,7 @@ pub fn larger_domains(db: &mut Db, subscriber: i64) -> Result<i64, StoreError> {
 }
 
 /// Notes what a search counted; the first search of a period locks its count in.
-pub fn set_counts(db: &mut Db, id: i64, counted: Counted, now: i64) -> Result<(), StoreError> {
+pub fn set_counts(db: &mut Db, id: i64, counted: Counted, now: i64) -> Result<(), DatabaseError> {
     let row = domain_control::table.find(id);
     diesel::update(row)
         .set((
@@ -93,7 +97,7 @@ pub fn set_counts(db: &mut Db, id: i64, counted: Counted, now: i64) -> Result<()
 }
 
 /// Notes the size of a domain for every subscriber that controls it.
-pub fn set_size(db: &mut Db, domain: &str, size: i64, now: i64) -> Result<usize, StoreError> {
+pub fn set_size(db: &mut Db, domain: &str, size: i64, now: i64) -> Result<usize, DatabaseError> {
     let rows = domain_control::table.filter(domain_control::domain.eq(domain));
     Ok(diesel::update(rows)
         .set((domain_control::size_now.eq(size), domain_control::counted_at.eq(now)))
@@ -120,7 +124,7 @@ pub struct Verification<'a> {
 }
 
 /// Marks a domain as verified; returns its number.
-pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, StoreError> {
+pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError> {
     let changed = (
         domain_control::state.eq(VERIFIED),
         domain_control::way.eq(new.way),
@@ -149,7 +153,7 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, StoreError> {
 }
 
 /// Takes a domain and the subdomains that came with it from a subscriber.
-pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), StoreError> {
+pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), DatabaseError> {
     let row = domain_control::table
         .filter(domain_control::subscriber_id.eq(subscriber))
         .filter(domain_control::domain.eq(domain));
@@ -160,7 +164,7 @@ pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), StoreErr
 }
 
 /// The known mail domains below a domain.
-pub fn known_subdomains(db: &mut Db, domain: &str) -> Result<Vec<String>, StoreError> {
+pub fn known_subdomains(db: &mut Db, domain: &str) -> Result<Vec<String>, DatabaseError> {
     let start: String = domain.chars().rev().chain(std::iter::once('.')).collect();
     Ok(mail_domain::table
         .filter(starts_with(mail_domain::rname, &start))

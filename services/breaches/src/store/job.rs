@@ -1,7 +1,7 @@
 //! Long jobs: what they did and where they stand, so that they can go on after a crash.
 
+use database::{DatabaseError, Db};
 use diesel::prelude::*;
-use store::{Db, StoreError};
 
 use super::schema::job;
 
@@ -56,7 +56,7 @@ pub fn unfinished(
     kind: &str,
     fingerprint: &str,
     params: &str,
-) -> Result<Option<Job>, StoreError> {
+) -> Result<Option<Job>, DatabaseError> {
     Ok(job::table
         .filter(job::kind.eq(kind))
         .filter(job::fingerprint.eq(fingerprint).and(job::params.eq(params)))
@@ -73,7 +73,7 @@ pub fn begin(
     fingerprint: &str,
     params: &str,
     now: i64,
-) -> Result<i64, StoreError> {
+) -> Result<i64, DatabaseError> {
     Ok(diesel::insert_into(job::table)
         .values((
             job::kind.eq(kind),
@@ -93,7 +93,7 @@ pub fn begin(
 }
 
 /// Notes the input that was read; done once, after sorting.
-pub fn set_input(db: &mut Db, id: i64, counts: Counts, skips: &str) -> Result<(), StoreError> {
+pub fn set_input(db: &mut Db, id: i64, counts: Counts, skips: &str) -> Result<(), DatabaseError> {
     diesel::update(job::table.find(id))
         .set((
             job::state.eq("running"),
@@ -108,7 +108,7 @@ pub fn set_input(db: &mut Db, id: i64, counts: Counts, skips: &str) -> Result<()
 }
 
 /// Notes how much of its input a job has read so far.
-pub fn set_counts(db: &mut Db, id: i64, counts: Counts, now: i64) -> Result<(), StoreError> {
+pub fn set_counts(db: &mut Db, id: i64, counts: Counts, now: i64) -> Result<(), DatabaseError> {
     diesel::update(job::table.find(id))
         .set((
             job::read.eq(counts.read),
@@ -127,7 +127,7 @@ pub fn advance(
     cursor: &[u8],
     added: i64,
     now: i64,
-) -> Result<bool, StoreError> {
+) -> Result<bool, DatabaseError> {
     let running = job::table.filter(job::id.eq(id).and(job::state.eq("running")));
     let rows = diesel::update(running)
         .set((job::cursor.eq(cursor), job::added.eq(job::added + added), job::updated_at.eq(now)))
@@ -142,7 +142,7 @@ pub fn finish(
     state: &str,
     error: Option<&str>,
     now: i64,
-) -> Result<(), StoreError> {
+) -> Result<(), DatabaseError> {
     diesel::update(job::table.find(id))
         .set((job::state.eq(state), job::error.eq(error), job::updated_at.eq(now)))
         .execute(db)?;
@@ -150,20 +150,20 @@ pub fn finish(
 }
 
 /// Cancels a job that is not finished.
-pub fn cancel(db: &mut Db, id: i64, now: i64) -> Result<(), StoreError> {
+pub fn cancel(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     let rows = diesel::update(open)
         .set((job::state.eq("cancelled"), job::updated_at.eq(now)))
         .execute(db)?;
-    if rows == 0 { Err(StoreError::NotFound) } else { Ok(()) }
+    if rows == 0 { Err(DatabaseError::NotFound) } else { Ok(()) }
 }
 
 /// A job.
-pub fn get(db: &mut Db, id: i64) -> Result<Job, StoreError> {
+pub fn get(db: &mut Db, id: i64) -> Result<Job, DatabaseError> {
     Ok(job::table.find(id).first(db)?)
 }
 
 /// Every job, newest first.
-pub fn all(db: &mut Db) -> Result<Vec<Job>, StoreError> {
+pub fn all(db: &mut Db) -> Result<Vec<Job>, DatabaseError> {
     Ok(job::table.order(job::id.desc()).load(db)?)
 }

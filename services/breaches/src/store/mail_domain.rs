@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
-use store::{Db, StoreError, on_backend};
 
 use super::schema::mail_domain;
 
@@ -11,7 +11,7 @@ use super::schema::mail_domain;
 const CHUNK: usize = 500;
 
 /// The id of a domain, if it is known.
-pub fn id(db: &mut Db, name: &str) -> Result<Option<i32>, StoreError> {
+pub fn id(db: &mut Db, name: &str) -> Result<Option<i32>, DatabaseError> {
     Ok(mail_domain::table
         .filter(mail_domain::name.eq(name))
         .select(mail_domain::id)
@@ -20,7 +20,7 @@ pub fn id(db: &mut Db, name: &str) -> Result<Option<i32>, StoreError> {
 }
 
 /// The ids of domains; unknown ones are added.
-pub fn ids(db: &mut Db, names: &[&str]) -> Result<HashMap<String, i32>, StoreError> {
+pub fn ids(db: &mut Db, names: &[&str]) -> Result<HashMap<String, i32>, DatabaseError> {
     let mut found = HashMap::with_capacity(names.len());
     for chunk in names.chunks(CHUNK) {
         look_up(db, chunk, &mut found)?;
@@ -38,7 +38,7 @@ fn look_up(
     db: &mut Db,
     names: &[&str],
     found: &mut HashMap<String, i32>,
-) -> Result<(), StoreError> {
+) -> Result<(), DatabaseError> {
     let rows: Vec<(String, i32)> = mail_domain::table
         .filter(mail_domain::name.eq_any(names))
         .select((mail_domain::name, mail_domain::id))
@@ -47,7 +47,7 @@ fn look_up(
     Ok(())
 }
 
-fn add(db: &mut Db, names: &[&str]) -> Result<(), StoreError> {
+fn add(db: &mut Db, names: &[&str]) -> Result<(), DatabaseError> {
     let rows: Vec<_> = names
         .iter()
         .map(|name| {

@@ -1,7 +1,7 @@
 //! Version numbers that tell every replica when to reload.
 
+use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
-use store::{Db, StoreError, on_backend};
 
 use super::schema::meta;
 
@@ -24,12 +24,12 @@ pub struct Versions {
 }
 
 /// Reads a number.
-pub fn get(db: &mut Db, key: &str) -> Result<Option<i64>, StoreError> {
+pub fn get(db: &mut Db, key: &str) -> Result<Option<i64>, DatabaseError> {
     Ok(meta::table.find(key).select(meta::value).first(db).optional()?)
 }
 
 /// Writes a number.
-pub fn set(db: &mut Db, key: &str, value: i64) -> Result<(), StoreError> {
+pub fn set(db: &mut Db, key: &str, value: i64) -> Result<(), DatabaseError> {
     let row = (meta::key.eq(key), meta::value.eq(value));
     on_backend!(db, conn => diesel::insert_into(meta::table)
         .values(row)
@@ -41,7 +41,7 @@ pub fn set(db: &mut Db, key: &str, value: i64) -> Result<(), StoreError> {
 }
 
 /// Writes a number unless there is one; whether it did.
-pub fn set_once(db: &mut Db, key: &str, value: i64) -> Result<bool, StoreError> {
+pub fn set_once(db: &mut Db, key: &str, value: i64) -> Result<bool, DatabaseError> {
     let row = (meta::key.eq(key), meta::value.eq(value));
     let rows = on_backend!(db, conn => diesel::insert_into(meta::table)
         .values(row)
@@ -51,7 +51,7 @@ pub fn set_once(db: &mut Db, key: &str, value: i64) -> Result<bool, StoreError> 
 }
 
 /// Both polled numbers.
-pub fn versions(db: &mut Db) -> Result<Versions, StoreError> {
+pub fn versions(db: &mut Db) -> Result<Versions, DatabaseError> {
     Ok(Versions {
         catalogue: get(db, CATALOGUE_VERSION)?.unwrap_or(0),
         opt_out: get(db, OPTOUT_VERSION)?.unwrap_or(0),
@@ -59,7 +59,7 @@ pub fn versions(db: &mut Db) -> Result<Versions, StoreError> {
 }
 
 /// Adds one to a number; by the database, so that two at once add two.
-fn bump(db: &mut Db, key: &str) -> Result<(), StoreError> {
+fn bump(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
     on_backend!(db, conn => diesel::insert_into(meta::table)
         .values((meta::key.eq(key), meta::value.eq(1_i64)))
         .on_conflict(meta::key)
@@ -70,13 +70,13 @@ fn bump(db: &mut Db, key: &str) -> Result<(), StoreError> {
 }
 
 /// Tells that the catalogue changed.
-pub fn bump_catalogue(db: &mut Db, now: i64) -> Result<(), StoreError> {
+pub fn bump_catalogue(db: &mut Db, now: i64) -> Result<(), DatabaseError> {
     bump(db, CATALOGUE_VERSION)?;
     set(db, CATALOGUE_CHANGED_AT, now)
 }
 
 /// Tells that the opt-outs changed.
-pub fn bump_opt_out(db: &mut Db) -> Result<(), StoreError> {
+pub fn bump_opt_out(db: &mut Db) -> Result<(), DatabaseError> {
     bump(db, OPTOUT_VERSION)
 }
 
@@ -87,7 +87,7 @@ diesel::table! {
 }
 
 /// The version of the last migration.
-pub fn schema_version(db: &mut Db) -> Result<Option<String>, StoreError> {
+pub fn schema_version(db: &mut Db) -> Result<Option<String>, DatabaseError> {
     use __diesel_schema_migrations::dsl::{__diesel_schema_migrations as migrations, version};
     Ok(migrations.select(version).order(version.desc()).first(db).optional()?)
 }
@@ -96,7 +96,7 @@ pub fn schema_version(db: &mut Db) -> Result<Option<String>, StoreError> {
 ///
 /// Packed lists are read, changed and written back; two loads at once would lose ids. SQLite has
 /// one writer anyway.
-pub fn lock_accounts(db: &mut Db) -> Result<(), StoreError> {
+pub fn lock_accounts(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
         diesel::sql_query("SELECT pg_advisory_xact_lock(7203591)").execute(conn)?;
     }

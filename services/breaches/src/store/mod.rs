@@ -18,8 +18,8 @@ pub mod schema;
 pub mod stealer_log;
 pub mod subscriber;
 
+use database::Migrations;
 use diesel_migrations::embed_migrations;
-use store::Migrations;
 
 /// The migrations of this service; those of `auth` come before them.
 pub static MIGRATIONS: Migrations = Migrations {

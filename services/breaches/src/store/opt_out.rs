@@ -1,32 +1,32 @@
 //! Digests of addresses whose owners opted out.
 
+use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 use domain::Sha1Digest;
-use store::{Db, StoreError, on_backend};
 
 use super::meta;
 use super::schema::opt_out;
 use crate::model::{AccountKey, OptOut, OptOutSet};
 
 /// How many digests there are.
-pub fn count(db: &mut Db) -> Result<i64, StoreError> {
+pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(opt_out::table.count().get_result(db)?)
 }
 
 /// Every digest with its kind.
-pub fn all(db: &mut Db) -> Result<Vec<([u8; 20], u8)>, StoreError> {
+pub fn all(db: &mut Db) -> Result<Vec<([u8; 20], u8)>, DatabaseError> {
     let rows = opt_out::table.select((opt_out::hash, opt_out::kind)).load::<(Vec<u8>, i16)>(db)?;
     rows.into_iter()
         .map(|(hash, kind)| {
             let hash = <[u8; 20]>::try_from(hash)
-                .map_err(|_| StoreError::broken("an opt-out hash has not 20 bytes"))?;
-            Ok((hash, u8::try_from(kind).map_err(StoreError::broken)?))
+                .map_err(|_| DatabaseError::broken("an opt-out hash has not 20 bytes"))?;
+            Ok((hash, u8::try_from(kind).map_err(DatabaseError::broken)?))
         })
         .collect()
 }
 
 /// What the owner of an address chose.
-pub fn get(db: &mut Db, digest: &Sha1Digest) -> Result<Option<OptOut>, StoreError> {
+pub fn get(db: &mut Db, digest: &Sha1Digest) -> Result<Option<OptOut>, DatabaseError> {
     let kind: Option<i16> =
         opt_out::table.find(&digest.0[..]).select(opt_out::kind).first(db).optional()?;
     Ok(kind.and_then(OptOut::from_kind))
@@ -38,7 +38,7 @@ pub fn set(
     digest: &Sha1Digest,
     choice: Option<OptOut>,
     now: i64,
-) -> Result<(), StoreError> {
+) -> Result<(), DatabaseError> {
     diesel::delete(opt_out::table.find(&digest.0[..])).execute(db)?;
     if let Some(choice @ (OptOut::Public | OptOut::Breaches)) = choice {
         let row = (
@@ -68,7 +68,7 @@ impl Default for OptOuts {
 
 impl OptOuts {
     /// Reads them, unless there are more than `max`.
-    pub fn load(db: &mut Db, max: i64) -> Result<Self, StoreError> {
+    pub fn load(db: &mut Db, max: i64) -> Result<Self, DatabaseError> {
         if count(db)? > max {
             return Ok(Self::Database);
         }
@@ -76,7 +76,7 @@ impl OptOuts {
     }
 
     /// What the owner of an address chose.
-    pub fn get(&self, db: &mut Db, digest: &Sha1Digest) -> Result<Option<OptOut>, StoreError> {
+    pub fn get(&self, db: &mut Db, digest: &Sha1Digest) -> Result<Option<OptOut>, DatabaseError> {
         match self {
             Self::Memory(set) => Ok(set.get(digest)),
             Self::Database => get(db, digest),

@@ -1,8 +1,8 @@
 //! Pastes and the accounts found in them.
 
+use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::auto_type;
 use diesel::prelude::*;
-use store::{Db, StoreError, on_backend};
 
 use super::schema::{paste, paste_account, paste_source};
 use crate::model::paste::Paste;
@@ -32,7 +32,7 @@ struct Row {
 }
 
 /// The pastes in which an account was found, in no order.
-pub fn of_account(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<Paste>, StoreError> {
+pub fn of_account(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<Paste>, DatabaseError> {
     let rows = by_account(k, seq).load::<Row>(db)?;
     Ok(rows
         .into_iter()
@@ -47,7 +47,7 @@ pub fn of_account(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<Paste>, Store
 }
 
 /// Adds or changes a paste by source and id; returns its number.
-pub fn upsert(db: &mut Db, new: &Paste) -> Result<i64, StoreError> {
+pub fn upsert(db: &mut Db, new: &Paste) -> Result<i64, DatabaseError> {
     let source = source_id(db, &new.source)?;
     let key = paste::source.eq(source).and(paste::paste_id.eq(&new.id));
     let values = (
@@ -71,7 +71,7 @@ pub fn upsert(db: &mut Db, new: &Paste) -> Result<i64, StoreError> {
 }
 
 /// Notes that an account was found in a paste; whether that is new.
-pub fn add_account(db: &mut Db, (k, seq): (i64, i16), id: i64) -> Result<bool, StoreError> {
+pub fn add_account(db: &mut Db, (k, seq): (i64, i16), id: i64) -> Result<bool, DatabaseError> {
     let row = (paste_account::k.eq(k), paste_account::seq.eq(seq), paste_account::paste_id.eq(id));
     let rows = on_backend!(db, conn => diesel::insert_into(paste_account::table)
         .values(row)
@@ -81,7 +81,7 @@ pub fn add_account(db: &mut Db, (k, seq): (i64, i16), id: i64) -> Result<bool, S
 }
 
 /// Removes a paste and its accounts' links.
-pub fn remove(db: &mut Db, source: &str, id: &str) -> Result<(), StoreError> {
+pub fn remove(db: &mut Db, source: &str, id: &str) -> Result<(), DatabaseError> {
     let source = source_id(db, source)?;
     let rows = paste::table.filter(paste::source.eq(source).and(paste::paste_id.eq(id)));
     let number: Option<i64> = rows.select(paste::id).first(db).optional()?;
@@ -94,18 +94,18 @@ pub fn remove(db: &mut Db, source: &str, id: &str) -> Result<(), StoreError> {
 }
 
 /// Number of pastes.
-pub fn count(db: &mut Db) -> Result<i64, StoreError> {
+pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(paste::table.count().get_result(db)?)
 }
 
-fn source_id(db: &mut Db, name: &str) -> Result<i16, StoreError> {
+fn source_id(db: &mut Db, name: &str) -> Result<i16, DatabaseError> {
     let known = paste_source::table.filter(paste_source::name.eq(name)).select(paste_source::id);
     if let Some(id) = known.first(db).optional()? {
         return Ok(id);
     }
     let highest: Option<i16> =
         paste_source::table.select(diesel::dsl::max(paste_source::id)).first(db)?;
-    let id = highest.unwrap_or(0).checked_add(1).ok_or(StoreError::Conflict)?;
+    let id = highest.unwrap_or(0).checked_add(1).ok_or(DatabaseError::Conflict)?;
     diesel::insert_into(paste_source::table)
         .values((paste_source::id.eq(id), paste_source::name.eq(name)))
         .execute(db)?;

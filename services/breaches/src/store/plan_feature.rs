@@ -1,7 +1,7 @@
 //! What this service keeps of a plan beside its rate.
 
+use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
-use store::{Db, StoreError, on_backend};
 
 use super::schema::plan_feature;
 use crate::model::plan::{Family, Features, Plan};
@@ -25,9 +25,9 @@ pub struct FeatureRow {
 }
 
 /// The features in a row.
-pub fn features(row: FeatureRow) -> Result<Features, StoreError> {
+pub fn features(row: FeatureRow) -> Result<Features, DatabaseError> {
     let family = Family::from_word(&row.family)
-        .ok_or_else(|| StoreError::broken(format!("plan family {}", row.family)))?;
+        .ok_or_else(|| DatabaseError::broken(format!("plan family {}", row.family)))?;
     Ok(Features {
         family,
         kanon_cost: row.kanon_cost,
@@ -59,13 +59,13 @@ fn row(code: &str, features: &Features) -> FeatureRow {
 }
 
 /// The features of a plan.
-pub fn get(db: &mut Db, code: &str) -> Result<Option<Features>, StoreError> {
+pub fn get(db: &mut Db, code: &str) -> Result<Option<Features>, DatabaseError> {
     let row: Option<FeatureRow> = plan_feature::table.find(code).first(db).optional()?;
     row.map(features).transpose()
 }
 
 /// Writes the features of a plan.
-pub fn set(db: &mut Db, code: &str, new: &Features) -> Result<(), StoreError> {
+pub fn set(db: &mut Db, code: &str, new: &Features) -> Result<(), DatabaseError> {
     let row = row(code, new);
     on_backend!(db, conn => diesel::insert_into(plan_feature::table)
         .values(&row)
@@ -77,7 +77,7 @@ pub fn set(db: &mut Db, code: &str, new: &Features) -> Result<(), StoreError> {
 }
 
 /// Fills a new database with the plans of the price list; an existing one keeps its own.
-pub fn seed(db: &mut Db, plans: &[Plan]) -> Result<(), StoreError> {
+pub fn seed(db: &mut Db, plans: &[Plan]) -> Result<(), DatabaseError> {
     let rates: Vec<auth::Plan> = plans
         .iter()
         .map(|plan| {

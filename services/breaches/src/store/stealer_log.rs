@@ -1,8 +1,8 @@
 //! Pairs of address and website from stealer logs.
 
+use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::auto_type;
 use diesel::prelude::*;
-use store::{Db, StoreError, on_backend};
 
 use super::schema::{account, domain_account, mail_domain, stealer_log};
 
@@ -71,12 +71,12 @@ pub fn by_indexed_domain(domain_id: i32) -> _ {
 }
 
 /// The websites of an account with the breach of each pair.
-pub fn websites(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<(String, i32)>, StoreError> {
+pub fn websites(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<(String, i32)>, DatabaseError> {
     Ok(by_account(k, seq).load(db)?)
 }
 
 /// The accounts captured at a website.
-pub fn at_website(db: &mut Db, website: &str) -> Result<Vec<Pair>, StoreError> {
+pub fn at_website(db: &mut Db, website: &str) -> Result<Vec<Pair>, DatabaseError> {
     match super::mail_domain::id(db, website)? {
         Some(id) => Ok(by_website(id).load(db)?),
         None => Ok(Vec::new()),
@@ -84,7 +84,7 @@ pub fn at_website(db: &mut Db, website: &str) -> Result<Vec<Pair>, StoreError> {
 }
 
 /// The captured accounts at a mail domain.
-pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<Pair>, StoreError> {
+pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<Pair>, DatabaseError> {
     match super::mail_domain::id(db, domain)? {
         Some(id) => Ok(match db {
             Db::Sqlite(conn) => by_domain(id).load(conn)?,
@@ -109,7 +109,7 @@ pub struct NewPair {
 }
 
 /// Adds pairs; returns how many were new.
-pub fn add(db: &mut Db, pairs: &[NewPair]) -> Result<usize, StoreError> {
+pub fn add(db: &mut Db, pairs: &[NewPair]) -> Result<usize, DatabaseError> {
     let mut added = 0;
     for chunk in pairs.chunks(1_000) {
         added += on_backend!(db, conn => diesel::insert_into(stealer_log::table)
@@ -121,7 +121,12 @@ pub fn add(db: &mut Db, pairs: &[NewPair]) -> Result<usize, StoreError> {
 }
 
 /// Removes the pairs that a breach brought between two keys, both included.
-pub fn remove_between(db: &mut Db, breach: u16, low: i64, high: i64) -> Result<usize, StoreError> {
+pub fn remove_between(
+    db: &mut Db,
+    breach: u16,
+    low: i64,
+    high: i64,
+) -> Result<usize, DatabaseError> {
     let rows = stealer_log::table
         .filter(stealer_log::k.between(low, high))
         .filter(stealer_log::breach_id.eq(i32::from(breach)));
@@ -129,7 +134,7 @@ pub fn remove_between(db: &mut Db, breach: u16, low: i64, high: i64) -> Result<u
 }
 
 /// Removes the pairs that a breach brought for one account.
-pub fn remove_of(db: &mut Db, (k, seq): (i64, i16), breach: u16) -> Result<usize, StoreError> {
+pub fn remove_of(db: &mut Db, (k, seq): (i64, i16), breach: u16) -> Result<usize, DatabaseError> {
     let rows = stealer_log::table
         .filter(stealer_log::k.eq(k).and(stealer_log::seq.eq(seq)))
         .filter(stealer_log::breach_id.eq(i32::from(breach)));
@@ -137,6 +142,6 @@ pub fn remove_of(db: &mut Db, (k, seq): (i64, i16), breach: u16) -> Result<usize
 }
 
 /// Number of pairs.
-pub fn count(db: &mut Db) -> Result<i64, StoreError> {
+pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(stealer_log::table.count().get_result(db)?)
 }

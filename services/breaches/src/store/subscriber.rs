@@ -1,8 +1,8 @@
 //! Subscribers and their subscriptions.
 
+use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 use domain::EmailAddress;
-use store::{Db, StoreError, on_backend};
 
 use super::schema::{domain_control, subscriber, subscription};
 use crate::model::AccountKey;
@@ -19,7 +19,7 @@ pub struct Subscription {
 }
 
 /// The number of a subscriber.
-pub fn id(db: &mut Db, email: &EmailAddress) -> Result<Option<i64>, StoreError> {
+pub fn id(db: &mut Db, email: &EmailAddress) -> Result<Option<i64>, DatabaseError> {
     Ok(subscriber::table
         .filter(subscriber::email.eq(email.as_str()))
         .select(subscriber::id)
@@ -27,8 +27,8 @@ pub fn id(db: &mut Db, email: &EmailAddress) -> Result<Option<i64>, StoreError> 
         .optional()?)
 }
 
-/// Adds a subscriber; [`StoreError::Conflict`] when there is one with this address.
-pub fn add(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, StoreError> {
+/// Adds a subscriber; [`DatabaseError::Conflict`] when there is one with this address.
+pub fn add(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, DatabaseError> {
     Ok(diesel::insert_into(subscriber::table)
         .values((
             subscriber::email.eq(email.as_str()),
@@ -41,12 +41,12 @@ pub fn add(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, StoreErro
 }
 
 /// Addresses of all subscribers.
-pub fn emails(db: &mut Db) -> Result<Vec<String>, StoreError> {
+pub fn emails(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
     Ok(subscriber::table.order(subscriber::id).select(subscriber::email).load(db)?)
 }
 
 /// The subscription of a subscriber.
-pub fn subscription_of(db: &mut Db, id: i64) -> Result<Option<Subscription>, StoreError> {
+pub fn subscription_of(db: &mut Db, id: i64) -> Result<Option<Subscription>, DatabaseError> {
     Ok(subscription::table
         .filter(subscription::subscriber_id.eq(id))
         .select((subscription::plan_code, subscription::started_at, subscription::until))
@@ -55,7 +55,13 @@ pub fn subscription_of(db: &mut Db, id: i64) -> Result<Option<Subscription>, Sto
 }
 
 /// Starts or renews a subscription, which locks the counts of the subscriber's domains in.
-pub fn subscribe(db: &mut Db, id: i64, plan: &str, until: i64, now: i64) -> Result<(), StoreError> {
+pub fn subscribe(
+    db: &mut Db,
+    id: i64,
+    plan: &str,
+    until: i64,
+    now: i64,
+) -> Result<(), DatabaseError> {
     let new = (
         subscription::subscriber_id.eq(id),
         subscription::plan_code.eq(plan),
@@ -82,10 +88,10 @@ pub fn subscribe(db: &mut Db, id: i64, plan: &str, until: i64, now: i64) -> Resu
 }
 
 /// Ends a subscription now.
-pub fn end(db: &mut Db, id: i64, now: i64) -> Result<(), StoreError> {
+pub fn end(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     let rows = subscription::table.filter(subscription::subscriber_id.eq(id));
     match diesel::update(rows).set(subscription::until.eq(now)).execute(db)? {
-        0 => Err(StoreError::NotFound),
+        0 => Err(DatabaseError::NotFound),
         _ => Ok(()),
     }
 }

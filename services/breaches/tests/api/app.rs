@@ -7,10 +7,10 @@ use breaches::jobs::load::Outcome;
 use breaches::jobs::{Context, catalogue, domains, pastes, seed, stealer_logs};
 use breaches::store::{breach, subscriber};
 use breaches::{Breaches, State};
+use database::{DatabaseError, Db};
 use domain::{DomainName, EmailAddress, ManualClock};
 use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
-use store::{Db, StoreError};
 use testkit::{Database, Folder, TestServer};
 
 pub const TEST: &str = "breach-integration-tests.example";
@@ -40,7 +40,7 @@ impl App {
     pub async fn on(
         database: Database,
         change: impl FnOnce(&mut Settings),
-        web: impl FnOnce(&mut web::WebSettings),
+        shell: impl FnOnce(&mut shell::ShellSettings),
     ) -> Self {
         let mut settings = Settings::for_tests();
         change(&mut settings);
@@ -75,7 +75,7 @@ impl App {
     }
 
     /// Runs something in a transaction and lets the server see it.
-    pub async fn change<T>(&self, work: impl FnOnce(&mut Db) -> Result<T, StoreError>) -> T {
+    pub async fn change<T>(&self, work: impl FnOnce(&mut Db) -> Result<T, DatabaseError>) -> T {
         let value = self.context.pools.write_blocking(work).unwrap();
         self.state.reload().await.unwrap();
         value
@@ -88,7 +88,7 @@ impl App {
             let id = subscriber::add(db, &email, NOW)?;
             subscriber::subscribe(db, id, plan, NOW + 86_400 * 365, NOW)?;
             let (_, text) =
-                auth::issue(db, email.as_str(), None, None, NOW).map_err(StoreError::broken)?;
+                auth::issue(db, email.as_str(), None, None, NOW).map_err(DatabaseError::broken)?;
             Ok(text)
         })
         .await
@@ -150,7 +150,7 @@ impl App {
         let domain = DomainName::parse(domain).unwrap();
         let now = self.context.clock.unix();
         self.change(|db| {
-            domains::verify(db, &email, &domain, now).map_err(StoreError::broken).map(|_| ())
+            domains::verify(db, &email, &domain, now).map_err(DatabaseError::broken).map(|_| ())
         })
         .await;
     }
@@ -158,7 +158,7 @@ impl App {
     /// Changes a breach of the catalogue.
     pub async fn set_breach(&self, name: &str, set: impl FnOnce(&mut breaches::model::Breach)) {
         self.change(|db| {
-            let mut found = breach::by_name(db, name)?.ok_or(StoreError::NotFound)?;
+            let mut found = breach::by_name(db, name)?.ok_or(DatabaseError::NotFound)?;
             set(&mut found);
             breach::update(db, &found)?;
             breaches::store::meta::bump_catalogue(db, NOW)

@@ -1,8 +1,8 @@
 //! Operation 6: control and size of domains.
 
+use database::DatabaseError;
 use diesel::{RunQueryDsl, sql_query};
 use serde_json::json;
-use store::StoreError;
 
 use crate::app::{App, answer, entry, failure};
 
@@ -43,7 +43,7 @@ async fn searches_and_commands_that_read_do_not_wait_for_whoever_writes() {
     let (begun, has_begun) = std::sync::mpsc::channel();
     let (end, may_end) = std::sync::mpsc::channel::<()>();
     let writer = std::thread::spawn(move || {
-        pools.write_blocking(|db| -> Result<(), StoreError> {
+        pools.write_blocking(|db| -> Result<(), DatabaseError> {
             sql_query("UPDATE domain_control SET code = code").execute(db)?;
             begun.send(()).unwrap();
             may_end.recv().unwrap();

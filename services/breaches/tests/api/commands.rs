@@ -44,7 +44,7 @@ impl Operator {
         use diesel::{QueryDsl, RunQueryDsl};
         let pools = self.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
         pools
-            .read_blocking(|db| -> Result<_, store::StoreError> {
+            .read_blocking(|db| -> Result<_, database::DatabaseError> {
                 Ok(admin_event.select((action, subject)).load(db)?)
             })
             .unwrap()

@@ -86,7 +86,7 @@ fn own_failures(id: &str) -> &'static [&'static str] {
 }
 
 fn document() -> Value {
-    serde_json::from_str(&web::openapi::<Breaches>()).unwrap()
+    serde_json::from_str(&shell::openapi::<Breaches>()).unwrap()
 }
 
 fn operations(document: &Value) -> impl Iterator<Item = (&str, &Value)> {

@@ -32,7 +32,7 @@ async fn revoked_and_expired_keys_are_invalid_even_for_test_accounts() {
     let key = app
         .change(|db| {
             auth::issue(db, "owner@example.org", None, Some(NOW + 10), NOW)
-                .map_err(store::StoreError::broken)
+                .map_err(database::DatabaseError::broken)
         })
         .await
         .1;
@@ -133,7 +133,7 @@ async fn test_keys_may_not_leave_the_test_accounts() {
 
 #[actix_web::test]
 async fn without_test_keys_unknown_keys_are_invalid() {
-    let app = App::with(|settings| settings.test_keys = web::Switch::Off).await;
+    let app = App::with(|settings| settings.test_keys = shell::Switch::Off).await;
     let expected = failure(401, "Access denied due to invalid breach-api-key.");
     assert_eq!(answer(app.get_with(ZERO, ACCOUNT).await).await, expected);
 }
@@ -234,7 +234,8 @@ async fn preflights_are_204_for_keyless_operations_and_403_for_keyed_ones() {
 #[actix_web::test]
 async fn a_database_that_has_no_connection_free_is_503_with_a_time_to_retry() {
     let app = App::start().await;
-    let settings = store::StoreSettings { db_pool: 1, db_wait_ms: 20, ..app.database.settings() };
+    let settings =
+        database::DatabaseSettings { db_pool: 1, db_wait_ms: 20, ..app.database.settings() };
     let migrations = [&auth::MIGRATIONS, &breaches::store::MIGRATIONS];
     let pools = settings.open(app.database.folder(), "test", &migrations).unwrap();
     let context = &app.context;
@@ -245,7 +246,7 @@ async fn a_database_that_has_no_connection_free_is_503_with_a_time_to_retry() {
     let (started, running) = tokio::sync::oneshot::channel();
     let (release, released) = std::sync::mpsc::channel::<()>();
     let holder = actix_web::rt::spawn(async move {
-        let hold = move |_: &mut store::Db| -> Result<(), store::StoreError> {
+        let hold = move |_: &mut database::Db| -> Result<(), database::DatabaseError> {
             started.send(()).unwrap();
             released.recv().unwrap();
             Ok(())

@@ -1,12 +1,12 @@
 //! The queries of the API use their indexes.
 
 use breaches::store::{account, caller, paste, stealer_log};
+use database::Db;
 use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{Integer, Text};
 use diesel::sqlite::Sqlite;
 use diesel::{PgConnection, QueryResult, RunQueryDsl, SqliteConnection};
-use store::Db;
 
 use crate::app::App;
 

@@ -143,7 +143,8 @@ async fn accounts_are_filed_under_their_domain_however_they_come_and_go() {
     app.load("Alpha", &lines(0..300)).await;
     app.load("Beta", &lines(200..450)).await;
     app.change(|db| {
-        let parse = |text| domain::EmailAddress::parse(text).map_err(store::StoreError::broken);
+        let parse =
+            |text| domain::EmailAddress::parse(text).map_err(database::DatabaseError::broken);
         account_write::link_one(db, &parse("single@one.example")?, 1)?;
         let leaving = account::find(db, &parse("user0@one.example")?)?.unwrap();
         account_write::remove(db, (leaving.k, leaving.seq))
@@ -168,12 +169,12 @@ fn an_older_database_has_its_accounts_filed_when_it_is_migrated() {
         DELETE FROM __diesel_schema_migrations WHERE version = '20261121000401';
         INSERT INTO mail_domain VALUES (7, 'example.com', 'moc.elpmaxe');
         INSERT INTO account VALUES (1, 0, 7, 'a', ''), (1, 1, 7, 'b', ''), (-5, 0, 7, 'c', '');";
-    let step_back = |db: &mut store::Db| match db {
-        store::Db::Sqlite(conn) => Ok(conn.batch_execute(before)?),
-        store::Db::Pg(_) => Err(store::StoreError::NotFound),
+    let step_back = |db: &mut database::Db| match db {
+        database::Db::Sqlite(conn) => Ok(conn.batch_execute(before)?),
+        database::Db::Pg(_) => Err(database::DatabaseError::NotFound),
     };
     database.open(&all).write_blocking(step_back).unwrap();
-    let read = |db: &mut store::Db| account::at_domain(db, "example.com");
+    let read = |db: &mut database::Db| account::at_domain(db, "example.com");
     let rows = database.open(&all).read_blocking(read).unwrap();
     let names: Vec<_> = rows.iter().map(|row| row.local.as_str()).collect();
     assert_eq!(names, ["c", "a", "b"]);

@@ -62,7 +62,8 @@ async fn a_subscriber_without_a_subscription_has_nothing() {
         .change(|db| {
             let email = domain::EmailAddress::parse("owner@example.org").unwrap();
             subscriber::add(db, &email, NOW)?;
-            auth::issue(db, email.as_str(), None, None, NOW).map_err(store::StoreError::broken)
+            auth::issue(db, email.as_str(), None, None, NOW)
+                .map_err(database::DatabaseError::broken)
         })
         .await
         .1;

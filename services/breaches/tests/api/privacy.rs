@@ -186,7 +186,7 @@ async fn a_busy_run_writes_no_address_key_or_hash_into_logs_errors_and_jobs() {
     let jobs = pools.read_blocking(job::all).unwrap();
     // A database that fails: what it says is logged as well.
     pools
-        .write_blocking(|db| -> Result<(), store::StoreError> {
+        .write_blocking(|db| -> Result<(), database::DatabaseError> {
             use diesel::RunQueryDsl;
             diesel::sql_query("ALTER TABLE account RENAME TO account_away").execute(db)?;
             Ok(())

@@ -9,9 +9,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use breaches::store::{account, breach, domain_account, job};
+use database::Pools;
 use diesel::prelude::*;
 use serde_json::json;
-use store::Pools;
 use testkit::{Database, Folder};
 
 /// A database on which the binary works, beside the test.
@@ -61,7 +61,7 @@ impl Bench {
 
     fn tables(&self) -> (Vec<account::AccountRow>, Vec<i64>) {
         self.pools()
-            .read_blocking(|db| -> Result<_, store::StoreError> {
+            .read_blocking(|db| -> Result<_, database::DatabaseError> {
                 assert_eq!(domain_account::unfiled(db)?, 0);
                 let counts = breach::all(db)?.iter().map(|breach| breach.loaded_count).collect();
                 Ok((account::after(db, (i64::MIN, -1), 1_000_000)?, counts))
@@ -76,7 +76,8 @@ impl Bench {
             .inner_join(mail_domain::table.on(mail_domain::id.eq(stealer_log::website_id)))
             .select((stealer_log::k, stealer_log::seq, mail_domain::name))
             .order((stealer_log::k, stealer_log::seq, mail_domain::name));
-        let read = |db: &mut store::Db| -> Result<_, store::StoreError> { Ok(query.load(db)?) };
+        let read =
+            |db: &mut database::Db| -> Result<_, database::DatabaseError> { Ok(query.load(db)?) };
         self.pools().read_blocking(read).unwrap()
     }
 
@@ -87,7 +88,8 @@ impl Bench {
             .inner_join(paste::table)
             .select((paste_account::k, paste_account::seq, paste::paste_id, paste::email_count))
             .order((paste_account::k, paste_account::seq, paste::paste_id));
-        let read = |db: &mut store::Db| -> Result<_, store::StoreError> { Ok(query.load(db)?) };
+        let read =
+            |db: &mut database::Db| -> Result<_, database::DatabaseError> { Ok(query.load(db)?) };
         self.pools().read_blocking(read).unwrap()
     }
 }

@@ -1,7 +1,7 @@
 //! 301, TLS and health.
 
+use shell::TlsMode;
 use testkit::Database;
-use web::TlsMode;
 
 use crate::app::App;
 

@@ -2,9 +2,9 @@
 
 use breaches::jobs::opt_out;
 use breaches::model::{Breach, OptOut};
+use database::DatabaseError;
 use domain::{EmailAddress, Sha1Digest};
 use serde_json::{Value, json};
-use store::StoreError;
 
 use crate::app::{App, NOW, entry};
 
@@ -96,7 +96,8 @@ async fn each_flag_of_a_breach_hides_exactly_what_the_table_says() {
 
 async fn choose(app: &App, choice: OptOut) {
     let address = EmailAddress::parse(ADDRESS).unwrap();
-    app.change(|db| opt_out::choose(db, &address, choice, NOW).map_err(StoreError::broken)).await;
+    app.change(|db| opt_out::choose(db, &address, choice, NOW).map_err(DatabaseError::broken))
+        .await;
 }
 
 #[actix_web::test]
@@ -108,7 +109,7 @@ async fn a_public_opt_out_hides_from_the_public_also_after_a_reload_and_can_be_t
     assert_eq!(app.load("Alpha", ADDRESS).await.added, 0);
     assert_eq!(seen(&app, &key).await, hidden);
     let address = EmailAddress::parse(ADDRESS).unwrap();
-    app.change(|db| opt_out::take_back(db, &address, NOW).map_err(StoreError::broken)).await;
+    app.change(|db| opt_out::take_back(db, &address, NOW).map_err(DatabaseError::broken)).await;
     assert_eq!(seen(&app, &key).await, EVERYWHERE);
 }
 

@@ -1,8 +1,8 @@
 //! Packages on the command line: the columns that the service adds to plans.
 
 use auth::PlanColumns;
+use database::Db;
 use serde_json::{Value, json};
-use store::Db;
 
 use crate::model::package::Package;
 use crate::store::package;

@@ -3,7 +3,7 @@
 use actix_web::web::Data;
 use actix_web::{HttpResponse, get};
 use auth::Caller;
-use web::{Credentials, Fault};
+use shell::{Credentials, Fault};
 
 use super::{json, package_of};
 use crate::error::{Error, Failures};

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
+use database::{DatabaseError, Pools};
 use serde::{Deserialize, Serialize};
-use store::{Pools, StoreError};
 
 use super::LoadError;
 use super::formats::{Bad, EXCERPT, Item, Sink, Skipped};
@@ -104,7 +104,7 @@ impl Intake {
         max_errors: MaxErrors,
         reject_file: Option<File>,
     ) -> Result<Self, LoadError> {
-        let (buckets, largest) = pools.read_blocking(|db| -> Result<_, StoreError> {
+        let (buckets, largest) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
             Ok((bucket::all(db)?, bucket::largest_id(db)?))
         })?;
         let known = buckets.into_iter().map(|b| (b.address, (b.id, b.kind))).collect();
@@ -172,7 +172,7 @@ impl Intake {
     pub fn flush_rows(&mut self, pools: &Pools) -> Result<(), LoadError> {
         let (buckets, lines) = (&self.new_buckets, &self.rejected);
         if !buckets.is_empty() || !lines.is_empty() {
-            pools.write_blocking(|db| -> Result<(), StoreError> {
+            pools.write_blocking(|db| -> Result<(), DatabaseError> {
                 bucket::add(db, buckets)?;
                 rejected::add(db, lines)
             })?;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use database::DatabaseError;
 use serde::{Deserialize, Serialize};
-use store::StoreError;
 
 use super::LoadError;
 use super::formats::{self, Bad, Defaults, Format, Item, Sink, Skipped};
@@ -249,7 +249,7 @@ impl Loader {
         self.checkpoint()?;
         let shop = self.session.shop.clone();
         let named = self.intake.named();
-        let (new, truncated) = shop.pools.read_blocking(|db| -> Result<_, StoreError> {
+        let (new, truncated) = shop.pools.read_blocking(|db| -> Result<_, DatabaseError> {
             let all = bucket::all(db)?;
             let of = |id: u64| all.get(all.binary_search_by_key(&id, |bucket| bucket.id).ok()?);
             let buckets: Vec<_> = named.iter().filter_map(|n| Some((of(n.id)?, n))).collect();
@@ -297,7 +297,7 @@ impl Loader {
         }
         let buckets: Vec<(u64, bool)> = named.iter().map(|b| (b.id, b.truncated)).collect();
         let now = shop.clock.unix();
-        Ok(shop.pools.write_blocking(|db| -> Result<(), StoreError> {
+        Ok(shop.pools.write_blocking(|db| -> Result<(), DatabaseError> {
             bucket::relist(db, &buckets, now)?;
             run::publish(db, self.id, text, now)?;
             state::switch(db, *generation)

@@ -13,7 +13,7 @@ pub mod sources;
 pub mod status;
 pub mod verify;
 
-use store::StoreError;
+use database::DatabaseError;
 
 use crate::engine::EngineError;
 
@@ -50,7 +50,7 @@ pub enum LoadError {
     Index(#[from] EngineError),
     /// The database failed.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] DatabaseError),
 }
 
 impl From<diesel::result::Error> for LoadError {

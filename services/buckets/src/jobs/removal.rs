@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use store::StoreError;
+use database::DatabaseError;
 
 use super::LoadError;
 use super::session::{Session, Workshop};
@@ -90,7 +90,7 @@ pub fn carry_out(
     let files = purge(session, removal, progress)?;
     let pools = session.shop.pools.clone();
     let now = session.shop.clock.unix();
-    pools.write_blocking(|db| -> Result<(), StoreError> {
+    pools.write_blocking(|db| -> Result<(), DatabaseError> {
         if removal.prefix.is_empty() {
             bucket::unlist(db, &removal.address)?;
         }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use database::{DatabaseError, Pools};
 use domain::SharedClock;
-use store::{Pools, StoreError};
 
 use super::LoadError;
 use crate::engine::generations::{Generations, WriteLock};
@@ -92,11 +92,16 @@ fn named(shop: &Workshop, error: EngineError) -> EngineError {
 
 /// Brings the SQL rows to what the journal says; a process may have been killed between the two
 /// commits of a publish.
-pub fn settle(pools: &Pools, journal: &Journal, report: &str, now: i64) -> Result<(), StoreError> {
+pub fn settle(
+    pools: &Pools,
+    journal: &Journal,
+    report: &str,
+    now: i64,
+) -> Result<(), DatabaseError> {
     let Some(published) = &journal.published else {
         return Ok(());
     };
-    let settled = pools.read_blocking(|db| -> Result<bool, StoreError> {
+    let settled = pools.read_blocking(|db| -> Result<bool, DatabaseError> {
         Ok(run::find(db, published.run)?.is_none_or(|run| run.state == "published"))
     })?;
     if settled {
@@ -104,7 +109,7 @@ pub fn settle(pools: &Pools, journal: &Journal, report: &str, now: i64) -> Resul
     }
     let buckets: Vec<(u64, bool)> =
         published.buckets.iter().map(|bucket| (bucket.id, bucket.truncated)).collect();
-    pools.write_blocking(|db| -> Result<(), StoreError> {
+    pools.write_blocking(|db| -> Result<(), DatabaseError> {
         bucket::published(db, &buckets, published.at)?;
         run::publish(db, published.run, report, now)?;
         state::touch(db)

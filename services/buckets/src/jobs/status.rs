@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use database::DatabaseError;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use store::StoreError;
 
 use super::LoadError;
 use super::session::Workshop;
@@ -21,7 +21,7 @@ pub fn status(shop: &Workshop) -> Result<Value, LoadError> {
     let index = shop.open_index()?;
     let snapshot = index.snapshot();
     let (state, buckets, runs, removals, lines) =
-        shop.pools.read_blocking(|db| -> Result<_, StoreError> {
+        shop.pools.read_blocking(|db| -> Result<_, DatabaseError> {
             let runs = run::latest(db, RUNS)?;
             let newest = runs.first().map_or(0, |run| run.id as u64);
             let lines = rejected::of_run(db, newest, LINES)?;

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
-use store::{Db, StoreError, on_backend};
 
 use super::schema::bucket;
 use crate::model::address::BucketType;
@@ -26,7 +26,7 @@ pub struct Bucket {
 type Row = (i64, String, String, Option<i64>, bool);
 
 /// All buckets by ascending id, those that are not listed included.
-pub fn all(db: &mut Db) -> Result<Vec<Bucket>, StoreError> {
+pub fn all(db: &mut Db) -> Result<Vec<Bucket>, DatabaseError> {
     let rows: Vec<Row> = bucket::table
         .select((
             bucket::id,
@@ -41,7 +41,7 @@ pub fn all(db: &mut Db) -> Result<Vec<Bucket>, StoreError> {
 }
 
 /// The bucket with an address.
-pub fn by_address(db: &mut Db, address: &str) -> Result<Option<Bucket>, StoreError> {
+pub fn by_address(db: &mut Db, address: &str) -> Result<Option<Bucket>, DatabaseError> {
     let row: Option<Row> = bucket::table
         .filter(bucket::address.eq(address))
         .select((
@@ -57,13 +57,13 @@ pub fn by_address(db: &mut Db, address: &str) -> Result<Option<Bucket>, StoreErr
 }
 
 /// The largest id so far; 0 without buckets.
-pub fn largest_id(db: &mut Db) -> Result<u64, StoreError> {
+pub fn largest_id(db: &mut Db) -> Result<u64, DatabaseError> {
     let largest: Option<i64> = bucket::table.select(diesel::dsl::max(bucket::id)).first(db)?;
     Ok(largest.unwrap_or(0) as u64)
 }
 
 /// Adds buckets, not listed yet.
-pub fn add(db: &mut Db, buckets: &[(u64, String, BucketType)]) -> Result<(), StoreError> {
+pub fn add(db: &mut Db, buckets: &[(u64, String, BucketType)]) -> Result<(), DatabaseError> {
     for buckets in buckets.chunks(500) {
         let rows: Vec<_> = buckets
             .iter()
@@ -81,7 +81,7 @@ pub fn add(db: &mut Db, buckets: &[(u64, String, BucketType)]) -> Result<(), Sto
 }
 
 /// Notes that buckets were published: each with whether its listing was truncated.
-pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), StoreError> {
+pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), DatabaseError> {
     for truncated in [false, true] {
         let ids: Vec<i64> =
             buckets.iter().filter(|b| b.1 == truncated).map(|b| b.0 as i64).collect();
@@ -102,7 +102,7 @@ pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), St
 
 /// Notes that these buckets, each with whether its listing was truncated, and no others are in
 /// the index.
-pub fn relist(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), StoreError> {
+pub fn relist(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), DatabaseError> {
     let named: HashSet<u64> = buckets.iter().map(|bucket| bucket.0).collect();
     let listed: Vec<i64> =
         bucket::table.filter(bucket::first_indexed.is_not_null()).select(bucket::id).load(db)?;
@@ -116,14 +116,14 @@ pub fn relist(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), Store
 }
 
 /// Takes a bucket off the lists; it keeps its id.
-pub fn unlist(db: &mut Db, address: &str) -> Result<(), StoreError> {
+pub fn unlist(db: &mut Db, address: &str) -> Result<(), DatabaseError> {
     diesel::update(bucket::table.filter(bucket::address.eq(address)))
         .set(bucket::first_indexed.eq(None::<i64>))
         .execute(db)?;
     Ok(())
 }
 
-fn from_row((id, address, kind, first_indexed, truncated): Row) -> Result<Bucket, StoreError> {
-    let kind = kind.parse().map_err(StoreError::broken)?;
+fn from_row((id, address, kind, first_indexed, truncated): Row) -> Result<Bucket, DatabaseError> {
+    let kind = kind.parse().map_err(DatabaseError::broken)?;
     Ok(Bucket { id: id as u64, address, kind, first_indexed, truncated })
 }

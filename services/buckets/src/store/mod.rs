@@ -8,7 +8,7 @@ pub mod run;
 pub mod schema;
 pub mod state;
 
-use store::Migrations;
+use database::Migrations;
 
 /// The tables of this service; after those of `auth`.
 pub static MIGRATIONS: Migrations = Migrations {

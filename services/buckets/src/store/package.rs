@@ -1,7 +1,7 @@
 //! Packages: the service's columns of plans.
 
+use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
-use store::{Db, StoreError, on_backend};
 
 use super::schema::package;
 use crate::model::package::Package;
@@ -9,7 +9,7 @@ use crate::model::package::Package;
 type Row = (String, i64, bool, bool, bool, bool, i64);
 
 /// Inserts the plans and packages of a new database.
-pub fn seed(db: &mut Db) -> Result<(), StoreError> {
+pub fn seed(db: &mut Db) -> Result<(), DatabaseError> {
     let plans = [
         auth::Plan::new("free", "Free", 60, 10),
         auth::Plan::new("premium", "Premium", 300, 20),
@@ -24,7 +24,7 @@ pub fn seed(db: &mut Db) -> Result<(), StoreError> {
 }
 
 /// All packages, cheapest first; a plan without a row of its own is like `free`.
-pub fn all(db: &mut Db) -> Result<Vec<Package>, StoreError> {
+pub fn all(db: &mut Db) -> Result<Vec<Package>, DatabaseError> {
     let rows: Vec<Row> = package::table.load(db)?;
     let plans = auth::list_plans(db)?;
     Ok(plans
@@ -37,13 +37,13 @@ pub fn all(db: &mut Db) -> Result<Vec<Package>, StoreError> {
 }
 
 /// The package of a plan.
-pub fn of_plan(db: &mut Db, code: &str) -> Result<Package, StoreError> {
+pub fn of_plan(db: &mut Db, code: &str) -> Result<Package, DatabaseError> {
     let row: Option<Row> = package::table.find(code).first(db).optional()?;
     Ok(row.map_or_else(|| default_for(code), from_row))
 }
 
 /// Writes a package.
-pub fn put(db: &mut Db, new: &Package) -> Result<(), StoreError> {
+pub fn put(db: &mut Db, new: &Package) -> Result<(), DatabaseError> {
     let values = (
         package::code.eq(&new.code),
         package::depth.eq(i64::try_from(new.depth).unwrap_or(i64::MAX)),

@@ -1,7 +1,7 @@
 //! Lines that a run could not use.
 
+use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
-use store::{Db, StoreError, on_backend};
 
 use super::schema::rejected;
 
@@ -25,7 +25,7 @@ pub struct Rejected {
 }
 
 /// Adds lines.
-pub fn add(db: &mut Db, lines: &[Rejected]) -> Result<(), StoreError> {
+pub fn add(db: &mut Db, lines: &[Rejected]) -> Result<(), DatabaseError> {
     for lines in lines.chunks(500) {
         on_backend!(db, conn =>
             diesel::insert_into(rejected::table).values(lines).execute(conn))?;
@@ -34,7 +34,7 @@ pub fn add(db: &mut Db, lines: &[Rejected]) -> Result<(), StoreError> {
 }
 
 /// The lines of a run, in the order in which they were met.
-pub fn of_run(db: &mut Db, run: u64, count: i64) -> Result<Vec<Rejected>, StoreError> {
+pub fn of_run(db: &mut Db, run: u64, count: i64) -> Result<Vec<Rejected>, DatabaseError> {
     let rows: Vec<(i64, String, i64, String, String)> = rejected::table
         .filter(rejected::run_id.eq(run as i64))
         .order(rejected::id.asc())

@@ -1,7 +1,7 @@
 //! Takedowns.
 
+use database::{DatabaseError, Db};
 use diesel::prelude::*;
-use store::{Db, StoreError};
 
 use super::schema::removal;
 
@@ -44,7 +44,12 @@ pub struct Act<'a> {
 }
 
 /// Puts a takedown on the list, to be carried out.
-pub fn request(db: &mut Db, address: &str, prefix: &str, act: &Act<'_>) -> Result<i64, StoreError> {
+pub fn request(
+    db: &mut Db,
+    address: &str,
+    prefix: &str,
+    act: &Act<'_>,
+) -> Result<i64, DatabaseError> {
     Ok(diesel::insert_into(removal::table)
         .values((
             removal::address.eq(address),
@@ -58,27 +63,27 @@ pub fn request(db: &mut Db, address: &str, prefix: &str, act: &Act<'_>) -> Resul
 }
 
 /// All takedowns, oldest first.
-pub fn all(db: &mut Db) -> Result<Vec<Removal>, StoreError> {
+pub fn all(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.order(removal::id.asc()).load(db)?)
 }
 
 /// Takedowns in force: not lifted, carried out or not.
-pub fn in_force(db: &mut Db) -> Result<Vec<Removal>, StoreError> {
+pub fn in_force(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.filter(removal::lifted_at.is_null()).order(removal::id.asc()).load(db)?)
 }
 
 /// Takedowns to be carried out.
-pub fn pending(db: &mut Db) -> Result<Vec<Removal>, StoreError> {
+pub fn pending(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.filter(removal::applied_at.is_null()).order(removal::id.asc()).load(db)?)
 }
 
 /// A takedown by its id.
-pub fn find(db: &mut Db, id: i64) -> Result<Option<Removal>, StoreError> {
+pub fn find(db: &mut Db, id: i64) -> Result<Option<Removal>, DatabaseError> {
     Ok(removal::table.find(id).first(db).optional()?)
 }
 
 /// Notes that a takedown was carried out.
-pub fn applied(db: &mut Db, id: i64, files: u64, now: i64) -> Result<(), StoreError> {
+pub fn applied(db: &mut Db, id: i64, files: u64, now: i64) -> Result<(), DatabaseError> {
     diesel::update(removal::table.find(id).filter(removal::applied_at.is_null()))
         .set((removal::applied_at.eq(now), removal::files.eq(files as i64)))
         .execute(db)?;
@@ -86,7 +91,7 @@ pub fn applied(db: &mut Db, id: i64, files: u64, now: i64) -> Result<(), StoreEr
 }
 
 /// Takes an address off the list and tells how many takedowns that lifted.
-pub fn lift(db: &mut Db, address: &str, act: &Act<'_>) -> Result<usize, StoreError> {
+pub fn lift(db: &mut Db, address: &str, act: &Act<'_>) -> Result<usize, DatabaseError> {
     let listed = removal::table
         .filter(removal::address.eq(address))
         .filter(removal::applied_at.is_not_null())

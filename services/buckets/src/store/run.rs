@@ -1,7 +1,7 @@
 //! Load runs.
 
+use database::{DatabaseError, Db};
 use diesel::prelude::*;
-use store::{Db, StoreError};
 
 use super::schema::load_run;
 
@@ -29,7 +29,7 @@ pub struct Run {
 }
 
 /// Begins a run and gives its id.
-pub fn begin(db: &mut Db, mode: &str, options: &str, now: i64) -> Result<u64, StoreError> {
+pub fn begin(db: &mut Db, mode: &str, options: &str, now: i64) -> Result<u64, DatabaseError> {
     let id: i64 = diesel::insert_into(load_run::table)
         .values((
             load_run::state.eq("running"),
@@ -43,17 +43,17 @@ pub fn begin(db: &mut Db, mode: &str, options: &str, now: i64) -> Result<u64, St
 }
 
 /// A run by its id.
-pub fn find(db: &mut Db, id: u64) -> Result<Option<Run>, StoreError> {
+pub fn find(db: &mut Db, id: u64) -> Result<Option<Run>, DatabaseError> {
     Ok(load_run::table.find(id as i64).first(db).optional()?)
 }
 
 /// The last runs, newest first.
-pub fn latest(db: &mut Db, count: i64) -> Result<Vec<Run>, StoreError> {
+pub fn latest(db: &mut Db, count: i64) -> Result<Vec<Run>, DatabaseError> {
     Ok(load_run::table.order(load_run::id.desc()).limit(count).load(db)?)
 }
 
 /// Writes how far a run is.
-pub fn set_progress(db: &mut Db, id: u64, progress: &str) -> Result<(), StoreError> {
+pub fn set_progress(db: &mut Db, id: u64, progress: &str) -> Result<(), DatabaseError> {
     diesel::update(load_run::table.find(id as i64))
         .set(load_run::progress.eq(progress))
         .execute(db)?;
@@ -61,7 +61,7 @@ pub fn set_progress(db: &mut Db, id: u64, progress: &str) -> Result<(), StoreErr
 }
 
 /// Ends a run as published; false when it had ended so before.
-pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, StoreError> {
+pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, DatabaseError> {
     let open = load_run::table.find(id as i64).filter(load_run::state.ne("published"));
     let changed = diesel::update(open)
         .set((
@@ -75,7 +75,7 @@ pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, Sto
 }
 
 /// Ends as failed what a killed process left as running; `open` can still be resumed.
-pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), StoreError> {
+pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), DatabaseError> {
     let open = open.map_or(-1, |open| open as i64);
     let strays =
         load_run::table.filter(load_run::state.eq("running")).filter(load_run::id.ne(open));
@@ -90,13 +90,13 @@ pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), Store
 }
 
 /// The run that is under way, as far as SQL knows.
-pub fn under_way(db: &mut Db) -> Result<Option<Run>, StoreError> {
+pub fn under_way(db: &mut Db) -> Result<Option<Run>, DatabaseError> {
     let running = load_run::table.filter(load_run::state.eq("running"));
     Ok(running.order(load_run::id.desc()).first(db).optional()?)
 }
 
 /// Ends a run as failed.
-pub fn fail(db: &mut Db, id: u64, error: &str, now: i64) -> Result<(), StoreError> {
+pub fn fail(db: &mut Db, id: u64, error: &str, now: i64) -> Result<(), DatabaseError> {
     diesel::update(load_run::table.find(id as i64))
         .set((load_run::state.eq("failed"), load_run::ended_at.eq(now), load_run::error.eq(error)))
         .execute(db)?;

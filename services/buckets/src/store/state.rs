@@ -1,7 +1,7 @@
 //! Which generation of the index is searched, and how often this database changed.
 
+use database::{DatabaseError, Db};
 use diesel::prelude::*;
-use store::{Db, StoreError};
 
 use super::schema::index_state;
 
@@ -15,14 +15,14 @@ pub struct IndexState {
 }
 
 /// Reads the state.
-pub fn read(db: &mut Db) -> Result<IndexState, StoreError> {
+pub fn read(db: &mut Db) -> Result<IndexState, DatabaseError> {
     let (generation, version): (i64, i64) =
         index_state::table.select((index_state::generation, index_state::version)).first(db)?;
     Ok(IndexState { generation: u32::try_from(generation).unwrap_or(u32::MAX), version })
 }
 
 /// Tells servers that something changed.
-pub fn touch(db: &mut Db) -> Result<(), StoreError> {
+pub fn touch(db: &mut Db) -> Result<(), DatabaseError> {
     diesel::update(index_state::table)
         .set(index_state::version.eq(index_state::version + 1))
         .execute(db)?;
@@ -30,7 +30,7 @@ pub fn touch(db: &mut Db) -> Result<(), StoreError> {
 }
 
 /// Switches to another generation.
-pub fn switch(db: &mut Db, generation: u32) -> Result<(), StoreError> {
+pub fn switch(db: &mut Db, generation: u32) -> Result<(), DatabaseError> {
     diesel::update(index_state::table)
         .set(index_state::generation.eq(i64::from(generation)))
         .execute(db)?;

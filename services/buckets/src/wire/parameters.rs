@@ -1,6 +1,6 @@
 //! How the parameters of all operations are read.
 
-use web::Pairs;
+use shell::Pairs;
 
 use crate::error::Error;
 use crate::model::address::BucketType;

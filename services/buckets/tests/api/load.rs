@@ -224,7 +224,7 @@ async fn a_server_notices_a_publish() {
 fn a_second_run_is_told_which_one_loads() {
     let place = Place::new();
     let session = Session::open(&place.shop, "a run loads files").unwrap();
-    let begun = |db: &mut store::Db| run::begin(db, "replace", "{}", 1);
+    let begun = |db: &mut database::Db| run::begin(db, "replace", "{}", 1);
     let id = place.shop.pools.write_blocking(begun).unwrap();
     let refused = place.load(&[samples()]).unwrap_err().to_string();
     assert_eq!(refused, format!("the index is being written: a run loads files (run {id})"));

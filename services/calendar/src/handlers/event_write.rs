@@ -1,6 +1,6 @@
 //! Creating, changing and trashing events.
 
-use store::Db;
+use database::Db;
 
 use super::linked_write::{self, Moment};
 use super::naming::{settle_image, settle_slug};

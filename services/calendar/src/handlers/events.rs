@@ -2,7 +2,7 @@
 
 use actix_web::web::{Data, Path as InPath};
 use actix_web::{HttpRequest, HttpResponse, delete, get, patch, post, put};
-use store::Db;
+use database::Db;
 
 use super::event_write;
 use super::linked_write::moment;

@@ -47,7 +47,7 @@ pub async fn get_documentation(input: Input) -> Result<HttpResponse, Error> {
 
 /// Returns the document with paths that begin at the namespace, which its server names.
 fn below_namespace() -> Value {
-    let document = web::document::<Calendar>();
+    let document = shell::document::<Calendar>();
     let mut document = serde_json::to_value(document).unwrap_or_default();
     let prefix = format!("/{NAMESPACE}");
     if let Some(paths) = document.get_mut("paths").and_then(Value::as_object_mut) {

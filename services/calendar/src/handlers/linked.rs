@@ -2,8 +2,8 @@
 
 use actix_web::web::{Data, Path as InPath};
 use actix_web::{HttpRequest, HttpResponse, delete, get, patch, post, put};
+use database::Db;
 use serde::Serialize;
-use store::Db;
 
 use super::linked_write::{self, may_edit, moment};
 use super::{Id, Slug, item_routes, parse_id};

@@ -1,6 +1,6 @@
 //! Creating, changing and trashing venues and organizers.
 
-use store::Db;
+use database::Db;
 
 use super::naming::{settle_image, settle_slug};
 use crate::error::Error;

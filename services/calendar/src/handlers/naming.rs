@@ -1,6 +1,6 @@
 //! Slugs and images of resources as writes settle them.
 
-use store::{Db, StoreError};
+use database::{DatabaseError, Db};
 
 use super::linked_write::Moment;
 use crate::error::Error;
@@ -19,7 +19,7 @@ pub fn settle_slug(
     id: i64,
     (sent, current, title): (Option<&str>, &str, &str),
     (was_trashed, is_trashed): (bool, bool),
-) -> Result<String, StoreError> {
+) -> Result<String, DatabaseError> {
     // What a read shows can be sent back, from the trash too.
     let sent = sent.filter(|sent| !sent.eq_ignore_ascii_case(current));
     let standing =

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use store::{Db, StoreError};
+use database::{DatabaseError, Db};
 
 use crate::error::Error;
 use crate::model::role::{self, Person};
@@ -46,7 +46,7 @@ fn refuse_double(
 }
 
 /// Finds a free slug: under a parent its slug is appended before numbers are tried.
-fn free_slug(db: &mut Db, term: &Term, sent: Option<&str>) -> Result<String, StoreError> {
+fn free_slug(db: &mut Db, term: &Term, sent: Option<&str>) -> Result<String, DatabaseError> {
     let sent = sent.map(slug::clean).filter(|slug| !slug.is_empty());
     let mut base = sent.unwrap_or_else(|| slug::clean(&term.name));
     if base.is_empty() {
@@ -87,7 +87,7 @@ pub fn update(db: &mut Db, mut term: Term, change: &TermChange) -> Result<Term, 
 }
 
 /// Returns the parent to set; the terms between it and the term itself lose theirs.
-fn open_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, StoreError> {
+fn open_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, DatabaseError> {
     if parent == id {
         return Ok(0);
     }

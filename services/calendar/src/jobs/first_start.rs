@@ -1,7 +1,7 @@
 //! The first user and its key.
 
 use auth::{KeyError, issue, issue_with_text};
-use store::{Db, Pools};
+use database::{Db, Pools};
 
 use crate::config::SiteSettings;
 use crate::model::role::Role;

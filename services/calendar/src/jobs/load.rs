@@ -8,8 +8,8 @@
 use std::io::BufRead;
 
 use anyhow::{Context, bail};
+use database::Db;
 use serde_json::Value;
-use store::Db;
 
 use crate::error::Error;
 use crate::handlers::{

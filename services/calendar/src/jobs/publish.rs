@@ -1,6 +1,6 @@
 //! Publishes what was written for later, once its date has come.
 
-use store::{Db, StoreError};
+use database::{DatabaseError, Db};
 
 use crate::model::linked::Kind;
 use crate::state::State;
@@ -23,7 +23,7 @@ pub async fn due(state: &State) {
 
 /// Publishes what is due at an instant, so much that other writers wait no longer than for a
 /// moment; returns how many resources there were.
-fn due_in(db: &mut Db, now: i64) -> Result<usize, StoreError> {
+fn due_in(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     sql::one_writer(db)?;
     let events = events::publish_due(db, now)?;
     let venues = linked::publish_due(db, Kind::Venue, now)?;

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use ::store::StoreError;
+use database::DatabaseError;
 use diesel::PgConnection;
 use diesel::deserialize::{self, FromSql};
 use diesel::expression::Expression;
@@ -202,7 +202,7 @@ type Answer = (
 pub fn of_events(
     conn: &mut PgConnection,
     which: Which<'_>,
-) -> Result<(Vec<Event>, Bundle), StoreError> {
+) -> Result<(Vec<Event>, Bundle), DatabaseError> {
     let answer: Answer = match which {
         Which::Id(wanted) => OfEvents::that(id.eq(wanted)).get_result(conn)?,
         Which::Slug(wanted) => OfEvents::that(slug.eq(wanted)).get_result(conn)?,
@@ -222,7 +222,7 @@ pub fn of_page(
     conn: &mut PgConnection,
     page: Sql,
     total: Sql,
-) -> Result<(Vec<Event>, Bundle, i64), StoreError> {
+) -> Result<(Vec<Event>, Bundle, i64), DatabaseError> {
     let statement = OfPage { page, total, events: OfEvents::that(OnPage) };
     let (total, ids, answer): (i64, Vec<i64>, Answer) = statement.get_result(conn)?;
     let (events, bundle) = gathered(answer);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ::store::{Db, StoreError};
+use database::{DatabaseError, Db};
 
 use super::{at_once, events, images, linked, links, terms};
 use crate::model::bundle::Bundle;
@@ -30,7 +30,7 @@ fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {
 ///
 /// PostgreSQL answers once for all of it, because the way to a server costs more than what is asked
 /// there. SQLite has no such way, and takes its short statements as they lie prepared.
-pub fn of_events(db: &mut Db, which: Which<'_>) -> Result<(Vec<Event>, Bundle), StoreError> {
+pub fn of_events(db: &mut Db, which: Which<'_>) -> Result<(Vec<Event>, Bundle), DatabaseError> {
     if let Db::Pg(conn) = db {
         return at_once::of_events(conn, which);
     }
@@ -55,13 +55,13 @@ pub fn of_events(db: &mut Db, which: Which<'_>) -> Result<(Vec<Event>, Bundle), 
 }
 
 /// Gathers for venues or organizers.
-pub fn of_linked(db: &mut Db, rows: &[Linked]) -> Result<Bundle, StoreError> {
+pub fn of_linked(db: &mut Db, rows: &[Linked]) -> Result<Bundle, DatabaseError> {
     let ids = unique(rows.iter().filter_map(|row| row.image));
     Ok(Bundle { images: images::by_ids(db, &ids)?, ..Bundle::default() })
 }
 
 /// Gathers for terms.
-pub fn of_terms(db: &mut Db, rows: &[Term]) -> Result<Bundle, StoreError> {
+pub fn of_terms(db: &mut Db, rows: &[Term]) -> Result<Bundle, DatabaseError> {
     let parents = unique(rows.iter().map(|term| term.parent).filter(|parent| *parent != 0));
     Ok(Bundle { terms: terms::with_ancestors(db, &parents)?, ..Bundle::default() })
 }

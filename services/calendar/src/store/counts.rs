@@ -4,7 +4,7 @@
 //! A total is one statement: the functions below append scalar expressions that are added and
 //! subtracted.
 
-use ::store::{Db, StoreError};
+use database::{DatabaseError, Db};
 
 use super::sql::Sql;
 use crate::model::event::{Event, LONG};
@@ -38,7 +38,7 @@ impl Edge {
 }
 
 /// Moves an event from one place in the counts to another; `None` is not counted at all.
-pub fn replace(db: &mut Db, old: Option<&Event>, new: Option<&Event>) -> Result<(), StoreError> {
+pub fn replace(db: &mut Db, old: Option<&Event>, new: Option<&Event>) -> Result<(), DatabaseError> {
     let hours = |event: Option<&Event>| {
         event
             .filter(|event| event.is_public())
@@ -63,7 +63,7 @@ fn add(
     key: &str,
     [start, end]: [i64; 2],
     change: i64,
-) -> Result<(), StoreError> {
+) -> Result<(), DatabaseError> {
     let (first, second) = (Edge::Start.kind(), Edge::End.kind());
     let text = format!(
         "insert into {table} (kind, {key}, n) \
@@ -82,7 +82,7 @@ fn block(hour: i64) -> i64 {
 }
 
 /// Counts the public events in a window.
-pub fn public(db: &mut Db, window: &Window) -> Result<i64, StoreError> {
+pub fn public(db: &mut Db, window: &Window) -> Result<i64, DatabaseError> {
     let mut sql = Sql::new(db, "");
     statement(&mut sql, window);
     sql.number(db)

@@ -1,6 +1,6 @@
 //! The id space that events, venues, organizers and images share.
 
-use ::store::{Db, StoreError};
+use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::schema::entities;
@@ -11,7 +11,7 @@ pub const EVENT: i32 = 1;
 pub const IMAGE: i32 = 4;
 
 /// Takes the next id for a kind.
-pub fn allocate(db: &mut Db, kind: i32) -> Result<i64, StoreError> {
+pub fn allocate(db: &mut Db, kind: i32) -> Result<i64, DatabaseError> {
     let id = diesel::insert_into(entities::table)
         .values(entities::kind.eq(kind))
         .returning(entities::id)
@@ -20,6 +20,6 @@ pub fn allocate(db: &mut Db, kind: i32) -> Result<i64, StoreError> {
 }
 
 /// Tells what an id belongs to.
-pub fn kind_of(db: &mut Db, id: i64) -> Result<Option<i32>, StoreError> {
+pub fn kind_of(db: &mut Db, id: i64) -> Result<Option<i32>, DatabaseError> {
     Ok(entities::table.find(id).select(entities::kind).first(db).optional()?)
 }

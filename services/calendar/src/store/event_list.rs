@@ -1,6 +1,6 @@
 //! Lists of events: the exact total, then the ids of a page from the nearer end of the list.
 
-use ::store::{Backend, Db, StoreError};
+use database::{Backend, DatabaseError, Db};
 
 use super::bundle::{self, Which};
 use super::snapshot::snapshot;
@@ -33,7 +33,7 @@ pub struct Found {
 }
 
 impl Found {
-    fn of(db: &mut Db, filter: &EventFilter) -> Result<Found, StoreError> {
+    fn of(db: &mut Db, filter: &EventFilter) -> Result<Found, DatabaseError> {
         let venues = geo_venues(db, filter)?;
         Ok(Found { venues, events: vocabulary::candidates(db, &filter.words)? })
     }
@@ -51,7 +51,7 @@ pub fn whole(
     db: &mut Db,
     filter: &EventFilter,
     paging: Paging,
-) -> Result<(Vec<Event>, Bundle, i64), StoreError> {
+) -> Result<(Vec<Event>, Bundle, i64), DatabaseError> {
     if is_empty(filter) {
         return Ok((Vec::new(), Bundle::default(), 0));
     }
@@ -110,7 +110,7 @@ pub fn page(
     db: &mut Db,
     filter: &EventFilter,
     paging: Paging,
-) -> Result<(Vec<i64>, i64), StoreError> {
+) -> Result<(Vec<i64>, i64), DatabaseError> {
     if is_empty(filter) {
         return Ok((Vec::new(), 0));
     }
@@ -125,7 +125,7 @@ fn page_of(
     filter: &EventFilter,
     found: &Found,
     paging: Paging,
-) -> Result<(Vec<i64>, i64), StoreError> {
+) -> Result<(Vec<i64>, i64), DatabaseError> {
     let total = total(db, filter, found)?;
     let Some(stretch) = Stretch::of(paging, total) else { return Ok((Vec::new(), total)) };
     let mut ids = page_statement(db, filter, found, stretch).load_ids(db)?;
@@ -175,7 +175,7 @@ fn order_by(sql: &mut Sql, order: EventOrder, descending: bool) {
     }
 }
 
-fn total(db: &mut Db, filter: &EventFilter, found: &Found) -> Result<i64, StoreError> {
+fn total(db: &mut Db, filter: &EventFilter, found: &Found) -> Result<i64, DatabaseError> {
     if let Some(link) = lone_link(filter) {
         let mut sql = Sql::new(db, "");
         count_linked(&mut sql, &link, &filter.window);
@@ -391,7 +391,7 @@ pub fn within(sql: &mut Sql, window: &Window) {
 }
 
 /// Finds the venues that a place filter leads to: a rectangle by index, then the exact distance.
-fn geo_venues(db: &mut Db, filter: &EventFilter) -> Result<Option<Vec<i64>>, StoreError> {
+fn geo_venues(db: &mut Db, filter: &EventFilter) -> Result<Option<Vec<i64>>, DatabaseError> {
     match filter.geo {
         None => Ok(None),
         Some(Geo::Known) => {
@@ -414,7 +414,7 @@ struct PlaceRow {
     geo_lng: f64,
 }
 
-fn near(db: &mut Db, places: &Scope, point: Point, km: f64) -> Result<Vec<i64>, StoreError> {
+fn near(db: &mut Db, places: &Scope, point: Point, km: f64) -> Result<Vec<i64>, DatabaseError> {
     let reach = point.around(km);
     let text = format!(
         "select v.id, v.geo_lat, v.geo_lng from venues v where v.geo_lat between {} and {} \

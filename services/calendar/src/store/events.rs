@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ::store::{Db, StoreError, on_backend};
+use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use super::schema::events;
@@ -128,25 +128,25 @@ fn row(event: &Event) -> Row {
 }
 
 /// Finds an event by id.
-pub fn find(db: &mut Db, id: i64) -> Result<Option<Event>, StoreError> {
+pub fn find(db: &mut Db, id: i64) -> Result<Option<Event>, DatabaseError> {
     let row = events::table.find(id).select(Row::as_select()).first(db).optional()?;
     Ok(row.map(Event::from))
 }
 
 /// Finds an event by its stored slug.
-pub fn find_by_slug(db: &mut Db, slug: &str) -> Result<Option<Event>, StoreError> {
+pub fn find_by_slug(db: &mut Db, slug: &str) -> Result<Option<Event>, DatabaseError> {
     let found = events::table.filter(events::slug.eq(slug));
     let row = found.select(Row::as_select()).first(db).optional()?;
     Ok(row.map(Event::from))
 }
 
 /// Tells whether an event with this id exists.
-pub fn exists(db: &mut Db, id: i64) -> Result<bool, StoreError> {
+pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(events::table.find(id).count().get_result::<i64>(db)? > 0)
 }
 
 /// Reads events by id, in the order of the ids.
-pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<Vec<Event>, StoreError> {
+pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<Vec<Event>, DatabaseError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
@@ -164,7 +164,7 @@ pub(super) fn in_order(ids: &[i64], events: impl Iterator<Item = Event>) -> Vec<
 }
 
 /// Inserts a new event; its id was allocated before, because a slug may need it.
-pub fn insert(db: &mut Db, event: &Event, with: &Links) -> Result<(), StoreError> {
+pub fn insert(db: &mut Db, event: &Event, with: &Links) -> Result<(), DatabaseError> {
     let searched = event.searched();
     diesel::insert_into(events::table)
         .values((row(event), events::search_ci.eq(&searched)))
@@ -180,7 +180,7 @@ pub fn update(
     db: &mut Db,
     (old, old_links): (&Event, &Links),
     (new, new_links): (&Event, &Links),
-) -> Result<(), StoreError> {
+) -> Result<(), DatabaseError> {
     let (before, after) = (old.searched(), new.searched());
     diesel::update(events::table.find(new.id))
         .set((row(new), events::search_ci.eq(&after)))
@@ -193,7 +193,7 @@ pub fn update(
 }
 
 /// Keeps SQLite's text index; PostgreSQL keeps its own.
-fn index_text(db: &mut Db, id: i64, old: Option<&str>, new: &str) -> Result<(), StoreError> {
+fn index_text(db: &mut Db, id: i64, old: Option<&str>, new: &str) -> Result<(), DatabaseError> {
     if matches!(db, Db::Pg(_)) || old == Some(new) {
         return Ok(());
     }
@@ -207,7 +207,7 @@ fn index_text(db: &mut Db, id: i64, old: Option<&str>, new: &str) -> Result<(), 
 }
 
 /// Takes an id for a new event.
-pub fn allocate(db: &mut Db) -> Result<i64, StoreError> {
+pub fn allocate(db: &mut Db) -> Result<i64, DatabaseError> {
     entities::allocate(db, entities::EVENT)
 }
 
@@ -215,7 +215,7 @@ pub fn allocate(db: &mut Db) -> Result<i64, StoreError> {
 const DUE_AT_ONCE: i64 = 1000;
 
 /// Publishes the first events whose publication date has come; returns how many there were.
-pub fn publish_due(db: &mut Db, now: i64) -> Result<usize, StoreError> {
+pub fn publish_due(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     let due: Vec<Row> = events::table
         .filter(events::status.eq("future").and(events::published_utc.le(now)))
         .order(events::id)

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ::store::{Db, StoreError, on_backend};
+use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use super::entities;
@@ -36,12 +36,12 @@ impl From<Row> for Image {
 }
 
 /// Tells whether an image with this id exists.
-pub fn exists(db: &mut Db, id: i64) -> Result<bool, StoreError> {
+pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(images::table.find(id).count().get_result::<i64>(db)? > 0)
 }
 
 /// Reads images by id.
-pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Image>, StoreError> {
+pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Image>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
@@ -59,7 +59,7 @@ pub fn link(
     extension: &str,
     author: i64,
     now: i64,
-) -> Result<i64, StoreError> {
+) -> Result<i64, DatabaseError> {
     let known: Option<i64> = images::table
         .filter(images::url.eq(url))
         .order(images::id)
@@ -83,7 +83,7 @@ pub fn link(
 }
 
 /// Finds the image that was fetched from an address.
-pub fn fetched_from(db: &mut Db, url: &str) -> Result<Option<i64>, StoreError> {
+pub fn fetched_from(db: &mut Db, url: &str) -> Result<Option<i64>, DatabaseError> {
     Ok(images::table
         .filter(images::url.eq(url).and(images::file.is_not_null()))
         .order(images::id)
@@ -99,7 +99,7 @@ pub fn keep(
     picture: &Picture,
     author: i64,
     now: i64,
-) -> Result<i64, StoreError> {
+) -> Result<i64, DatabaseError> {
     let id = entities::allocate(db, entities::IMAGE)?;
     diesel::insert_into(images::table)
         .values((
@@ -119,7 +119,7 @@ pub fn keep(
 }
 
 /// Reads the media type of a stored file by the id of its image and its name.
-pub fn media_type(db: &mut Db, id: i64, file: &str) -> Result<Option<String>, StoreError> {
+pub fn media_type(db: &mut Db, id: i64, file: &str) -> Result<Option<String>, DatabaseError> {
     let mime: Option<Option<String>> = images::table
         .filter(images::id.eq(id).and(images::file.eq(file)))
         .select(images::mime)

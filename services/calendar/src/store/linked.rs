@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ::store::{Db, StoreError, on_backend};
+use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use super::schema::{organizers, venues};
@@ -188,23 +188,23 @@ macro_rules! load {
 }
 
 /// Finds a row by id.
-pub fn find(db: &mut Db, kind: Kind, id: i64) -> Result<Option<Linked>, StoreError> {
+pub fn find(db: &mut Db, kind: Kind, id: i64) -> Result<Option<Linked>, DatabaseError> {
     Ok(load!(db, kind, |table| table::id.eq(id)).pop())
 }
 
 /// Finds a row by its stored slug.
-pub fn find_by_slug(db: &mut Db, kind: Kind, slug: &str) -> Result<Option<Linked>, StoreError> {
+pub fn find_by_slug(db: &mut Db, kind: Kind, slug: &str) -> Result<Option<Linked>, DatabaseError> {
     Ok(load!(db, kind, |table| table::slug.eq(slug)).pop())
 }
 
 /// Finds the rows with a folded name, oldest first.
-pub fn by_name(db: &mut Db, kind: Kind, folded: &str) -> Result<Vec<Linked>, StoreError> {
+pub fn by_name(db: &mut Db, kind: Kind, folded: &str) -> Result<Vec<Linked>, DatabaseError> {
     let head = head(folded);
     Ok(load!(db, kind, |table| head_of_names().eq(&head).and(table::name_ci.eq(folded))))
 }
 
 /// Returns those of the ids that belong to rows of a kind.
-pub fn existing(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashSet<i64>, StoreError> {
+pub fn existing(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashSet<i64>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashSet::new());
     }
@@ -222,7 +222,7 @@ pub fn existing(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashSet<i64>, St
 }
 
 /// Reads rows by id.
-pub fn by_ids(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashMap<i64, Linked>, StoreError> {
+pub fn by_ids(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashMap<i64, Linked>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
@@ -231,7 +231,7 @@ pub fn by_ids(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashMap<i64, Linke
 }
 
 /// Takes an id for a new row.
-pub fn allocate(db: &mut Db, kind: Kind) -> Result<i64, StoreError> {
+pub fn allocate(db: &mut Db, kind: Kind) -> Result<i64, DatabaseError> {
     entities::allocate(db, kind.entity())
 }
 
@@ -240,7 +240,7 @@ fn folded(linked: &Linked) -> (String, String) {
 }
 
 /// Inserts a new row, whose id was allocated before.
-pub fn insert(db: &mut Db, linked: &Linked) -> Result<(), StoreError> {
+pub fn insert(db: &mut Db, linked: &Linked) -> Result<(), DatabaseError> {
     let (name_ci, search_ci) = folded(linked);
     match linked.kind {
         Kind::Venue => diesel::insert_into(venues::table)
@@ -262,7 +262,7 @@ pub fn insert(db: &mut Db, linked: &Linked) -> Result<(), StoreError> {
 }
 
 /// Writes a changed row over its old self; what goes to the trash loses its links.
-pub fn update(db: &mut Db, linked: &Linked) -> Result<(), StoreError> {
+pub fn update(db: &mut Db, linked: &Linked) -> Result<(), DatabaseError> {
     let (name_ci, search_ci) = folded(linked);
     match linked.kind {
         Kind::Venue => diesel::update(venues::table.find(linked.id))
@@ -288,7 +288,7 @@ pub fn page(
     kind: Kind,
     filter: &LinkedFilter,
     paging: Paging,
-) -> Result<(Vec<Linked>, i64), StoreError> {
+) -> Result<(Vec<Linked>, i64), DatabaseError> {
     snapshot(db, |db| {
         let mut count = Sql::new(db, "select count(*) as n ");
         conditions(&mut count, kind, filter);
@@ -359,7 +359,7 @@ fn readable_events(sql: &mut Sql, actor: &Actor) {
 }
 
 /// Publishes the rows whose publication date has come.
-pub fn publish_due(db: &mut Db, kind: Kind, now: i64) -> Result<usize, StoreError> {
+pub fn publish_due(db: &mut Db, kind: Kind, now: i64) -> Result<usize, DatabaseError> {
     let text = format!(
         "update {} set status = 'publish' where status = 'future' and published_utc <= {now}",
         kind.collection()

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ::store::{Db, StoreError};
+use database::{DatabaseError, Db};
 use diesel::PgConnection;
 use diesel::pg::Pg;
 use diesel::prelude::*;
@@ -89,7 +89,7 @@ pub fn table(kind: Kind) -> &'static str {
 }
 
 /// Reads the links of several events at once.
-pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Links>, StoreError> {
+pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Links>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
@@ -127,12 +127,12 @@ pub(super) fn by_event(rows: impl Iterator<Item = Row>) -> HashMap<i64, Links> {
 }
 
 /// Reads the links of one event.
-pub fn of_event(db: &mut Db, id: i64) -> Result<Links, StoreError> {
+pub fn of_event(db: &mut Db, id: i64) -> Result<Links, DatabaseError> {
     Ok(of_events(db, &[id])?.remove(&id).unwrap_or_default())
 }
 
 /// Makes the links of an event what they shall be, touching only the tables that change.
-pub fn replace(db: &mut Db, event: &Event, old: &Links, new: &Links) -> Result<(), StoreError> {
+pub fn replace(db: &mut Db, event: &Event, old: &Links, new: &Links) -> Result<(), DatabaseError> {
     let terms = |links: &Links| [links.categories.clone(), links.tags.clone()].concat();
     write(db, TABLES[0], event, &terms(old), &terms(new))?;
     write(db, TABLES[1], event, &old.venues, &new.venues)?;
@@ -145,7 +145,7 @@ fn write(
     event: &Event,
     old: &[i64],
     new: &[i64],
-) -> Result<(), StoreError> {
+) -> Result<(), DatabaseError> {
     if old == new {
         return Ok(());
     }
@@ -184,7 +184,7 @@ fn copies(event: &Event) -> String {
 }
 
 /// Brings the copies up to date after an event changed.
-pub fn refresh_copies(db: &mut Db, old: &Event, new: &Event) -> Result<(), StoreError> {
+pub fn refresh_copies(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
     if copies(old) == copies(new) {
         return Ok(());
     }
@@ -206,19 +206,19 @@ pub fn refresh_copies(db: &mut Db, old: &Event, new: &Event) -> Result<(), Store
 }
 
 /// Removes every link to a venue or an organizer.
-pub fn remove_linked(db: &mut Db, kind: Kind, id: i64) -> Result<(), StoreError> {
+pub fn remove_linked(db: &mut Db, kind: Kind, id: i64) -> Result<(), DatabaseError> {
     let text = format!("delete from {} where other_id = {id}", table(kind));
     Sql::new(db, &text).execute(db).map(drop)
 }
 
 /// Removes every link to a term.
-pub fn remove_term(db: &mut Db, id: i64) -> Result<(), StoreError> {
+pub fn remove_term(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     let text = format!("delete from event_terms where other_id = {id}");
     Sql::new(db, &text).execute(db).map(drop)
 }
 
 /// Reads the ids of the terms of an event in one taxonomy.
-pub fn terms_of(db: &mut Db, event: i64, taxonomy: Taxonomy) -> Result<Vec<i64>, StoreError> {
+pub fn terms_of(db: &mut Db, event: i64, taxonomy: Taxonomy) -> Result<Vec<i64>, DatabaseError> {
     let links = of_event(db, event)?;
     Ok(match taxonomy {
         Taxonomy::Category => links.categories,

@@ -18,7 +18,7 @@ pub mod terms;
 pub mod upkeep;
 pub mod vocabulary;
 
-use ::store::Migrations;
+use database::Migrations;
 
 /// The tables of the calendar.
 pub static MIGRATIONS: Migrations = Migrations {

@@ -1,6 +1,6 @@
 //! Users: who keys belong to and whom resources name as their author.
 
-use ::store::{Db, StoreError};
+use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::schema::users;
@@ -8,13 +8,14 @@ use crate::model::role::{Person, Role};
 
 type Row = (i64, String, String);
 
-fn person((id, login, role): Row) -> Result<Person, StoreError> {
-    let role = Role::named(&role).ok_or_else(|| StoreError::broken("a user has no known role"))?;
+fn person((id, login, role): Row) -> Result<Person, DatabaseError> {
+    let role =
+        Role::named(&role).ok_or_else(|| DatabaseError::broken("a user has no known role"))?;
     Ok(Person { id, login, role })
 }
 
 /// Finds a user by login.
-pub fn by_login(db: &mut Db, login: &str) -> Result<Option<Person>, StoreError> {
+pub fn by_login(db: &mut Db, login: &str) -> Result<Option<Person>, DatabaseError> {
     let row: Option<Row> = users::table
         .filter(users::login.eq(login))
         .select((users::id, users::login, users::role))
@@ -24,17 +25,17 @@ pub fn by_login(db: &mut Db, login: &str) -> Result<Option<Person>, StoreError> 
 }
 
 /// Tells whether a user with this id exists.
-pub fn exists(db: &mut Db, id: i64) -> Result<bool, StoreError> {
+pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(users::table.find(id).count().get_result::<i64>(db)? > 0)
 }
 
 /// Tells whether there is any user.
-pub fn any(db: &mut Db) -> Result<bool, StoreError> {
+pub fn any(db: &mut Db) -> Result<bool, DatabaseError> {
     Ok(users::table.count().get_result::<i64>(db)? > 0)
 }
 
 /// Adds a user; a login that exists already is a conflict.
-pub fn add(db: &mut Db, login: &str, display_name: &str, role: Role) -> Result<i64, StoreError> {
+pub fn add(db: &mut Db, login: &str, display_name: &str, role: Role) -> Result<i64, DatabaseError> {
     let id = diesel::insert_into(users::table)
         .values((
             users::login.eq(login),
@@ -47,7 +48,7 @@ pub fn add(db: &mut Db, login: &str, display_name: &str, role: Role) -> Result<i
 }
 
 /// Gives a user another role; `false` when there is no such login.
-pub fn set_role(db: &mut Db, login: &str, role: Role) -> Result<bool, StoreError> {
+pub fn set_role(db: &mut Db, login: &str, role: Role) -> Result<bool, DatabaseError> {
     let rows = diesel::update(users::table.filter(users::login.eq(login)))
         .set(users::role.eq(role.name()))
         .execute(db)?;
@@ -55,7 +56,7 @@ pub fn set_role(db: &mut Db, login: &str, role: Role) -> Result<bool, StoreError
 }
 
 /// Lists all users in the order of their ids.
-pub fn list(db: &mut Db) -> Result<Vec<Person>, StoreError> {
+pub fn list(db: &mut Db) -> Result<Vec<Person>, DatabaseError> {
     let rows: Vec<Row> =
         users::table.order(users::id).select((users::id, users::login, users::role)).load(db)?;
     rows.into_iter().map(person).collect()

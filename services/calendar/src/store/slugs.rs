@@ -1,6 +1,6 @@
 //! Free slugs, per kind of resource.
 
-use ::store::{Db, StoreError};
+use database::{DatabaseError, Db};
 
 use super::sql::Sql;
 use crate::model::slug;
@@ -14,12 +14,12 @@ pub fn free(
     base: &str,
     suffix: &str,
     except: i64,
-) -> Result<String, StoreError> {
+) -> Result<String, DatabaseError> {
     let free = slug::free(base, |candidate| {
         let mut sql = Sql::new(db, "select count(*) as n from ");
         sql.push(table).push(" where slug = ").bind(slug::with_suffix(candidate, suffix));
         sql.push(&format!(" and id <> {except}"));
-        Ok::<bool, StoreError>(sql.number(db)? > 0)
+        Ok::<bool, DatabaseError>(sql.number(db)? > 0)
     })?;
     Ok(slug::with_suffix(&free, suffix))
 }

@@ -1,6 +1,6 @@
 //! Reads as of one moment.
 
-use ::store::{Db, StoreError};
+use database::{DatabaseError, Db};
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use diesel::result::Error;
 
@@ -12,7 +12,7 @@ type Manager = <Db as diesel::Connection>::TransactionManager;
 /// running transaction the work joins it.
 pub fn snapshot<T, E>(db: &mut Db, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
 where
-    E: From<StoreError>,
+    E: From<DatabaseError>,
 {
     let begun = match db {
         Db::Sqlite(conn) => AnsiTransactionManager::begin_transaction_sql(conn, "BEGIN"),
@@ -24,7 +24,7 @@ where
     match begun {
         Ok(()) => {}
         Err(Error::AlreadyInTransaction) => return work(db),
-        Err(error) => return Err(StoreError::from(error).into()),
+        Err(error) => return Err(DatabaseError::from(error).into()),
     }
     let outcome = work(db);
     // A connection that cannot end its transaction counts as broken, and its pool drops it.

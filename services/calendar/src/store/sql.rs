@@ -1,6 +1,6 @@
 //! Statements put together at run time: text with numbers written in and texts bound.
 
-use ::store::{Backend, Db, MultiBackend, StoreError};
+use database::{Backend, DatabaseError, Db, MultiBackend};
 use diesel::dsl::sql;
 use diesel::expression::SqlLiteral;
 use diesel::pg::Pg;
@@ -117,7 +117,7 @@ impl Sql {
 
     /// Appends `column like '%needle%'`, the needle taken literally.
     pub fn contains(&mut self, column: &str, needle: &str) -> &mut Sql {
-        self.push(column).push(" like ").bind(store::contains_pattern(needle));
+        self.push(column).push(" like ").bind(database::contains_pattern(needle));
         // PostgreSQL escapes with a backslash by itself, and uses its index only without the clause.
         if self.backend == Backend::Sqlite {
             self.push(" escape '\\'");
@@ -161,17 +161,17 @@ impl Sql {
     }
 
     /// Runs the statement and reads the column `id` of every row.
-    pub fn load_ids(self, db: &mut Db) -> Result<Vec<i64>, StoreError> {
+    pub fn load_ids(self, db: &mut Db) -> Result<Vec<i64>, DatabaseError> {
         Ok(self.query().load::<IdRow>(db)?.into_iter().map(|row| row.id).collect())
     }
 
     /// Runs the statement and reads the column `n` of its only row.
-    pub fn number(self, db: &mut Db) -> Result<i64, StoreError> {
+    pub fn number(self, db: &mut Db) -> Result<i64, DatabaseError> {
         Ok(self.query().get_result::<NumberRow>(db)?.n)
     }
 
     /// Runs the statement and reads its rows by column name.
-    pub fn load<T>(self, db: &mut Db) -> Result<Vec<T>, StoreError>
+    pub fn load<T>(self, db: &mut Db) -> Result<Vec<T>, DatabaseError>
     where
         T: QueryableByName<MultiBackend> + 'static,
     {
@@ -179,7 +179,7 @@ impl Sql {
     }
 
     /// Runs the statement and returns the number of changed rows.
-    pub fn execute(self, db: &mut Db) -> Result<usize, StoreError> {
+    pub fn execute(self, db: &mut Db) -> Result<usize, DatabaseError> {
         Ok(self.query().execute(db)?)
     }
 
@@ -228,7 +228,7 @@ pub fn head(name: &str) -> String {
 }
 
 /// Makes sure that one writer works at a time, on PostgreSQL as SQLite has it by itself.
-pub fn one_writer(db: &mut Db) -> Result<(), StoreError> {
+pub fn one_writer(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
         diesel::sql_query("select pg_advisory_xact_lock(7301)").execute(conn)?;
     }

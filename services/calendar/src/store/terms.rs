@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ::store::{Db, StoreError, on_backend};
+use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use super::links;
@@ -41,7 +41,7 @@ impl From<Row> for Term {
 }
 
 /// Finds a term of a taxonomy by id.
-pub fn find(db: &mut Db, taxonomy: Taxonomy, id: i64) -> Result<Option<Term>, StoreError> {
+pub fn find(db: &mut Db, taxonomy: Taxonomy, id: i64) -> Result<Option<Term>, DatabaseError> {
     let found = terms::table.filter(terms::id.eq(id).and(terms::taxonomy.eq(taxonomy.code())));
     Ok(found.select(Row::as_select()).first(db).optional()?.map(Term::from))
 }
@@ -51,13 +51,13 @@ pub fn find_by_slug(
     db: &mut Db,
     taxonomy: Taxonomy,
     slug: &str,
-) -> Result<Option<Term>, StoreError> {
+) -> Result<Option<Term>, DatabaseError> {
     let found = terms::table.filter(terms::slug.eq(slug).and(terms::taxonomy.eq(taxonomy.code())));
     Ok(found.select(Row::as_select()).first(db).optional()?.map(Term::from))
 }
 
 /// Finds the terms of a taxonomy with a name, without regard to case.
-pub fn by_name(db: &mut Db, taxonomy: Taxonomy, name: &str) -> Result<Vec<Term>, StoreError> {
+pub fn by_name(db: &mut Db, taxonomy: Taxonomy, name: &str) -> Result<Vec<Term>, DatabaseError> {
     let folded = search::fold(name);
     let rows: Vec<Row> = terms::table
         .filter(terms::taxonomy.eq(taxonomy.code()).and(head_of_names().eq(head(&folded))))
@@ -69,7 +69,11 @@ pub fn by_name(db: &mut Db, taxonomy: Taxonomy, name: &str) -> Result<Vec<Term>,
 }
 
 /// Returns those of the ids that are terms of a taxonomy.
-pub fn existing(db: &mut Db, taxonomy: Taxonomy, ids: &[i64]) -> Result<HashSet<i64>, StoreError> {
+pub fn existing(
+    db: &mut Db,
+    taxonomy: Taxonomy,
+    ids: &[i64],
+) -> Result<HashSet<i64>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashSet::new());
     }
@@ -85,7 +89,7 @@ pub fn ids_by_slug(
     db: &mut Db,
     taxonomy: Taxonomy,
     slugs: &[String],
-) -> Result<HashMap<String, i64>, StoreError> {
+) -> Result<HashMap<String, i64>, DatabaseError> {
     if slugs.is_empty() {
         return Ok(HashMap::new());
     }
@@ -97,7 +101,7 @@ pub fn ids_by_slug(
 }
 
 /// Reads terms by id, with all their ancestors.
-pub fn with_ancestors(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Term>, StoreError> {
+pub fn with_ancestors(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Term>, DatabaseError> {
     let mut known: HashMap<i64, Term> = HashMap::new();
     let mut wanted: Vec<i64> = ids.to_vec();
     while !wanted.is_empty() {
@@ -115,7 +119,7 @@ pub fn with_ancestors(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Term>, St
 }
 
 /// Returns the ids together with those of all their descendants.
-pub fn with_descendants(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, StoreError> {
+pub fn with_descendants(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, DatabaseError> {
     let mut known: HashSet<i64> = ids.iter().copied().collect();
     let mut level: Vec<i64> = ids.to_vec();
     while !level.is_empty() {
@@ -132,7 +136,7 @@ pub fn with_descendants(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, StoreError
 }
 
 /// Inserts a term and returns its id.
-pub fn insert(db: &mut Db, new: &Term) -> Result<i64, StoreError> {
+pub fn insert(db: &mut Db, new: &Term) -> Result<i64, DatabaseError> {
     let id = diesel::insert_into(terms::table)
         .values((
             terms::taxonomy.eq(new.taxonomy.code()),
@@ -149,7 +153,7 @@ pub fn insert(db: &mut Db, new: &Term) -> Result<i64, StoreError> {
 }
 
 /// Writes a changed term over its old self; the count is kept by the events.
-pub fn update(db: &mut Db, new: &Term) -> Result<(), StoreError> {
+pub fn update(db: &mut Db, new: &Term) -> Result<(), DatabaseError> {
     diesel::update(terms::table.find(new.id))
         .set((
             terms::name.eq(&new.name),
@@ -163,13 +167,13 @@ pub fn update(db: &mut Db, new: &Term) -> Result<(), StoreError> {
 }
 
 /// Sets the parent of one term.
-pub fn set_parent(db: &mut Db, id: i64, parent: i64) -> Result<(), StoreError> {
+pub fn set_parent(db: &mut Db, id: i64, parent: i64) -> Result<(), DatabaseError> {
     diesel::update(terms::table.find(id)).set(terms::parent_id.eq(parent)).execute(db)?;
     Ok(())
 }
 
 /// Deletes a term for good: its children move up to its parent, its links go.
-pub fn delete(db: &mut Db, old: &Term) -> Result<(), StoreError> {
+pub fn delete(db: &mut Db, old: &Term) -> Result<(), DatabaseError> {
     let children = terms::table
         .filter(terms::taxonomy.eq(old.taxonomy.code()).and(terms::parent_id.eq(old.id)));
     diesel::update(children).set(terms::parent_id.eq(old.parent)).execute(db)?;
@@ -183,7 +187,7 @@ pub fn recount(
     db: &mut Db,
     old: Option<(&Event, &Links)>,
     new: Option<(&Event, &Links)>,
-) -> Result<(), StoreError> {
+) -> Result<(), DatabaseError> {
     let counted = |state: Option<(&Event, &Links)>| -> HashSet<i64> {
         state
             .filter(|(event, _)| event.status.is_published())
@@ -209,7 +213,7 @@ pub fn page(
     taxonomy: Taxonomy,
     filter: &TermFilter,
     paging: Paging,
-) -> Result<(Vec<Term>, i64), StoreError> {
+) -> Result<(Vec<Term>, i64), DatabaseError> {
     snapshot(db, |db| {
         let mut count = Sql::new(db, "select count(*) as n ");
         conditions(db, &mut count, taxonomy, filter)?;
@@ -235,7 +239,7 @@ fn conditions(
     sql: &mut Sql,
     taxonomy: Taxonomy,
     filter: &TermFilter,
-) -> Result<(), StoreError> {
+) -> Result<(), DatabaseError> {
     sql.push(&format!("from terms t where t.taxonomy = {}", taxonomy.code()));
     if let Some(search) = &filter.search {
         let needle = search::fold(search);
@@ -307,6 +311,6 @@ pub fn slug_taken(
     taxonomy: Taxonomy,
     slug: &str,
     except: i64,
-) -> Result<bool, StoreError> {
+) -> Result<bool, DatabaseError> {
     Ok(find_by_slug(db, taxonomy, slug)?.is_some_and(|term| term.id != except))
 }

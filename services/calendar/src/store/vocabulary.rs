@@ -4,7 +4,7 @@
 //! in common (docs/decisions/0708); the vocabulary is small, so the parts of a word are looked for
 //! there, and events by whole words. SQLite has a text index that needs none of this.
 
-use ::store::{Backend, Db, StoreError, contains_pattern};
+use database::{Backend, DatabaseError, Db, contains_pattern};
 use diesel::sql_types::Text;
 
 use super::sql::Sql;
@@ -29,7 +29,7 @@ struct Row {
 
 /// Finds the events that may hold the wanted words, and all that do; `None` when they are too many
 /// or cannot be told.
-pub fn candidates(db: &mut Db, words: &Words) -> Result<Option<Vec<i64>>, StoreError> {
+pub fn candidates(db: &mut Db, words: &Words) -> Result<Option<Vec<i64>>, DatabaseError> {
     if db.backend() == Backend::Sqlite {
         return Ok(None);
     }
@@ -57,7 +57,7 @@ pub fn candidates_statement(db: &Db, lists: &[String]) -> Sql {
 }
 
 /// Returns the words that hold a part, parted by blanks; `None` when they are too many.
-fn words_with(db: &mut Db, part: &str) -> Result<Option<String>, StoreError> {
+fn words_with(db: &mut Db, part: &str) -> Result<Option<String>, DatabaseError> {
     let mut sql = Sql::new(db, "select word from search_vocabulary where word like ");
     sql.bind(contains_pattern(part)).push(&format!(" limit {}", MOST_WORDS + 1));
     let rows: Vec<Row> = sql.load(db)?;

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn read(query: &str) -> Value {
-        let pairs = web::Pairs::parse(query).unwrap();
+        let pairs = shell::Pairs::parse(query).unwrap();
         let pairs = pairs.0.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         Value::Object(Params::from_pairs(pairs).0)
     }

@@ -9,10 +9,10 @@ use calendar::model::window::Window;
 use calendar::store::bundle::{self, Which};
 use calendar::store::sql::Sql;
 use calendar::store::{event_list, events, images, linked, links, terms};
+use database::{DatabaseError, Db};
 use diesel::sql_types::{BigInt, Text};
 use diesel::{QueryableByName, RunQueryDsl};
 use serde_json::{Value, json};
-use store::{Db, StoreError};
 
 use crate::plans::{PostgresPlan, fill};
 use crate::support::App;
@@ -58,7 +58,7 @@ async fn season(app: &App) -> [i64; 4] {
 }
 
 /// Reads by the functions for one kind each.
-fn by_parts(db: &mut Db, ids: &[i64]) -> Result<(Vec<Event>, Bundle), StoreError> {
+fn by_parts(db: &mut Db, ids: &[i64]) -> Result<(Vec<Event>, Bundle), DatabaseError> {
     let (mut found, mut bundle) = (Vec::new(), Bundle::default());
     for id in ids {
         let Some(event) = events::find(db, *id)? else { continue };
@@ -197,14 +197,14 @@ async fn one_prepared_statement_reads_an_event() {
     }
 }
 
-fn prepared(db: &mut Db) -> Result<Vec<Prepared>, StoreError> {
+fn prepared(db: &mut Db) -> Result<Vec<Prepared>, DatabaseError> {
     let text = "select name, statement, custom_plans as planned, \
         custom_plans + generic_plans as runs from pg_prepared_statements order by name";
     Sql::new(db, text).load(db)
 }
 
 /// Reads the plan that a prepared statement has for all values.
-fn plan_of(db: &mut Db, one: &Prepared) -> Result<String, StoreError> {
+fn plan_of(db: &mut Db, one: &Prepared) -> Result<String, DatabaseError> {
     Sql::new(db, "set plan_cache_mode = force_generic_plan").execute(db)?;
     let values = one.statement.match_indices('$').map(|_| "null").collect::<Vec<_>>().join(", ");
     let text = format!("explain execute {} ({values})", one.name);

@@ -301,12 +301,12 @@ async fn failing_storage_is_told_without_its_cause() {
     let event = app.event(json!({})).await;
     let venue = app.make("/venues", json!({"venue": "Hall"})).await;
     let tag = app.make("/tags", json!({"name": "Live"})).await;
-    let spoil = |db: &mut store::Db| {
+    let spoil = |db: &mut database::Db| {
         for table in ["event_venues", "event_terms", "event_organizers"] {
             let text = format!("alter table {table} rename to lost_{table}");
             calendar::store::sql::Sql::new(db, &text).execute(db)?;
         }
-        Ok::<_, store::StoreError>(())
+        Ok::<_, database::DatabaseError>(())
     };
     app.state.pools.write_blocking(spoil).unwrap();
     for (path, code) in [

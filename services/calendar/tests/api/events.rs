@@ -275,7 +275,7 @@ async fn everything_that_is_due_is_published_at_once() {
     let app = App::new().await;
     let author = app.user("author");
     let at = 1_810_000_000;
-    let plant_many = |db: &mut store::Db| -> Result<(), store::StoreError> {
+    let plant_many = |db: &mut database::Db| -> Result<(), database::DatabaseError> {
         for _ in 0..1100 {
             plant(db, author, (at, at + 60), &Links::default(), |event| {
                 event.set_status(Status::of(Stage::Future));

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use calendar::store::sql::Sql;
+use database::Db;
 use serde_json::{Value, json};
-use store::Db;
 
 use crate::support::App;
 

@@ -4,8 +4,8 @@ use std::io::Cursor;
 
 use calendar::jobs::load::{Loaded, load};
 use calendar::store::sql::Sql;
+use database::Db;
 use serde_json::json;
-use store::Db;
 
 use crate::support::App;
 

@@ -4,8 +4,8 @@ use std::sync::{Mutex, Once};
 
 use calendar::service::Calendar;
 use log::kv::Key;
+use shell::Switch;
 use testkit::TestServer;
-use web::Switch;
 
 use crate::support::{App, NS};
 

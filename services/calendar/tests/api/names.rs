@@ -1,8 +1,8 @@
 //! Names and other texts: long ones, blank ones, their order, and characters that no database keeps.
 
 use calendar::store::sql::Sql;
+use database::Db;
 use serde_json::{Value, json};
-use store::Db;
 
 use crate::plans::PostgresPlan;
 use crate::support::App;
@@ -85,7 +85,7 @@ async fn names_of_nothing_but_markup_are_blank() {
 #[actix_web::test]
 async fn texts_are_ordered_by_their_characters_on_every_database() {
     let app = App::new().await;
-    let by_language = |db: &mut Db| -> Result<(), store::StoreError> {
+    let by_language = |db: &mut Db| -> Result<(), database::DatabaseError> {
         if let Db::Pg(_) = db {
             // As in a database that was made for people of some language.
             for column in ["terms alter name_ci", "terms alter slug", "events alter search_ci"] {

@@ -7,9 +7,9 @@ use calendar::model::window::Window;
 use calendar::store::event_list::{self, Found};
 use calendar::store::sql::Sql;
 use calendar::store::vocabulary;
+use database::{DatabaseError, Db};
 use diesel::sql_types::Text;
 use diesel::{QueryableByName, RunQueryDsl};
-use store::{Db, StoreError};
 
 use crate::support::App;
 
@@ -26,7 +26,7 @@ pub struct PostgresPlan {
 }
 
 /// Fills the tables without HTTP, enough for a planner to care.
-pub fn fill(db: &mut Db) -> Result<(), StoreError> {
+pub fn fill(db: &mut Db) -> Result<(), DatabaseError> {
     let run = |db: &mut Db, text: &str| Sql::new(db, text).execute(db);
     let numbers =
         "with recursive n (i) as (select 1 union all select i + 1 from n where i < 20000)";
@@ -67,7 +67,7 @@ pub fn fill(db: &mut Db) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn plan(db: &mut Db, statement: Sql) -> Result<String, StoreError> {
+fn plan(db: &mut Db, statement: Sql) -> Result<String, DatabaseError> {
     let statement = statement.explained();
     let lines: Vec<String> = match db {
         Db::Sqlite(_) => {

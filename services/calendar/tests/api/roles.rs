@@ -261,7 +261,7 @@ async fn revoked_key_is_dead_at_once() {
     let app = App::new().await;
     app.get_as("editor", "/events").await.expect(200);
     let now = domain::Clock::unix(&app.clock);
-    let revoke = |db: &mut store::Db| auth::revoke_owner(db, "editor", now);
+    let revoke = |db: &mut database::Db| auth::revoke_owner(db, "editor", now);
     app.state.pools.write_blocking(revoke).unwrap();
     app.get_as("editor", "/events").await.expect(401);
 }

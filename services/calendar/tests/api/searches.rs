@@ -5,7 +5,7 @@ use calendar::model::list::{EventFilter, Paging, Scope};
 use calendar::model::search::Words;
 use calendar::model::window::Window;
 use calendar::store::{event_list, events, vocabulary};
-use store::{Db, StoreError};
+use database::{DatabaseError, Db};
 
 use crate::support::{App, Dice, plant};
 
@@ -74,7 +74,7 @@ async fn searches_equal_a_naive_model() {
     let app = App::new().await;
     let author = app.user("editor");
     let mut dice = Dice(0x0123_4567_89ab_cdef);
-    let planting = |db: &mut Db| -> Result<Vec<Event>, StoreError> {
+    let planting = |db: &mut Db| -> Result<Vec<Event>, DatabaseError> {
         let mut planted = Vec::new();
         for number in 0..120 {
             let mut event = plant(db, author, (0, 3600), &Links::default(), |event| {
@@ -128,7 +128,7 @@ async fn searches_equal_a_naive_model() {
 async fn parts_of_many_words_are_found_too() {
     let app = App::new().await;
     let author = app.user("editor");
-    let planting = |db: &mut Db| -> Result<(), StoreError> {
+    let planting = |db: &mut Db| -> Result<(), DatabaseError> {
         for number in 0..510 {
             plant(db, author, (0, 3600), &Links::default(), |event| {
                 event.title = format!("evening{number} of many");

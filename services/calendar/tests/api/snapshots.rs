@@ -9,9 +9,9 @@ use calendar::model::window::Window;
 use calendar::store::snapshot::snapshot;
 use calendar::store::sql::{self, Sql};
 use calendar::store::{event_list, events};
+use database::{DatabaseError, Db};
 use futures_util::future::{join, join_all};
 use serde_json::json;
-use store::{Db, StoreError};
 
 use crate::support::{App, plant};
 
@@ -86,14 +86,14 @@ async fn pages_of_one_moment_hold_as_many_events_as_their_totals_say() {
     let app = App::new().await;
     let pools = &app.state.pools;
     let author = app.user("author");
-    let plant_all = |db: &mut Db| -> Result<Vec<i64>, StoreError> {
+    let plant_all = |db: &mut Db| -> Result<Vec<i64>, DatabaseError> {
         let hours = (0..10).map(|hour| 1_810_000_000 + hour * 3600);
         hours
             .map(|at| Ok(plant(db, author, (at, at + 60), &Links::default(), |_| {})?.id))
             .collect()
     };
     let ids = pools.write_blocking(plant_all).unwrap();
-    let turn = |db: &mut Db, id: i64, stage: Stage| -> Result<(), StoreError> {
+    let turn = |db: &mut Db, id: i64, stage: Stage| -> Result<(), DatabaseError> {
         sql::one_writer(db)?;
         let Some(old) = events::find(db, id)? else { return Ok(()) };
         let mut new = old.clone();
@@ -104,7 +104,7 @@ async fn pages_of_one_moment_hold_as_many_events_as_their_totals_say() {
     let window = Window { start_min: Some(0), end_max: Some(i64::MAX / 2), ..Window::default() };
     let plain = EventFilter::plain(Scope::public(), window);
     let titled = EventFilter { order: EventOrder::Title, ..plain.clone() };
-    let read_all = |db: &mut Db, filter: &EventFilter| -> Result<(i64, Vec<i64>), StoreError> {
+    let read_all = |db: &mut Db, filter: &EventFilter| -> Result<(i64, Vec<i64>), DatabaseError> {
         let (mut all, mut totals) = (Vec::new(), Vec::new());
         for page in 1..=5 {
             let (ids, total) = event_list::page(db, filter, Paging { page, per_page: 2 })?;

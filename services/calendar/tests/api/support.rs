@@ -12,10 +12,10 @@ use calendar::service::Calendar;
 use calendar::state::State;
 use calendar::store::{events, people};
 use clap::Parser;
+use database::{DatabaseError, Db, Pools};
 use domain::{Clock, ManualClock};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
-use store::{Db, Pools, StoreError};
 use testkit::{Database, TestServer};
 
 /// The path of the interface.
@@ -67,7 +67,7 @@ pub fn plant(
     (start, end): (i64, i64),
     links: &Links,
     change: impl FnOnce(&mut Event),
-) -> Result<Event, StoreError> {
+) -> Result<Event, DatabaseError> {
     let schedule = Schedule {
         zone: Zone::utc(),
         all_day: false,
@@ -251,12 +251,12 @@ fn people(pools: &Pools, now: i64) -> People {
         ("contributor2", Role::Contributor),
         ("reader", Role::Reader),
     ];
-    let make = |db: &mut Db| -> Result<People, StoreError> {
+    let make = |db: &mut Db| -> Result<People, DatabaseError> {
         let (mut keys, mut ids) = (HashMap::new(), HashMap::new());
         for (login, role) in names {
             ids.insert(login, people::add(db, login, login, role)?);
             let (_, text) = auth::issue(db, login, None, None, now)
-                .map_err(|error| StoreError::broken(error.to_string()))?;
+                .map_err(|error| DatabaseError::broken(error.to_string()))?;
             keys.insert(login, text);
         }
         Ok((keys, ids))

@@ -4,8 +4,8 @@ use calendar::model::event::{Event, Links};
 use calendar::model::list::{EventFilter, EventOrder, Others, Paging, Scope};
 use calendar::model::window::Window;
 use calendar::store::{counts, event_list, events};
+use database::{DatabaseError, Db};
 use serde_json::json;
-use store::{Db, StoreError};
 
 use crate::support::{App, Dice, NOW, plant};
 
@@ -28,7 +28,7 @@ async fn fill(app: &App, dice: &mut Dice, count: i64) -> Vec<(i64, i64, i64)> {
                 "all_day": number % 7 == 0,
             }))
             .await;
-        let load = move |db: &mut Db| -> Result<(i64, i64), StoreError> {
+        let load = move |db: &mut Db| -> Result<(i64, i64), DatabaseError> {
             let event = events::find(db, id)?.unwrap();
             Ok((event.schedule.start_utc, event.schedule.end_utc))
         };
@@ -72,7 +72,11 @@ fn random_window(dice: &mut Dice, rows: &[(i64, i64, i64)]) -> Window {
 }
 
 /// The ids of the page that comes with all that its events refer to, and the total.
-fn whole(db: &mut Db, filter: &EventFilter, paging: Paging) -> Result<(Vec<i64>, i64), StoreError> {
+fn whole(
+    db: &mut Db,
+    filter: &EventFilter,
+    paging: Paging,
+) -> Result<(Vec<i64>, i64), DatabaseError> {
     let (events, _, total) = event_list::whole(db, filter, paging)?;
     Ok((events.iter().map(|event| event.id).collect(), total))
 }
@@ -98,7 +102,7 @@ async fn totals_and_pages_equal_a_naive_filter() {
         let mut expected: Vec<i64> =
             rows.iter().filter(|row| holds(&window, row.1, row.2)).map(|row| row.0).collect();
         expected.sort_unstable();
-        let check = move |db: &mut Db| -> Result<(i64, i64, Vec<i64>), StoreError> {
+        let check = move |db: &mut Db| -> Result<(i64, i64, Vec<i64>), DatabaseError> {
             let filter = EventFilter::plain(Scope::public(), window);
             let paging = Paging { page: 1, per_page: 1000 };
             let (ids, total) = event_list::page(db, &filter, paging)?;
@@ -128,7 +132,7 @@ async fn totals_hold_at_edges_of_blocks_and_before_1970() {
     let app = App::new().await;
     let author = app.user("editor");
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
-    let planting = |db: &mut Db| -> Result<Vec<(i64, i64)>, StoreError> {
+    let planting = |db: &mut Db| -> Result<Vec<(i64, i64)>, DatabaseError> {
         let mut rows = Vec::new();
         for number in 0..400 {
             let first = near_an_edge(&mut dice);
@@ -207,7 +211,7 @@ async fn pages_follow_every_order_from_both_ends() {
     }
     let mut dice = Dice(0x1234_5678_9abc_def1);
     let links = Links { categories: categories.clone(), ..Links::default() };
-    let planting = |db: &mut Db| -> Result<Vec<Event>, StoreError> {
+    let planting = |db: &mut Db| -> Result<Vec<Event>, DatabaseError> {
         (0..23)
             .map(|_| {
                 // Few instants and titles, so that the later keys of an order count.

@@ -8,7 +8,7 @@ use actix_web::http::header::CONTENT_TYPE;
 use actix_web::{FromRequest, HttpRequest};
 use auth::Caller;
 use futures_util::future::LocalBoxFuture;
-use web::{Fault, read_body};
+use shell::{Fault, read_body};
 
 use crate::model::seed::Seed;
 use crate::wire::{Body, Draw, Input, Operation, Query};

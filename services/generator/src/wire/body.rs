@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 use serde_json::Value;
-use web::Violation;
+use shell::Violation;
 
 /// Arrays and objects inside each other.
 const DEEPEST: usize = 32;

@@ -4,7 +4,7 @@
 //! reader notes a fault and gives none, so that an operation reads everything before it gives up.
 
 use jiff::civil::Date;
-use web::Violation;
+use shell::Violation;
 
 use super::{Body, Query, Value};
 use crate::model::seed::{MAX_SEED, Seed};

@@ -1,6 +1,6 @@
 //! The parameters of a query, of which one that cannot be decoded spoils no other.
 
-use web::Pairs;
+use shell::Pairs;
 
 /// Parameters in the order sent.
 #[derive(Default)]

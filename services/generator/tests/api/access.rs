@@ -1,6 +1,6 @@
 use generator::access::CallerSettings;
 use serde_json::Value;
-use web::Switch;
+use shell::Switch;
 
 use super::{Fixture, header};
 

@@ -10,12 +10,12 @@ mod phone;
 mod requests;
 mod social;
 
+use database::Pools;
 use domain::ManualClock;
 use generator::access::CallerSettings;
 use generator::service::Generator;
 use reqwest::Response;
 use serde_json::Value;
-use store::Pools;
 use testkit::{Database, TestServer};
 
 /// A running service with its database and a clock that stands still.

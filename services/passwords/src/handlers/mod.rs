@@ -10,8 +10,8 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpMessage, HttpResponse};
 use domain::{HashPrefix, PrefixError};
 use futures_util::future::{LocalBoxFuture, ready};
-use web::Next;
-use web::metrics::RouteLabel;
+use shell::Next;
+use shell::metrics::RouteLabel;
 
 use crate::error::{Error, mark};
 

@@ -23,12 +23,12 @@ impl Metrics {
     fn register() -> prometheus::Result<Self> {
         let counter = |name: &str, help: &str, labels: &[&str]| {
             let counter = IntCounterVec::new(Opts::new(name, help), labels)?;
-            web::metrics::registry().register(Box::new(counter.clone()))?;
+            shell::metrics::registry().register(Box::new(counter.clone()))?;
             prometheus::Result::Ok(counter)
         };
         let gauge = |name: &str, help: &str| {
             let gauge = IntGaugeVec::new(Opts::new(name, help), &["kind"])?;
-            web::metrics::registry().register(Box::new(gauge.clone()))?;
+            shell::metrics::registry().register(Box::new(gauge.clone()))?;
             prometheus::Result::Ok(gauge)
         };
         Ok(Self {

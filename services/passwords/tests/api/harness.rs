@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use passwords::PasswordRanges;
 use passwords::config::RangeSettings;
 use passwords::model::{Entry, Kind};
-use web::{Running, Server, WebSettings};
+use shell::{Running, Server, ShellSettings};
 
 /// A data folder that is removed at the end of the test.
 pub struct Data(tempfile::TempDir);
@@ -153,10 +153,10 @@ impl Ranges {
 
     pub async fn start_with(
         data: &Data,
-        change: impl FnOnce(&mut RangeSettings, &mut WebSettings),
+        change: impl FnOnce(&mut RangeSettings, &mut ShellSettings),
     ) -> Self {
         let mut settings = RangeSettings { reload_interval: 0, ..RangeSettings::default() };
-        let mut web = WebSettings::for_tests(data.path());
+        let mut web = ShellSettings::for_tests(data.path());
         change(&mut settings, &mut web);
         let service = PasswordRanges::open(&settings, data.path());
         let running = Server::start(&web, service.clone()).await.unwrap();

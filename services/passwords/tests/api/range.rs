@@ -117,7 +117,7 @@ async fn gzip_unpacks_to_the_plain_answer_and_small_answers_stay_plain() {
 async fn gzip_can_be_switched_off() {
     let data = Data::new();
     data.activate(Kind::Sha1, &Numbers(3).entries(Kind::Sha1, &SIZES));
-    let server = Ranges::start_with(&data, |s, _| s.gzip = web::Switch::Off).await;
+    let server = Ranges::start_with(&data, |s, _| s.gzip = shell::Switch::Off).await;
     let answer = server.get("/range/5BAA6").header("accept-encoding", "gzip").send().await.unwrap();
     assert_eq!(header(&answer, "content-encoding"), None);
     assert!(header(&answer, "etag").unwrap().starts_with('"'));

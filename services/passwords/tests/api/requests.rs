@@ -2,7 +2,7 @@
 
 use passwords::model::Kind;
 use rstest::rstest;
-use web::{Switch, TlsMode};
+use shell::{Switch, TlsMode};
 
 use crate::harness::{Data, Numbers, Ranges, Raw};
 

@@ -23,8 +23,8 @@ fn is_of_a_variable(byte: u8) -> bool {
 
 #[test]
 fn the_handbook_lists_every_shared_setting_and_no_other() {
-    let mut shared = settings::below("crates/web/src");
-    shared.extend(settings::below("crates/store/src"));
+    let mut shared = settings::below("crates/shell/src");
+    shared.extend(settings::below("crates/database/src"));
     shared.insert("RUST_LOG".to_owned());
     assert_eq!(documented(&read("docs/operations.md")), shared);
 }

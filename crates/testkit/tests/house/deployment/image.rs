@@ -71,12 +71,12 @@ fn the_image_runs_as_nobody_in_particular_and_checks_its_own_health() {
 
 #[test]
 fn the_binary_needs_no_openssl_of_the_system() {
-    let manifest = read("crates/store/Cargo.toml");
+    let manifest = read("crates/database/Cargo.toml");
     assert!(manifest.contains(r#"vendored-openssl = ["openssl-sys/vendored"]"#));
     let dockerfile = dockerfile();
     for command in ["cargo chef cook --release", "cargo build --release"] {
         let line = dockerfile.lines().find(|line| line.contains(command)).unwrap();
         assert!(line.contains("--workspace"), "{line}");
-        assert!(line.contains("--features store/vendored-openssl"), "{line}");
+        assert!(line.contains("--features database/vendored-openssl"), "{line}");
     }
 }

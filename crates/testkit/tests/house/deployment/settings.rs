@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
 use clap::CommandFactory;
-use web::{Cli, ServiceInfo, TlsMode, WebSettings};
+use shell::{Cli, ServiceInfo, ShellSettings, TlsMode};
 
 use super::{files, has_database, root};
 
@@ -13,9 +13,9 @@ const OF_LIBRARIES: [&str; 2] = ["RUST_LOG", "SSL_CERT_FILE"];
 
 /// Every setting of a service.
 pub fn of(service: &str) -> BTreeSet<String> {
-    let mut folders = vec!["crates/web/src".to_owned(), format!("services/{service}/src")];
+    let mut folders = vec!["crates/shell/src".to_owned(), format!("services/{service}/src")];
     if has_database(service) {
-        folders.push("crates/store/src".to_owned());
+        folders.push("crates/database/src".to_owned());
         folders.push("crates/auth/src".to_owned());
     }
     let libraries = OF_LIBRARIES.map(str::to_owned);
@@ -47,7 +47,7 @@ pub fn check(place: &str, service: &str, environment: &BTreeMap<String, Option<S
         Some(format!("--{}={value}", shared.get(name)?).into())
     });
     let line = std::iter::once(service.into()).chain(flags);
-    if let Err(error) = web::cli::parse::<Shared>(line) {
+    if let Err(error) = shell::cli::parse::<Shared>(line) {
         panic!("{place}: {service} refuses a setting: {error}");
     }
 }
@@ -56,7 +56,7 @@ pub fn check(place: &str, service: &str, environment: &BTreeMap<String, Option<S
 #[derive(clap::Parser)]
 struct Shared {
     #[command(flatten)]
-    web: WebSettings,
+    shell: ShellSettings,
 }
 
 impl Cli for Shared {
@@ -71,8 +71,8 @@ impl Cli for Shared {
         tls_mode: TlsMode::Off,
     };
 
-    fn web(&self) -> &WebSettings {
-        &self.web
+    fn shell(&self) -> &ShellSettings {
+        &self.shell
     }
 
     fn run(self) -> anyhow::Result<ExitCode> {

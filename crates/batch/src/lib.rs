@@ -1,0 +1,2 @@
+//! What the long commands of all services share.
+#![warn(missing_docs)]

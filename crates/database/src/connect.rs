@@ -1,0 +1,236 @@
+//! How connections are made and set up.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use diesel::connection::SimpleConnection;
+use diesel::r2d2::R2D2Connection;
+use diesel::{Connection, ConnectionError, PgConnection, SqliteConnection};
+
+use crate::{DatabaseError, Db, SqliteOptions, Target};
+
+/// A PostgreSQL connection idle for longer is asked whether it still lives before it is used.
+const TRUSTED_IDLE: Duration = Duration::from_secs(1);
+/// The longest a pooled PostgreSQL statement may run, in milliseconds.
+const STATEMENT_MS: u32 = 30_000;
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Pooled, refuses to write.
+    Reader,
+    /// Pooled, for short transactions.
+    Writer,
+    /// Owned by one job; statements may take as long as they need.
+    Job,
+}
+
+/// Makes connections to one database.
+#[derive(Clone, Debug)]
+pub(crate) struct Connector {
+    pub target: Target,
+    pub sqlite: SqliteOptions,
+}
+
+impl Connector {
+    /// Opens and sets up one connection; the error is a sentence that holds no secret.
+    pub fn connect(&self, role: Role) -> Result<Db, DatabaseError> {
+        match &self.target {
+            Target::Sqlite(path) => self.open_file(path, role),
+            Target::Postgres(url) => open_server(url, role),
+        }
+    }
+
+    fn open_file(&self, path: &Path, role: Role) -> Result<Db, DatabaseError> {
+        let setup = |what: String| {
+            DatabaseError::Setup(format!("cannot open the database {}: {what}", path.display()))
+        };
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(|error| setup(error.to_string()))?;
+        }
+        // A leading `./` keeps SQLite from reading `file:` or `:memory:` into a name.
+        let name = if path.is_absolute() { path.to_path_buf() } else { Path::new(".").join(path) };
+        let name = name.to_str().ok_or_else(|| setup("its name is not UTF-8".into()))?;
+        let mut conn =
+            SqliteConnection::establish(name).map_err(|error| setup(error.to_string()))?;
+        conn.batch_execute(&self.pragmas(role)).map_err(|error| setup(error.to_string()))?;
+        Ok(Db::Sqlite(conn))
+    }
+
+    /// The statements that set up a SQLite connection; the time to wait for locks comes first,
+    /// because the later ones may already meet one.
+    fn pragmas(&self, role: Role) -> String {
+        let wait = if role == Role::Job { 60_000 } else { 5_000 };
+        let mut sql = format!("PRAGMA busy_timeout = {wait};");
+        if role != Role::Reader {
+            if let Some(size) = self.sqlite.page_size {
+                sql += &format!("PRAGMA page_size = {size};");
+            }
+            sql += "PRAGMA journal_mode = WAL;";
+        }
+        sql += &format!(
+            "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;
+             PRAGMA cache_size = -{}; PRAGMA mmap_size = {};",
+            self.sqlite.cache_kib, self.sqlite.mmap_bytes
+        );
+        if role == Role::Reader {
+            sql += "PRAGMA query_only = ON;";
+        }
+        sql
+    }
+}
+
+fn open_server(url: &str, role: Role) -> Result<Db, DatabaseError> {
+    let setup = |what: String| {
+        DatabaseError::Setup(format!(
+            "cannot connect to PostgreSQL: {}",
+            one_line(&redact(&what, url))
+        ))
+    };
+    let mut conn = PgConnection::establish(&with_connect_timeout(url)).map_err(|error| {
+        setup(match error {
+            ConnectionError::BadConnection(text) => text,
+            other => other.to_string(),
+        })
+    })?;
+    let mut sql = String::from("SET TIME ZONE 'UTC'; SET client_min_messages = warning;");
+    if role != Role::Job {
+        sql += &format!("SET statement_timeout = {STATEMENT_MS};");
+    }
+    if role == Role::Reader {
+        sql += "SET default_transaction_read_only = on;";
+    }
+    conn.batch_execute(&sql).map_err(|error| setup(error.to_string()))?;
+    Ok(Db::Pg(conn))
+}
+
+/// Adds a limit to a URL that names none: the library's own default is to wait for ever.
+fn with_connect_timeout(url: &str) -> String {
+    if url.contains("connect_timeout=") {
+        return url.to_owned();
+    }
+    let joint = if url.contains('?') { '&' } else { '?' };
+    format!("{url}{joint}connect_timeout=5")
+}
+
+/// Keeps parts of the URL, and so the password, out of a message.
+fn redact(message: &str, url: &str) -> String {
+    let parse_fault =
+        ["URI", "percent-encoded", "missing \"=\"", "invalid port", "invalid integer"];
+    if parse_fault.iter().any(|text| message.contains(text)) {
+        return "DATABASE_URL is not a well-formed PostgreSQL URL".to_owned();
+    }
+    let password = url
+        .strip_prefix("postgres://")
+        .and_then(|rest| rest.rsplit_once('@'))
+        .and_then(|(user, _)| user.split_once(':'))
+        .map(|(_, password)| password)
+        .filter(|password| !password.is_empty());
+    match password {
+        Some(password) => message.replace(password, "***"),
+        None => message.to_owned(),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A pooled connection and what is known of its health.
+pub(crate) struct Pooled {
+    pub db: Db,
+    used: Instant,
+    epoch: u64,
+    dead: bool,
+}
+
+/// Makes and judges the connections of one pool.
+pub(crate) struct Manager {
+    connector: Connector,
+    role: Role,
+    /// Grows each time a connection breaks: older ones are then suspect.
+    epoch: Arc<AtomicU64>,
+}
+
+impl Manager {
+    pub fn new(connector: Connector, role: Role, epoch: Arc<AtomicU64>) -> Self {
+        Self { connector, role, epoch }
+    }
+}
+
+/// Whether a connection taken from the pool can be used.
+///
+/// A ping costs a round trip, so only PostgreSQL connections that idled or that are older than the
+/// last break are asked.
+pub(crate) fn is_alive(conn: &mut Pooled, epoch: &AtomicU64) -> bool {
+    let now = epoch.load(Ordering::Relaxed);
+    if matches!(conn.db, Db::Sqlite(_)) || (conn.epoch == now && conn.used.elapsed() < TRUSTED_IDLE)
+    {
+        return true;
+    }
+    conn.dead = conn.db.ping().is_err();
+    conn.epoch = now;
+    !conn.dead
+}
+
+impl r2d2::ManageConnection for Manager {
+    type Connection = Pooled;
+    type Error = DatabaseError;
+
+    fn connect(&self) -> Result<Pooled, DatabaseError> {
+        let epoch = self.epoch.load(Ordering::Relaxed);
+        let db = self.connector.connect(self.role)?;
+        Ok(Pooled { db, used: Instant::now(), epoch, dead: false })
+    }
+
+    fn is_valid(&self, conn: &mut Pooled) -> Result<(), DatabaseError> {
+        Ok(conn.db.ping()?)
+    }
+
+    fn has_broken(&self, conn: &mut Pooled) -> bool {
+        conn.used = Instant::now();
+        if std::thread::panicking() {
+            return true;
+        }
+        let broken = conn.dead || conn.db.is_broken();
+        if broken {
+            self.epoch.fetch_add(1, Ordering::Relaxed);
+        }
+        broken
+    }
+}
+
+/// Logs failed connection attempts of a pool; those who wait get `Busy`.
+#[derive(Debug)]
+pub(crate) struct LogAttempts;
+
+impl r2d2::HandleError<DatabaseError> for LogAttempts {
+    fn handle_error(&self, error: DatabaseError) {
+        log::warn!("{error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_stay_out_of_messages() {
+        let url = "postgres://u:geheim@h/d";
+        assert_eq!(redact("login geheim failed", url), "login *** failed");
+        assert!(!redact("invalid percent-encoded token: \"geheim\"", url).contains("geheim"));
+    }
+
+    #[test]
+    fn waiting_for_a_server_has_a_limit() {
+        assert_eq!(with_connect_timeout("postgres://h/d"), "postgres://h/d?connect_timeout=5");
+        assert_eq!(
+            with_connect_timeout("postgres://h/d?sslmode=require"),
+            "postgres://h/d?sslmode=require&connect_timeout=5"
+        );
+        let own = "postgres://h/d?connect_timeout=2";
+        assert_eq!(with_connect_timeout(own), own);
+    }
+}

@@ -1,0 +1,71 @@
+//! The handle that every query function takes.
+
+use diesel::{PgConnection, SqliteConnection};
+
+pub use connection::{Db, MultiBackend};
+
+/// Holds the enum apart, because the derive writes public items without documentation.
+mod connection {
+    #![allow(missing_docs, unused_qualifications)]
+    use super::{PgConnection, SqliteConnection};
+
+    /// A connection to either database, as one diesel connection.
+    ///
+    /// Match on it, or use [`on_backend!`](crate::on_backend), where a statement exists only for
+    /// the inner connections.
+    #[derive(diesel::MultiConnection)]
+    pub enum Db {
+        /// SQLite, built into the binary.
+        Sqlite(SqliteConnection),
+        /// PostgreSQL, over the network.
+        Pg(PgConnection),
+    }
+}
+
+/// Which database stands behind a [`Db`] or [`Pools`](crate::Pools).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// SQLite: one file, one writer.
+    Sqlite,
+    /// PostgreSQL.
+    Postgres,
+}
+
+impl Db {
+    /// The kind of database behind this connection.
+    pub fn backend(&self) -> Backend {
+        match self {
+            Self::Sqlite(_) => Backend::Sqlite,
+            Self::Pg(_) => Backend::Postgres,
+        }
+    }
+}
+
+/// Compiles one expression for both inner connections, for statements that [`Db`] itself cannot run.
+///
+/// ```
+/// use diesel::prelude::*;
+/// use database::{Db, DatabaseError, on_backend};
+///
+/// diesel::table! { word (text) { text -> Text, uses -> BigInt, } }
+///
+/// fn count_uses(db: &mut Db, words: &[&str]) -> Result<(), DatabaseError> {
+///     let rows: Vec<_> = words.iter().map(|w| (word::text.eq(*w), word::uses.eq(1_i64))).collect();
+///     on_backend!(db, conn => diesel::insert_into(word::table)
+///         .values(&rows)
+///         .on_conflict(word::text)
+///         .do_update()
+///         .set(word::uses.eq(word::uses + 1))
+///         .execute(conn))?;
+///     Ok(())
+/// }
+/// ```
+#[macro_export]
+macro_rules! on_backend {
+    ($db:expr, $conn:ident => $body:expr) => {
+        match &mut *$db {
+            $crate::Db::Sqlite($conn) => $body,
+            $crate::Db::Pg($conn) => $body,
+        }
+    };
+}

@@ -1,0 +1,144 @@
+//! Tables are made and changed by migrations that are built into the binary.
+
+use diesel::PgConnection;
+use diesel::backend::Backend;
+use diesel::connection::SimpleConnection;
+use diesel::migration::{Migration, MigrationSource};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
+
+use crate::{DatabaseError, Db, transaction};
+
+/// One source of migrations: the same versions for both databases.
+///
+/// ```
+/// use database::Migrations;
+/// use diesel_migrations::EmbeddedMigrations;
+///
+/// // In a real source: `embed_migrations!("migrations/sqlite")` and `…/postgres`.
+/// static MIGRATIONS: Migrations = Migrations {
+///     sqlite: EmbeddedMigrations::new(&[]),
+///     postgres: EmbeddedMigrations::new(&[]),
+/// };
+/// ```
+pub struct Migrations {
+    /// Those for SQLite.
+    pub sqlite: EmbeddedMigrations,
+    /// Those for PostgreSQL.
+    pub postgres: EmbeddedMigrations,
+}
+
+/// Identifies the lock that keeps two PostgreSQL migrations from running at once.
+const LOCK: i64 = 0x5175_696e_7465_7401;
+
+/// Applies what is pending of all sources, in the order given, and returns the applied versions.
+///
+/// Several processes may call it at once: one works, the others wait and find nothing to do. In
+/// SQLite all pending migrations commit together; in PostgreSQL each commits by itself.
+///
+/// # Errors
+/// [`DatabaseError::Setup`] with the version and the cause of a migration that failed.
+pub fn migrate(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
+    match db {
+        Db::Sqlite(_) => migrate_file(db, sources),
+        Db::Pg(conn) => alone(conn, |conn| apply_all(conn, sources.iter().map(|s| &s.postgres))),
+    }
+}
+
+/// The versions that the database still lacks, in the order in which they would be applied.
+pub fn pending(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
+    match db {
+        Db::Sqlite(conn) => pending_of(conn, sources.iter().map(|s| &s.sqlite)),
+        Db::Pg(conn) => alone(conn, |conn| pending_of(conn, sources.iter().map(|s| &s.postgres))),
+    }
+}
+
+/// Runs work that no other process does meanwhile. Looking for what is pending belongs to it: it
+/// makes the table of versions where that is missing, which two cannot do at once.
+fn alone<T>(
+    conn: &mut PgConnection,
+    work: impl FnOnce(&mut PgConnection) -> Result<T, DatabaseError>,
+) -> Result<T, DatabaseError> {
+    conn.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})"))?;
+    let done = work(conn);
+    conn.batch_execute(&format!("SELECT pg_advisory_unlock({LOCK})"))?;
+    done
+}
+
+/// SQLite rebuilds a table to alter it, which foreign keys would hinder: they rest meanwhile and
+/// are checked before the commit.
+fn migrate_file(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
+    if pending(db, sources)?.is_empty() {
+        return Ok(Vec::new());
+    }
+    db.batch_execute("PRAGMA foreign_keys = OFF")?;
+    let applied = transaction(db, |db| {
+        let Db::Sqlite(conn) = db else { return Ok(Vec::new()) };
+        let applied = apply_all(conn, sources.iter().map(|source| &source.sqlite))?;
+        check_references(conn)?;
+        Ok(applied)
+    });
+    db.batch_execute("PRAGMA foreign_keys = ON")?;
+    applied
+}
+
+fn check_references(conn: &mut diesel::SqliteConnection) -> Result<(), DatabaseError> {
+    use diesel::prelude::*;
+    use diesel::sql_types::BigInt;
+
+    let violations: i64 = diesel::select(diesel::dsl::sql::<BigInt>(
+        "(SELECT count(*) FROM pragma_foreign_key_check)",
+    ))
+    .get_result(conn)?;
+    if violations > 0 {
+        let text = format!("the migration leaves {violations} rows without the row they refer to");
+        return Err(DatabaseError::Setup(text));
+    }
+    Ok(())
+}
+
+/// Lends a source to the harness, which wants to own one.
+struct Embedded<'a>(&'a EmbeddedMigrations);
+
+impl<DB: Backend> MigrationSource<DB> for Embedded<'_> {
+    fn migrations(&self) -> diesel::migration::Result<Vec<Box<dyn Migration<DB>>>> {
+        self.0.migrations()
+    }
+}
+
+fn apply_all<'a, C, DB>(
+    conn: &mut C,
+    sources: impl Iterator<Item = &'a EmbeddedMigrations>,
+) -> Result<Vec<String>, DatabaseError>
+where
+    C: MigrationHarness<DB>,
+    DB: Backend,
+{
+    let mut applied = Vec::new();
+    for source in sources {
+        for migration in conn.pending_migrations(Embedded(source)).map_err(DatabaseError::Broken)? {
+            let name = migration.name().to_string();
+            conn.run_migration(&migration).map_err(|cause| {
+                DatabaseError::Setup(format!("migration {name} failed: {cause}"))
+            })?;
+            log::info!("migration {name} applied");
+            applied.push(name);
+        }
+    }
+    Ok(applied)
+}
+
+fn pending_of<'a, C, DB>(
+    conn: &mut C,
+    sources: impl Iterator<Item = &'a EmbeddedMigrations>,
+) -> Result<Vec<String>, DatabaseError>
+where
+    C: MigrationHarness<DB>,
+    DB: Backend,
+{
+    let mut names = Vec::new();
+    for source in sources {
+        let lacking = conn.pending_migrations(Embedded(source)).map_err(DatabaseError::Broken)?;
+        names.extend(lacking.iter().map(|migration| migration.name().to_string()));
+    }
+    Ok(names)
+}

@@ -1,0 +1,159 @@
+//! Settings of the database, and how it is opened.
+
+use std::path::Path;
+use std::time::Duration;
+
+use clap::builder::BoolishValueParser;
+
+use crate::connect::{Connector, Role};
+use crate::{Backend, DatabaseError, Db, Migrations, Pools, Target, migrate, pending};
+
+/// Which database, and how many may use it at once. Flatten it into the settings of a service.
+///
+/// ```
+/// use clap::Parser;
+///
+/// #[derive(Parser)]
+/// struct Cli {
+///     #[command(flatten)]
+///     store: database::DatabaseSettings,
+/// }
+/// let cli = Cli::parse_from(["notes", "--db-pool", "3"]);
+/// assert_eq!(cli.store.db_pool, 3);
+/// ```
+#[derive(clap::Args, Clone)]
+#[command(next_help_heading = "Database", about = None, long_about = None)]
+pub struct DatabaseSettings {
+    /// Database, `sqlite://PATH` or `postgres://…` [default: sqlite://DATA_DIR/NAME.db]
+    #[arg(long, env, hide_env_values = true, value_name = "URL", global = true)]
+    pub database_url: Option<String>,
+
+    /// Connections that read at once; in PostgreSQL as many write
+    #[arg(long, env, default_value_t = cores(), value_name = "N", global = true)]
+    pub db_pool: usize,
+
+    /// Brings a PostgreSQL database up to date at start, as SQLite always is
+    #[arg(long, env, value_parser = BoolishValueParser::new(), global = true)]
+    pub auto_migrate: bool,
+
+    /// Milliseconds that a request waits for the database before it is turned away
+    #[arg(long, env, default_value_t = 500, value_name = "MS", global = true)]
+    pub db_wait_ms: u64,
+
+    /// How SQLite is tuned; a service sets it in code.
+    #[arg(skip)]
+    pub sqlite: SqliteOptions,
+}
+
+/// How SQLite is tuned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SqliteOptions {
+    /// Bytes of a page; heeded when the file is made, later ignored. `None`: SQLite's own 4096.
+    pub page_size: Option<u32>,
+    /// Kibibytes of page cache of each connection.
+    pub cache_kib: u32,
+    /// Bytes of the file that are mapped into memory.
+    pub mmap_bytes: u64,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self { page_size: None, cache_kib: 16_384, mmap_bytes: 256 << 20 }
+    }
+}
+
+impl Default for DatabaseSettings {
+    fn default() -> Self {
+        Self {
+            database_url: None,
+            db_pool: cores(),
+            auto_migrate: false,
+            db_wait_ms: 500,
+            sqlite: SqliteOptions::default(),
+        }
+    }
+}
+
+impl std::fmt::Debug for DatabaseSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DatabaseSettings")
+            .field("database_url", &self.database_url.as_ref().map(|_| ".."))
+            .field("db_pool", &self.db_pool)
+            .field("auto_migrate", &self.auto_migrate)
+            .field("db_wait_ms", &self.db_wait_ms)
+            .field("sqlite", &self.sqlite)
+            .finish()
+    }
+}
+
+impl DatabaseSettings {
+    /// The database that these settings mean.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Setup`] for a URL whose scheme is not known.
+    pub fn target(&self, data_dir: &Path, name: &str) -> Result<Target, DatabaseError> {
+        match self.database_url.as_deref().map(str::trim).filter(|url| !url.is_empty()) {
+            Some(url) => Target::parse(url),
+            None => Ok(Target::file_in(data_dir, name)),
+        }
+    }
+
+    /// Opens the database, up to date with all migrations.
+    ///
+    /// SQLite: makes folder and file where they are missing, and migrates by itself. PostgreSQL:
+    /// migrates only with `auto_migrate`, because several replicas may start while an older one
+    /// still serves.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Setup`] with one sentence for the operator: unknown scheme, file or server
+    /// not usable, migrations pending.
+    pub fn open(
+        &self,
+        data_dir: &Path,
+        name: &str,
+        migrations: &[&Migrations],
+    ) -> Result<Pools, DatabaseError> {
+        let connector = self.connector(data_dir, name)?;
+        let mut db = connector.connect(Role::Job)?;
+        if connector.target.backend() == Backend::Sqlite || self.auto_migrate {
+            migrate(&mut db, migrations)?;
+        } else {
+            refuse_pending(&mut db, name, migrations)?;
+        }
+        Ok(Pools::new(connector, self.db_pool, Duration::from_millis(self.db_wait_ms)))
+    }
+
+    /// Brings the database up to date and returns the applied versions: the work of `NAME migrate`.
+    pub fn migrate(
+        &self,
+        data_dir: &Path,
+        name: &str,
+        migrations: &[&Migrations],
+    ) -> Result<Vec<String>, DatabaseError> {
+        migrate(&mut self.connector(data_dir, name)?.connect(Role::Job)?, migrations)
+    }
+
+    fn connector(&self, data_dir: &Path, name: &str) -> Result<Connector, DatabaseError> {
+        Ok(Connector { target: self.target(data_dir, name)?, sqlite: self.sqlite })
+    }
+}
+
+fn refuse_pending(
+    db: &mut Db,
+    name: &str,
+    migrations: &[&Migrations],
+) -> Result<(), DatabaseError> {
+    let lacking = pending(db, migrations)?;
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    Err(DatabaseError::Setup(format!(
+        "the database lacks {} migration{}: run `{name} migrate` first, or start with --auto-migrate",
+        lacking.len(),
+        if lacking.len() == 1 { "" } else { "s" },
+    )))
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
+}

@@ -1,0 +1,112 @@
+//! Which database a URL names.
+
+use std::path::{Path, PathBuf};
+
+use crate::{Backend, DatabaseError};
+
+/// The database that a URL names, decided by its scheme alone.
+///
+/// ```
+/// use database::{Backend, Target};
+///
+/// assert_eq!(Target::parse("sqlite://data/a.db")?.backend(), Backend::Sqlite);
+/// assert_eq!(Target::parse("postgres://db/a")?.backend(), Backend::Postgres);
+/// let refused = Target::parse("mysql://db/a").unwrap_err();
+/// assert_eq!(
+///     refused.to_string(),
+///     "DATABASE_URL must begin with sqlite:// or postgres://, not with mysql:"
+/// );
+/// # Ok::<(), database::DatabaseError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A SQLite file.
+    Sqlite(PathBuf),
+    /// The URL of a PostgreSQL database. It may hold a password, so it is never printed.
+    Postgres(String),
+}
+
+impl Target {
+    /// Reads a URL; a scheme other than `sqlite`, `postgres` and `postgresql` is refused.
+    pub fn parse(url: &str) -> Result<Self, DatabaseError> {
+        let refuse = |what: &str| {
+            DatabaseError::Setup(format!(
+                "DATABASE_URL must begin with sqlite:// or postgres://, {what}"
+            ))
+        };
+        let (scheme, rest) =
+            url.trim().split_once(':').ok_or_else(|| refuse("it has no scheme"))?;
+        match (scheme.to_ascii_lowercase().as_str(), rest.strip_prefix("//")) {
+            ("sqlite", Some("" | "/")) => Err(DatabaseError::Setup(
+                "DATABASE_URL names no file: write sqlite://PATH".to_owned(),
+            )),
+            ("sqlite", Some(path)) => Ok(Self::Sqlite(PathBuf::from(path))),
+            ("postgres" | "postgresql", Some(rest)) => {
+                Ok(Self::Postgres(format!("postgres://{rest}")))
+            }
+            _ if is_scheme(scheme) => Err(refuse(&format!("not with {scheme}:"))),
+            _ => Err(refuse("it has no scheme")),
+        }
+    }
+
+    /// The kind of database.
+    pub fn backend(&self) -> Backend {
+        match self {
+            Self::Sqlite(_) => Backend::Sqlite,
+            Self::Postgres(_) => Backend::Postgres,
+        }
+    }
+
+    /// The SQLite file `NAME.db` in a data folder, the default of every service.
+    pub fn file_in(data_dir: &Path, name: &str) -> Self {
+        Self::Sqlite(data_dir.join(format!("{name}.db")))
+    }
+}
+
+impl std::fmt::Debug for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Sqlite(path) => f.debug_tuple("Sqlite").field(path).finish(),
+            Self::Postgres(_) => f.write_str("Postgres(..)"),
+        }
+    }
+}
+
+/// Whether a text may be shown as a scheme: anything else could be part of a password.
+fn is_scheme(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    (2..=16).contains(&text.len()) && text.chars().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(url: &str) -> String {
+        Target::parse(url).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn schemes_decide() {
+        let file = Target::parse("sqlite:///var/lib/a.db").unwrap();
+        assert_eq!(file, Target::Sqlite("/var/lib/a.db".into()));
+        assert_eq!(
+            Target::parse("PostgreSQL://u@h/d").unwrap(),
+            Target::Postgres("postgres://u@h/d".into())
+        );
+    }
+
+    #[test]
+    fn other_schemes_are_refused_by_name() {
+        assert!(refusal("mysql://u:secret@h/d").ends_with("not with mysql:"));
+        assert!(!refusal("mysql://u:secret@h/d").contains("secret"));
+        assert!(refusal("postgre://h/d").ends_with("not with postgre:"));
+    }
+
+    #[test]
+    fn plain_paths_are_refused() {
+        assert!(refusal("data/a.db").ends_with("it has no scheme"));
+        assert!(refusal("sqlite:data/a.db").ends_with("not with sqlite:"));
+        assert!(refusal("sqlite://").contains("names no file"));
+    }
+}

@@ -1,0 +1,101 @@
+//! Transactions that write, and reads as of one moment.
+
+use diesel::connection::{AnsiTransactionManager, TransactionManager};
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::result::{Error, QueryResult};
+use diesel::sqlite::Sqlite;
+use diesel::{RunQueryDsl, SqliteConnection};
+
+use crate::{DatabaseError, Db};
+
+/// Runs `work` in a transaction that takes the write lock at once; an error rolls it back.
+///
+/// SQLite's own `BEGIN` takes the lock only at the first write and then fails when another
+/// connection wrote in between, however long it would have waited; `BEGIN IMMEDIATE` waits.
+/// Inside a running transaction this becomes a savepoint.
+///
+/// ```
+/// use diesel::prelude::*;
+/// use database::{Db, DatabaseError, transaction};
+///
+/// fn clear(db: &mut Db) -> Result<usize, DatabaseError> {
+///     transaction(db, |db| Ok(diesel::sql_query("DELETE FROM note").execute(db)?))
+/// }
+/// ```
+pub fn transaction<T, E>(db: &mut Db, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
+where
+    E: From<DatabaseError>,
+{
+    begin(db).map_err(DatabaseError::from)?;
+    finish(db, work)
+}
+
+/// Begins a writing transaction, or a savepoint inside one.
+pub(crate) fn begin(db: &mut Db) -> Result<(), Error> {
+    let begun = match db {
+        Db::Sqlite(conn) => AnsiTransactionManager::begin_transaction_sql(conn, "BEGIN IMMEDIATE"),
+        Db::Pg(conn) => AnsiTransactionManager::begin_transaction_sql(conn, "BEGIN READ WRITE"),
+    };
+    match begun {
+        Err(Error::AlreadyInTransaction) => <Db as TransactionManager<Db>>::begin_transaction(db),
+        other => other,
+    }
+}
+
+/// Runs `work` in the transaction that [`begin`] began, then commits or rolls back.
+pub(crate) fn finish<T, E>(db: &mut Db, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
+where
+    E: From<DatabaseError>,
+{
+    match work(db) {
+        Ok(value) => {
+            <Db as TransactionManager<Db>>::commit_transaction(db).map_err(DatabaseError::from)?;
+            Ok(value)
+        }
+        Err(error) => {
+            if let Err(failed) = <Db as TransactionManager<Db>>::rollback_transaction(db) {
+                log::warn!("a transaction could not be rolled back: {failed}");
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Begins reads as of one moment, until [`end_reading`]; none of them may begin a transaction.
+///
+/// SQLite locks its file anew for each statement that stands alone: many short reads in one
+/// transaction cost a fraction of the system calls. On PostgreSQL each statement stands alone still.
+pub fn begin_reading(db: &mut Db) -> Result<(), DatabaseError> {
+    if let Db::Sqlite(conn) = db {
+        Fixed::<BEGIN>.execute(conn)?;
+    }
+    Ok(())
+}
+
+/// Ends reads as of one moment; after an error the connection should be dropped.
+pub fn end_reading(db: &mut Db) -> Result<(), DatabaseError> {
+    if let Db::Sqlite(conn) = db {
+        Fixed::<COMMIT>.execute(conn)?;
+    }
+    Ok(())
+}
+
+const BEGIN: usize = 0;
+const COMMIT: usize = 1;
+
+/// A statement without values, prepared once for each connection.
+struct Fixed<const STATEMENT: usize>;
+
+impl<const STATEMENT: usize> QueryId for Fixed<STATEMENT> {
+    type QueryId = Self;
+    const HAS_STATIC_QUERY_ID: bool = true;
+}
+
+impl<const STATEMENT: usize> QueryFragment<Sqlite> for Fixed<STATEMENT> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql(["BEGIN", "COMMIT"][STATEMENT]);
+        Ok(())
+    }
+}
+
+impl<const STATEMENT: usize> RunQueryDsl<SqliteConnection> for Fixed<STATEMENT> {}

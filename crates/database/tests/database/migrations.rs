@@ -1,0 +1,65 @@
+//! Several sources, applied once, whoever applies them.
+
+use database::{Backend, DatabaseError, migrate, pending};
+use testkit::Database;
+
+use crate::{NOTES, REMARKS, add};
+
+#[test]
+fn two_sources_apply_once_and_in_order() {
+    let database = Database::new();
+    let pools = database.open(&[]);
+    let mut db = pools.connect().unwrap();
+    let sources = [&NOTES, &REMARKS];
+    assert_eq!(pending(&mut db, &sources).unwrap().len(), 2);
+    let applied = migrate(&mut db, &sources).unwrap();
+    assert_eq!(applied, ["2026-01-01-000001_note", "2026-01-02-000001_remark"]);
+    assert!(migrate(&mut db, &sources).unwrap().is_empty());
+    assert!(pending(&mut db, &sources).unwrap().is_empty());
+    assert!(pending(&mut db, &[&NOTES]).unwrap().is_empty());
+}
+
+#[test]
+fn foreign_keys_hold_after_a_migration() {
+    use diesel::prelude::*;
+    let database = Database::new();
+    let mut db = database.open(&[]).connect().unwrap();
+    migrate(&mut db, &[&NOTES, &REMARKS]).unwrap();
+    let orphan = diesel::insert_into(crate::remark::table).values(crate::remark::note_id.eq(7_i64));
+    assert!(matches!(
+        DatabaseError::from(orphan.execute(&mut db).unwrap_err()),
+        DatabaseError::Conflict
+    ));
+}
+
+#[test]
+fn processes_that_start_together_migrate_once() {
+    let database = Database::new();
+    std::thread::scope(|scope| {
+        let starts: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| database.open(&[&NOTES, &REMARKS]))).collect();
+        for start in starts {
+            let pools = start.join().unwrap();
+            assert!(pools.read_blocking(crate::hits).is_ok());
+        }
+    });
+}
+
+#[test]
+fn sqlite_migrates_itself_and_postgres_asks_for_the_command() {
+    let database = Database::new();
+    let mut settings = database.settings();
+    settings.auto_migrate = false;
+    let opened = settings.open(database.folder(), "notes", &[&NOTES, &REMARKS]);
+    match opened {
+        Ok(pools) => assert_eq!(pools.backend(), Backend::Sqlite),
+        Err(error) => assert_eq!(
+            error.to_string(),
+            "the database lacks 2 migrations: run `notes migrate` first, \
+             or start with --auto-migrate"
+        ),
+    }
+    settings.migrate(database.folder(), "notes", &[&NOTES, &REMARKS]).unwrap();
+    let pools = settings.open(database.folder(), "notes", &[&NOTES, &REMARKS]).unwrap();
+    assert!(pools.write_blocking(|db| add(db, "milk", None)).is_ok());
+}

@@ -1,0 +1,73 @@
+//! What the operator reads when the database cannot be opened.
+
+use database::{DatabaseError, DatabaseSettings};
+use testkit::Database;
+
+fn refusal(url: &str) -> String {
+    let settings =
+        DatabaseSettings { database_url: Some(url.to_owned()), ..DatabaseSettings::default() };
+    let folder = Database::in_file();
+    let error = settings.open(folder.folder(), "notes", &[]).unwrap_err();
+    assert!(matches!(error, DatabaseError::Setup(_)), "{error:?}");
+    error.to_string()
+}
+
+#[test]
+fn unknown_scheme_is_one_sentence_without_the_password() {
+    assert_eq!(
+        refusal("mysql://root:geheim@localhost/notes"),
+        "DATABASE_URL must begin with sqlite:// or postgres://, not with mysql:"
+    );
+}
+
+#[test]
+fn absent_server_is_named_without_the_password() {
+    let text = refusal("postgres://root:geheim@127.0.0.1:1/notes");
+    assert!(text.starts_with("cannot connect to PostgreSQL: "), "{text}");
+    assert!(text.contains("127.0.0.1") && !text.contains("geheim"), "{text}");
+    assert!(!text.contains('\n'), "{text}");
+}
+
+#[test]
+fn malformed_server_url_is_not_repeated() {
+    let text = refusal("postgres://root:ge%heim@127.0.0.1/notes");
+    assert!(text.contains("not a well-formed PostgreSQL URL"), "{text}");
+}
+
+#[test]
+fn file_that_is_no_database_is_named() {
+    let folder = Database::in_file();
+    let path = folder.folder().join("letter.txt");
+    std::fs::write(&path, "Dear reader, this is not a database at all.".repeat(200)).unwrap();
+    let text = refusal(&format!("sqlite://{}", path.display()));
+    assert!(text.contains("letter.txt") && text.contains("not a database"), "{text}");
+}
+
+#[test]
+fn folder_is_made_and_the_default_file_lies_in_it() {
+    let temporary = Database::in_file();
+    let data = temporary.folder().join("a/b");
+    DatabaseSettings::default().open(&data, "notes", &[]).unwrap();
+    assert!(data.join("notes.db").is_file());
+}
+
+#[test]
+fn page_size_is_heeded_when_the_file_is_made() {
+    use diesel::prelude::*;
+    let temporary = Database::in_file();
+    let mut settings = DatabaseSettings::default();
+    settings.sqlite.page_size = Some(8192);
+    let pools = settings.open(temporary.folder(), "notes", &[]).unwrap();
+    let pragma = |name: &'static str| {
+        pools
+            .read_blocking(|db| -> Result<String, DatabaseError> {
+                let sql = format!("(SELECT CAST({name} AS TEXT) FROM pragma_{name})");
+                let value = diesel::dsl::sql::<diesel::sql_types::Text>(&sql);
+                Ok(diesel::select(value).get_result(db)?)
+            })
+            .unwrap()
+    };
+    assert_eq!(pragma("page_size"), "8192");
+    assert_eq!(pragma("journal_mode"), "wal");
+    assert_eq!(pragma("foreign_keys"), "1");
+}

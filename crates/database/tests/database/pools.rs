@@ -1,0 +1,214 @@
+//! Readers, writers and those who wait.
+
+use std::sync::mpsc;
+
+use database::{
+    Backend, DatabaseError, DatabaseSettings, Pools, begin_reading, end_reading, transaction,
+};
+use diesel::prelude::*;
+use testkit::Database;
+
+use crate::{NOTES, add, hits, note, set_hits};
+
+fn impatient(database: &Database) -> Pools {
+    let settings = DatabaseSettings { db_pool: 1, db_wait_ms: 30, ..database.settings() };
+    settings.open(database.folder(), "test", &[&NOTES]).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writers_of_two_processes_lose_nothing() {
+    let database = Database::new();
+    let processes = [database.open(&[&NOTES]), database.open(&[&NOTES])];
+    let mut tasks = Vec::new();
+    for n in 0..40 {
+        let pools = processes[n % 2].clone();
+        tasks.push(tokio::spawn(async move {
+            pools
+                .write(|db| {
+                    diesel::update(crate::counter::table.find("hits"))
+                        .set(crate::counter::value.eq(crate::counter::value + 1))
+                        .execute(db)?;
+                    Ok::<_, DatabaseError>(())
+                })
+                .await
+        }));
+    }
+    for task in tasks {
+        task.await.unwrap().unwrap();
+    }
+    assert_eq!(processes[0].read(hits).await.unwrap(), 40);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sqlite_writers_that_read_first_do_not_collide() {
+    let database = Database::in_file();
+    let processes = [database.open(&[&NOTES]), database.open(&[&NOTES])];
+    let mut tasks = Vec::new();
+    for n in 0..40 {
+        let pools = processes[n % 2].clone();
+        tasks.push(tokio::spawn(async move {
+            pools
+                .write(|db| {
+                    let value = hits(db)?;
+                    set_hits(db, value + 1)
+                })
+                .await
+        }));
+    }
+    for task in tasks {
+        task.await.unwrap().unwrap();
+    }
+    assert_eq!(processes[1].read(hits).await.unwrap(), 40);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn write_is_busy_when_its_turn_does_not_come() {
+    let database = Database::new();
+    let pools = impatient(&database);
+    let (began, begun) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let holder = pools.clone();
+    let holding = tokio::spawn(async move {
+        holder
+            .write(move |db| {
+                set_hits(db, 1)?;
+                began.send(()).unwrap();
+                released.recv().unwrap();
+                Ok::<_, DatabaseError>(())
+            })
+            .await
+    });
+    tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
+    let refused = pools.write(|db| set_hits(db, 2)).await;
+    assert!(matches!(refused, Err(DatabaseError::Busy)), "{refused:?}");
+    assert_eq!(pools.read(hits).await.unwrap(), 0, "readers go on");
+    release.send(()).unwrap();
+    holding.await.unwrap().unwrap();
+    assert_eq!(pools.read(hits).await.unwrap(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn job_that_holds_the_writer_makes_requests_busy() {
+    let database = Database::new();
+    let pools = impatient(&database);
+    let (began, begun) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let job = pools.clone();
+    let running = std::thread::spawn(move || {
+        job.write_blocking(|_| {
+            began.send(()).unwrap();
+            released.recv().unwrap();
+            Ok::<_, DatabaseError>(())
+        })
+    });
+    tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
+    let refused = pools.write(|db| set_hits(db, 2)).await;
+    assert!(matches!(refused, Err(DatabaseError::Busy)), "{refused:?}");
+    release.send(()).unwrap();
+    running.join().unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn failed_write_leaves_nothing() {
+    let (_database, pools) = Database::new().open_kept();
+    let failed = pools
+        .write(|db| {
+            add(db, "milk", None)?;
+            Err::<(), _>(DatabaseError::NotFound)
+        })
+        .await;
+    assert!(matches!(failed, Err(DatabaseError::NotFound)));
+    let count =
+        pools.read(|db| Ok::<i64, DatabaseError>(note::table.count().get_result(db)?)).await;
+    assert_eq!(count.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn panic_in_a_write_rolls_back_and_frees_the_writer() {
+    let (_database, pools) = Database::new().open_kept();
+    let victim = pools.clone();
+    let panicked = tokio::spawn(async move {
+        victim
+            .write(|db| -> Result<(), DatabaseError> {
+                add(db, "milk", None)?;
+                panic!("on purpose")
+            })
+            .await
+    })
+    .await;
+    assert!(panicked.unwrap_err().is_panic());
+    pools.write(|db| add(db, "milk", None)).await.unwrap();
+}
+
+#[tokio::test]
+async fn readers_refuse_to_write() {
+    let (_database, pools) = Database::new().open_kept();
+    let refused = pools.read(|db| add(db, "milk", None)).await;
+    assert!(refused.is_err());
+}
+
+#[test]
+fn reads_at_one_moment_of_sqlite_see_no_later_commit() {
+    let (_database, pools) = Database::new().open_kept();
+    let (mut reader, mut writer) = (pools.connect().unwrap(), pools.connect().unwrap());
+    let sees_commits = pools.backend() == Backend::Postgres;
+    for round in 1..=3 {
+        begin_reading(&mut reader).unwrap();
+        let before = hits(&mut reader).unwrap();
+        set_hits(&mut writer, before + 1).unwrap();
+        let after = hits(&mut reader).unwrap();
+        end_reading(&mut reader).unwrap();
+        assert_eq!((before, after), (round - 1, round - 1 + i64::from(sees_commits)));
+        assert_eq!(hits(&mut reader).unwrap(), round);
+    }
+}
+
+#[test]
+fn job_commits_batches_and_nested_transactions_are_savepoints() {
+    let (_database, pools) = Database::new().open_kept();
+    let mut db = pools.connect().unwrap();
+    transaction(&mut db, |db| {
+        add(db, "kept", None)?;
+        let inner = transaction(db, |db| {
+            add(db, "undone", None)?;
+            Err::<(), _>(DatabaseError::NotFound)
+        });
+        assert!(inner.is_err());
+        Ok::<_, DatabaseError>(())
+    })
+    .unwrap();
+    let texts: Vec<String> = note::table.select(note::text).load(&mut db).unwrap();
+    assert_eq!(texts, ["kept"]);
+}
+
+#[tokio::test]
+async fn connections_cut_by_the_server_are_replaced_unseen() {
+    let (database, pools) = Database::new().open_kept();
+    if pools.backend() == Backend::Sqlite {
+        return;
+    }
+    pools.read(hits).await.unwrap();
+    pools.write(|db| set_hits(db, 1)).await.unwrap();
+    let mut db = database.open(&[&NOTES]).connect().unwrap();
+    diesel::sql_query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    )
+    .execute(&mut db)
+    .unwrap();
+    // The writer's BEGIN meets the cut and moves to a new connection; that makes the idle reader
+    // suspect, so it is asked and replaced.
+    pools.write(|db| set_hits(db, 5)).await.unwrap();
+    assert_eq!(pools.read(hits).await.unwrap(), 5);
+}
+
+trait Kept {
+    fn open_kept(self) -> (Database, Pools);
+}
+
+impl Kept for Database {
+    fn open_kept(self) -> (Self, Pools) {
+        let pools = self.open(&[&NOTES]);
+        (self, pools)
+    }
+}

@@ -1,0 +1,114 @@
+//! The common part of every command line.
+//!
+//! Settings are flags and environment variables of one struct per concern, flattened; flag over
+//! environment over default. `serve` is what runs without a subcommand.
+
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+
+use crate::{Service, ServiceInfo, ShellSettings, logs, openapi, settings};
+
+/// Subcommands that every binary has.
+#[derive(Clone, Copy, Debug, clap::Subcommand)]
+pub enum CommonCommand {
+    /// Serve requests (the default)
+    Serve,
+    /// Print the OpenAPI document
+    Openapi,
+    /// Ask /readyz on ADMIN_BIND; exit code 0 when ready, else 1
+    Healthcheck,
+}
+
+/// The command line of one service.
+pub trait Cli: clap::Parser {
+    /// The constants of the service.
+    const INFO: ServiceInfo;
+
+    /// The shared settings.
+    fn shell(&self) -> &ShellSettings;
+
+    /// Runs the chosen command.
+    ///
+    /// # Errors
+    /// Printed as one line on stderr, exit code 1.
+    fn run(self) -> anyhow::Result<ExitCode>;
+}
+
+/// What `main` of a service consists of: parses, starts logging, runs.
+///
+/// Exit code 2 for a wrong command line, 1 for an error, else what the command says.
+pub fn main<C: Cli>() -> ExitCode {
+    let cli = match parse::<C>(std::env::args_os()) {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
+    logs::start(cli.shell().log_format);
+    match cli.run() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Parses a command line with the defaults of the service.
+///
+/// # Errors
+/// Usage errors, and the texts of `--help` and `--version`.
+pub fn parse<C: Cli>(
+    arguments: impl IntoIterator<Item = std::ffi::OsString>,
+) -> Result<C, clap::Error> {
+    let info = C::INFO;
+    let command = C::command().name(info.name).about(info.about).version(info.version);
+    let mut command = settings::with_defaults(command, &info);
+    let mut matches = command.try_get_matches_from_mut(arguments)?;
+    C::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// Prints the OpenAPI document of a service.
+///
+/// # Errors
+/// When stdout cannot be written.
+pub fn print_openapi<S: Service>() -> anyhow::Result<ExitCode> {
+    std::io::stdout().write_all(openapi::<S>().as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Asks `/readyz` on the admin address.
+///
+/// # Errors
+/// When nobody answers there.
+pub fn healthcheck(settings: &ShellSettings) -> anyhow::Result<ExitCode> {
+    let address = reachable(settings.admin_bind);
+    let reply = ask(address).with_context(|| format!("no answer from {address}"))?;
+    let Some(status) = reply.split(' ').nth(1) else { bail!("no HTTP answer from {address}") };
+    let body = reply.split_once("\r\n\r\n").map_or("", |(_, body)| body.trim());
+    println!("{body}");
+    Ok(if status == "200" { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// An unspecified address is listened on but cannot be called; loopback can.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+fn ask(address: SocketAddr) -> std::io::Result<String> {
+    let patience = Duration::from_secs(5);
+    let mut stream = TcpStream::connect_timeout(&address, patience)?;
+    stream.set_read_timeout(Some(patience))?;
+    stream.set_write_timeout(Some(patience))?;
+    write!(stream, "GET /readyz HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n")?;
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply)?;
+    Ok(reply)
+}

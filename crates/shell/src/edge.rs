@@ -1,0 +1,232 @@
+//! Where a request really came from: scheme, client address, public address of the service.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use actix_web::HttpRequest;
+use actix_web::dev::ServiceRequest;
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::uri::Authority;
+use ipnet::IpNet;
+
+use crate::{ShellSettings, TlsMode};
+
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+
+/// What the edge rules need of the settings; lives in the app data.
+#[derive(Clone, Debug)]
+pub(crate) struct Edge {
+    mode: TlsMode,
+    trusted: Arc<[IpNet]>,
+    public_url: Option<Arc<str>>,
+    https_port: Option<u16>,
+}
+
+impl Edge {
+    /// `https_port` is the port that TLS is really bound to.
+    pub(crate) fn new(settings: &ShellSettings, https_port: Option<u16>) -> Self {
+        Self {
+            mode: settings.tls_mode,
+            trusted: settings.trusted_proxies.clone().into(),
+            public_url: settings.public_url.as_deref().map(Arc::from),
+            https_port,
+        }
+    }
+
+    fn trusts(&self, peer: IpAddr) -> bool {
+        let peer = peer.to_canonical();
+        self.trusted.iter().any(|network| network.contains(&peer))
+    }
+
+    fn is_https(&self, secure: bool, peer: Option<SocketAddr>, headers: &HeaderMap) -> bool {
+        match self.mode {
+            TlsMode::Native => secure,
+            TlsMode::Proxy => {
+                peer.is_some_and(|peer| self.trusts(peer.ip()))
+                    && headers
+                        .get(FORWARDED_PROTO)
+                        .is_some_and(|scheme| scheme.as_bytes().eq_ignore_ascii_case(b"https"))
+            }
+            TlsMode::Off => false,
+        }
+    }
+
+    /// The target of the 301 that a request over plain HTTP gets, if the mode asks for one.
+    pub(crate) fn redirect(&self, request: &ServiceRequest) -> Option<String> {
+        if self.mode == TlsMode::Off {
+            return None;
+        }
+        let secure = request.app_config().secure();
+        if self.is_https(secure, request.peer_addr(), request.headers()) {
+            return None;
+        }
+        let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
+        if let Some(base) = &self.public_url {
+            return Some(format!("{base}{target}"));
+        }
+        let host = host_of(request.headers(), request.uri().authority());
+        let port = match self.https_port {
+            Some(443) | None => String::new(),
+            Some(port) => format!(":{port}"),
+        };
+        Some(format!("https://{host}{port}{target}"))
+    }
+
+    /// The address that quotas charge: the peer, or the last untrusted hop before our proxies.
+    ///
+    /// Each hop is believed only as far as the one behind it is ours, so the list is read from its
+    /// end. Where a hop cannot be read, the proxy that wrote it counts.
+    fn client_ip(&self, peer: Option<SocketAddr>, headers: &HeaderMap) -> IpAddr {
+        let Some(peer) = peer else { return IpAddr::from([0, 0, 0, 0]) };
+        let mut client = peer.ip().to_canonical();
+        let lists: Vec<_> = headers.get_all(FORWARDED_FOR).map(HeaderValue::as_bytes).collect();
+        let hops = lists.iter().rev().flat_map(|list| list.rsplit(|byte| *byte == b','));
+        let mut hops = hops.map(<[u8]>::trim_ascii).filter(|hop| !hop.is_empty());
+        while self.trusts(client) {
+            let Some(hop) = hops.next().and_then(hop_address) else { break };
+            client = hop;
+        }
+        client
+    }
+}
+
+/// The address of a hop, which some proxies write with its port or in brackets.
+fn hop_address(hop: &[u8]) -> Option<IpAddr> {
+    let text = str::from_utf8(hop).ok()?;
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    let with_port = || text.parse().ok().map(|address: SocketAddr| address.ip());
+    bare.parse().ok().or_else(with_port).map(|address: IpAddr| address.to_canonical())
+}
+
+/// Host of the request without its port, in brackets where it is an IPv6 address.
+fn host_of(headers: &HeaderMap, authority: Option<&Authority>) -> String {
+    headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok())
+        .and_then(|host| host.parse::<Authority>().ok())
+        .as_ref()
+        .or(authority)
+        .map_or_else(|| "localhost".to_owned(), |authority| authority.host().to_owned())
+}
+
+/// The address of the client: the peer, or what trusted proxies say.
+pub fn client_ip(request: &HttpRequest) -> IpAddr {
+    match request.app_data::<Edge>() {
+        Some(edge) => edge.client_ip(request.peer_addr(), request.headers()),
+        None => request.peer_addr().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.ip()),
+    }
+}
+
+/// Whether the request came over HTTPS, to us or to a trusted proxy.
+pub fn is_https(request: &HttpRequest) -> bool {
+    let secure = request.app_config().secure();
+    request
+        .app_data::<Edge>()
+        .map_or(secure, |edge| edge.is_https(secure, request.peer_addr(), request.headers()))
+}
+
+/// The URL under which the client reaches the service: `PUBLIC_URL`, else scheme and host of the
+/// request; without a final slash.
+pub fn base_url(request: &HttpRequest) -> String {
+    if let Some(url) = request.app_data::<Edge>().and_then(|edge| edge.public_url.as_deref()) {
+        return url.to_owned();
+    }
+    let scheme = if is_https(request) { "https" } else { "http" };
+    let host = request
+        .headers()
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok())
+        .filter(|host| host.parse::<Authority>().is_ok())
+        .or_else(|| request.uri().authority().map(Authority::as_str))
+        .unwrap_or("localhost");
+    format!("{scheme}://{host}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    fn edge(mode: TlsMode, proxies: &[&str]) -> Edge {
+        let mut settings = ShellSettings::for_tests(Path::new("."));
+        settings.tls_mode = mode;
+        settings.trusted_proxies = proxies.iter().map(|net| net.parse().unwrap()).collect();
+        Edge::new(&settings, Some(8484))
+    }
+
+    fn request(peer: &str, headers: &[(&str, &str)]) -> ServiceRequest {
+        let request = TestRequest::with_uri("/a?b=c").peer_addr(peer.parse().unwrap());
+        headers
+            .iter()
+            .fold(request, |request, (name, value)| request.append_header((*name, *value)))
+            .to_srv_request()
+    }
+
+    #[test]
+    fn the_redirect_keeps_path_and_query_and_changes_the_port() {
+        let request = request("192.0.2.9:1", &[("host", "pw.example:80")]);
+        let target = edge(TlsMode::Native, &[]).redirect(&request);
+        assert_eq!(target.as_deref(), Some("https://pw.example:8484/a?b=c"));
+        assert_eq!(edge(TlsMode::Off, &[]).redirect(&request), None);
+    }
+
+    #[test]
+    fn only_a_trusted_proxy_can_vouch_for_https() {
+        let edge = edge(TlsMode::Proxy, &["10.0.0.0/8"]);
+        let https = ("x-forwarded-proto", "https");
+        assert_eq!(edge.redirect(&request("10.1.1.1:1", &[https])), None);
+        for (peer, headers) in [
+            ("10.1.1.1:1", vec![]),
+            ("10.1.1.1:1", vec![("x-forwarded-proto", "http")]),
+            ("192.0.2.1:1", vec![https]),
+        ] {
+            assert!(edge.redirect(&request(peer, &headers)).is_some(), "{peer} {headers:?}");
+        }
+    }
+
+    #[test]
+    fn the_client_is_the_last_hop_that_is_not_ours() {
+        let edge = edge(TlsMode::Proxy, &["10.0.0.0/8"]);
+        let forged = ("x-forwarded-for", "203.0.113.7, 198.51.100.2, 10.2.2.2");
+        let of = |peer: &str, headers: &[(&str, &str)]| {
+            let request = request(peer, headers);
+            edge.client_ip(request.peer_addr(), request.headers()).to_string()
+        };
+        assert_eq!(of("10.1.1.1:1", &[forged]), "198.51.100.2");
+        assert_eq!(of("192.0.2.1:1", &[forged]), "192.0.2.1");
+        assert_eq!(of("10.1.1.1:1", &[]), "10.1.1.1");
+        assert_eq!(of("[::ffff:192.0.2.1]:1", &[]), "192.0.2.1");
+    }
+
+    #[test]
+    fn hops_may_have_ports_and_those_behind_the_client_need_not_be_readable() {
+        let edge = edge(TlsMode::Proxy, &["10.0.0.0/8", "2001:db8:1::/48"]);
+        let of = |lists: &[&str]| {
+            let lines: Vec<_> = lists.iter().map(|list| ("x-forwarded-for", *list)).collect();
+            let request = request("10.1.1.1:1", &lines);
+            edge.client_ip(request.peer_addr(), request.headers()).to_string()
+        };
+        for (lists, client) in [
+            (&["garbage, 203.0.113.9"][..], "203.0.113.9"),
+            (&["203.0.113.9:4711"], "203.0.113.9"),
+            (&["203.0.113.9:4711, 10.2.2.2:80"], "203.0.113.9"),
+            (&["[2001:db8::7]:4711"], "2001:db8::7"),
+            (&["[2001:db8::7], 2001:db8:1::1"], "2001:db8::7"),
+            (&["2001:db8::7"], "2001:db8::7"),
+            (&["::ffff:203.0.113.9"], "203.0.113.9"),
+            (&["203.0.113.7", "203.0.113.9,10.2.2.2", " , 10.3.3.3 ,"], "203.0.113.9"),
+            // Nobody of ours wrote what stands before a hop that cannot be read.
+            (&["203.0.113.9, unknown"], "10.1.1.1"),
+            (&["203.0.113.9, unknown, 10.2.2.2"], "10.2.2.2"),
+            (&["203.0.113.9, 10.2.2.2:99999"], "10.1.1.1"),
+            (&["10.3.3.3, 10.2.2.2"], "10.3.3.3"),
+            (&[""], "10.1.1.1"),
+        ] {
+            assert_eq!(of(lists), client, "{lists:?}");
+        }
+    }
+}

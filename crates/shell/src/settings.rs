@@ -1,0 +1,181 @@
+//! Settings that every service has.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use ipnet::IpNet;
+
+use crate::ServiceInfo;
+
+/// How a service stands to TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TlsMode {
+    /// Plain HTTP is served, without a redirect.
+    Off,
+    /// A proxy in `TRUSTED_PROXIES` ends TLS and says so in `x-forwarded-proto`.
+    Proxy,
+    /// HTTPS on `TLS_BIND`; plain HTTP gets a 301.
+    Native,
+}
+
+/// A setting that is on or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// On.
+    #[value(alias = "true", alias = "1", alias = "yes")]
+    On,
+    /// Off.
+    #[value(alias = "false", alias = "0", alias = "no")]
+    Off,
+}
+
+impl Switch {
+    /// Whether it is on.
+    pub fn is_on(self) -> bool {
+        self == Self::On
+    }
+}
+
+/// The form of log lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Settings of the HTTP shell.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Server", about = None, long_about = None)]
+pub struct ShellSettings {
+    /// Address of plain HTTP
+    #[arg(long, env, global = true, value_name = "ADDRESS")]
+    pub bind: SocketAddr,
+    /// Address of HTTPS (TLS_MODE=native)
+    #[arg(long, env, global = true, value_name = "ADDRESS")]
+    pub tls_bind: SocketAddr,
+    /// Address of health and metrics, plain HTTP
+    #[arg(long, env, global = true, value_name = "ADDRESS")]
+    pub admin_bind: SocketAddr,
+    /// Who provides TLS
+    #[arg(long, env, global = true, value_enum)]
+    pub tls_mode: TlsMode,
+    /// PEM file with the certificate chain; without it a local CA and certificate are made
+    #[arg(long, env, global = true, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// PEM file with the private key
+    #[arg(long, env, global = true, value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
+    /// Folder of the local CA and certificate [default: DATA_DIR/tls]
+    #[arg(long, env, global = true, value_name = "FOLDER")]
+    pub tls_dir: Option<PathBuf>,
+    /// Proxies whose x-forwarded-* headers count, as a comma list of CIDR blocks
+    #[arg(long, env, global = true, value_delimiter = ',', value_name = "CIDR", value_parser = network)]
+    pub trusted_proxies: Vec<IpNet>,
+    /// URL under which clients reach the service, without a final slash
+    #[arg(long, env, global = true, value_name = "URL", value_parser = absolute_url)]
+    pub public_url: Option<String>,
+    /// Folder of the service's data
+    #[arg(long, env, global = true, value_name = "FOLDER")]
+    pub data_dir: PathBuf,
+    /// Worker threads [default: cores]
+    #[arg(long, env, global = true, value_name = "N")]
+    pub workers: Option<usize>,
+    /// Seconds that running requests get to finish after SIGTERM
+    #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 30)]
+    pub shutdown_timeout: u64,
+    /// Form of log lines on stderr; RUST_LOG filters them
+    #[arg(long, env, global = true, value_enum, default_value_t = LogFormat::Text)]
+    pub log_format: LogFormat,
+    /// Whether each request is logged
+    #[arg(long, env, global = true, value_enum, default_value_t = Switch::On)]
+    pub access_log: Switch,
+}
+
+impl ShellSettings {
+    /// Settings for a test: every port free, TLS off, one worker, no access log.
+    pub fn for_tests(data_dir: &Path) -> Self {
+        let free = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+        Self {
+            bind: free,
+            tls_bind: free,
+            admin_bind: free,
+            tls_mode: TlsMode::Off,
+            tls_cert: None,
+            tls_key: None,
+            tls_dir: None,
+            trusted_proxies: Vec::new(),
+            public_url: None,
+            data_dir: data_dir.to_owned(),
+            workers: Some(1),
+            shutdown_timeout: 5,
+            log_format: LogFormat::Text,
+            access_log: Switch::Off,
+        }
+    }
+
+    /// Number of worker threads.
+    pub fn worker_count(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.workers.unwrap_or_else(cores).max(1)
+    }
+
+    /// Folder of the local CA and certificate.
+    pub fn tls_folder(&self) -> PathBuf {
+        self.tls_dir.clone().unwrap_or_else(|| self.data_dir.join("tls"))
+    }
+}
+
+/// Gives the arguments of [`ShellSettings`] the defaults of one service.
+pub(crate) fn with_defaults(command: clap::Command, info: &ServiceInfo) -> clap::Command {
+    let address = |port: u16| format!("127.0.0.1:{port}");
+    let mode = info.tls_mode.to_possible_value().map_or_else(String::new, |v| v.get_name().into());
+    [
+        ("bind", address(info.http_port)),
+        ("tls_bind", address(info.https_port)),
+        ("admin_bind", address(info.admin_port)),
+        ("tls_mode", mode),
+        ("data_dir", format!("data/{}", info.name)),
+    ]
+    .into_iter()
+    .fold(command, |command, (id, default)| {
+        command.mut_arg(id, |arg| arg.required(false).default_value(default))
+    })
+}
+
+fn network(text: &str) -> Result<IpNet, String> {
+    text.parse::<IpNet>()
+        .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
+        .map_err(|_| format!("{text} is neither an address nor a CIDR block such as 10.0.0.0/8"))
+}
+
+fn absolute_url(text: &str) -> Result<String, String> {
+    let text = text.trim_end_matches('/');
+    match text.parse::<actix_web::http::Uri>() {
+        Ok(uri) if matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some() => {
+            Ok(text.to_owned())
+        }
+        _ => Err("give an absolute URL such as https://service.example.org".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_are_blocks_or_single_addresses() {
+        assert_eq!(network("10.0.0.0/8").map(|net| net.prefix_len()), Ok(8));
+        assert_eq!(network("::1").map(|net| net.prefix_len()), Ok(128));
+        assert!(network("example.org").is_err());
+    }
+
+    #[test]
+    fn public_urls_are_absolute_and_lose_their_final_slash() {
+        assert_eq!(absolute_url("https://a.example/x/"), Ok("https://a.example/x".to_owned()));
+        assert!(absolute_url("a.example").is_err());
+        assert!(absolute_url("ftp://a.example").is_err());
+    }
+}

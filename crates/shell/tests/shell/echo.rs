@@ -1,0 +1,239 @@
+//! The service under test: a few routes that show what the shell does around them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use actix_web::web::Data;
+use actix_web::{HttpResponse, HttpResponseBuilder, get, post};
+use futures_util::future::LocalBoxFuture;
+use serde::Deserialize;
+use shell::{
+    CorsRule, Credentials, ErrorFormat, Fault, Json, Origin, Pairs, Path, Query, RequestInfo,
+    Running, Server, Service, ServiceInfo, Shell, ShellSettings, TlsMode,
+};
+use tokio::sync::Notify;
+use utoipa::OpenApi;
+use utoipa_actix_web::service_config::ServiceConfig;
+use validator::Validate;
+
+#[derive(OpenApi)]
+#[openapi(info(title = "Echo", license(name = "MIT")))]
+struct Document;
+
+#[derive(Clone)]
+pub struct Echo {
+    pub broken: Arc<AtomicBool>,
+    pub gate: Data<Gate>,
+}
+
+impl Default for Echo {
+    fn default() -> Self {
+        Self { broken: Arc::default(), gate: Data::new(Gate::default()) }
+    }
+}
+
+/// Lets a test hold a request in its handler.
+#[derive(Default)]
+pub struct Gate {
+    pub entered: Notify,
+    pub leave: Notify,
+    pub ended: Notify,
+}
+
+/// Tells that a handler came to its end or was dropped.
+struct Ending<'a>(&'a Notify);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+#[derive(Deserialize, Validate, utoipa::IntoParams)]
+struct Count {
+    #[validate(range(min = 1, max = 9, message = "count must be between 1 and 9"))]
+    count: u8,
+}
+
+#[derive(Deserialize, Validate, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Note {
+    #[validate(length(min = 1))]
+    text: String,
+}
+
+#[utoipa::path(operation_id = "repeat", responses((status = 200)))]
+#[get("/repeat/{count}")]
+async fn repeat(path: Path<Count>, pairs: Pairs) -> String {
+    pairs.first("text").unwrap_or("x").repeat(path.count.into())
+}
+
+#[utoipa::path(operation_id = "count", responses((status = 200)))]
+#[get("/count")]
+async fn count(query: Query<Count>) -> String {
+    query.count.to_string()
+}
+
+#[utoipa::path(operation_id = "note", responses((status = 200)))]
+#[post("/note")]
+async fn note(body: Json<Note>) -> String {
+    body.text.clone()
+}
+
+#[utoipa::path(operation_id = "long", responses((status = 200)))]
+#[get("/long")]
+async fn long() -> String {
+    "long ".repeat(1000)
+}
+
+#[utoipa::path(operation_id = "panics", responses((status = 500)))]
+#[get("/panics")]
+async fn panics() -> String {
+    panic!("on purpose")
+}
+
+#[utoipa::path(operation_id = "slow", responses((status = 200)))]
+#[get("/slow")]
+async fn slow(gate: Data<Gate>) -> &'static str {
+    let _ending = Ending(&gate.ended);
+    gate.entered.notify_one();
+    gate.leave.notified().await;
+    "slow"
+}
+
+struct Errors;
+
+impl ErrorFormat for Errors {
+    fn respond(&self, fault: &Fault, request: &RequestInfo) -> HttpResponse {
+        let mut answer = match fault {
+            Fault::NotFound => HttpResponse::NotFound(),
+            Fault::MethodNotAllowed { .. } => HttpResponse::MethodNotAllowed(),
+            Fault::Unauthorized(Credentials::Missing) => HttpResponse::Unauthorized(),
+            Fault::PayloadTooLarge { .. } => HttpResponse::PayloadTooLarge(),
+            Fault::UnsupportedMediaType => HttpResponse::UnsupportedMediaType(),
+            Fault::Internal(_) => HttpResponse::InternalServerError(),
+            _ => HttpResponse::BadRequest(),
+        };
+        if let Fault::MethodNotAllowed { allow } = fault {
+            let allow: Vec<&str> = allow.iter().map(|method| method.as_str()).collect();
+            answer.insert_header(("allow", allow.join(", ")));
+        }
+        body(&mut answer, fault, request)
+    }
+}
+
+fn body(answer: &mut HttpResponseBuilder, fault: &Fault, request: &RequestInfo) -> HttpResponse {
+    let text = match fault {
+        Fault::InvalidPath(violations)
+        | Fault::InvalidQuery(violations)
+        | Fault::InvalidBody(violations) => violations
+            .iter()
+            .map(|violation| format!("{}: {}", violation.field, violation.message))
+            .collect::<Vec<_>>()
+            .join("; "),
+        Fault::MalformedBody { line, column, .. } => format!("malformed at {line}:{column}"),
+        Fault::Internal(_) => "internal".to_owned(),
+        other => format!("{other:?}"),
+    };
+    answer.body(format!("{} {}: {text}", request.method, request.uri.path()))
+}
+
+static CORS: CorsRule = CorsRule {
+    origin: Origin::Any,
+    methods: "GET",
+    request_headers: "x-key",
+    expose: "x-total",
+    max_age: Some(60),
+    preflight: 204,
+};
+
+impl Service for Echo {
+    const INFO: ServiceInfo = ServiceInfo {
+        name: "echo",
+        title: "Echo",
+        about: "Says what it hears.",
+        version: "1.2.3",
+        http_port: 0,
+        https_port: 0,
+        admin_port: 0,
+        tls_mode: TlsMode::Off,
+    };
+
+    fn document() -> utoipa::openapi::OpenApi {
+        Document::openapi()
+    }
+
+    fn routes(config: &mut ServiceConfig<'_>) {
+        config
+            .service(repeat)
+            .service(count)
+            .service(note)
+            .service(long)
+            .service(panics)
+            .service(slow);
+    }
+
+    fn state(&self, config: &mut actix_web::web::ServiceConfig) {
+        config.app_data(self.gate.clone());
+    }
+
+    fn errors(&self) -> Arc<dyn ErrorFormat> {
+        Arc::new(Errors)
+    }
+
+    fn shell(&self) -> Shell {
+        Shell {
+            cors: |request| (request.path() != "/long").then_some(&CORS),
+            stop_when_client_leaves: true,
+            ..Shell::default()
+        }
+    }
+
+    fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {
+        let broken = self.broken.load(Ordering::SeqCst);
+        Box::pin(async move { if broken { Err("no data".to_owned()) } else { Ok(()) } })
+    }
+}
+
+/// A running echo service and its folder.
+pub struct Started {
+    pub running: Running,
+    pub echo: Echo,
+    folder: tempfile::TempDir,
+}
+
+impl Started {
+    pub async fn with(change: impl FnOnce(&mut ShellSettings)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut settings = ShellSettings::for_tests(folder.path());
+        change(&mut settings);
+        let echo = Echo::default();
+        let running = Server::start(&settings, echo.clone()).await.unwrap();
+        Self { running, echo, folder }
+    }
+
+    pub async fn new() -> Self {
+        Self::with(|_| ()).await
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.running.http)
+    }
+
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    pub fn admin(&self, path: &str) -> String {
+        format!("http://{}{path}", self.running.admin)
+    }
+
+    pub async fn get(&self, path: &str) -> reqwest::Response {
+        client().get(self.url(path)).send().await.unwrap()
+    }
+}
+
+pub fn client() -> reqwest::Client {
+    let no_redirect = reqwest::redirect::Policy::none();
+    reqwest::Client::builder().redirect(no_redirect).no_gzip().no_brotli().build().unwrap()
+}

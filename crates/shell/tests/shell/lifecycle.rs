@@ -1,0 +1,59 @@
+//! Health, graceful stop, occupied ports.
+
+use std::net::TcpListener;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use shell::{Server, ShellSettings};
+
+use super::echo::{Echo, Started, client};
+
+#[actix_web::test]
+async fn readiness_tells_why_not_and_health_stays_green() {
+    let started = Started::new().await;
+    started.echo.broken.store(true, Ordering::SeqCst);
+    let answer = client().get(started.admin("/readyz")).send().await.unwrap();
+    assert_eq!(answer.status(), 503);
+    assert_eq!(answer.text().await.unwrap(), "not ready: no data\n");
+    assert_eq!(client().get(started.admin("/healthz")).send().await.unwrap().status(), 200);
+    started.echo.broken.store(false, Ordering::SeqCst);
+    assert_eq!(started.get("/readyz").await.text().await.unwrap(), "ready\n");
+}
+
+#[actix_web::test]
+async fn a_stop_finishes_the_request_under_way_and_turns_readiness_red() {
+    let started = Started::new().await;
+    let (slow, ready) = (started.url("/slow"), started.admin("/readyz"));
+    let request = actix_web::rt::spawn(client().get(slow).header("connection", "close").send());
+    started.echo.gate.entered.notified().await;
+    let stop = actix_web::rt::spawn(started.running.stop());
+    while client().get(&ready).send().await.unwrap().status() == 200 {}
+    assert_eq!(client().get(&ready).send().await.unwrap().text().await.unwrap(), "stopping\n");
+    started.echo.gate.leave.notify_one();
+    assert_eq!(request.await.unwrap().unwrap().text().await.unwrap(), "slow");
+    stop.await.unwrap();
+}
+
+#[actix_web::test]
+async fn a_handler_ends_with_the_connection_of_its_client() {
+    let started = Started::new().await;
+    let request = actix_web::rt::spawn(client().get(started.url("/slow")).send());
+    started.echo.gate.entered.notified().await;
+    request.abort();
+    tokio::time::timeout(Duration::from_secs(20), started.echo.gate.ended.notified())
+        .await
+        .expect("the handler goes on without a client");
+}
+
+#[actix_web::test]
+async fn an_occupied_port_is_one_clear_sentence() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut settings = ShellSettings::for_tests(folder.path());
+    settings.bind = taken.local_addr().unwrap();
+    let Err(error) = Server::start(&settings, Echo::default()).await else {
+        panic!("two listeners on one port");
+    };
+    let expected = format!("cannot listen on {} (BIND): Address already in use", settings.bind);
+    assert!(format!("{error:#}").starts_with(&expected), "{error:#}");
+}

@@ -1,0 +1,130 @@
+//! TLS modes and the 301.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{
+    ClientConfig, ClientConnection, RootCertStore, StreamOwned, SupportedProtocolVersion,
+};
+use shell::TlsMode;
+
+use super::echo::{Started, client};
+
+/// Asks over TLS, trusting only the local CA of `folder`.
+fn ask(
+    address: std::net::SocketAddr,
+    ca: &std::path::Path,
+    version: &'static SupportedProtocolVersion,
+) -> std::io::Result<String> {
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(ca).unwrap() {
+        roots.add(certificate.unwrap()).unwrap();
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[version])
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("localhost").unwrap();
+    let connection = ClientConnection::new(Arc::new(config), name).unwrap();
+    let mut stream = StreamOwned::new(connection, TcpStream::connect(address)?);
+    write!(stream, "GET /count?count=4 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply)?;
+    Ok(reply)
+}
+
+#[actix_web::test]
+async fn native_mode_makes_a_ca_serves_tls_and_redirects_plain_http() {
+    let started = Started::with(|settings| settings.tls_mode = TlsMode::Native).await;
+    let https = started.running.https.unwrap();
+    let ca = started.folder().join("tls/ca.pem");
+    for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
+        let ca = ca.clone();
+        let reply = actix_web::web::block(move || ask(https, &ca, version)).await.unwrap();
+        assert!(reply.unwrap().ends_with("\r\n\r\n4"));
+    }
+    for method in [reqwest::Method::GET, reqwest::Method::POST] {
+        let request = client().request(method, started.url("/count?count=4"));
+        let answer = request.send().await.unwrap();
+        assert_eq!(answer.status(), 301);
+        let target = format!("https://127.0.0.1:{}/count?count=4", https.port());
+        assert_eq!(answer.headers()["location"], target.as_str());
+        assert_eq!(answer.bytes().await.unwrap().len(), 0);
+    }
+    assert_eq!(started.get("/healthz").await.status(), 200);
+    assert_eq!(started.get("/readyz").await.status(), 200);
+}
+
+#[actix_web::test]
+async fn keys_in_the_tls_folder_are_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let started = Started::with(|settings| settings.tls_mode = TlsMode::Native).await;
+    for file in ["tls/key.pem", "tls/ca-key.pem"] {
+        let facts = std::fs::metadata(started.folder().join(file)).unwrap();
+        assert_eq!(facts.permissions().mode() & 0o777, 0o600, "{file}");
+    }
+}
+
+#[actix_web::test]
+async fn proxy_mode_believes_only_trusted_peers() {
+    let trusted = Started::with(|settings| {
+        settings.tls_mode = TlsMode::Proxy;
+        settings.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    })
+    .await;
+    let stranger = Started::with(|settings| settings.tls_mode = TlsMode::Proxy).await;
+    let ask = async |started: &Started, scheme: &str| {
+        let request = client().get(started.url("/count?count=4"));
+        request.header("x-forwarded-proto", scheme).send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(ask(&trusted, "https").await, 200);
+    assert_eq!(ask(&trusted, "http").await, 301);
+    assert_eq!(ask(&stranger, "https").await, 301);
+}
+
+#[actix_web::test]
+async fn the_public_url_is_the_target_of_the_redirect() {
+    let started = Started::with(|settings| {
+        settings.tls_mode = TlsMode::Native;
+        settings.public_url = Some("https://pw.example".to_owned());
+    })
+    .await;
+    let answer = started.get("/a?b=c").await;
+    assert_eq!(answer.headers()["location"], "https://pw.example/a?b=c");
+}
+
+/// The first message of a client that speaks nothing newer than TLS 1.1.
+fn tls_1_1_hello() -> Vec<u8> {
+    let mut hello = vec![3, 2];
+    hello.extend([7; 32]);
+    hello.extend([0, 0, 4, 0xC0, 0x2B, 0x00, 0x2F, 1, 0]);
+    let groups = [0, 10, 0, 4, 0, 2, 0, 23];
+    let points = [0, 11, 0, 2, 1, 0];
+    let signatures = [0, 13, 0, 8, 0, 6, 4, 3, 8, 4, 4, 1];
+    hello.extend([0, u8::try_from(groups.len() + points.len() + signatures.len()).unwrap()]);
+    hello.extend(groups);
+    hello.extend(points);
+    hello.extend(signatures);
+    let length = u8::try_from(hello.len()).unwrap();
+    [vec![0x16, 3, 1, 0, length + 4, 1, 0, 0, length], hello].concat()
+}
+
+#[actix_web::test]
+async fn tls_1_1_is_refused() {
+    let started = Started::with(|settings| settings.tls_mode = TlsMode::Native).await;
+    let https = started.running.https.unwrap();
+    let reply = actix_web::web::block(move || {
+        let mut stream = TcpStream::connect(https)?;
+        stream.write_all(&tls_1_1_hello())?;
+        let mut reply = [0; 7];
+        stream.read_exact(&mut reply).map(|()| reply)
+    });
+    let reply = reply.await.unwrap().unwrap();
+    let (alert, fatal, protocol_version) = (0x15, 2, 70);
+    assert_eq!((reply[0], reply[5], reply[6]), (alert, fatal, protocol_version));
+}
