@@ -51,7 +51,7 @@ impl App {
         let state =
             State::new(context.pools.clone(), context.clock.clone(), context.settings.clone())
                 .unwrap();
-        let server = TestServer::start_with(Breaches::new(state.clone()), web).await;
+        let server = TestServer::start_with(Breaches::new(state.clone()), shell).await;
         Self { server, state, context, clock, folder: Folder::new(), database }
     }
 
