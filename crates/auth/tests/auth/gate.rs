@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use ::web::{Credentials, ErrorFormat, Fault, RequestInfo};
 use actix_web::http::StatusCode;
 use actix_web::test::{TestRequest, call_service, init_service, read_body};
 use actix_web::{App, HttpMessage, HttpRequest, HttpResponse, web};
 use auth::{After, AuthError, Caller, Gate, KeyStore, Policy, Quota, Quotas, Remaining};
+use shell::{Credentials, ErrorFormat, Fault, RequestInfo};
 
 use crate::House;
 
