@@ -1,87 +1,20 @@
-//! Who calls, as an argument of a handler.
+//! Who calls.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
-use actix_web::dev::Payload;
-use actix_web::web::Data;
-use actix_web::{Error, FromRequest, HttpRequest};
-use shell::Fault;
+use crate::{Key, Remaining};
 
-use crate::{Gate, Key, Remaining};
-
-/// The caller of a request that passed the [`Gate`] in the app data.
+/// The caller of a request that passed the [`Gate`](crate::Gate) in the app data.
 ///
 /// As an extractor it answers 401 and 429 in the error format of the service. A request is charged
 /// once, however often its caller is asked for.
 ///
 /// The extractors of a handler run side by side: while the key is looked up, a faulty query would
-/// be answered first. Wrap what must come later in [`After`].
+/// be answered first. Wrap what must come later in [`After`](crate::After).
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// The key; none for an anonymous caller.
     pub key: Option<Arc<Key>>,
     /// What is left of the quota; none where the request cost nothing.
     pub remaining: Option<Remaining>,
-}
-
-/// An extractor that runs after the caller was let through, so that 401 and 429 come before faults
-/// in path, query and body. Tuples of extractors go in as one.
-///
-/// ```
-/// use actix_web::{Responder, get, shell::Query};
-/// use auth::{After, Caller};
-///
-/// #[derive(serde::Deserialize)]
-/// struct Search {
-///     text: String,
-/// }
-///
-/// #[get("/search")]
-/// async fn search(caller: Caller, query: After<Query<Search>>) -> impl Responder {
-///     let Query(Search { text }) = query.0;
-///     format!("{}: {text}", caller.key.map_or_else(String::new, |key| key.owner.clone()))
-/// }
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct After<T>(pub T);
-
-type Extraction<T> = Pin<Box<dyn Future<Output = Result<T, Error>>>>;
-
-impl FromRequest for Caller {
-    type Error = Error;
-    type Future = Extraction<Self>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        Box::pin(admit(request.clone()))
-    }
-}
-
-impl<T> FromRequest for After<T>
-where
-    T: FromRequest + 'static,
-{
-    type Error = Error;
-    type Future = Extraction<Self>;
-
-    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let (request, mut payload) = (request.clone(), payload.take());
-        Box::pin(async move {
-            admit(request.clone()).await?;
-            T::from_request(&request, &mut payload).await.map(Self).map_err(Into::into)
-        })
-    }
-}
-
-async fn admit(request: HttpRequest) -> Result<Caller, Error> {
-    let gate = request
-        .app_data::<Data<Gate>>()
-        .map(|gate| gate.get_ref())
-        .or_else(|| request.app_data::<Gate>());
-    let admitted = match gate {
-        Some(gate) => gate.admit(&request).await.map_err(Fault::from),
-        None => Err(Fault::Internal("no Gate in the app data".to_owned())),
-    };
-    admitted.map_err(|fault| fault.into_error(&request))
 }

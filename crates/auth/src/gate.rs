@@ -1,4 +1,4 @@
-//! The check that every request with a [`Caller`] passes.
+//! The check that every request of a service with keys passes.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -7,21 +7,34 @@ use actix_web::{HttpMessage, HttpRequest};
 use shell::{Credentials, client_ip};
 use tokio::sync::OnceCell;
 
-use crate::{AuthError, Caller, Key, KeyStore, Policy, QuotaId, Quotas, Rate, Remaining, TooMany};
+use crate::presented::Ledger;
+use crate::{
+    AuthError, Caller, Finding, KeyStore, Policy, Presented, QuotaId, Quotas, Remaining, digest,
+    is_well_formed,
+};
 
-/// Decides who calls and whether they still may.
+/// Decides who calls and whether they still may, in this order:
 ///
-/// 1. A key that is live is charged by its own quota, whatever the address.
-/// 2. A key that is not, or something malformed in its place, is charged to the client address and
-///    refused with 401; once the address has used that up, with 429. It never turns into an
-///    anonymous call.
-/// 3. No key: the quota of the address where the policy grants one, else 401.
+/// 1. **Form.** What stands in the key's place and is no key is charged to the client address and
+///    refused with 401. No key at all: the address pays where the policy grants that, else 401.
+/// 2. **Look-up.** By this crate, or by the service together with its data.
+/// 3. **Refused keys**, unknown, revoked, expired or of another owner than the login that was sent,
+///    are charged to the address and refused with 401; once the address has used that up, with 429.
+///    A refused key never turns into an anonymous call.
+/// 4. **Quota.** A live key pays from its own bucket, whatever the address; 429 when it cannot.
 ///
-/// The state of the bucket, as [`Remaining`], is left in the request's extensions, also when the
-/// request is refused, for services whose every answer tells it.
+/// # Two ways through
+///
+/// [`admit`](Self::admit), and the [`Caller`] extractor, do all of it and keep the caller with the
+/// request. [`present_key`](Self::present_key) does the first step and gives a [`Presented`], which
+/// goes into the closure that reads the database; the rest follows there, synchronously.
+///
+/// [`admit`](Self::admit) leaves the state of the bucket, as [`Remaining`], in the request's
+/// extensions, also when the request is refused, for services whose every answer tells it.
 #[derive(Clone)]
 pub struct Gate {
-    inner: Arc<Inner>,
+    ledger: Arc<Ledger>,
+    policy: Arc<dyn Policy>,
 }
 
 /// The caller of one request: extractors ask for it side by side, and all but one wait.
@@ -37,26 +50,26 @@ fn decision(request: &HttpRequest) -> Decision {
     decision
 }
 
-struct Inner {
-    keys: KeyStore,
-    quotas: Quotas,
-    policy: Box<dyn Policy>,
+fn note(request: &HttpRequest, state: Option<Remaining>) {
+    if let Some(state) = state {
+        request.extensions_mut().insert(state);
+    }
 }
 
 impl Gate {
-    /// A gate, to be put into the app data as it is or in `shell::Data`.
+    /// A gate, to be put into the app data as it is or in [`Data`](actix_web::web::Data).
     pub fn new(keys: KeyStore, quotas: Quotas, policy: impl Policy) -> Self {
-        Self { inner: Arc::new(Inner { keys, quotas, policy: Box::new(policy) }) }
+        Self { ledger: Arc::new(Ledger { keys, quotas }), policy: Arc::new(policy) }
     }
 
     /// The keys behind this gate.
     pub fn keys(&self) -> &KeyStore {
-        &self.inner.keys
+        &self.ledger.keys
     }
 
-    /// The buckets behind this gate.
+    /// The buckets behind this gate, for charges of another kind than requests.
     pub fn quotas(&self) -> &Quotas {
-        &self.inner.quotas
+        &self.ledger.quotas
     }
 
     /// Finds the caller and charges the request, once: asked again for the same request it gives
@@ -70,89 +83,72 @@ impl Gate {
     }
 
     async fn decide(&self, request: &HttpRequest) -> Result<Caller, AuthError> {
-        match self.credentials(request)? {
-            None => self.charge_anonymous(request),
-            Some(text) => {
-                let key = self.inner.keys.find(&text).await?;
-                self.charge_key(request, key)
+        let Some(presented) = self.present(request)? else { return self.admit_anonymous(request) };
+        let key = self.ledger.keys.look_up(&presented.digest).await?;
+        let finding = match key.filter(|key| presented.fits_owner(&key.owner)) {
+            Some(key) => {
+                Finding::Live { id: key.id, charge: self.policy.keyed(request, &key), holder: key }
             }
-        }
+            None => Finding::Refused,
+        };
+        let mut state = None;
+        let admitted = presented.decide(finding, &mut state);
+        note(request, state);
+        admitted
+            .map(|admitted| Caller { key: Some(admitted.holder), remaining: admitted.remaining })
     }
 
-    /// The text of the key in a request, for handlers that look it up together with their data;
-    /// they go on with [`charge_key`](Self::charge_key) or
-    /// [`charge_anonymous`](Self::charge_anonymous).
+    /// The key that a request presents, for services that look it up themselves; none when it
+    /// presents none.
     ///
     /// # Errors
-    /// Malformed credentials, after they were charged to the address.
-    pub fn credentials(&self, request: &HttpRequest) -> Result<Option<String>, AuthError> {
-        match self.inner.policy.credentials(request) {
+    /// [`AuthError::Credentials`] for what is no key, after it was charged to the address;
+    /// [`AuthError::TooMany`] once the address cannot pay for more of these.
+    pub fn present(&self, request: &HttpRequest) -> Result<Option<Presented>, AuthError> {
+        match self.policy.credential(request) {
+            Ok(None) => Ok(None),
+            Ok(Some(credential)) if is_well_formed(&credential.key) => Ok(Some(Presented {
+                ledger: Arc::clone(&self.ledger),
+                digest: digest(&credential.key),
+                login: credential.login,
+                address: client_ip(request),
+                refused: self.policy.refused(request),
+            })),
+            Ok(Some(_)) => Err(self.refuse(request, Credentials::Malformed)),
             Err(AuthError::Credentials(fault)) if fault != Credentials::Missing => {
                 Err(self.refuse(request, fault))
             }
-            other => other,
+            Err(other) => Err(other),
         }
     }
 
-    /// Charges a request whose key was looked up; a key that is none was refused.
+    /// The key that a request presents, for operations that need one.
     ///
     /// # Errors
-    /// The refusal, or [`AuthError::TooMany`].
-    pub fn charge_key(
-        &self,
-        request: &HttpRequest,
-        key: Option<Arc<Key>>,
-    ) -> Result<Caller, AuthError> {
-        let Some(key) = key else { return Err(self.refuse(request, Credentials::Refused)) };
-        let rate = self.inner.policy.quota(request, &key);
-        let remaining = self.charge(request, QuotaId::Key(key.id), rate)?;
-        Ok(Caller { key: Some(key), remaining })
+    /// Those of [`present`](Self::present); `Missing` when there is none, which costs nothing.
+    pub fn present_key(&self, request: &HttpRequest) -> Result<Presented, AuthError> {
+        self.present(request)?.ok_or(AuthError::Credentials(Credentials::Missing))
     }
 
-    /// Charges a request without a key to the client address.
+    /// Charges a request to the client address, whether it presents a key or not: operations that
+    /// need none.
     ///
     /// # Errors
     /// [`AuthError::TooMany`]; `Missing` when the policy wants a key.
-    pub fn charge_anonymous(&self, request: &HttpRequest) -> Result<Caller, AuthError> {
-        let quota = self.inner.policy.anonymous(request);
-        let quota = quota.ok_or(AuthError::Credentials(Credentials::Missing))?;
-        let address = QuotaId::Address(client_ip(request));
-        let remaining = self.charge(request, address, quota.into())?;
-        Ok(Caller { key: None, remaining })
+    pub fn admit_anonymous(&self, request: &HttpRequest) -> Result<Caller, AuthError> {
+        let charge = self.policy.anonymous(request);
+        let charge = charge.ok_or(AuthError::Credentials(Credentials::Missing))?;
+        let mut state = None;
+        let paid = self.ledger.take(QuotaId::Address(client_ip(request)), &charge, &mut state);
+        note(request, state);
+        Ok(Caller { key: None, remaining: paid.map_err(AuthError::TooMany)? })
     }
 
-    fn charge(
-        &self,
-        request: &HttpRequest,
-        id: QuotaId,
-        rate: Rate,
-    ) -> Result<Option<Remaining>, AuthError> {
-        match self.inner.policy.cost(request) {
-            0 => Ok(None),
-            cost => self.take(request, id, rate, cost).map(Some).map_err(AuthError::TooMany),
-        }
-    }
-
-    /// A refused key costs one token even where the operation is free: guessing is not.
     fn refuse(&self, request: &HttpRequest, fault: Credentials) -> AuthError {
-        let rate = self.inner.policy.refused(request).into();
-        match self.take(request, QuotaId::Address(client_ip(request)), rate, 1) {
-            Ok(_) => AuthError::Credentials(fault),
-            Err(too_many) => AuthError::TooMany(too_many),
-        }
-    }
-
-    fn take(
-        &self,
-        request: &HttpRequest,
-        id: QuotaId,
-        rate: Rate,
-        cost: u32,
-    ) -> Result<Remaining, TooMany> {
-        let id = id.purpose(self.inner.policy.purpose(request));
-        let outcome = self.inner.quotas.check(id, rate, cost);
-        let state = outcome.unwrap_or_else(TooMany::remaining);
-        request.extensions_mut().insert(state);
-        outcome
+        let (address, charge) = (client_ip(request), self.policy.refused(request));
+        let mut state = None;
+        let error = self.ledger.refuse(address, &charge, fault, &mut state);
+        note(request, state);
+        error
     }
 }

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::{KeyError, Plan};
+use crate::{KeyError, Plan, Quota};
 
 /// Length of a key in hexadecimal digits.
 const DIGITS: usize = 32;
@@ -53,6 +53,11 @@ impl KeyState {
 }
 
 impl Key {
+    /// The quota of its plan; none without a plan.
+    pub fn quota(&self) -> Option<Quota> {
+        self.plan.as_ref().map(Plan::quota)
+    }
+
     /// Whether the key works at Unix second `now`.
     pub fn state(&self, now: i64) -> KeyState {
         if self.revoked_at.is_some() {
@@ -72,7 +77,7 @@ impl Key {
 /// assert_eq!(lower, auth::digest("00112233445566778899AABBCCDDEEFF"));
 /// ```
 pub fn digest(text: &str) -> [u8; 32] {
-    Sha256::digest(text.to_ascii_lowercase().as_bytes()).into()
+    Sha256::digest(text.to_ascii_lowercase()).into()
 }
 
 /// Whether a text has the form of a key: 32 hexadecimal digits in any case.
@@ -92,6 +97,9 @@ pub fn is_well_formed(text: &str) -> bool {
 /// assert!(auth::is_well_formed(&text));
 /// # Ok::<(), auth::KeyError>(())
 /// ```
+///
+/// # Errors
+/// [`KeyError::Random`] when the system gives no random bits.
 pub fn new_key() -> Result<String, KeyError> {
     let mut bits = [0; DIGITS / 2];
     getrandom::fill(&mut bits).map_err(|error| KeyError::Random(error.to_string()))?;

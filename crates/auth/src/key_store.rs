@@ -45,7 +45,7 @@ impl KeyStore {
     }
 
     /// The live key with this text, in any case of its letters; unknown, revoked, expired and
-    /// malformed ones are none.
+    /// malformed ones are none. Notes that it is used now.
     ///
     /// # Errors
     /// [`DatabaseError::Busy`] when the database is.
@@ -53,10 +53,22 @@ impl KeyStore {
         if !is_well_formed(text) {
             return Ok(None);
         }
-        let now = self.inner.clock.unix();
-        let digest = digest(text);
+        let key = self.look_up(&digest(text)).await?;
+        if let Some(key) = &key {
+            self.note_use(key.id);
+        }
+        Ok(key)
+    }
+
+    /// The live key with this digest.
+    pub(crate) async fn look_up(
+        &self,
+        digest: &[u8; 32],
+    ) -> Result<Option<Arc<Key>>, DatabaseError> {
+        let (digest, now) = (*digest, self.inner.clock.unix());
+        let live = |key: &Arc<Key>| key.state(now) == KeyState::Live;
         let asked_at = match self.inner.memory.as_ref().map(|memory| memory.look(&digest)) {
-            Some(Look::Known(key)) => return Ok(self.live(key, now)),
+            Some(Look::Known(key)) => return Ok(Some(key).filter(live)),
             Some(Look::Ask(version)) => version,
             None => None,
         };
@@ -65,11 +77,10 @@ impl KeyStore {
         if let (Some(memory), Some(version)) = (&self.inner.memory, asked_at) {
             memory.keep(digest, Arc::clone(&key), version);
         }
-        Ok(self.live(key, now))
+        Ok(Some(key))
     }
 
-    /// Notes that a key is used now, for handlers that found it themselves by
-    /// [`find_in`](crate::find_in).
+    /// Notes that a key is used now.
     pub fn note_use(&self, id: i64) {
         let now = self.inner.clock.unix();
         self.used().insert(id, now);
@@ -102,14 +113,6 @@ impl KeyStore {
             self.inner.pools.write(move |db| note_all(db, &batch)).await?;
         }
         Ok(())
-    }
-
-    fn live(&self, key: Arc<Key>, now: i64) -> Option<Arc<Key>> {
-        if key.state(now) != KeyState::Live {
-            return None;
-        }
-        self.note_use(key.id);
-        Some(key)
     }
 
     fn used(&self) -> std::sync::MutexGuard<'_, HashMap<i64, i64>> {

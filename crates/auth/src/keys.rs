@@ -31,17 +31,7 @@ macro_rules! rows {
     };
 }
 
-/// Finds the live key with a text, by its digest; unknown, expired and revoked ones are none.
-///
-/// For handlers that look up key and data in one visit to the database. Those should tell
-/// [`KeyStore::note_use`](crate::KeyStore::note_use) afterwards.
-pub fn find_in(db: &mut Db, text: &str, now: i64) -> Result<Option<Key>, DatabaseError> {
-    if !is_well_formed(text) {
-        return Ok(None);
-    }
-    find_digest(db, &digest(text), now)
-}
-
+/// Finds the live key with a digest; unknown, expired and revoked ones are none.
 pub(crate) fn find_digest(
     db: &mut Db,
     digest: &[u8],
@@ -150,13 +140,6 @@ pub fn revoke_owner(db: &mut Db, owner: &str, now: i64) -> Result<usize, Databas
 pub fn list_keys(db: &mut Db) -> Result<Vec<Key>, DatabaseError> {
     let rows: Vec<Row> = rows!().order(api_key::id.asc()).load(db)?;
     Ok(rows.into_iter().map(key).collect())
-}
-
-/// The live keys of an owner, oldest first.
-pub fn live_keys_of(db: &mut Db, owner: &str, now: i64) -> Result<Vec<Key>, DatabaseError> {
-    let rows: Vec<Row> =
-        rows!().filter(api_key::owner.eq(owner)).order(api_key::id.asc()).load(db)?;
-    Ok(rows.into_iter().map(key).filter(|key| key.state(now) == KeyState::Live).collect())
 }
 
 fn by_id(db: &mut Db, id: i64) -> Result<Option<Key>, DatabaseError> {

@@ -25,8 +25,8 @@
 //! assert_eq!(text.len(), 32);
 //! assert_eq!(key.hint, text[..6]);
 //!
-//! let found = pools.read_blocking(|db| auth::find_in(db, &text.to_uppercase(), now))?;
-//! assert_eq!(found.map(|key| key.owner).as_deref(), Some("alice"));
+//! let keys = pools.read_blocking(auth::list_keys)?;
+//! assert_eq!(keys[0].owner, "alice");
 //! # Ok::<(), auth::KeyError>(())
 //! ```
 //!
@@ -46,23 +46,23 @@
 //!
 //! ```
 //! use actix_web::{HttpRequest, Responder, get};
-//! use auth::{AuthError, Caller, Gate, KeyStore, Policy, Quota, Quotas};
+//! use auth::{AuthError, Caller, Charge, Credential, Gate, KeyStore, Policy, Quota, Quotas};
 //! use domain::SharedClock;
 //! use database::Pools;
 //!
 //! struct HeaderKeys;
 //!
 //! impl Policy for HeaderKeys {
-//!     fn credentials(&self, request: &HttpRequest) -> Result<Option<String>, AuthError> {
+//!     fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
 //!         auth::header_key(request, "x-api-key")
 //!     }
 //!
-//!     fn anonymous(&self, _request: &HttpRequest) -> Option<Quota> {
-//!         Some(Quota { per_minute: 60, burst: 30 })
+//!     fn anonymous(&self, _request: &HttpRequest) -> Option<Charge> {
+//!         Some(Quota { per_minute: 60, burst: 30 }.into())
 //!     }
 //!
-//!     fn refused(&self, _request: &HttpRequest) -> Quota {
-//!         Quota { per_minute: 60, burst: 30 }
+//!     fn refused(&self, _request: &HttpRequest) -> Charge {
+//!         Quota { per_minute: 60, burst: 30 }.into()
 //!     }
 //! }
 //!
@@ -78,8 +78,11 @@
 #![warn(missing_docs)]
 
 mod caller;
+mod charge;
 mod commands;
+mod credential;
 mod error;
+mod extract;
 mod gate;
 mod key;
 mod key_store;
@@ -87,21 +90,24 @@ mod keys;
 mod memory;
 mod plan;
 mod policy;
+mod presented;
 mod quota;
 mod quotas;
 pub mod schema;
 
-pub use caller::{After, Caller};
+pub use caller::Caller;
+pub use charge::Charge;
 pub use commands::{AnyOwner, KeysCommand, NoColumns, Owners, PlanColumns, PlansCommand};
+pub use credential::{Credential, authorization_key, bearer_key, header_key};
 pub use error::{AuthError, KeyError};
+pub use extract::After;
 pub use gate::Gate;
 pub use key::{Key, KeyState, digest, is_well_formed, new_key};
 pub use key_store::KeyStore;
-pub use keys::{
-    find_in, issue, issue_with_text, list_keys, live_keys_of, revoke, revoke_owner, rotate,
-};
+pub use keys::{issue, issue_with_text, list_keys, revoke, revoke_owner, rotate};
 pub use plan::{Plan, PlanChange, hide_plan, list_plans, plan, seed_plans, set_plan};
-pub use policy::{Policy, bearer_key, header_key};
+pub use policy::Policy;
+pub use presented::{Admitted, Finding, Presented};
 pub use quota::{Quota, QuotaId, Rate, Remaining, TooMany};
 pub use quotas::Quotas;
 

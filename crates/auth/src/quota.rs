@@ -30,8 +30,7 @@ impl Quota {
     /// assert_eq!(rate, auth::Rate { every: std::time::Duration::from_secs(12), burst: 10 });
     /// ```
     pub fn shared_by(self, replicas: u32) -> Rate {
-        let Rate { every, burst } = self.into();
-        Rate { every: every.saturating_mul(replicas.max(1)), burst }
+        Rate::from(self).shared_by(replicas)
     }
 }
 
@@ -45,6 +44,9 @@ pub struct Rate {
 }
 
 impl Rate {
+    /// No limit at all.
+    pub const UNLIMITED: Self = Self { every: Duration::ZERO, burst: 0 };
+
     /// So many in a period, all of them at once if need be; 0 for no limit at all.
     ///
     /// ```
@@ -55,6 +57,19 @@ impl Rate {
     /// ```
     pub fn per(count: u32, period: Duration) -> Self {
         Self { every: period.checked_div(count).unwrap_or(Duration::ZERO), burst: count }
+    }
+
+    /// The share of one of several replicas, see [`Quota::shared_by`].
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let rate = auth::Rate::per(10, Duration::from_secs(600)).shared_by(2);
+    /// assert_eq!(rate, auth::Rate { every: Duration::from_secs(120), burst: 10 });
+    /// ```
+    #[must_use]
+    pub fn shared_by(self, replicas: u32) -> Self {
+        Self { every: self.every.saturating_mul(replicas.max(1)), ..self }
     }
 }
 
@@ -79,6 +94,8 @@ pub enum QuotaId {
     Named(String),
     /// One of these for a purpose of its own.
     For(&'static str, Box<QuotaId>),
+    /// One of these for a name of its own, such as a domain.
+    Part(Box<QuotaId>, String),
 }
 
 impl QuotaId {
@@ -94,11 +111,25 @@ impl QuotaId {
         if purpose.is_empty() { self } else { Self::For(purpose, Box::new(self)) }
     }
 
+    /// The same holder with a bucket of its own for a name.
+    ///
+    /// ```
+    /// use auth::QuotaId;
+    ///
+    /// let domain = |name: &str| QuotaId::Key(7).part(name);
+    /// assert_ne!(domain("example.org"), domain("example.net"));
+    /// ```
+    #[must_use]
+    pub fn part(self, name: impl Into<String>) -> Self {
+        Self::Part(Box::new(self), name.into())
+    }
+
     /// The holder as it is counted.
     pub(crate) fn counted(self) -> Self {
         match self {
             Self::Address(address) => Self::Address(subscriber(address)),
             Self::For(purpose, id) => Self::For(purpose, Box::new(id.counted())),
+            Self::Part(id, name) => Self::Part(Box::new(id.counted()), name),
             other => other,
         }
     }

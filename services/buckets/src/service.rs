@@ -10,7 +10,7 @@ use actix_web::http::Uri;
 use actix_web::http::header::{CACHE_CONTROL, HeaderValue};
 use actix_web::web::Data;
 use actix_web::{Error as ActixError, HttpRequest};
-use auth::{AuthError, Gate, KeyStore, Policy, Quota, Quotas};
+use auth::{AuthError, Charge, Credential, Gate, Key, KeyStore, Policy, Quota, Quotas};
 use futures_util::future::LocalBoxFuture;
 use shell::{ErrorFormat, Next, Pairs, ServiceInfo, Shell, TlsMode};
 
@@ -50,24 +50,25 @@ impl Buckets {
 struct Keys;
 
 impl Policy for Keys {
-    fn credentials(&self, request: &HttpRequest) -> Result<Option<String>, AuthError> {
+    fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
         if let Some(key) = auth::bearer_key(request)? {
             return Ok(Some(key));
         }
         let named = |part: &str| {
             let pairs = Pairs::parse(part).ok()?;
-            pairs.last("access_token").map(str::to_owned).filter(|key| !key.is_empty())
+            pairs.last("access_token").filter(|key| !key.is_empty()).map(Credential::from)
         };
         // Another parameter that cannot be read is no reason to overlook the key.
         Ok(request.query_string().split('&').rev().find_map(named))
     }
 
-    fn refused(&self, _: &HttpRequest) -> Quota {
-        Quota::per_minute(60)
+    fn refused(&self, _: &HttpRequest) -> Charge {
+        Quota::per_minute(60).into()
     }
 
-    fn cost(&self, request: &HttpRequest) -> u32 {
-        u32::from(request.path() != routes::ACCOUNT)
+    fn keyed(&self, request: &HttpRequest, key: &Key) -> Charge {
+        let charge = Charge::from(key.quota().unwrap_or(Quota::per_minute(60)));
+        charge.cost(u32::from(request.path() != routes::ACCOUNT))
     }
 }
 

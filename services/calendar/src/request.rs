@@ -10,7 +10,6 @@ use futures_util::future::LocalBoxFuture;
 use futures_util::{StreamExt, TryStreamExt};
 use shell::{Pairs, base_url, read_body};
 
-use crate::access;
 use crate::error::Error;
 use crate::model::role::Deed;
 use crate::state::State;
@@ -71,11 +70,6 @@ async fn read(request: &HttpRequest, payload: Payload) -> Result<Input, Error> {
         .ok_or_else(|| Error::Internal("the state is not registered".to_owned()))?;
     let caller = state.gate.admit(request).await?;
     let login = caller.key.map(|key| key.owner.clone());
-    if let Some(basic) = access::basic(request)?
-        && login.as_deref() != Some(basic.login.as_str())
-    {
-        return Err(Error::InvalidCredentials);
-    }
     let params = parameters(request, payload).await;
     let fields = params.as_ref().ok().and_then(|params| params.text("_fields"));
     let fields = fields.map(str::to_owned);

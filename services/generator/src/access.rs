@@ -1,7 +1,7 @@
 //! Who may call, and how often.
 
 use actix_web::HttpRequest;
-use auth::{AuthError, Plan, Policy, Quota, header_key};
+use auth::{AuthError, Charge, Credential, Key, Plan, Policy, Quota, header_key};
 use shell::Switch;
 
 /// Limits of callers without a key.
@@ -37,25 +37,25 @@ pub fn plans() -> [Plan; 1] {
 pub struct HeaderKeys(pub CallerSettings);
 
 impl HeaderKeys {
-    fn address(&self) -> Quota {
-        Quota { per_minute: self.0.anonymous_rpm, burst: self.0.anonymous_burst }
+    fn address(&self) -> Charge {
+        Quota { per_minute: self.0.anonymous_rpm, burst: self.0.anonymous_burst }.into()
     }
 }
 
 impl Policy for HeaderKeys {
-    fn credentials(&self, request: &HttpRequest) -> Result<Option<String>, AuthError> {
+    fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
         header_key(request, "x-api-key")
     }
 
-    fn anonymous(&self, _: &HttpRequest) -> Option<Quota> {
+    fn anonymous(&self, _: &HttpRequest) -> Option<Charge> {
         self.0.anonymous.is_on().then(|| self.address())
     }
 
-    fn refused(&self, _: &HttpRequest) -> Quota {
+    fn refused(&self, _: &HttpRequest) -> Charge {
         self.address()
     }
 
-    fn fallback_quota(&self, _: &HttpRequest) -> Quota {
-        plans()[0].quota()
+    fn keyed(&self, _: &HttpRequest, key: &Key) -> Charge {
+        key.quota().unwrap_or_else(|| plans()[0].quota()).into()
     }
 }

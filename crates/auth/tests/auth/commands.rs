@@ -96,8 +96,7 @@ fn issued_key_stands_alone_on_stdout_and_works() {
     let out = run(&house, &pools, &FREE, "keys issue alice --until 2026-03-31").unwrap();
     let text = out.strip_suffix('\n').unwrap();
     assert!(auth::is_well_formed(text), "{out}");
-    let now = house.now();
-    let key = pools.read_blocking(|db| auth::find_in(db, text, now)).unwrap().unwrap();
+    let key = house.find(&pools, text).unwrap();
     assert_eq!(key.plan.unwrap().code, "free");
     assert_eq!(key.expires_at, Some(1_775_001_600), "the midnight after the last day");
     let json = run(&house, &pools, &FREE, "keys issue bob --plan premium --json").unwrap();
@@ -134,8 +133,7 @@ fn rotate_prints_the_new_key_once() {
     let old = run(&house, &pools, &FREE, "keys issue alice").unwrap();
     let new = run(&house, &pools, &FREE, "keys rotate 1").unwrap();
     assert!(auth::is_well_formed(new.trim()) && new != old);
-    let now = house.now();
-    let found = |text: &str| pools.read_blocking(|db| auth::find_in(db, text, now)).unwrap();
+    let found = |text: &str| house.find(&pools, text);
     assert!(found(old.trim()).is_none());
     assert_eq!(found(new.trim()).unwrap().id, 1);
     let error = run(&house, &pools, &FREE, "keys rotate 9").unwrap_err();

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use actix_web::http::StatusCode;
 use actix_web::test::{TestRequest, call_service, init_service, read_body};
 use actix_web::{App, HttpMessage, HttpRequest, HttpResponse, web};
-use auth::{After, AuthError, Caller, Gate, KeyStore, Policy, Quota, Quotas, Remaining};
+use auth::{
+    After, AuthError, Caller, Charge, Credential, Finding, Gate, Key, KeyStore, Policy, Quota,
+    Quotas, Remaining,
+};
 use shell::{Credentials, ErrorFormat, Fault, RequestInfo};
 
 use crate::House;
@@ -15,24 +18,24 @@ struct Rules {
 }
 
 impl Policy for Rules {
-    fn credentials(&self, request: &HttpRequest) -> Result<Option<String>, AuthError> {
-        auth::header_key(request, "x-api-key")
+    fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
+        match auth::authorization_key(request)? {
+            Some(credential) => Ok(Some(credential)),
+            None => auth::header_key(request, "x-api-key"),
+        }
     }
 
-    fn anonymous(&self, _: &HttpRequest) -> Option<Quota> {
-        self.anonymous
+    fn anonymous(&self, _: &HttpRequest) -> Option<Charge> {
+        self.anonymous.map(Charge::from)
     }
 
-    fn refused(&self, _: &HttpRequest) -> Quota {
-        Quota::per_minute(2)
+    fn refused(&self, _: &HttpRequest) -> Charge {
+        Quota::per_minute(2).into()
     }
 
-    fn fallback_quota(&self, _: &HttpRequest) -> Quota {
-        Quota::per_minute(5)
-    }
-
-    fn cost(&self, request: &HttpRequest) -> u32 {
-        u32::from(request.path() != "/free")
+    fn keyed(&self, request: &HttpRequest, key: &Key) -> Charge {
+        let charge = Charge::from(key.quota().unwrap_or(Quota::per_minute(5)));
+        charge.cost(u32::from(request.path() != "/free"))
     }
 }
 
@@ -163,7 +166,14 @@ async fn refused_keys_are_charged_to_the_address_and_never_turn_anonymous() {
     .await;
     assert_eq!(
         answers,
-        ["401 Refused", "401 Refused", "429 30", "401 Refused", "alice Some(4)", "nobody Some(99)"]
+        [
+            "401 Refused",
+            "401 Refused",
+            "429 30",
+            "401 Malformed",
+            "alice Some(4)",
+            "nobody Some(99)"
+        ]
     );
 }
 
@@ -200,7 +210,7 @@ async fn free_operations_cost_nothing() {
 fn bearer_is_read_in_any_case_and_other_schemes_are_none() {
     let key = |value: &str| {
         let request = TestRequest::default().insert_header(("authorization", value));
-        auth::bearer_key(&request.to_http_request()).unwrap()
+        auth::bearer_key(&request.to_http_request()).unwrap().map(|credential| credential.key)
     };
     assert_eq!(key("Bearer abc").as_deref(), Some("abc"));
     assert_eq!(key("bEARER  abc ").as_deref(), Some("abc"));
@@ -226,4 +236,100 @@ async fn refusals_come_before_faults_in_the_query() {
     .await;
     assert_eq!(answers[..3], ["401 Refused", "401 Missing", "3 Some(4)"]);
     assert!(answers[3].starts_with("400"), "{answers:?}");
+}
+
+fn gate(house: &House) -> Gate {
+    let clock = house.clock.shared();
+    Gate::new(
+        KeyStore::new(house.pools(), clock.clone()),
+        Quotas::new(clock),
+        Rules { anonymous: None },
+    )
+}
+
+fn request(name: &str, value: &str) -> HttpRequest {
+    TestRequest::default()
+        .insert_header((name, value))
+        .peer_addr("192.0.2.1:1".parse().unwrap())
+        .to_http_request()
+}
+
+/// `Authorization: Basic`.
+fn basic(login: &str, key: &str) -> HttpRequest {
+    use base64::Engine as _;
+    let text = base64::engine::general_purpose::STANDARD.encode(format!("{login}:{key}"));
+    request("authorization", &format!("Basic {text}"))
+}
+
+#[actix_web::test]
+async fn login_must_be_the_owner_of_the_key() {
+    let house = House::new();
+    let (_, key) = house.issue(&house.pools(), "alice");
+    let gate = gate(&house);
+    let grouped = format!("{} {}", &key[..16], &key[16..]);
+    let caller = gate.admit(&basic("alice", &grouped)).await.unwrap();
+    assert_eq!(caller.key.unwrap().owner, "alice");
+    for login in ["bob", "Alice", ""] {
+        let refused = gate.admit(&basic(login, &key)).await;
+        match (login, refused) {
+            // Two refusals a minute is what the address may have.
+            ("", Err(AuthError::TooMany(_))) => {}
+            (_, Err(AuthError::Credentials(Credentials::Refused))) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    let caller = gate.admit(&request("x-api-key", &key)).await.unwrap();
+    assert_eq!(caller.remaining.unwrap().remaining, 3, "the key paid for none of the refusals");
+}
+
+#[actix_web::test]
+async fn look_up_of_the_service_is_charged_in_the_same_order() {
+    let house = House::new();
+    let gate = gate(&house);
+    let zero = "0".repeat(32);
+    let present = || gate.present_key(&request("x-api-key", &zero)).unwrap();
+    assert!(present().is_text(&zero) && !present().is_text(&"1".repeat(32)));
+    assert_eq!(present().digest(), &auth::digest(&zero));
+    assert_eq!(present().address().to_string(), HERE);
+
+    let live = |id, name: &str| Finding::Live {
+        id,
+        charge: Charge::from(Quota::per_minute(2)).purpose("domain").named(name),
+        holder: "alice",
+    };
+    // On another thread, as in the closure of a database visit.
+    let presented = present();
+    let first =
+        std::thread::spawn(move || presented.admit_with::<_, AuthError>(|_| Ok(live(1, "a"))));
+    let first = first.join().unwrap().unwrap();
+    assert_eq!((first.holder, first.remaining.unwrap().remaining), ("alice", 1));
+    assert_eq!(present().admit(live(1, "a")).unwrap().remaining.unwrap().remaining, 0);
+    assert!(matches!(present().admit(live(1, "a")), Err(AuthError::TooMany(_))));
+    assert_eq!(present().admit(live(1, "b")).unwrap().remaining.unwrap().remaining, 1);
+    assert_eq!(present().admit(live(2, "a")).unwrap().remaining.unwrap().remaining, 1);
+
+    let guest = Finding::Guest { charge: Quota::per_minute(1).into(), holder: "guest" };
+    assert_eq!(present().admit(guest.clone()).unwrap().holder, "guest");
+    assert!(matches!(present().admit(guest), Err(AuthError::TooMany(_))));
+
+    let failed =
+        present().admit_with::<(), AuthError>(|_| Err(database::DatabaseError::Busy.into()));
+    assert!(matches!(failed, Err(AuthError::Store(_))), "and nothing is charged");
+    let refused = || present().admit::<()>(Finding::Refused).unwrap_err();
+    for _ in 0..2 {
+        assert!(matches!(refused(), AuthError::Credentials(Credentials::Refused)));
+    }
+    assert!(matches!(refused(), AuthError::TooMany(_)));
+    let free = Finding::Live { id: 3, charge: Charge::FREE, holder: () };
+    assert_eq!(present().admit(free).unwrap().remaining, None);
+}
+
+#[actix_web::test]
+async fn key_that_is_needed_and_missing_costs_nothing() {
+    let house = House::new();
+    let gate = gate(&house);
+    for _ in 0..5 {
+        let missing = gate.present_key(&request("accept", "*/*"));
+        assert!(matches!(missing, Err(AuthError::Credentials(Credentials::Missing))));
+    }
 }

@@ -31,6 +31,14 @@ impl House {
         self.clock.unix()
     }
 
+    /// The live key with a text.
+    fn find(&self, pools: &Pools, text: &str) -> Option<auth::Key> {
+        let store = auth::KeyStore::new(pools.clone(), self.clock.shared());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let found = runtime.block_on(store.find(text)).unwrap();
+        found.map(|key| auth::Key::clone(&key))
+    }
+
     fn issue(&self, pools: &Pools, owner: &str) -> (auth::Key, String) {
         pools.write_blocking(|db| auth::issue(db, owner, None, None, self.now())).unwrap()
     }

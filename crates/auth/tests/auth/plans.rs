@@ -39,7 +39,7 @@ fn hidden_plan_is_not_offered_and_its_keys_go_on() {
         refused.unwrap_err().to_string(),
         "the plan free is hidden: it is not offered for new keys"
     );
-    let key = pools.read_blocking(|db| auth::find_in(db, &text, now)).unwrap().unwrap();
+    let key = house.find(&pools, &text).unwrap();
     let plan = key.plan.unwrap();
     assert!(plan.hidden);
     assert_eq!(plan.quota(), auth::Quota { per_minute: 60, burst: 10 });

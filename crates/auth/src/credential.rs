@@ -1,0 +1,124 @@
+//! Where keys stand in a request.
+
+use actix_web::HttpRequest;
+use actix_web::http::header;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use shell::Credentials;
+
+use crate::AuthError;
+
+/// The key that a request presents, as it was sent.
+///
+/// ```
+/// let credential = auth::Credential::from("00112233445566778899aabbccddeeff");
+/// assert_eq!(credential.login, None);
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credential {
+    /// Text of the key.
+    pub key: String,
+    /// Login that was sent with it; a key of another owner is refused.
+    pub login: Option<String>,
+}
+
+impl<T: Into<String>> From<T> for Credential {
+    fn from(key: T) -> Self {
+        Self { key: key.into(), login: None }
+    }
+}
+
+/// Shows no key.
+impl std::fmt::Debug for Credential {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Credential").field("login", &self.login).finish_non_exhaustive()
+    }
+}
+
+fn malformed() -> AuthError {
+    AuthError::Credentials(Credentials::Malformed)
+}
+
+/// The text of a header that may stand once; absent and empty are none.
+fn text<'r>(request: &'r HttpRequest, name: &str) -> Result<Option<&'r str>, AuthError> {
+    let mut lines = request.headers().get_all(name);
+    let Some(line) = lines.next() else { return Ok(None) };
+    if lines.next().is_some() {
+        return Err(AuthError::Credentials(Credentials::Several));
+    }
+    let text = line.to_str().map_err(|_| malformed())?;
+    Ok(Some(text.trim()).filter(|text| !text.is_empty()))
+}
+
+/// The key in a header of its own; absent and empty are none.
+///
+/// ```
+/// use actix_web::test::TestRequest;
+///
+/// let request = TestRequest::default().insert_header(("x-api-key", "abc")).to_http_request();
+/// assert_eq!(auth::header_key(&request, "x-api-key")?, Some("abc".into()));
+/// # Ok::<(), auth::AuthError>(())
+/// ```
+///
+/// # Errors
+/// `Several` when the header stands on more than one line, `Malformed` when it is not ASCII.
+pub fn header_key(request: &HttpRequest, name: &str) -> Result<Option<Credential>, AuthError> {
+    Ok(text(request, name)?.map(Credential::from))
+}
+
+/// The key in `Authorization: Bearer KEY`, the scheme in any case; another scheme is none.
+///
+/// ```
+/// use actix_web::test::TestRequest;
+///
+/// let request = TestRequest::default().insert_header(("authorization", "Bearer abc"));
+/// assert_eq!(auth::bearer_key(&request.to_http_request())?, Some("abc".into()));
+/// # Ok::<(), auth::AuthError>(())
+/// ```
+///
+/// # Errors
+/// `Several` when the header stands on more than one line, `Malformed` when it is not ASCII.
+pub fn bearer_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
+    let Some(text) = text(request, header::AUTHORIZATION.as_str())? else { return Ok(None) };
+    Ok(text
+        .split_once(' ')
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, key)| key.trim())
+        .filter(|key| !key.is_empty())
+        .map(Credential::from))
+}
+
+/// The key in `Authorization`: `Bearer KEY`, or `Basic` with login and key.
+///
+/// Blanks inside the key of `Basic` are dropped, because people type it as it is shown to them, in
+/// groups.
+///
+/// ```
+/// use actix_web::test::TestRequest;
+///
+/// // "alice:ab c"
+/// let request = TestRequest::default().insert_header(("authorization", "Basic YWxpY2U6YWIgYw=="));
+/// let credential = auth::authorization_key(&request.to_http_request())?;
+/// let credential = credential.ok_or("no key")?;
+/// assert_eq!((credential.login.as_deref(), credential.key.as_str()), (Some("alice"), "abc"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// `Several` when the header stands on more than one line; `Malformed` for another scheme and for
+/// a `Basic` that cannot be decoded.
+pub fn authorization_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
+    let Some(text) = text(request, header::AUTHORIZATION.as_str())? else { return Ok(None) };
+    let (scheme, value) = text.split_once(' ').ok_or_else(malformed)?;
+    if scheme.eq_ignore_ascii_case("bearer") {
+        return Ok(Some(Credential::from(value.trim())));
+    }
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return Err(malformed());
+    }
+    let decoded = STANDARD.decode(value.trim()).map_err(|_| malformed())?;
+    let decoded = String::from_utf8(decoded).map_err(|_| malformed())?;
+    let (login, key) = decoded.split_once(':').ok_or_else(malformed)?;
+    let key = key.chars().filter(|c| !c.is_whitespace()).collect();
+    Ok(Some(Credential { key, login: Some(login.to_owned()) }))
+}
