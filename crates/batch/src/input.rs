@@ -1,0 +1,131 @@
+//! What a command reads: files, pipes, folders, standard input.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Name of standard input on a command line.
+const STDIN: &str = "-";
+
+/// An input that a command line names, looked at but not opened.
+///
+/// ```
+/// use std::io::Read;
+///
+/// use batch::Input;
+///
+/// let file = tempfile::NamedTempFile::new()?;
+/// std::fs::write(file.path(), "three\nlines\nlong\n")?;
+/// let input = Input::at(file.path())?;
+/// assert_eq!(input.length(), Some(17));
+/// assert!(input.is_rereadable());
+/// let mut text = String::new();
+/// input.open()?.read_to_string(&mut text)?;
+/// assert_eq!(text.lines().count(), 3);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// Standard input, written `-`.
+    Stdin,
+    /// A regular file.
+    File(PathBuf),
+    /// A pipe or a device, which can be read once.
+    Stream(PathBuf),
+    /// A folder.
+    Folder(PathBuf),
+}
+
+impl Input {
+    /// Finds out what a path on a command line is.
+    ///
+    /// # Errors
+    /// There is nothing at the path, or it may not be looked at.
+    ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use batch::Input;
+    ///
+    /// assert_eq!(Input::at(Path::new("-"))?, Input::Stdin);
+    /// assert!(Input::at(Path::new("/no/such/file")).is_err());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn at(path: &Path) -> io::Result<Self> {
+        if path == Path::new(STDIN) {
+            return Ok(Self::Stdin);
+        }
+        let kind = fs::metadata(path)?.file_type();
+        let path = path.to_owned();
+        Ok(if kind.is_dir() {
+            Self::Folder(path)
+        } else if kind.is_file() {
+            Self::File(path)
+        } else {
+            Self::Stream(path)
+        })
+    }
+
+    /// The path; none for standard input.
+    ///
+    /// ```
+    /// assert_eq!(batch::Input::Stdin.path(), None);
+    /// ```
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Stdin => None,
+            Self::File(path) | Self::Stream(path) | Self::Folder(path) => Some(path),
+        }
+    }
+
+    /// The bytes of a file; none where they are not known beforehand.
+    ///
+    /// ```
+    /// assert_eq!(batch::Input::Stdin.length(), None);
+    /// ```
+    pub fn length(&self) -> Option<u64> {
+        match self {
+            Self::File(path) => fs::metadata(path).ok().map(|data| data.len()),
+            Self::Stdin | Self::Stream(_) | Self::Folder(_) => None,
+        }
+    }
+
+    /// Whether the input can be read twice.
+    ///
+    /// ```
+    /// assert!(!batch::Input::Stdin.is_rereadable());
+    /// ```
+    pub fn is_rereadable(&self) -> bool {
+        matches!(self, Self::File(_) | Self::Folder(_))
+    }
+
+    /// Opens the input, without a buffer.
+    ///
+    /// # Errors
+    /// It cannot be opened, or is a folder.
+    ///
+    /// ```
+    /// use batch::Input;
+    ///
+    /// let folder = Input::at(std::path::Path::new("/"))?;
+    /// assert_eq!(folder.open().err().map(|error| error.kind()), Some(std::io::ErrorKind::IsADirectory));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        match self {
+            Self::Stdin => Ok(Box::new(io::stdin())),
+            Self::File(path) | Self::Stream(path) => Ok(Box::new(File::open(path)?)),
+            Self::Folder(_) => Err(io::ErrorKind::IsADirectory.into()),
+        }
+    }
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path() {
+            None => f.write_str("standard input"),
+            Some(path) => path.display().fmt(f),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What a command prints at its end: data on standard output, everything else on standard error.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+/// In which form a command prints its result.
+///
+/// With `--json` that is one JSON text on one line; otherwise it is text for people. A result goes
+/// to standard output; what accompanies it goes to standard error, and only in the text form. A
+/// reader that has closed standard output, such as `head`, is no failure.
+///
+/// ```
+/// use batch::Output;
+/// use serde::Serialize;
+///
+/// #[derive(Serialize)]
+/// struct Report {
+///     added: u64,
+/// }
+///
+/// let report = Report { added: 3 };
+/// let json = true; // the flag `--json`
+/// Output::from_json_flag(json).print(&report, format_args!("{} added", report.added))?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// Text for people.
+    #[default]
+    Text,
+    /// One line of JSON.
+    Json,
+}
+
+impl Output {
+    /// The form that the flag `--json` asks for.
+    ///
+    /// ```
+    /// assert_eq!(batch::Output::from_json_flag(false), batch::Output::Text);
+    /// ```
+    pub const fn from_json_flag(json: bool) -> Self {
+        if json { Self::Json } else { Self::Text }
+    }
+
+    /// Prints a value as JSON, or the text in its place.
+    ///
+    /// # Errors
+    /// Standard output cannot be written, for example because the disk is full.
+    ///
+    /// ```
+    /// batch::Output::Text.print(&[1, 2], "two numbers")?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn print(self, value: &impl Serialize, text: impl Display) -> io::Result<()> {
+        unless_closed(self.write(&mut io::stdout().lock(), value, text))
+    }
+
+    /// Writes to `out` what [`Self::print`] prints.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    ///
+    /// ```
+    /// use batch::Output;
+    ///
+    /// let mut out = Vec::new();
+    /// Output::Json.write(&mut out, &[1, 2], "two numbers")?;
+    /// Output::Text.write(&mut out, &[1, 2], "two numbers")?;
+    /// assert_eq!(out, b"[1,2]\ntwo numbers\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn write(
+        self,
+        out: &mut dyn Write,
+        value: &impl Serialize,
+        text: impl Display,
+    ) -> io::Result<()> {
+        match self {
+            Self::Json => writeln!(out, "{}", serde_json::to_string(value)?)?,
+            Self::Text => writeln!(out, "{text}")?,
+        }
+        out.flush()
+    }
+
+    /// Prints a JSON array, or a line for each value.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    ///
+    /// ```
+    /// batch::Output::Text.print_list(&["a", "b"], |name| name.to_string())?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn print_list<T: Serialize>(
+        self,
+        values: &[T],
+        line: impl Fn(&T) -> String,
+    ) -> io::Result<()> {
+        unless_closed(self.write_list(&mut io::stdout().lock(), values, line))
+    }
+
+    /// Writes to `out` what [`Self::print_list`] prints.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    ///
+    /// ```
+    /// use batch::Output;
+    ///
+    /// let mut out = Vec::new();
+    /// Output::Json.write_list(&mut out, &[1, 2], |number| format!("number {number}"))?;
+    /// Output::Text.write_list(&mut out, &[1, 2], |number| format!("number {number}"))?;
+    /// assert_eq!(out, b"[1,2]\nnumber 1\nnumber 2\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn write_list<T: Serialize>(
+        self,
+        out: &mut dyn Write,
+        values: &[T],
+        line: impl Fn(&T) -> String,
+    ) -> io::Result<()> {
+        match self {
+            Self::Json => writeln!(out, "{}", serde_json::to_string(values)?)?,
+            Self::Text => values.iter().try_for_each(|value| writeln!(out, "{}", line(value)))?,
+        }
+        out.flush()
+    }
+
+    /// Prints a line on standard error beside a result in text form; nothing beside JSON.
+    ///
+    /// ```
+    /// batch::Output::Text.note("3 lines were skipped");
+    /// ```
+    pub fn note(self, text: impl Display) {
+        if self == Self::Text {
+            // Nobody is left to be told that standard error is closed.
+            let _ = writeln!(io::stderr().lock(), "{text}");
+        }
+    }
+}
+
+fn unless_closed(written: io::Result<()>) -> io::Result<()> {
+    written.or_else(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(error),
+    })
+}
+
+/// Ends a long output well when its reader has closed it, as `head` does; other failures stay.
+///
+/// # Errors
+/// What `outcome` holds, unless it is [`io::ErrorKind::BrokenPipe`].
+///
+/// ```
+/// use std::io;
+///
+/// let closed = Err(io::Error::from(io::ErrorKind::BrokenPipe).into());
+/// assert!(batch::until_closed(closed).is_ok());
+/// let full = Err(io::Error::from(io::ErrorKind::StorageFull).into());
+/// assert!(batch::until_closed(full).is_err());
+/// ```
+pub fn until_closed(outcome: anyhow::Result<()>) -> anyhow::Result<()> {
+    outcome.or_else(|error| match error.downcast_ref::<io::Error>().map(io::Error::kind) {
+        Some(io::ErrorKind::BrokenPipe) => Ok(()),
+        _ => Err(error),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    /// Fails as a pipe does whose reader is gone, or as a full disk.
+    struct Failing(io::ErrorKind);
+
+    impl Write for Failing {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Err(self.0.into())
+        }
+    }
+
+    #[test]
+    fn a_closed_output_is_no_failure_and_a_full_disk_is_one() {
+        let print = |kind| {
+            let mut out = Failing(kind);
+            unless_closed(Output::Text.write(&mut out, &1, "one"))
+        };
+        assert!(print(io::ErrorKind::BrokenPipe).is_ok());
+        assert!(print(io::ErrorKind::StorageFull).is_err());
+    }
+
+    #[test]
+    fn a_closed_output_is_recognised_below_a_context() {
+        let closed = Err::<(), _>(io::Error::from(io::ErrorKind::BrokenPipe));
+        assert!(until_closed(closed.context("cannot write standard output")).is_ok());
+        assert!(until_closed(Err(anyhow::anyhow!("Broken pipe"))).is_err());
+    }
+}

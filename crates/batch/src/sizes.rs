@@ -1,0 +1,137 @@
+//! Sizes and counts as people read and write them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use indicatif::{HumanBytes, HumanCount};
+
+/// A number of bytes.
+///
+/// Settings and flags give it as a number with `K`, `M` or `G` (powers of 1024, either case), or
+/// without a letter in bytes. It is printed with the unit that fits.
+///
+/// ```
+/// use batch::ByteSize;
+///
+/// let memory: ByteSize = "1G".parse()?;
+/// assert_eq!(memory, ByteSize::mib(1024));
+/// assert_eq!(ByteSize(5_500_000).to_string(), "5.25 MiB");
+/// # Ok::<(), batch::SizeError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ByteSize(
+    /// The bytes.
+    pub u64,
+);
+
+impl ByteSize {
+    /// A number of mebibytes, as settings named `…_MB` give it; the largest size if there are more
+    /// bytes than a `u64` counts.
+    ///
+    /// ```
+    /// assert_eq!(batch::ByteSize::mib(256).0, 268_435_456);
+    /// ```
+    pub const fn mib(mebibytes: u64) -> Self {
+        Self(mebibytes.saturating_mul(1 << 20))
+    }
+
+    /// The number as an amount of memory; as much as can be addressed if it is more.
+    ///
+    /// ```
+    /// let buffer: Vec<u8> = Vec::with_capacity(batch::ByteSize::mib(1).in_memory());
+    /// assert!(buffer.capacity() >= 1 << 20);
+    /// ```
+    pub fn in_memory(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
+impl fmt::Display for ByteSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        HumanBytes(self.0).fmt(f)
+    }
+}
+
+/// Why a text is no size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SizeError {
+    /// Something else than digits and a letter.
+    #[error("expected a number with K, M or G")]
+    Malformed,
+    /// More bytes than a `u64` counts.
+    #[error("the number is too large")]
+    TooLarge,
+}
+
+impl FromStr for ByteSize {
+    type Err = SizeError;
+
+    /// Reads digits and at most one of `K`, `M` and `G`.
+    ///
+    /// # Errors
+    /// The text is malformed, or the number does not fit into 64 bits.
+    fn from_str(text: &str) -> Result<Self, SizeError> {
+        let (digits, shift) = match text.as_bytes() {
+            [.., b'K' | b'k'] => (&text[..text.len() - 1], 10),
+            [.., b'M' | b'm'] => (&text[..text.len() - 1], 20),
+            [.., b'G' | b'g'] => (&text[..text.len() - 1], 30),
+            _ => (text, 0),
+        };
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(SizeError::Malformed);
+        }
+        let number: u64 = digits.parse().map_err(|_| SizeError::TooLarge)?;
+        number.checked_mul(1 << shift).map(Self).ok_or(SizeError::TooLarge)
+    }
+}
+
+/// A count that is printed with a comma between groups of three digits.
+///
+/// ```
+/// assert_eq!(batch::Count(1_234_567).to_string(), "1,234,567");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Count(
+    /// The number.
+    pub u64,
+);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        HumanCount(self.0).fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, expected) in
+            [("1G", 1 << 30), ("16m", 16 << 20), ("3K", 3072), ("1048576", 1 << 20), ("0", 0)]
+        {
+            assert_eq!(text.parse(), Ok(ByteSize(expected)), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_no_sizes() {
+        for wrong in ["", "G", "1T", "-1G", "+1", "1 G", "1GB", "0x1", "1é"] {
+            assert_eq!(wrong.parse::<ByteSize>(), Err(SizeError::Malformed), "{wrong}");
+        }
+        for large in ["99999999999G", "18446744073709551616"] {
+            assert_eq!(large.parse::<ByteSize>(), Err(SizeError::TooLarge), "{large}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_printed_for_people() {
+        assert_eq!(ByteSize(0).to_string(), "0 B");
+        assert_eq!(ByteSize(1023).to_string(), "1023 B");
+        assert_eq!(ByteSize::mib(1536).to_string(), "1.50 GiB");
+        assert_eq!(ByteSize::mib(u64::MAX), ByteSize(u64::MAX));
+        assert_eq!(Count(999).to_string(), "999");
+        assert_eq!(Count(1_000_000).to_string(), "1,000,000");
+    }
+}
