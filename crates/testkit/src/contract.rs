@@ -6,6 +6,13 @@ use shell::Service;
 
 /// Compares the OpenAPI document of the code with the file in the tree.
 ///
+/// ```no_run
+/// # fn test<S: shell::Service>() {
+/// // In a test of a service: concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json").
+/// testkit::assert_openapi_matches::<S>("services/passwords/openapi.json");
+/// # }
+/// ```
+///
 /// # Panics
 /// When they differ: write the file anew with `NAME openapi`, and review the change.
 pub fn assert_openapi_matches<S: Service>(path: impl AsRef<Path>) {

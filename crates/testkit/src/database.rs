@@ -7,7 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use database::{DatabaseSettings, Migrations, Pools};
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection};
-use tempfile::TempDir;
+
+use crate::Folder;
+use crate::must::must;
 
 /// Names the server on which PostgreSQL tests make their databases.
 const SERVER: &str = "TEST_DATABASE_URL";
@@ -31,7 +33,7 @@ const SERVER: &str = "TEST_DATABASE_URL";
 #[derive(Debug)]
 pub struct Database {
     url: String,
-    folder: TempDir,
+    folder: Folder,
     server: Option<Server>,
 }
 
@@ -64,7 +66,7 @@ impl Database {
     /// # Panics
     /// When no temporary folder can be made.
     pub fn in_file() -> Self {
-        let folder = temporary_folder();
+        let folder = Folder::new();
         let url = format!("sqlite://{}", folder.path().join("test.db").display());
         Self { url, folder, server: None }
     }
@@ -78,7 +80,7 @@ impl Database {
         execute(server, &format!("CREATE DATABASE {name} TEMPLATE template0"));
         let url = with_database(server, &name);
         let server = Server { url: server.to_owned(), name };
-        Self { url, folder: temporary_folder(), server: Some(server) }
+        Self { url, folder: Folder::new(), server: Some(server) }
     }
 
     /// The URL, as `DATABASE_URL` takes it.
@@ -114,10 +116,8 @@ impl Database {
     /// # Panics
     /// When it cannot be opened or a migration fails.
     pub fn open(&self, migrations: &[&Migrations]) -> Pools {
-        match self.settings().open(self.folder(), "test", migrations) {
-            Ok(pools) => pools,
-            Err(error) => fail("open the test database", &error),
-        }
+        let pools = self.settings().open(self.folder(), "test", migrations);
+        must("open the test database", pools)
     }
 }
 
@@ -134,13 +134,6 @@ impl Drop for Database {
     }
 }
 
-fn temporary_folder() -> TempDir {
-    match TempDir::with_prefix("quintet-") {
-        Ok(folder) => folder,
-        Err(error) => fail("make a temporary folder", &error),
-    }
-}
-
 /// Runs one statement on the server; a server that is still busy with others gets a few attempts.
 fn execute(server: &str, sql: &str) {
     let mut attempts = 0;
@@ -149,12 +142,11 @@ fn execute(server: &str, sql: &str) {
             .map_err(|error| error.to_string())
             .and_then(|mut conn| conn.batch_execute(sql).map_err(|error| error.to_string()));
         match done {
-            Ok(()) => return,
-            Err(error) if attempts == 5 => fail(SERVER, &error),
-            Err(_) => {
+            Err(_) if attempts < 5 => {
                 attempts += 1;
                 std::thread::sleep(Duration::from_millis(200 * attempts));
             }
+            last => return must(SERVER, last),
         }
     }
 }
@@ -168,11 +160,6 @@ fn with_database(server: &str, name: &str) -> String {
     let scheme = base.find("://").map_or(0, |at| at + 3);
     let end = base[scheme..].find('/').map_or(base.len(), |at| scheme + at);
     format!("{}/{name}{options}", &base[..end])
-}
-
-#[allow(clippy::panic)] // A test without its database has nothing to say.
-fn fail(what: &str, error: &dyn std::fmt::Display) -> ! {
-    panic!("{what}: {error}")
 }
 
 #[cfg(test)]

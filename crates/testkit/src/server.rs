@@ -1,58 +1,30 @@
 //! A real server on free ports, with a client for it.
 
-use std::path::{Path, PathBuf};
-
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, RequestBuilder};
 use shell::{Running, Server, Service, ShellSettings};
-use tempfile::TempDir;
 
-/// A folder that is removed at the end of the test.
-#[derive(Debug)]
-pub struct Folder(TempDir);
-
-impl Folder {
-    /// Makes an empty folder.
-    ///
-    /// # Panics
-    /// When the system's temporary folder cannot be written.
-    #[expect(clippy::new_without_default, reason = "it makes something outside the process")]
-    pub fn new() -> Self {
-        Self(tempfile::tempdir().unwrap_or_else(|error| panic!("no temporary folder: {error}")))
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    /// A path inside it.
-    pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// Writes a file and tells its path.
-    ///
-    /// # Panics
-    /// When the file cannot be written.
-    pub fn write(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.join(name);
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)
-                .unwrap_or_else(|error| panic!("{}: {error}", parent.display()));
-        }
-        std::fs::write(&path, content)
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        path
-    }
-}
+use crate::must::must;
+use crate::{Folder, RawAnswer, exchange};
 
 /// A service that serves on free loopback ports in the actix system of the test.
 ///
 /// Use it in tests marked `#[actix_web::test]`. The client follows no redirects and does not
 /// unpack compressed bodies, so that a test sees what was sent.
+///
+/// ```no_run
+/// use testkit::{Exchange, TestServer};
+///
+/// # async fn test<S: shell::Service>(service: S) {
+/// let server = TestServer::start(service).await.with_header("user-agent", "tests");
+/// let answer = server.get("/api/v3/breaches").answer().await.expect(200);
+/// assert_eq!(answer.header("content-type"), "application/json");
+/// # }
+/// ```
 pub struct TestServer {
     running: Running,
     client: Client,
+    headers: HeaderMap,
     _folder: Folder,
 }
 
@@ -76,10 +48,20 @@ impl TestServer {
         let folder = Folder::new();
         let mut settings = ShellSettings::for_tests(folder.path());
         change(&mut settings);
-        let running = Server::start(&settings, service)
-            .await
-            .unwrap_or_else(|error| panic!("the server cannot start: {error:#}"));
-        Self { running, client: client(), _folder: folder }
+        let running = Server::start(&settings, service).await;
+        let running = must("start the server", running.map_err(|error| format!("{error:#}")));
+        Self { running, client: client(), headers: HeaderMap::new(), _folder: folder }
+    }
+
+    /// Sends a header with every request.
+    ///
+    /// # Panics
+    /// When it is no header.
+    #[must_use]
+    pub fn with_header(mut self, name: &'static str, value: &str) -> Self {
+        let value = must(name, HeaderValue::from_str(value));
+        self.headers.insert(HeaderName::from_static(name), value);
+        self
     }
 
     /// URL of a path on the plain HTTP port.
@@ -107,14 +89,49 @@ impl TestServer {
         self.request(Method::GET, path)
     }
 
+    /// A HEAD request.
+    pub fn head(&self, path: &str) -> RequestBuilder {
+        self.request(Method::HEAD, path)
+    }
+
     /// A POST request.
     pub fn post(&self, path: &str) -> RequestBuilder {
         self.request(Method::POST, path)
     }
 
+    /// A PUT request.
+    pub fn put(&self, path: &str) -> RequestBuilder {
+        self.request(Method::PUT, path)
+    }
+
+    /// A PATCH request.
+    pub fn patch(&self, path: &str) -> RequestBuilder {
+        self.request(Method::PATCH, path)
+    }
+
+    /// A DELETE request.
+    pub fn delete(&self, path: &str) -> RequestBuilder {
+        self.request(Method::DELETE, path)
+    }
+
     /// A request with any method.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.client.request(method, self.url(path))
+        self.client.request(method, self.url(path)).headers(self.headers.clone())
+    }
+
+    /// A GET request to the admin port.
+    pub fn admin(&self, path: &str) -> RequestBuilder {
+        self.client.get(self.admin_url(path))
+    }
+
+    /// Sends bytes as they are and reads until the server closes.
+    ///
+    /// # Panics
+    /// When there is no HTTP answer.
+    pub async fn raw(&self, request: impl Into<Vec<u8>>) -> RawAnswer {
+        let (address, request) = (self.running.http, request.into());
+        let answer = tokio::task::spawn_blocking(move || exchange(address, &request)).await;
+        must("exchange bytes", answer)
     }
 
     /// Stops the server gracefully.
@@ -123,11 +140,9 @@ impl TestServer {
     }
 }
 
-fn client() -> Client {
-    Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .no_gzip()
-        .no_brotli()
-        .build()
-        .unwrap_or_else(|error| panic!("no HTTP client: {error}"))
+/// A client that follows no redirects and shows bodies as they were sent.
+pub(crate) fn client() -> Client {
+    let client =
+        Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_brotli();
+    must("make an HTTP client", client.build())
 }

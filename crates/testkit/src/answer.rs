@@ -1,0 +1,128 @@
+//! Answers read whole, and the requests that lead to them.
+
+use std::fmt::Write as _;
+use std::future::Future;
+
+use reqwest::RequestBuilder;
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::must::must;
+
+/// An answer, read whole.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body as it was sent.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// A header; empty where it is absent.
+    ///
+    /// # Panics
+    /// When its value is not ASCII.
+    #[track_caller]
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| must(name, value.to_str()))
+    }
+
+    /// The body as text.
+    ///
+    /// # Panics
+    /// When it is not UTF-8.
+    #[track_caller]
+    pub fn text(&self) -> &str {
+        must("read the body as text", std::str::from_utf8(&self.body))
+    }
+
+    /// The body as JSON.
+    ///
+    /// # Panics
+    /// When it is none.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        self.parse()
+    }
+
+    /// The body as JSON of a type.
+    ///
+    /// # Panics
+    /// When it is none.
+    #[track_caller]
+    pub fn parse<T: DeserializeOwned>(&self) -> T {
+        match serde_json::from_slice(&self.body) {
+            Ok(value) => value,
+            Err(error) => panic!("{error} in {}", String::from_utf8_lossy(&self.body)),
+        }
+    }
+
+    /// The same answer, whose status must be this one.
+    ///
+    /// # Panics
+    /// When it is another.
+    #[must_use]
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.body));
+        self
+    }
+
+    /// Status, chosen headers and the body as text, for snapshots of whole answers. Headers that
+    /// are absent are left out; JSON is indented.
+    pub fn shown(&self, headers: &[&str]) -> String {
+        let mut shown = self.status.to_string();
+        for name in headers {
+            for value in self.headers.get_all(*name) {
+                let _ = write!(shown, "\n{name}: {}", String::from_utf8_lossy(value.as_bytes()));
+            }
+        }
+        let body = match serde_json::from_slice::<Value>(&self.body) {
+            Ok(json) => format!("{json:#}"),
+            Err(_) => String::from_utf8_lossy(&self.body).into_owned(),
+        };
+        let _ = write!(shown, "\n\n{body}");
+        shown
+    }
+}
+
+/// What tests do with requests of [`TestServer`](crate::TestServer) and of any other client.
+///
+/// ```no_run
+/// use testkit::Exchange;
+///
+/// # async fn test(server: testkit::TestServer) {
+/// let answer = server.post("/events").form(&[("title", "Talk")]).answer().await.expect(201);
+/// assert_eq!(answer.json()["title"], "Talk");
+/// # }
+/// ```
+pub trait Exchange: Sized {
+    /// Gives the request an `application/x-www-form-urlencoded` body.
+    #[must_use]
+    fn form(self, fields: &[(&str, &str)]) -> Self;
+
+    /// Sends the request and reads the answer whole.
+    ///
+    /// # Panics
+    /// When there is no answer.
+    fn answer(self) -> impl Future<Output = Answer>;
+}
+
+impl Exchange for RequestBuilder {
+    fn form(self, fields: &[(&str, &str)]) -> Self {
+        let mut body = url::form_urlencoded::Serializer::new(String::new());
+        let body = body.extend_pairs(fields).finish();
+        self.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body)
+    }
+
+    async fn answer(self) -> Answer {
+        let response = must("send a request", self.send().await);
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let body = must("read an answer", response.bytes().await).to_vec();
+        Answer { status, headers, body }
+    }
+}

@@ -1,0 +1,23 @@
+//! The time of a test.
+
+use domain::ManualClock;
+use jiff::Timestamp;
+
+use crate::must::must;
+
+/// A clock that stands still at an instant until the test moves it.
+///
+/// ```
+/// use domain::Clock;
+///
+/// let clock = testkit::clock("2026-03-01T12:00:00Z");
+/// clock.advance(60);
+/// assert_eq!(clock.unix(), 1_772_366_460);
+/// ```
+///
+/// # Panics
+/// When the text is no instant.
+#[track_caller]
+pub fn clock(instant: &str) -> ManualClock {
+    ManualClock::new(must(instant, instant.parse::<Timestamp>()))
+}

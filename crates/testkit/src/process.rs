@@ -1,0 +1,214 @@
+//! Processes that end with the test.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use reqwest::{Client, RequestBuilder};
+
+use crate::must::must;
+use crate::server::client;
+
+/// A process that runs longer than that hangs.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// The pause between two looks at a process.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// A running process; killed when it is dropped.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+}
+
+impl Process {
+    /// Starts a command.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[track_caller]
+    pub fn spawn(command: &mut Command) -> Self {
+        Self { child: must("start the program", command.spawn()) }
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(Some(_)))
+    }
+
+    /// Waits for its end and returns the exit code; none when a signal ended it.
+    ///
+    /// # Panics
+    /// When it hangs.
+    #[track_caller]
+    pub fn wait(&mut self) -> Option<i32> {
+        self.wait_measured().0
+    }
+
+    /// Exit code and the most memory that was seen.
+    #[track_caller]
+    pub(crate) fn wait_measured(&mut self) -> (Option<i32>, u64) {
+        let (begin, mut peak) = (Instant::now(), 0);
+        loop {
+            peak = peak.max(self.peak_mib());
+            if let Some(status) = must("wait for the program", self.child.try_wait()) {
+                return (status.code(), peak);
+            }
+            assert!(begin.elapsed() < PATIENCE, "the program does not end");
+            std::thread::park_timeout(PAUSE);
+        }
+    }
+
+    /// Sends a signal, such as `HUP` or `TERM`.
+    ///
+    /// # Panics
+    /// When it cannot be sent.
+    #[track_caller]
+    pub fn signal(&self, name: &str) {
+        let mut kill = Command::new("kill");
+        kill.args([format!("-{name}"), self.id().to_string()]);
+        assert!(must("send a signal", kill.status()).success(), "no such process");
+    }
+
+    /// Kills it as a crash would; true when it had ended before.
+    pub fn kill(&mut self) -> bool {
+        let ended = self.has_ended();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        ended
+    }
+
+    /// Kills it as soon as a condition holds; false when it ended before.
+    ///
+    /// # Panics
+    /// When it neither ends nor fulfils the condition.
+    #[track_caller]
+    pub fn kill_when(&mut self, mut now: impl FnMut() -> bool) -> bool {
+        let begin = Instant::now();
+        while !self.has_ended() {
+            if now() {
+                return !self.kill();
+            }
+            assert!(begin.elapsed() < PATIENCE, "the program does not end");
+        }
+        false
+    }
+
+    /// The most memory that it had so far, in MiB; 0 where that cannot be measured.
+    pub fn peak_mib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()));
+        let status = status.unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        kib.unwrap_or(0) >> 10
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// A server of the binary; killed when it is dropped.
+#[derive(Debug)]
+pub struct Served {
+    process: Process,
+    http: SocketAddr,
+    admin: SocketAddr,
+    log: Arc<Mutex<String>>,
+    client: Client,
+}
+
+impl Served {
+    /// Starts a command that serves, and waits until its log says where.
+    ///
+    /// # Panics
+    /// When the log does not say it; it needs `RUST_LOG=info`.
+    #[track_caller]
+    pub fn start(mut command: Command) -> Self {
+        let mut process = Process::spawn(command.stdout(Stdio::null()).stderr(Stdio::piped()));
+        let errors = process.child.stderr.take();
+        let errors = must("read the log", errors.ok_or("there is no pipe"));
+        let mut lines = BufReader::new(errors).lines().map_while(Result::ok);
+        let mut log = String::new();
+        let mut address_behind = |mark: &str| -> SocketAddr {
+            for line in lines.by_ref() {
+                log.push_str(&line);
+                log.push('\n');
+                if let Some((_, rest)) = line.split_once(mark) {
+                    let end = rest.find(|c: char| !(c.is_ascii_hexdigit() || ".:[]".contains(c)));
+                    return must(&line, rest[..end.unwrap_or(rest.len())].parse());
+                }
+            }
+            panic!("the server does not say where it is: {log}");
+        };
+        let http = address_behind("http://");
+        let admin = address_behind("health and metrics on http://");
+        let log = Arc::new(Mutex::new(log));
+        let behind = Arc::clone(&log);
+        // Whatever it says later must not block it.
+        std::thread::spawn(move || {
+            for line in lines {
+                let mut log = behind.lock().unwrap_or_else(PoisonError::into_inner);
+                log.push_str(&line);
+                log.push('\n');
+            }
+        });
+        // Whoever comes second finds it installed.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Self { process, http, admin, log, client: client() }
+    }
+
+    /// Address of plain HTTP.
+    pub fn http(&self) -> SocketAddr {
+        self.http
+    }
+
+    /// Address of health and metrics.
+    pub fn admin(&self) -> SocketAddr {
+        self.admin
+    }
+
+    /// The process.
+    pub fn process(&mut self) -> &mut Process {
+        &mut self.process
+    }
+
+    /// What it has logged so far.
+    pub fn log(&self) -> MutexGuard<'_, String> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A GET request.
+    pub fn get(&self, path: &str) -> RequestBuilder {
+        self.client.get(format!("http://{}{path}", self.http))
+    }
+
+    /// The value of a metric.
+    ///
+    /// # Panics
+    /// When there is none of that name.
+    pub async fn metric(&self, name: &str) -> f64 {
+        let response = self.client.get(format!("http://{}/metrics", self.admin)).send().await;
+        let text = must("read the metrics", must("ask for metrics", response).text().await);
+        let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        must(name, value.ok_or_else(|| text.clone()).map(str::trim)).parse().unwrap_or(f64::NAN)
+    }
+
+    /// Ends it as an operator would and returns the exit code.
+    ///
+    /// # Panics
+    /// When it does not end.
+    #[track_caller]
+    pub fn stop(mut self) -> Option<i32> {
+        self.process.signal("TERM");
+        self.process.wait()
+    }
+}

@@ -1,0 +1,204 @@
+//! The binary of a service as a process of its own: commands, servers, crashes.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::must::must;
+use crate::{Folder, Process, Served};
+
+/// The binary of a service with a data folder and settings of its own.
+///
+/// ```no_run
+/// use testkit::{Program, until_blocking};
+///
+/// // In a test of a service: `Program::new(env!("CARGO_BIN_EXE_passwords"))`.
+/// let program = Program::new("target/debug/passwords").setting("RELOAD_INTERVAL", "1");
+/// let path = program.done(&["build", "--activate", "list.txt"]);
+/// assert!(path.ends_with(".corpus\n"));
+///
+/// let refused = program.run(&["build", "--no-such-flag"]);
+/// assert_eq!(refused.code, Some(2));
+///
+/// let server = program.serve(&[]);
+/// until_blocking("the request is logged", || server.log().contains("GET"));
+/// ```
+#[derive(Debug)]
+pub struct Program {
+    binary: PathBuf,
+    folder: Folder,
+    settings: Vec<(OsString, OsString)>,
+    #[cfg(feature = "database")]
+    database: Option<crate::Database>,
+}
+
+/// How a process ended, what it printed, and what it took.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// The exit code; none when a signal ended it.
+    pub code: Option<i32>,
+    /// What it printed on stdout.
+    pub out: String,
+    /// What it printed on stderr.
+    pub errors: String,
+    /// The most memory that it was seen to have, in MiB; 0 where it cannot be measured.
+    pub peak_mib: u64,
+}
+
+impl Ran {
+    /// What was printed by a command that succeeded.
+    ///
+    /// # Panics
+    /// When it failed.
+    #[track_caller]
+    pub fn done(self) -> String {
+        assert_eq!(self.code, Some(0), "{}{}", self.out, self.errors);
+        self.out
+    }
+}
+
+impl Program {
+    /// A program with an empty data folder; `binary` is `env!("CARGO_BIN_EXE_NAME")`.
+    pub fn new(binary: impl Into<PathBuf>) -> Self {
+        Self {
+            binary: binary.into(),
+            folder: Folder::new(),
+            settings: Vec::new(),
+            #[cfg(feature = "database")]
+            database: None,
+        }
+        .setting("RUST_LOG", "info")
+    }
+
+    /// The same with a database of its own, which migrates by itself.
+    #[cfg(feature = "database")]
+    #[must_use]
+    pub fn with_database(self) -> Self {
+        let database = crate::Database::new();
+        let program = self.setting("DATABASE_URL", database.url()).setting("AUTO_MIGRATE", "true");
+        Self { database: Some(database), ..program }
+    }
+
+    /// The same with an environment variable; a later value replaces an earlier one.
+    #[must_use]
+    pub fn setting(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.settings.push((name.into(), value.into()));
+        self
+    }
+
+    /// The folder of the test, which is `DATA_DIR` unless set otherwise.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// The database.
+    ///
+    /// # Panics
+    /// When the program was made without one.
+    #[cfg(feature = "database")]
+    pub fn database(&self) -> &crate::Database {
+        must("find the database", self.database.as_ref().ok_or("the program has none"))
+    }
+
+    /// The command with its settings, to be changed further.
+    pub fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.env("DATA_DIR", self.folder.path()).args(arguments).stdin(Stdio::null());
+        command.envs(self.settings.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Runs to the end.
+    ///
+    /// # Panics
+    /// When it cannot be started or hangs.
+    #[track_caller]
+    pub fn run<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Ran {
+        self.run_command(self.command(arguments))
+    }
+
+    /// Runs a changed [`command`](Self::command) to the end.
+    ///
+    /// # Panics
+    /// When it cannot be started or hangs.
+    #[track_caller]
+    pub fn run_command(&self, mut command: Command) -> Ran {
+        // Files take any amount of output while nobody reads.
+        let folder = Folder::new();
+        let (out, errors) = (folder.join("stdout"), folder.join("stderr"));
+        let file = |path: &Path| must("make a file for output", File::create(path));
+        let mut process = Process::spawn(command.stdout(file(&out)).stderr(file(&errors)));
+        let (code, peak_mib) = process.wait_measured();
+        let text = |path: &Path| {
+            let bytes = must("read the output", std::fs::read(path));
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        Ran { code, out: text(&out), errors: text(&errors), peak_mib }
+    }
+
+    /// Runs to the end and returns what was printed.
+    ///
+    /// # Panics
+    /// When it fails.
+    #[track_caller]
+    pub fn done<A: AsRef<OsStr>>(&self, arguments: &[A]) -> String {
+        self.run(arguments).done()
+    }
+
+    /// Runs with `--json` behind the arguments and returns what was printed.
+    ///
+    /// # Panics
+    /// When it fails or prints something else.
+    #[track_caller]
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let printed = self.done(&[arguments, &["--json"]].concat());
+        must("read the output as JSON", serde_json::from_str(&printed))
+    }
+
+    /// Runs to the end with standard input.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[track_caller]
+    pub fn pipe<A: AsRef<OsStr>>(&self, arguments: &[A], input: &[u8]) -> Ran {
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = must("start the program", command.spawn());
+        let stdin = child.stdin.take();
+        let output = std::thread::scope(|scope| {
+            // A program that does not read to the end closes the pipe.
+            scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
+            must("run the program", child.wait_with_output())
+        });
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let (code, out, errors) = (output.status.code(), text(output.stdout), text(output.stderr));
+        Ran { code, out, errors, peak_mib: 0 }
+    }
+
+    /// Starts it without looking at its output.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[track_caller]
+    pub fn start<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Process {
+        let mut command = self.command(arguments);
+        Process::spawn(command.stdout(Stdio::null()).stderr(Stdio::null()))
+    }
+
+    /// Starts a server on free ports, without TLS unless the arguments say otherwise.
+    ///
+    /// # Panics
+    /// When it does not say where it serves.
+    #[track_caller]
+    pub fn serve(&self, arguments: &[&str]) -> Served {
+        let mut command = self.command(&["serve"]);
+        let free = "127.0.0.1:0";
+        command.env("BIND", free).env("TLS_BIND", free).env("ADMIN_BIND", free);
+        command.env("TLS_MODE", "off").args(arguments);
+        Served::start(command)
+    }
+}

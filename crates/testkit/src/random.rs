@@ -1,0 +1,52 @@
+//! Random numbers that a failure can be repeated with.
+
+/// A generator whose numbers depend on its seed alone (SplitMix64).
+///
+/// ```
+/// let (mut one, mut other) = (testkit::Random::new(7), testkit::Random::new(7));
+/// assert_eq!(one.number(), other.number());
+/// assert!(one.below(6) < 6);
+/// assert!(["a", "b"].contains(one.pick(&["a", "b"])));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Random {
+    state: u64,
+}
+
+impl Random {
+    /// Numbers of a seed.
+    pub fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// Numbers of the seed in an environment variable, or of the time; the seed is printed, so that
+    /// a failed test says how to repeat it.
+    pub fn seeded_by(variable: &str) -> Self {
+        let given = std::env::var(variable).ok().and_then(|text| text.parse().ok());
+        let now = std::time::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
+        let seed = given.unwrap_or(u64::try_from(now).unwrap_or_default());
+        eprintln!("{variable}={seed}");
+        Self::new(seed)
+    }
+
+    /// Any number.
+    pub fn number(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `end`; 0 for an `end` of 0.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.number() % end.max(1)
+    }
+
+    /// One of a list.
+    ///
+    /// # Panics
+    /// When the list is empty.
+    pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[usize::try_from(self.below(list.len() as u64)).unwrap_or_default()]
+    }
+}

@@ -1,0 +1,60 @@
+//! Bytes over a socket, for what no client library would send.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+use crate::must::must;
+
+/// An answer as it came over the wire.
+#[derive(Clone, Debug)]
+pub struct RawAnswer {
+    /// The status.
+    pub status: u16,
+    /// Status line and headers.
+    pub head: String,
+    /// The body, with the framing that it was sent in.
+    pub body: Vec<u8>,
+}
+
+impl RawAnswer {
+    /// A header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().skip(1).find_map(|line| {
+            let (found, value) = line.split_once(':')?;
+            found.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+
+    /// The body as text.
+    ///
+    /// # Panics
+    /// When it is not UTF-8.
+    #[track_caller]
+    pub fn text(&self) -> &str {
+        must("read the body as text", std::str::from_utf8(&self.body))
+    }
+}
+
+/// Sends bytes as they are and reads until the other side closes.
+///
+/// ```no_run
+/// let request = b"GET /range/5BAA6 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+/// let answer = testkit::exchange(([127, 0, 0, 1], 8084).into(), request);
+/// assert_eq!(answer.status, 200);
+/// ```
+///
+/// # Panics
+/// When there is no HTTP answer.
+#[track_caller]
+pub fn exchange(address: SocketAddr, request: impl AsRef<[u8]>) -> RawAnswer {
+    let mut stream = must("connect", TcpStream::connect(address));
+    must("send", stream.write_all(request.as_ref()));
+    let mut bytes = Vec::new();
+    must("receive", stream.read_to_end(&mut bytes));
+    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
+    let end = must("find the end of the head", end.ok_or("there is none"));
+    let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let status = must("read the status line", status.ok_or(&head));
+    RawAnswer { status, head, body: bytes[end + 4..].to_vec() }
+}
