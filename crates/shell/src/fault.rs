@@ -1,10 +1,12 @@
 //! Failures outside handlers, in the body format of the service.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use actix_web::error::InternalError;
 use actix_web::http::{Method, Uri};
 use actix_web::{HttpRequest, HttpResponse};
+use serde_json::Value;
 
 use crate::RequestId;
 
@@ -21,15 +23,49 @@ pub enum Credentials {
     Several,
 }
 
-/// One value that breaks a rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One value that breaks a rule; the service writes its own text from code, limits and value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Violation {
     /// Name of the parameter or member as the contract spells it; empty for the whole.
     pub field: String,
     /// A word for machines, such as `range` or `required`.
-    pub code: String,
+    pub code: Cow<'static, str>,
     /// A sentence for people.
     pub message: String,
+    /// The value as it was sent: a text decoded, another JSON value as JSON, and what cannot be
+    /// decoded as it stands in the request.
+    pub sent: Option<String>,
+    /// The name as it was sent.
+    pub name: Option<String>,
+    /// Numbers and texts of the rule, such as `min` and `max`.
+    pub limits: Vec<(Cow<'static, str>, Value)>,
+}
+
+impl Violation {
+    /// A violation without limits.
+    ///
+    /// ```
+    /// let violation = shell::Violation::new("limit", "range", "limit must be 1 to 100");
+    /// assert_eq!((&*violation.field, &*violation.code), ("limit", "range"));
+    /// ```
+    pub fn new(
+        field: impl Into<String>,
+        code: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self { field: field.into(), code: code.into(), message: message.into(), ..Self::default() }
+    }
+
+    /// A number or text of the rule.
+    ///
+    /// ```
+    /// let mut violation = shell::Violation::new("limit", "range", "");
+    /// violation.limits.push(("max".into(), 100.into()));
+    /// assert_eq!(violation.limit("max").unwrap(), 100);
+    /// ```
+    pub fn limit(&self, name: &str) -> Option<&Value> {
+        self.limits.iter().find(|(other, _)| other == name).map(|(_, value)| value)
+    }
 }
 
 /// A failure that the shell, an extractor or the key check met before a handler could answer.

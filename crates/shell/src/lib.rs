@@ -18,16 +18,19 @@
 #![warn(missing_docs)]
 
 pub mod app;
+mod body;
 pub mod cli;
 mod compression;
 mod cors;
 mod edge;
-mod extract;
 mod fault;
 mod health;
 mod logs;
+pub mod media;
 pub mod metrics;
 mod openapi;
+mod pairs;
+pub mod params;
 mod request_id;
 mod server;
 mod service;
@@ -35,12 +38,14 @@ mod settings;
 mod shell;
 mod tls;
 
+pub use body::read_body;
 pub use cli::{Cli, CommonCommand, main};
 pub use cors::{CorsRule, Origin};
 pub use edge::{base_url, client_ip, is_https};
-pub use extract::{Json, Pairs, Path, Query, read_body};
 pub use fault::{Credentials, ErrorFormat, Fault, RequestInfo, Violation};
 pub use openapi::{document, openapi};
+pub use pairs::Pairs;
+pub use params::{Form, Json, Path, Query};
 pub use request_id::{RequestId, request_id};
 pub use server::{Running, Server, serve};
 pub use service::{ErrorBody, Next, Service, ServiceInfo};

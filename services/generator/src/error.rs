@@ -151,7 +151,7 @@ fn heading(fault: &Fault) -> (StatusCode, &'static str, &'static str) {
 
 fn violations(fault: &Fault) -> Option<Vec<Violation>> {
     let one = |field: &str, message: String| {
-        vec![Violation { field: field.to_owned(), code: "invalid".to_owned(), message }]
+        vec![Violation::new(field, "invalid", message)]
     };
     match fault {
         Fault::InvalidPath(found) | Fault::InvalidQuery(found) | Fault::InvalidBody(found) => {
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     fn messages(found: impl Iterator<Item = (String, String)>) -> Messages {
-        let violation = |(field, message)| Violation { field, code: "invalid".into(), message };
+        let violation = |(field, message): (String, String)| Violation::new(field, "invalid", message);
         Messages(found.map(violation).collect())
     }
 

@@ -68,7 +68,7 @@ async fn bodies_have_a_type_a_form_and_a_limit() {
     assert_eq!(post("text/plain", "{}".into()).await.0, 415);
     assert_eq!(post(json, "{\n oops".into()).await, (400, "POST /note: malformed at 2:2".into()));
     assert_eq!(post(json, r#"{"text":""}"#.into()).await.0, 400);
-    assert_eq!(post(json, r#"{"text":"a","more":1}"#.into()).await.0, 400);
+    assert_eq!(post(json, r#"{"text":1}"#.into()).await.0, 400);
     assert_eq!(post(json, " ".repeat((1 << 20) + 1)).await.0, 413);
 }
 

@@ -5,4 +5,5 @@ mod echo;
 mod errors;
 mod layers;
 mod lifecycle;
+mod params;
 mod transport;

@@ -60,7 +60,7 @@ impl Body {
 }
 
 fn fault(field: &str, message: String) -> Violation {
-    Violation { field: field.to_owned(), code: "invalid".to_owned(), message }
+    Violation::new(field, "invalid", message)
 }
 
 fn members(bytes: &[u8]) -> Result<Vec<(String, Value)>, Violation> {

@@ -46,7 +46,7 @@ impl<'a> Input<'a> {
 
     /// Notes a fault of a parameter or member.
     pub fn fault(&mut self, field: &str, message: String) {
-        self.faults.push(Violation { field: field.to_owned(), code: "invalid".into(), message });
+        self.faults.push(Violation::new(field, "invalid", message));
     }
 
     /// The value of a query parameter; empty is none.

@@ -5,8 +5,7 @@ use std::future::{Ready, ready};
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
 
-use super::whole;
-use crate::Fault;
+use crate::{Fault, Violation};
 
 /// Form-decoded query parameters in the order sent, for operations with reading rules of their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,12 +52,7 @@ impl Pairs {
 }
 
 fn not_text(name: &str) -> Fault {
-    let mut violations = whole("the value is not UTF-8 text");
-    for violation in &mut violations {
-        name.clone_into(&mut violation.field);
-        "encoding".clone_into(&mut violation.code);
-    }
-    Fault::InvalidQuery(violations)
+    Fault::InvalidQuery(vec![Violation::new(name, "encoding", "the value is not UTF-8 text")])
 }
 
 /// Decodes one name or value; a `%` without two digits stands for itself.

@@ -1,0 +1,216 @@
+//! Extractors whose failures are answered in the service's error format.
+
+use std::future::{Ready, ready};
+use std::ops::Deref;
+
+use actix_web::dev::Payload;
+use actix_web::http::header::CONTENT_TYPE;
+use actix_web::{FromRequest, HttpRequest};
+use futures_util::future::LocalBoxFuture;
+use serde::de::DeserializeOwned;
+use validator::Validate;
+
+use super::{Input, Rules, members, read};
+use crate::{Fault, Violation, media, read_body};
+
+/// Largest JSON body or form, in bytes.
+const BODY_LIMIT: usize = 1 << 20;
+
+/// Levels of arrays and objects inside each other.
+const DEEPEST: usize = 32;
+
+/// Rules where a service registered none.
+static PLAIN: Rules = Rules::PLAIN;
+
+fn rules(request: &HttpRequest) -> &Rules {
+    request.app_data::<Rules>().unwrap_or(&PLAIN)
+}
+
+macro_rules! wrapper {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        pub struct $name<T>(pub T);
+
+        impl<T> Deref for $name<T> {
+            type Target = T;
+
+            fn deref(&self) -> &T {
+                &self.0
+            }
+        }
+    };
+}
+
+wrapper! {
+    /// Query parameters of one operation, read by the [`Rules`] in the app data.
+    ///
+    /// ```
+    /// use serde::Deserialize;
+    /// use shell::Query;
+    /// use validator::Validate;
+    ///
+    /// #[derive(Deserialize, Validate)]
+    /// struct Page {
+    ///     #[validate(range(min = 1, max = 100))]
+    ///     limit: Option<u32>,
+    /// }
+    ///
+    /// async fn list(page: Query<Page>) -> String {
+    ///     format!("{} rows", page.limit.unwrap_or(10))
+    /// }
+    /// # let _ = list;
+    /// ```
+    Query
+}
+wrapper! {
+    /// Path parameters of one operation, read by the [`Rules`] in the app data.
+    ///
+    /// ```
+    /// use serde::Deserialize;
+    /// use shell::Path;
+    /// use validator::Validate;
+    ///
+    /// #[derive(Deserialize, Validate)]
+    /// struct Row {
+    ///     id: u32,
+    /// }
+    ///
+    /// async fn get(row: Path<Row>) -> String {
+    ///     format!("row {}", row.id)
+    /// }
+    /// # let _ = get;
+    /// ```
+    Path
+}
+wrapper! {
+    /// A JSON body of one operation, at most 1 MiB and 32 levels deep.
+    ///
+    /// ```
+    /// use serde::Deserialize;
+    /// use shell::Json;
+    /// use validator::Validate;
+    ///
+    /// #[derive(Deserialize, Validate)]
+    /// struct Row {
+    ///     #[validate(required, length(max = 80))]
+    ///     name: Option<String>,
+    /// }
+    ///
+    /// async fn create(row: Json<Row>) -> String {
+    ///     row.0.name.unwrap_or_default()
+    /// }
+    /// # let _ = create;
+    /// ```
+    Json
+}
+wrapper! {
+    /// A form (`application/x-www-form-urlencoded`) of one operation, at most 1 MiB.
+    ///
+    /// ```
+    /// use serde::Deserialize;
+    /// use shell::Form;
+    /// use validator::Validate;
+    ///
+    /// #[derive(Deserialize, Validate)]
+    /// struct Login {
+    ///     #[validate(required)]
+    ///     code: Option<String>,
+    /// }
+    ///
+    /// async fn login(form: Form<Login>) -> String {
+    ///     form.0.code.unwrap_or_default()
+    /// }
+    /// # let _ = login;
+    /// ```
+    Form
+}
+
+impl<T: DeserializeOwned + Validate> FromRequest for Query<T> {
+    type Error = actix_web::Error;
+    type Future = Ready<Result<Self, Self::Error>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let input = Input::query(request.query_string());
+        let read = read(&input, rules(request)).into_result().map_err(Fault::InvalidQuery);
+        ready(read.map(Self).map_err(|fault| fault.into_error(request)))
+    }
+}
+
+impl<T: DeserializeOwned + Validate> FromRequest for Path<T> {
+    type Error = actix_web::Error;
+    type Future = Ready<Result<Self, Self::Error>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let input = Input::path(request);
+        let read = read(&input, rules(request)).into_result().map_err(Fault::InvalidPath);
+        ready(read.map(Self).map_err(|fault| fault.into_error(request)))
+    }
+}
+
+impl<T: DeserializeOwned + Validate> FromRequest for Json<T> {
+    type Error = actix_web::Error;
+    type Future = LocalBoxFuture<'static, Result<Self, Self::Error>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, mut payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            let read = json(&request, &mut payload).await;
+            read.map(Self).map_err(|fault| fault.into_error(&request))
+        })
+    }
+}
+
+async fn json<T: DeserializeOwned + Validate>(
+    request: &HttpRequest,
+    payload: &mut Payload,
+) -> Result<T, Fault> {
+    if !request.headers().get(CONTENT_TYPE).is_some_and(media::is_json) {
+        return Err(Fault::UnsupportedMediaType);
+    }
+    let bytes = read_body(request, payload, BODY_LIMIT).await?;
+    let members = members(&bytes, DEEPEST).map_err(broken)?;
+    let input = Input::members(members.iter().map(|(name, value)| (name, value)));
+    read(&input, rules(request)).into_result().map_err(Fault::InvalidBody)
+}
+
+/// A body that cannot be read at all, or one of another shape.
+fn broken(violation: Violation) -> Fault {
+    let number = |name| violation.limit(name).and_then(serde_json::Value::as_u64);
+    match (number("line"), number("column")) {
+        (Some(line), Some(column)) => Fault::MalformedBody {
+            line: usize::try_from(line).unwrap_or(usize::MAX),
+            column: usize::try_from(column).unwrap_or(usize::MAX),
+            message: violation.message,
+        },
+        _ => Fault::InvalidBody(vec![violation]),
+    }
+}
+
+impl<T: DeserializeOwned + Validate> FromRequest for Form<T> {
+    type Error = actix_web::Error;
+    type Future = LocalBoxFuture<'static, Result<Self, Self::Error>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, mut payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            let read = form(&request, &mut payload).await;
+            read.map(Self).map_err(|fault| fault.into_error(&request))
+        })
+    }
+}
+
+async fn form<T: DeserializeOwned + Validate>(
+    request: &HttpRequest,
+    payload: &mut Payload,
+) -> Result<T, Fault> {
+    let kind = request.headers().get(CONTENT_TYPE).and_then(media::essence);
+    if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/x-www-form-urlencoded")) {
+        return Err(Fault::UnsupportedMediaType);
+    }
+    let bytes = read_body(request, payload, BODY_LIMIT).await?;
+    let text = str::from_utf8(&bytes).map_err(|_| {
+        Fault::InvalidBody(vec![Violation::new("", "encoding", "the form is not UTF-8 text")])
+    })?;
+    read(&Input::query(text), rules(request)).into_result().map_err(Fault::InvalidBody)
+}

@@ -1,0 +1,254 @@
+//! Reads a struct of parameters and collects what is wrong with them.
+
+use std::cell::Cell;
+
+use serde::Deserialize;
+use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
+use validator::Validate;
+
+use super::error::Failure;
+use super::input::{Given, Input};
+use super::rules::{Empty, Faults, Rules, Undecodable, Unknown};
+use super::validation;
+use super::value::OneValue;
+use crate::Violation;
+
+/// What came of reading: a value, violations, or both.
+///
+/// With violations of single fields the value is there too, and those fields are empty in it; so a
+/// service can go on with checks that need more than the request.
+#[derive(Clone, Debug)]
+pub struct Reading<T> {
+    /// The parameters; none where a field that is neither optional nor defaulted is missing.
+    pub value: Option<T>,
+    /// What is wrong, in the order in which the fields are declared.
+    pub violations: Vec<Violation>,
+}
+
+impl<T> Reading<T> {
+    /// The parameters, if nothing is wrong with them.
+    ///
+    /// # Errors
+    /// The violations.
+    pub fn into_result(self) -> Result<T, Vec<Violation>> {
+        match self.value {
+            Some(value) if self.violations.is_empty() => Ok(value),
+            _ => Err(self.violations),
+        }
+    }
+}
+
+/// Reads the parameters of an operation: deserialises and validates them.
+///
+/// All violations are found when every field is an `Option` or has a `serde(default)`; required
+/// ones are then marked `#[validate(required)]`. A violation of [`Validate`] is reported under the
+/// name that the contract gives the field, as long as both differ only in letter case, `-` and `_`.
+///
+/// ```
+/// use serde::Deserialize;
+/// use shell::params::{Input, Rules, read};
+/// use validator::Validate;
+///
+/// #[derive(Debug, Deserialize, Validate)]
+/// struct Parameters {
+///     #[serde(rename = "pageSize")]
+///     #[validate(range(min = 1, max = 100))]
+///     page_size: Option<u32>,
+///     #[validate(required)]
+///     name: Option<String>,
+///     #[serde(default)]
+///     exact: bool,
+/// }
+///
+/// let input = Input::query("exact=TRUE&pageSize=200");
+/// let violations = read::<Parameters>(&input, &Rules::PLAIN).into_result().unwrap_err();
+/// let found: Vec<_> = violations.iter().map(|v| (v.field.as_str(), &*v.code)).collect();
+/// assert_eq!(found, [("pageSize", "range"), ("name", "required")]);
+/// assert_eq!(violations[0].limit("max").unwrap(), 100);
+/// assert_eq!(violations[0].sent.as_deref(), Some("200"));
+///
+/// let input = Input::query("name=a&exact=true");
+/// let parameters = read::<Parameters>(&input, &Rules::PLAIN).into_result().unwrap();
+/// assert_eq!((parameters.name.as_deref(), parameters.exact), (Some("a"), true));
+/// ```
+pub fn read<'de, T>(input: &'de Input<'_>, rules: &'de Rules) -> Reading<T>
+where
+    T: Deserialize<'de> + Validate,
+{
+    if rules.undecodable == Undecodable::Input
+        && let Some(violation) = input.undecodable()
+    {
+        return Reading { value: None, violations: vec![violation] };
+    }
+    let declared = Cell::new(&[] as &[&str]);
+    let fields = Fields { input, rules, declared: &declared, skipped: 0 };
+    let (value, mut found) = match T::deserialize(fields) {
+        Ok(value) => (Some(value), Vec::new()),
+        Err(failure) => without_faulty(fields, failure),
+    };
+    if let Some(Err(errors)) = value.as_ref().map(Validate::validate) {
+        validation::collect(&errors, declared.get(), &mut found);
+    }
+    let mut violations = unknown(fields);
+    if !found.is_empty() {
+        violations.extend(in_order(found, fields));
+    }
+    if rules.faults == Faults::First {
+        violations.truncate(1);
+    }
+    Reading { value, violations }
+}
+
+/// The names that no field has, where they are refused.
+fn unknown(fields: Fields<'_, '_>) -> Vec<Violation> {
+    let Unknown::Refused(most) = fields.rules.unknown else { return Vec::new() };
+    let declared = fields.declared.get();
+    let known = |name: &str| declared.iter().any(|field| fields.rules.names.equal(field, name));
+    let names = fields.input.names().filter(|name| !known(name)).take(most);
+    names.map(|name| Violation::new(name, "unknown", "the name is not known")).collect()
+}
+
+/// Deserialises again and again, each time without the fields that failed before.
+fn without_faulty<'de, T: Deserialize<'de>>(
+    mut fields: Fields<'_, 'de>,
+    first: Failure,
+) -> (Option<T>, Vec<Violation>) {
+    let mut found = Vec::new();
+    let mut failure = first;
+    loop {
+        let outer = failure.field.split(['.', '[']).next().unwrap_or_default();
+        let at = fields.declared.get().iter().position(|name| *name == outer);
+        let bit = at.and_then(|at| u32::try_from(at).ok()).and_then(|at| 1u128.checked_shl(at));
+        let known = bit.is_some_and(|bit| fields.skipped & bit != 0);
+        if !known {
+            found.push(Violation {
+                limits: failure.limits,
+                ..Violation::new(failure.field, failure.code, failure.message)
+            });
+        }
+        let Some(bit) = bit.filter(|_| !known) else { return (None, found) };
+        fields.skipped |= bit;
+        match T::deserialize(fields) {
+            Ok(value) => return (Some(value), found),
+            Err(next) => failure = next,
+        }
+    }
+}
+
+/// Adds what was sent and sorts by declaration.
+fn in_order(mut found: Vec<Violation>, fields: Fields<'_, '_>) -> Vec<Violation> {
+    let outer = |violation: &Violation| {
+        let name = violation.field.split(['.', '[']).next().unwrap_or_default();
+        fields.declared.get().iter().position(|field| *field == name)
+    };
+    for violation in &mut found {
+        let Some(name) = outer(violation).map(|at| fields.declared.get()[at]) else { continue };
+        violation.sent = match fields.input.find(name, fields.rules) {
+            Some(Given::Text(text)) => Some(text.as_ref().to_owned()),
+            Some(Given::Undecodable(text)) => Some((*text).to_owned()),
+            Some(Given::Json(value)) => Some(value.to_string()),
+            None => None,
+        };
+        violation.name = fields.input.name_sent(name, fields.rules).map(str::to_owned);
+    }
+    found.sort_by_key(|violation| outer(violation).unwrap_or(usize::MAX));
+    found
+}
+
+/// An input as the fields of a struct.
+#[derive(Clone, Copy)]
+pub(super) struct Fields<'c, 'de> {
+    pub(super) input: &'de Input<'de>,
+    pub(super) rules: &'de Rules,
+    pub(super) declared: &'c Cell<&'static [&'static str]>,
+    /// A bit for each declared field that is left out.
+    pub(super) skipped: u128,
+}
+
+impl<'de> Deserializer<'de> for Fields<'_, 'de> {
+    type Error = Failure;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        // An input has no order of fields unless a struct asks for its own.
+        self.deserialize_struct("", &[], visitor)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        declared: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Failure> {
+        self.declared.set(declared);
+        visitor.visit_map(Members { fields: self, at: 0, value: None })
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Failure> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
+        unit unit_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// The declared fields that were given, one after the other.
+struct Members<'c, 'de> {
+    fields: Fields<'c, 'de>,
+    at: usize,
+    value: Option<(&'static str, &'de Given<'de>)>,
+}
+
+impl<'de> MapAccess<'de> for Members<'_, 'de> {
+    type Error = Failure;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Failure> {
+        let Fields { input, rules, declared, skipped } = self.fields;
+        while let Some(name) = declared.get().get(self.at) {
+            let bit = u32::try_from(self.at).ok().and_then(|at| 1u128.checked_shl(at)).unwrap_or(0);
+            self.at += 1;
+            if skipped & bit != 0 {
+                continue;
+            }
+            let Some(given) = input.find(name, rules).filter(|given| is_given(given, rules)) else {
+                continue;
+            };
+            self.value = Some((name, given));
+            let key: de::value::StrDeserializer<'_, Failure> = name.into_deserializer();
+            return seed.deserialize(key).map(Some);
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Failure> {
+        let Some((name, given)) = self.value.take() else {
+            return Err(Failure::new("invalid", "a value was asked for before its name"));
+        };
+        let Fields { input, rules, .. } = self.fields;
+        let all = Some((input, name));
+        let value = match given {
+            Given::Text(text) => OneValue::text(text, rules, all),
+            Given::Json(value) => OneValue::json(value, rules),
+            Given::Undecodable(_) => {
+                return Err(Failure::new("encoding", "the value is not UTF-8 text").within(name));
+            }
+        };
+        seed.deserialize(value).map_err(|failure| failure.within(name))
+    }
+}
+
+fn is_given(given: &Given<'_>, rules: &Rules) -> bool {
+    match given {
+        Given::Text(text) => !text.is_empty() || rules.empty == Empty::Kept,
+        Given::Json(value) => !value.is_null(),
+        Given::Undecodable(_) => true,
+    }
+}
