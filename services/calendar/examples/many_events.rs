@@ -5,7 +5,7 @@
 
 use anyhow::{Context, bail};
 use calendar::store::sql::Sql;
-use calendar::store::{MIGRATIONS, upkeep};
+use calendar::store::{MIGRATIONS, maintenance};
 use clap::Parser;
 use database::{DatabaseError, DatabaseSettings, Db};
 use domain::{Clock, SystemClock};
@@ -36,7 +36,7 @@ fn main() -> anyhow::Result<()> {
     }
     let mut db = pools.connect()?;
     database::transaction(&mut db, |db| fill(db, arguments.count, now))?;
-    upkeep::after_load(&mut db)?;
+    maintenance::after_load(&mut db)?;
     Ok(())
 }
 

@@ -1,36 +1,19 @@
-//! Settings and subcommands of the calendar.
+//! The settings of the calendar.
 
 use std::path::{Path, PathBuf};
 
-use auth::KeysCommand;
-use clap::{Parser, Subcommand, ValueEnum};
-use database::DatabaseSettings;
-use shell::{CommonCommand, ShellSettings, Switch};
+use clap::ValueEnum;
+use shell::Switch;
 
-use crate::media::Media;
 use crate::model::cost::Currency;
 use crate::model::geo::Unit;
 use crate::model::list::PER_PAGE;
-use crate::model::role::Role;
 use crate::model::zone::Zone;
-
-/// The command line.
-#[derive(Parser)]
-pub struct Settings {
-    #[command(flatten)]
-    pub shell: ShellSettings,
-    #[command(flatten)]
-    pub database: DatabaseSettings,
-    #[command(flatten)]
-    pub site: SiteSettings,
-    #[command(subcommand)]
-    pub command: Option<Command>,
-}
 
 /// What the site is, how it lists and whom it lets in.
 #[derive(Clone, clap::Args)]
 #[command(next_help_heading = "Calendar")]
-pub struct SiteSettings {
+pub struct Settings {
     /// Time zone of the site, an IANA name
     #[arg(long, env, global = true, default_value = "UTC", value_name = "ZONE", value_parser = parse_zone)]
     pub site_timezone: Zone,
@@ -96,7 +79,7 @@ pub struct SiteSettings {
     pub admin_key: Option<String>,
 }
 
-impl SiteSettings {
+impl Settings {
     /// Returns how costs are written that name no currency.
     pub fn currency(&self) -> Currency {
         Currency {
@@ -107,8 +90,8 @@ impl SiteSettings {
     }
 
     /// Returns the folder of stored images.
-    pub fn media(&self, data_dir: &Path) -> Media {
-        Media::new(self.media_dir.clone().unwrap_or_else(|| data_dir.join("media")))
+    pub fn media_dir(&self, data_dir: &Path) -> PathBuf {
+        self.media_dir.clone().unwrap_or_else(|| data_dir.join("media"))
     }
 }
 
@@ -148,49 +131,6 @@ impl From<GeoUnit> for Unit {
     }
 }
 
-/// What the binary does.
-#[derive(Subcommand)]
-pub enum Command {
-    #[command(flatten)]
-    Common(CommonCommand),
-    /// Bring the database up to date
-    Migrate,
-    /// API keys; the owner is a login
-    #[command(subcommand)]
-    Keys(KeysCommand),
-    /// Users and their roles
-    #[command(subcommand)]
-    Users(UsersCommand),
-    /// Load events, venues, organizers and terms from lines of JSON; what exists already stays
-    Load {
-        /// File of one JSON object a line: the body of a create, with `type` beside it
-        file: PathBuf,
-    },
-}
-
-/// What can be done with users.
-#[derive(Subcommand)]
-pub enum UsersCommand {
-    /// Add a user
-    Add {
-        /// Login of the user
-        login: String,
-        /// reader, contributor, author, editor or administrator
-        #[arg(long, value_parser = parse_role)]
-        role: Role,
-    },
-    /// Give a user another role
-    SetRole {
-        /// Login of the user
-        login: String,
-        /// reader, contributor, author, editor or administrator
-        #[arg(long, value_parser = parse_role)]
-        role: Role,
-    },
-    /// List all users
-    List,
-}
-
 fn parse_zone(text: &str) -> Result<Zone, String> {
     Zone::named(text).ok_or_else(|| "no IANA time zone has this name".to_owned())
 }
@@ -198,10 +138,6 @@ fn parse_zone(text: &str) -> Result<Zone, String> {
 fn parse_length(text: &str) -> Result<f64, String> {
     let length = text.parse().ok().filter(|length: &f64| length.is_finite() && *length > 0.0);
     length.ok_or_else(|| "a number above 0".to_owned())
-}
-
-fn parse_role(text: &str) -> Result<Role, String> {
-    Role::named(text).ok_or_else(|| format!("one of {}", Role::ALL.map(Role::name).join(", ")))
 }
 
 #[cfg(test)]

@@ -8,14 +8,14 @@ use serde::Serialize;
 use shell::{ErrorFormat, Fault, RequestInfo};
 
 use crate::model::linked::Kind;
-use crate::wire::decode::{Problem, Problems};
-use crate::wire::members::Members;
+use crate::wire::decode::{InvalidParameter, ParameterErrors};
+use crate::wire::ordered_map::OrderedMap;
 
 /// What a request failed for.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("parameters are missing or invalid")]
-    Parameters(Problems),
+    Parameters(ParameterErrors),
     #[error("the body is no JSON")]
     InvalidJson(String),
     #[error("the id belongs to something else")]
@@ -48,9 +48,6 @@ pub enum Error {
     NotHierarchical,
     #[error("the slug belongs to another term")]
     DuplicateTermSlug,
-    /// Never leaves the service: the write is tried again with the image.
-    #[error("the image at this address has to be fetched first")]
-    ImageWanted(String),
     #[error("{1}")]
     CouldNotDelete(&'static str, DatabaseError),
     #[error("no such route")]
@@ -97,7 +94,7 @@ enum More<'a> {
     Nothing {},
     InvalidJson { json_error_message: &'a str },
     Missing { params: &'a [&'static str] },
-    Invalid { params: Members<&'static str, String>, details: Details },
+    Invalid { params: OrderedMap<&'static str, String>, details: Details },
     TermExists { term_id: i64, additional_data: [i64; 1] },
 }
 
@@ -106,7 +103,7 @@ enum More<'a> {
 #[serde(untagged)]
 enum Details {
     None([(); 0]),
-    Some(Members<&'static str, Detail>),
+    Some(OrderedMap<&'static str, Detail>),
 }
 
 #[derive(Serialize)]
@@ -139,7 +136,7 @@ impl<'a> Answer<'a> {
 impl Error {
     fn answer(&self) -> Answer<'_> {
         match self {
-            Error::Parameters(problems) => parameters(problems),
+            Error::Parameters(errors) => parameters(errors),
             Error::InvalidJson(cause) => {
                 answer(400, "rest_invalid_json", "The body is not valid JSON.")
                     .with(More::InvalidJson { json_error_message: cause })
@@ -229,8 +226,8 @@ impl Error {
         }
     }
 
-    /// Names what a failing database kept from being deleted; one that is only busy says so.
-    pub fn deleting(self, kind: &'static str) -> Error {
+    /// Turns a failure of the database into the one of deleting; a busy database stays busy.
+    pub fn while_deleting(self, kind: &'static str) -> Error {
         match self {
             Error::Store(cause) if !matches!(cause, DatabaseError::Busy) => {
                 Error::CouldNotDelete(kind, cause)
@@ -248,20 +245,20 @@ impl Error {
     }
 }
 
-fn parameters(problems: &Problems) -> Answer<'_> {
-    if !problems.missing.is_empty() {
-        let message = format!("Missing parameter(s): {}", problems.missing.join(", "));
+fn parameters(errors: &ParameterErrors) -> Answer<'_> {
+    if !errors.missing.is_empty() {
+        let message = format!("Missing parameter(s): {}", errors.missing.join(", "));
         return answer(400, "rest_missing_callback_param", message)
-            .with(More::Missing { params: &problems.missing });
+            .with(More::Missing { params: &errors.missing });
     }
-    let names: Vec<&str> = problems.invalid.iter().map(|problem| problem.name).collect();
-    let text = |problem: &Problem| format!("{} {}.", problem.name, problem.text);
-    let params = problems.invalid.iter().map(|problem| (problem.name, text(problem))).collect();
-    let detail = |problem: &Problem| {
+    let names: Vec<&str> = errors.invalid.iter().map(|problem| problem.name).collect();
+    let text = |problem: &InvalidParameter| format!("{} {}.", problem.name, problem.text);
+    let params = errors.invalid.iter().map(|problem| (problem.name, text(problem))).collect();
+    let detail = |problem: &InvalidParameter| {
         let data = Param { param: problem.name };
         Some((problem.name, Detail { code: problem.detail?, message: text(problem), data }))
     };
-    let details: Members<_, _> = problems.invalid.iter().filter_map(detail).collect();
+    let details: OrderedMap<_, _> = errors.invalid.iter().filter_map(detail).collect();
     let details = if details.0.is_empty() { Details::None([]) } else { Details::Some(details) };
     answer(400, "rest_invalid_param", format!("Invalid parameter(s): {}", names.join(", ")))
         .with(More::Invalid { params, details })
@@ -288,9 +285,9 @@ impl From<DatabaseError> for Error {
     }
 }
 
-impl From<Problems> for Error {
-    fn from(problems: Problems) -> Error {
-        Error::Parameters(problems)
+impl From<ParameterErrors> for Error {
+    fn from(errors: ParameterErrors) -> Error {
+        Error::Parameters(errors)
     }
 }
 
@@ -312,7 +309,9 @@ impl From<&Fault> for Error {
             Fault::Unauthorized(_) => Error::InvalidCredentials,
             Fault::TooManyRequests { retry_after } => Error::TooManyRequests(*retry_after),
             Fault::InvalidPath(_) => Error::NoRoute,
-            Fault::InvalidQuery(_) => Error::Parameters(Problems::one("query", "must be UTF-8")),
+            Fault::InvalidQuery(_) => {
+                Error::Parameters(ParameterErrors::one("query", "must be UTF-8"))
+            }
             Fault::InvalidBody(violations) => first(violations),
             Fault::MalformedBody { message, .. } => Error::InvalidJson(message.clone()),
             Fault::UnsupportedMediaType => Error::InvalidJson("no JSON".to_owned()),
@@ -324,9 +323,9 @@ impl From<&Fault> for Error {
 }
 
 /// The error format of everything that fails outside a handler.
-pub struct Format;
+pub struct ErrorBodies;
 
-impl ErrorFormat for Format {
+impl ErrorFormat for ErrorBodies {
     fn respond(&self, fault: &Fault, _: &RequestInfo) -> HttpResponse {
         Error::from(fault).error_response()
     }

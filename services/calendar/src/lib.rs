@@ -1,23 +1,20 @@
 //! Events calendar: events, venues, organizers, categories and tags over HTTP.
 //!
-//! A request travels from [`service`] (alias prefix, OPTIONS, method override, CORS) over
-//! [`request`] (who asks, with which parameters) to a handler, which does its work in one visit to
-//! the database ([`state`]) and answers by [`reply`]. Images that a write names by address are
-//! fetched before it ([`fetch`]) and lie in a folder ([`media`]). Rules lie in [`model`], names of parameters
-//! and answers in [`wire`], queries in [`store`].
+//! A request travels from the middleware of `handlers::edge` (alias prefix, OPTIONS, method
+//! override, CORS) to a handler, whose `handlers::Input` holds who asks and with which
+//! parameters. The handler calls one use case of `app`, which does its work in one visit to the
+//! database and renders the answer. Rules are in [`model`], names of parameters and answers in
+//! [`wire`], queries in [`store`].
 
-mod access;
-mod command;
+mod app;
+pub mod cli;
 pub mod config;
-pub mod error;
-mod facts;
-pub mod fetch;
-pub mod handlers;
+mod error;
+mod handlers;
 pub mod jobs;
-pub mod media;
 pub mod model;
-mod reply;
-pub mod request;
+mod openapi;
+mod policy;
 mod routes;
 pub mod service;
 pub mod state;

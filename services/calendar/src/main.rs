@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    shell::main::<calendar::config::Settings>()
+    shell::main::<calendar::cli::Cli>()
 }

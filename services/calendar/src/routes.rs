@@ -1,8 +1,13 @@
 //! Every path of the service, in the order of the documentation.
 
+use std::borrow::Cow;
+
+use actix_web::http::Uri;
+use shell::Shell;
+use url::form_urlencoded;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::handlers::{events, index, linked, media, terms};
+use crate::handlers::{categories, events, index, media, organizers, tags, venues};
 
 /// Registers all handlers.
 pub fn routes(config: &mut ServiceConfig<'_>) {
@@ -23,52 +28,64 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
         .service(events::delete_event_by_slug);
     linked_routes(config);
     term_routes(config);
-    // Lies beside the interface and so not in its document.
+    // Not part of the interface, so not in its document.
     config.map(|config| config.service(media::get_media));
 }
 
 fn linked_routes(config: &mut ServiceConfig<'_>) {
     config
-        .service(linked::list_venues)
-        .service(linked::create_venue)
-        .service(linked::get_venue)
-        .service(linked::post_venue)
-        .service(linked::update_venue)
-        .service(linked::patch_venue)
-        .service(linked::delete_venue)
-        .service(linked::get_venue_by_slug)
-        .service(linked::post_venue_by_slug)
-        .service(linked::update_venue_by_slug)
-        .service(linked::patch_venue_by_slug)
-        .service(linked::delete_venue_by_slug)
-        .service(linked::list_organizers)
-        .service(linked::create_organizer)
-        .service(linked::get_organizer)
-        .service(linked::post_organizer)
-        .service(linked::update_organizer)
-        .service(linked::patch_organizer)
-        .service(linked::delete_organizer)
-        .service(linked::get_organizer_by_slug)
-        .service(linked::post_organizer_by_slug)
-        .service(linked::update_organizer_by_slug)
-        .service(linked::patch_organizer_by_slug)
-        .service(linked::delete_organizer_by_slug);
+        .service(venues::list_venues)
+        .service(venues::create_venue)
+        .service(venues::get_venue)
+        .service(venues::post_venue)
+        .service(venues::update_venue)
+        .service(venues::patch_venue)
+        .service(venues::delete_venue)
+        .service(venues::get_venue_by_slug)
+        .service(venues::post_venue_by_slug)
+        .service(venues::update_venue_by_slug)
+        .service(venues::patch_venue_by_slug)
+        .service(venues::delete_venue_by_slug)
+        .service(organizers::list_organizers)
+        .service(organizers::create_organizer)
+        .service(organizers::get_organizer)
+        .service(organizers::post_organizer)
+        .service(organizers::update_organizer)
+        .service(organizers::patch_organizer)
+        .service(organizers::delete_organizer)
+        .service(organizers::get_organizer_by_slug)
+        .service(organizers::post_organizer_by_slug)
+        .service(organizers::update_organizer_by_slug)
+        .service(organizers::patch_organizer_by_slug)
+        .service(organizers::delete_organizer_by_slug);
 }
 
 fn term_routes(config: &mut ServiceConfig<'_>) {
     config
-        .service(terms::list_categories)
-        .service(terms::create_category)
-        .service(terms::get_category)
-        .service(terms::post_category)
-        .service(terms::update_category)
-        .service(terms::patch_category)
-        .service(terms::delete_category)
-        .service(terms::list_tags)
-        .service(terms::create_tag)
-        .service(terms::get_tag)
-        .service(terms::post_tag)
-        .service(terms::update_tag)
-        .service(terms::patch_tag)
-        .service(terms::delete_tag);
+        .service(categories::list_categories)
+        .service(categories::create_category)
+        .service(categories::get_category)
+        .service(categories::post_category)
+        .service(categories::update_category)
+        .service(categories::patch_category)
+        .service(categories::delete_category)
+        .service(tags::list_tags)
+        .service(tags::create_tag)
+        .service(tags::get_tag)
+        .service(tags::post_tag)
+        .service(tags::update_tag)
+        .service(tags::patch_tag)
+        .service(tags::delete_tag);
+}
+
+/// Hides passwords of events in a request target, however their name is encoded.
+pub fn redact(uri: &Uri) -> Cow<'_, str> {
+    let target = Shell::path_and_query(uri);
+    let Some((path, query)) = target.split_once('?') else { return target };
+    let parts = query.split('&').map(|part| {
+        let name = form_urlencoded::parse(part.as_bytes()).next().map(|(name, _)| name);
+        let is_password = name.is_some_and(|name| name.split('[').next() == Some("password"));
+        if is_password { "password=***" } else { part }
+    });
+    Cow::Owned(format!("{path}?{}", parts.collect::<Vec<_>>().join("&")))
 }

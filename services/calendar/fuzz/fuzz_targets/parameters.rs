@@ -6,15 +6,15 @@ use std::collections::{HashMap, HashSet};
 use calendar::model::cost::Currency;
 use calendar::model::geo::Unit;
 use calendar::model::linked::Kind;
-use calendar::model::role::{Person, Role};
+use calendar::model::role::{User, Role};
 use calendar::model::term::Taxonomy;
 use calendar::model::zone::Zone;
-use calendar::wire::addresses::Addresses;
-use calendar::wire::cleaned::Cleaned;
-use calendar::wire::facts::Facts;
-use calendar::wire::list_input::{self, Lister};
+use calendar::wire::urls::Urls;
+use calendar::wire::sanitized::SanitizedTexts;
+use calendar::wire::lookup::Lookup;
+use calendar::wire::list_input::{self, ListOptions};
 use calendar::wire::params::Params;
-use calendar::wire::write_input::Writer;
+use calendar::wire::write_input::WriteOptions;
 use calendar::wire::{event_input, linked_input, term_input};
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
@@ -74,7 +74,7 @@ const NAMES: [&str; 48] = [
 /// A calendar that has everything, or nothing.
 struct All(bool);
 
-impl Facts for All {
+impl Lookup for All {
     fn user(&mut self, _: i64) -> bool {
         self.0
     }
@@ -110,27 +110,27 @@ fuzz_target!(|data: (bool, Vec<(u8, &str, &str)>, &str)| {
     let params = Params::from_pairs(pairs.iter().map(|(name, value)| (name.as_str(), *value)));
     let params = params.overlaid(Params::from_json(serde_json::from_str(json).unwrap_or_default()));
 
-    let facts = &mut All(known);
-    let person = Person { id: 1, login: "ann".to_owned(), role: Role::Administrator };
+    let lookup = &mut All(known);
+    let user = User { id: 1, login: "ann".to_owned(), role: Role::Administrator };
     let zone = Zone::named("Europe/Vienna").unwrap_or_else(Zone::utc);
     let currency = Currency { symbol: "$".to_owned(), prefix: true, code: String::new() };
-    let addresses = Addresses { base: "http://calendar.example".to_owned(), alias: false };
+    let urls = Urls { base: "http://calendar.example".to_owned(), alias: false };
     let now = Timestamp::UNIX_EPOCH;
-    let writer = Writer {
-        person: &person,
+    let writer = WriteOptions {
+        user: &user,
         zone: &zone,
         currency: &currency,
-        addresses: &addresses,
+        urls: &urls,
         now,
         unfiltered_html: false,
-        cleaned: &Cleaned::default(),
+        sanitized: &SanitizedTexts::default(),
     };
-    let _ = event_input::decode(&params, facts, writer, None);
+    let _ = event_input::decode(&params, lookup, writer, None);
     for kind in [Kind::Venue, Kind::Organizer] {
-        let _ = linked_input::decode(&params, facts, kind, writer, true);
+        let _ = linked_input::decode(&params, lookup, kind, writer, true);
     }
-    let lister = Lister {
-        actor: &Some(person.clone()),
+    let lister = ListOptions {
+        actor: &Some(user.clone()),
         zone: &zone,
         now,
         per_page: 10,
@@ -138,10 +138,10 @@ fuzz_target!(|data: (bool, Vec<(u8, &str, &str)>, &str)| {
         geo_radius: 25.0,
         geo_unit: Unit::Miles,
     };
-    let _ = list_input::events(&params, facts, lister);
-    let _ = list_input::linked_rows(&params, facts, lister);
+    let _ = list_input::events(&params, lookup, lister);
+    let _ = list_input::linked(&params, lookup, lister);
     for taxonomy in [Taxonomy::Category, Taxonomy::Tag] {
-        let _ = term_input::decode(&params, facts, taxonomy, true);
-        let _ = list_input::terms_rows(&params, facts, taxonomy, lister);
+        let _ = term_input::decode(&params, lookup, taxonomy, true);
+        let _ = list_input::terms(&params, lookup, taxonomy, lister);
     }
 });

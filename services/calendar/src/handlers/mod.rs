@@ -1,103 +1,14 @@
-//! Handlers, a file per resource: parameters in, one visit to the database, JSON out.
+//! Handlers, a file per resource: parameters in, one use case, JSON out.
 
-mod event_write;
+pub mod categories;
+pub mod edge;
 pub mod events;
 pub mod index;
-pub mod linked;
-mod linked_write;
+mod input;
+mod item_routes;
 pub mod media;
-mod naming;
-mod term_write;
-pub mod terms;
-
-use serde::Deserialize;
-use utoipa::IntoParams;
-
-/// The id in a path.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
-#[expect(dead_code, reason = "names the parameter for the documentation")]
-struct Id {
-    /// Id of the item.
-    id: i64,
-}
-
-/// The slug in a path.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
-#[expect(dead_code, reason = "names the parameter for the documentation")]
-struct Slug {
-    /// Slug of the item.
-    slug: String,
-}
-
-/// Reads the digits of a path; what is too large to be an id is one that nothing has.
-fn parse_id(digits: &str) -> i64 {
-    digits.parse().unwrap_or(0)
-}
-
-/// Writes the five handlers of an item: GET, POST, PUT, PATCH and DELETE.
-///
-/// `read`, `update` and `remove` of the calling module do the work; POST, PUT and PATCH are the
-/// same operation under names of their own, as the document has them.
-macro_rules! item_routes {
-    (
-        tag: $tag:tt, body: $body:ident, update: $update:ident,
-        read: $read:ident, remove: $remove:ident,
-        route: $route:tt, documented: $path:tt, key: $key:path, param: $param:ident,
-        scope: [$($scope:expr),*],
-        get: $get:ident $get_id:tt, post: $post:ident $post_id:tt, put: $put:ident $put_id:tt,
-        patch: $patch:ident $patch_id:tt, delete: $delete:ident $delete_id:tt,
-    ) => {
-        /// Reads the item.
-        #[utoipa::path(
-            operation_id = $get_id, tag = $tag, path = $path, params($param, $read),
-            responses((status = 200, body = $body), (status = 304), (status = 400), (status = 403), (status = 404)),
-        )]
-        #[get($route)]
-        pub async fn $get(
-            input: Input,
-            path: InPath<String>,
-            request: HttpRequest,
-            state: Data<State>,
-        ) -> Result<HttpResponse, Error> {
-            read($($scope,)* $key(path.into_inner()), input, &request, &state).await
-        }
-
-        item_routes!(@write post, $post, $post_id, $tag, $body, $update, $route, $path, $key, $param, [$($scope),*]);
-        item_routes!(@write put, $put, $put_id, $tag, $body, $update, $route, $path, $key, $param, [$($scope),*]);
-        item_routes!(@write patch, $patch, $patch_id, $tag, $body, $update, $route, $path, $key, $param, [$($scope),*]);
-
-        /// Deletes the item.
-        #[utoipa::path(
-            operation_id = $delete_id, tag = $tag, path = $path, params($param, $remove),
-            security(("key" = []), ("bearer" = []), ("basic" = [])),
-            responses((status = 200, body = $body), (status = 400), (status = 401), (status = 403), (status = 404), (status = 410)),
-        )]
-        #[delete($route)]
-        pub async fn $delete(
-            input: Input,
-            path: InPath<String>,
-            state: Data<State>,
-        ) -> Result<HttpResponse, Error> {
-            remove($($scope,)* $key(path.into_inner()), input, &state).await
-        }
-    };
-    (@write $method:ident, $name:ident, $id:tt, $tag:tt, $body:ident, $update:ident, $route:tt, $path:tt, $key:path, $param:ident, [$($scope:expr),*]) => {
-        /// Changes the item: only what is sent.
-        #[utoipa::path(
-            operation_id = $id, tag = $tag, path = $path, params($param), request_body = $update,
-            security(("key" = []), ("bearer" = []), ("basic" = [])),
-            responses((status = 200, body = $body), (status = 400), (status = 401), (status = 403), (status = 404)),
-        )]
-        #[$method($route)]
-        pub async fn $name(
-            input: Input,
-            path: InPath<String>,
-            state: Data<State>,
-        ) -> Result<HttpResponse, Error> {
-            update($($scope,)* $key(path.into_inner()), input, &state).await
-        }
-    };
-}
-use item_routes;
+pub mod organizers;
+mod path;
+mod reply;
+pub mod tags;
+pub mod venues;

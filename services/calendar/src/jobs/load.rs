@@ -11,18 +11,14 @@ use anyhow::{Context, bail};
 use database::Db;
 use serde_json::Value;
 
+use crate::app::{self, Interrupt, RequestContext};
 use crate::error::Error;
-use crate::handlers::{
-    events as event_handlers, linked as linked_handlers, terms as term_handlers,
-};
 use crate::model::linked::Kind;
-use crate::model::role::Person;
+use crate::model::role::User;
 use crate::model::slug;
 use crate::model::term::Taxonomy;
-use crate::state::{Scene, State};
-use crate::store::{events, linked, people, sql, upkeep};
-use crate::wire::addresses::Addresses;
-use crate::wire::cleaned::Cleaned;
+use crate::state::State;
+use crate::store::{events, linked, maintenance, users};
 use crate::wire::params::Params;
 
 /// What a load did.
@@ -32,14 +28,15 @@ pub struct Loaded {
     pub kept: u64,
 }
 
-/// Loads lines of JSON; each line is a transaction of its own. The database learns at the end how
-/// much it holds.
+/// Loads lines of JSON; each line is a transaction of its own. At the end the database gathers
+/// statistics.
 pub fn load(state: &State, lines: impl BufRead) -> anyhow::Result<Loaded> {
     let mut loaded = Loaded::default();
     let outcome = load_lines(state, lines, &mut loaded);
-    // What came before a faulty line stays, and so wants to be known too.
+    // What was loaded before an invalid line stays, so its statistics count too.
     if loaded.created > 0
-        && let Err(error) = state.pools.connect().and_then(|mut db| upkeep::after_load(&mut db))
+        && let Err(error) =
+            state.pools.connect().and_then(|mut db| maintenance::after_load(&mut db))
     {
         log::warn!("the database gathers statistics later, because it could not now: {error}");
     }
@@ -62,79 +59,75 @@ fn load_lines(state: &State, lines: impl BufRead, loaded: &mut Loaded) -> anyhow
 }
 
 /// Everything is loaded in the name of the first user.
-fn first_user(db: &mut Db) -> Result<Person, Error> {
-    let people = people::list(db)?;
-    people.into_iter().next().ok_or_else(|| Error::Internal("there is no user yet".to_owned()))
+fn first_user(db: &mut Db) -> Result<User, Error> {
+    let users = users::list(db)?;
+    users.into_iter().next().ok_or_else(|| Error::Internal("there is no user yet".to_owned()))
 }
 
-fn load_line(state: &State, writer: &Person, line: &str) -> anyhow::Result<bool> {
+fn load_line(state: &State, writer: &User, line: &str) -> anyhow::Result<bool> {
     let body: Value = serde_json::from_str(line)?;
     let kind = body.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
     let params = Params::from_json(body);
-    let cleaned = Cleaned::of(Cleaned::wanted(&params));
-    let outcome = state.pools.write_blocking(|db| {
-        sql::one_writer(db)?;
-        let mut scene = Scene {
-            db,
-            actor: Some(writer.clone()),
-            site: &state.site,
-            addresses: Addresses { base: String::new(), alias: false },
-            now: state.clock.now(),
-            // Images are recorded by address here, whatever the mode: a load asks nobody.
-            fetched: None,
-            cleaned: &cleaned,
-        };
-        load_one(&mut scene, &kind, &params)
-    });
+    let outcome =
+        app::write_blocking(state, writer, &params, |context| load_one(context, &kind, &params));
     match outcome {
         Ok(created) => Ok(created),
-        Err(Error::Parameters(problems)) => {
-            let invalid = problems.invalid.iter().map(|one| format!("{} {}", one.name, one.text));
-            let missing = problems.missing.iter().map(|name| format!("{name} is missing"));
+        Err(Error::Parameters(errors)) => {
+            let invalid = errors.invalid.iter().map(|one| format!("{} {}", one.name, one.text));
+            let missing = errors.missing.iter().map(|name| format!("{name} is missing"));
             bail!("{}", missing.chain(invalid).collect::<Vec<_>>().join("; "))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-fn load_one(scene: &mut Scene<'_>, kind: &str, params: &Params) -> Result<bool, Error> {
+fn load_one(
+    context: &mut RequestContext<'_>,
+    kind: &str,
+    params: &Params,
+) -> Result<bool, Interrupt> {
     let slug_of = |field: &str| {
         let named = params.text("slug").or_else(|| params.text(field)).unwrap_or_default();
-        slug::clean(named)
+        slug::slugify(named)
     };
     match kind {
         "event" => {
-            if events::find_by_slug(scene.db, &slug_of("title"))?.is_some() {
+            if events::find_by_slug(context.db, &slug_of("title"))?.is_some() {
                 return Ok(false);
             }
-            event_handlers::create_in(scene, params).map(|_| true)
+            app::events::create_in(context, params).map(|_| true)
         }
-        "venue" => load_linked(scene, Kind::Venue, &slug_of("venue"), params),
-        "organizer" => load_linked(scene, Kind::Organizer, &slug_of("organizer"), params),
-        "category" => load_term(scene, Taxonomy::Category, params),
-        "tag" => load_term(scene, Taxonomy::Tag, params),
+        "venue" => load_linked(context, Kind::Venue, &slug_of("venue"), params),
+        "organizer" => load_linked(context, Kind::Organizer, &slug_of("organizer"), params),
+        "category" => load_term(context, Taxonomy::Category, params),
+        "tag" => load_term(context, Taxonomy::Tag, params),
         _ => {
-            Err(Error::Internal("type must be event, venue, organizer, category or tag".to_owned()))
+            let text = "type must be event, venue, organizer, category or tag";
+            Err(Error::Internal(text.to_owned()).into())
         }
     }
 }
 
 fn load_linked(
-    scene: &mut Scene<'_>,
+    context: &mut RequestContext<'_>,
     kind: Kind,
     slug: &str,
     params: &Params,
-) -> Result<bool, Error> {
-    if linked::find_by_slug(scene.db, kind, slug)?.is_some() {
+) -> Result<bool, Interrupt> {
+    if linked::find_by_slug(context.db, kind, slug)?.is_some() {
         return Ok(false);
     }
-    linked_handlers::create_in(scene, kind, params).map(|_| true)
+    app::linked::create_in(context, kind, params).map(|_| true)
 }
 
-fn load_term(scene: &mut Scene<'_>, taxonomy: Taxonomy, params: &Params) -> Result<bool, Error> {
-    match term_handlers::create_in(scene, taxonomy, params) {
+fn load_term(
+    context: &mut RequestContext<'_>,
+    taxonomy: Taxonomy,
+    params: &Params,
+) -> Result<bool, Interrupt> {
+    match app::terms::create_in(context, taxonomy, params) {
         Ok(_) => Ok(true),
-        Err(Error::TermExists(_)) => Ok(false),
+        Err(Interrupt::Failed(Error::TermExists(_))) => Ok(false),
         Err(error) => Err(error),
     }
 }

@@ -1,13 +1,15 @@
 //! What a write names: every field optional, already validated.
 
+use super::event::Event;
 use super::geo::Point;
 use super::html;
 use super::image::ImageRef;
 use super::linked::{Kind, Linked, Place};
-use super::role::{self, Person};
+use super::role::{self, User};
 use super::schedule::ScheduleChange;
 use super::status::Status;
 use super::term::TermRef;
+use super::when::NotADate;
 
 /// A new publication date as (wall clock in the site's zone, Unix seconds).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,6 +46,54 @@ pub struct EventChange {
     pub tags: Option<Vec<TermRef>>,
     pub venues: Option<Vec<LinkRef>>,
     pub organizers: Option<Vec<LinkRef>>,
+}
+
+impl EventChange {
+    /// Applies a write; links, image rows and the slug are left to the store, which knows them.
+    pub fn apply(
+        &self,
+        event: &mut Event,
+        user: &User,
+        creating: bool,
+        now: i64,
+    ) -> Result<(), NotADate> {
+        let text = |slot: &mut String, new: &Option<String>| {
+            if let Some(new) = new {
+                slot.clone_from(new);
+            }
+        };
+        let flag = |slot: &mut bool, new: Option<bool>| *slot = new.unwrap_or(*slot);
+        text(&mut event.title, &self.title);
+        text(&mut event.description, &self.description);
+        text(&mut event.excerpt, &self.excerpt);
+        text(&mut event.website, &self.website);
+        flag(&mut event.show_map, self.show_map);
+        flag(&mut event.show_map_link, self.show_map_link);
+        flag(&mut event.sticky, self.sticky);
+        flag(&mut event.featured, self.featured);
+        if let Some(hidden) = self.hide_from_listings {
+            event.listed = !hidden;
+        }
+        if let Some(password) = &self.password {
+            event.password = Some(password.clone()).filter(|password| !password.is_empty());
+        }
+        if let Some(cost) = &self.cost {
+            event.cost.clone_from(cost);
+        }
+        event.author = self.author.unwrap_or(event.author);
+        let schedule = event.schedule.changed(&self.schedule)?;
+        if !creating && schedule != event.schedule {
+            event.sequence += 1;
+        }
+        event.schedule = schedule;
+        (event.published_local, event.published_utc) =
+            self.publication.over((event.published_local, event.published_utc));
+        let current = (!creating).then_some(&event.status);
+        let status = role::granted(user, self.status.clone(), current);
+        event.set_status(status.agreeing_with(event.published_utc, now));
+        event.modified_utc = now;
+        Ok(())
+    }
 }
 
 /// A venue or organizer as an event write names it.
@@ -134,7 +184,7 @@ impl LinkedChange {
     }
 
     /// Applies the write to a row; image rows and the slug are left to the store.
-    pub fn apply(&self, row: &mut Linked, person: &Person, creating: bool, now: i64) {
+    pub fn apply(&self, row: &mut Linked, user: &User, creating: bool, now: i64) {
         let text = |slot: &mut String, new: &Option<String>| {
             if let Some(new) = new {
                 slot.clone_from(new);
@@ -151,9 +201,9 @@ impl LinkedChange {
         (row.published_local, row.published_utc) =
             self.publication.over((row.published_local, row.published_utc));
         let current = (!creating).then_some(&row.status);
-        let status = role::granted(person, self.status.clone(), current);
+        let status = role::granted(user, self.status.clone(), current);
         let status = status.agreeing_with(row.published_utc, now);
-        super::event::set_status(&mut row.status, &mut row.previous, status);
+        status.replace(&mut row.status, &mut row.previous);
         row.modified_utc = now;
     }
 

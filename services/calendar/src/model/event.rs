@@ -1,12 +1,9 @@
-//! An event, and how a write changes it.
+//! An event and what it is linked to.
 
-use super::change::EventChange;
 use super::html;
-use super::role::{self, Person};
 use super::schedule::Schedule;
 use super::search;
 use super::status::Status;
-use super::when::NotADate;
 
 /// Events at least this long are counted apart, in seconds.
 pub const LONG: i64 = 30 * 24 * 3600;
@@ -101,64 +98,8 @@ impl Event {
         search::fold(&text)
     }
 
-    /// Applies a write; links, image rows and the slug are left to the store, which knows them.
-    pub fn apply(
-        &mut self,
-        change: &EventChange,
-        person: &Person,
-        creating: bool,
-        now: i64,
-    ) -> Result<(), NotADate> {
-        let text = |slot: &mut String, new: &Option<String>| {
-            if let Some(new) = new {
-                slot.clone_from(new);
-            }
-        };
-        let flag = |slot: &mut bool, new: Option<bool>| *slot = new.unwrap_or(*slot);
-        text(&mut self.title, &change.title);
-        text(&mut self.description, &change.description);
-        text(&mut self.excerpt, &change.excerpt);
-        text(&mut self.website, &change.website);
-        flag(&mut self.show_map, change.show_map);
-        flag(&mut self.show_map_link, change.show_map_link);
-        flag(&mut self.sticky, change.sticky);
-        flag(&mut self.featured, change.featured);
-        if let Some(hidden) = change.hide_from_listings {
-            self.listed = !hidden;
-        }
-        if let Some(password) = &change.password {
-            self.password = Some(password.clone()).filter(|password| !password.is_empty());
-        }
-        if let Some(cost) = &change.cost {
-            self.cost.clone_from(cost);
-        }
-        self.author = change.author.unwrap_or(self.author);
-        let schedule = self.schedule.changed(&change.schedule)?;
-        if !creating && schedule != self.schedule {
-            self.sequence += 1;
-        }
-        self.schedule = schedule;
-        (self.published_local, self.published_utc) =
-            change.publication.over((self.published_local, self.published_utc));
-        let current = (!creating).then_some(&self.status);
-        let status = role::granted(person, change.status.clone(), current);
-        self.set_status(status.agreeing_with(self.published_utc, now));
-        self.modified_utc = now;
-        Ok(())
-    }
-
     /// Sets the status and remembers the one before the trash.
     pub fn set_status(&mut self, status: Status) {
-        set_status(&mut self.status, &mut self.previous, status);
+        status.replace(&mut self.status, &mut self.previous);
     }
-}
-
-/// Sets a status and remembers the one before the trash.
-pub fn set_status(slot: &mut Status, previous: &mut Option<Status>, status: Status) {
-    if status.is_trashed() && !slot.is_trashed() {
-        *previous = Some(slot.clone());
-    } else if !status.is_trashed() {
-        *previous = None;
-    }
-    *slot = status;
 }

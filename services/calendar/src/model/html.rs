@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use ammonia::Builder;
 
-use super::tangle::is_tangled;
+use super::parse_cost::is_too_costly;
 
 const INLINE: [&str; 22] = [
     "a", "abbr", "b", "br", "cite", "code", "del", "em", "i", "ins", "kbd", "mark", "q", "s",
@@ -74,18 +74,18 @@ fn builder(blocks: bool) -> Builder<'static> {
 
 /// Cleans a longer text with the allow-list; disallowed tags go, their text stays. A text whose
 /// tags are tangled so that they would become many times as many is refused.
-pub fn clean(text: &str) -> Option<String> {
+pub fn sanitize(text: &str) -> Option<String> {
     static FULL: OnceLock<Builder<'static>> = OnceLock::new();
-    (!is_tangled(text)).then(|| cleaned(text, FULL.get_or_init(|| builder(true))))
+    (!is_too_costly(text)).then(|| sanitize_with(text, FULL.get_or_init(|| builder(true))))
 }
 
 /// Cleans a title or a name, where only inline tags may stand; too short to be tangled.
-pub fn clean_inline(text: &str) -> String {
+pub fn sanitize_inline(text: &str) -> String {
     static SHORT: OnceLock<Builder<'static>> = OnceLock::new();
-    cleaned(text, SHORT.get_or_init(|| builder(false)))
+    sanitize_with(text, SHORT.get_or_init(|| builder(false)))
 }
 
-fn cleaned(text: &str, builder: &Builder<'static>) -> String {
+fn sanitize_with(text: &str, builder: &Builder<'static>) -> String {
     // What the cleaner would rewrite; everything else it leaves as it is.
     if !text.contains(['<', '>', '&', '\u{a0}']) {
         return text.to_owned();
@@ -379,9 +379,9 @@ mod tests {
             ("1 < 2 & 3", "1 &lt; 2 &#038; 3"),
             ("<img src=\"https://e.x/a.png\" onerror=\"x()\">", "<img src=\"https://e.x/a.png\">"),
         ] {
-            assert_eq!(clean(text).as_deref(), Some(cleaned), "{text}");
+            assert_eq!(sanitize(text).as_deref(), Some(cleaned), "{text}");
         }
-        assert_eq!(clean_inline("<h1>A</h1> <em>b</em>"), "A <em>b</em>");
+        assert_eq!(sanitize_inline("<h1>A</h1> <em>b</em>"), "A <em>b</em>");
     }
 
     #[test]
@@ -403,15 +403,15 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn rendering_is_idempotent(text in "[a-c <>/&;pbrliué\n#0-9]{0,60}") {
-            let once = paragraphs(&clean(&text).unwrap());
-            let twice = paragraphs(&clean(&once).unwrap());
+            let once = paragraphs(&sanitize(&text).unwrap());
+            let twice = paragraphs(&sanitize(&once).unwrap());
             proptest::prop_assert_eq!(twice, once);
         }
 
         #[test]
         fn no_markup_survives_in_titles(text in "\\PC{0,60}") {
-            let once = title(&clean_inline(&text));
-            proptest::prop_assert_eq!(title(&clean_inline(&once)), once);
+            let once = title(&sanitize_inline(&text));
+            proptest::prop_assert_eq!(title(&sanitize_inline(&once)), once);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Images: what a write may name, and which addresses are taken.
+//! Images: what a write may name, and which urls are taken.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -9,7 +9,7 @@ use url::{Host, Url};
 pub enum ImageRef {
     Clear,
     Id(i64),
-    Address(String),
+    Url(String),
 }
 
 /// A stored image.
@@ -62,9 +62,9 @@ impl Format {
 
 /// An image whose file lies in the media folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
-    /// Name of the file.
-    pub file: String,
+pub struct ImageFile {
+    /// Name of the file in the media folder.
+    pub name: String,
     pub format: Format,
     pub width: i64,
     pub height: i64,
@@ -73,15 +73,15 @@ pub struct Picture {
 }
 
 /// Takes an absolute `http` or `https` address.
-pub fn web_address(text: &str) -> Option<Url> {
+pub fn web_url(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok()?;
     let fits = matches!(url.scheme(), "http" | "https") && url.has_host();
     fits.then_some(url)
 }
 
 /// Takes the address of an image that lies on a public host, as far as the text tells.
-pub fn image_address(text: &str) -> Option<Url> {
-    web_address(text).filter(names_public_host)
+pub fn image_url(text: &str) -> Option<Url> {
+    web_url(text).filter(names_public_host)
 }
 
 /// Tells whether an address names a host that may be public; where a name leads to is not known
@@ -155,7 +155,7 @@ mod tests {
             "https://[2a00:1450:4001::1]/a",
             "https://[64:ff9b::808:808]/a",
         ] {
-            assert!(image_address(text).is_some(), "{text}");
+            assert!(image_url(text).is_some(), "{text}");
         }
         for text in [
             "ftp://example.org/a.png",
@@ -189,7 +189,7 @@ mod tests {
             "http://[2001:0:1::1]/a",
             "http://[ff02::1]/a",
         ] {
-            assert!(image_address(text).is_none(), "{text}");
+            assert!(image_url(text).is_none(), "{text}");
         }
     }
 }

@@ -12,7 +12,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the word in parameters, codes and single addresses.
+    /// Returns the word in parameters, codes and single urls.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Venue => "venue",

@@ -30,22 +30,22 @@ impl Paging {
 
 /// The rows of a page, counted from the nearer end of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct Slice {
     pub skip: i64,
     pub take: i64,
     /// Counted from the end: the rows come in reverse.
     pub backwards: bool,
 }
 
-impl Stretch {
-    /// Returns the stretch of a page in a list of so many rows; none where the page lies behind it.
-    pub fn of(paging: Paging, total: i64) -> Option<Stretch> {
+impl Slice {
+    /// Returns the slice of a page in a list of so many rows; `None` where the page is past the end.
+    pub fn of(paging: Paging, total: i64) -> Option<Slice> {
         let before = paging.offset();
         let take = paging.per_page.min(total - before);
         let behind = total - before - take;
         let backwards = behind < before;
         let skip = if backwards { behind } else { before };
-        (take > 0).then_some(Stretch { skip, take, backwards })
+        (take > 0).then_some(Slice { skip, take, backwards })
     }
 }
 
@@ -54,13 +54,13 @@ impl Stretch {
 pub struct Scope {
     /// Published ones are among them.
     pub published: bool,
-    /// Others besides the published ones.
-    pub others: Others,
+    /// What is shown besides the published ones.
+    pub unpublished: Unpublished,
 }
 
 /// What a list shows besides published resources.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Others {
+pub enum Unpublished {
     None,
     /// Of this author, or of everybody; in these statuses, or in all but the trash.
     Of {
@@ -79,7 +79,7 @@ pub enum StatusFilter {
 impl Scope {
     /// Only what is published.
     pub fn public() -> Scope {
-        Scope { published: true, others: Others::None }
+        Scope { published: true, unpublished: Unpublished::None }
     }
 
     /// Tells whether nothing but published resources is asked for.
@@ -95,22 +95,25 @@ impl Scope {
             (false, None) => return Scope::of_stranger(asked),
         };
         let Some(StatusFilter::Of(statuses)) = asked else {
-            return Some(Scope { published: true, others: Others::Of { author, statuses: None } });
+            return Some(Scope {
+                published: true,
+                unpublished: Unpublished::Of { author, statuses: None },
+            });
         };
         let published = statuses.iter().any(Status::is_published);
-        let others: Vec<Status> = statuses
+        let unpublished: Vec<Status> = statuses
             .iter()
             .filter(|status| !status.is_published())
             // What lies in the trash is for editors.
             .filter(|status| author.is_none() || !status.is_trashed())
             .cloned()
             .collect();
-        let others = if others.is_empty() {
-            Others::None
+        let unpublished = if unpublished.is_empty() {
+            Unpublished::None
         } else {
-            Others::Of { author, statuses: Some(others) }
+            Unpublished::Of { author, statuses: Some(unpublished) }
         };
-        Some(Scope { published, others })
+        Some(Scope { published, unpublished })
     }
 
     fn of_stranger(asked: Option<&StatusFilter>) -> Option<Scope> {
@@ -156,10 +159,10 @@ pub struct EventFilter {
     pub include: Option<Vec<i64>>,
     pub parent: Option<i64>,
     pub geo: Option<Geo>,
-    /// The venues that a place filter may lead to.
-    pub places: Scope,
+    /// Which venues a place filter may lead to.
+    pub venue_scope: Scope,
     /// Nothing can match, as with `ticketed=true`.
-    pub nothing: bool,
+    pub matches_nothing: bool,
     pub order: EventOrder,
     pub descending: bool,
 }
@@ -179,8 +182,8 @@ impl EventFilter {
             include: None,
             parent: None,
             geo: None,
-            places: Scope::public(),
-            nothing: false,
+            venue_scope: Scope::public(),
+            matches_nothing: false,
             order: EventOrder::Start,
             descending: false,
         }
@@ -229,14 +232,14 @@ pub struct TermFilter {
 
 #[cfg(test)]
 mod tests {
-    use super::super::role::{Person, Role};
+    use super::super::role::{Role, User};
     use super::*;
 
     #[test]
     fn pages_are_counted_from_the_nearer_end() {
         let of = |page, total| {
-            Stretch::of(Paging { page, per_page: 10 }, total)
-                .map(|stretch| (stretch.skip, stretch.take, stretch.backwards))
+            Slice::of(Paging { page, per_page: 10 }, total)
+                .map(|slice| (slice.skip, slice.take, slice.backwards))
         };
         assert_eq!(of(1, 0), None);
         assert_eq!(of(1, 3), Some((0, 3, false)));
@@ -250,7 +253,7 @@ mod tests {
     }
 
     fn actor(role: Role) -> Actor {
-        Some(Person { id: 7, login: "x".into(), role })
+        Some(User { id: 7, login: "x".into(), role })
     }
 
     fn of(statuses: &[&str]) -> StatusFilter {
@@ -271,11 +274,11 @@ mod tests {
     fn authors_see_their_own_and_editors_everything() {
         let own = Scope::of(&actor(Role::Author), Some(&of(&["publish", "draft", "trash"])));
         let draft = Some(vec![Status::parse("draft").unwrap()]);
-        let others = Others::Of { author: Some(7), statuses: draft };
-        assert_eq!(own, Some(Scope { published: true, others }));
+        let unpublished = Unpublished::Of { author: Some(7), statuses: draft };
+        assert_eq!(own, Some(Scope { published: true, unpublished }));
         let trash = Scope::of(&actor(Role::Contributor), Some(&of(&["trash"])));
-        assert_eq!(trash, Some(Scope { published: false, others: Others::None }));
+        assert_eq!(trash, Some(Scope { published: false, unpublished: Unpublished::None }));
         let all = Scope::of(&actor(Role::Editor), None).unwrap();
-        assert_eq!(all.others, Others::Of { author: None, statuses: None });
+        assert_eq!(all.unpublished, Unpublished::Of { author: None, statuses: None });
     }
 }

@@ -36,18 +36,18 @@ impl Role {
 
 /// Somebody who is known: the owner of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Person {
+pub struct User {
     pub id: i64,
     pub login: String,
     pub role: Role,
 }
 
 /// Who asks; nobody when no credentials came.
-pub type Actor = Option<Person>;
+pub type Actor = Option<User>;
 
 /// Something that a request wants to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum Action {
     /// Create an event, a venue or an organizer.
     Create,
     /// Change or delete one of them; whose it is, is checked apart.
@@ -58,45 +58,45 @@ pub enum Deed {
     Tags,
 }
 
-impl Deed {
+impl Action {
     /// The least role that may do it at all.
     fn least(self) -> Role {
         match self {
-            Deed::Create | Deed::Change => Role::Contributor,
-            Deed::Categories => Role::Author,
-            Deed::Tags => Role::Editor,
+            Action::Create | Action::Change => Role::Contributor,
+            Action::Categories => Role::Author,
+            Action::Tags => Role::Editor,
         }
     }
 }
 
-/// Tells whether somebody's role allows a deed at all.
-pub fn may(person: &Person, deed: Deed) -> bool {
-    person.role >= deed.least()
+/// Tells whether somebody's role allows a action at all.
+pub fn may(user: &User, action: Action) -> bool {
+    user.role >= action.least()
 }
 
 /// Tells whether new terms may be made on the fly in an event.
-pub fn may_make_terms(person: &Person) -> bool {
-    person.role >= Role::Author
+pub fn may_make_terms(user: &User) -> bool {
+    user.role >= Role::Author
 }
 
 /// Tells whether an image may be set by address.
-pub fn may_use_images(person: &Person) -> bool {
-    person.role >= Role::Author
+pub fn may_use_images(user: &User) -> bool {
+    user.role >= Role::Author
 }
 
-/// Tells whether somebody may put another person's name on a resource.
-pub fn may_set_author(person: &Person, author: i64) -> bool {
-    person.role >= Role::Editor || person.id == author
+/// Tells whether somebody may put another user's name on a resource.
+pub fn may_set_author(user: &User, author: i64) -> bool {
+    user.role >= Role::Editor || user.id == author
 }
 
 /// Tells whether somebody sees what others have not published.
 pub fn sees_all(actor: &Actor) -> bool {
-    actor.as_ref().is_some_and(|person| person.role >= Role::Editor)
+    actor.as_ref().is_some_and(|user| user.role >= Role::Editor)
 }
 
 /// Returns whose unpublished resources the caller may see besides the published ones.
 pub fn sees_own(actor: &Actor) -> Option<i64> {
-    actor.as_ref().filter(|person| person.role >= Role::Contributor).map(|person| person.id)
+    actor.as_ref().filter(|user| user.role >= Role::Contributor).map(|user| user.id)
 }
 
 /// Tells whether a resource in this status may be read.
@@ -109,12 +109,12 @@ pub fn may_read(actor: &Actor, status: &Status, author: i64) -> bool {
 }
 
 /// Tells whether a resource may be changed or deleted; `previous` is its status before the trash.
-pub fn may_edit(person: &Person, status: &Status, previous: Option<&Status>, author: i64) -> bool {
+pub fn may_edit(user: &User, status: &Status, previous: Option<&Status>, author: i64) -> bool {
     let standing = if status.is_trashed() { previous.unwrap_or(status) } else { status };
-    match person.role {
+    match user.role {
         Role::Reader => false,
-        Role::Contributor => person.id == author && !standing.is_published(),
-        Role::Author => person.id == author,
+        Role::Contributor => user.id == author && !standing.is_published(),
+        Role::Author => user.id == author,
         Role::Editor | Role::Administrator => true,
     }
 }
@@ -122,8 +122,8 @@ pub fn may_edit(person: &Person, status: &Status, previous: Option<&Status>, aut
 /// Returns the status that a write results in for this role, before the publication date is asked.
 ///
 /// What a contributor writes waits for an editor, also where it was to be published later.
-pub fn granted(person: &Person, asked: Option<Status>, current: Option<&Status>) -> Status {
-    let contributor = person.role <= Role::Contributor;
+pub fn granted(user: &User, asked: Option<Status>, current: Option<&Status>) -> Status {
+    let contributor = user.role <= Role::Contributor;
     match asked.or_else(|| current.cloned()) {
         Some(wanted) if contributor => match wanted.stage() {
             Stage::Publish | Stage::Future => Status::of(Stage::Pending),

@@ -9,13 +9,13 @@ pub const MAX_BYTES: usize = 200;
 pub const TRASHED: &str = "__trashed";
 
 /// Cleans a text into a slug; the answer is empty when nothing of the text can stand in one.
-pub fn clean(text: &str) -> String {
-    cut(&cleaned(text), MAX_BYTES).to_owned()
+pub fn slugify(text: &str) -> String {
+    cut(&normalized(text), MAX_BYTES).to_owned()
 }
 
 /// Cleans a slug as an address names it: in the trash the suffix stands behind the longest slug.
-pub fn sought(text: &str) -> String {
-    let slug = cleaned(text);
+pub fn lookup_form(text: &str) -> String {
+    let slug = normalized(text);
     match slug.strip_suffix(TRASHED) {
         Some(stem) => format!("{}{TRASHED}", cut(stem, MAX_BYTES)),
         None => cut(&slug, MAX_BYTES).to_owned(),
@@ -27,7 +27,7 @@ pub fn fits(text: &str) -> bool {
     text.strip_suffix(TRASHED).unwrap_or(text).len() <= MAX_BYTES
 }
 
-fn cleaned(text: &str) -> String {
+fn normalized(text: &str) -> String {
     let text = super::html::strip_tags(text).to_lowercase();
     let text = ComposingNormalizerBorrowed::new_nfc().normalize(&text).into_owned();
     let mut slug = String::with_capacity(text.len());
@@ -166,13 +166,13 @@ mod tests {
             ("name__trashed", "name__trashed"),
             ("!!!", ""),
         ] {
-            assert_eq!(clean(text), slug, "{text}");
+            assert_eq!(slugify(text), slug, "{text}");
         }
     }
 
     #[test]
     fn long_slugs_end_between_octets() {
-        let slug = clean(&"日".repeat(100));
+        let slug = slugify(&"日".repeat(100));
         assert!(slug.len() <= MAX_BYTES && slug.len().is_multiple_of(3), "{slug}");
     }
 
@@ -194,9 +194,9 @@ mod tests {
     fn longest_slug_is_found_in_the_trash() {
         let long = "a".repeat(MAX_BYTES);
         let trashed = with_suffix(&long, TRASHED);
-        assert_eq!(sought(&trashed.to_uppercase()), trashed);
-        assert_eq!(sought(&format!("{long}b")), long);
-        assert_eq!(clean(&trashed), long);
+        assert_eq!(lookup_form(&trashed.to_uppercase()), trashed);
+        assert_eq!(lookup_form(&format!("{long}b")), long);
+        assert_eq!(slugify(&trashed), long);
         assert!(fits(&trashed) && fits(&long) && !fits(&format!("{long}b")));
     }
 
@@ -213,8 +213,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn cleaning_twice_changes_nothing(text in "\\PC{0,80}") {
-            let once = clean(&text);
-            proptest::prop_assert_eq!(clean(&once), once);
+            let once = slugify(&text);
+            proptest::prop_assert_eq!(slugify(&once), once);
         }
     }
 }

@@ -72,6 +72,16 @@ impl Status {
         self.stage() == Stage::Trash
     }
 
+    /// Takes the place of another status; the one before the trash is remembered.
+    pub fn replace(self, slot: &mut Status, previous: &mut Option<Status>) {
+        if self.is_trashed() && !slot.is_trashed() {
+            *previous = Some(slot.clone());
+        } else if !self.is_trashed() {
+            *previous = None;
+        }
+        *slot = self;
+    }
+
     /// Exchanges `publish` and `future` so that the status agrees with the publication date.
     pub fn agreeing_with(self, published: i64, now: i64) -> Status {
         match self.stage() {

@@ -180,6 +180,6 @@ fn sum(sql: &mut Sql, table: &str, edge: Edge) {
 /// Appends the number of events in a window, counted one by one.
 fn direct(sql: &mut Sql, window: &Window) {
     sql.push("(select count(*) from events e where e.pub = 1");
-    super::event_list::within(sql, window);
+    super::conditions::within(sql, window);
     sql.push(")");
 }

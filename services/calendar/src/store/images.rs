@@ -7,7 +7,7 @@ use diesel::prelude::*;
 
 use super::entities;
 use super::schema::images;
-use crate::model::image::{Image, Picture};
+use crate::model::image::{Image, ImageFile};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = images)]
@@ -93,10 +93,10 @@ pub fn fetched_from(db: &mut Db, url: &str) -> Result<Option<i64>, DatabaseError
 }
 
 /// Records an image whose file lies in the media folder.
-pub fn keep(
+pub fn insert(
     db: &mut Db,
     url: &str,
-    picture: &Picture,
+    file: &ImageFile,
     author: i64,
     now: i64,
 ) -> Result<i64, DatabaseError> {
@@ -105,12 +105,12 @@ pub fn keep(
         .values((
             images::id.eq(id),
             images::url.eq(url),
-            images::file.eq(&picture.file),
-            images::mime.eq(picture.format.media_type()),
-            images::extension.eq(picture.format.extension()),
-            images::width.eq(picture.width),
-            images::height.eq(picture.height),
-            images::filesize.eq(picture.filesize),
+            images::file.eq(&file.name),
+            images::mime.eq(file.format.media_type()),
+            images::extension.eq(file.format.extension()),
+            images::width.eq(file.width),
+            images::height.eq(file.height),
+            images::filesize.eq(file.filesize),
             images::author_id.eq(author),
             images::created_utc.eq(now),
         ))

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
+use super::read_transaction::read_transaction;
 use super::schema::{organizers, venues};
-use super::snapshot::snapshot;
 use super::sql::{Sql, head, head_of_names};
-use super::{entities, event_list, links};
+use super::{conditions, entities, links};
 use crate::model::geo::Point;
 use crate::model::html;
 use crate::model::linked::{Kind, Linked, Place};
@@ -289,15 +289,15 @@ pub fn page(
     filter: &LinkedFilter,
     paging: Paging,
 ) -> Result<(Vec<Linked>, i64), DatabaseError> {
-    snapshot(db, |db| {
+    read_transaction(db, |db| {
         let mut count = Sql::new(db, "select count(*) as n ");
-        conditions(&mut count, kind, filter);
+        append_conditions(&mut count, kind, filter);
         let total = count.number(db)?;
         if total <= paging.offset() {
             return Ok((Vec::new(), total));
         }
         let mut sql = Sql::new(db, "select v.id as id ");
-        conditions(&mut sql, kind, filter);
+        append_conditions(&mut sql, kind, filter);
         sql.push(" order by v.published_utc desc, v.id desc");
         sql.push(&format!(" limit {} offset {}", paging.per_page, paging.offset()));
         let ids = sql.load_ids(db)?;
@@ -306,28 +306,29 @@ pub fn page(
     })
 }
 
-fn conditions(sql: &mut Sql, kind: Kind, filter: &LinkedFilter) {
+fn append_conditions(sql: &mut Sql, kind: Kind, filter: &LinkedFilter) {
+    let LinkedFilter { scope, actor, search, event, has_events, upcoming_since } = filter;
     sql.push("from ").push(kind.collection()).push(" v where ");
-    event_list::statuses(sql, "v", &filter.scope);
-    if let Some(search) = &filter.search {
+    conditions::statuses(sql, "v", scope);
+    if let Some(search) = search {
         sql.push(" and ").contains("v.search_ci", &search::fold(search));
     }
-    if let Some(event) = filter.event {
+    if let Some(event) = event {
         linked_to(sql, kind, true);
         sql.push(&format!("l.event_id = {event})"));
     }
-    if let Some(wanted) = filter.has_events {
-        linked_to(sql, kind, wanted);
+    if let Some(wanted) = has_events {
+        linked_to(sql, kind, *wanted);
         sql.push("l.event_id in (select e.id from events e where e.id = l.event_id and (");
         sql.push("e.status in ('publish', 'future')");
-        private_events(sql, &filter.actor);
+        private_events(sql, actor);
         sql.push(")))");
     }
-    if let Some(since) = filter.upcoming_since {
+    if let Some(since) = upcoming_since {
         linked_to(sql, kind, true);
         sql.push(&format!("l.start_utc >= {since} and "));
         sql.push("l.event_id in (select e.id from events e where e.id = l.event_id and ");
-        readable_events(sql, &filter.actor);
+        readable_events(sql, actor);
         sql.push("))");
     }
 }

@@ -1,22 +1,26 @@
-//! Queries of the calendar, a file per group of tables.
+//! Queries of the calendar, a file per group of tables, and the images outside of it.
 
-mod at_once;
-pub mod bundle;
+mod conditions;
 pub mod counts;
 pub mod entities;
 pub mod event_list;
+pub mod event_selector;
 pub mod events;
 pub mod images;
+pub mod included;
+mod included_postgres;
 pub mod linked;
 pub mod links;
-pub mod people;
+pub mod maintenance;
+pub mod media;
+pub mod read_transaction;
+pub mod remote_images;
 mod schema;
+pub mod search_vocabulary;
 pub mod slugs;
-pub mod snapshot;
 pub mod sql;
 pub mod terms;
-pub mod upkeep;
-pub mod vocabulary;
+pub mod users;
 
 use database::Migrations;
 

@@ -6,8 +6,8 @@ use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use super::links;
+use super::read_transaction::read_transaction;
 use super::schema::terms;
-use super::snapshot::snapshot;
 use super::sql::{Sql, head, head_of_names};
 use crate::model::event::{Event, Links};
 use crate::model::list::{Paging, TermFilter, TermOrder};
@@ -214,16 +214,16 @@ pub fn page(
     filter: &TermFilter,
     paging: Paging,
 ) -> Result<(Vec<Term>, i64), DatabaseError> {
-    snapshot(db, |db| {
+    read_transaction(db, |db| {
         let mut count = Sql::new(db, "select count(*) as n ");
-        conditions(db, &mut count, taxonomy, filter)?;
+        append_conditions(db, &mut count, taxonomy, filter)?;
         let total = count.number(db)?;
         if total <= paging.offset() {
             return Ok((Vec::new(), total));
         }
         let mut sql = Sql::new(db, "select t.id as id ");
-        conditions(db, &mut sql, taxonomy, filter)?;
-        order(&mut sql, filter);
+        append_conditions(db, &mut sql, taxonomy, filter)?;
+        append_order(&mut sql, filter);
         sql.push(&format!(" limit {} offset {}", paging.per_page, paging.offset()));
         let ids = sql.load_ids(db)?;
         let rows: Vec<Row> =
@@ -234,34 +234,46 @@ pub fn page(
     })
 }
 
-fn conditions(
+fn append_conditions(
     db: &mut Db,
     sql: &mut Sql,
     taxonomy: Taxonomy,
     filter: &TermFilter,
 ) -> Result<(), DatabaseError> {
+    let TermFilter {
+        search,
+        include,
+        exclude,
+        slugs,
+        parent,
+        event,
+        hide_empty,
+        // Appended by `append_order`.
+        order: _,
+        descending: _,
+    } = filter;
     sql.push(&format!("from terms t where t.taxonomy = {}", taxonomy.code()));
-    if let Some(search) = &filter.search {
+    if let Some(search) = search {
         let needle = search::fold(search);
         sql.push(" and (").contains("t.name_ci", &needle).push(" or ");
         sql.contains("t.slug", &needle).push(")");
     }
-    if let Some(ids) = &filter.include {
+    if let Some(ids) = include {
         sql.push(" and t.id in ").ids(ids);
     }
-    if !filter.exclude.is_empty() {
-        sql.push(" and t.id not in ").ids(&filter.exclude);
+    if !exclude.is_empty() {
+        sql.push(" and t.id not in ").ids(exclude);
     }
-    if let Some(slugs) = &filter.slugs {
+    if let Some(slugs) = slugs {
         sql.push(" and t.slug in ").texts(slugs.iter().map(String::as_str));
     }
-    if let Some(parent) = filter.parent {
+    if let Some(parent) = parent {
         sql.push(&format!(" and t.parent_id = {parent}"));
     }
-    if let Some(event) = filter.event {
-        let ids = links::terms_of(db, event, taxonomy)?;
+    if let Some(event) = event {
+        let ids = links::terms_of(db, *event, taxonomy)?;
         sql.push(" and t.id in ").ids(&ids);
-    } else if filter.hide_empty {
+    } else if *hide_empty {
         match taxonomy {
             Taxonomy::Tag => sql.push(" and t.count > 0"),
             Taxonomy::Category => sql.push(
@@ -275,7 +287,7 @@ fn conditions(
     Ok(())
 }
 
-fn order(sql: &mut Sql, filter: &TermFilter) {
+fn append_order(sql: &mut Sql, filter: &TermFilter) {
     let way = if filter.descending { "desc" } else { "asc" };
     sql.push(" order by ");
     match filter.order {

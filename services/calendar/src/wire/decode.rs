@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::params::Params;
-use crate::model::image::web_address;
+use crate::model::image::web_url;
 use crate::model::slug;
 
 /// The longest title or short text, in characters.
@@ -19,7 +19,7 @@ pub const TOO_MANY: &str = "must have at most 1000 members";
 
 /// A parameter that fails its validation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct InvalidParameter {
     pub name: &'static str,
     pub text: String,
     /// Code of the detail that goes with it, where there is one.
@@ -28,34 +28,34 @@ pub struct Problem {
 
 /// Every parameter that is missing or fails its validation; missing ones are reported first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Problems {
+pub struct ParameterErrors {
     pub missing: Vec<&'static str>,
-    pub invalid: Vec<Problem>,
+    pub invalid: Vec<InvalidParameter>,
 }
 
-impl Problems {
+impl ParameterErrors {
     /// A single parameter that fails its validation.
-    pub fn one(name: &'static str, text: &str) -> Problems {
-        let problem = Problem { name, text: text.to_owned(), detail: None };
-        Problems { missing: Vec::new(), invalid: vec![problem] }
+    pub fn one(name: &'static str, text: &str) -> ParameterErrors {
+        let problem = InvalidParameter { name, text: text.to_owned(), detail: None };
+        ParameterErrors { missing: Vec::new(), invalid: vec![problem] }
     }
 }
 
 /// Reads parameters one after the other.
 pub struct Decoder<'a> {
     params: &'a Params,
-    problems: Problems,
+    errors: ParameterErrors,
 }
 
 impl<'a> Decoder<'a> {
     /// Begins to read.
     pub fn new(params: &'a Params) -> Decoder<'a> {
-        Decoder { params, problems: Problems::default() }
+        Decoder { params, errors: ParameterErrors::default() }
     }
 
     /// Ends reading: the value when nothing failed, else everything that did.
-    pub fn finish<T>(self, value: T) -> Result<T, Problems> {
-        if self.problems == Problems::default() { Ok(value) } else { Err(self.problems) }
+    pub fn finish<T>(self, value: T) -> Result<T, ParameterErrors> {
+        if self.errors == ParameterErrors::default() { Ok(value) } else { Err(self.errors) }
     }
 
     /// Returns a parameter that is given, as it is.
@@ -65,15 +65,15 @@ impl<'a> Decoder<'a> {
 
     /// Notes that a parameter fails.
     pub fn fail(&mut self, name: &'static str, text: impl Into<String>) {
-        if !self.problems.invalid.iter().any(|problem| problem.name == name) {
-            self.problems.invalid.push(Problem { name, text: text.into(), detail: None });
+        if !self.errors.invalid.iter().any(|problem| problem.name == name) {
+            self.errors.invalid.push(InvalidParameter { name, text: text.into(), detail: None });
         }
     }
 
     /// Notes a required parameter that is not given.
     pub fn require(&mut self, name: &'static str) {
         if self.params.get(name).is_none() {
-            self.problems.missing.push(name);
+            self.errors.missing.push(name);
         }
     }
 
@@ -129,7 +129,7 @@ impl<'a> Decoder<'a> {
     /// Reads an absolute address of the web, or an empty text.
     pub fn website(&mut self, name: &'static str) -> Option<String> {
         let text = self.short_text(name)?.trim().replace("&amp;", "&");
-        if !text.is_empty() && web_address(&text).is_none() {
+        if !text.is_empty() && web_url(&text).is_none() {
             self.fail(name, "must be an absolute URL");
             return None;
         }
@@ -153,7 +153,7 @@ impl<'a> Decoder<'a> {
         if read.is_none() {
             let text = "must be a boolean".to_owned();
             let detail = Some("rest_invalid_type");
-            self.problems.invalid.push(Problem { name, text, detail });
+            self.errors.invalid.push(InvalidParameter { name, text, detail });
         }
         read
     }
@@ -280,7 +280,7 @@ mod tests {
         let params = Params::from_json(json!({ "x": value }));
         let mut decoder = Decoder::new(&params);
         let value = read(&mut decoder);
-        decoder.finish(value).map_err(|problems| problems.invalid[0].text.clone())
+        decoder.finish(value).map_err(|errors| errors.invalid[0].text.clone())
     }
 
     #[test]

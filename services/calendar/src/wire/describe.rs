@@ -9,9 +9,9 @@ use utoipa::openapi::schema::{
 use utoipa::openapi::{RefOr, Required};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use super::addresses::Addresses;
 use super::args::{self, Arg, Endpoint, Kind, Preset, ROUTES, Route};
-use super::members::Members;
+use super::ordered_map::OrderedMap;
+use super::urls::Urls;
 use crate::model::list::PER_PAGE;
 
 fn type_name(kind: Kind) -> Option<&'static str> {
@@ -39,7 +39,7 @@ fn preset(preset: Preset, per_page: i64) -> Option<Value> {
 /// What the descriptions say of this site.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
-    pub addresses: &'a Addresses,
+    pub urls: &'a Urls,
     /// Rows on a page where a request does not say how many.
     pub per_page: i64,
 }
@@ -48,7 +48,7 @@ pub struct Site<'a> {
 #[derive(Serialize)]
 pub struct IndexJson {
     namespace: &'static str,
-    routes: Members<String, RouteJson>,
+    routes: OrderedMap<String, RouteJson>,
     _links: Links,
 }
 
@@ -65,7 +65,7 @@ pub struct RouteJson {
 #[derive(Serialize)]
 struct EndpointJson {
     methods: &'static [&'static str],
-    args: Members<&'static str, ArgJson>,
+    args: OrderedMap<&'static str, ArgJson>,
 }
 
 #[derive(Serialize)]
@@ -87,7 +87,7 @@ struct ItemsJson {
 }
 
 /// One link by its relation.
-type Links = Members<&'static str, [Link; 1]>;
+type Links = OrderedMap<&'static str, [Link; 1]>;
 
 #[derive(Serialize)]
 struct Link {
@@ -95,7 +95,7 @@ struct Link {
 }
 
 fn link(relation: &'static str, href: String) -> Links {
-    Members(vec![(relation, [Link { href }])])
+    OrderedMap(vec![(relation, [Link { href }])])
 }
 
 fn described(arg: &Arg, required: bool, site: Site<'_>) -> (&'static str, ArgJson) {
@@ -121,11 +121,11 @@ fn endpoint(endpoint: &Endpoint, site: Site<'_>) -> EndpointJson {
 
 /// Describes a route as OPTIONS answers it.
 pub fn route(route: &Route, site: Site<'_>) -> RouteJson {
-    let addresses = site.addresses;
+    let urls = site.urls;
     let methods = route.endpoints.iter().flat_map(|endpoint| endpoint.methods).copied().collect();
-    let own = || link("self", format!("{}{}", addresses.root(), route.pattern));
+    let own = || link("self", format!("{}{}", urls.root(), route.pattern));
     RouteJson {
-        namespace: addresses.namespace(),
+        namespace: urls.namespace(),
         methods,
         endpoints: route.endpoints.iter().map(|one| endpoint(one, site)).collect(),
         _links: (!route.pattern.contains('(')).then(own),
@@ -134,12 +134,12 @@ pub fn route(route: &Route, site: Site<'_>) -> RouteJson {
 
 /// Describes the whole interface.
 pub fn index(site: Site<'_>) -> IndexJson {
-    let namespace = site.addresses.namespace();
+    let namespace = site.urls.namespace();
     let path = |one: &Route| format!("/{namespace}{}", one.pattern);
     IndexJson {
         namespace,
         routes: ROUTES.iter().map(|one| (path(one), route(one, site))).collect(),
-        _links: link("up", format!("{}/", site.addresses.base)),
+        _links: link("up", format!("{}/", site.urls.base)),
     }
 }
 

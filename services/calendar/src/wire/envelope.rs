@@ -1,4 +1,4 @@
-//! The frame round every list, and its headers.
+//! Lists with their links to other pages and their totals.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,9 +9,10 @@ use super::linked::{OrganizerJson, VenueJson};
 use super::term::TermJson;
 use crate::model::list::Paging;
 
-/// Addresses and numbers of a list.
+/// Urls and numbers of a list.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct Frame {
+#[schema(as = Frame)]
+pub struct ListMeta {
     pub rest_url: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_rest_url: Option<String>,
@@ -27,7 +28,7 @@ pub struct Frame {
 pub struct EventListJson {
     pub events: Vec<EventJson>,
     #[serde(flatten)]
-    pub frame: Frame,
+    pub meta: ListMeta,
 }
 
 /// A list of venues.
@@ -36,7 +37,7 @@ pub struct EventListJson {
 pub struct VenueListJson {
     pub venues: Vec<VenueJson>,
     #[serde(flatten)]
-    pub frame: Frame,
+    pub meta: ListMeta,
 }
 
 /// A list of organizers.
@@ -45,7 +46,7 @@ pub struct VenueListJson {
 pub struct OrganizerListJson {
     pub organizers: Vec<OrganizerJson>,
     #[serde(flatten)]
-    pub frame: Frame,
+    pub meta: ListMeta,
 }
 
 /// A list of categories.
@@ -54,7 +55,7 @@ pub struct OrganizerListJson {
 pub struct CategoryListJson {
     pub categories: Vec<TermJson>,
     #[serde(flatten)]
-    pub frame: Frame,
+    pub meta: ListMeta,
 }
 
 /// A list of tags.
@@ -63,11 +64,16 @@ pub struct CategoryListJson {
 pub struct TagListJson {
     pub tags: Vec<TermJson>,
     #[serde(flatten)]
-    pub frame: Frame,
+    pub meta: ListMeta,
 }
 
-/// Builds the frame of a page of a collection.
-pub fn frame(collection: &str, paging: Paging, query: &[(String, String)], total: i64) -> Frame {
+/// Builds the URLs and totals of a page of a collection.
+pub fn list_meta(
+    collection: &str,
+    paging: Paging,
+    query: &[(String, String)],
+    total: i64,
+) -> ListMeta {
     let pages = paging.pages(total);
     let page = paging.page;
     // Links drop `page` and append it again; the first page goes without.
@@ -76,7 +82,7 @@ pub fn frame(collection: &str, paging: Paging, query: &[(String, String)], total
         address(collection, query.iter().chain(&last))
     };
     let first = ("page".to_owned(), page.to_string());
-    Frame {
+    ListMeta {
         rest_url: address(collection, std::iter::once(&first).chain(query)),
         next_rest_url: (page < pages).then(|| link(page + 1)),
         previous_rest_url: (page > 1).then(|| link(page - 1)),

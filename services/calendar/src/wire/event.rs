@@ -7,12 +7,12 @@ use super::dates::{DateDetails, details, written, written_in};
 use super::image::{ImageField, ImageJson};
 use super::json_ld::{self, LinkedData};
 use super::linked::{self, OrganizerJson, VenueJson};
+use super::render_context::RenderContext;
 use super::term::{self, EmbeddedTerm};
-use super::view::View;
-use crate::model::bundle::Bundle;
 use crate::model::cost::{self, Cost};
 use crate::model::event::{Event, Links};
 use crate::model::html;
+use crate::model::included::Included;
 
 /// An event.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -95,7 +95,7 @@ pub enum Extent {
     Protected,
 }
 
-fn cost_details(cost: &Cost, view: View<'_>) -> CostDetails {
+fn cost_details(cost: &Cost, view: RenderContext<'_>) -> CostDetails {
     if cost.values.is_empty() {
         return CostDetails::default();
     }
@@ -107,12 +107,17 @@ fn cost_details(cost: &Cost, view: View<'_>) -> CostDetails {
     }
 }
 
-fn venue(links: &Links, bundle: &Bundle, view: View<'_>, linked_data: bool) -> VenueField {
+fn venue(
+    links: &Links,
+    included: &Included,
+    view: RenderContext<'_>,
+    linked_data: bool,
+) -> VenueField {
     let mut venues: Vec<VenueJson> = links
         .venues
         .iter()
-        .filter_map(|id| bundle.venues.get(id))
-        .map(|row| linked::venue(row, bundle, view, linked_data))
+        .filter_map(|id| included.venues.get(id))
+        .map(|row| linked::venue(row, included, view, linked_data))
         .collect();
     match venues.len() {
         1 => VenueField::One(Box::new(venues.remove(0))),
@@ -121,14 +126,19 @@ fn venue(links: &Links, bundle: &Bundle, view: View<'_>, linked_data: bool) -> V
 }
 
 /// Renders an event.
-pub fn event(event: &Event, bundle: &Bundle, view: View<'_>, extent: Extent) -> EventJson {
+pub fn event(
+    event: &Event,
+    included: &Included,
+    view: RenderContext<'_>,
+    extent: Extent,
+) -> EventJson {
     let none = Links::default();
-    let links = bundle.links.get(&event.id).unwrap_or(&none);
+    let links = included.links.get(&event.id).unwrap_or(&none);
     let linked_data = extent == Extent::Single;
     let cost = cost::read(&event.cost, view.currency);
-    let image = event.image.and_then(|id| bundle.images.get(&id));
-    let image = image.map(|image| ImageJson::new(image, view.addresses));
-    let organizers = links.organizers.iter().filter_map(|id| bundle.organizers.get(id));
+    let image = event.image.and_then(|id| included.images.get(&id));
+    let image = image.map(|image| ImageJson::new(image, view.urls));
+    let organizers = links.organizers.iter().filter_map(|id| included.organizers.get(id));
     let json = EventJson {
         description: html::paragraphs(&event.description),
         excerpt: html::paragraphs(&event.excerpt),
@@ -142,13 +152,13 @@ pub fn event(event: &Event, bundle: &Bundle, view: View<'_>, extent: Extent) -> 
         hide_from_listings: Some(!event.listed),
         sticky: Some(event.sticky),
         featured: Some(event.featured),
-        categories: term::embedded(&links.categories, bundle, view),
-        tags: term::embedded(&links.tags, bundle, view),
-        venue: venue(links, bundle, view, linked_data),
+        categories: term::embedded(&links.categories, included, view),
+        tags: term::embedded(&links.tags, included, view),
+        venue: venue(links, included, view, linked_data),
         organizer: organizers
-            .map(|row| linked::organizer(row, bundle, view, linked_data))
+            .map(|row| linked::organizer(row, included, view, linked_data))
             .collect(),
-        json_ld: linked_data.then(|| json_ld::of_event(event, links, bundle, view)),
+        json_ld: linked_data.then(|| json_ld::of_event(event, links, included, view)),
         ..blank(event, view)
     };
     match extent {
@@ -158,17 +168,17 @@ pub fn event(event: &Event, bundle: &Bundle, view: View<'_>, extent: Extent) -> 
     }
 }
 
-fn website(event: &Event, view: View<'_>) -> String {
+fn website(event: &Event, view: RenderContext<'_>) -> String {
     if event.website.is_empty() {
-        return view.addresses.event_page(&event.slug);
+        return view.urls.event_page(&event.slug);
     }
     event.website.replace('&', "&amp;")
 }
 
 /// Renders what even a protected event shows, the rest blank.
-fn blank(event: &Event, view: View<'_>) -> EventJson {
+fn blank(event: &Event, view: RenderContext<'_>) -> EventJson {
     let schedule = &event.schedule;
-    let global_id = view.addresses.global_id(event.id);
+    let global_id = view.urls.global_id(event.id);
     EventJson {
         id: event.id,
         global_id_lineage: vec![global_id.clone()],
@@ -179,8 +189,8 @@ fn blank(event: &Event, view: View<'_>) -> EventJson {
         date_utc: written(event.published_utc),
         modified: written_in(view.zone, event.modified_utc),
         modified_utc: written(event.modified_utc),
-        url: view.addresses.event_page(&event.slug),
-        rest_url: view.addresses.item("events", event.id),
+        url: view.urls.event_page(&event.slug),
+        rest_url: view.urls.item("events", event.id),
         title: html::title(&event.title),
         description: String::new(),
         excerpt: String::new(),

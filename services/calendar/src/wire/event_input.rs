@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::decode::{Decoder, MOST_MEMBERS, Problems, TOO_MANY, positive, text};
-use super::facts::Facts;
+use super::decode::{Decoder, MOST_MEMBERS, ParameterErrors, TOO_MANY, positive, text};
 use super::linked_input;
+use super::lookup::Lookup;
 use super::params::Params;
-use super::write_input::{Writer, author, image, markup, moment, name, publication, status};
+use super::write_input::{WriteOptions, author, image, markup, moment, name, publication, status};
 use crate::model::change::{EventChange, LinkRef};
 use crate::model::cost;
 use crate::model::event::Event;
@@ -20,10 +20,10 @@ use crate::model::zone::Zone;
 /// Reads a write; without a current event it creates one, so that title and dates are required.
 pub fn decode(
     params: &Params,
-    facts: &mut dyn Facts,
-    writer: Writer<'_>,
+    lookup: &mut dyn Lookup,
+    writer: WriteOptions<'_>,
     current: Option<&Event>,
-) -> Result<EventChange, Problems> {
+) -> Result<EventChange, ParameterErrors> {
     let mut decoder = Decoder::new(params);
     let d = &mut decoder;
     if current.is_none() {
@@ -42,7 +42,7 @@ pub fn decode(
             end: moment(d, "end_date", zone_of_dates, writer.now),
             ..ScheduleChange::default()
         },
-        author: author(d, facts),
+        author: author(d, lookup),
         publication: publication(d, writer),
         description: markup(d, "description", writer),
         slug: d.slug("slug"),
@@ -52,14 +52,14 @@ pub fn decode(
     };
     change.schedule.zone = d.check("timezone", |value| zone_of(&text(value)?, writer));
     change.schedule.all_day = d.boolean("all_day");
-    change.image = image(d, facts, writer);
+    change.image = image(d, lookup, writer);
     change.cost = cost_inputs(d, writer, current);
     change.website = website(d, writer, current);
     flags(d, &mut change);
-    change.categories = terms(d, facts, Taxonomy::Category);
-    change.tags = terms(d, facts, Taxonomy::Tag);
-    change.venues = links(d, facts, Kind::Venue, writer);
-    change.organizers = links(d, facts, Kind::Organizer, writer);
+    change.categories = terms(d, lookup, Taxonomy::Category);
+    change.tags = terms(d, lookup, Taxonomy::Tag);
+    change.venues = links(d, lookup, Kind::Venue, writer);
+    change.organizers = links(d, lookup, Kind::Organizer, writer);
     change.password = d.short_text("password");
     decoder.finish(change)
 }
@@ -72,7 +72,7 @@ fn flags(d: &mut Decoder<'_>, change: &mut EventChange) {
     change.featured = d.boolean("featured");
 }
 
-fn zone_of(text: &str, writer: Writer<'_>) -> Result<Zone, &'static str> {
+fn zone_of(text: &str, writer: WriteOptions<'_>) -> Result<Zone, &'static str> {
     if text.trim().is_empty() {
         return Ok(writer.zone.clone());
     }
@@ -82,7 +82,7 @@ fn zone_of(text: &str, writer: Writer<'_>) -> Result<Zone, &'static str> {
 /// Reads a cost; the one that answers show for the stored event changes nothing.
 fn cost_inputs(
     d: &mut Decoder<'_>,
-    writer: Writer<'_>,
+    writer: WriteOptions<'_>,
     current: Option<&Event>,
 ) -> Option<Vec<String>> {
     const WRONG: &str = "must be a text, a number or a list of them";
@@ -105,21 +105,25 @@ fn cost_inputs(
 }
 
 /// Reads the website; the page of the event itself counts as none.
-fn website(d: &mut Decoder<'_>, writer: Writer<'_>, current: Option<&Event>) -> Option<String> {
+fn website(
+    d: &mut Decoder<'_>,
+    writer: WriteOptions<'_>,
+    current: Option<&Event>,
+) -> Option<String> {
     let website = d.website("website")?;
-    let own = current.map(|event| writer.addresses.event_page(&event.slug));
+    let own = current.map(|event| writer.urls.event_page(&event.slug));
     Some(if own.as_ref() == Some(&website) { String::new() } else { website })
 }
 
 /// Reads terms: ids that do not exist are skipped, texts are resolved when the event is stored.
-fn terms(d: &mut Decoder<'_>, facts: &mut dyn Facts, taxonomy: Taxonomy) -> Option<Vec<TermRef>> {
+fn terms(d: &mut Decoder<'_>, lookup: &mut dyn Lookup, taxonomy: Taxonomy) -> Option<Vec<TermRef>> {
     let name = taxonomy.collection();
     let items: Vec<Value> = d.list(name)?.into_iter().map(term_of).collect();
     let ids: Vec<i64> = items.iter().filter_map(positive).collect();
-    let known = facts.terms(taxonomy, &ids);
+    let known = lookup.terms(taxonomy, &ids);
     let digits = items.iter().filter(|item| positive(item).is_some());
     let digits: Vec<String> = digits.filter_map(Value::as_str).map(str::to_owned).collect();
-    let slugs = facts.terms_by_slug(taxonomy, &digits);
+    let slugs = lookup.terms_by_slug(taxonomy, &digits);
     let mut refs = Vec::new();
     for item in &items {
         match (item, positive(item)) {
@@ -153,9 +157,9 @@ fn term_of(item: Value) -> Value {
 /// Reads linked venues or organizers: ids, objects, or a list of both.
 fn links(
     d: &mut Decoder<'_>,
-    facts: &mut dyn Facts,
+    lookup: &mut dyn Lookup,
     kind: Kind,
-    writer: Writer<'_>,
+    writer: WriteOptions<'_>,
 ) -> Option<Vec<LinkRef>> {
     let name = kind.word();
     let items: Vec<Value> = match d.raw(name)? {
@@ -169,10 +173,10 @@ fn links(
         return None;
     }
     let ids: Vec<i64> = items.iter().filter_map(|item| positive(id_of(item)?)).collect();
-    let known = facts.linked(kind, &ids);
+    let known = lookup.linked(kind, &ids);
     let mut refs = Vec::new();
     for item in items {
-        match link(item, &known, facts, kind, writer) {
+        match link(item, &known, lookup, kind, writer) {
             Ok(link) => refs.push(link),
             Err(text) => {
                 d.fail(name, text);
@@ -198,9 +202,9 @@ fn id_of(item: &Value) -> Option<&Value> {
 fn link(
     item: &Value,
     known: &HashSet<i64>,
-    facts: &mut dyn Facts,
+    lookup: &mut dyn Lookup,
     kind: Kind,
-    writer: Writer<'_>,
+    writer: WriteOptions<'_>,
 ) -> Result<LinkRef, String> {
     if let Some(id) = id_of(item) {
         let found = positive(id).filter(|id| known.contains(id));
@@ -209,13 +213,13 @@ fn link(
             .ok_or_else(|| format!("must name existing {}s", kind.word()));
     }
     let params = Params::from_json(item.clone());
-    match linked_input::decode(&params, facts, kind, writer, true) {
+    match linked_input::decode(&params, lookup, kind, writer, true) {
         Ok(change) => Ok(LinkRef::New(Box::new(change))),
-        Err(problems) => {
-            let names: Vec<&str> = problems
+        Err(errors) => {
+            let names: Vec<&str> = errors
                 .missing
                 .into_iter()
-                .chain(problems.invalid.iter().map(|problem| problem.name))
+                .chain(errors.invalid.iter().map(|problem| problem.name))
                 .collect();
             Err(format!("has missing or invalid data: {}", names.join(", ")))
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::addresses::Addresses;
+use super::urls::Urls;
 use crate::model::image::Image;
 
 /// An image; what is not known of it is absent.
@@ -47,18 +47,18 @@ pub enum ImageField {
 }
 
 /// Returns where an image is shown from: here where its file is stored, else where it was named.
-pub fn address(image: &Image, addresses: &Addresses) -> String {
+pub fn address(image: &Image, urls: &Urls) -> String {
     match &image.file {
-        Some(file) => addresses.media(image.id, file),
+        Some(file) => urls.media(image.id, file),
         None => image.url.clone(),
     }
 }
 
 impl ImageJson {
     /// Renders an image.
-    pub fn new(image: &Image, addresses: &Addresses) -> ImageJson {
+    pub fn new(image: &Image, urls: &Urls) -> ImageJson {
         ImageJson {
-            url: address(image, addresses),
+            url: address(image, urls),
             id: image.id,
             extension: image.extension.clone(),
             width: image.width,

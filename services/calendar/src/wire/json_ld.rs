@@ -5,11 +5,11 @@ use utoipa::ToSchema;
 
 use super::dates::{iso, written};
 use super::image;
-use super::view::View;
-use crate::model::bundle::Bundle;
+use super::render_context::RenderContext;
 use crate::model::cost;
 use crate::model::event::{Event, Links};
 use crate::model::html;
+use crate::model::included::Included;
 use crate::model::linked::{Kind, Linked};
 
 /// An object of schema.org; what does not apply is absent.
@@ -97,14 +97,14 @@ pub struct GeoCoordinates {
 }
 
 /// Describes a venue or an organizer.
-pub fn of_linked(row: &Linked, view: View<'_>) -> LinkedData {
+pub fn of_linked(row: &Linked, view: RenderContext<'_>) -> LinkedData {
     let place = &row.place;
     let venue = row.kind == Kind::Venue;
     LinkedData {
         kind: if venue { "Place" } else { "Person" },
         name: html::plain(&row.name),
         description: html::plain(&row.description),
-        url: view.addresses.linked_page(row.kind, &row.slug),
+        url: view.urls.linked_page(row.kind, &row.slug),
         address: venue.then(|| PostalAddress {
             kind: "PostalAddress",
             street_address: place.address.clone(),
@@ -126,11 +126,16 @@ pub fn of_linked(row: &Linked, view: View<'_>) -> LinkedData {
 }
 
 /// Describes an event with its first venue and organizer.
-pub fn of_event(event: &Event, links: &Links, bundle: &Bundle, view: View<'_>) -> LinkedData {
+pub fn of_event(
+    event: &Event,
+    links: &Links,
+    included: &Included,
+    view: RenderContext<'_>,
+) -> LinkedData {
     let zone = &event.schedule.zone;
-    let url = view.addresses.event_page(&event.slug);
-    let venue = links.venues.iter().find_map(|id| bundle.venues.get(id));
-    let organizer = links.organizers.iter().find_map(|id| bundle.organizers.get(id));
+    let url = view.urls.event_page(&event.slug);
+    let venue = links.venues.iter().find_map(|id| included.venues.get(id));
+    let organizer = links.organizers.iter().find_map(|id| included.organizers.get(id));
     LinkedData {
         context: Some("http://schema.org"),
         kind: "Event",
@@ -138,8 +143,8 @@ pub fn of_event(event: &Event, links: &Links, bundle: &Bundle, view: View<'_>) -
         description: html::plain(&event.description),
         image: event
             .image
-            .and_then(|id| bundle.images.get(&id))
-            .map(|image| image::address(image, view.addresses)),
+            .and_then(|id| included.images.get(&id))
+            .map(|image| image::address(image, view.urls)),
         event_attendance_mode: Some("https://schema.org/OfflineEventAttendanceMode"),
         event_status: Some("https://schema.org/EventScheduled"),
         start_date: Some(iso(zone, event.schedule.start_utc)),
@@ -153,7 +158,7 @@ pub fn of_event(event: &Event, links: &Links, bundle: &Bundle, view: View<'_>) -
     }
 }
 
-fn offer(event: &Event, url: &str, view: View<'_>) -> Option<Offer> {
+fn offer(event: &Event, url: &str, view: RenderContext<'_>) -> Option<Offer> {
     let cost = cost::read(&event.cost, view.currency);
     let first = cost.values.first()?;
     Some(Offer {

@@ -6,10 +6,10 @@ use utoipa::ToSchema;
 use super::dates::{written, written_in};
 use super::image::ImageJson;
 use super::json_ld::{self, LinkedData};
-use super::view::View;
-use crate::model::bundle::Bundle;
+use super::render_context::RenderContext;
 use crate::model::html;
-use crate::model::linked::Linked;
+use crate::model::included::Included;
+use crate::model::linked::{Kind, Linked};
 
 fn is_empty(text: &str) -> bool {
     text.is_empty()
@@ -97,15 +97,20 @@ pub struct OrganizerJson {
     pub global_id_lineage: Vec<String>,
 }
 
-fn image(row: &Linked, bundle: &Bundle, view: View<'_>) -> Option<ImageJson> {
-    let image = row.image.and_then(|id| bundle.images.get(&id))?;
-    Some(ImageJson::new(image, view.addresses))
+fn image(row: &Linked, included: &Included, view: RenderContext<'_>) -> Option<ImageJson> {
+    let image = row.image.and_then(|id| included.images.get(&id))?;
+    Some(ImageJson::new(image, view.urls))
 }
 
 /// Renders a venue; linked data goes with single reads only.
-pub fn venue(row: &Linked, bundle: &Bundle, view: View<'_>, linked_data: bool) -> VenueJson {
+pub fn venue(
+    row: &Linked,
+    included: &Included,
+    view: RenderContext<'_>,
+    linked_data: bool,
+) -> VenueJson {
     let place = &row.place;
-    let global_id = view.addresses.global_id(row.id);
+    let global_id = view.urls.global_id(row.id);
     VenueJson {
         id: row.id,
         author: row.author.to_string(),
@@ -114,12 +119,12 @@ pub fn venue(row: &Linked, bundle: &Bundle, view: View<'_>, linked_data: bool) -
         date_utc: written(row.published_utc),
         modified: written_in(view.zone, row.modified_utc),
         modified_utc: written(row.modified_utc),
-        url: view.addresses.linked_page(row.kind, &row.slug),
+        url: view.urls.linked_page(row.kind, &row.slug),
         venue: html::title(&row.name),
         description: html::paragraphs(&row.description),
         excerpt: html::paragraphs(&row.excerpt),
         slug: row.slug.clone(),
-        image: image(row, bundle, view),
+        image: image(row, included, view),
         address: place.address.clone(),
         city: place.city.clone(),
         country: place.country.clone(),
@@ -142,11 +147,11 @@ pub fn venue(row: &Linked, bundle: &Bundle, view: View<'_>, linked_data: bool) -
 /// Renders an organizer; linked data goes with single reads only.
 pub fn organizer(
     row: &Linked,
-    bundle: &Bundle,
-    view: View<'_>,
+    included: &Included,
+    view: RenderContext<'_>,
     linked_data: bool,
 ) -> OrganizerJson {
-    let global_id = view.addresses.global_id(row.id);
+    let global_id = view.urls.global_id(row.id);
     OrganizerJson {
         id: row.id,
         author: row.author.to_string(),
@@ -155,17 +160,42 @@ pub fn organizer(
         date_utc: written(row.published_utc),
         modified: written_in(view.zone, row.modified_utc),
         modified_utc: written(row.modified_utc),
-        url: view.addresses.linked_page(row.kind, &row.slug),
+        url: view.urls.linked_page(row.kind, &row.slug),
         organizer: html::title(&row.name),
         description: html::paragraphs(&row.description),
         excerpt: html::paragraphs(&row.excerpt),
         slug: row.slug.clone(),
-        image: image(row, bundle, view),
+        image: image(row, included, view),
         phone: row.phone.clone(),
         website: row.website.clone(),
         email: row.email.clone(),
         json_ld: linked_data.then(|| json_ld::of_linked(row, view)),
         global_id_lineage: vec![global_id.clone()],
         global_id,
+    }
+}
+
+/// A venue or an organizer.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum LinkedJson {
+    Venue(Box<VenueJson>),
+    Organizer(Box<OrganizerJson>),
+}
+
+impl LinkedJson {
+    /// Renders a row of either kind.
+    pub fn new(
+        row: &Linked,
+        included: &Included,
+        view: RenderContext<'_>,
+        linked_data: bool,
+    ) -> LinkedJson {
+        match row.kind {
+            Kind::Venue => LinkedJson::Venue(Box::new(venue(row, included, view, linked_data))),
+            Kind::Organizer => {
+                LinkedJson::Organizer(Box::new(organizer(row, included, view, linked_data)))
+            }
+        }
     }
 }

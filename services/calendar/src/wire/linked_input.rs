@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::decode::{Decoder, Problems};
-use super::facts::Facts;
+use super::decode::{Decoder, ParameterErrors};
+use super::lookup::Lookup;
 use super::params::Params;
-use super::write_input::{Writer, author, image, markup, name, publication, status};
+use super::write_input::{WriteOptions, author, image, markup, name, publication, status};
 use crate::model::change::LinkedChange;
 use crate::model::geo::Point;
 use crate::model::linked::Kind;
@@ -13,11 +13,11 @@ use crate::model::linked::Kind;
 /// Reads a write; a name is required to create.
 pub fn decode(
     params: &Params,
-    facts: &mut dyn Facts,
+    lookup: &mut dyn Lookup,
     kind: Kind,
-    writer: Writer<'_>,
+    writer: WriteOptions<'_>,
     creating: bool,
-) -> Result<LinkedChange, Problems> {
+) -> Result<LinkedChange, ParameterErrors> {
     let mut decoder = Decoder::new(params);
     let d = &mut decoder;
     if creating {
@@ -26,10 +26,10 @@ pub fn decode(
     let mut change = LinkedChange {
         name: match creating {
             // Whether it can be created is told when that is tried.
-            true => d.filled_text(kind.word()).map(|name| writer.clean_inline(name)),
+            true => d.filled_text(kind.word()).map(|name| writer.sanitize_inline(name)),
             false => name(d, kind.word(), writer),
         },
-        author: author(d, facts),
+        author: author(d, lookup),
         publication: publication(d, writer),
         description: markup(d, "description", writer),
         excerpt: markup(d, "excerpt", writer),
@@ -37,7 +37,7 @@ pub fn decode(
         status: status(d),
         phone: d.short_text("phone"),
         website: d.website("website"),
-        image: image(d, facts, writer),
+        image: image(d, lookup, writer),
         ..LinkedChange::default()
     };
     match kind {

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::view::View;
-use crate::model::bundle::Bundle;
+use super::render_context::RenderContext;
 use crate::model::html::escape;
+use crate::model::included::Included;
 use crate::model::term::{Taxonomy, Term};
 
 /// A category or tag on its own routes.
@@ -46,7 +46,7 @@ pub struct EmbeddedTerm {
     pub urls: TermUrls,
 }
 
-/// Addresses of a term in the interface.
+/// Urls of a term in the interface.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TermUrls {
     #[serde(rename = "self")]
@@ -56,7 +56,7 @@ pub struct TermUrls {
     pub up: Option<String>,
 }
 
-/// The same addresses as links.
+/// The same urls as links.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TermLinks {
     #[serde(rename = "self")]
@@ -72,12 +72,12 @@ pub struct Href {
     pub href: String,
 }
 
-fn urls(term: &Term, view: View<'_>) -> TermUrls {
+fn urls(term: &Term, view: RenderContext<'_>) -> TermUrls {
     let collection = term.taxonomy.collection();
     TermUrls {
-        own: view.addresses.item(collection, term.id),
-        collection: view.addresses.collection(collection),
-        up: (term.parent != 0).then(|| view.addresses.item(collection, term.parent)),
+        own: view.urls.item(collection, term.id),
+        collection: view.urls.collection(collection),
+        up: (term.parent != 0).then(|| view.urls.item(collection, term.parent)),
     }
 }
 
@@ -91,7 +91,12 @@ fn links(urls: &TermUrls) -> TermLinks {
 }
 
 /// Renders a term for its own routes; lists and deletions carry no links.
-pub fn own(term: &Term, bundle: &Bundle, view: View<'_>, with_links: bool) -> TermJson {
+pub fn own(
+    term: &Term,
+    included: &Included,
+    view: RenderContext<'_>,
+    with_links: bool,
+) -> TermJson {
     let urls = urls(term, view);
     TermJson {
         id: term.id,
@@ -102,15 +107,15 @@ pub fn own(term: &Term, bundle: &Bundle, view: View<'_>, with_links: bool) -> Te
         taxonomy: term.taxonomy.name(),
         parent: (term.taxonomy == Taxonomy::Category).then_some(term.parent),
         meta: Vec::new(),
-        url: view.addresses.term_page(term.taxonomy, &bundle.path(term)),
+        url: view.urls.term_page(term.taxonomy, &included.path(term)),
         links: with_links.then(|| links(&urls)),
         urls,
     }
 }
 
 /// Renders the terms of an event, by name.
-pub fn embedded(ids: &[i64], bundle: &Bundle, view: View<'_>) -> Vec<EmbeddedTerm> {
-    let mut terms: Vec<&Term> = ids.iter().filter_map(|id| bundle.terms.get(id)).collect();
+pub fn embedded(ids: &[i64], included: &Included, view: RenderContext<'_>) -> Vec<EmbeddedTerm> {
+    let mut terms: Vec<&Term> = ids.iter().filter_map(|id| included.terms.get(id)).collect();
     terms.sort_by_cached_key(|term| (crate::model::search::fold(&term.name), term.id));
     terms
         .into_iter()
@@ -125,7 +130,7 @@ pub fn embedded(ids: &[i64], bundle: &Bundle, view: View<'_>) -> Vec<EmbeddedTer
             term_group: 0,
             term_taxonomy_id: term.id,
             filter: "raw",
-            url: view.addresses.term_page(term.taxonomy, &bundle.path(term)),
+            url: view.urls.term_page(term.taxonomy, &included.path(term)),
             urls: urls(term, view),
         })
         .collect()

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::decode::{Decoder, Problems, positive};
-use super::facts::Facts;
+use super::decode::{Decoder, ParameterErrors, positive};
+use super::lookup::Lookup;
 use super::params::Params;
 use crate::model::html;
 use crate::model::term::{Taxonomy, TermChange};
@@ -11,10 +11,10 @@ use crate::model::term::{Taxonomy, TermChange};
 /// Reads a write; a name is required to create.
 pub fn decode(
     params: &Params,
-    facts: &mut dyn Facts,
+    lookup: &mut dyn Lookup,
     taxonomy: Taxonomy,
     creating: bool,
-) -> Result<TermChange, Problems> {
+) -> Result<TermChange, ParameterErrors> {
     let mut decoder = Decoder::new(params);
     let d = &mut decoder;
     if creating {
@@ -30,10 +30,10 @@ pub fn decode(
     };
     let slug = if creating { filled_slug(d) } else { d.slug("slug") };
     let parent = match taxonomy {
-        Taxonomy::Category => parent(d, facts),
+        Taxonomy::Category => parent(d, lookup),
         Taxonomy::Tag => None,
     };
-    let description = description.map(|text| html::clean_inline(&text));
+    let description = description.map(|text| html::sanitize_inline(&text));
     decoder.finish(TermChange { name, description, slug, parent })
 }
 
@@ -52,14 +52,14 @@ fn filled_slug(d: &mut Decoder<'_>) -> Option<String> {
 }
 
 /// Reads the id of an existing category, or 0 for the root.
-fn parent(d: &mut Decoder<'_>, facts: &mut dyn Facts) -> Option<i64> {
+fn parent(d: &mut Decoder<'_>, lookup: &mut dyn Lookup) -> Option<i64> {
     const WRONG: &str = "must be the id of a category";
     let id = d.check("parent", |value| match value {
         Value::Number(number) if number.as_i64() == Some(0) => Ok(0),
         Value::String(text) if text.trim() == "0" => Ok(0),
         other => positive(other).ok_or(WRONG),
     })?;
-    if id != 0 && !facts.term(Taxonomy::Category, id) {
+    if id != 0 && !lookup.term(Taxonomy::Category, id) {
         d.fail("parent", WRONG);
         return None;
     }

@@ -3,15 +3,15 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::addresses::Addresses;
-use super::cleaned::Cleaned;
 use super::decode::{Decoder, positive, text};
-use super::facts::Facts;
+use super::lookup::Lookup;
+use super::sanitized::SanitizedTexts;
+use super::urls::Urls;
 use crate::model::change::Publication;
 use crate::model::cost::Currency;
 use crate::model::html;
-use crate::model::image::{ImageRef, image_address};
-use crate::model::role::{self, Person, Role};
+use crate::model::image::{ImageRef, image_url};
+use crate::model::role::{self, Role, User};
 use crate::model::schedule::wall_seconds;
 use crate::model::status::Status;
 use crate::model::when::{Moment, When};
@@ -19,38 +19,42 @@ use crate::model::zone::Zone;
 
 /// Who writes, and to which site.
 #[derive(Clone, Copy)]
-pub struct Writer<'a> {
-    pub person: &'a Person,
+pub struct WriteOptions<'a> {
+    pub user: &'a User,
     pub zone: &'a Zone,
     pub currency: &'a Currency,
-    pub addresses: &'a Addresses,
+    pub urls: &'a Urls,
     pub now: Timestamp,
     /// Editors and administrators may write any HTML.
     pub unfiltered_html: bool,
     /// Longer texts that were cleaned before.
-    pub cleaned: &'a Cleaned,
+    pub sanitized: &'a SanitizedTexts,
 }
 
-impl Writer<'_> {
+impl WriteOptions<'_> {
     /// Tells whether texts of this writer are stored as they come.
     fn is_unfiltered(&self) -> bool {
-        self.unfiltered_html && self.person.role >= Role::Editor
+        self.unfiltered_html && self.user.role >= Role::Editor
     }
 
     /// Cleans a longer text; none where its tags are tangled.
-    fn clean(&self, text: String) -> Option<String> {
-        if self.is_unfiltered() { Some(text) } else { self.cleaned.get(&text) }
+    fn sanitize(&self, text: String) -> Option<String> {
+        if self.is_unfiltered() { Some(text) } else { self.sanitized.get(&text) }
     }
 
     /// Cleans a title or a name.
-    pub fn clean_inline(&self, text: String) -> String {
-        if self.is_unfiltered() { text } else { html::clean_inline(&text) }
+    pub fn sanitize_inline(&self, text: String) -> String {
+        if self.is_unfiltered() { text } else { html::sanitize_inline(&text) }
     }
 }
 
 /// Reads a title or a name of which something is left when it is cleaned.
-pub fn name(decoder: &mut Decoder<'_>, name: &'static str, writer: Writer<'_>) -> Option<String> {
-    let cleaned = writer.clean_inline(decoder.filled_text(name)?);
+pub fn name(
+    decoder: &mut Decoder<'_>,
+    name: &'static str,
+    writer: WriteOptions<'_>,
+) -> Option<String> {
+    let cleaned = writer.sanitize_inline(decoder.filled_text(name)?);
     if html::plain(&cleaned).is_empty() {
         decoder.fail(name, "must not be empty");
         return None;
@@ -59,8 +63,12 @@ pub fn name(decoder: &mut Decoder<'_>, name: &'static str, writer: Writer<'_>) -
 }
 
 /// Reads a longer text and cleans it.
-pub fn markup(decoder: &mut Decoder<'_>, name: &'static str, writer: Writer<'_>) -> Option<String> {
-    let cleaned = writer.clean(decoder.long_text(name)?);
+pub fn markup(
+    decoder: &mut Decoder<'_>,
+    name: &'static str,
+    writer: WriteOptions<'_>,
+) -> Option<String> {
+    let cleaned = writer.sanitize(decoder.long_text(name)?);
     if cleaned.is_none() {
         decoder.fail(name, "must close its tags in order");
     }
@@ -88,7 +96,7 @@ pub fn moment(
 }
 
 /// Reads `date` and `date_utc`: either computes the other, both are taken as given.
-pub fn publication(decoder: &mut Decoder<'_>, writer: Writer<'_>) -> Publication {
+pub fn publication(decoder: &mut Decoder<'_>, writer: WriteOptions<'_>) -> Publication {
     let utc = Zone::utc();
     let local = moment(decoder, "date", writer.zone, writer.now);
     let universal = moment(decoder, "date_utc", &utc, writer.now);
@@ -105,9 +113,9 @@ pub fn publication(decoder: &mut Decoder<'_>, writer: Writer<'_>) -> Publication
 }
 
 /// Reads the id of an existing user.
-pub fn author(decoder: &mut Decoder<'_>, facts: &mut dyn Facts) -> Option<i64> {
+pub fn author(decoder: &mut Decoder<'_>, lookup: &mut dyn Lookup) -> Option<i64> {
     let id = decoder.positive("author")?;
-    if !facts.user(id) {
+    if !lookup.user(id) {
         decoder.fail("author", "must be the id of a user");
         return None;
     }
@@ -124,12 +132,12 @@ pub fn status(decoder: &mut Decoder<'_>) -> Option<Status> {
 /// Reads an image: an id, an address, or what clears it.
 pub fn image(
     decoder: &mut Decoder<'_>,
-    facts: &mut dyn Facts,
-    writer: Writer<'_>,
+    lookup: &mut dyn Lookup,
+    writer: WriteOptions<'_>,
 ) -> Option<ImageRef> {
     let reference = decoder.check("image", |value| image_ref(value, writer))?;
     if let ImageRef::Id(id) = reference
-        && !facts.image(id)
+        && !lookup.image(id)
     {
         decoder.fail("image", "must be the id of an image");
         return None;
@@ -137,7 +145,7 @@ pub fn image(
     Some(reference)
 }
 
-fn image_ref(value: &Value, writer: Writer<'_>) -> Result<ImageRef, &'static str> {
+fn image_ref(value: &Value, writer: WriteOptions<'_>) -> Result<ImageRef, &'static str> {
     const WRONG: &str = "must be an image id or an address on a public host";
     match value {
         Value::Bool(false) => return Ok(ImageRef::Clear),
@@ -150,16 +158,16 @@ fn image_ref(value: &Value, writer: Writer<'_>) -> Result<ImageRef, &'static str
     }
     let address = value.as_str().map(str::trim).filter(|text| text.len() <= 2000).ok_or(WRONG)?;
     // The address of an image that is stored here, as answers show it, names that image.
-    if let Some(id) = writer.addresses.media_id(address) {
+    if let Some(id) = writer.urls.media_id(address) {
         return Ok(ImageRef::Id(id));
     }
-    if !role::may_use_images(writer.person) {
+    if !role::may_use_images(writer.user) {
         return Err("must be an image id, as this role may not add images");
     }
     // Parsing drops control characters, but what is stored is the text.
     if address.chars().any(char::is_control) {
         return Err(WRONG);
     }
-    image_address(address).ok_or(WRONG)?;
-    Ok(ImageRef::Address(address.to_owned()))
+    image_url(address).ok_or(WRONG)?;
+    Ok(ImageRef::Url(address.to_owned()))
 }

@@ -9,7 +9,7 @@ use jiff::civil::{Weekday, date};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::support::{App, Dice, NOW};
+use crate::app::{App, Dice, NOW};
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;

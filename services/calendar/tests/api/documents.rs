@@ -4,7 +4,7 @@ use calendar::service::Calendar;
 use reqwest::Method;
 use serde_json::json;
 
-use crate::support::{App, NS, send};
+use crate::app::{App, NS, send};
 
 #[test]
 fn document_in_the_tree_is_what_the_code_says() {

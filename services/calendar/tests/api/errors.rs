@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{App, send};
+use crate::app::{App, send};
 
 struct Row {
     who: &'static str,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, App, send};
+use crate::app::{Answer, App, send};
 
 fn titles(answer: &Answer) -> String {
     let events = answer.json["events"].as_array().unwrap_or_else(|| panic!("{}", answer.text));

@@ -4,7 +4,7 @@ use calendar::model::event::Links;
 use calendar::model::status::{Stage, Status};
 use serde_json::{Value, json};
 
-use crate::support::{App, NS, plant, send};
+use crate::app::{App, NS, plant, send};
 
 #[actix_web::test]
 async fn created_event_is_listed_with_venue_and_categories() {

@@ -6,7 +6,7 @@ use calendar::store::sql::Sql;
 use database::Db;
 use serde_json::{Value, json};
 
-use crate::support::App;
+use crate::app::App;
 
 fn joined<T: Display>(members: impl Iterator<Item = T>) -> String {
     members.map(|one| one.to_string()).collect::<Vec<_>>().join(",")

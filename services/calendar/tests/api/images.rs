@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use actix_web::web::{self, Bytes, Data};
 use actix_web::{App as Site, HttpResponse, HttpServer};
-use calendar::fetch::{Fetcher, LIMIT, Reach};
 use calendar::model::image::is_public;
+use calendar::store::remote_images::{FetchPolicy, ImageFetcher, MAX_BYTES};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use crate::support::App;
+use crate::app::App;
 
 /// The head of a picture of 7 × 5 points.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05\x08\x06\0\0\0";
@@ -21,30 +21,30 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05\x08\x06\0
 /// A server on loopback that is called `pictures.example`.
 struct Peer {
     port: u16,
-    desk: Arc<Desk>,
+    log: Arc<PeerLog>,
 }
 
 /// Where the peer counts its requests and holds one of them back.
-struct Desk {
+struct PeerLog {
     asked: AtomicUsize,
     gate: Semaphore,
 }
 
 impl Peer {
     async fn start() -> Peer {
-        let desk = Arc::new(Desk { asked: AtomicUsize::new(0), gate: Semaphore::new(0) });
-        let shared = desk.clone();
+        let log = Arc::new(PeerLog { asked: AtomicUsize::new(0), gate: Semaphore::new(0) });
+        let shared = log.clone();
         let server = HttpServer::new(move || {
             Site::new().app_data(Data::from(shared.clone())).default_service(web::to(serve))
         });
         let server = server.workers(1).disable_signals().bind(("127.0.0.1", 0)).unwrap();
         let port = server.addrs()[0].port();
         actix_web::rt::spawn(server.run());
-        Peer { port, desk }
+        Peer { port, log }
     }
 
     fn asked(&self) -> usize {
-        self.desk.asked.load(Ordering::SeqCst)
+        self.log.asked.load(Ordering::SeqCst)
     }
 
     fn at(&self, path: &str) -> String {
@@ -53,21 +53,21 @@ impl Peer {
 
     /// An application that reaches this peer by its name, and nothing else.
     async fn app(&self) -> App {
-        self.app_within(only_the_peer, Duration::from_secs(60)).await
+        self.app_with(only_the_peer, Duration::from_secs(60)).await
     }
 
-    async fn app_within(&self, permitted: fn(IpAddr) -> bool, patience: Duration) -> App {
+    async fn app_with(&self, permitted: fn(IpAddr) -> bool, timeout: Duration) -> App {
         let names = [("pictures.example", [127, 0, 0, 1]), ("inner.example", [127, 0, 0, 2])];
-        let known: HashMap<String, IpAddr> =
+        let hosts: HashMap<String, IpAddr> =
             names.map(|(name, ip)| (name.to_owned(), IpAddr::from(ip))).into();
-        let reach = Reach { known, permitted, patience };
-        let fetcher = Fetcher::new(reach).unwrap();
-        App::changed(&["--image-mode=fetch"], |state| state.fetching(fetcher)).await
+        let policy = FetchPolicy { hosts, permitted, timeout };
+        let fetcher = ImageFetcher::new(policy).unwrap();
+        App::changed(&["--image-mode=fetch"], |state| state.with_image_fetcher(fetcher)).await
     }
 }
 
-async fn serve(request: actix_web::HttpRequest, desk: Data<Desk>) -> HttpResponse {
-    desk.asked.fetch_add(1, Ordering::SeqCst);
+async fn serve(request: actix_web::HttpRequest, log: Data<PeerLog>) -> HttpResponse {
+    log.asked.fetch_add(1, Ordering::SeqCst);
     let port = request.connection_info().host().rsplit_once(':').unwrap().1.to_owned();
     let moved = |to: String| HttpResponse::Found().insert_header(("Location", to)).finish();
     let image = |kind: &str, bytes: Vec<u8>| HttpResponse::Ok().content_type(kind).body(bytes);
@@ -78,8 +78,8 @@ async fn serve(request: actix_web::HttpRequest, desk: Data<Desk>) -> HttpRespons
         "/svg" => image("image/svg+xml", b"<svg/>".to_vec()),
         "/none" => HttpResponse::Ok().insert_header(("Content-Type", "")).body(PNG),
         "/text.png" => image("image/png", b"no image at all".to_vec()),
-        "/largest.png" => image("image/png", [PNG, &vec![0; LIMIT - PNG.len()]].concat()),
-        "/large.png" => image("image/png", [PNG, &vec![0; LIMIT]].concat()),
+        "/largest.png" => image("image/png", [PNG, &vec![0; MAX_BYTES - PNG.len()]].concat()),
+        "/large.png" => image("image/png", [PNG, &vec![0; MAX_BYTES]].concat()),
         "/endless.png" => HttpResponse::Ok().content_type("image/png").streaming(
             futures_util::stream::repeat_with(|| {
                 Ok::<_, actix_web::Error>(Bytes::from_static(&[0; 1 << 16]))
@@ -87,7 +87,7 @@ async fn serve(request: actix_web::HttpRequest, desk: Data<Desk>) -> HttpRespons
         ),
         "/silent.png" => std::future::pending().await,
         "/held.png" => {
-            desk.gate.acquire().await.unwrap().forget();
+            log.gate.acquire().await.unwrap().forget();
             image("image/png", PNG.to_vec())
         }
         "/moved" => moved("/a.png".to_owned()),
@@ -207,7 +207,7 @@ async fn what_is_no_image_of_the_public_web_is_refused() {
 #[actix_web::test]
 async fn name_that_leads_inside_is_not_connected_to() {
     let peer = Peer::start().await;
-    let app = peer.app_within(is_public, Duration::from_secs(60)).await;
+    let app = peer.app_with(is_public, Duration::from_secs(60)).await;
     let answer = app.post("/events", &event(&peer.at("/a.png"))).await.expect(400);
     assert_eq!(answer.code(), "rest_invalid_param");
     assert_eq!(peer.asked(), 0);
@@ -252,7 +252,7 @@ async fn others_write_while_an_image_is_awaited() {
             tokio::task::yield_now().await;
         }
         app.event(json!({"title": "meanwhile"})).await;
-        peer.desk.gate.add_permits(1);
+        peer.log.gate.add_permits(1);
     };
     let (held, ()) = futures_util::future::join(app.post("/events", &held), others).await;
     assert_eq!(held.expect(201).json["image"]["width"], 7);
@@ -261,7 +261,7 @@ async fn others_write_while_an_image_is_awaited() {
 #[actix_web::test]
 async fn silent_peer_is_not_waited_for() {
     let peer = Peer::start().await;
-    let app = peer.app_within(only_the_peer, Duration::from_millis(300)).await;
+    let app = peer.app_with(only_the_peer, Duration::from_millis(300)).await;
     let answer = app.post("/events", &event(&peer.at("/silent.png"))).await.expect(400);
     let said = answer.json["data"]["params"]["image"].as_str().unwrap();
     assert!(said.starts_with("image must be an address that answers"), "{said}");
@@ -283,7 +283,7 @@ async fn only_stored_files_are_served() {
         format!("/media/99999999999999999999/{name}"),
         "/media/x/y".to_owned(),
     ] {
-        let answer = crate::support::send(app.server.get(&path)).await;
+        let answer = crate::app::send(app.server.get(&path)).await;
         assert_eq!((answer.status, answer.code()), (404, "rest_no_route"), "{path}");
     }
 }

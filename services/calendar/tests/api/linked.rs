@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::App;
+use crate::app::App;
 
 #[actix_web::test]
 async fn empty_fields_are_absent() {
@@ -219,9 +219,9 @@ async fn single_reads_are_answered_304_while_nothing_changes() {
         let read = app.get(&path).await.expect(200);
         let tag = read.header("etag").to_owned();
         let again = |tag: &str| app.request("", "GET", &path).header("If-None-Match", tag);
-        assert_eq!(crate::support::send(again(&tag)).await.expect(304).text, "");
+        assert_eq!(crate::app::send(again(&tag)).await.expect(304).text, "");
         app.patch(&path, &json!({"phone": "1"})).await.expect(200);
-        crate::support::send(again(&tag)).await.expect(200);
+        crate::app::send(again(&tag)).await.expect(200);
     }
 }
 

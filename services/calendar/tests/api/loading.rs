@@ -7,7 +7,7 @@ use calendar::store::sql::Sql;
 use database::Db;
 use serde_json::json;
 
-use crate::support::App;
+use crate::app::App;
 
 #[actix_web::test]
 async fn samples_load_once_and_lie_ahead() {

@@ -7,7 +7,7 @@ use log::kv::Key;
 use shell::Switch;
 use testkit::TestServer;
 
-use crate::support::{App, NS};
+use crate::app::{App, NS};
 
 /// Request targets of the access log, of all tests of this process.
 static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());

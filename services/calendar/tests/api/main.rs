@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
-mod bundles;
+mod app;
 mod dates;
 mod documents;
 mod errors;
@@ -10,6 +10,7 @@ mod event_lists;
 mod events;
 mod filters;
 mod images;
+mod included;
 mod linked;
 mod loading;
 mod log;
@@ -21,7 +22,6 @@ mod roles;
 mod searches;
 mod snapshots;
 mod soak;
-mod support;
 mod terms;
 mod windows;
 mod writes;

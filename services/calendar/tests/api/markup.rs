@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::App;
+use crate::app::App;
 
 /// Formatting that is never closed, and as many blocks in which it would go on.
 fn tangle() -> String {

@@ -4,8 +4,8 @@ use calendar::store::sql::Sql;
 use database::Db;
 use serde_json::{Value, json};
 
+use crate::app::App;
 use crate::plans::PostgresPlan;
-use crate::support::App;
 
 /// A name as long as one may be, which no key of an index can hold.
 fn long(last: &str) -> String {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{App, send};
+use crate::app::{App, send};
 
 #[actix_web::test]
 async fn forms_and_queries_write_like_json() {

@@ -1,17 +1,17 @@
 //! The statements of lists use the indexes that they were made for.
 
 use calendar::model::geo::Point;
-use calendar::model::list::{EventFilter, Geo, Others, Scope, Stretch};
+use calendar::model::list::{EventFilter, Geo, Scope, Slice, Unpublished};
 use calendar::model::search::Words;
 use calendar::model::window::Window;
-use calendar::store::event_list::{self, Found};
+use calendar::store::event_list::{self, Candidates};
+use calendar::store::search_vocabulary;
 use calendar::store::sql::Sql;
-use calendar::store::vocabulary;
 use database::{DatabaseError, Db};
 use diesel::sql_types::Text;
 use diesel::{QueryableByName, RunQueryDsl};
 
-use crate::support::App;
+use crate::app::App;
 
 #[derive(QueryableByName)]
 struct SqlitePlan {
@@ -87,7 +87,8 @@ async fn list_statements_use_their_indexes() {
         ..Window::default()
     };
     let public = || EventFilter::plain(Scope::public(), window);
-    let editors = Scope { published: true, others: Others::Of { author: None, statuses: None } };
+    let editors =
+        Scope { published: true, unpublished: Unpublished::Of { author: None, statuses: None } };
     let category = EventFilter { categories: Some(vec![7]), ..public() };
     let both = EventFilter { featured: Some(false), ..category.clone() };
     let words = EventFilter { words: Words::parse("itle 1234"), ..public() };
@@ -112,12 +113,12 @@ async fn list_statements_use_their_indexes() {
         diesel::sql_query("vacuum analyze").execute(conn).unwrap();
     }
     for (name, filter, indexes) in cases {
-        let found = Found {
+        let found = Candidates {
             venues: filter.geo.is_some().then(|| vec![1, 2]),
-            events: vocabulary::candidates(&mut db, &filter.words).unwrap(),
+            events: search_vocabulary::candidates(&mut db, &filter.words).unwrap(),
         };
-        let stretch = Stretch { skip: 0, take: 10, backwards: false };
-        let statement = event_list::page_statement(&db, &filter, &found, stretch);
+        let slice = Slice { skip: 0, take: 10, backwards: false };
+        let statement = event_list::page_statement(&db, &filter, &found, slice);
         let plan = plan(&mut db, statement).unwrap();
         assert!(indexes.iter().any(|index| plan.contains(index)), "{name}:\n{plan}");
         let scans =
@@ -137,12 +138,12 @@ async fn words_lead_to_few_events_by_their_index() {
     let mut db = app.state.pools.connect().unwrap();
     let Db::Pg(conn) = &mut db else {
         let words = Words::parse("1234");
-        assert_eq!(vocabulary::candidates(&mut db, &words).unwrap(), None);
+        assert_eq!(search_vocabulary::candidates(&mut db, &words).unwrap(), None);
         return;
     };
     diesel::sql_query("vacuum analyze").execute(conn).unwrap();
     let of = |db: &mut Db, query: &str| {
-        vocabulary::candidates(db, &Words::parse(query)).unwrap().map(|mut ids| {
+        search_vocabulary::candidates(db, &Words::parse(query)).unwrap().map(|mut ids| {
             ids.sort_unstable();
             ids
         })
@@ -158,7 +159,7 @@ async fn words_lead_to_few_events_by_their_index() {
         assert_eq!(of(&mut db, query), None, "{query}");
     }
     let lists = ["1234 11234".to_owned(), "title".to_owned()];
-    let statement = vocabulary::candidates_statement(&db, &lists);
+    let statement = search_vocabulary::candidates_statement(&db, &lists);
     let plan = plan(&mut db, statement).unwrap();
     assert!(plan.contains("events_words"), "{plan}");
 }

@@ -2,42 +2,42 @@
 
 use serde_json::{Value, json};
 
-use crate::support::App;
+use crate::app::App;
 
 const WHO: [&str; 6] = ["", "reader", "contributor", "author", "editor", "administrator"];
 
 /// Statuses that the six callers get, in the order above.
 struct Row {
-    deed: &'static str,
+    action: &'static str,
     expected: [u16; 6],
 }
 
 const TABLE: &[Row] = &[
-    Row { deed: "read trashed venue", expected: [403, 403, 403, 403, 200, 200] },
-    Row { deed: "read trashed organizer", expected: [403, 403, 403, 403, 200, 200] },
-    Row { deed: "read trashed event", expected: [403, 403, 403, 403, 403, 403] },
-    Row { deed: "create event", expected: [401, 403, 201, 201, 201, 201] },
-    Row { deed: "create venue", expected: [401, 403, 201, 201, 201, 201] },
-    Row { deed: "create organizer", expected: [401, 403, 201, 201, 201, 201] },
-    Row { deed: "restore own published", expected: [0, 0, 403, 200, 200, 200] },
-    Row { deed: "create category", expected: [401, 403, 403, 201, 201, 201] },
-    Row { deed: "edit category", expected: [401, 403, 403, 200, 200, 200] },
-    Row { deed: "delete category", expected: [401, 403, 403, 200, 200, 200] },
-    Row { deed: "create tag", expected: [401, 403, 403, 403, 201, 201] },
-    Row { deed: "edit tag", expected: [401, 403, 403, 403, 200, 200] },
-    Row { deed: "delete tag", expected: [401, 403, 403, 403, 200, 200] },
-    Row { deed: "new term in event", expected: [401, 403, 403, 201, 201, 201] },
-    Row { deed: "known term in event", expected: [401, 403, 201, 201, 201, 201] },
-    Row { deed: "image by url", expected: [401, 403, 400, 201, 201, 201] },
-    Row { deed: "foreign author on create", expected: [401, 403, 403, 403, 201, 201] },
-    Row { deed: "foreign author on update", expected: [0, 0, 403, 403, 200, 200] },
-    Row { deed: "foreign author of inline venue", expected: [401, 403, 403, 403, 201, 201] },
-    Row { deed: "body id hijacks nothing", expected: [0, 0, 200, 200, 200, 200] },
+    Row { action: "read trashed venue", expected: [403, 403, 403, 403, 200, 200] },
+    Row { action: "read trashed organizer", expected: [403, 403, 403, 403, 200, 200] },
+    Row { action: "read trashed event", expected: [403, 403, 403, 403, 403, 403] },
+    Row { action: "create event", expected: [401, 403, 201, 201, 201, 201] },
+    Row { action: "create venue", expected: [401, 403, 201, 201, 201, 201] },
+    Row { action: "create organizer", expected: [401, 403, 201, 201, 201, 201] },
+    Row { action: "restore own published", expected: [0, 0, 403, 200, 200, 200] },
+    Row { action: "create category", expected: [401, 403, 403, 201, 201, 201] },
+    Row { action: "edit category", expected: [401, 403, 403, 200, 200, 200] },
+    Row { action: "delete category", expected: [401, 403, 403, 200, 200, 200] },
+    Row { action: "create tag", expected: [401, 403, 403, 403, 201, 201] },
+    Row { action: "edit tag", expected: [401, 403, 403, 403, 200, 200] },
+    Row { action: "delete tag", expected: [401, 403, 403, 403, 200, 200] },
+    Row { action: "new term in event", expected: [401, 403, 403, 201, 201, 201] },
+    Row { action: "known term in event", expected: [401, 403, 201, 201, 201, 201] },
+    Row { action: "image by url", expected: [401, 403, 400, 201, 201, 201] },
+    Row { action: "foreign author on create", expected: [401, 403, 403, 403, 201, 201] },
+    Row { action: "foreign author on update", expected: [0, 0, 403, 403, 200, 200] },
+    Row { action: "foreign author of inline venue", expected: [401, 403, 403, 403, 201, 201] },
+    Row { action: "body id hijacks nothing", expected: [0, 0, 200, 200, 200, 200] },
 ];
 
 const UNPUBLISHED: &[&str] = &["draft", "pending", "future", "private", "Idea"];
 
-/// Statuses that the callers get for what is their own or another's, by deed and its status.
+/// Statuses that the callers get for what is their own or another's, by action and its status.
 type Owned = (&'static [&'static str], &'static str, &'static [&'static str], [u16; 6]);
 
 const OWNED: &[Owned] = &[
@@ -74,9 +74,9 @@ async fn item_of(app: &App, kind: &str, who: &str, status: &str) -> String {
     format!("/{kind}s/{}", app.make(&format!("/{kind}s"), body).await)
 }
 
-async fn perform(app: &App, who: &str, deed: &str) -> u16 {
+async fn perform(app: &App, who: &str, action: &str) -> u16 {
     let other = "author2";
-    let words: Vec<&str> = deed.split(' ').collect();
+    let words: Vec<&str> = action.split(' ').collect();
     let answer = match words[..] {
         ["read", "trashed", "event"] => {
             let id = event_of(app, other, "publish").await;
@@ -98,7 +98,7 @@ async fn perform(app: &App, who: &str, deed: &str) -> u16 {
             app.call(who, "PATCH", &format!("/events/{id}"), &json!({"status": "draft"})).await
         }
         [verb, kind @ ("category" | "tag")] => term(app, who, verb, kind).await,
-        _ => closed_hole(app, who, deed).await,
+        _ => closed_hole(app, who, action).await,
     };
     answer.status
 }
@@ -108,7 +108,7 @@ async fn linked(app: &App, kind: &str) -> i64 {
     app.make(&format!("/{kind}s"), json!({kind: name, "author": app.user("author2")})).await
 }
 
-async fn term(app: &App, who: &str, verb: &str, kind: &str) -> crate::support::Answer {
+async fn term(app: &App, who: &str, verb: &str, kind: &str) -> crate::app::Answer {
     let path = if kind == "tag" { "/tags" } else { "/categories" };
     let name = json!({"name": format!("{verb} {kind} {}", app.rows("terms"))});
     if verb == "create" {
@@ -120,9 +120,9 @@ async fn term(app: &App, who: &str, verb: &str, kind: &str) -> crate::support::A
 }
 
 /// What the modelled service let through.
-async fn closed_hole(app: &App, who: &str, deed: &str) -> crate::support::Answer {
+async fn closed_hole(app: &App, who: &str, action: &str) -> crate::app::Answer {
     let foreign = json!(app.user("author2"));
-    match deed {
+    match action {
         "new term in event" => {
             let name = format!("new {}", app.rows("terms"));
             app.call(who, "POST", "/events", &dates(json!({"categories": [name]}))).await
@@ -157,18 +157,18 @@ async fn closed_hole(app: &App, who: &str, deed: &str) -> crate::support::Answer
             assert_eq!(victim.json["title"], "Event");
             answer
         }
-        _ => panic!("{deed} is not described"),
+        _ => panic!("{action} is not described"),
     }
 }
 
 #[actix_web::test]
 async fn every_role_gets_what_the_matrix_says() {
     let app = App::new().await;
-    for Row { deed, expected } in TABLE {
+    for Row { action, expected } in TABLE {
         for (who, expected) in WHO.into_iter().zip(expected) {
             // 0: the case does not exist, as nobody of this role owns anything.
             if *expected != 0 {
-                assert_eq!(perform(&app, who, deed).await, *expected, "{deed} by {who:?}");
+                assert_eq!(perform(&app, who, action).await, *expected, "{action} by {who:?}");
             }
         }
     }
@@ -179,18 +179,18 @@ async fn own_and_foreign_ones_follow_the_matrix_in_every_status() {
     let app = App::new().await;
     for (deeds, owner, statuses, expected) in OWNED {
         for (who, expected) in WHO.into_iter().zip(expected).filter(|(_, status)| **status != 0) {
-            for (deed, status) in
-                deeds.iter().flat_map(|deed| statuses.iter().map(move |it| (deed, it)))
+            for (action, status) in
+                deeds.iter().flat_map(|action| statuses.iter().map(move |it| (action, it)))
             {
                 for kind in ["event", "venue", "organizer"] {
                     let owner = if *owner == "own" { who } else { "author2" };
                     let path = item_of(&app, kind, owner, status).await;
-                    let answer = match *deed {
+                    let answer = match *action {
                         "read" => app.get_as(who, &path).await,
                         "edit" => app.call(who, "PUT", &path, &json!({"excerpt": "new"})).await,
                         _ => app.call(who, "DELETE", &path, &json!({})).await,
                     };
-                    let case = format!("{deed} {status} {kind} of {owner} by {who:?}");
+                    let case = format!("{action} {status} {kind} of {owner} by {who:?}");
                     assert_eq!(answer.status, *expected, "{case}: {}", answer.text);
                 }
             }

@@ -4,10 +4,10 @@ use calendar::model::event::{Event, Links};
 use calendar::model::list::{EventFilter, Paging, Scope};
 use calendar::model::search::Words;
 use calendar::model::window::Window;
-use calendar::store::{event_list, events, vocabulary};
+use calendar::store::{event_list, events, search_vocabulary};
 use database::{DatabaseError, Db};
 
-use crate::support::{App, Dice, plant};
+use crate::app::{App, Dice, plant};
 
 const WORDS: [&str; 22] = [
     "jazz",
@@ -137,7 +137,7 @@ async fn parts_of_many_words_are_found_too() {
         Ok(())
     };
     app.state.pools.write_blocking(planting).unwrap();
-    let candidates = |db: &mut Db| vocabulary::candidates(db, &Words::parse("evening"));
+    let candidates = |db: &mut Db| search_vocabulary::candidates(db, &Words::parse("evening"));
     assert_eq!(app.state.pools.read_blocking(candidates).unwrap(), None);
     for (query, expected) in
         [("evening", 510), ("ening", 510), ("evening50", 11), ("evening50 many", 11), ("of", 510)]

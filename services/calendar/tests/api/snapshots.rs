@@ -6,14 +6,14 @@ use calendar::model::event::Links;
 use calendar::model::list::{EventFilter, EventOrder, Paging, Scope};
 use calendar::model::status::{Stage, Status};
 use calendar::model::window::Window;
-use calendar::store::snapshot::snapshot;
+use calendar::store::read_transaction::read_transaction;
 use calendar::store::sql::{self, Sql};
 use calendar::store::{event_list, events};
 use database::{DatabaseError, Db};
 use futures_util::future::{join, join_all};
 use serde_json::json;
 
-use crate::support::{App, plant};
+use crate::app::{App, plant};
 
 /// How often each writer hides and shows everything that is its own.
 const ROUNDS: usize = 12;
@@ -125,7 +125,8 @@ async fn pages_of_one_moment_hold_as_many_events_as_their_totals_say() {
         });
         while !writer.is_finished() {
             for filter in [&plain, &titled] {
-                let seen = pools.read_blocking(|db| snapshot(db, |db| read_all(db, filter)));
+                let seen =
+                    pools.read_blocking(|db| read_transaction(db, |db| read_all(db, filter)));
                 let (total, mut all) = seen.unwrap();
                 all.dedup();
                 assert_eq!(usize::try_from(total).unwrap(), all.len());
@@ -141,7 +142,7 @@ async fn failing_read_leaves_no_moment_behind() {
     // More often than the pool has connections.
     for _ in 0..10 {
         let failed = pools.read_blocking(|db| {
-            snapshot(db, |db| {
+            read_transaction(db, |db| {
                 Sql::new(db, "select count(*) as n from events").number(db)?;
                 Sql::new(db, "select n from nothing").number(db)
             })

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
 
-use crate::support::App;
+use crate::app::App;
 
 const WRITERS: usize = 16;
 const READERS: usize = 16;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{App, NS, send};
+use crate::app::{App, NS, send};
 
 #[actix_web::test]
 async fn created_category_has_its_addresses() {

@@ -1,13 +1,13 @@
 //! Windows and totals against a naive model.
 
 use calendar::model::event::{Event, Links};
-use calendar::model::list::{EventFilter, EventOrder, Others, Paging, Scope};
+use calendar::model::list::{EventFilter, EventOrder, Paging, Scope, Unpublished};
 use calendar::model::window::Window;
 use calendar::store::{counts, event_list, events};
 use database::{DatabaseError, Db};
 use serde_json::json;
 
-use crate::support::{App, Dice, NOW, plant};
+use crate::app::{App, Dice, NOW, plant};
 
 const DAY: i64 = 24 * 3600;
 
@@ -77,7 +77,7 @@ fn whole(
     filter: &EventFilter,
     paging: Paging,
 ) -> Result<(Vec<i64>, i64), DatabaseError> {
-    let (events, _, total) = event_list::whole(db, filter, paging)?;
+    let (events, _, total) = event_list::page_with_included(db, filter, paging)?;
     Ok((events.iter().map(|event| event.id).collect(), total))
 }
 
@@ -227,7 +227,8 @@ async fn pages_follow_every_order_from_both_ends() {
     let events = app.state.pools.write_blocking(planting).unwrap();
     let window = Window { start_min: Some(0), ..Window::default() };
     let overlap = Window { end_min: Some(0), ..Window::default() };
-    let editors = Scope { published: true, others: Others::Of { author: None, statuses: None } };
+    let editors =
+        Scope { published: true, unpublished: Unpublished::Of { author: None, statuses: None } };
     let plain = || EventFilter::plain(Scope::public(), window);
     let filters = [
         plain(),

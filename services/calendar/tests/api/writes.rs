@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use crate::support::App;
+use crate::app::App;
 
 /// Fields that every write touches, and those that only single reads have.
 const ALWAYS: [&str; 2] = ["modified", "modified_utc"];

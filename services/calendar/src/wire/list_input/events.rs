@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{
-    ListRequest, Lister, default_status, descending, existing_event, paging, repeated, scope,
+use super::query::{
+    ListOptions, ListRequest, default_status, descending, existing_event, paging, repeated, scope,
     search,
 };
 use crate::model::geo::{Point, Unit};
@@ -17,16 +17,16 @@ use crate::model::when::When;
 use crate::model::window::{Bounds, Defaults, Window};
 use crate::wire::args;
 use crate::wire::dates::written;
-use crate::wire::decode::{Decoder, Problems, text};
-use crate::wire::facts::Facts;
+use crate::wire::decode::{Decoder, ParameterErrors, text};
+use crate::wire::lookup::Lookup;
 use crate::wire::params::Params;
 
 /// Reads the query of the list of events.
 pub fn events(
     params: &Params,
-    facts: &mut dyn Facts,
-    lister: Lister<'_>,
-) -> Result<ListRequest<EventFilter>, Problems> {
+    lookup: &mut dyn Lookup,
+    lister: ListOptions<'_>,
+) -> Result<ListRequest<EventFilter>, ParameterErrors> {
     let mut decoder = Decoder::new(params);
     let d = &mut decoder;
     let paging = paging(d, lister);
@@ -35,16 +35,16 @@ pub fn events(
     if words.count() > Words::MOST {
         d.fail("search", format!("must have at most {} words", Words::MOST));
     }
-    let categories = terms(d, facts, Taxonomy::Category);
-    let tags = terms(d, facts, Taxonomy::Tag);
-    let venues = linked(d, facts, Kind::Venue);
-    let organizers = linked(d, facts, Kind::Organizer);
+    let categories = named_terms(d, lookup, Taxonomy::Category);
+    let tags = named_terms(d, lookup, Taxonomy::Tag);
+    let venues = linked(d, lookup, Kind::Venue);
+    let organizers = linked(d, lookup, Kind::Organizer);
     let featured = d.boolean("featured");
     let scope = scope(d, lister.actor);
     let geo = geo(d, lister);
     let include = d.ids("include");
-    let parent = existing_event(d, facts, "post_parent");
-    let nothing = d.boolean("ticketed") == Some(true);
+    let parent = existing_event(d, lookup, "post_parent");
+    let matches_nothing = d.boolean("ticketed") == Some(true);
     let descending = descending(d);
     let usual = if include.is_some() { EventOrder::Date } else { EventOrder::Start };
     let order = event_order(d).unwrap_or(usual);
@@ -69,8 +69,8 @@ pub fn events(
         include,
         parent,
         geo,
-        places: Scope::of(lister.actor, None).unwrap_or_else(Scope::public),
-        nothing,
+        venue_scope: Scope::of(lister.actor, None).unwrap_or_else(Scope::public),
+        matches_nothing,
         order,
         descending,
     };
@@ -83,7 +83,7 @@ fn written_defaults(defaults: Defaults) -> impl Iterator<Item = (String, String)
         .filter_map(|(name, wall)| Some((name.to_owned(), written(wall_seconds(wall?)))))
 }
 
-fn window(d: &mut Decoder<'_>, lister: Lister<'_>) -> (Window, Defaults) {
+fn window(d: &mut Decoder<'_>, lister: ListOptions<'_>) -> (Window, Defaults) {
     let mut when = |name: &'static str| {
         d.check(name, |value| {
             let when = When::parse(&text(value)?).map_err(|_| "must be a date")?;
@@ -122,15 +122,19 @@ fn strict_dates(d: &Decoder<'_>) -> bool {
 }
 
 /// Reads terms to filter by: each member as slug, then as id, then as a name in its slug form.
-fn terms(d: &mut Decoder<'_>, facts: &mut dyn Facts, taxonomy: Taxonomy) -> Option<Vec<i64>> {
+fn named_terms(
+    d: &mut Decoder<'_>,
+    lookup: &mut dyn Lookup,
+    taxonomy: Taxonomy,
+) -> Option<Vec<i64>> {
     let words = d.words(taxonomy.collection())?;
     let ids: Vec<i64> = words.iter().filter_map(|word| word.parse().ok()).collect();
     let slugs: Vec<String> =
-        words.iter().flat_map(|word| [word.to_lowercase(), slug::clean(word)]).collect();
-    let (ids, slugs) = (facts.terms(taxonomy, &ids), facts.terms_by_slug(taxonomy, &slugs));
+        words.iter().flat_map(|word| [word.to_lowercase(), slug::slugify(word)]).collect();
+    let (ids, slugs) = (lookup.terms(taxonomy, &ids), lookup.terms_by_slug(taxonomy, &slugs));
     let known = |word: &String| {
         let id = word.parse().ok().filter(|id| ids.contains(id));
-        let named = || slugs.get(&slug::clean(word)).copied();
+        let named = || slugs.get(&slug::slugify(word)).copied();
         slugs.get(&word.to_lowercase()).copied().or(id).or_else(named)
     };
     let found: Option<Vec<i64>> = words.iter().map(known).collect();
@@ -141,15 +145,15 @@ fn terms(d: &mut Decoder<'_>, facts: &mut dyn Facts, taxonomy: Taxonomy) -> Opti
     found
 }
 
-fn linked(d: &mut Decoder<'_>, facts: &mut dyn Facts, kind: Kind) -> Option<Vec<i64>> {
+fn linked(d: &mut Decoder<'_>, lookup: &mut dyn Lookup, kind: Kind) -> Option<Vec<i64>> {
     let ids = d.ids(kind.word())?;
-    if ids.is_empty() || facts.linked(kind, &ids).len() < ids.len() {
+    if ids.is_empty() || lookup.linked(kind, &ids).len() < ids.len() {
         d.fail(kind.word(), "must be a list of existing ids");
     }
     Some(ids)
 }
 
-fn geo(d: &mut Decoder<'_>, lister: Lister<'_>) -> Option<Geo> {
+fn geo(d: &mut Decoder<'_>, lister: ListOptions<'_>) -> Option<Geo> {
     let known = d.boolean("geoloc");
     let lat = d.number("geoloc_lat", -90.0, 90.0);
     let lng = d.number("geoloc_lng", -180.0, 180.0);

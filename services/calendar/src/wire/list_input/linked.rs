@@ -1,23 +1,25 @@
 //! The query of the lists of venues and organizers.
 
-use super::{ListRequest, Lister, default_status, existing_event, paging, repeated, scope, search};
+use super::query::{
+    ListOptions, ListRequest, default_status, existing_event, paging, repeated, scope, search,
+};
 use crate::model::list::LinkedFilter;
 use crate::wire::args;
-use crate::wire::decode::{Decoder, Problems};
-use crate::wire::facts::Facts;
+use crate::wire::decode::{Decoder, ParameterErrors};
+use crate::wire::lookup::Lookup;
 use crate::wire::params::Params;
 
 /// Reads the query of the lists of venues and organizers.
-pub fn linked_rows(
+pub fn linked(
     params: &Params,
-    facts: &mut dyn Facts,
-    lister: Lister<'_>,
-) -> Result<ListRequest<LinkedFilter>, Problems> {
+    lookup: &mut dyn Lookup,
+    lister: ListOptions<'_>,
+) -> Result<ListRequest<LinkedFilter>, ParameterErrors> {
     let mut decoder = Decoder::new(params);
     let d = &mut decoder;
     let paging = paging(d, lister);
     let search = search(d);
-    let event = existing_event(d, facts, "event");
+    let event = existing_event(d, lookup, "event");
     let has_events = d.flag("has_events");
     let upcoming = d.flag("only_with_upcoming") == Some(true);
     let scope = scope(d, lister.actor);

@@ -1,21 +1,23 @@
 //! The query of the lists of categories and tags.
 
-use super::{ListRequest, Lister, descending, existing_event, paging, repeated, search};
+use super::query::{
+    ListOptions, ListRequest, descending, existing_event, paging, repeated, search,
+};
 use crate::model::list::{TermFilter, TermOrder};
 use crate::model::slug;
 use crate::model::term::Taxonomy;
 use crate::wire::args;
-use crate::wire::decode::{Decoder, Problems, text};
-use crate::wire::facts::Facts;
+use crate::wire::decode::{Decoder, ParameterErrors, text};
+use crate::wire::lookup::Lookup;
 use crate::wire::params::Params;
 
 /// Reads the query of the lists of categories and tags.
-pub fn terms_rows(
+pub fn terms(
     params: &Params,
-    facts: &mut dyn Facts,
+    lookup: &mut dyn Lookup,
     taxonomy: Taxonomy,
-    lister: Lister<'_>,
-) -> Result<ListRequest<TermFilter>, Problems> {
+    lister: ListOptions<'_>,
+) -> Result<ListRequest<TermFilter>, ParameterErrors> {
     let mut decoder = Decoder::new(params);
     let d = &mut decoder;
     let declared = match taxonomy {
@@ -24,18 +26,18 @@ pub fn terms_rows(
     };
     let paging = paging(d, lister);
     let search = search(d);
-    let exclude = existing_terms(d, facts, taxonomy, "exclude").unwrap_or_default();
-    let include = existing_terms(d, facts, taxonomy, "include");
+    let exclude = existing_terms(d, lookup, taxonomy, "exclude").unwrap_or_default();
+    let include = existing_terms(d, lookup, taxonomy, "include");
     let descending = descending(d);
     let order = term_order(d);
     let hide_empty = d.boolean("hide_empty").unwrap_or(true);
     let parent = match taxonomy {
-        Taxonomy::Category => parent(d, facts),
+        Taxonomy::Category => parent(d, lookup),
         Taxonomy::Tag => None,
     };
-    let post = existing_event(d, facts, "post");
-    let event = existing_event(d, facts, "event").or(post);
-    let slugs = d.words("slug").map(|words| words.iter().map(|w| slug::clean(w)).collect());
+    let post = existing_event(d, lookup, "post");
+    let event = existing_event(d, lookup, "event").or(post);
+    let slugs = d.words("slug").map(|words| words.iter().map(|w| slug::slugify(w)).collect());
     let query = repeated(params, declared, paging);
     let filter = TermFilter {
         search,
@@ -53,23 +55,23 @@ pub fn terms_rows(
 
 fn existing_terms(
     d: &mut Decoder<'_>,
-    facts: &mut dyn Facts,
+    lookup: &mut dyn Lookup,
     taxonomy: Taxonomy,
     name: &'static str,
 ) -> Option<Vec<i64>> {
     let ids = d.ids(name)?;
-    if ids.is_empty() || facts.terms(taxonomy, &ids).len() < ids.len() {
+    if ids.is_empty() || lookup.terms(taxonomy, &ids).len() < ids.len() {
         d.fail(name, "must be a list of existing ids");
     }
     Some(ids)
 }
 
-fn parent(d: &mut Decoder<'_>, facts: &mut dyn Facts) -> Option<i64> {
+fn parent(d: &mut Decoder<'_>, lookup: &mut dyn Lookup) -> Option<i64> {
     if d.raw("parent").is_some_and(|value| value.as_str().map(str::trim) == Some("0")) {
         return Some(0);
     }
     let id = d.positive("parent")?;
-    if !facts.term(Taxonomy::Category, id) {
+    if !lookup.term(Taxonomy::Category, id) {
         d.fail("parent", "must be the id of a category");
     }
     Some(id)

@@ -1,0 +1,115 @@
+//! What the work of one request may use, on its connection.
+
+use database::Db;
+use jiff::Timestamp;
+
+use super::lookup::with_lookup;
+use super::write_context::{FetchedImages, WriteContext};
+use crate::error::Error;
+use crate::model::role::{self, Action, Actor, User};
+use crate::model::schedule::wall_seconds;
+use crate::state::Site;
+use crate::store::users;
+use crate::wire::decode::ParameterErrors;
+use crate::wire::list_input::ListOptions;
+use crate::wire::lookup::Lookup;
+use crate::wire::render_context::RenderContext;
+use crate::wire::sanitized::SanitizedTexts;
+use crate::wire::urls::Urls;
+use crate::wire::write_input::WriteOptions;
+
+/// What the work of one request may use, on its connection.
+pub struct RequestContext<'a> {
+    pub db: &'a mut Db,
+    pub actor: Actor,
+    pub site: &'a Site,
+    pub urls: Urls,
+    pub now: Timestamp,
+    /// Images that were fetched for the write; `None` where URLs are only recorded.
+    pub fetched: Option<&'a FetchedImages>,
+    /// Long texts that were sanitized before the transaction.
+    pub sanitized: &'a SanitizedTexts,
+}
+
+impl RequestContext<'_> {
+    /// Looks up who makes a request, by the login of the key.
+    pub fn actor(db: &mut Db, login: Option<&str>) -> Result<Actor, Error> {
+        match login {
+            // The key of a user who no longer exists is not valid.
+            Some(login) => Ok(Some(users::by_login(db, login)?.ok_or(Error::InvalidCredentials)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Fails where the caller's role does not allow an action at all.
+    pub fn permit(&self, action: Action) -> Result<(), Error> {
+        let user = self.actor.as_ref().ok_or(Error::Unauthorized)?;
+        if role::may(user, action) { Ok(()) } else { Err(Error::Forbidden) }
+    }
+
+    /// Returns who writes.
+    pub fn user(&self) -> Result<User, Error> {
+        self.actor.clone().ok_or(Error::Unauthorized)
+    }
+
+    /// Returns what answers are rendered with.
+    pub fn render(&self) -> RenderContext<'_> {
+        RenderContext {
+            urls: &self.urls,
+            zone: &self.site.settings.site_timezone,
+            currency: &self.site.currency,
+        }
+    }
+
+    /// Decodes the parameters of a write, with everything that decoding needs to know.
+    pub fn decode_write<T>(
+        &mut self,
+        user: &User,
+        decode: impl FnOnce(&mut dyn Lookup, WriteOptions<'_>) -> Result<T, ParameterErrors>,
+    ) -> Result<T, Error> {
+        let options = WriteOptions {
+            user,
+            zone: &self.site.settings.site_timezone,
+            currency: &self.site.currency,
+            urls: &self.urls,
+            now: self.now,
+            unfiltered_html: self.site.settings.unfiltered_html.is_on(),
+            sanitized: self.sanitized,
+        };
+        with_lookup(self.db, |lookup| decode(lookup, options))
+    }
+
+    /// Decodes the query of a list.
+    pub fn decode_list<T>(
+        &mut self,
+        decode: impl FnOnce(&mut dyn Lookup, ListOptions<'_>) -> Result<T, ParameterErrors>,
+    ) -> Result<T, Error> {
+        let settings = &self.site.settings;
+        let options = ListOptions {
+            actor: &self.actor,
+            zone: &settings.site_timezone,
+            now: self.now,
+            per_page: settings.per_page,
+            per_page_max: settings.per_page_max,
+            geo_radius: settings.geo_radius,
+            geo_unit: settings.geo_unit.into(),
+        };
+        with_lookup(self.db, |lookup| decode(lookup, options))
+    }
+}
+
+impl<'a> RequestContext<'a> {
+    /// Returns who writes and when.
+    pub fn write_context<'b>(&self, user: &'b User) -> WriteContext<'b>
+    where
+        'a: 'b,
+    {
+        let wall = self.site.settings.site_timezone.wall(self.now);
+        WriteContext {
+            user,
+            now: self.now.as_second(),
+            now_local: wall_seconds(wall),
+            fetched: self.fetched,
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Events: listing, reading, creating, changing and trashing.
+
+use database::Db;
+
+use super::context::RequestContext;
+use super::event_writes;
+use super::interrupt::Interrupt;
+use super::request::Request;
+use super::transactions::{read, write};
+use crate::error::Error;
+use crate::model::event::Event;
+use crate::model::included::Included;
+use crate::model::role::{self, Action, User};
+use crate::model::slug;
+use crate::state::State;
+use crate::store::event_selector::EventSelector;
+use crate::store::{entities, event_list, events, included, terms};
+use crate::wire::decode::ParameterErrors;
+use crate::wire::envelope::{EventListJson, list_meta};
+use crate::wire::event::{self as json, EventJson, Extent};
+use crate::wire::params::Params;
+use crate::wire::{event_input, list_input};
+
+/// How a path names an event.
+pub enum EventKey {
+    Id(i64),
+    /// The stored slug.
+    Slug(String),
+}
+
+impl EventKey {
+    /// Takes the slug of a path.
+    pub fn of_slug(text: &str) -> EventKey {
+        EventKey::Slug(slug::lookup_form(text))
+    }
+
+    fn selector(&self) -> EventSelector<'_> {
+        match self {
+            EventKey::Id(id) => EventSelector::Id(*id),
+            EventKey::Slug(slug) => EventSelector::Slug(slug),
+        }
+    }
+
+    /// Returns the error of a key that names no event; writes by slug have one of their own.
+    fn missing(&self, db: &mut Db, writing: bool) -> Result<Error, Error> {
+        Ok(match self {
+            EventKey::Id(id) if entities::kind_of(db, *id)?.is_some() => Error::NotAnEventId,
+            EventKey::Id(_) => Error::EventNotFound,
+            EventKey::Slug(_) if writing => Error::EventNotFound,
+            EventKey::Slug(_) => {
+                ParameterErrors::one("slug", "must be the slug of an event").into()
+            }
+        })
+    }
+
+    fn require(&self, db: &mut Db, writing: bool) -> Result<Event, Error> {
+        let found = match self {
+            EventKey::Id(id) => events::find(db, *id)?,
+            EventKey::Slug(slug) => events::find_by_slug(db, slug)?,
+        };
+        match found {
+            Some(event) => Ok(event),
+            None => Err(self.missing(db, writing)?),
+        }
+    }
+
+    /// Reads the event with what it refers to.
+    fn require_with_included(&self, db: &mut Db) -> Result<(Event, Included), Error> {
+        let (mut found, included) = included::of_events(db, self.selector())?;
+        match found.pop() {
+            Some(event) => Ok((event, included)),
+            None => Err(self.missing(db, false)?),
+        }
+    }
+}
+
+/// Compares in a time that does not depend on how much agrees.
+fn same_secret(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    a.len() == b.len() && a.iter().zip(b).fold(0, |differences, (x, y)| differences | (x ^ y)) == 0
+}
+
+fn is_unlocked(event: &Event, params: &Params) -> bool {
+    let sent = params.text("password").unwrap_or_default();
+    event.password.as_ref().is_none_or(|password| same_secret(password, sent))
+}
+
+fn may_edit(user: &User, event: &Event) -> bool {
+    role::may_edit(user, &event.status, event.previous.as_ref(), event.author)
+}
+
+fn check_readable(
+    context: &RequestContext<'_>,
+    params: &Params,
+    event: &Event,
+) -> Result<(), Error> {
+    if event.status.is_trashed() {
+        return Err(Error::NoLongerAvailable);
+    }
+    if !role::may_read(&context.actor, &event.status, event.author) {
+        return Err(Error::NotAccessible("event"));
+    }
+    let edits = params.text("context") == Some("edit")
+        && context.actor.as_ref().is_some_and(|user| may_edit(user, event));
+    if is_unlocked(event, params) || edits { Ok(()) } else { Err(Error::PasswordProtected) }
+}
+
+fn render(context: &mut RequestContext<'_>, event: &Event) -> Result<EventJson, Error> {
+    let (_, included) = included::of_events(context.db, EventSelector::Id(event.id))?;
+    let included = included.readable_by(&context.actor);
+    Ok(json::event(event, &included, context.render(), Extent::Plain))
+}
+
+/// Creates an event from parameters, inside a transaction.
+pub fn create_in(context: &mut RequestContext<'_>, params: &Params) -> Result<Event, Interrupt> {
+    let user = context.user()?;
+    let change = context.decode_write(&user, |lookup, options| {
+        event_input::decode(params, lookup, options, None)
+    })?;
+    let write = context.write_context(&user);
+    event_writes::create(context.db, &context.site.settings.site_timezone, &change, write)
+}
+
+/// Creates an event.
+pub async fn create(state: &State, request: Request) -> Result<EventJson, Error> {
+    write(state, request, Action::Create, |context, params| {
+        let event = create_in(context, params)?;
+        Ok(render(context, &event)?)
+    })
+    .await
+}
+
+/// Reads an event; beside it comes the date of its last change, linked resources included.
+pub async fn find(
+    state: &State,
+    request: Request,
+    key: EventKey,
+) -> Result<(EventJson, i64), Error> {
+    read(state, request, move |context, params| {
+        let (event, included) = key.require_with_included(context.db)?;
+        check_readable(context, params, &event)?;
+        let included = included.readable_by(&context.actor);
+        let linked = included.venues.values().chain(included.organizers.values());
+        let modified = linked.map(|row| row.modified_utc).fold(event.modified_utc, i64::max);
+        Ok((json::event(&event, &included, context.render(), Extent::Single), modified))
+    })
+    .await
+}
+
+/// Changes an event: only what is sent.
+pub async fn update(state: &State, request: Request, key: EventKey) -> Result<EventJson, Error> {
+    write(state, request, Action::Change, move |context, params| {
+        let user = context.user()?;
+        let old = key.require(context.db, true)?;
+        if !may_edit(&user, &old) {
+            return Err(Error::Forbidden.into());
+        }
+        let change = context.decode_write(&user, |lookup, options| {
+            event_input::decode(params, lookup, options, Some(&old))
+        })?;
+        let write = context.write_context(&user);
+        let event = event_writes::update(context.db, &old, &change, write)?;
+        Ok(render(context, &event)?)
+    })
+    .await
+}
+
+/// Moves an event to the trash.
+pub async fn trash(state: &State, request: Request, key: EventKey) -> Result<EventJson, Error> {
+    write(state, request, Action::Change, move |context, _| {
+        let user = context.user()?;
+        let old = key.require(context.db, false)?;
+        if !may_edit(&user, &old) {
+            return Err(Error::Forbidden.into());
+        }
+        if old.status.is_trashed() {
+            return Err(Error::InTrash("event").into());
+        }
+        let event = event_writes::trash(context.db, &old, context.now.as_second())?;
+        Ok(render(context, &event)?)
+    })
+    .await
+    .map_err(|error| error.while_deleting("event"))
+}
+
+/// Lists events.
+pub async fn list(state: &State, request: Request) -> Result<EventListJson, Error> {
+    read(state, request, |context, params| {
+        let mut list =
+            context.decode_list(|lookup, options| list_input::events(params, lookup, options))?;
+        if let Some(named) = &mut list.filter.categories {
+            *named = terms::with_descendants(context.db, named)?;
+        }
+        let (rows, included, total) =
+            event_list::page_with_included(context.db, &list.filter, list.paging)?;
+        if rows.is_empty() && list.paging.page > 1 {
+            return Err(Error::NoSuchPage("event"));
+        }
+        let included = included.readable_by(&context.actor);
+        let extent = |event: &Event| {
+            if is_unlocked(event, params) { Extent::Plain } else { Extent::Protected }
+        };
+        let render = context.render();
+        let events =
+            rows.iter().map(|row| json::event(row, &included, render, extent(row))).collect();
+        let collection = context.urls.collection("events");
+        let meta = list_meta(&collection, list.paging, &list.query, total);
+        Ok(EventListJson { events, meta })
+    })
+    .await
+}

@@ -1,0 +1,186 @@
+//! Venues and organizers: listing, reading, creating, changing and trashing.
+
+use database::Db;
+
+use super::context::RequestContext;
+use super::interrupt::Interrupt;
+use super::linked_writes::{self, may_edit};
+use super::request::Request;
+use super::transactions::{read, write};
+use crate::error::Error;
+use crate::model::included::Included;
+use crate::model::linked::{Kind, Linked};
+use crate::model::list::LinkedFilter;
+use crate::model::role::{self, Action};
+use crate::model::slug;
+use crate::state::State;
+use crate::store::{included, linked};
+use crate::wire::decode::ParameterErrors;
+use crate::wire::envelope::{OrganizerListJson, VenueListJson, list_meta};
+use crate::wire::linked::{self as json, LinkedJson};
+use crate::wire::linked_input;
+use crate::wire::list_input::{self, ListRequest};
+use crate::wire::params::Params;
+
+/// How a path names a venue or an organizer.
+pub enum LinkedKey {
+    Id(i64),
+    /// The stored slug.
+    Slug(String),
+}
+
+impl LinkedKey {
+    /// Takes the slug of a path.
+    pub fn of_slug(text: &str) -> LinkedKey {
+        LinkedKey::Slug(slug::lookup_form(text))
+    }
+
+    fn require(&self, db: &mut Db, kind: Kind) -> Result<Linked, Error> {
+        let (found, name) = match self {
+            LinkedKey::Id(id) => (linked::find(db, kind, *id)?, "id"),
+            LinkedKey::Slug(slug) => (linked::find_by_slug(db, kind, slug)?, "slug"),
+        };
+        let text = format!("must name a {}", kind.word());
+        found.ok_or_else(|| ParameterErrors::one(name, &text).into())
+    }
+}
+
+fn render(
+    context: &mut RequestContext<'_>,
+    row: &Linked,
+    single: bool,
+) -> Result<LinkedJson, Error> {
+    let included = included::of_linked(context.db, std::slice::from_ref(row))?;
+    Ok(LinkedJson::new(row, &included, context.render(), single))
+}
+
+/// Creates a row from parameters, inside a transaction.
+pub fn create_in(
+    context: &mut RequestContext<'_>,
+    kind: Kind,
+    params: &Params,
+) -> Result<Linked, Interrupt> {
+    let user = context.user()?;
+    let change = context.decode_write(&user, |lookup, options| {
+        linked_input::decode(params, lookup, kind, options, true)
+    })?;
+    let write = context.write_context(&user);
+    linked_writes::create(context.db, kind, &change, write)
+}
+
+/// Creates a row, or returns the one that has the same name; beside it comes its URL.
+pub async fn create(
+    state: &State,
+    request: Request,
+    kind: Kind,
+) -> Result<(LinkedJson, String), Error> {
+    write(state, request, Action::Create, move |context, params| {
+        let row = create_in(context, kind, params)?;
+        let location = context.urls.item(kind.collection(), row.id);
+        Ok((render(context, &row, false)?, location))
+    })
+    .await
+}
+
+/// Reads a row; beside it comes the date of its last change.
+pub async fn find(
+    state: &State,
+    request: Request,
+    kind: Kind,
+    key: LinkedKey,
+) -> Result<(LinkedJson, i64), Error> {
+    read(state, request, move |context, _| {
+        let row = key.require(context.db, kind)?;
+        if !role::may_read(&context.actor, &row.status, row.author) {
+            return Err(Error::NotAccessible(kind.word()));
+        }
+        Ok((render(context, &row, true)?, row.modified_utc))
+    })
+    .await
+}
+
+/// Changes a row: only what is sent.
+pub async fn update(
+    state: &State,
+    request: Request,
+    kind: Kind,
+    key: LinkedKey,
+) -> Result<LinkedJson, Error> {
+    write(state, request, Action::Change, move |context, params| {
+        let user = context.user()?;
+        let row = key.require(context.db, kind)?;
+        if !may_edit(&user, &row) {
+            return Err(Error::Forbidden.into());
+        }
+        let change = context.decode_write(&user, |lookup, options| {
+            linked_input::decode(params, lookup, kind, options, false)
+        })?;
+        let write = context.write_context(&user);
+        let row = linked_writes::update(context.db, row, &change, write)?;
+        Ok(render(context, &row, false)?)
+    })
+    .await
+}
+
+/// Moves a row to the trash.
+pub async fn trash(
+    state: &State,
+    request: Request,
+    kind: Kind,
+    key: LinkedKey,
+) -> Result<LinkedJson, Error> {
+    write(state, request, Action::Change, move |context, _| {
+        let user = context.user()?;
+        let row = key.require(context.db, kind)?;
+        if !may_edit(&user, &row) {
+            return Err(Error::Forbidden.into());
+        }
+        if row.status.is_trashed() {
+            return Err(Error::InTrash(kind.word()).into());
+        }
+        let row = linked_writes::trash(context.db, row, context.now.as_second())?;
+        Ok(render(context, &row, false)?)
+    })
+    .await
+    .map_err(|error| error.while_deleting(kind.word()))
+}
+
+type Page = (Vec<Linked>, i64, Included, ListRequest<LinkedFilter>);
+
+fn page(context: &mut RequestContext<'_>, kind: Kind, params: &Params) -> Result<Page, Error> {
+    let list =
+        context.decode_list(|lookup, options| list_input::linked(params, lookup, options))?;
+    let (rows, total) = linked::page(context.db, kind, &list.filter, list.paging)?;
+    if rows.is_empty() && list.paging.page > 1 {
+        return Err(Error::NoSuchPage(kind.word()));
+    }
+    let included = included::of_linked(context.db, &rows)?;
+    Ok((rows, total, included, list))
+}
+
+/// Lists venues, newest first.
+pub async fn list_venues(state: &State, request: Request) -> Result<VenueListJson, Error> {
+    read(state, request, |context, params| {
+        let (rows, total, included, list) = page(context, Kind::Venue, params)?;
+        let render = context.render();
+        let venues = rows.iter().map(|row| json::venue(row, &included, render, false)).collect();
+        let collection = context.urls.collection("venues");
+        let meta = list_meta(&collection, list.paging, &list.query, total);
+        Ok(VenueListJson { venues, meta })
+    })
+    .await
+}
+
+/// Lists organizers, newest first.
+pub async fn list_organizers(state: &State, request: Request) -> Result<OrganizerListJson, Error> {
+    read(state, request, |context, params| {
+        let (rows, total, included, list) = page(context, Kind::Organizer, params)?;
+        let render = context.render();
+        let organizers =
+            rows.iter().map(|row| json::organizer(row, &included, render, false)).collect();
+        let collection = context.urls.collection("organizers");
+        let meta = list_meta(&collection, list.paging, &list.query, total);
+        Ok(OrganizerListJson { organizers, meta })
+    })
+    .await
+}

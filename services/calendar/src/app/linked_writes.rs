@@ -1,0 +1,125 @@
+//! The rules by which venues and organizers are created, changed and trashed, inside a transaction.
+
+use database::Db;
+
+use super::images;
+use super::interrupt::Interrupt;
+use super::slugs::{self, SlugSource};
+use super::write_context::WriteContext;
+use crate::error::Error;
+use crate::model::change::LinkedChange;
+use crate::model::html;
+use crate::model::linked::{Kind, Linked};
+use crate::model::role::{self, User};
+use crate::model::status::{Stage, Status};
+use crate::store::linked;
+
+/// Creates a row, or returns the one that has the same name already.
+///
+/// Fields beside the name overwrite the existing row only where the caller may edit it.
+pub fn create(
+    db: &mut Db,
+    kind: Kind,
+    change: &LinkedChange,
+    write: WriteContext<'_>,
+) -> Result<Linked, Interrupt> {
+    if html::plain(change.name.as_deref().unwrap_or_default()).is_empty() {
+        return Err(Error::CouldNotCreate(kind).into());
+    }
+    check_author(change, write.user)?;
+    if let Some(existing) = duplicate(db, kind, change, write.user)? {
+        let editable = may_edit(write.user, &existing);
+        if editable && change.names_more_than_the_name() {
+            return update(db, existing, change, write);
+        }
+        return Ok(existing);
+    }
+    let mut row = LinkedChange::blank(kind, write.user.id, write.now, write.now_local);
+    change.apply(&mut row, write.user, true, write.now);
+    row.id = linked::allocate(db, kind)?;
+    assign_slug_and_image(db, &mut row, change, false, write)?;
+    linked::insert(db, &row)?;
+    Ok(row)
+}
+
+/// Finds an untrashed row with the same name, and the same description where one is sent.
+fn duplicate(
+    db: &mut Db,
+    kind: Kind,
+    change: &LinkedChange,
+    user: &User,
+) -> Result<Option<Linked>, Error> {
+    let actor = Some(user.clone());
+    let wanted = change.description.as_deref().filter(|text| !text.is_empty());
+    let fits = |row: &Linked| {
+        !row.status.is_trashed()
+            && role::may_read(&actor, &row.status, row.author)
+            && wanted.is_none_or(|text| row.description == text)
+    };
+    let rows = linked::by_name(db, kind, &change.folded_name())?;
+    Ok(rows.into_iter().find(fits))
+}
+
+/// Tells whether somebody may change or delete a row.
+pub fn may_edit(user: &User, row: &Linked) -> bool {
+    role::may_edit(user, &row.status, row.previous.as_ref(), row.author)
+}
+
+fn check_author(change: &LinkedChange, user: &User) -> Result<(), Error> {
+    match change.author {
+        Some(author) if !role::may_set_author(user, author) => Err(Error::CannotEditOthers),
+        _ => Ok(()),
+    }
+}
+
+/// Changes a row; the caller's permission has been checked.
+pub fn update(
+    db: &mut Db,
+    mut row: Linked,
+    change: &LinkedChange,
+    write: WriteContext<'_>,
+) -> Result<Linked, Interrupt> {
+    if change.author != Some(row.author) {
+        check_author(change, write.user)?;
+    }
+    let was_trashed = row.status.is_trashed();
+    change.apply(&mut row, write.user, false, write.now);
+    assign_slug_and_image(db, &mut row, change, was_trashed, write)?;
+    linked::update(db, &row)?;
+    Ok(row)
+}
+
+fn assign_slug_and_image(
+    db: &mut Db,
+    row: &mut Linked,
+    change: &LinkedChange,
+    was_trashed: bool,
+    write: WriteContext<'_>,
+) -> Result<(), Interrupt> {
+    let source = SlugSource {
+        sent: change.slug.as_deref(),
+        current: &row.slug,
+        title: &row.name,
+        was_trashed,
+        is_trashed: row.status.is_trashed(),
+    };
+    row.slug = slugs::assign(db, row.kind.collection(), row.id, source)?;
+    row.image = images::resolve(db, change.image.as_ref(), row.image, write)?;
+    Ok(())
+}
+
+/// Moves a row to the trash.
+pub fn trash(db: &mut Db, mut row: Linked, now: i64) -> Result<Linked, Error> {
+    Status::of(Stage::Trash).replace(&mut row.status, &mut row.previous);
+    let source = SlugSource {
+        sent: None,
+        current: &row.slug,
+        title: &row.name,
+        was_trashed: false,
+        is_trashed: true,
+    };
+    row.slug = slugs::assign(db, row.kind.collection(), row.id, source)?;
+    row.modified_utc = now;
+    linked::update(db, &row)?;
+    Ok(row)
+}

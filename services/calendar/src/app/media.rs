@@ -1,0 +1,34 @@
+//! Files of stored images.
+
+use super::request::Request;
+use super::transactions::read;
+use crate::error::Error;
+use crate::state::State;
+use crate::store::images;
+
+/// The file of a stored image.
+pub struct MediaFile {
+    pub media_type: String,
+    pub bytes: Vec<u8>,
+}
+
+/// Reads the file of an image by its id and its name.
+pub async fn file(
+    state: &State,
+    request: Request,
+    id: i64,
+    name: String,
+) -> Result<MediaFile, Error> {
+    let (media_type, name) = read(state, request, move |context, _| {
+        let media_type = images::media_type(context.db, id, &name)?.ok_or(Error::NoRoute)?;
+        Ok((media_type, name))
+    })
+    .await?;
+    let media = state.media.clone();
+    let broken = |error: String| Error::Internal(format!("a stored image cannot be read: {error}"));
+    let bytes = tokio::task::spawn_blocking(move || media.read(&name)).await;
+    let bytes = bytes
+        .map_err(|error| broken(error.to_string()))?
+        .map_err(|error| broken(error.to_string()))?;
+    Ok(MediaFile { media_type, bytes })
+}

@@ -1,0 +1,16 @@
+//! A request as the use cases take it, whatever carried it.
+
+use crate::error::Error;
+use crate::wire::params::Params;
+use crate::wire::urls::Urls;
+
+/// Who asks, with which parameters.
+pub struct Request {
+    /// Login that the key belongs to.
+    pub login: Option<String>,
+    /// The parameters, or why they cannot be read; a write reports that only to callers who may
+    /// write.
+    pub params: Result<Params, Error>,
+    /// Base URL and prefix of the request.
+    pub urls: Urls,
+}

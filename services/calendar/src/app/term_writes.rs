@@ -1,0 +1,131 @@
+//! Creating, changing and deleting categories and tags.
+
+use std::collections::HashSet;
+
+use database::{DatabaseError, Db};
+
+use crate::error::Error;
+use crate::model::role::{self, User};
+use crate::model::slug;
+use crate::model::term::{Taxonomy, Term, TermChange};
+use crate::store::terms;
+use crate::wire::term_input::plain_name;
+
+/// Creates a term.
+pub fn create(db: &mut Db, taxonomy: Taxonomy, change: &TermChange) -> Result<Term, Error> {
+    let name = change.name.clone().unwrap_or_default();
+    let parent = change.parent.unwrap_or(0);
+    refuse_double(db, taxonomy, &name, parent, 0)?;
+    let mut term = Term {
+        id: 0,
+        taxonomy,
+        slug: String::new(),
+        description: change.description.clone().unwrap_or_default(),
+        parent,
+        count: 0,
+        name,
+    };
+    term.slug = free_slug(db, &term, change.slug.as_deref())?;
+    term.id = terms::insert(db, &term)?;
+    Ok(term)
+}
+
+/// Refuses a second term of the same name: under one parent for categories, at all for tags.
+fn refuse_double(
+    db: &mut Db,
+    taxonomy: Taxonomy,
+    name: &str,
+    parent: i64,
+    except: i64,
+) -> Result<(), Error> {
+    let same = terms::by_name(db, taxonomy, name)?;
+    match same.iter().find(|term| term.parent == parent && term.id != except) {
+        Some(term) => Err(Error::TermExists(term.id)),
+        None => Ok(()),
+    }
+}
+
+/// Finds a free slug: under a parent its slug is appended before numbers are tried.
+fn free_slug(db: &mut Db, term: &Term, sent: Option<&str>) -> Result<String, DatabaseError> {
+    let sent = sent.map(slug::slugify).filter(|slug| !slug.is_empty());
+    let mut base = sent.unwrap_or_else(|| slug::slugify(&term.name));
+    if base.is_empty() {
+        base = term.taxonomy.collection().to_owned();
+    }
+    if term.parent != 0
+        && terms::slug_taken(db, term.taxonomy, &base, term.id)?
+        && let Some(parent) = terms::find(db, term.taxonomy, term.parent)?
+    {
+        base = slug::below(&base, &parent.slug);
+    }
+    slug::free(&base, |candidate| terms::slug_taken(db, term.taxonomy, candidate, term.id))
+}
+
+/// Changes a term; a parent that would close a loop turns the others of the loop into roots.
+pub fn update(db: &mut Db, mut term: Term, change: &TermChange) -> Result<Term, Error> {
+    if let Some(name) = &change.name {
+        term.name.clone_from(name);
+    }
+    if let Some(description) = &change.description {
+        term.description.clone_from(description);
+    }
+    if let Some(parent) = change.parent {
+        term.parent = open_loop(db, term.id, parent)?;
+    }
+    if change.name.is_some() || change.parent.is_some() {
+        refuse_double(db, term.taxonomy, &term.name, term.parent, term.id)?;
+    }
+    if let Some(sent) = &change.slug {
+        let wanted = slug::slugify(sent);
+        if !wanted.is_empty() && terms::slug_taken(db, term.taxonomy, &wanted, term.id)? {
+            return Err(Error::DuplicateTermSlug);
+        }
+        term.slug = free_slug(db, &term, Some(&wanted))?;
+    }
+    terms::update(db, &term)?;
+    Ok(term)
+}
+
+/// Returns the parent to set; the terms between it and the term itself lose theirs.
+fn open_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, DatabaseError> {
+    if parent == id {
+        return Ok(0);
+    }
+    let mut above = Vec::new();
+    let mut seen = HashSet::new();
+    let mut next = parent;
+    while next != 0 && next != id && seen.insert(next) {
+        above.push(next);
+        next = terms::find(db, Taxonomy::Category, next)?.map_or(0, |term| term.parent);
+    }
+    if next == id {
+        for member in above {
+            terms::set_parent(db, member, 0)?;
+        }
+    }
+    Ok(parent)
+}
+
+/// Finds the term that an event names by slug or name, or makes it where the caller may.
+pub fn find_or_create(
+    db: &mut Db,
+    taxonomy: Taxonomy,
+    text: &str,
+    user: &User,
+) -> Result<Option<i64>, Error> {
+    let name = plain_name(text);
+    if name.is_empty() {
+        return Ok(None);
+    }
+    if let Some(term) = terms::find_by_slug(db, taxonomy, &text.to_lowercase())? {
+        return Ok(Some(term.id));
+    }
+    if let Some(term) = terms::by_name(db, taxonomy, &name)?.first() {
+        return Ok(Some(term.id));
+    }
+    if !role::may_make_terms(user) {
+        return Err(Error::Forbidden);
+    }
+    let change = TermChange { name: Some(name), ..TermChange::default() };
+    Ok(Some(create(db, taxonomy, &change)?.id))
+}

@@ -1,0 +1,165 @@
+//! Categories and tags: listing, reading, creating, changing and deleting.
+
+use database::Db;
+
+use super::context::RequestContext;
+use super::interrupt::Interrupt;
+use super::request::Request;
+use super::term_writes;
+use super::transactions::{read, write};
+use crate::error::Error;
+use crate::model::list::TermFilter;
+use crate::model::role::Action;
+use crate::model::term::{Taxonomy, Term};
+use crate::state::State;
+use crate::store::{included, terms};
+use crate::wire::decode::ParameterErrors;
+use crate::wire::envelope::{CategoryListJson, TagListJson, list_meta};
+use crate::wire::list_input::{self, ListRequest};
+use crate::wire::params::Params;
+use crate::wire::term::{self as json, TermJson};
+use crate::wire::term_input;
+
+fn action(taxonomy: Taxonomy) -> Action {
+    match taxonomy {
+        Taxonomy::Category => Action::Categories,
+        Taxonomy::Tag => Action::Tags,
+    }
+}
+
+fn require(db: &mut Db, taxonomy: Taxonomy, id: i64) -> Result<Term, Error> {
+    let name = match taxonomy {
+        Taxonomy::Category => "must be the id of a category",
+        Taxonomy::Tag => "must be the id of a tag",
+    };
+    terms::find(db, taxonomy, id)?.ok_or_else(|| ParameterErrors::one("id", name).into())
+}
+
+fn render(
+    context: &mut RequestContext<'_>,
+    term: &Term,
+    with_links: bool,
+) -> Result<TermJson, Error> {
+    let included = included::of_terms(context.db, std::slice::from_ref(term))?;
+    Ok(json::own(term, &included, context.render(), with_links))
+}
+
+/// Fails where a parent is sent for a tag, as tags have none.
+fn check_parent(taxonomy: Taxonomy, params: &Params) -> Result<(), Error> {
+    let misplaced = taxonomy == Taxonomy::Tag && params.get("parent").is_some();
+    if misplaced { Err(Error::NotHierarchical) } else { Ok(()) }
+}
+
+/// Creates a term from parameters, inside a transaction.
+pub fn create_in(
+    context: &mut RequestContext<'_>,
+    taxonomy: Taxonomy,
+    params: &Params,
+) -> Result<Term, Interrupt> {
+    check_parent(taxonomy, params)?;
+    let user = context.user()?;
+    let change = context
+        .decode_write(&user, |lookup, _| term_input::decode(params, lookup, taxonomy, true))?;
+    Ok(term_writes::create(context.db, taxonomy, &change)?)
+}
+
+/// Creates a term.
+pub async fn create(
+    state: &State,
+    request: Request,
+    taxonomy: Taxonomy,
+) -> Result<TermJson, Error> {
+    write(state, request, action(taxonomy), move |context, params| {
+        let term = create_in(context, taxonomy, params)?;
+        Ok(render(context, &term, true)?)
+    })
+    .await
+}
+
+/// Reads a term.
+pub async fn find(
+    state: &State,
+    request: Request,
+    taxonomy: Taxonomy,
+    id: i64,
+) -> Result<TermJson, Error> {
+    read(state, request, move |context, _| {
+        let term = require(context.db, taxonomy, id)?;
+        render(context, &term, true)
+    })
+    .await
+}
+
+/// Changes a term: only what is sent.
+pub async fn update(
+    state: &State,
+    request: Request,
+    taxonomy: Taxonomy,
+    id: i64,
+) -> Result<TermJson, Error> {
+    write(state, request, action(taxonomy), move |context, params| {
+        let user = context.user()?;
+        let term = require(context.db, taxonomy, id)?;
+        check_parent(taxonomy, params)?;
+        let change = context
+            .decode_write(&user, |lookup, _| term_input::decode(params, lookup, taxonomy, false))?;
+        let term = term_writes::update(context.db, term, &change)?;
+        Ok(render(context, &term, true)?)
+    })
+    .await
+}
+
+/// Deletes a term for good and returns it as it was.
+pub async fn delete(
+    state: &State,
+    request: Request,
+    taxonomy: Taxonomy,
+    id: i64,
+) -> Result<TermJson, Error> {
+    write(state, request, action(taxonomy), move |context, _| {
+        let term = require(context.db, taxonomy, id)?;
+        let json = render(context, &term, false)?;
+        terms::delete(context.db, &term)?;
+        Ok(json)
+    })
+    .await
+    .map_err(|error| error.while_deleting(taxonomy.word()))
+}
+
+type Page = (Vec<TermJson>, i64, ListRequest<TermFilter>);
+
+fn page(
+    context: &mut RequestContext<'_>,
+    taxonomy: Taxonomy,
+    params: &Params,
+) -> Result<Page, Error> {
+    let list = context
+        .decode_list(|lookup, options| list_input::terms(params, lookup, taxonomy, options))?;
+    let (rows, total) = terms::page(context.db, taxonomy, &list.filter, list.paging)?;
+    let included = included::of_terms(context.db, &rows)?;
+    let render = context.render();
+    let rows = rows.iter().map(|term| json::own(term, &included, render, false)).collect();
+    Ok((rows, total, list))
+}
+
+/// Lists categories.
+pub async fn list_categories(state: &State, request: Request) -> Result<CategoryListJson, Error> {
+    read(state, request, |context, params| {
+        let (categories, total, list) = page(context, Taxonomy::Category, params)?;
+        let collection = context.urls.collection("categories");
+        let meta = list_meta(&collection, list.paging, &list.query, total);
+        Ok(CategoryListJson { categories, meta })
+    })
+    .await
+}
+
+/// Lists tags.
+pub async fn list_tags(state: &State, request: Request) -> Result<TagListJson, Error> {
+    read(state, request, |context, params| {
+        let (tags, total, list) = page(context, Taxonomy::Tag, params)?;
+        let collection = context.urls.collection("tags");
+        let meta = list_meta(&collection, list.paging, &list.query, total);
+        Ok(TagListJson { tags, meta })
+    })
+    .await
+}

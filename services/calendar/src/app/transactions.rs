@@ -1,0 +1,180 @@
+//! The database work of a request: one read, or one transaction that writes.
+
+use std::sync::Arc;
+
+use database::{Backend, Db};
+
+use super::context::RequestContext;
+use super::images;
+use super::interrupt::Interrupt;
+use super::request::Request;
+use super::write_context::FetchedImages;
+use crate::error::Error;
+use crate::model::role::{Action, User};
+use crate::state::State;
+use crate::store::read_transaction::read_transaction;
+use crate::store::sql;
+use crate::wire::decode::ParameterErrors;
+use crate::wire::params::Params;
+use crate::wire::sanitized::SanitizedTexts;
+use crate::wire::urls::Urls;
+
+/// The most images that one write fetches.
+const MAX_FETCHED_IMAGES: usize = 10;
+
+/// Does the reading work of a request on one connection.
+///
+/// On SQLite all of it sees the same snapshot. On PostgreSQL, where a transaction costs two more
+/// round trips, most reads are one statement, and lists that need several open a read transaction
+/// themselves.
+pub async fn read<T, F>(state: &State, request: Request, work: F) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: FnOnce(&mut RequestContext<'_>, &Params) -> Result<T, Error> + Send + 'static,
+{
+    let (site, now) = (state.site.clone(), state.clock.now());
+    let perform = move |db: &mut Db| {
+        let actor = RequestContext::actor(db, request.login.as_deref())?;
+        let params = request.params?;
+        let sanitized = &SanitizedTexts::default();
+        let urls = request.urls;
+        let mut context =
+            RequestContext { db, actor, site: &site, urls, now, fetched: None, sanitized };
+        work(&mut context, &params)
+    };
+    state
+        .pools
+        .read(|db| match db.backend() {
+            Backend::Sqlite => read_transaction(db, perform),
+            Backend::Postgres => perform(db),
+        })
+        .await
+}
+
+/// Does the writing work of a request in one transaction; one writer works at a time.
+///
+/// No transaction waits for the network: work that needs an image is rolled back, and done again
+/// once the image has been fetched. So nothing is fetched for a write that is not permitted or
+/// whose fields are invalid.
+pub async fn write<T, F>(
+    state: &State,
+    request: Request,
+    action: Action,
+    work: F,
+) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: Fn(&mut RequestContext<'_>, &Params) -> Result<T, Interrupt> + Send + Sync + 'static,
+{
+    let Request { login, params, urls } = request;
+    let params = match params {
+        Ok(params) => params,
+        Err(error) => {
+            let request = Request { login, params: Ok(Params::default()), urls };
+            read(state, request, move |context, _| context.permit(action)).await?;
+            return Err(error);
+        }
+    };
+    let sanitized = match login {
+        // Anonymous writes fail before any text is looked at.
+        None => SanitizedTexts::default(),
+        Some(_) => sanitize(state, &params).await?,
+    };
+    let attempt = Arc::new(Attempt { login, params, urls, action, sanitized, work });
+    let mut fetched = state.image_fetcher.as_ref().map(|_| FetchedImages::new());
+    loop {
+        match attempt.clone().run(state, fetched.clone()).await {
+            Ok(value) => return Ok(value),
+            Err(Interrupt::Failed(error)) => return Err(error),
+            Err(Interrupt::NeedsImage(url)) => {
+                let (Some(fetched), Some(fetcher)) = (&mut fetched, &state.image_fetcher) else {
+                    return Err(not_fetching());
+                };
+                if fetched.len() == MAX_FETCHED_IMAGES {
+                    let text = "must not name so many images";
+                    return Err(ParameterErrors::one("image", text).into());
+                }
+                let file = images::fetch(state, fetcher, &url).await?;
+                fetched.insert(url, file);
+            }
+        }
+    }
+}
+
+fn not_fetching() -> Error {
+    Error::Internal("an image is needed, but none are fetched".to_owned())
+}
+
+/// Does writing work in the name of a user, without HTTP; images are recorded by URL.
+///
+/// # Errors
+/// What the work answers, or the failure of the database.
+pub fn write_blocking<T>(
+    state: &State,
+    user: &User,
+    params: &Params,
+    work: impl FnOnce(&mut RequestContext<'_>) -> Result<T, Interrupt>,
+) -> Result<T, Error> {
+    let sanitized = &SanitizedTexts::of(SanitizedTexts::sources(params));
+    let outcome = state.pools.write_blocking(|db| {
+        sql::one_writer(db)?;
+        let (actor, site, now) = (Some(user.clone()), &*state.site, state.clock.now());
+        let urls = Urls { base: String::new(), alias: false };
+        work(&mut RequestContext { db, actor, site, urls, now, fetched: None, sanitized })
+    });
+    outcome.map_err(|interrupt| match interrupt {
+        Interrupt::Failed(error) => error,
+        Interrupt::NeedsImage(_) => not_fetching(),
+    })
+}
+
+/// Sanitizes the long texts of a write before its transaction begins.
+async fn sanitize(state: &State, params: &Params) -> Result<SanitizedTexts, Error> {
+    let sources = SanitizedTexts::sources(params);
+    if sources.is_empty() {
+        return Ok(SanitizedTexts::default());
+    }
+    let internal = |error: String| Error::Internal(error);
+    let permit = state.sanitizers.clone().acquire_owned().await;
+    let permit = permit.map_err(|error| internal(error.to_string()))?;
+    let work = move || {
+        let _permit = permit;
+        SanitizedTexts::of(sources)
+    };
+    tokio::task::spawn_blocking(work).await.map_err(|error| internal(error.to_string()))
+}
+
+/// A write that may be tried more than once.
+struct Attempt<F> {
+    login: Option<String>,
+    params: Params,
+    urls: Urls,
+    action: Action,
+    sanitized: SanitizedTexts,
+    work: F,
+}
+
+impl<F> Attempt<F> {
+    async fn run<T>(
+        self: Arc<Self>,
+        state: &State,
+        fetched: Option<FetchedImages>,
+    ) -> Result<T, Interrupt>
+    where
+        T: Send + 'static,
+        F: Fn(&mut RequestContext<'_>, &Params) -> Result<T, Interrupt> + Send + Sync + 'static,
+    {
+        let (site, now) = (state.site.clone(), state.clock.now());
+        let work = move |db: &mut Db| {
+            sql::one_writer(db)?;
+            let actor = RequestContext::actor(db, self.login.as_deref())?;
+            let (urls, fetched) = (self.urls.clone(), fetched.as_ref());
+            let sanitized = &self.sanitized;
+            let mut context =
+                RequestContext { db, actor, site: &site, urls, now, fetched, sanitized };
+            context.permit(self.action)?;
+            (self.work)(&mut context, &self.params)
+        };
+        state.pools.write(work).await
+    }
+}

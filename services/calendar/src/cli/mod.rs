@@ -1,0 +1,109 @@
+//! The command line: opens what a command needs and runs it.
+
+mod keys;
+mod load;
+mod users;
+
+use std::process::ExitCode;
+
+use auth::KeysCommand;
+use clap::{Parser, Subcommand};
+use database::{DatabaseSettings, Pools};
+use domain::{Clock, SystemClock};
+use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
+
+use self::keys::Logins;
+use self::load::LoadCommand;
+use self::users::UsersCommand;
+use crate::config::{ImageMode, Settings};
+use crate::jobs::first_start;
+use crate::service::Calendar;
+use crate::state::State;
+use crate::store::MIGRATIONS;
+use crate::store::media::Media;
+use crate::store::remote_images::{FetchPolicy, ImageFetcher};
+
+/// Everything that makes up the database.
+const ALL_MIGRATIONS: [&database::Migrations; 2] = [&auth::MIGRATIONS, &MIGRATIONS];
+
+/// The command line.
+#[derive(Parser)]
+pub struct Cli {
+    #[command(flatten)]
+    shell: ShellSettings,
+    #[command(flatten)]
+    database: DatabaseSettings,
+    #[command(flatten)]
+    settings: Settings,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// What the binary does.
+#[derive(Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Common(CommonCommand),
+    /// Bring the database up to date
+    Migrate,
+    /// API keys; the owner is a login
+    #[command(subcommand)]
+    Keys(KeysCommand),
+    /// Users and their roles
+    #[command(subcommand)]
+    Users(UsersCommand),
+    /// Load events, venues, organizers and terms from lines of JSON; what exists already stays
+    Load(LoadCommand),
+}
+
+impl shell::Cli for Cli {
+    const INFO: ServiceInfo = Calendar::INFO;
+
+    fn shell(&self) -> &ShellSettings {
+        &self.shell
+    }
+
+    fn run(mut self) -> anyhow::Result<ExitCode> {
+        match self.command.take().unwrap_or(Command::Common(CommonCommand::Serve)) {
+            Command::Common(CommonCommand::Serve) => self.serve(),
+            Command::Common(CommonCommand::Openapi) => shell::cli::print_openapi::<Calendar>(),
+            Command::Common(CommonCommand::Healthcheck) => shell::cli::healthcheck(&self.shell),
+            Command::Migrate => self.migrate(),
+            Command::Keys(command) => command.run(&self.open()?, &Logins, SystemClock.unix()),
+            Command::Users(command) => command.run(&self.open()?),
+            Command::Load(command) => command.run(&self.state()?),
+        }
+    }
+}
+
+impl Cli {
+    fn open(&self) -> anyhow::Result<Pools> {
+        let name = Calendar::INFO.name;
+        let pools = self.database.open(&self.shell.data_dir, name, &ALL_MIGRATIONS)?;
+        first_start::seed(&pools, &self.settings, SystemClock.unix())?;
+        Ok(pools)
+    }
+
+    fn state(self) -> anyhow::Result<State> {
+        let pools = self.open()?;
+        let media = Media::new(self.settings.media_dir(&self.shell.data_dir));
+        let fetches = self.settings.image_mode == ImageMode::Fetch;
+        let state = State::new(pools, SystemClock::shared(), self.settings, media);
+        match fetches {
+            true => Ok(state.with_image_fetcher(ImageFetcher::new(FetchPolicy::public())?)),
+            false => Ok(state),
+        }
+    }
+
+    fn serve(self) -> anyhow::Result<ExitCode> {
+        let settings = self.shell.clone();
+        shell::serve(&settings, Calendar { state: self.state()? })
+    }
+
+    fn migrate(&self) -> anyhow::Result<ExitCode> {
+        let name = Calendar::INFO.name;
+        let applied = self.database.migrate(&self.shell.data_dir, name, &ALL_MIGRATIONS)?;
+        eprintln!("{} migrations applied", applied.len());
+        Ok(ExitCode::SUCCESS)
+    }
+}

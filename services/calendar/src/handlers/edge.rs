@@ -1,0 +1,115 @@
+//! The calendar's own middleware: alias prefix, OPTIONS, method override, CORS.
+
+use actix_web::HttpMessage as _;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::uri::{PathAndQuery, Uri};
+use actix_web::{HttpResponse, ResponseError};
+use shell::{Next, Pairs, base_url};
+
+use super::input::ByAlias;
+use super::reply;
+use crate::error::Error;
+use crate::wire::args;
+use crate::wire::describe::{self, Site};
+use crate::wire::urls::{ALIAS, NAMESPACE, Urls};
+
+/// Handles what concerns every path of the interface, round the handler.
+pub async fn around(
+    mut request: ServiceRequest,
+    next: Next,
+    (alias, per_page): (bool, i64),
+) -> Result<ServiceResponse, actix_web::Error> {
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    if alias {
+        rewrite_alias(&mut request);
+    }
+    let mut response = match options(&request, per_page) {
+        Some(answer) => request.into_response(answer),
+        None => {
+            override_method(&mut request);
+            next.call(request).await?
+        }
+    };
+    allow_origin(response.headers_mut(), origin);
+    Ok(response)
+}
+
+/// Returns the part of a path below a prefix.
+fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
+    let rest = path.strip_prefix('/')?.strip_prefix(prefix)?;
+    (rest.is_empty() || rest.starts_with('/')).then_some(rest)
+}
+
+/// Rewrites a path below the alias prefix to the one that is registered.
+fn rewrite_alias(request: &mut ServiceRequest) {
+    let Some(rest) = below(request.path(), ALIAS) else { return };
+    let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
+    let Ok(target) = PathAndQuery::try_from(format!("/{NAMESPACE}{rest}{query}")) else { return };
+    let mut parts = request.uri().clone().into_parts();
+    parts.path_and_query = Some(target);
+    if let Ok(uri) = Uri::from_parts(parts) {
+        request.match_info_mut().get_mut().update(&uri);
+        request.head_mut().uri = uri;
+        request.extensions_mut().insert(ByAlias);
+    }
+}
+
+/// Answers OPTIONS below the interface with the description of the route.
+fn options(request: &ServiceRequest, per_page: i64) -> Option<HttpResponse> {
+    if request.method() != Method::OPTIONS {
+        return None;
+    }
+    let path = below(request.path(), NAMESPACE)?;
+    let Some(route) = args::route_of(path) else { return Some(Error::NoRoute.error_response()) };
+    let alias = request.extensions().get::<ByAlias>().is_some();
+    let urls = Urls { base: base_url(request.request()), alias };
+    let methods: Vec<&str> =
+        route.endpoints.iter().flat_map(|endpoint| endpoint.methods).copied().collect();
+    let answer = HttpResponse::Ok()
+        .insert_header((header::CONTENT_TYPE, reply::JSON))
+        .insert_header((header::ALLOW, methods.join(", ")))
+        .json(describe::route(route, Site { urls: &urls, per_page }));
+    Some(answer)
+}
+
+/// Replaces POST by the method that the header or the query names.
+fn override_method(request: &mut ServiceRequest) {
+    if request.method() != Method::POST || below(request.path(), NAMESPACE).is_none() {
+        return;
+    }
+    let header = request.headers().get("x-http-method-override");
+    let named = header.and_then(|value| value.to_str().ok()).map(str::to_owned).or_else(|| {
+        let pairs = Pairs::parse(request.query_string()).ok()?;
+        pairs.last("_method").map(str::to_owned)
+    });
+    let method = match named.unwrap_or_default().to_ascii_uppercase().as_str() {
+        "PUT" => Method::PUT,
+        "PATCH" => Method::PATCH,
+        "DELETE" => Method::DELETE,
+        _ => return,
+    };
+    request.head_mut().method = method;
+}
+
+/// Allows pages of any origin to read the answer.
+fn allow_origin(headers: &mut HeaderMap, origin: Option<HeaderValue>) {
+    const TEXTS: [(HeaderName, &str); 3] = [
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "OPTIONS, GET, POST, PUT, PATCH, DELETE"),
+        (
+            header::ACCESS_CONTROL_ALLOW_HEADERS,
+            "Authorization, Content-Type, X-API-Key, X-HTTP-Method-Override",
+        ),
+        (
+            header::ACCESS_CONTROL_EXPOSE_HEADERS,
+            "X-TEC-Total, X-TEC-TotalPages, X-WP-Total, X-WP-TotalPages, Link",
+        ),
+    ];
+    headers.append(header::VARY, HeaderValue::from_static("Origin"));
+    let Some(origin) = origin else { return };
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    for (name, text) in TEXTS {
+        headers.insert(name, HeaderValue::from_static(text));
+    }
+}

@@ -1,0 +1,124 @@
+//! The extractor of every handler: who asks, with which parameters, under which base URL.
+
+use actix_multipart::Multipart;
+use actix_web::dev::Payload;
+use actix_web::http::Method;
+use actix_web::http::header::{CONTENT_TYPE, HeaderMap};
+use actix_web::web::Bytes;
+use actix_web::{FromRequest, HttpMessage, HttpRequest, web as actix};
+use futures_util::future::LocalBoxFuture;
+use futures_util::{StreamExt, TryStreamExt};
+use shell::{Pairs, base_url, read_body};
+
+use crate::app::Request;
+use crate::error::Error;
+use crate::state::State;
+use crate::wire::decode::ParameterErrors;
+use crate::wire::params::Params;
+use crate::wire::urls::Urls;
+
+/// The largest body, in bytes.
+const BODY_LIMIT: usize = 1 << 20;
+
+/// Marks a request that came by the alias prefix.
+#[derive(Clone, Copy, Debug)]
+pub struct ByAlias;
+
+/// What every handler takes: the request, and how its answer is cut down.
+pub struct Input {
+    pub request: Request,
+    /// Keys that the answer is cut down to.
+    pub fields: Option<String>,
+}
+
+impl FromRequest for Input {
+    type Error = actix_web::Error;
+    type Future = LocalBoxFuture<'static, Result<Input, actix_web::Error>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, payload) = (request.clone(), payload.take());
+        Box::pin(async move { Ok(read(&request, payload).await?) })
+    }
+}
+
+async fn read(request: &HttpRequest, payload: Payload) -> Result<Input, Error> {
+    let state = request
+        .app_data::<actix::Data<State>>()
+        .ok_or_else(|| Error::Internal("the state is not registered".to_owned()))?;
+    let caller = state.gate.admit(request).await?;
+    let login = caller.key.map(|key| key.owner.clone());
+    let params = parameters(request, payload).await;
+    let fields = params.as_ref().ok().and_then(|params| params.text("_fields"));
+    let fields = fields.map(str::to_owned);
+    let alias = request.extensions().get::<ByAlias>().is_some();
+    let urls = Urls { base: base_url(request), alias };
+    Ok(Input { request: Request { login, params, urls }, fields })
+}
+
+/// Reads the query, and over it the body of everything but GET.
+async fn parameters(request: &HttpRequest, payload: Payload) -> Result<Params, Error> {
+    let query = from_form(request.query_string())?;
+    if *request.method() == Method::GET {
+        return Ok(query);
+    }
+    Ok(query.overlaid(body(request, payload).await?))
+}
+
+fn from_form(text: &str) -> Result<Params, Error> {
+    let pairs = Pairs::parse(text).map_err(|fault| Error::from(&fault))?;
+    Ok(Params::from_pairs(pairs.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))))
+}
+
+async fn body(request: &HttpRequest, mut payload: Payload) -> Result<Params, Error> {
+    let kind = essence(request.headers());
+    let bytes =
+        read_body(request, &mut payload, BODY_LIMIT).await.map_err(|fault| Error::from(&fault))?;
+    match kind.as_str() {
+        "application/json" => from_json(&bytes),
+        "application/x-www-form-urlencoded" => {
+            let text = std::str::from_utf8(&bytes).map_err(|_| not_text())?;
+            from_form(text)
+        }
+        "multipart/form-data" => from_multipart(request.headers(), bytes).await,
+        _ => Ok(Params::default()),
+    }
+}
+
+fn not_text() -> Error {
+    Error::Parameters(ParameterErrors::one("body", "must be UTF-8"))
+}
+
+fn essence(headers: &HeaderMap) -> String {
+    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn from_json(bytes: &Bytes) -> Result<Params, Error> {
+    if bytes.is_empty() {
+        return Ok(Params::default());
+    }
+    let value =
+        serde_json::from_slice(bytes).map_err(|error| Error::InvalidJson(error.to_string()))?;
+    Ok(Params::from_json(value))
+}
+
+/// Reads the text parts of a form; parts with a file name are left out.
+async fn from_multipart(headers: &HeaderMap, bytes: Bytes) -> Result<Params, Error> {
+    let stream = futures_util::stream::once(async move { Ok(bytes) }).boxed_local();
+    let mut parts = Multipart::new(headers, stream);
+    let broken = |error: actix_multipart::MultipartError| Error::InvalidJson(error.to_string());
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    while let Some(mut part) = parts.try_next().await.map_err(broken)? {
+        let disposition = part.content_disposition();
+        let file = disposition.is_some_and(|it| it.get_filename().is_some());
+        let name = disposition.and_then(|it| it.get_name()).map(str::to_owned);
+        let mut content = Vec::new();
+        while let Some(chunk) = part.try_next().await.map_err(broken)? {
+            content.extend_from_slice(&chunk);
+        }
+        if let (Some(name), false) = (name, file) {
+            pairs.push((name, String::from_utf8(content).map_err(|_| not_text())?));
+        }
+    }
+    Ok(Params::from_pairs(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))))
+}

@@ -1,0 +1,27 @@
+//! Parameters in paths.
+
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+/// The id in a path.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "names the parameter for the documentation")]
+pub struct Id {
+    /// Id of the item.
+    id: i64,
+}
+
+/// The slug in a path.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "names the parameter for the documentation")]
+pub struct Slug {
+    /// Slug of the item.
+    slug: String,
+}
+
+/// Reads the digits of a path; what is too large to be an id is one that nothing has.
+pub fn parse_id(digits: &str) -> i64 {
+    digits.parse().unwrap_or(0)
+}

@@ -1,0 +1,104 @@
+//! Answers: JSON with the headers of lists, creations and conditional reads.
+
+use std::hash::{DefaultHasher, Hasher};
+
+use actix_web::http::StatusCode;
+use actix_web::http::header;
+use actix_web::{HttpRequest, HttpResponse};
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimePrinter;
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::wire::envelope::ListMeta;
+use crate::wire::fields;
+
+/// The media type of every answer.
+pub const JSON: &str = "application/json; charset=UTF-8";
+
+/// Writes a value as JSON, cut down to the asked keys.
+fn text<T: Serialize>(value: &T, cut: Option<&str>) -> Result<String, Error> {
+    let broken = |error: serde_json::Error| Error::Internal(error.to_string());
+    let json = serde_json::to_string(value).map_err(broken)?;
+    match cut {
+        Some(keys) => fields::cut(&json, keys).map_err(broken),
+        None => Ok(json),
+    }
+}
+
+/// Answers 200 with a value.
+pub fn ok<T: Serialize>(value: &T, cut: Option<&str>) -> Result<HttpResponse, Error> {
+    Ok(HttpResponse::Ok().insert_header((header::CONTENT_TYPE, JSON)).body(text(value, cut)?))
+}
+
+/// Answers 201 with a new resource and its address.
+pub fn created<T: Serialize>(
+    value: &T,
+    location: String,
+    cut: Option<&str>,
+) -> Result<HttpResponse, Error> {
+    Ok(HttpResponse::Created()
+        .insert_header((header::CONTENT_TYPE, JSON))
+        .insert_header((header::LOCATION, location))
+        .body(text(value, cut)?))
+}
+
+/// Answers 200 with a page of a list.
+pub fn list<T: Serialize>(
+    value: &T,
+    meta: &ListMeta,
+    cut: Option<&str>,
+) -> Result<HttpResponse, Error> {
+    let mut response = HttpResponse::Ok();
+    response.insert_header((header::CONTENT_TYPE, JSON));
+    for prefix in ["X-TEC", "X-WP"] {
+        response.insert_header((format!("{prefix}-Total"), meta.total.to_string()));
+        response.insert_header((format!("{prefix}-TotalPages"), meta.total_pages.to_string()));
+    }
+    let links: Vec<String> = [("next", &meta.next_rest_url), ("prev", &meta.previous_rest_url)]
+        .into_iter()
+        .filter_map(|(rel, url)| Some(format!("<{}>; rel=\"{rel}\"", url.as_ref()?)))
+        .collect();
+    if !links.is_empty() {
+        response.insert_header((header::LINK, links.join(", ")));
+    }
+    Ok(response.body(text(value, cut)?))
+}
+
+/// Answers a single read: 200 with its tag, or 304 when the client has the same already.
+///
+/// The tag alone decides. What an answer shows of other resources, and what the clock publishes,
+/// changes without a newer date of the resource itself, so `If-Modified-Since` is not asked.
+pub fn read<T: Serialize>(
+    value: &T,
+    modified: Option<i64>,
+    request: &HttpRequest,
+    cut: Option<&str>,
+) -> Result<HttpResponse, Error> {
+    let body = text(value, cut)?;
+    let mut hasher = DefaultHasher::new();
+    hasher.write(body.as_bytes());
+    // Weak, as the same content also travels compressed.
+    let tag = format!("W/\"{:016x}\"", hasher.finish());
+    let known = request.headers().get(header::IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
+    let same = known.is_some_and(|tags| {
+        tags.split(',').map(str::trim).any(|known| known == "*" || known == tag)
+    });
+    let status = if same { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
+    let mut response = HttpResponse::build(status);
+    response.insert_header((header::ETAG, tag));
+    // What is shown depends on the caller, so that no shared cache may keep it.
+    response.insert_header((header::CACHE_CONTROL, "private, no-cache"));
+    if let Some(date) = modified.and_then(http_date) {
+        response.insert_header((header::LAST_MODIFIED, date));
+    }
+    if same {
+        return Ok(response.finish());
+    }
+    Ok(response.insert_header((header::CONTENT_TYPE, JSON)).body(body))
+}
+
+fn http_date(seconds: i64) -> Option<String> {
+    let at = Timestamp::from_second(seconds).ok()?;
+    DateTimePrinter::new().timestamp_to_rfc9110_string(&at).ok()
+}

@@ -1,0 +1,46 @@
+//! What resources refer to.
+
+use std::collections::HashMap;
+
+use super::event::Links;
+use super::image::Image;
+use super::linked::Linked;
+use super::role::{self, Actor};
+use super::term::Term;
+
+/// Everything that a page of resources refers to, by id.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Included {
+    /// By the id of the event.
+    pub links: HashMap<i64, Links>,
+    /// Terms with all their ancestors.
+    pub terms: HashMap<i64, Term>,
+    pub venues: HashMap<i64, Linked>,
+    pub organizers: HashMap<i64, Linked>,
+    pub images: HashMap<i64, Image>,
+}
+
+impl Included {
+    /// Leaves the venues and organizers that the caller may read; what lies in the trash is nobody's.
+    pub fn readable_by(mut self, actor: &Actor) -> Included {
+        for rows in [&mut self.venues, &mut self.organizers] {
+            rows.retain(|_, row| {
+                !row.status.is_trashed() && role::may_read(actor, &row.status, row.author)
+            });
+        }
+        self
+    }
+
+    /// Returns the slugs from the root down to a term.
+    pub fn path<'a>(&'a self, term: &'a Term) -> Vec<&'a str> {
+        let mut path = vec![term.slug.as_str()];
+        let mut parent = term.parent;
+        // A loop of parents cannot be stored; the bound keeps a damaged database from hanging us.
+        while let Some(above) = self.terms.get(&parent).filter(|_| path.len() < 100) {
+            path.push(above.slug.as_str());
+            parent = above.parent;
+        }
+        path.reverse();
+        path
+    }
+}

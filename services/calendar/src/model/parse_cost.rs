@@ -1,0 +1,397 @@
+//! How much work a text of HTML makes for a parser, told before one touches it.
+//!
+//! A parser opens formatting again in every block that follows an unclosed `<b>`, so that half a
+//! text of open tags and half a text of blocks grow with the square of their length; and it walks
+//! up the open elements at most tags. Here tags are read as a parser reads them, but elements are
+//! only counted, and rather too many of them than too few.
+
+use super::html::{is_block, is_heading};
+
+/// Blocks that a parser untangles at once where formatting ends across them.
+const UNTANGLED: usize = 8;
+
+/// Formatting without attributes of which a parser keeps no more of one name.
+const ALIKE: usize = 3;
+
+/// Elements that a parser opens again where they were left open.
+const FORMATTING: [&str; 14] = [
+    "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
+];
+
+/// Elements without an end.
+const VOID: [&str; 18] = [
+    "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "image", "img",
+    "input", "keygen", "link", "meta", "param", "source", "wbr",
+];
+
+/// Blocks that are not kept, but end like those that are.
+const OTHER_BLOCKS: [&str; 8] =
+    ["center", "dir", "fieldset", "hgroup", "listing", "main", "menu", "nav"];
+
+/// Elements with rules of their own: nothing that is open before them is taken to be closed later.
+const WALLS: [&str; 24] = [
+    "applet",
+    "body",
+    "button",
+    "dialog",
+    "form",
+    "frameset",
+    "head",
+    "html",
+    "iframe",
+    "marquee",
+    "math",
+    "noembed",
+    "noframes",
+    "noscript",
+    "object",
+    "plaintext",
+    "script",
+    "search",
+    "select",
+    "style",
+    "svg",
+    "template",
+    "textarea",
+    "title",
+];
+
+/// Parts of a table, from the inside.
+const ROWS: [&str; 4] = ["tr", "tbody", "thead", "tfoot"];
+const CELLS: [&str; 3] = ["td", "th", "caption"];
+
+/// Tells whether a parser would work on a text out of all proportion to its length.
+pub fn is_too_costly(text: &str) -> bool {
+    // Honest texts repeat next to nothing, and stay below twenty open elements.
+    let is_much = |open: &Open| {
+        open.repeated > text.len() / 2 + 10_000 || open.steps > text.len() * 20 + 1_000_000
+    };
+    is_much(&scan(text, is_much))
+}
+
+/// Reads the tags of a text until that is enough.
+fn scan(text: &str, is_enough: impl Fn(&Open) -> bool) -> Open {
+    let mut open = Open::default();
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        open.text(&rest[..at]);
+        rest = &rest[at + 1..];
+        let (closes, body) = match rest.strip_prefix('/') {
+            Some(body) => (true, body),
+            None => (false, rest),
+        };
+        match body.chars().next() {
+            Some(c) if c.is_ascii_alphabetic() => {
+                let Some(tag) = Tag::read(body) else { return open };
+                let name = tag.name.to_ascii_lowercase();
+                if closes {
+                    open.end(&name)
+                } else {
+                    open.begin(name, tag.is_bare)
+                }
+                rest = tag.after;
+            }
+            Some('!' | '?') => open.wall(),
+            Some(_) if closes => open.wall(),
+            _ => {}
+        }
+        if is_enough(&open) {
+            break;
+        }
+    }
+    open
+}
+
+/// A tag without its first bracket.
+struct Tag<'a> {
+    name: &'a str,
+    /// It has no attributes.
+    is_bare: bool,
+    after: &'a str,
+}
+
+impl Tag<'_> {
+    /// Reads a tag as a parser does; none where it has no end.
+    fn read(body: &str) -> Option<Tag<'_>> {
+        enum In {
+            Gap,
+            Name,
+            AfterName,
+            BeforeValue,
+            Bare,
+            Quoted(u8),
+        }
+        let blank = |byte: u8| byte.is_ascii_whitespace();
+        let length = body.bytes().position(|byte| blank(byte) || matches!(byte, b'/' | b'>'))?;
+        let (mut place, mut is_bare) = (In::Gap, true);
+        for (at, byte) in body.bytes().enumerate().skip(length) {
+            place = match (place, byte) {
+                (In::Quoted(quote), byte) if byte == quote => In::Gap,
+                (In::Quoted(quote), _) => In::Quoted(quote),
+                (_, b'>') => {
+                    return Some(Tag { name: &body[..length], is_bare, after: &body[at + 1..] });
+                }
+                (In::BeforeValue, b'"' | b'\'') => In::Quoted(byte),
+                (In::BeforeValue, byte) if blank(byte) => In::BeforeValue,
+                (In::BeforeValue, _) => In::Bare,
+                (In::Bare, byte) if !blank(byte) => In::Bare,
+                (In::Name | In::AfterName, b'=') => In::BeforeValue,
+                (In::Name | In::AfterName, byte) if blank(byte) => In::AfterName,
+                (_, byte) if blank(byte) || byte == b'/' => In::Gap,
+                _ => In::Name,
+            };
+            is_bare &= matches!(place, In::Gap);
+        }
+        None
+    }
+}
+
+fn is_formatting(name: &str) -> bool {
+    FORMATTING.contains(&name)
+}
+
+fn is_special(name: &str) -> bool {
+    is_block(name) || OTHER_BLOCKS.contains(&name)
+}
+
+/// An element that is open.
+struct Element {
+    name: String,
+    is_bare: bool,
+    is_formatting: bool,
+    is_special: bool,
+}
+
+/// Tells whether the end of an element reaches no further up than this one.
+fn holds_back(open: &Element, ended: &str, ended_is_special: bool) -> bool {
+    match open.name.as_str() {
+        "table" => ended != "table",
+        "caption" => ended != "table",
+        "td" | "th" => !matches!(ended, "table" | "td" | "th") && !ROWS.contains(&ended),
+        "ul" | "ol" if ended == "li" => true,
+        // The end of what is no block stops at blocks.
+        _ => open.is_special && !ended_is_special,
+    }
+}
+
+/// Tells whether the beginning of one element ends the block in which it would stand.
+fn ends(begun: &str, block: &str) -> bool {
+    match block {
+        "p" => is_special(begun) && !is_of_table(begun),
+        "li" => begun == "li",
+        "dt" | "dd" => matches!(begun, "dt" | "dd"),
+        _ => false,
+    }
+}
+
+/// Tells whether the beginning of a part of a table ends what is open last.
+fn ends_part(begun: &str, last: &str) -> bool {
+    match last {
+        "p" => is_of_table(begun),
+        "td" | "th" => matches!(begun, "td" | "th") || ROWS.contains(&begun),
+        "tr" => ROWS.contains(&begun),
+        "tbody" | "thead" | "tfoot" => ROWS[1..].contains(&begun),
+        _ => false,
+    }
+}
+
+fn is_of_table(name: &str) -> bool {
+    CELLS.contains(&name) || ROWS.contains(&name) || matches!(name, "col" | "colgroup")
+}
+
+/// The elements that are open at some place of a text.
+#[derive(Default)]
+struct Open {
+    elements: Vec<Element>,
+    /// How many of them are formatting.
+    formatting: usize,
+    /// Formatting that goes on although the block in which it began has ended.
+    lost: Vec<Element>,
+    /// Formatting, and elements at all, that may be open in front of walls.
+    forever: usize,
+    unknown: usize,
+    /// Elements that were moved before the table in which they stood.
+    moved: usize,
+    /// Elements that a parser may have made beside those that are written.
+    repeated: usize,
+    /// Elements that a parser may have looked at.
+    steps: usize,
+}
+
+impl Open {
+    fn count(&mut self) {
+        self.repeated += self.formatting + self.lost.len() + self.forever;
+        self.steps += self.elements.len() + self.unknown;
+    }
+
+    fn in_table(&self) -> bool {
+        let inner = self.elements.last().map_or("", |open| open.name.as_str());
+        inner == "table" || ROWS.contains(&inner)
+    }
+
+    /// What stands in a table but in no cell is moved before it, behind what was moved before.
+    fn move_out(&mut self) {
+        if self.in_table() {
+            self.moved += 1;
+            self.steps += self.moved;
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if !text.trim_ascii().is_empty() {
+            self.move_out();
+        }
+    }
+
+    fn wall(&mut self) {
+        self.count();
+        self.forever += std::mem::take(&mut self.formatting) + self.lost.len();
+        self.unknown += self.elements.len();
+        self.lost.clear();
+        self.elements.clear();
+    }
+
+    fn begin(&mut self, name: String, is_bare: bool) {
+        if WALLS.contains(&name.as_str()) {
+            return self.wall();
+        }
+        self.count();
+        // A link ends the one in which it would stand.
+        if name == "a" && self.elements.iter().chain(&self.lost).any(|open| open.name == "a") {
+            self.end("a");
+        }
+        while let Some(block) = self.elements.iter().rposition(|open| open.is_special)
+            && ends(&name, &self.elements[block].name)
+        {
+            self.close(block);
+        }
+        while self.elements.last().is_some_and(|last| ends_part(&name, &last.name)) {
+            self.elements.pop();
+        }
+        if !is_of_table(&name) {
+            self.move_out();
+        }
+        if !VOID.contains(&name.as_str()) {
+            let (is_formatting, is_special) = (is_formatting(&name), is_special(&name));
+            self.formatting += usize::from(is_formatting);
+            self.elements.push(Element { name, is_bare, is_formatting, is_special });
+        }
+    }
+
+    /// Closes an element and all that is open in it; formatting in it goes on behind it.
+    fn close(&mut self, at: usize) {
+        let inner = self.elements.split_off(at + 1);
+        let itself = self.elements.pop().is_some_and(|open| open.is_formatting);
+        self.formatting -= usize::from(itself);
+        for open in inner.into_iter().filter(|open| open.is_formatting) {
+            self.formatting -= 1;
+            let alike = |lost: &&Element| lost.is_bare && lost.name == open.name;
+            if !open.is_bare || self.lost.iter().filter(alike).count() < ALIKE {
+                self.lost.push(open);
+            }
+        }
+    }
+
+    fn end(&mut self, name: &str) {
+        self.count();
+        let (special, heading) = (is_special(name), is_heading(name));
+        for at in (0..self.elements.len()).rev() {
+            let open = &self.elements[at];
+            if open.name == name || heading && is_heading(&open.name) {
+                return self.close(at);
+            }
+            if holds_back(open, name, special) {
+                break;
+            }
+        }
+        if !is_formatting(name) || self.formatting + self.lost.len() + self.forever == 0 {
+            return;
+        }
+        // Up to three elements are copied round each of the blocks.
+        let depth = self.elements.len() + self.unknown;
+        self.repeated += 4 * depth.min(UNTANGLED);
+        let shallow = depth < UNTANGLED;
+        let in_cell = self.elements.iter().any(|open| CELLS.contains(&open.name.as_str()));
+        if shallow
+            && !in_cell
+            && let Some(at) = self.lost.iter().rposition(|lost| lost.name == name)
+        {
+            self.lost.remove(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::html::sanitize;
+    use super::*;
+
+    /// A text of many parts, each with its number in place of `#`.
+    fn many(count: usize, part: &str) -> String {
+        (0..count).map(|number| part.replace('#', &number.to_string())).collect()
+    }
+
+    #[test]
+    fn tags_that_would_become_many_times_as_many_are_told() {
+        let open = many(1000, "<b class=#>");
+        let blocks = many(1000, "<p>x</p>");
+        for text in [
+            format!("<p>{open}</p>{blocks}"),
+            format!("{open}{blocks}"),
+            // What seems to close them is no tag.
+            format!("<p>{}</p>{blocks}", many(1000, "<b class=#><!-- </b> -->")),
+            format!("<p>{}</p>{blocks}", many(1000, "<b class=# title=\"></b>\">")),
+            format!("<p>{}</p>{blocks}", many(1000, "<b class=#><script></b></script>")),
+            format!("<p>{}</p>{blocks}", many(1000, "<b =\"><i class=#>")),
+            format!("<li>{}</li>{}", many(1000, "<b class=#>"), many(1000, "<li>x")),
+            format!("{open}{}", many(1000, "<div>x</b>")),
+            // Many open elements are looked at by each tag that follows.
+            format!("{}{}", many(5000, "<span>"), many(5000, "<p>")),
+            format!("{}{}", many(5000, "<span>"), many(5000, "</i>")),
+            format!("{}{}", many(5000, "<span><div></span>"), many(5000, "<p>")),
+            format!("<table>{}", many(5000, "<p>x")),
+            format!("<table>{}", many(5000, "x<tr>")),
+        ] {
+            assert!(is_too_costly(&text), "{}", &text[..60]);
+            assert_eq!(sanitize(&text), None);
+        }
+    }
+
+    #[test]
+    fn long_texts_of_people_and_their_editors_are_kept() {
+        for part in [
+            "<p>One <b><i>two</i> three</b> <a href=\"https://e.x/#?a>b\" title='x'>four</a></p>\n",
+            "<p>One<p class=#>two <em>three</em><br>four<hr/>",
+            "<ul><li>a<li><b>b</b><ul><li>c</ul></ul>",
+            "<table>\n<thead><tr><th>a<th>b<tbody>\n<tr><td><b>a</b><td>b\n<tr><td>c</table>",
+            "<div class=x><div><h2>a</h2><p>b</div></div><dl><dt>a<dd>b<dt>c<dd>d</dl>",
+            "<a name=#>a<p><b>b</b></p>",
+            "<p><b>never closed<p>again",
+            "<p><b><i>a</b></i></p>",
+            "1 < 2 <3 <<< > & <",
+            "<!-- # --><p>a</p>",
+        ] {
+            assert!(!is_too_costly(&many(5000, part)), "{part}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_parser_repeats_more_than_is_counted(
+            parts in proptest::collection::vec((0..26_usize, 1..20_usize), 1..16),
+        ) {
+            const PARTS: [&str; 26] = [
+                "<b class=#>", "<i class=#>", "<a href=#>", "<p>", "<p>x</p>", "</p>", "</b>", "</i>", "</a>",
+                "<div>", "</div>", "<table>", "<tr>", "<td>", "</td>", "</table>", "<li>", "</li>", "<ul>",
+                "x", "<h1>", "</h2>", "<span>", "</span>", "<b class=# =\">", "<!-- ",
+            ];
+            let text: String = parts.iter().map(|(part, count)| many(*count, PARTS[*part])).collect();
+            let written = |text: &str| -> usize {
+                ["<b", "<i", "<a"].iter().map(|tag| text.matches(tag).count()).sum()
+            };
+            let (Some(cleaned), counted) = (sanitize(&text), scan(&text, |_| false)) else { return Ok(()) };
+            let most = written(&text) + counted.repeated;
+            proptest::prop_assert!(written(&cleaned) <= most, "{} > {most}", written(&cleaned));
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The document around the operations.
+
+use serde_json::{Map, Value};
+use shell::ServiceInfo;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
+
+use crate::wire::error_body::{ErrorData, ErrorJson};
+use crate::wire::image::ImageSize;
+use crate::wire::urls::NAMESPACE;
+
+/// Builds the document without its paths.
+pub fn document(info: &ServiceInfo) -> OpenApi {
+    let key = ApiKey::Header(ApiKeyValue::new("X-API-Key"));
+    let components = ComponentsBuilder::new()
+        .security_scheme("key", SecurityScheme::ApiKey(key))
+        .security_scheme("bearer", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))
+        .security_scheme("basic", SecurityScheme::Http(Http::new(HttpAuthScheme::Basic)))
+        .schema_from::<ImageSize>()
+        .schema_from::<ErrorJson>()
+        .schema_from::<ErrorData>()
+        .build();
+    let info =
+        InfoBuilder::new().title(info.title).version("1.0.0").description(Some(info.about)).build();
+    OpenApiBuilder::new().info(info).components(Some(components)).build()
+}
+
+/// Returns a document whose paths begin at the namespace, which its server names.
+pub fn below_namespace(document: &OpenApi) -> Value {
+    let mut document = serde_json::to_value(document).unwrap_or_default();
+    let prefix = format!("/{NAMESPACE}");
+    if let Some(paths) = document.get_mut("paths").and_then(Value::as_object_mut) {
+        let moved: Map<String, Value> = std::mem::take(paths)
+            .into_iter()
+            .map(|(path, item)| {
+                let below = path.strip_prefix(&prefix).unwrap_or(&path);
+                (if below.is_empty() { "/".to_owned() } else { below.to_owned() }, item)
+            })
+            .collect();
+        *paths = moved;
+    }
+    document
+}

@@ -1,0 +1,44 @@
+//! Where requests carry keys, and how often each caller may ask.
+
+use actix_web::HttpRequest;
+use actix_web::http::Method;
+use auth::{AuthError, Charge, Credential, Key, Policy, Quota, authorization_key, header_key};
+
+/// The limits of the calendar, in requests per minute; 0 is no limit.
+#[derive(Clone, Copy, Debug)]
+pub struct CalendarPolicy {
+    pub reads: u32,
+    pub writes: u32,
+}
+
+impl CalendarPolicy {
+    fn charge(&self, request: &HttpRequest) -> Charge {
+        match *request.method() {
+            Method::GET | Method::HEAD | Method::OPTIONS => {
+                Charge::from(Quota::per_minute(self.reads)).purpose("read")
+            }
+            _ => Charge::from(Quota::per_minute(self.writes)).purpose("write"),
+        }
+    }
+}
+
+impl Policy for CalendarPolicy {
+    fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
+        match authorization_key(request)? {
+            Some(credential) => Ok(Some(credential)),
+            None => header_key(request, "x-api-key"),
+        }
+    }
+
+    fn anonymous(&self, request: &HttpRequest) -> Option<Charge> {
+        Some(self.charge(request))
+    }
+
+    fn refused(&self, request: &HttpRequest) -> Charge {
+        self.charge(request)
+    }
+
+    fn keyed(&self, request: &HttpRequest, _: &Key) -> Charge {
+        self.charge(request)
+    }
+}

@@ -1,0 +1,57 @@
+//! Conditions that several statements share.
+
+use super::sql::Sql;
+use crate::model::list::{Scope, Unpublished};
+use crate::model::window::Window;
+use crate::model::zone::MAX_OFFSET_HOURS;
+
+/// How far a wall clock can lie from the instant, in seconds.
+const DRIFT: i64 = MAX_OFFSET_HOURS * 3600;
+
+/// Appends the condition that the caller may see the event in a list.
+pub fn visible(sql: &mut Sql, scope: &Scope) {
+    if scope.is_public() {
+        sql.push("e.pub = 1");
+        return;
+    }
+    sql.push("e.listed and ");
+    statuses(sql, "e", scope);
+}
+
+/// Appends the condition on status and author, for events, venues and organizers alike.
+pub fn statuses(sql: &mut Sql, alias: &str, scope: &Scope) {
+    let published = format!("{alias}.status = 'publish'");
+    let Unpublished::Of { author, statuses } = &scope.unpublished else {
+        sql.push(&published);
+        return;
+    };
+    sql.push("(").push(if scope.published { &published } else { "1 = 0" }).push(" or (");
+    match statuses {
+        Some(statuses) => {
+            sql.push(alias).push(".status in ").texts(statuses.iter().map(|s| s.as_str()));
+        }
+        None => {
+            sql.push(alias).push(".status not in ('trash', 'publish')");
+        }
+    }
+    if let Some(author) = author {
+        sql.push(&format!(" and {alias}.author_id = {author}"));
+    }
+    sql.push("))");
+}
+
+/// Appends the window on the alias `e`, with a range of wall clocks that an index can follow.
+pub fn within(sql: &mut Sql, window: &Window) {
+    let mut bound = |text: &str, value: Option<i64>| {
+        if let Some(value) = value {
+            sql.push(" and e.").push(text).push(" ").value(value);
+        }
+    };
+    bound("start_utc >=", window.start_min);
+    bound("start_utc <=", window.start_max);
+    bound("end_utc >=", window.end_min);
+    bound("end_utc <=", window.end_max);
+    bound("start_local >=", window.start_min.map(|from| from.saturating_sub(DRIFT)));
+    let latest = [window.start_max, window.end_max].into_iter().flatten().min();
+    bound("start_local <=", latest.map(|to| to.saturating_add(DRIFT)));
+}

@@ -1,0 +1,162 @@
+//! Which lists of events a statement of their own can answer.
+//!
+//! Each test names every field of [`EventFilter`]: with a new field none of them compiles until it
+//! says what the field means for its fast path. A field that a fast path ignored would be missing
+//! from its statement, and the totals would be wrong.
+
+use super::candidates::Candidates;
+use crate::model::list::{EventFilter, EventOrder, Unpublished};
+use crate::model::search::Words;
+use crate::model::window::Window;
+
+/// A table of links with the ids that it has to lead to.
+pub struct LinkFilter<'a> {
+    pub table: &'static str,
+    pub ids: &'a [i64],
+}
+
+/// Tells whether nothing can match.
+pub fn is_empty(filter: &EventFilter) -> bool {
+    let EventFilter {
+        matches_nothing,
+        scope,
+        // These only narrow the list, or order it.
+        window: _,
+        words: _,
+        categories: _,
+        tags: _,
+        venues: _,
+        organizers: _,
+        featured: _,
+        include: _,
+        parent: _,
+        geo: _,
+        venue_scope: _,
+        order: _,
+        descending: _,
+    } = filter;
+    *matches_nothing || (!scope.published && scope.unpublished == Unpublished::None)
+}
+
+/// Tells whether nothing but window and statuses narrows the list.
+pub fn is_plain(filter: &EventFilter) -> bool {
+    let EventFilter {
+        categories,
+        tags,
+        venues,
+        organizers,
+        words,
+        featured,
+        include,
+        parent,
+        geo,
+        // Asked together with `geo`.
+        venue_scope: _,
+        // Answered before any statement, by `is_empty`.
+        matches_nothing: _,
+        // Part of every statement.
+        scope: _,
+        window: _,
+        order: _,
+        descending: _,
+    } = filter;
+    [categories, tags, venues, organizers].into_iter().all(Option::is_none)
+        && *words == Words::default()
+        && featured.is_none()
+        && include.is_none()
+        && parent.is_none()
+        && geo.is_none()
+}
+
+/// Returns the only link filter of a public list that asks for nothing else.
+pub fn single_link(filter: &EventFilter) -> Option<LinkFilter<'_>> {
+    let EventFilter {
+        scope,
+        order,
+        words,
+        featured,
+        include,
+        parent,
+        geo,
+        // The links themselves, counted below.
+        categories: _,
+        tags: _,
+        venues: _,
+        organizers: _,
+        // Asked together with `geo`.
+        venue_scope: _,
+        // Answered before any statement, by `is_empty`.
+        matches_nothing: _,
+        // Part of the statement on the links.
+        window: _,
+        descending: _,
+    } = filter;
+    let is_single = scope.is_public()
+        && *order == EventOrder::Start
+        && *words == Words::default()
+        && featured.is_none()
+        && include.is_none()
+        && parent.is_none()
+        && geo.is_none();
+    let mut links = links(filter);
+    (is_single && links.len() == 1).then(|| links.remove(0))
+}
+
+/// Returns all link filters of a list.
+pub fn links(filter: &EventFilter) -> Vec<LinkFilter<'_>> {
+    [
+        ("event_venues", &filter.venues),
+        ("event_organizers", &filter.organizers),
+        ("event_terms", &filter.categories),
+        ("event_terms", &filter.tags),
+    ]
+    .into_iter()
+    .filter_map(|(table, ids)| ids.as_deref().map(|ids| LinkFilter { table, ids }))
+    .collect()
+}
+
+/// Tells whether a page of the overlap form can be read from two ranges of indexes.
+pub fn is_overlap_page(filter: &EventFilter) -> bool {
+    // `is_plain` has looked at all other fields.
+    let EventFilter { scope, window, order, .. } = filter;
+    is_plain(filter)
+        && scope.is_public()
+        && *order == EventOrder::Start
+        && window.end_min.is_some()
+        && window.start_min.is_none()
+}
+
+/// Tells whether a list is of a kind that connections keep prepared statements for: public, in the
+/// usual window and order, narrowed by one link or one wanted text at most. There are few such
+/// kinds, so a connection can keep the statements of all of them.
+pub fn is_preparable(filter: &EventFilter, candidates: &Candidates) -> bool {
+    let EventFilter {
+        scope,
+        window,
+        order,
+        words,
+        categories: _,
+        tags: _,
+        venues: _,
+        organizers: _,
+        featured: _,
+        include: _,
+        parent: _,
+        geo: _,
+        venue_scope: _,
+        matches_nothing: _,
+        descending: _,
+    } = filter;
+    let Window { start_min, start_max, end_min, end_max } = window;
+    let one_text =
+        candidates.events.is_some() && words.wanted.len() == 1 && words.unwanted.is_empty();
+    let textless = EventFilter { words: Words::default(), ..filter.clone() };
+    // These look at every field that is left out above.
+    let narrowed_once =
+        single_link(filter).is_some() || is_plain(filter) || one_text && is_plain(&textless);
+    narrowed_once
+        && scope.is_public()
+        && *order == EventOrder::Start
+        && (start_min.is_some(), end_max.is_some()) == (true, true)
+        && (start_max, end_min) == (&None, &None)
+}

@@ -1,0 +1,61 @@
+//! Gathers what resources refer to.
+
+use std::collections::HashSet;
+
+use database::{DatabaseError, Db};
+
+use super::event_selector::EventSelector;
+use super::{events, images, included_postgres, linked, links, terms};
+use crate::model::event::Event;
+use crate::model::included::Included;
+use crate::model::linked::{Kind, Linked};
+use crate::model::term::Term;
+
+fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {
+    let mut ids: Vec<i64> = ids.collect::<HashSet<_>>().into_iter().collect();
+    ids.sort_unstable();
+    ids
+}
+
+/// Reads events with everything that they refer to.
+///
+/// PostgreSQL answers once for all of it, because the way to a server costs more than what is asked
+/// there. SQLite has no such way, and takes its short statements as they lie prepared.
+pub fn of_events(
+    db: &mut Db,
+    which: EventSelector<'_>,
+) -> Result<(Vec<Event>, Included), DatabaseError> {
+    if let Db::Pg(conn) = db {
+        return included_postgres::of_events(conn, which);
+    }
+    let events = match which {
+        EventSelector::Id(id) => events::find(db, id)?.into_iter().collect(),
+        EventSelector::Slug(slug) => events::find_by_slug(db, slug)?.into_iter().collect(),
+        EventSelector::Ids(ids) => events::by_ids(db, ids)?,
+    };
+    let ids: Vec<i64> = events.iter().map(|event| event.id).collect();
+    let links = links::of_events(db, &ids)?;
+    let all = || links.values();
+    let term_ids = unique(all().flat_map(|l| l.categories.iter().chain(&l.tags)).copied());
+    let venue_ids = unique(all().flat_map(|l| &l.venues).copied());
+    let organizer_ids = unique(all().flat_map(|l| &l.organizers).copied());
+    let terms = terms::with_ancestors(db, &term_ids)?;
+    let venues = linked::by_ids(db, Kind::Venue, &venue_ids)?;
+    let organizers = linked::by_ids(db, Kind::Organizer, &organizer_ids)?;
+    let of_linked = venues.values().chain(organizers.values()).filter_map(|row| row.image);
+    let image_ids = unique(events.iter().filter_map(|event| event.image).chain(of_linked));
+    let images = images::by_ids(db, &image_ids)?;
+    Ok((events, Included { links, terms, venues, organizers, images }))
+}
+
+/// Gathers for venues or organizers.
+pub fn of_linked(db: &mut Db, rows: &[Linked]) -> Result<Included, DatabaseError> {
+    let ids = unique(rows.iter().filter_map(|row| row.image));
+    Ok(Included { images: images::by_ids(db, &ids)?, ..Included::default() })
+}
+
+/// Gathers for terms.
+pub fn of_terms(db: &mut Db, rows: &[Term]) -> Result<Included, DatabaseError> {
+    let parents = unique(rows.iter().map(|term| term.parent).filter(|parent| *parent != 0));
+    Ok(Included { terms: terms::with_ancestors(db, &parents)?, ..Included::default() })
+}

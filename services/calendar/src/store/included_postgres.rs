@@ -1,0 +1,250 @@
+//! One statement of PostgreSQL that answers with events and everything that they refer to.
+//!
+//! Each part of the answer is a column, an array of records in the binary form of the wire.
+
+use std::collections::HashMap;
+
+use database::DatabaseError;
+use diesel::PgConnection;
+use diesel::deserialize::{self, FromSql};
+use diesel::expression::Expression;
+use diesel::pg::{Pg, PgValue};
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::sql_types::{Array, BigInt, Integer, Record};
+
+use super::event_selector::EventSelector;
+use super::linked::{OrganizerRow, VenueRow};
+use super::schema::events::dsl::{id, slug};
+use super::sql::Sql;
+use super::{events, images, links, terms};
+use crate::model::event::Event;
+use crate::model::image::Image;
+use crate::model::included::Included;
+use crate::model::linked::Linked;
+use crate::model::term::Term;
+
+/// Fragments stand for `{}`: the condition on the events, the links of those that are wanted, and
+/// the columns of each kind of row.
+///
+/// A lateral row with a limit of one is looked up by its key, whatever the planner believes of the
+/// number of rows before it; it would rather read tables of some thousand rows than a few of them.
+const OF_EVENTS: &str = "\
+    with recursive wanted as (select * from events where {}), \
+    links as materialized {}, \
+    line (id) as (\
+        select other_id from links where what in (1, 2) \
+        union \
+        select above.parent_id from line cross join lateral \
+        (select parent_id from terms where terms.id = line.id limit 1) above), \
+    shown (id) as (\
+        select image_id from wanted where image_id is not null \
+        union all \
+        select case what \
+            when 3 then (select image_id from venues where id = other_id) \
+            when 4 then (select image_id from organizers where id = other_id) \
+        end from links where what in (3, 4)) \
+    select \
+    array(select row({}) from wanted events), \
+    array(select row(event_id, other_id, what) from links order by position, other_id), \
+    array(select row({}) from line cross join lateral \
+        (select * from terms where terms.id = line.id limit 1) terms), \
+    array(select row({}) from links cross join lateral \
+        (select * from venues where id = other_id limit 1) venues where what = 3), \
+    array(select row({}) from links cross join lateral \
+        (select * from organizers where id = other_id limit 1) organizers where what = 4), \
+    array(select row({}) from shown cross join lateral \
+        (select * from images where images.id = shown.id limit 1) images)";
+
+type Columns<R> = <R as Selectable<Pg>>::SelectExpression;
+type Records<T> = Array<Record<T>>;
+type Of<R> = Records<<Columns<R> as Expression>::SqlType>;
+
+fn columns<R: Selectable<Pg>>() -> Columns<R> {
+    R::construct_selection()
+}
+
+/// [`OF_EVENTS`] for those that meet a condition; the text is the same for one kind of condition,
+/// so that a connection parses and plans it but a few times.
+struct OfEvents<C> {
+    condition: C,
+    links: links::OfWanted,
+    events: Columns<events::Row>,
+    terms: Columns<terms::Row>,
+    venues: Columns<VenueRow>,
+    organizers: Columns<OrganizerRow>,
+    images: Columns<images::Row>,
+}
+
+impl<C> OfEvents<C> {
+    fn that(condition: C) -> OfEvents<C> {
+        OfEvents {
+            condition,
+            links: links::OfWanted,
+            events: columns::<events::Row>(),
+            terms: columns::<terms::Row>(),
+            venues: columns::<VenueRow>(),
+            organizers: columns::<OrganizerRow>(),
+            images: columns::<images::Row>(),
+        }
+    }
+}
+
+impl<C: QueryId> QueryId for OfEvents<C> {
+    type QueryId = OfEvents<C::QueryId>;
+    const HAS_STATIC_QUERY_ID: bool = C::HAS_STATIC_QUERY_ID;
+}
+
+impl<C> Query for OfEvents<C> {
+    type SqlType = (
+        Of<events::Row>,
+        Records<(BigInt, BigInt, Integer)>,
+        Of<terms::Row>,
+        Of<VenueRow>,
+        Of<OrganizerRow>,
+        Of<images::Row>,
+    );
+}
+
+impl<C: QueryFragment<Pg>> QueryFragment<Pg> for OfEvents<C> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        let fragments: [&'b dyn QueryFragment<Pg>; 7] = [
+            &self.condition,
+            &self.links,
+            &self.events,
+            &self.terms,
+            &self.venues,
+            &self.organizers,
+            &self.images,
+        ];
+        let mut pieces = OF_EVENTS.split("{}");
+        for fragment in fragments {
+            out.push_sql(pieces.next().unwrap_or_default());
+            fragment.walk_ast(out.reborrow())?;
+        }
+        out.push_sql(pieces.next().unwrap_or_default());
+        Ok(())
+    }
+}
+
+impl<C> RunQueryDsl<PgConnection> for OfEvents<C> {}
+
+/// The condition that events stand on the page of [`OfPage`].
+struct OnPage;
+
+impl QueryId for OnPage {
+    type QueryId = OnPage;
+    const HAS_STATIC_QUERY_ID: bool = true;
+}
+
+impl QueryFragment<Pg> for OnPage {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql("id = any(array(select id from page))");
+        Ok(())
+    }
+}
+
+/// The total of a list, the ids of a page in their order, and the events of the page.
+struct OfPage {
+    page: Sql,
+    total: Sql,
+    events: OfEvents<OnPage>,
+}
+
+/// Statements are told apart by their text.
+impl QueryId for OfPage {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl Query for OfPage {
+    type SqlType = (BigInt, Array<BigInt>, <OfEvents<OnPage> as Query>::SqlType);
+}
+
+impl QueryFragment<Pg> for OfPage {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql("with page as materialized (");
+        self.page.walk_ast(out.reborrow())?;
+        out.push_sql(") select (");
+        self.total.walk_ast(out.reborrow())?;
+        out.push_sql("), array(select id from page), whole.* from (");
+        self.events.walk_ast(out.reborrow())?;
+        out.push_sql(") whole");
+        Ok(())
+    }
+}
+
+impl RunQueryDsl<PgConnection> for OfPage {}
+
+/// A row that comes as a record.
+struct Recorded<R>(R);
+
+impl<R, T> FromSql<Record<T>, Pg> for Recorded<R>
+where
+    R: Queryable<T, Pg>,
+    R::Row: FromSql<Record<T>, Pg>,
+{
+    fn from_sql(value: PgValue<'_>) -> deserialize::Result<Recorded<R>> {
+        R::build(R::Row::from_sql(value)?).map(Recorded)
+    }
+}
+
+type Answer = (
+    Vec<Recorded<events::Row>>,
+    Vec<Recorded<links::Row>>,
+    Vec<Recorded<terms::Row>>,
+    Vec<Recorded<VenueRow>>,
+    Vec<Recorded<OrganizerRow>>,
+    Vec<Recorded<images::Row>>,
+);
+
+/// Reads events with everything that they refer to.
+pub fn of_events(
+    conn: &mut PgConnection,
+    which: EventSelector<'_>,
+) -> Result<(Vec<Event>, Included), DatabaseError> {
+    let answer: Answer = match which {
+        EventSelector::Id(wanted) => OfEvents::that(id.eq(wanted)).get_result(conn)?,
+        EventSelector::Slug(wanted) => OfEvents::that(slug.eq(wanted)).get_result(conn)?,
+        EventSelector::Ids([]) => return Ok(Default::default()),
+        EventSelector::Ids(wanted) => OfEvents::that(id.eq_any(wanted)).get_result(conn)?,
+    };
+    let (events, included) = gathered(answer);
+    Ok(match which {
+        EventSelector::Ids(ids) => (events::in_order(ids, events.into_iter()), included),
+        _ => (events, included),
+    })
+}
+
+/// Reads a page of a list with everything that its events refer to, and the total; given are the
+/// statements for the ids and for the total, both [steady](Sql::steady).
+pub fn of_page(
+    conn: &mut PgConnection,
+    page: Sql,
+    total: Sql,
+) -> Result<(Vec<Event>, Included, i64), DatabaseError> {
+    let statement = OfPage { page, total, events: OfEvents::that(OnPage) };
+    let (total, ids, answer): (i64, Vec<i64>, Answer) = statement.get_result(conn)?;
+    let (events, included) = gathered(answer);
+    Ok((events::in_order(&ids, events.into_iter()), included, total))
+}
+
+fn gathered(answer: Answer) -> (Vec<Event>, Included) {
+    let (found, links, terms, venues, organizers, images) = answer;
+    let included = Included {
+        links: links::by_event(plain(links)),
+        terms: by_id(plain(terms).map(Term::from), |term| term.id),
+        venues: by_id(plain(venues).map(Linked::from), |row| row.id),
+        organizers: by_id(plain(organizers).map(Linked::from), |row| row.id),
+        images: by_id(plain(images).map(Image::from), |image| image.id),
+    };
+    (plain(found).map(Event::from).collect(), included)
+}
+
+fn plain<R>(records: Vec<Recorded<R>>) -> impl Iterator<Item = R> {
+    records.into_iter().map(|record| record.0)
+}
+
+fn by_id<T>(rows: impl Iterator<Item = T>, id_of: fn(&T) -> i64) -> HashMap<i64, T> {
+    rows.map(|row| (id_of(&row), row)).collect()
+}

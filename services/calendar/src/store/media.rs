@@ -1,0 +1,116 @@
+//! The folder of stored images.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use imagesize::ImageType;
+use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
+
+use crate::model::image::{Format, ImageFile};
+
+/// A folder of image files; a clone is another handle to the same.
+///
+/// Files are named by their content, so that the same image lies there once, that storing it again
+/// is harmless, and that a file never changes.
+#[derive(Clone, Debug)]
+pub struct Media {
+    folder: Arc<PathBuf>,
+}
+
+/// Why bytes were not stored.
+#[derive(Debug, thiserror::Error)]
+pub enum MediaError {
+    #[error("no image of a known format")]
+    UnknownFormat,
+    #[error("the media folder cannot be written: {0}")]
+    Folder(#[from] io::Error),
+}
+
+impl Media {
+    /// Names a folder; it is made when the first file comes.
+    pub fn new(folder: PathBuf) -> Media {
+        Media { folder: Arc::new(folder) }
+    }
+
+    /// Stores an image; its format is told by its first bytes, whatever anybody calls it.
+    pub fn store(&self, bytes: &[u8]) -> Result<ImageFile, MediaError> {
+        let format = format(bytes).ok_or(MediaError::UnknownFormat)?;
+        let size = imagesize::blob_size(bytes).map_err(|_| MediaError::UnknownFormat)?;
+        let number = |length: usize| i64::try_from(length).map_err(|_| MediaError::UnknownFormat);
+        let digest = Sha256::digest(bytes);
+        let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        let file = ImageFile {
+            name: format!("{name}.{}", format.extension()),
+            format,
+            width: number(size.width)?,
+            height: number(size.height)?,
+            filesize: number(bytes.len())?,
+        };
+        self.write(&file.name, bytes)?;
+        Ok(file)
+    }
+
+    /// Reads a file that was stored.
+    pub fn read(&self, file: &str) -> io::Result<Vec<u8>> {
+        fs::read(self.folder.join(file))
+    }
+
+    /// Writes a file that is there whole or not at all.
+    fn write(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.folder.join(file);
+        if path.is_file() {
+            return Ok(());
+        }
+        fs::create_dir_all(&*self.folder)?;
+        let mut part = NamedTempFile::new_in(&*self.folder)?;
+        part.write_all(bytes)?;
+        part.as_file().sync_all()?;
+        part.persist(path)?;
+        Ok(())
+    }
+}
+
+fn format(bytes: &[u8]) -> Option<Format> {
+    match imagesize::image_type(bytes).ok()? {
+        ImageType::Jpeg => Some(Format::Jpeg),
+        ImageType::Png => Some(Format::Png),
+        ImageType::Gif => Some(Format::Gif),
+        ImageType::Webp => Some(Format::Webp),
+        #[allow(unreachable_patterns, reason = "further formats may be switched on elsewhere")]
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of 3 × 2 points; only its head is there.
+    const GIF: &[u8] = b"GIF89a\x03\x00\x02\x00\x00\x00\x00;";
+
+    #[test]
+    fn same_image_lies_there_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let media = Media::new(folder.path().join("media"));
+        let stored = media.store(GIF).unwrap();
+        assert_eq!((stored.format, stored.width, stored.height), (Format::Gif, 3, 2));
+        assert_eq!(media.store(GIF).unwrap(), stored);
+        assert_eq!(media.read(&stored.name).unwrap(), GIF);
+        assert_eq!(fs::read_dir(folder.path().join("media")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_no_image_is_not_stored() {
+        let folder = tempfile::tempdir().unwrap();
+        let media = Media::new(folder.path().join("media"));
+        for bytes in
+            [&b""[..], b"GIF89a", b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"BM......"]
+        {
+            assert!(matches!(media.store(bytes), Err(MediaError::UnknownFormat)), "{bytes:?}");
+        }
+        assert!(!folder.path().join("media").exists());
+    }
+}

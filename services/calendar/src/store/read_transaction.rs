@@ -1,0 +1,42 @@
+//! Reads that see one state of the database.
+
+use database::{DatabaseError, Db};
+use diesel::connection::{AnsiTransactionManager, TransactionManager};
+use diesel::result::Error;
+
+type Manager = <Db as diesel::Connection>::TransactionManager;
+
+/// Runs reading work in which no statement sees what was committed after the first one.
+///
+/// What is found, counted and read by id then agrees, however busy the writers are. Inside a
+/// running transaction the work joins it.
+pub fn read_transaction<T, E>(
+    db: &mut Db,
+    work: impl FnOnce(&mut Db) -> Result<T, E>,
+) -> Result<T, E>
+where
+    E: From<DatabaseError>,
+{
+    let begun = match db {
+        Db::Sqlite(conn) => AnsiTransactionManager::begin_transaction_sql(conn, "BEGIN"),
+        Db::Pg(conn) => AnsiTransactionManager::begin_transaction_sql(
+            conn,
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        ),
+    };
+    match begun {
+        Ok(()) => {}
+        Err(Error::AlreadyInTransaction) => return work(db),
+        Err(error) => return Err(DatabaseError::from(error).into()),
+    }
+    let outcome = work(db);
+    // A connection that cannot end its transaction counts as broken, and its pool drops it.
+    let ended = match outcome {
+        Ok(_) => Manager::commit_transaction(db),
+        Err(_) => Manager::rollback_transaction(db),
+    };
+    if let Err(error) = ended {
+        log::warn!("a read transaction could not be ended: {error}");
+    }
+    outcome
+}

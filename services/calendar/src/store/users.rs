@@ -1,0 +1,63 @@
+//! Users: who keys belong to and whom resources name as their author.
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+
+use super::schema::users;
+use crate::model::role::{Role, User};
+
+type Row = (i64, String, String);
+
+fn user((id, login, role): Row) -> Result<User, DatabaseError> {
+    let role =
+        Role::named(&role).ok_or_else(|| DatabaseError::broken("a user has no known role"))?;
+    Ok(User { id, login, role })
+}
+
+/// Finds a user by login.
+pub fn by_login(db: &mut Db, login: &str) -> Result<Option<User>, DatabaseError> {
+    let row: Option<Row> = users::table
+        .filter(users::login.eq(login))
+        .select((users::id, users::login, users::role))
+        .first(db)
+        .optional()?;
+    row.map(user).transpose()
+}
+
+/// Tells whether a user with this id exists.
+pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
+    Ok(users::table.find(id).count().get_result::<i64>(db)? > 0)
+}
+
+/// Tells whether there is any user.
+pub fn any(db: &mut Db) -> Result<bool, DatabaseError> {
+    Ok(users::table.count().get_result::<i64>(db)? > 0)
+}
+
+/// Adds a user; a login that exists already is a conflict.
+pub fn add(db: &mut Db, login: &str, display_name: &str, role: Role) -> Result<i64, DatabaseError> {
+    let id = diesel::insert_into(users::table)
+        .values((
+            users::login.eq(login),
+            users::display_name.eq(display_name),
+            users::role.eq(role.name()),
+        ))
+        .returning(users::id)
+        .get_result(db)?;
+    Ok(id)
+}
+
+/// Gives a user another role; `false` when there is no such login.
+pub fn set_role(db: &mut Db, login: &str, role: Role) -> Result<bool, DatabaseError> {
+    let rows = diesel::update(users::table.filter(users::login.eq(login)))
+        .set(users::role.eq(role.name()))
+        .execute(db)?;
+    Ok(rows > 0)
+}
+
+/// Lists all users in the order of their ids.
+pub fn list(db: &mut Db) -> Result<Vec<User>, DatabaseError> {
+    let rows: Vec<Row> =
+        users::table.order(users::id).select((users::id, users::login, users::role)).load(db)?;
+    rows.into_iter().map(user).collect()
+}

@@ -1,0 +1,13 @@
+//! What answers are rendered from, beside the resource itself.
+
+use super::urls::Urls;
+use crate::model::cost::Currency;
+use crate::model::zone::Zone;
+
+/// The site as answers show it.
+#[derive(Clone, Copy, Debug)]
+pub struct RenderContext<'a> {
+    pub urls: &'a Urls,
+    pub zone: &'a Zone,
+    pub currency: &'a Currency,
+}

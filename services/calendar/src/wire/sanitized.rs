@@ -1,0 +1,66 @@
+//! Long texts of a write, sanitized before its transaction begins.
+//!
+//! Sanitizing a large text takes longer than storing it, and there is one writer at a time.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::decode::text;
+use super::params::Params;
+use crate::model::html;
+use crate::model::linked::Kind;
+
+/// The long texts of an event, a venue or an organizer.
+const NAMES: [&str; 2] = ["description", "excerpt"];
+
+/// Texts with their sanitized form; `None` where they are refused.
+#[derive(Clone, Debug, Default)]
+pub struct SanitizedTexts(HashMap<String, Option<String>>);
+
+impl SanitizedTexts {
+    /// Finds the texts that may take long to sanitize, those of inline venues and organizers too.
+    pub fn sources(params: &Params) -> Vec<String> {
+        let marked = |value: &Value| text(value).ok().filter(|text| text.contains('<'));
+        let own = NAMES.iter().filter_map(|name| params.get(name));
+        let lists = [Kind::Venue, Kind::Organizer].map(|kind| match params.get(kind.word()) {
+            Some(Value::Array(items)) => items.as_slice(),
+            Some(one) => std::slice::from_ref(one),
+            None => &[],
+        });
+        let inline = lists.into_iter().flatten();
+        let inline = inline.flat_map(|item| NAMES.iter().filter_map(|name| item.get(name)));
+        own.chain(inline).filter_map(marked).collect()
+    }
+
+    /// Sanitizes texts.
+    pub fn of(texts: Vec<String>) -> SanitizedTexts {
+        let sanitize = |text: String| {
+            let sanitized = html::sanitize(&text);
+            (text, sanitized)
+        };
+        SanitizedTexts(texts.into_iter().map(sanitize).collect())
+    }
+
+    /// Returns the sanitized form of a text, which is sanitized now where it was not before.
+    pub fn get(&self, text: &str) -> Option<String> {
+        self.0.get(text).cloned().unwrap_or_else(|| html::sanitize(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_long_text_with_tags_is_found() {
+        let params = Params::from_json(json!({
+            "title": "<b>t</b>", "description": "<p>a</p>", "excerpt": "plain",
+            "venue": {"venue": "<i>x</i>", "excerpt": "<p>b</p>\u{0}"},
+            "organizer": [7, {"organizer": "x", "description": "<p>c</p>"}],
+        }));
+        assert_eq!(SanitizedTexts::sources(&params), ["<p>a</p>", "<p>b</p>", "<p>c</p>"]);
+    }
+}

@@ -1,0 +1,266 @@
+//! A calendar of its own for every test, with a user of each role.
+
+use std::collections::HashMap;
+
+use calendar::config::Settings;
+use calendar::model::event::{Event, Links};
+use calendar::model::role::Role;
+use calendar::model::schedule::Schedule;
+use calendar::model::status::{Stage, Status};
+use calendar::model::zone::Zone;
+use calendar::service::Calendar;
+use calendar::state::State;
+use calendar::store::media::Media;
+use calendar::store::{events, users};
+use clap::Parser;
+use database::{DatabaseError, Db, Pools};
+use domain::{Clock, ManualClock};
+use reqwest::{Method, RequestBuilder, Response};
+use serde_json::{Value, json};
+use testkit::{Database, TestServer};
+
+/// The path of the interface.
+pub const NS: &str = "/calendar/events/v1";
+
+/// The first moment of every test, a Wednesday.
+pub const NOW: &str = "2027-03-10T12:00:00Z";
+
+#[derive(Parser)]
+struct Line {
+    #[command(flatten)]
+    site: Settings,
+}
+
+/// Settings as the command line would give them; limits are off unless a test sets them.
+pub fn settings(arguments: &[&str]) -> Settings {
+    let fixed = ["calendar", "--rate-read-rpm=0", "--rate-write-rpm=0"];
+    let given: Vec<&str> = fixed.iter().chain(arguments).copied().collect();
+    // A flag that a test sets stands behind and replaces the fixed one.
+    let mut last: Vec<&str> = Vec::new();
+    for one in given {
+        let name = one.split('=').next().unwrap_or(one);
+        last.retain(|other| other.split('=').next() != Some(name));
+        last.push(one);
+    }
+    Line::parse_from(last).site
+}
+
+/// A small generator of its own, so that a failure can be repeated.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn roll(&mut self, sides: i64) -> i64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        i64::try_from(self.0 % u64::try_from(sides).unwrap()).unwrap()
+    }
+
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[usize::try_from(self.roll(i64::try_from(from.len()).unwrap())).unwrap()]
+    }
+}
+
+/// Inserts a published event without HTTP, in UTC and with whatever `change` does to it.
+pub fn plant(
+    db: &mut Db,
+    author: i64,
+    (start, end): (i64, i64),
+    links: &Links,
+    change: impl FnOnce(&mut Event),
+) -> Result<Event, DatabaseError> {
+    let schedule = Schedule {
+        zone: Zone::utc(),
+        all_day: false,
+        start_local: start,
+        end_local: end,
+        start_utc: start,
+        end_utc: end,
+    };
+    let mut event = Event::draft(author, schedule, start, start);
+    event.id = events::allocate(db)?;
+    event.slug = format!("planted-{}", event.id);
+    event.set_status(Status::of(Stage::Publish));
+    change(&mut event);
+    events::insert(db, &event, links)?;
+    Ok(event)
+}
+
+pub struct App {
+    pub server: TestServer,
+    pub state: State,
+    pub clock: ManualClock,
+    keys: HashMap<&'static str, String>,
+    ids: HashMap<&'static str, i64>,
+    database: Database,
+}
+
+/// An answer, read whole.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: reqwest::header::HeaderMap,
+    pub text: String,
+    pub json: Value,
+}
+
+impl Answer {
+    pub fn code(&self) -> &str {
+        self.json["code"].as_str().unwrap_or_default()
+    }
+
+    pub fn id(&self) -> i64 {
+        self.json["id"].as_i64().unwrap_or_else(|| panic!("no id in {}", self.text))
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// Ids of a list, whatever its collection.
+    pub fn ids(&self) -> Vec<i64> {
+        let list = ["events", "venues", "organizers", "categories", "tags"]
+            .iter()
+            .find_map(|name| self.json[name].as_array())
+            .unwrap_or_else(|| panic!("no list in {}", self.text));
+        list.iter().filter_map(|item| item["id"].as_i64()).collect()
+    }
+
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Answer {
+        assert_eq!(self.status, status, "{}", self.text);
+        self
+    }
+}
+
+async fn answer(response: Response) -> Answer {
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let text = response.text().await.unwrap();
+    let json = serde_json::from_str(&text).unwrap_or(Value::Null);
+    Answer { status, headers, text, json }
+}
+
+pub async fn send(request: RequestBuilder) -> Answer {
+    answer(request.send().await.unwrap()).await
+}
+
+impl App {
+    pub async fn new() -> App {
+        App::with(&[]).await
+    }
+
+    pub async fn with(arguments: &[&str]) -> App {
+        App::changed(arguments, |state| state).await
+    }
+
+    /// Starts with a state that is not the one of the settings alone.
+    pub async fn changed(arguments: &[&str], change: impl FnOnce(State) -> State) -> App {
+        let database = Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &calendar::store::MIGRATIONS]);
+        let clock = ManualClock::new(NOW.parse().unwrap());
+        let (keys, ids) = people(&pools, clock.unix());
+        let settings = settings(arguments);
+        let media = Media::new(settings.media_dir(database.folder()));
+        let state = change(State::new(pools, clock.shared(), settings, media));
+        let server = TestServer::start(Calendar { state: state.clone() }).await;
+        App { server, state, clock, keys, ids, database }
+    }
+
+    /// Key of a role, or of `author2` and `contributor2`, who are others in the same role.
+    pub fn key(&self, who: &str) -> &str {
+        &self.keys[who]
+    }
+
+    pub fn user(&self, who: &str) -> i64 {
+        self.ids[who]
+    }
+
+    pub fn request(&self, who: &str, method: &str, path: &str) -> RequestBuilder {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        let request = self.server.request(method, &format!("{NS}{path}"));
+        match who {
+            "" => request,
+            who => request.header("X-API-Key", self.key(who)),
+        }
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        send(self.request("", "GET", path)).await
+    }
+
+    pub async fn get_as(&self, who: &str, path: &str) -> Answer {
+        send(self.request(who, "GET", path)).await
+    }
+
+    pub async fn call(&self, who: &str, method: &str, path: &str, body: &Value) -> Answer {
+        send(self.request(who, method, path).json(body)).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.call("administrator", "POST", path, body).await
+    }
+
+    pub async fn patch(&self, path: &str, body: &Value) -> Answer {
+        self.call("administrator", "PATCH", path, body).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Answer {
+        send(self.request("administrator", "DELETE", path)).await
+    }
+
+    /// Creates an event and returns its id.
+    pub async fn event(&self, fields: Value) -> i64 {
+        self.event_as("administrator", fields).await
+    }
+
+    pub async fn event_as(&self, who: &str, fields: Value) -> i64 {
+        let mut body = json!({
+            "title": "Event", "start_date": "2027-04-01 10:00", "end_date": "2027-04-01 12:00",
+        });
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        self.call(who, "POST", "/events", &body).await.expect(201).id()
+    }
+
+    pub async fn make(&self, path: &str, body: Value) -> i64 {
+        self.post(path, &body).await.expect(201).id()
+    }
+
+    /// Counts the files in the media folder.
+    pub fn media_files(&self) -> usize {
+        std::fs::read_dir(self.database.folder().join("media")).map_or(0, Iterator::count)
+    }
+
+    /// Counts the rows of a table.
+    pub fn rows(&self, table: &str) -> i64 {
+        let count = |db: &mut Db| {
+            let text = format!("select count(*) as n from {table}");
+            calendar::store::sql::Sql::new(db, &text).number(db)
+        };
+        self.state.pools.read_blocking(count).unwrap()
+    }
+}
+
+type People = (HashMap<&'static str, String>, HashMap<&'static str, i64>);
+
+fn people(pools: &Pools, now: i64) -> People {
+    let names = [
+        ("administrator", Role::Administrator),
+        ("editor", Role::Editor),
+        ("author", Role::Author),
+        ("author2", Role::Author),
+        ("contributor", Role::Contributor),
+        ("contributor2", Role::Contributor),
+        ("reader", Role::Reader),
+    ];
+    let make = |db: &mut Db| -> Result<People, DatabaseError> {
+        let (mut keys, mut ids) = (HashMap::new(), HashMap::new());
+        for (login, role) in names {
+            ids.insert(login, users::add(db, login, login, role)?);
+            let (_, text) = auth::issue(db, login, None, None, now)
+                .map_err(|error| DatabaseError::broken(error.to_string()))?;
+            keys.insert(login, text);
+        }
+        Ok((keys, ids))
+    };
+    pools.write_blocking(make).unwrap()
+}

@@ -1,0 +1,271 @@
+//! What events refer to: the same whether it is read by one statement or by several.
+
+use calendar::model::event::Event;
+use calendar::model::included::Included;
+use calendar::model::linked::Kind;
+use calendar::model::list::{EventFilter, Paging, Scope};
+use calendar::model::search::Words;
+use calendar::model::window::Window;
+use calendar::store::event_selector::EventSelector;
+use calendar::store::sql::Sql;
+use calendar::store::{event_list, events, images, included, linked, links, terms};
+use database::{DatabaseError, Db};
+use diesel::sql_types::{BigInt, Text};
+use diesel::{QueryableByName, RunQueryDsl};
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::plans::{PostgresPlan, fill};
+
+/// Characters that a form of rows as text would have to escape.
+const AWKWARD: &str = "a,\"b\" (c) {d} \\e\n'f' NULL \u{1f3b7} ;--";
+
+/// Events with much, with little and with nothing behind them; the fourth is a draft.
+async fn season(app: &App) -> [i64; 4] {
+    let root = app.make("/categories", json!({"name": "Music"})).await;
+    let middle = app.make("/categories", json!({"name": "Jazz", "parent": root})).await;
+    let leaf = app
+        .make("/categories", json!({"name": "Bebop", "parent": middle, "description": AWKWARD}))
+        .await;
+    let other = app.make("/categories", json!({"name": "Abroad"})).await;
+    let tag = app.make("/tags", json!({"name": "Loud"})).await;
+    let image = |name: &str| format!("https://cdn.example/{name}.png");
+    let hall = app
+        .make(
+            "/venues",
+            json!({"venue": "Hall", "description": AWKWARD, "image": image("hall"),
+                "geo_lat": 0.300_000_000_000_000_04, "geo_lng": -1e-7}),
+        )
+        .await;
+    let yard = app.make("/venues", json!({"venue": "Yard", "address": "", "city": AWKWARD})).await;
+    let secret = app
+        .make("/venues", json!({"venue": "Secret", "status": "draft", "image": image("secret")}))
+        .await;
+    let ann = app.make("/organizers", json!({"organizer": "Ann", "image": image("ann")})).await;
+    let bob =
+        app.make("/organizers", json!({"organizer": "Bob", "email": "bob@example.org"})).await;
+    let much = app
+        .event(json!({
+            "title": "Much", "description": AWKWARD, "image": image("much"), "cost": "10-20",
+            "venue": [yard, secret, hall], "organizer": [bob, ann],
+            "categories": [other, leaf], "tags": [tag],
+        }))
+        .await;
+    let little = app.event(json!({"title": "Little", "venue": hall, "categories": [root]})).await;
+    let nothing = app.event(json!({"title": "Nothing", "slug": "nothing"})).await;
+    let draft = app.event(json!({"title": "Draft", "status": "draft", "organizer": ann})).await;
+    [much, little, nothing, draft]
+}
+
+/// Reads by the functions for one kind each.
+fn by_parts(db: &mut Db, ids: &[i64]) -> Result<(Vec<Event>, Included), DatabaseError> {
+    let (mut found, mut included) = (Vec::new(), Included::default());
+    for id in ids {
+        let Some(event) = events::find(db, *id)? else { continue };
+        let links = links::of_event(db, *id)?;
+        let named = [links.categories.clone(), links.tags.clone()].concat();
+        included.terms.extend(terms::with_ancestors(db, &named)?);
+        included.venues.extend(linked::by_ids(db, Kind::Venue, &links.venues)?);
+        included.organizers.extend(linked::by_ids(db, Kind::Organizer, &links.organizers)?);
+        if links != Default::default() {
+            included.links.insert(*id, links);
+        }
+        found.push(event);
+    }
+    let rows = included.venues.values().chain(included.organizers.values());
+    let shown = rows.map(|row| row.image).chain(found.iter().map(|event| event.image));
+    let shown: Vec<i64> = shown.flatten().collect();
+    included.images = images::by_ids(db, &shown)?;
+    Ok((found, included))
+}
+
+#[actix_web::test]
+async fn all_parts_come_as_they_are_stored() {
+    let app = App::new().await;
+    let [much, little, nothing, draft] = season(&app).await;
+    let pools = &app.state.pools;
+    let whole = |which: EventSelector<'_>| {
+        pools.read_blocking(|db| included::of_events(db, which)).unwrap()
+    };
+    let parts = |ids: &[i64]| pools.read_blocking(|db| by_parts(db, ids)).unwrap();
+
+    for id in [much, little, nothing, draft, 987_654] {
+        assert_eq!(whole(EventSelector::Id(id)), parts(&[id]), "{id}");
+    }
+    assert_eq!(whole(EventSelector::Slug("nothing")), parts(&[nothing]));
+    assert_eq!(whole(EventSelector::Slug("none")), parts(&[]));
+    for ids in [&[][..], &[draft, much, 987_654, little, nothing], &[little, much]] {
+        assert_eq!(whole(EventSelector::Ids(ids)), parts(ids), "{ids:?}");
+    }
+
+    let (events, included) = whole(EventSelector::Id(much));
+    assert!(events[0].description.contains(AWKWARD), "{}", events[0].description);
+    let sizes = [
+        included.terms.len(),
+        included.venues.len(),
+        included.organizers.len(),
+        included.images.len(),
+    ];
+    assert_eq!(sizes, [5, 3, 2, 4]);
+}
+
+/// An entry of another list with the same id.
+fn twin<'a>(list: &'a Value, entry: &Value) -> &'a Value {
+    list.as_array().unwrap().iter().find(|one| one["id"] == entry["id"]).unwrap()
+}
+
+fn names(list: &Value, key: &str) -> Vec<String> {
+    list.as_array().unwrap().iter().map(|one| one[key].as_str().unwrap().to_owned()).collect()
+}
+
+#[actix_web::test]
+async fn an_event_shows_what_the_lists_of_its_parts_show() {
+    let app = App::new().await;
+    let [much, ..] = season(&app).await;
+    let list = app.get("/events").await.expect(200).json;
+    let event = twin(&list["events"], &json!({"id": much})).clone();
+    for (kind, field, shown) in
+        [("venues", "venue", vec!["Yard", "Hall"]), ("organizers", "organizer", vec!["Bob", "Ann"])]
+    {
+        let own = app.get(&format!("/{kind}")).await.expect(200).json;
+        assert_eq!(names(&event[field], field), shown);
+        for entry in event[field].as_array().unwrap() {
+            assert_eq!(entry, twin(&own[kind], entry));
+        }
+    }
+    for (kind, shown) in [("categories", vec!["Abroad", "Bebop"]), ("tags", vec!["Loud"])] {
+        let own = app.get(&format!("/{kind}?hide_empty=false")).await.expect(200).json;
+        assert_eq!(names(&event[kind], "name"), shown);
+        for entry in event[kind].as_array().unwrap() {
+            for key in ["name", "slug", "description", "count", "url", "urls"] {
+                assert_eq!(entry[key], twin(&own[kind], entry)[key], "{key}");
+            }
+        }
+    }
+    let path = event["categories"][1]["url"].as_str().unwrap();
+    assert!(path.contains("music/jazz/bebop"), "{path}");
+
+    // A single read shows the same, with linked data beside it.
+    let mut single = app.get(&format!("/events/{much}")).await.expect(200).json;
+    let linked = [single["venue"].take(), single["organizer"].take()];
+    single.as_object_mut().unwrap().remove("json_ld").unwrap();
+    for (field, mut rows) in ["venue", "organizer"].into_iter().zip(linked) {
+        for row in rows.as_array_mut().unwrap() {
+            row.as_object_mut().unwrap().remove("json_ld").unwrap();
+        }
+        single[field] = rows;
+    }
+    assert_eq!(single, event);
+    let seen = app.get_as("editor", &format!("/events/{much}")).await.expect(200).json;
+    assert_eq!(names(&seen["venue"], "venue"), ["Yard", "Secret", "Hall"]);
+    assert!(seen["venue"][1]["image"]["url"].as_str().unwrap().ends_with("/secret.png"));
+}
+
+#[derive(Debug, QueryableByName)]
+struct Prepared {
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Text)]
+    statement: String,
+    #[diesel(sql_type = BigInt)]
+    planned: i64,
+    #[diesel(sql_type = BigInt)]
+    runs: i64,
+}
+
+/// On PostgreSQL every read is one run of one prepared statement, which is planned a few times only.
+#[actix_web::test]
+async fn one_prepared_statement_reads_an_event() {
+    let app = App::new().await;
+    app.state.pools.write_blocking(fill).unwrap();
+    let mut db = app.state.pools.connect().unwrap();
+    let Db::Pg(conn) = &mut db else { return };
+    diesel::sql_query("vacuum analyze").execute(conn).unwrap();
+    for id in 1..=20_i64 {
+        let slug = format!("s{id}");
+        let ids: Vec<i64> = (id * 10..id * 10 + 10).collect();
+        for which in [EventSelector::Id(id), EventSelector::Slug(&slug), EventSelector::Ids(&ids)] {
+            let (events, included) = included::of_events(&mut db, which).unwrap();
+            assert!(!events.is_empty() && included.links.len() == events.len(), "{which:?}");
+        }
+    }
+    let prepared = prepared(&mut db).unwrap();
+    assert_eq!(prepared.len(), 3, "{prepared:?}");
+    for one in prepared {
+        assert_eq!((one.runs, one.planned), (20, 5), "{}", one.statement);
+        let plan = plan_of(&mut db, &one).unwrap();
+        for index in ["events_", "event_terms_pkey"] {
+            assert!(plan.contains(index), "{index}:\n{plan}");
+        }
+        for table in ["events", "event_terms"] {
+            assert!(!plan.contains(&format!("Seq Scan on {table} ")), "{plan}");
+        }
+    }
+}
+
+fn prepared(db: &mut Db) -> Result<Vec<Prepared>, DatabaseError> {
+    let text = "select name, statement, custom_plans as planned, \
+        custom_plans + generic_plans as runs from pg_prepared_statements order by name";
+    Sql::new(db, text).load(db)
+}
+
+/// Reads the plan that a prepared statement has for all values.
+fn plan_of(db: &mut Db, one: &Prepared) -> Result<String, DatabaseError> {
+    Sql::new(db, "set plan_cache_mode = force_generic_plan").execute(db)?;
+    let values = one.statement.match_indices('$').map(|_| "null").collect::<Vec<_>>().join(", ");
+    let text = format!("explain execute {} ({values})", one.name);
+    let lines: Vec<PostgresPlan> = Sql::new(db, &text).load(db)?;
+    let lines: Vec<String> = lines.into_iter().map(|row| row.line).collect();
+    Ok(lines.join("\n"))
+}
+
+/// On PostgreSQL a page with its total and all that its events refer to is one run of one prepared
+/// statement as well, whatever the window, the page and its size.
+#[actix_web::test]
+async fn one_prepared_statement_reads_a_page() {
+    let app = App::new().await;
+    app.state.pools.write_blocking(fill).unwrap();
+    let mut db = app.state.pools.connect().unwrap();
+    let Db::Pg(conn) = &mut db else { return };
+    diesel::sql_query("vacuum analyze").execute(conn).unwrap();
+    let kinds = [None, Some(vec![7]), Some(vec![7, 8])];
+    for number in 1..=20_i64 {
+        let window = Window {
+            start_min: Some(1_800_000_000 + number * 1000),
+            end_max: Some(1_900_000_000 + number * 1000),
+            ..Window::default()
+        };
+        for categories in &kinds {
+            let filter = EventFilter {
+                categories: categories.clone(),
+                ..EventFilter::plain(Scope::public(), window)
+            };
+            let paging = Paging { page: 1 + number % 3, per_page: 10 + number % 2 };
+            let (events, included, _) =
+                event_list::page_with_included(&mut db, &filter, paging).unwrap();
+            let many = usize::try_from(paging.per_page).unwrap();
+            assert_eq!((events.len(), included.links.len()), (many, many), "{filter:?}");
+        }
+    }
+    // A text leads to ids first, by statements of their own; every tenth event is not public.
+    for number in 1..=20_i64 {
+        let words = Words::parse(&format!("{}", 1001 + number * 110));
+        let window =
+            Window { start_min: Some(0), end_max: Some(i64::MAX / 2), ..Window::default() };
+        let filter = EventFilter { words, ..EventFilter::plain(Scope::public(), window) };
+        let paging = Paging { page: 1, per_page: 50 };
+        let (events, _, total) = event_list::page_with_included(&mut db, &filter, paging).unwrap();
+        assert!(i64::try_from(events.len()) == Ok(total) && total > 0, "{filter:?}");
+    }
+    let prepared = prepared(&mut db).unwrap();
+    assert_eq!(prepared.len(), kinds.len() + 1, "{prepared:?}");
+    for one in prepared {
+        assert_eq!((one.runs, one.planned), (20, 5), "{}", one.statement);
+        let plan = plan_of(&mut db, &one).unwrap();
+        let lists = ["events_list", "events_order", "event_terms_list", "events_pkey on events e"];
+        assert!(lists.iter().any(|index| plan.contains(index)), "{plan}");
+        for table in ["events", "events e", "event_terms", "event_terms e"] {
+            assert!(!plan.contains(&format!("Seq Scan on {table} ")), "{plan}");
+        }
+    }
+}
