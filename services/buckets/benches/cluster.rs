@@ -56,7 +56,7 @@ fn load(index: &ClusterIndex, files: u64) -> Result<(), EngineError> {
     drop(writer);
     let published = started.elapsed().as_secs_f64() - loaded;
     index.refresh()?;
-    let disk = index.snapshot().disk_bytes;
+    let disk = index.summary().disk_bytes;
     println!("{} files, {} duplicates, {bytes} bytes of paths", counts.added, counts.duplicates);
     println!("load {loaded:.1} s, {:.0} files/s; publish {published:.1} s", files as f64 / loaded);
     println!("{disk} bytes on disk, {:.1} per file", disk as f64 / files as f64);

@@ -76,7 +76,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rounds: usize = arguments.next().map_or(Ok(15), |text| text.parse())?;
     let opened = Instant::now();
     let index = EmbeddedIndex::open(Path::new(&folder))?;
-    let files: u64 = index.snapshot().counts.values().sum();
+    let files: u64 = index.summary().counts.values().sum();
     println!("{files} files, opened in {:.0} ms", opened.elapsed().as_secs_f64() * 1_000.0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     println!("{:<36} {:>10} {:>9} {:>9}", "search", "results", "median ms", "worst ms");

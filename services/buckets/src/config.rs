@@ -1,14 +1,6 @@
 //! Settings of this service beside the shared ones.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
-use anyhow::Context;
-
-use crate::engine::cluster::Cluster;
-use crate::engine::generations::{Folders, Generations};
-use crate::jobs::load::Checkpoints;
 
 /// What holds the file index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -53,7 +45,7 @@ pub struct Settings {
     /// Milliseconds between looks for a publish
     #[arg(long, env, global = true, default_value_t = 1_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     pub reload_ms: u64,
-    /// Memory that a load may take, in MiB
+    /// IntakeState that a load may take, in MiB
     #[arg(long, env, global = true, default_value_t = 512, value_name = "MIB")]
     pub load_memory_mb: usize,
 }
@@ -66,23 +58,6 @@ impl Settings {
     /// The folder of the file index.
     pub fn index_dir(&self, data_dir: &Path) -> PathBuf {
         self.index_dir.clone().unwrap_or_else(|| data_dir.join("index"))
-    }
-
-    /// Where the generations of the file index are.
-    pub fn generations(&self, data_dir: &Path) -> anyhow::Result<Arc<dyn Generations>> {
-        if self.engine == Engine::Embedded {
-            return Ok(Arc::new(Folders::new(self.index_dir(data_dir))));
-        }
-        let url = self.cluster_url.as_deref().context("ENGINE=cluster needs CLUSTER_URL")?;
-        Ok(Arc::new(Cluster::connect(url, self.cluster_name.as_deref())?))
-    }
-
-    /// When a load makes its state durable.
-    pub fn checkpoints(&self) -> Checkpoints {
-        Checkpoints {
-            files: self.checkpoint_files,
-            every: Duration::from_secs(self.checkpoint_seconds),
-        }
     }
 
     /// The defaults with quick reloads, for tests.

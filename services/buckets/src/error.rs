@@ -1,4 +1,4 @@
-//! Every failure with its status and body, in one place.
+//! Every error with its status and body, on one page.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -7,7 +7,7 @@ use serde::Serialize;
 use shell::{Credentials, ErrorFormat, Fault, RequestInfo};
 use utoipa::{IntoResponses, ToSchema};
 
-use crate::engine::EngineError;
+use crate::wire::parameters::ParameterError;
 
 /// Bytes that a request target may have.
 pub const LONGEST_TARGET: usize = 32 * 1_024;
@@ -31,6 +31,7 @@ pub struct ErrorBody {
 
 /// The failures that each operation may answer with.
 #[derive(IntoResponses)]
+#[expect(dead_code, reason = "documentation: its variants are never made")]
 pub enum Failures {
     /// A parameter breaks a rule: `invalid_parameter`, `invalid_regexp`, `offset_too_large`,
     /// `scroll_expired`.
@@ -234,21 +235,21 @@ impl From<Fault> for Error {
     }
 }
 
-impl From<EngineError> for Error {
-    fn from(error: EngineError) -> Self {
+impl From<ParameterError> for Error {
+    fn from(error: ParameterError) -> Self {
         match error {
-            EngineError::Stopped => Self::Timeout,
-            EngineError::Missing(_) => Self::NotReady,
-            EngineError::Unsupported(reason) => Self::Regexp(reason),
-            other => Self::Internal(other.to_string()),
+            ParameterError::Rule { name, text } => Self::Parameter { name, text },
+            ParameterError::Regexp(reason) => Self::Regexp(reason),
+            ParameterError::OffsetTooLarge => Self::OffsetTooLarge,
+            ParameterError::Query(fault) => Self::Fault(fault),
         }
     }
 }
 
-/// Writes failures outside handlers in the same format.
-pub struct Bodies;
+/// Gives errors that arise outside handlers the same bodies.
+pub struct ErrorBodies;
 
-impl ErrorFormat for Bodies {
+impl ErrorFormat for ErrorBodies {
     fn respond(&self, fault: &Fault, _: &RequestInfo) -> HttpResponse {
         Error::Fault(fault.clone()).error_response()
     }

@@ -4,20 +4,24 @@
 //! Loading, removing and keys are the operator's commands. File rows live in a file index
 //! ([`engine`]); all the rest is SQL ([`store`]).
 
-pub mod catalog;
+mod app;
 pub mod cli;
-pub mod config;
+mod config;
 pub mod engine;
-pub mod error;
-pub mod handlers;
+mod error;
+mod handlers;
 pub mod jobs;
-pub mod metrics;
+mod metrics;
 pub mod model;
-pub mod routes;
-pub mod service;
-pub mod state;
+mod openapi;
+mod policy;
+mod routes;
+mod service;
+mod state;
 pub mod store;
-pub mod wire;
+mod wire;
 
+pub use app::{SnapshotError, acquire_slot, open, refresh, search};
+pub use config::Settings;
 pub use service::Buckets;
-pub use state::State;
+pub use state::{Snapshot, State};

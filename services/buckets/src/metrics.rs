@@ -1,10 +1,8 @@
-//! What the service measures beside what the shell measures.
+//! Metrics of this service beside those of the shell.
 
 use std::sync::LazyLock;
 
 use prometheus::{Gauge, HistogramOpts, HistogramVec, IntGauge};
-
-use crate::catalog::Catalog;
 
 /// Regular-expression searches that run.
 pub static REGEXP_RUNNING: LazyLock<IntGauge> =
@@ -45,26 +43,40 @@ fn registered<C: prometheus::core::Collector + Clone + 'static>(
     collector
 }
 
-/// Notes the results of a search by its operationId.
+/// Records the number of results of a search by its operationId.
 pub fn searched(operation: &str, results: u64) {
     RESULTS.with_label_values(&[operation]).observe(results as f64);
 }
 
-/// Notes how fast a load is; 0: there is none.
+/// Records how fast a load is; 0: there is none.
 pub fn loading(files_per_second: f64) {
     LOAD_RATE.set(files_per_second);
 }
 
-/// Notes a state of the index.
-pub fn published(catalog: &Catalog) {
+/// The numbers of a published snapshot.
+#[derive(Clone, Copy, Debug)]
+pub struct IndexFigures {
+    /// Generation of the index.
+    pub generation: u64,
+    /// Visible files.
+    pub files: u64,
+    /// Listed buckets.
+    pub buckets: u64,
+    /// Bytes of the index on disk.
+    pub bytes: u64,
+    /// When it was published, in Unix seconds; 0: never.
+    pub published_at: i64,
+}
+
+/// Records the numbers of a published snapshot.
+pub fn published(figures: &IndexFigures) {
     LazyLock::force(&REGEXP_RUNNING);
     LazyLock::force(&REGEXP_WAITING);
     LazyLock::force(&LOAD_RATE);
-    let counts = catalog.counts(None);
     let set = |gauge: &IntGauge, value: u64| gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
-    set(&GENERATION, u64::from(catalog.generation));
-    set(&FILES, counts.files);
-    set(&BUCKETS, counts.buckets.iter().sum());
-    set(&BYTES, catalog.snapshot.disk_bytes);
-    PUBLISHED.set(catalog.snapshot.journal.published.as_ref().map_or(0, |publish| publish.at));
+    set(&GENERATION, figures.generation);
+    set(&FILES, figures.files);
+    set(&BUCKETS, figures.buckets);
+    set(&BYTES, figures.bytes);
+    PUBLISHED.set(figures.published_at);
 }

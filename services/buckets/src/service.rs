@@ -2,33 +2,21 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
 
+use actix_web::Error as ActixError;
 use actix_web::ResponseError;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Uri;
 use actix_web::http::header::{CACHE_CONTROL, HeaderValue};
 use actix_web::web::Data;
-use actix_web::{Error as ActixError, HttpRequest};
-use auth::{AuthError, Charge, Credential, Gate, Key, KeyStore, Policy, Quota, Quotas};
+use auth::{Gate, KeyStore, Quotas};
 use futures_util::future::LocalBoxFuture;
-use shell::{ErrorFormat, Next, Pairs, ServiceInfo, Shell, TlsMode};
+use shell::{ErrorFormat, Next, ServiceInfo, Shell, TlsMode};
 
-use crate::error::{Bodies, Error, LONGEST_TARGET};
-use crate::routes;
+use crate::error::{Error, ErrorBodies, LONGEST_TARGET};
+use crate::policy::KeyPolicy;
 use crate::state::State;
-
-/// The constants of the service.
-pub const INFO: ServiceInfo = ServiceInfo {
-    name: "buckets",
-    title: "Bucket index search",
-    about: "Searches an index of files in open cloud-storage buckets",
-    version: env!("CARGO_PKG_VERSION"),
-    http_port: 8082,
-    https_port: 8482,
-    admin_port: 9082,
-    tls_mode: TlsMode::Off,
-};
+use crate::{app, openapi, routes};
 
 /// The service with its state.
 #[derive(Clone)]
@@ -42,41 +30,24 @@ impl Buckets {
     pub fn new(state: State) -> Self {
         let keys = KeyStore::new(state.pools().clone(), state.clock().clone());
         let quotas = Quotas::new(state.clock().clone());
-        Self { gate: Gate::new(keys, quotas, Keys), state }
-    }
-}
-
-/// Where keys stand and what they cost.
-struct Keys;
-
-impl Policy for Keys {
-    fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
-        if let Some(key) = auth::bearer_key(request)? {
-            return Ok(Some(key));
-        }
-        let named = |part: &str| {
-            let pairs = Pairs::parse(part).ok()?;
-            pairs.last("access_token").filter(|key| !key.is_empty()).map(Credential::from)
-        };
-        // Another parameter that cannot be read is no reason to overlook the key.
-        Ok(request.query_string().split('&').rev().find_map(named))
-    }
-
-    fn refused(&self, _: &HttpRequest) -> Charge {
-        Quota::per_minute(60).into()
-    }
-
-    fn keyed(&self, request: &HttpRequest, key: &Key) -> Charge {
-        let charge = Charge::from(key.quota().unwrap_or(Quota::per_minute(60)));
-        charge.cost(u32::from(request.path() != routes::ACCOUNT))
+        Self { gate: Gate::new(keys, quotas, KeyPolicy), state }
     }
 }
 
 impl shell::Service for Buckets {
-    const INFO: ServiceInfo = INFO;
+    const INFO: ServiceInfo = ServiceInfo {
+        name: "buckets",
+        title: "Bucket index search",
+        about: "Searches an index of files in open cloud-storage buckets",
+        version: env!("CARGO_PKG_VERSION"),
+        http_port: 8082,
+        https_port: 8482,
+        admin_port: 9082,
+        tls_mode: TlsMode::Off,
+    };
 
     fn document() -> utoipa::openapi::OpenApi {
-        routes::document()
+        openapi::document()
     }
 
     fn routes(config: &mut utoipa_actix_web::service_config::ServiceConfig<'_>) {
@@ -89,7 +60,7 @@ impl shell::Service for Buckets {
     }
 
     fn errors(&self) -> Arc<dyn ErrorFormat> {
-        Arc::new(Bodies)
+        Arc::new(ErrorBodies)
     }
 
     fn shell(&self) -> Shell {
@@ -128,27 +99,7 @@ impl shell::Service for Buckets {
     }
 
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
-        vec![Box::pin(follow(self.state.clone()))]
-    }
-}
-
-/// Follows the index for as long as the server runs; says once when it cannot.
-async fn follow(state: State) {
-    let pause = Duration::from_millis(state.settings().reload_ms);
-    let mut failing = false;
-    loop {
-        tokio::time::sleep(pause).await;
-        let renewed = state.clone();
-        let refreshed = tokio::task::spawn_blocking(move || renewed.refresh()).await;
-        match refreshed {
-            Ok(Ok(())) => failing = false,
-            Ok(Err(error)) if !failing => {
-                failing = true;
-                log::error!("the index cannot be followed: {error}");
-            }
-            Ok(Err(_)) => {}
-            Err(error) => log::error!("the index cannot be followed: {error}"),
-        }
+        vec![Box::pin(app::follow(self.state.clone()))]
     }
 }
 

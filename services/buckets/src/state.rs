@@ -1,22 +1,20 @@
-//! What handlers share: the catalog, which follows the index, and the turns of expressions.
+//! What requests share: pools, clock, settings, the published snapshot, the slots of expressions.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
-use database::{DatabaseError, Pools};
+use arc_swap::ArcSwap;
+use database::Pools;
 use domain::SharedClock;
 use tokio::sync::Semaphore;
 
-use crate::catalog::Catalog;
 use crate::config::Settings;
-use crate::engine::{EngineError, Limits};
-use crate::error::Error;
-use crate::jobs::progress::Progress;
-use crate::jobs::session::{Workshop, settle};
-use crate::metrics;
-use crate::model::file_query::{FileQuery, Found, Matching};
-use crate::store::{package, run, state};
+use crate::engine::{FileIndex, Generations, IndexSummary};
+use crate::model::address::Address;
+use crate::model::counts::Counts;
+use crate::model::package::{Capability, Package};
+use crate::store::buckets::Bucket;
 
 /// The state of one server; a clone is another handle to it.
 #[derive(Clone)]
@@ -25,59 +23,50 @@ pub struct State {
 }
 
 struct Inner {
-    shop: Workshop,
+    pools: Pools,
+    clock: SharedClock,
+    generations: Arc<dyn Generations>,
     settings: Settings,
-    catalog: RwLock<Arc<Catalog>>,
-    turns: Semaphore,
-    waiting: AtomicUsize,
+    snapshot: ArcSwap<Snapshot>,
+    slots: ExpressionSlots,
 }
 
-/// Why a state cannot be made or renewed.
-#[derive(Debug, thiserror::Error)]
-pub enum StateError {
-    /// The index failed.
-    #[error(transparent)]
-    Index(#[from] EngineError),
-    /// The database failed.
-    #[error(transparent)]
-    Store(#[from] DatabaseError),
+/// How many expressions run and wait.
+pub struct ExpressionSlots {
+    /// A permit for each expression that may run.
+    pub running: Semaphore,
+    /// Searches that wait for a permit.
+    pub waiting: AtomicUsize,
 }
 
 impl State {
-    /// Opens the index and reads the catalog.
-    pub fn open(shop: Workshop, settings: Settings) -> Result<Self, StateError> {
-        shop.pools.write_blocking(package::seed)?;
-        let now = shop.pools.read_blocking(state::read)?;
-        let index = shop.generations.open_or_create(now.generation)?;
-        settle(&shop.pools, &index.snapshot().journal, "{}", shop.clock.unix())?;
-        let catalog =
-            shop.pools.read_blocking(|db| Catalog::read(db, index, now.generation, now.version))?;
-        metrics::published(&catalog);
-        let turns = Semaphore::new(settings.regexp_running.max(1));
-        Ok(Self {
-            inner: Arc::new(Inner {
-                shop,
-                settings,
-                catalog: RwLock::new(Arc::new(catalog)),
-                turns,
-                waiting: AtomicUsize::new(0),
-            }),
-        })
-    }
-
-    /// The catalog as it is now.
-    pub fn catalog(&self) -> Arc<Catalog> {
-        Arc::clone(&self.inner.catalog.read().unwrap_or_else(PoisonError::into_inner))
+    /// A state that serves a snapshot.
+    pub fn new(
+        pools: Pools,
+        clock: SharedClock,
+        generations: Arc<dyn Generations>,
+        settings: Settings,
+        snapshot: Snapshot,
+    ) -> Self {
+        let running = Semaphore::new(settings.regexp_running.max(1));
+        let slots = ExpressionSlots { running, waiting: AtomicUsize::new(0) };
+        let snapshot = ArcSwap::from_pointee(snapshot);
+        Self { inner: Arc::new(Inner { pools, clock, generations, settings, snapshot, slots }) }
     }
 
     /// The database.
     pub fn pools(&self) -> &Pools {
-        &self.inner.shop.pools
+        &self.inner.pools
     }
 
     /// The clock.
     pub fn clock(&self) -> &SharedClock {
-        &self.inner.shop.clock
+        &self.inner.clock
+    }
+
+    /// Where the generations of the index are.
+    pub fn generations(&self) -> &dyn Generations {
+        &*self.inner.generations
     }
 
     /// The settings.
@@ -85,125 +74,134 @@ impl State {
         &self.inner.settings
     }
 
-    /// Follows publishes, removals, rebuilds and changed packages; blocks.
-    pub fn refresh(&self) -> Result<(), StateError> {
-        let shop = &self.inner.shop;
-        let seen = self.catalog();
-        let (now, packages, run) = shop.pools.read_blocking(|db| -> Result<_, DatabaseError> {
-            Ok((state::read(db)?, package::all(db)?, run::under_way(db)?))
-        })?;
-        metrics::loading(Progress::rate(run.as_ref(), shop.clock.unix()));
-        let mut index = Arc::clone(&seen.index);
-        let switched = now.generation != seen.generation;
-        if switched {
-            index = shop.generations.open(now.generation)?;
-        }
-        if !switched && now.generation > 1 {
-            shop.generations.sweep(now.generation)?;
-        }
-        let renewed = index.refresh()? || switched || now.version != seen.version;
-        let catalog = if renewed {
-            let (catalog, after) = shop.pools.read_blocking(|db| -> Result<_, DatabaseError> {
-                let catalog = Catalog::read(db, index, now.generation, now.version)?;
-                Ok((catalog, state::read(db)?))
-            })?;
-            if after.generation != now.generation {
-                // The buckets are those of the next generation; the next look sees both.
-                return Ok(());
-            }
-            catalog
-        } else if packages != seen.packages {
-            seen.with_packages(packages)
-        } else {
-            return Ok(());
-        };
-        metrics::published(&catalog);
-        *self.inner.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalog);
-        Ok(())
+    /// The snapshot as it is now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.inner.snapshot.load_full()
     }
 
-    /// Runs a search off the worker thread; it stops at its time limit and when nobody waits for
-    /// it any more.
-    pub async fn search(&self, catalog: &Catalog, query: FileQuery) -> Result<Found, Error> {
-        let _turn = match query.matching {
-            Matching::Expression(_) => Some(self.turn().await?),
-            _ => None,
-        };
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let patience = Duration::from_secs(self.inner.settings.search_timeout);
-        let limits = Limits::until(Instant::now() + patience, threads);
-        let _guard = CancelOnDrop(limits.cancel_handle());
-        let index = Arc::clone(&catalog.index);
-        let searched = tokio::task::spawn_blocking(move || index.search(&query, &limits)).await;
-        match searched {
-            Ok(found) => Ok(found?),
-            Err(failed) => Err(Error::Internal(format!("a search failed: {failed}"))),
-        }
+    /// Serves another snapshot from now on.
+    pub fn publish(&self, snapshot: Snapshot) {
+        self.inner.snapshot.store(Arc::new(snapshot));
     }
 
-    /// Takes the right to run one expression and keeps it; for an operator's pause, and tests.
-    pub async fn hold_turn(&self) -> Option<impl Drop + '_> {
-        self.turn().await.ok()
-    }
-
-    /// Waits for the right to run an expression, unless too many wait already.
-    async fn turn(&self) -> Result<Turn<'_>, Error> {
-        let inner = &self.inner;
-        if let Ok(permit) = inner.turns.try_acquire() {
-            return Ok(Turn::new(permit));
-        }
-        if inner.waiting.fetch_add(1, Ordering::SeqCst) >= inner.settings.regexp_waiting {
-            inner.waiting.fetch_sub(1, Ordering::SeqCst);
-            return Err(Error::Busy);
-        }
-        let _waiting = Waiting::new(&inner.waiting);
-        let patience = Duration::from_secs(inner.settings.search_timeout);
-        match tokio::time::timeout(patience, inner.turns.acquire()).await {
-            Ok(Ok(permit)) => Ok(Turn::new(permit)),
-            Ok(Err(_)) | Err(_) => Err(Error::Timeout),
-        }
+    /// The slots of expressions.
+    pub fn slots(&self) -> &ExpressionSlots {
+        &self.inner.slots
     }
 }
 
-/// The right to run one expression.
-struct Turn<'a> {
-    _permit: tokio::sync::SemaphorePermit<'a>,
+/// Buckets, packages and the index that belong together; what requests read without asking the
+/// database. Loaded whole and swapped.
+pub struct Snapshot {
+    /// The index.
+    pub index: Arc<dyn FileIndex>,
+    /// Its state when the snapshot was read.
+    pub summary: Arc<IndexSummary>,
+    /// Generation of the index.
+    pub generation: u32,
+    /// Version of the SQL rows.
+    pub version: i64,
+    /// Packages, cheapest first.
+    pub packages: Vec<Package>,
+    /// Buckets by ascending id.
+    buckets: Arc<Vec<Bucket>>,
+    /// Positions in `buckets`.
+    by_address: Arc<HashMap<String, usize>>,
 }
 
-impl<'a> Turn<'a> {
-    fn new(permit: tokio::sync::SemaphorePermit<'a>) -> Self {
-        metrics::REGEXP_RUNNING.inc();
-        Self { _permit: permit }
+impl Snapshot {
+    /// A snapshot of buckets by ascending id.
+    pub fn new(
+        index: Arc<dyn FileIndex>,
+        summary: Arc<IndexSummary>,
+        (generation, version): (u32, i64),
+        packages: Vec<Package>,
+        buckets: Vec<Bucket>,
+    ) -> Self {
+        let addresses = buckets.iter().enumerate();
+        let by_address = addresses.map(|(at, bucket)| (bucket.address.clone(), at)).collect();
+        let (buckets, by_address) = (Arc::new(buckets), Arc::new(by_address));
+        Self { index, summary, generation, version, packages, buckets, by_address }
     }
-}
 
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        metrics::REGEXP_RUNNING.dec();
+    /// The same buckets with other packages.
+    pub fn with_packages(&self, packages: Vec<Package>) -> Self {
+        Self {
+            index: Arc::clone(&self.index),
+            summary: Arc::clone(&self.summary),
+            generation: self.generation,
+            version: self.version,
+            packages,
+            buckets: Arc::clone(&self.buckets),
+            by_address: Arc::clone(&self.by_address),
+        }
     }
-}
 
-/// A place in the queue, given back however the wait ends.
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl<'a> Waiting<'a> {
-    fn new(count: &'a AtomicUsize) -> Self {
-        metrics::REGEXP_WAITING.inc();
-        Self(count)
+    /// A bucket by its id.
+    pub fn bucket(&self, id: u64) -> Option<&Bucket> {
+        let at = self.buckets.binary_search_by_key(&id, |bucket| bucket.id).ok()?;
+        self.buckets.get(at)
     }
-}
 
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        metrics::REGEXP_WAITING.dec();
-        self.0.fetch_sub(1, Ordering::SeqCst);
+    /// The ids behind the parts of a bucket filter, ascending; unknown parts give none.
+    pub fn bucket_ids(&self, parts: &[String]) -> Vec<u64> {
+        let mut ids: Vec<u64> = parts.iter().filter_map(|part| self.bucket_id(part)).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
     }
-}
 
-struct CancelOnDrop(Arc<std::sync::atomic::AtomicBool>);
+    fn bucket_id(&self, part: &str) -> Option<u64> {
+        if part.bytes().all(|byte| byte.is_ascii_digit()) {
+            return part.parse().ok();
+        }
+        let address = Address::parse(part).ok()?;
+        self.by_address.get(address.as_str()).map(|&at| self.buckets[at].id)
+    }
 
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+    /// Listed buckets by ascending id; with `since`, those first indexed by then.
+    pub fn listed(&self, since: Option<i64>) -> impl Iterator<Item = &Bucket> {
+        self.buckets.iter().filter(move |bucket| {
+            let first = bucket.first_indexed;
+            first.is_some_and(|first| since.is_none_or(|since| first <= since))
+        })
+    }
+
+    /// Ids of the buckets first indexed after `since`, ascending.
+    pub fn indexed_after(&self, since: i64) -> Vec<u64> {
+        let later = |bucket: &&Bucket| bucket.first_indexed.is_none_or(|first| first > since);
+        self.buckets.iter().filter(later).map(|bucket| bucket.id).collect()
+    }
+
+    /// Files of a bucket.
+    pub fn file_count(&self, id: u64) -> u64 {
+        self.summary.counts.get(&id).copied().unwrap_or(0)
+    }
+
+    /// Numbers over listed buckets; with `since`, those first indexed by then.
+    pub fn counts(&self, since: Option<i64>) -> Counts {
+        let mut counts = Counts::default();
+        for bucket in self.listed(since) {
+            counts.files += self.file_count(bucket.id);
+            counts.buckets[bucket.kind as usize] += 1;
+        }
+        counts
+    }
+
+    /// When the index was last published; 0: never.
+    pub fn published_at(&self) -> i64 {
+        self.summary.journal.published.as_ref().map_or(0, |published| published.at)
+    }
+
+    /// The package of a plan; a key without a plan has the cheapest.
+    pub fn package(&self, plan: Option<&str>) -> Package {
+        let named = self.packages.iter().find(|package| Some(package.code.as_str()) == plan);
+        let [free, ..] = Package::seeds();
+        named.or(self.packages.first()).cloned().unwrap_or(free)
+    }
+
+    /// The cheapest package with a capability.
+    pub fn cheapest_with(&self, capability: Capability) -> Option<&Package> {
+        self.packages.iter().find(|package| package.allows(capability))
     }
 }

@@ -1,7 +1,7 @@
 //! The reader of GCS listings.
 #![no_main]
 
-use buckets::jobs::formats::Format;
+use buckets::jobs::Format;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| buckets_fuzz::listing(bytes, Some(Format::Gcs)));

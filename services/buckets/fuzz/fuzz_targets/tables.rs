@@ -1,7 +1,7 @@
 //! The reader of CSV and TSV.
 #![no_main]
 
-use buckets::jobs::formats::Format;
+use buckets::jobs::Format;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

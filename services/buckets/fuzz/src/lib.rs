@@ -3,8 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use buckets::jobs::LoadError;
-use buckets::jobs::formats::{Bad, Defaults, Format, Item, Sink, Skipped, read};
+use buckets::jobs::{Bad, Defaults, Format, Item, LoadError, Sink, Skipped, read};
 
 /// What a reader said about a source, in order.
 #[derive(Debug, Default, PartialEq)]

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::cluster::Cluster;
 use super::embedded::{EmbeddedIndex, FolderLock};
-use super::{EngineError, FileIndex};
+use super::error::EngineError;
+use super::index::FileIndex;
 
 /// Servers follow a switch within two seconds.
 const NOTICED: Duration = Duration::from_secs(3);

@@ -5,10 +5,11 @@ use actix_web::{HttpResponse, get};
 use auth::Caller;
 use shell::{Credentials, Fault};
 
-use super::{json, package_of};
+use super::reply::json;
+use crate::app;
 use crate::error::{Error, Failures};
 use crate::state::State;
-use crate::wire::account::{Account, AccountAnswer};
+use crate::wire::account::AccountAnswer;
 
 /// The caller's own account
 ///
@@ -20,17 +21,8 @@ use crate::wire::account::{Account, AccountAnswer};
     security(("bearer" = []), ("access_token" = []))
 )]
 #[get("/api/account")]
-pub async fn get(caller: Caller, state: Data<State>) -> Result<HttpResponse, Error> {
-    let package = package_of(&caller, &state.catalog());
+pub async fn get_account(caller: Caller, state: Data<State>) -> Result<HttpResponse, Error> {
     let missing = || Error::Fault(Fault::Unauthorized(Credentials::Missing));
     let key = caller.key.as_ref().ok_or_else(missing)?;
-    Ok(json(&AccountAnswer {
-        account: Account {
-            name: key.owner.clone(),
-            package: package.code,
-            depth: package.depth,
-            scrolling: package.scrolling,
-            valid_until: key.expires_at,
-        },
-    }))
+    json(&app::get_account(&state, key))
 }

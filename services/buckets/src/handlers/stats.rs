@@ -4,10 +4,12 @@ use actix_web::web::Data;
 use actix_web::{HttpResponse, get};
 use auth::Caller;
 
-use super::{json, package_of};
+use super::input::plan_of;
+use super::reply::json;
+use crate::app;
 use crate::error::{Error, Failures};
 use crate::state::State;
-use crate::wire::stats::{StatsAnswer, StatsMeta};
+use crate::wire::stats::StatsAnswer;
 
 /// Statistics of the index
 ///
@@ -19,21 +21,6 @@ use crate::wire::stats::{StatsAnswer, StatsMeta};
     security(("bearer" = []), ("access_token" = []))
 )]
 #[get("/api/v2/stats")]
-pub async fn get(caller: Caller, state: Data<State>) -> Result<HttpResponse, Error> {
-    let catalog = state.catalog();
-    let package = package_of(&caller, &catalog);
-    let now = state.clock().unix();
-    let meta = match package.hidden_since(now) {
-        None => StatsMeta::default(),
-        Some(since) => StatsMeta {
-            notice: package.delay_notice(now),
-            restricted_stats: Some(catalog.counts(Some(since)).into()),
-        },
-    };
-    let published = &catalog.snapshot.journal.published;
-    Ok(json(&StatsAnswer {
-        meta,
-        stats: catalog.counts(None).into(),
-        last_updated: published.as_ref().map_or(0, |published| published.at),
-    }))
+pub async fn get_stats(caller: Caller, state: Data<State>) -> Result<HttpResponse, Error> {
+    json(&app::get_stats(&state, plan_of(&caller)))
 }

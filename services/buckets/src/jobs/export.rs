@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::LoadError;
-use super::session::Workshop;
+use super::context::JobContext;
+use super::error::LoadError;
 use crate::engine::{Limits, each_row};
 use crate::model::address::Address;
-use crate::store::bucket::{self, Bucket};
+use crate::store::buckets::{self, Bucket};
 
 /// One line: the fields that a load reads.
 #[derive(Serialize)]
@@ -32,21 +32,21 @@ pub fn patient() -> Limits {
 
 /// Writes all visible files, or those of one bucket, by ascending id; gives their number.
 pub fn export(
-    shop: &Workshop,
+    context: &JobContext,
     address: Option<&str>,
     out: &mut dyn Write,
 ) -> Result<u64, LoadError> {
-    let index = shop.open_index()?;
-    let buckets: HashMap<u64, Bucket> = shop
+    let index = context.open_index()?;
+    let buckets: HashMap<u64, Bucket> = context
         .pools
-        .read_blocking(bucket::all)?
+        .read_blocking(buckets::all)?
         .into_iter()
         .map(|bucket| (bucket.id, bucket))
         .collect();
     let wanted = address.map(|address| -> Result<u64, LoadError> {
-        let parsed = Address::parse(address).map_err(|e| LoadError::Refused(e.to_string()))?;
+        let parsed = Address::parse(address).map_err(|e| LoadError::Invalid(e.to_string()))?;
         let found = buckets.values().find(|bucket| bucket.address == parsed.as_str());
-        let unknown = || LoadError::Refused(format!("there is no bucket {parsed}"));
+        let unknown = || LoadError::Invalid(format!("there is no bucket {parsed}"));
         Ok(found.ok_or_else(unknown)?.id)
     });
     let mut count = 0;

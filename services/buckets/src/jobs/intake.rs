@@ -7,13 +7,13 @@ use std::io::{BufWriter, Write};
 use database::{DatabaseError, Pools};
 use serde::{Deserialize, Serialize};
 
-use super::LoadError;
+use super::error::LoadError;
 use super::formats::{Bad, EXCERPT, Item, Sink, Skipped};
 use super::report::Tally;
 use crate::engine::{NamedBucket, NewFile};
 use crate::model::address::{Address, BucketType};
-use crate::store::rejected::{self, Rejected};
-use crate::store::{bucket, removal};
+use crate::store::rejected_lines::{self, Rejected};
+use crate::store::{buckets, removals};
 
 /// Bytes of a path at most.
 const LONGEST_PATH: usize = 4_096;
@@ -46,7 +46,7 @@ impl std::str::FromStr for MaxErrors {
 
 /// What an intake remembers over a stop.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct IntakeState {
     /// Sources read to their end.
     pub done: usize,
     /// Events of the next source that were taken already.
@@ -62,7 +62,7 @@ pub struct Memory {
 /// Takes the files of a run.
 pub struct Intake {
     /// What is remembered over a stop.
-    pub memory: Memory,
+    pub state: IntakeState,
     /// Files on their way into the index.
     pub files: Vec<NewFile>,
     max_errors: MaxErrors,
@@ -100,16 +100,16 @@ impl Intake {
     pub fn new(
         pools: &Pools,
         run: u64,
-        memory: Memory,
+        state: IntakeState,
         max_errors: MaxErrors,
         reject_file: Option<File>,
     ) -> Result<Self, LoadError> {
         let (buckets, largest) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
-            Ok((bucket::all(db)?, bucket::largest_id(db)?))
+            Ok((buckets::all(db)?, buckets::largest_id(db)?))
         })?;
         let known = buckets.into_iter().map(|b| (b.address, (b.id, b.kind))).collect();
         let mut intake = Self {
-            memory,
+            state,
             files: Vec::new(),
             max_errors,
             source: String::new(),
@@ -132,37 +132,37 @@ impl Intake {
     pub fn begin_source(&mut self, index: usize, name: &str) {
         self.source = name.to_owned();
         self.source_index = index;
-        self.skip = self.memory.events;
-        self.memory.events = 0;
+        self.skip = self.state.events;
+        self.state.events = 0;
     }
 
     /// Notes that a source was read to its end.
     pub fn end_source(&mut self) {
-        self.memory.done = self.source_index + 1;
-        self.memory.events = 0;
+        self.state.done = self.source_index + 1;
+        self.state.events = 0;
         self.skip = 0;
     }
 
     /// What has to be remembered now; while old events are passed over, that is where they end.
-    pub fn checkpoint(&self) -> Memory {
-        Memory { events: self.memory.events.max(self.skip), ..self.memory.clone() }
+    pub fn checkpoint(&self) -> IntakeState {
+        IntakeState { events: self.state.events.max(self.skip), ..self.state.clone() }
     }
 
     /// The named buckets for publishing.
     pub fn named(&self) -> Vec<NamedBucket> {
-        let named = self.memory.named.iter();
+        let named = self.state.named.iter();
         named.map(|(&id, &truncated)| NamedBucket { id, truncated }).collect()
     }
 
     /// Forgets that a bucket was named.
     pub fn forget(&mut self, bucket: u64) {
-        self.memory.named.remove(&bucket);
+        self.state.named.remove(&bucket);
     }
 
     /// Reads the removal list anew.
     pub fn refresh_removals(&mut self, pools: &Pools) -> Result<(), LoadError> {
         self.removed.clear();
-        for removal in pools.read_blocking(removal::in_force)? {
+        for removal in pools.read_blocking(removals::in_force)? {
             self.removed.entry(removal.address).or_default().push(removal.prefix);
         }
         Ok(())
@@ -173,8 +173,8 @@ impl Intake {
         let (buckets, lines) = (&self.new_buckets, &self.rejected);
         if !buckets.is_empty() || !lines.is_empty() {
             pools.write_blocking(|db| -> Result<(), DatabaseError> {
-                bucket::add(db, buckets)?;
-                rejected::add(db, lines)
+                buckets::add(db, buckets)?;
+                rejected_lines::add(db, lines)
             })?;
         }
         self.new_buckets.clear();
@@ -193,8 +193,8 @@ impl Intake {
 
     /// Counts an event; true when it was taken before a stop.
     fn is_old(&mut self) -> bool {
-        self.memory.events += 1;
-        self.memory.events <= self.skip
+        self.state.events += 1;
+        self.state.events <= self.skip
     }
 
     fn target(&mut self, written: &str, kind: Option<&str>) -> Result<Target, String> {
@@ -247,15 +247,15 @@ impl Intake {
             return Err("the path contains a NUL".to_owned());
         }
         if self.is_removed(&target.address, item.path) {
-            self.memory.tally.skipped_removed += 1;
+            self.state.tally.skipped_removed += 1;
             return Ok(());
         }
-        self.memory.named.entry(target.id).or_insert(false);
+        self.state.named.entry(target.id).or_insert(false);
         if item.size == 0 && item.path.ends_with('/') {
-            self.memory.tally.skip(Skipped::DirectoryMarker);
+            self.state.tally.skip(Skipped::DirectoryMarker);
             return Ok(());
         }
-        self.memory.tally.files += 1;
+        self.state.tally.files += 1;
         self.files.push(NewFile {
             bucket: target.id,
             kind: target.kind.code(),
@@ -276,8 +276,8 @@ impl Intake {
             });
             writeln!(file, "{line}")?;
         }
-        if self.memory.kept < rejected::MOST_KEPT {
-            self.memory.kept += 1;
+        if self.state.kept < rejected_lines::MOST_KEPT {
+            self.state.kept += 1;
             let excerpt = &bad.content[..bad.content.len().min(EXCERPT)];
             self.rejected.push(Rejected {
                 run_id: self.run as i64,
@@ -293,7 +293,7 @@ impl Intake {
     /// Notes why the source is incomplete; one reason of a page, one of a break.
     fn note_incomplete(&mut self, reason: &str) {
         let note = format!("{}: {}", self.source, shortened(reason));
-        let notes = &mut self.memory.tally.incomplete;
+        let notes = &mut self.state.tally.incomplete;
         // There are fewer kinds of reasons than that.
         if !notes.iter().rev().take(32).any(|known| *known == note) {
             notes.push(note);
@@ -302,7 +302,7 @@ impl Intake {
 
     /// Fails when more lines are bad than allowed.
     fn judge(&self) -> Result<(), LoadError> {
-        let (bad, lines) = (self.memory.tally.bad, self.memory.tally.lines());
+        let (bad, lines) = (self.state.tally.bad, self.state.tally.lines());
         let too_many = match self.max_errors {
             MaxErrors::Count(most) => bad > most,
             MaxErrors::Percent(share) => {
@@ -335,7 +335,7 @@ impl Sink for Intake {
             Ok(()) => Ok(()),
             Err(reason) => {
                 let content = format!("{} {}", item.bucket, item.path).into_bytes();
-                self.memory.tally.bad += 1;
+                self.state.tally.bad += 1;
                 self.reject(&Bad { position: item.position, reason, content })?;
                 self.judge()
             }
@@ -346,14 +346,14 @@ impl Sink for Intake {
         if self.is_old() {
             return Ok(());
         }
-        self.memory.tally.bad += 1;
+        self.state.tally.bad += 1;
         self.reject(&bad)?;
         self.judge()
     }
 
     fn skipped(&mut self, what: Skipped) -> Result<(), LoadError> {
         if !self.is_old() {
-            self.memory.tally.skip(what);
+            self.state.tally.skip(what);
         }
         Ok(())
     }
@@ -364,7 +364,7 @@ impl Sink for Intake {
         }
         match self.target(bucket, kind) {
             Ok(target) if !self.is_removed(&target.address, "") => {
-                self.memory.named.insert(target.id, truncated);
+                self.state.named.insert(target.id, truncated);
             }
             Ok(_) => {}
             // Its entries were rejected for the same reason, unless there was none.

@@ -1,60 +1,35 @@
 //! What the operator's commands do: loading, removing, rebuilding, checking.
 
-pub mod export;
-pub mod formats;
-pub mod intake;
-pub mod load;
-pub mod progress;
-pub mod rebuild;
-pub mod removal;
-pub mod report;
-pub mod session;
-pub mod sources;
-pub mod status;
-pub mod verify;
+mod context;
+mod dry_run;
+mod error;
+mod export;
+mod formats;
+mod intake;
+mod load;
+mod loader;
+mod options;
+mod progress;
+mod rebuild;
+mod remove;
+mod report;
+mod sources;
+mod status;
+mod verify;
+mod write_session;
 
-use database::DatabaseError;
-
-use crate::engine::EngineError;
-
-/// Why a load did not publish.
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// More bad lines than allowed.
-    #[error("{bad} of {lines} lines are bad: nothing was published")]
-    TooManyBad {
-        /// Bad lines.
-        bad: u64,
-        /// All lines.
-        lines: u64,
-    },
-    /// A source cannot be opened or read.
-    #[error("{path}: {error}")]
-    Source {
-        /// Its name.
-        path: String,
-        /// What the system says.
-        error: std::io::Error,
-    },
-    /// A source is not what it was when the run began.
-    #[error("{0} changed since the run began: start a new run")]
-    SourceChanged(String),
-    /// The command makes no sense.
-    #[error("{0}")]
-    Refused(String),
-    /// A file could not be read or written.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-    /// The index failed.
-    #[error(transparent)]
-    Index(#[from] EngineError),
-    /// The database failed.
-    #[error(transparent)]
-    Store(#[from] DatabaseError),
-}
-
-impl From<diesel::result::Error> for LoadError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
+pub use context::JobContext;
+pub use dry_run::dry_run;
+pub use error::LoadError;
+pub use export::export;
+pub use formats::{Bad, Defaults, Format, Item, Sink, Skipped, UnknownFormat, read};
+pub use intake::MaxErrors;
+pub use load::{load, resume};
+pub use options::{CheckpointPolicy, LoadOptions};
+pub use rebuild::{rebuild, rebuild_from};
+pub use remove::{remove, unremove};
+pub use report::{Report, Tally};
+pub use sources::{Source, sources_of};
+pub use status::status;
+pub use verify::verify;
+pub use write_session::Session;

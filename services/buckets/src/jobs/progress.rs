@@ -8,55 +8,20 @@ use std::time::{Duration, Instant};
 use database::Pools;
 use domain::SharedClock;
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::{Deserialize, Serialize};
 
-use super::LoadError;
+use super::error::LoadError;
 use super::report::Tally;
-use crate::store::run::{self, Run};
+use crate::model::progress::Progress;
+use crate::store::runs;
 
-/// How far a run is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Progress {
-    /// Sources read to their end.
-    pub sources_done: u64,
-    /// All sources.
-    pub sources: u64,
-    /// Bytes read.
-    pub bytes_done: u64,
-    /// Bytes of all sources; 0 when standard input is among them.
-    pub bytes: u64,
-    /// Files.
-    pub files: u64,
-    /// Bad lines.
-    pub bad: u64,
-    /// Files per second since the start of this process.
-    pub files_per_second: f64,
-    /// Seconds until all bytes are read, as far as known.
-    pub seconds_left: Option<f64>,
-    /// When this was noted, in Unix seconds.
-    #[serde(default)]
-    pub at: i64,
-}
-
-/// Seconds after which nobody believes a note any more: the process may be gone.
-const STALE: i64 = 10;
-
-impl Progress {
-    /// Files per second that a run loads now; 0 without a fresh note.
-    pub fn rate(run: Option<&Run>, now: i64) -> f64 {
-        let noted = run.and_then(|run| serde_json::from_str::<Self>(&run.progress).ok());
-        noted.filter(|noted| now - noted.at <= STALE).map_or(0.0, |noted| noted.files_per_second)
-    }
-}
-
-/// Tells how far a run is, now and then.
-pub struct Teller {
+/// Reports how far a run is, at intervals.
+pub struct ProgressReporter {
     pools: Pools,
     clock: SharedClock,
     run: u64,
     bar: ProgressBar,
     started: Instant,
-    told: Instant,
+    reported: Instant,
     logged: Instant,
     files_before: u64,
     /// Bytes read, counted by the sources.
@@ -64,13 +29,13 @@ pub struct Teller {
     progress: Progress,
 }
 
-/// Time between two notes in SQL and on a terminal.
+/// Time between two records in SQL, and between two updates of a terminal.
 const OFTEN: Duration = Duration::from_secs(1);
-/// Time between two lines where nobody watches.
+/// Time between two lines in the log.
 const RARELY: Duration = Duration::from_secs(30);
 
-impl Teller {
-    /// Begins to tell about a run.
+impl ProgressReporter {
+    /// A reporter of a run that begins now.
     pub fn new(
         pools: Pools,
         clock: SharedClock,
@@ -93,7 +58,7 @@ impl Teller {
             run,
             bar,
             started: now,
-            told: now,
+            reported: now,
             logged: now,
             files_before,
             bytes_done,
@@ -101,17 +66,17 @@ impl Teller {
         }
     }
 
-    /// Whether it is time to tell.
+    /// Whether a report is due.
     pub fn is_due(&self) -> bool {
-        self.told.elapsed() >= OFTEN
+        self.reported.elapsed() >= OFTEN
     }
 
-    /// Tells, if it is time; gives whether it was.
-    pub fn tell(&mut self, tally: &Tally, sources_done: u64) -> Result<bool, LoadError> {
+    /// Reports if that is due, and returns whether it was.
+    pub fn report(&mut self, tally: &Tally, sources_done: u64) -> Result<bool, LoadError> {
         if !self.is_due() {
             return Ok(false);
         }
-        self.told = Instant::now();
+        self.reported = Instant::now();
         let seconds = self.started.elapsed().as_secs_f64();
         let bytes_done = self.bytes_done.load(Ordering::Relaxed);
         let bytes = self.progress.bytes;
@@ -127,7 +92,7 @@ impl Teller {
             ..self.progress.clone()
         };
         let text = serde_json::to_string(&self.progress).unwrap_or_default();
-        self.pools.write_blocking(|db| run::set_progress(db, self.run, &text))?;
+        self.pools.write_blocking(|db| runs::set_progress(db, self.run, &text))?;
         let line = self.line();
         if self.bar.is_hidden() && self.logged.elapsed() >= RARELY {
             self.logged = Instant::now();
@@ -152,7 +117,7 @@ impl Teller {
     }
 }
 
-impl Drop for Teller {
+impl Drop for ProgressReporter {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

@@ -2,33 +2,35 @@
 
 use std::collections::HashMap;
 
-use super::LoadError;
+use super::context::JobContext;
+use super::error::LoadError;
 use super::export::patient;
-use super::load::{Checkpoints, Options, load_anew};
+use super::load::load_anew;
+use super::options::{CheckpointPolicy, LoadOptions};
 use super::report::Report;
-use super::session::{Session, Workshop};
+use super::write_session::Session;
 use crate::engine::{EngineError, FileIndex, Mode, NamedBucket, NewFile, each_row};
 use crate::model::address::BucketType;
-use crate::store::bucket::{self, Bucket};
-use crate::store::state;
+use crate::store::buckets::{self, Bucket};
+use crate::store::index_state;
 
 /// Files that travel to the new generation together.
 const BATCH: usize = 8_192;
 
 /// Writes the present index anew, without dead rows and with new file ids, verifies it, and
 /// switches to it; gives the new generation and its number of files.
-pub fn rebuild(shop: &Workshop) -> Result<(u32, u64), LoadError> {
-    let session = open(shop)?;
+pub fn rebuild(context: &JobContext) -> Result<(u32, u64), LoadError> {
+    let session = open(context)?;
     // The lock is kept until the switch; the old writer has nothing more to do.
     session.index.refresh()?;
     let mut fresh = session.beside()?;
-    let files = copy(shop, &*session.index, &mut fresh)?;
+    let files = copy(context, &*session.index, &mut fresh)?;
     check(&*session.index, &*fresh.index)?;
     let generation = fresh.generation;
-    shop.pools.write_blocking(|db| state::switch(db, generation))?;
+    context.pools.write_blocking(|db| index_state::switch(db, generation))?;
     drop(fresh);
     drop(session);
-    shop.generations.sweep(generation)?;
+    context.generations.sweep(generation)?;
     Ok((generation, files))
 }
 
@@ -38,40 +40,40 @@ pub fn rebuild(shop: &Workshop) -> Result<(u32, u64), LoadError> {
 /// Buckets that no source names are gone afterwards; those that stay keep their ids. Until the
 /// switch, searches see the present index; a rebuild that was stopped left it as it is.
 pub fn rebuild_from(
-    shop: &Workshop,
-    options: &Options,
-    pace: Checkpoints,
+    context: &JobContext,
+    options: &LoadOptions,
+    checkpoints: CheckpointPolicy,
 ) -> Result<(u32, Report), LoadError> {
-    let made = load_anew(open(shop)?, options, pace);
+    let made = load_anew(open(context)?, options, checkpoints);
     match &made {
-        Ok((generation, _)) => drop(shop.generations.sweep(*generation)?),
+        Ok((generation, _)) => drop(context.generations.sweep(*generation)?),
         // Who opens the index for writing drops what was begun; if that fails, the next one does.
-        Err(_) => drop(Session::try_open(shop, "a failed rebuild is being cleared away")),
+        Err(_) => drop(Session::try_open(context, "a failed rebuild is being cleared away")),
     }
     made
 }
 
-fn open(shop: &Workshop) -> Result<Session, LoadError> {
-    let mut session = Session::open(shop, "the index is being rebuilt")?;
-    super::removal::carry_out_pending(&mut session)?;
+fn open(context: &JobContext) -> Result<Session, LoadError> {
+    let mut session = Session::open(context, "the index is being rebuilt")?;
+    super::remove::carry_out_pending(&mut session)?;
     match &session.writer.journal().open {
         None => Ok(session),
-        Some(open) => Err(LoadError::Refused(format!(
+        Some(open) => Err(LoadError::Invalid(format!(
             "run {} was stopped: resume it, or start another one, before a rebuild",
             open.run
         ))),
     }
 }
 
-fn copy(shop: &Workshop, old: &dyn FileIndex, new: &mut Session) -> Result<u64, LoadError> {
-    let buckets: HashMap<u64, Bucket> = shop
+fn copy(context: &JobContext, old: &dyn FileIndex, new: &mut Session) -> Result<u64, LoadError> {
+    let buckets: HashMap<u64, Bucket> = context
         .pools
-        .read_blocking(bucket::all)?
+        .read_blocking(buckets::all)?
         .into_iter()
         .map(|bucket| (bucket.id, bucket))
         .collect();
-    let snapshot = old.snapshot();
-    let published = snapshot.journal.published.clone();
+    let summary = old.summary();
+    let published = summary.journal.published.clone();
     let writer = &mut new.writer;
     writer.begin(published.as_ref().map_or(0, |published| published.run))?;
     let mut batch = Vec::with_capacity(BATCH);
@@ -98,7 +100,7 @@ fn copy(shop: &Workshop, old: &dyn FileIndex, new: &mut Session) -> Result<u64, 
         .filter(|bucket| bucket.first_indexed.is_some())
         .map(|bucket| NamedBucket { id: bucket.id, truncated: bucket.truncated })
         .collect();
-    let at = published.map_or_else(|| shop.clock.unix(), |published| published.at);
+    let at = published.map_or_else(|| context.clock.unix(), |published| published.at);
     writer.publish(Mode::Append, named, at)?;
     new.index.refresh()?;
     Ok(files)
@@ -107,7 +109,7 @@ fn copy(shop: &Workshop, old: &dyn FileIndex, new: &mut Session) -> Result<u64, 
 /// The new generation must hold the same number of files in every bucket, and be sound.
 fn check(old: &dyn FileIndex, new: &dyn FileIndex) -> Result<(), LoadError> {
     let faults = new.verify()?;
-    if old.snapshot().counts != new.snapshot().counts || !faults.is_empty() {
+    if old.summary().counts != new.summary().counts || !faults.is_empty() {
         let text = format!("the new generation is not like the old one: {}", faults.join("; "));
         return Err(EngineError::Broken(text).into());
     }

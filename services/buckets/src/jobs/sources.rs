@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use super::LoadError;
+use super::error::LoadError;
 
 /// Name of standard input.
 pub const STDIN: &str = "-";
@@ -59,7 +59,7 @@ impl Source {
 
 /// The sources behind the paths of a command; folders are walked in the order of names, files that
 /// begin with a dot are left out.
-pub fn listed(paths: &[PathBuf]) -> Result<Vec<Source>, LoadError> {
+pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, LoadError> {
     let mut sources = Vec::new();
     for path in paths {
         if path.is_dir() {
@@ -67,6 +67,9 @@ pub fn listed(paths: &[PathBuf]) -> Result<Vec<Source>, LoadError> {
         } else {
             sources.push(Source::of(&absolute(path)?)?);
         }
+    }
+    if sources.is_empty() {
+        return Err(LoadError::Invalid("there is nothing to load".to_owned()));
     }
     Ok(sources)
 }

@@ -1,15 +1,12 @@
 //! What the index holds and what runs do, for `status`.
 
-use std::fmt::Write;
-
 use database::DatabaseError;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::LoadError;
-use super::session::Workshop;
-use crate::store::run::Run;
-use crate::store::{bucket, rejected, removal, run, state};
+use super::context::JobContext;
+use super::error::LoadError;
+use crate::store::runs::Run;
+use crate::store::{buckets, index_state, rejected_lines, removals, runs};
 
 /// Runs that are named.
 const RUNS: i64 = 10;
@@ -17,25 +14,25 @@ const RUNS: i64 = 10;
 const LINES: i64 = 10;
 
 /// Everything as JSON.
-pub fn status(shop: &Workshop) -> Result<Value, LoadError> {
-    let index = shop.open_index()?;
-    let snapshot = index.snapshot();
+pub fn status(context: &JobContext) -> Result<Value, LoadError> {
+    let index = context.open_index()?;
+    let summary = index.summary();
     let (state, buckets, runs, removals, lines) =
-        shop.pools.read_blocking(|db| -> Result<_, DatabaseError> {
-            let runs = run::latest(db, RUNS)?;
+        context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
+            let runs = runs::latest(db, RUNS)?;
             let newest = runs.first().map_or(0, |run| run.id as u64);
-            let lines = rejected::of_run(db, newest, LINES)?;
-            Ok((state::read(db)?, bucket::all(db)?, runs, removal::all(db)?, lines))
+            let lines = rejected_lines::of_run(db, newest, LINES)?;
+            Ok((index_state::read(db)?, buckets::all(db)?, runs, removals::all(db)?, lines))
         })?;
     let listed = buckets.iter().filter(|bucket| bucket.first_indexed.is_some()).count();
     let waiting = removals.iter().filter(|removal| removal.applied_at.is_none()).count();
-    let open = snapshot.journal.open.as_ref().map(|open| open.run);
+    let open = summary.journal.open.as_ref().map(|open| open.run);
     Ok(json!({
         "generation": state.generation,
-        "files": snapshot.counts.values().sum::<u64>(),
+        "files": summary.counts.values().sum::<u64>(),
         "buckets": listed,
-        "bytes": snapshot.disk_bytes,
-        "published_at": snapshot.journal.published.as_ref().map(|published| published.at),
+        "bytes": summary.disk_bytes,
+        "published_at": summary.journal.published.as_ref().map(|published| published.at),
         "open_run": open,
         "removals_waiting": waiting,
         "runs": runs.iter().map(as_json).collect::<Vec<_>>(),
@@ -60,71 +57,4 @@ fn as_json(run: &Run) -> Value {
         "report": parsed(&run.report),
         "error": run.error,
     })
-}
-
-/// The same for people.
-pub fn as_text(status: &Value) -> String {
-    let mut text = String::new();
-    let number = |value: &Value| value.as_i64().unwrap_or(0);
-    let when = |value: &Value| {
-        let instant = value.as_i64().and_then(|second| Timestamp::from_second(second).ok());
-        instant.map_or("never".to_owned(), |instant| instant.to_string())
-    };
-    let _ = writeln!(
-        text,
-        "generation {}: {} files in {} buckets, {} MiB, published {}",
-        status["generation"],
-        status["files"],
-        status["buckets"],
-        number(&status["bytes"]) >> 20,
-        when(&status["published_at"])
-    );
-    if let Some(run) = status["open_run"].as_u64() {
-        let _ =
-            writeln!(text, "run {run} is under way or was stopped: buckets load --resume {run}");
-    }
-    if number(&status["removals_waiting"]) > 0 {
-        let _ = writeln!(text, "{} removals wait for the writer", status["removals_waiting"]);
-    }
-    for run in status["runs"].as_array().into_iter().flatten() {
-        let progress = &run["progress"];
-        let _ = write!(
-            text,
-            "run {} {} {} since {}",
-            run["id"],
-            run["mode"].as_str().unwrap_or_default(),
-            run["state"].as_str().unwrap_or_default(),
-            when(&run["started_at"])
-        );
-        if run["state"] == "running" && progress["sources"].is_number() {
-            let left = progress["seconds_left"].as_f64();
-            let left = left.map_or(String::new(), |left| format!(", {left:.0} s left"));
-            let _ = write!(
-                text,
-                ": {}/{} sources, {}/{} MiB, {} files, {} bad, {:.0} files/s{left}",
-                progress["sources_done"],
-                progress["sources"],
-                number(&progress["bytes_done"]) >> 20,
-                number(&progress["bytes"]) >> 20,
-                progress["files"],
-                progress["bad"],
-                progress["files_per_second"].as_f64().unwrap_or(0.0)
-            );
-        }
-        if let Some(error) = run["error"].as_str() {
-            let _ = write!(text, ": {error}");
-        }
-        text.push('\n');
-    }
-    for line in status["rejected"].as_array().into_iter().flatten() {
-        let text_of = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
-        let _ = writeln!(
-            text,
-            "bad: {} {}: {}",
-            text_of("source"),
-            line["position"],
-            text_of("reason")
-        );
-    }
-    text
 }

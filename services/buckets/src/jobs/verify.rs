@@ -2,28 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use super::LoadError;
-use super::session::Workshop;
-use crate::store::bucket;
+use super::context::JobContext;
+use super::error::LoadError;
+use crate::store::buckets;
 
 /// Names every fault; none: all is well.
-pub fn faults(shop: &Workshop) -> Result<Vec<String>, LoadError> {
-    let index = shop.open_index()?;
+pub fn verify(context: &JobContext) -> Result<Vec<String>, LoadError> {
+    let index = context.open_index()?;
     let mut faults = index.verify()?;
-    let snapshot = index.snapshot();
-    let buckets: BTreeMap<u64, bool> = shop
+    let summary = index.summary();
+    let buckets: BTreeMap<u64, bool> = context
         .pools
-        .read_blocking(bucket::all)?
+        .read_blocking(buckets::all)?
         .into_iter()
         .map(|bucket| (bucket.id, bucket.first_indexed.is_some()))
         .collect();
-    let just_published: Vec<u64> = snapshot
+    let just_published: Vec<u64> = summary
         .journal
         .published
         .iter()
         .flat_map(|published| published.buckets.iter().map(|bucket| bucket.id))
         .collect();
-    for (id, count) in snapshot.counts.iter() {
+    for (id, count) in summary.counts.iter() {
         match buckets.get(id) {
             None => faults.push(format!("bucket {id} has {count} files but no row")),
             Some(false) if !just_published.contains(id) => {

@@ -52,7 +52,7 @@ impl Between {
 
 /// The place of a file in an order: its sort value (0 in index order) and its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SortKey {
     /// Sort value.
     pub value: i64,
     /// File id.
@@ -65,7 +65,7 @@ pub enum Position {
     /// Files from this place on, counted from 0.
     Offset(u64),
     /// Files behind this one.
-    After(Place),
+    After(SortKey),
 }
 
 /// A file search.

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use super::file_query::Place;
+use super::file_query::SortKey;
 
 const VERSION: u8 = 1;
 const BODY: usize = 1 + 4 + 8 + 8 + 8 + 8;
@@ -20,7 +20,7 @@ pub struct Scroll {
     /// Total taken at the first page.
     pub total: u64,
     /// The last file that was delivered.
-    pub last: Place,
+    pub last: SortKey,
 }
 
 /// A text that no server of this kind has given out.
@@ -32,10 +32,10 @@ impl Scroll {
     /// The opaque text.
     ///
     /// ```
-    /// use buckets::model::file_query::Place;
+    /// use buckets::model::file_query::SortKey;
     /// use buckets::model::scroll::Scroll;
     ///
-    /// let last = Place { value: -3, id: 9 };
+    /// let last = SortKey { value: -3, id: 9 };
     /// let scroll = Scroll { generation: 1, fingerprint: 2, total: 3, last };
     /// assert_eq!(Scroll::decode(&scroll.encode()), Ok(scroll));
     /// ```
@@ -68,7 +68,7 @@ impl Scroll {
             generation: u32::from_be_bytes(generation),
             fingerprint: u64::from_be_bytes(word(5)),
             total: u64::from_be_bytes(word(13)),
-            last: Place { value: i64::from_be_bytes(word(21)), id: u64::from_be_bytes(word(29)) },
+            last: SortKey { value: i64::from_be_bytes(word(21)), id: u64::from_be_bytes(word(29)) },
         })
     }
 }
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn damaged_ids_are_refused() {
-        let last = Place { value: 5, id: 7 };
+        let last = SortKey { value: 5, id: 7 };
         let text = Scroll { generation: 1, fingerprint: 2, total: 3, last }.encode();
         assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)));
         for at in 0..text.len() {

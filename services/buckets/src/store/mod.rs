@@ -1,12 +1,12 @@
 //! What the service keeps in SQL: packages, identities of buckets, runs, removals. No file rows.
 
-pub mod bucket;
-pub mod package;
-pub mod rejected;
-pub mod removal;
-pub mod run;
+pub mod buckets;
+pub mod index_state;
+pub mod packages;
+pub mod rejected_lines;
+pub mod removals;
+pub mod runs;
 pub mod schema;
-pub mod state;
 
 use database::Migrations;
 

@@ -1,7 +1,7 @@
 //! Request parameters and answers with their exact names.
 
 pub mod account;
-pub mod bucket_search;
-pub mod file_search;
+pub mod buckets;
+pub mod files;
 pub mod parameters;
 pub mod stats;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::catalog::Counts;
+use crate::model::counts::Counts;
 
 /// Numbers of files, and of buckets by type.
 #[derive(Serialize, ToSchema)]

@@ -1,10 +1,10 @@
 use serde_json::json;
 
-use crate::support::Place;
+use crate::app::Fixture;
 
 #[actix_web::test]
 async fn own_account_tells_package_and_limits() {
-    let app = Place::new().serve("premium").await;
+    let app = Fixture::new().serve("premium").await;
     let (status, body) = app.text("/api/account").await;
     let expected = r#"{"account":{"name":"tester","package":"premium","depth":1000000,"scrolling":false,"validUntil":null}}"#;
     assert_eq!((status, body.as_str()), (200, expected));
@@ -12,7 +12,7 @@ async fn own_account_tells_package_and_limits() {
 
 #[actix_web::test]
 async fn own_account_costs_nothing() {
-    let app = Place::new().serve("free").await;
+    let app = Fixture::new().serve("free").await;
     for _ in 0..30 {
         assert_eq!(app.get("/api/account").await.0, 200);
     }
@@ -21,10 +21,10 @@ async fn own_account_costs_nothing() {
 
 #[actix_web::test]
 async fn revoked_key_is_dead_at_once() {
-    let place = Place::new();
-    let app = place.serve("free").await;
+    let fixture = Fixture::new();
+    let app = fixture.serve("free").await;
     assert_eq!(app.get("/api/account").await.0, 200);
-    place.shop.pools.write_blocking(|db| auth::revoke_owner(db, "tester", 1)).unwrap();
+    fixture.context.pools.write_blocking(|db| auth::revoke_owner(db, "tester", 1)).unwrap();
     let (status, body) = app.get("/api/account").await;
     assert_eq!(status, 401);
     assert_eq!(

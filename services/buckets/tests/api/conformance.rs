@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use buckets::engine::embedded::EmbeddedIndex;
 use buckets::engine::{FileIndex, Limits, Mode, NamedBucket, NewFile};
 use buckets::model::expression::Expression;
-use buckets::model::file_query::{Between, FileQuery, Matching, Order, Place, Position};
+use buckets::model::file_query::{Between, FileQuery, Matching, Order, Position, SortKey};
 use buckets::model::keywords::Keywords;
 use proptest::prelude::*;
 
-use crate::model::Naive;
+use crate::naive_model::Naive;
 
 fn limits() -> Limits {
     Limits::until(Instant::now() + Duration::from_secs(60), 2)
@@ -201,7 +201,7 @@ impl Pair {
                     writer.add(files).unwrap();
                     writer.checkpoint("{}".to_owned()).unwrap();
                     self.index.refresh().unwrap();
-                    assert_eq!(self.index.snapshot().counts.as_ref(), &self.model.counts());
+                    assert_eq!(self.index.summary().counts.as_ref(), &self.model.counts());
                 }
                 let buckets = named(&all);
                 let ids: Vec<u64> = buckets.iter().map(|bucket| bucket.id).collect();
@@ -241,7 +241,7 @@ impl Pair {
         let hidden = writer.remove(self.removals, bucket, None, Some("{}".to_owned())).unwrap();
         assert_eq!(hidden, self.model.remove(bucket, ""));
         self.index.refresh().unwrap();
-        assert_eq!(self.index.snapshot().counts.as_ref(), &self.model.counts());
+        assert_eq!(self.index.summary().counts.as_ref(), &self.model.counts());
         let after: Vec<NewFile> =
             after.iter().filter(|file| file.bucket != bucket).cloned().collect();
         writer.add(&after).unwrap();
@@ -266,7 +266,7 @@ impl Pair {
         let (mut by_offset, mut by_place) = (Vec::new(), Vec::new());
         let size = query.limit.max(1);
         let start = if query.descending { i64::MAX } else { i64::MIN };
-        let mut last = Place { value: start, id: 0 };
+        let mut last = SortKey { value: start, id: 0 };
         for page in 0.. {
             let position = Position::Offset((page * size) as u64);
             let offset = FileQuery { position, limit: size, ..query.clone() };
@@ -277,7 +277,7 @@ impl Pair {
             by_offset.extend(offset.rows);
             by_place.extend(place.rows);
             let Some(row) = by_place.last().filter(|_| place.more) else { break };
-            last = Place { value: query.sort_value(row.size, row.modified), id: row.id };
+            last = SortKey { value: query.sort_value(row.size, row.modified), id: row.id };
         }
         assert_eq!(by_offset, expected.rows, "{query:?}");
         assert_eq!(by_place, expected.rows, "{query:?}");
@@ -286,7 +286,7 @@ impl Pair {
     pub fn check(&mut self, steps: &[Step], queries: &[FileQuery]) {
         for step in steps {
             self.apply(step);
-            assert_eq!(self.index.snapshot().counts.as_ref(), &self.model.counts(), "{step:?}");
+            assert_eq!(self.index.summary().counts.as_ref(), &self.model.counts(), "{step:?}");
         }
         assert_eq!(self.index.verify().unwrap(), Vec::<String>::new());
         for query in queries {

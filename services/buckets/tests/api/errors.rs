@@ -1,10 +1,10 @@
 use std::time::{Duration, Instant};
 
-use buckets::config::Settings;
+use buckets::Settings;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::support::{App, Place, line};
+use crate::app::{App, Fixture, line};
 
 async fn error(app: &App, path: &str) -> (u16, Value) {
     let (status, body) = app.get(path).await;
@@ -34,7 +34,7 @@ async fn error(app: &App, path: &str) -> (u16, Value) {
 #[case("size-from=1e3", "size-from", "size-from must be a whole number of 1 to 18 digits")]
 #[actix_web::test]
 async fn bad_parameters_are_400(#[case] query: &str, #[case] name: &str, #[case] text: &str) {
-    let app = Place::new().serve("enterprise").await;
+    let app = Fixture::new().serve("enterprise").await;
     let (status, body) = error(&app, &format!("/api/v2/files?{query}")).await;
     assert_eq!(status, 400);
     assert_eq!(body, json!({"error": text, "code": "invalid_parameter", "parameter": name}));
@@ -42,7 +42,7 @@ async fn bad_parameters_are_400(#[case] query: &str, #[case] name: &str, #[case]
 
 #[actix_web::test]
 async fn too_many_and_too_long_are_400() {
-    let app = Place::new().serve("enterprise").await;
+    let app = Fixture::new().serve("enterprise").await;
     let many = |n: u32| (0..n).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
     for (query, parameter) in [
         (format!("keywords={}", "a".repeat(1_001)), "keywords"),
@@ -61,7 +61,7 @@ async fn too_many_and_too_long_are_400() {
 
 #[actix_web::test]
 async fn unusable_expressions_are_400() {
-    let app = Place::new().serve("premium").await;
+    let app = Fixture::new().serve("premium").await;
     let (status, body) = error(&app, "/api/v2/files?regexp=1&keywords=a(?%3Db)").await;
     assert_eq!(status, 400);
     assert_eq!(
@@ -80,7 +80,7 @@ async fn unusable_expressions_are_400() {
 
 #[actix_web::test]
 async fn a_million_is_the_end_of_offsets() {
-    let app = Place::new().serve("enterprise").await;
+    let app = Fixture::new().serve("enterprise").await;
     for path in ["/api/v2/files?start=1000000", "/api/v2/buckets?start=1000000"] {
         let (status, body) = error(&app, path).await;
         assert_eq!((status, &body["code"]), (400, &"offset_too_large".into()));
@@ -107,7 +107,7 @@ async fn what_the_package_excludes_is_403(
     #[case] name: &str,
     #[case] package: &str,
 ) {
-    let app = Place::new().serve(plan).await;
+    let app = Fixture::new().serve(plan).await;
     let (status, body) = error(&app, &format!("/api/v2/files?{query}")).await;
     assert_eq!(status, 403);
     assert_eq!(
@@ -123,14 +123,14 @@ async fn what_the_package_excludes_is_403(
 
 #[actix_web::test]
 async fn free_may_order_buckets_and_switch_things_off() {
-    let app = Place::new().serve("free").await;
+    let app = Fixture::new().serve("free").await;
     assert_eq!(app.get("/api/v2/buckets?order=fileCount&direction=desc&exact=1").await.0, 200);
     assert_eq!(app.get("/api/v2/files?regexp=0&order=&paging-mode=offset").await.0, 200);
 }
 
 #[actix_web::test]
 async fn parameters_are_judged_before_the_package() {
-    let app = Place::new().serve("free").await;
+    let app = Fixture::new().serve("free").await;
     assert_eq!(app.get("/api/v2/files?order=size&limit=0").await.0, 400);
 }
 
@@ -141,7 +141,7 @@ async fn parameters_are_judged_before_the_package() {
 #[case("/api/account")]
 #[actix_web::test]
 async fn every_operation_needs_a_key(#[case] path: &str) {
-    let app = Place::new().serve("free").await;
+    let app = Fixture::new().serve("free").await;
     let plain = app.server.get(path).send().await.unwrap();
     assert_eq!(plain.status(), 401);
     assert_eq!(plain.headers()["www-authenticate"], r#"Bearer realm="buckets""#);
@@ -155,7 +155,7 @@ async fn every_operation_needs_a_key(#[case] path: &str) {
 
 #[actix_web::test]
 async fn keys_stand_in_the_header_or_in_the_query() {
-    let app = Place::new().serve("free").await;
+    let app = Fixture::new().serve("free").await;
     let key = &app.key;
     let ask = |path: String, header: Option<String>| {
         let get = app.server.get(&path);
@@ -178,7 +178,7 @@ async fn keys_stand_in_the_header_or_in_the_query() {
 
 #[actix_web::test]
 async fn unknown_paths_and_methods() {
-    let app = Place::new().serve("free").await;
+    let app = Fixture::new().serve("free").await;
     let (status, body) = error(&app, "/api/v2/nothing").await;
     assert_eq!((status, &body["code"]), (404, &"not_found".into()));
     assert_eq!(app.get("/api/v2/files/").await.0, 404);
@@ -193,7 +193,7 @@ async fn unknown_paths_and_methods() {
 
 #[actix_web::test]
 async fn long_targets_are_414() {
-    let app = Place::new().serve("free").await;
+    let app = Fixture::new().serve("free").await;
     let (status, body) = error(&app, &format!("/api/v2/files?x={}", "a".repeat(33_000))).await;
     assert_eq!((status, &body["code"]), (414, &"uri_too_long".into()));
     assert_eq!(app.get(&format!("/api/v2/files?x={}", "a".repeat(32_000))).await.0, 200);
@@ -201,7 +201,7 @@ async fn long_targets_are_414() {
 
 #[actix_web::test]
 async fn the_rate_of_a_package_ends_in_429() {
-    let app = Place::new().serve("free").await;
+    let app = Fixture::new().serve("free").await;
     for _ in 0..10 {
         assert_eq!(app.get("/api/v2/stats").await.0, 200);
     }
@@ -217,49 +217,49 @@ async fn the_rate_of_a_package_ends_in_429() {
 
 #[actix_web::test]
 async fn no_turn_for_an_expression_is_503() {
-    let place = Place::new();
-    place.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
     let settings = Settings { regexp_running: 1, regexp_waiting: 0, ..Settings::for_tests() };
-    let app = place.serve_with("premium", settings).await;
-    let turn = app.state.hold_turn().await;
+    let app = fixture.serve_with("premium", settings).await;
+    let slot = buckets::acquire_slot(&app.state).await;
     let path = "/api/v2/files?keywords=a&regexp=1";
     let response = app.server.get(path).bearer_auth(&app.key).send().await.unwrap();
     assert_eq!(response.status(), 503);
     assert_eq!(response.headers()["retry-after"], "1");
     let body: Value = response.json().await.unwrap();
     assert_eq!(body["code"], "search_busy");
-    drop(turn);
+    drop(slot);
     assert_eq!(app.get(path).await.0, 200);
 }
 
 #[actix_web::test]
 async fn a_client_that_leaves_gives_its_place_to_the_next() {
-    let place = Place::new();
-    place.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
     let settings = Settings { regexp_running: 1, regexp_waiting: 1, ..Settings::for_tests() };
-    let app = place.serve_with("enterprise", settings).await;
-    let turn = app.state.hold_turn().await;
+    let app = fixture.serve_with("enterprise", settings).await;
+    let slot = buckets::acquire_slot(&app.state).await;
     let path = "/api/v2/files?keywords=a&regexp=1";
     let search = || app.server.get(path).bearer_auth(&app.key).send();
     let waits = || async { tokio::time::timeout(Duration::from_secs(1), search()).await.is_err() };
     let first = actix_web::rt::spawn(search());
-    // While the first one waits, there is no place for another.
+    // While the first one waits, there is no fixture for another.
     while search().await.unwrap().status() != 503 {}
     first.abort();
     let deadline = Instant::now() + Duration::from_secs(20);
     while !waits().await {
-        assert!(Instant::now() < deadline, "the place of a client that left is not given back");
+        assert!(Instant::now() < deadline, "the fixture of a client that left is not given back");
     }
-    drop(turn);
+    drop(slot);
     assert_eq!(app.get(path).await.0, 200);
 }
 
 #[actix_web::test]
 async fn the_time_limit_ends_in_503() {
-    let place = Place::new();
-    place.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
     let settings = Settings { search_timeout: 0, ..Settings::for_tests() };
-    let app = place.serve_with("premium", settings).await;
+    let app = fixture.serve_with("premium", settings).await;
     let (status, body) = error(&app, "/api/v2/files?keywords=a").await;
     assert_eq!((status, &body["code"]), (503, &"search_timeout".into()));
 }
@@ -283,13 +283,13 @@ async fn the_time_limit_ends_in_503() {
 )]
 #[actix_web::test]
 async fn golden_bodies(#[case] path: &str, #[case] status: u16, #[case] body: &str) {
-    let app = Place::new().serve("premium").await;
+    let app = Fixture::new().serve("premium").await;
     assert_eq!(app.text(path).await, (status, body.to_owned()));
 }
 
 #[actix_web::test]
 async fn golden_bodies_of_the_shell() {
-    let app = Place::new().serve("premium").await;
+    let app = Fixture::new().serve("premium").await;
     let post = app.server.request(reqwest::Method::POST, "/api/v2/files");
     assert_eq!(
         post.send().await.unwrap().text().await.unwrap(),
@@ -323,13 +323,13 @@ async fn golden_bodies_of_the_shell() {
 #[case("extensions=+txt+,,TXT,.txt", 3)]
 #[actix_web::test]
 async fn parameters_are_read_by_the_rules(#[case] query: &str, #[case] rows: usize) {
-    let place = Place::new();
+    let fixture = Fixture::new();
     let bucket = "a.s3.amazonaws.com";
-    place.load_lines(&[
+    fixture.load_lines(&[
         &line(bucket, "a b.txt", 1, 1),
         &line(bucket, "a.txt", 1, 1),
         &line(bucket, "a_c.TXT", 1, 1),
     ]);
-    let app = place.serve("enterprise").await;
+    let app = fixture.serve("enterprise").await;
     assert_eq!(app.paths(query).await.len(), rows, "{query}");
 }

@@ -7,14 +7,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use buckets::config::Settings;
-use buckets::engine::generations::{Generations, WriteLock};
-use buckets::engine::{EngineError, FileIndex, FileWriter, Limits, Snapshot};
+use buckets::Settings;
+use buckets::engine::{
+    EngineError, FileIndex, FileWriter, Generations, IndexSummary, Limits, WriteLock,
+};
 use buckets::model::expression::Expression;
 use buckets::model::file_query::{FileQuery, Found, Matching};
 use serde_json::{Value, json};
 
-use crate::support::{App, Place};
+use crate::app::{App, Fixture};
 
 type Search = dyn Fn(&Limits) -> Result<Found, EngineError> + Send + Sync;
 
@@ -26,7 +27,7 @@ impl FileIndex for Fake {
         (self.0)(limits)
     }
 
-    fn snapshot(&self) -> Arc<Snapshot> {
+    fn summary(&self) -> Arc<IndexSummary> {
         Arc::default()
     }
 
@@ -71,9 +72,9 @@ async fn serve(
     settings: Settings,
     search: impl Fn(&Limits) -> Result<Found, EngineError> + Send + Sync + 'static,
 ) -> App {
-    let mut place = Place::new();
-    place.shop.generations = Arc::new(One(Arc::new(Fake(Box::new(search)))));
-    place.serve_with("premium", settings).await
+    let mut fixture = Fixture::new();
+    fixture.context.generations = Arc::new(One(Arc::new(Fake(Box::new(search)))));
+    fixture.serve_with("premium", settings).await
 }
 
 const FILES: &str = "/api/v2/files?keywords=a";
@@ -166,14 +167,14 @@ async fn a_search_that_nobody_waits_for_ends() {
     // Far beyond the patience of the test: only the leaving can end the search.
     let settings = Settings { search_timeout: 3_600, regexp_running: 1, ..Settings::for_tests() };
     let app = serve(settings, search).await;
-    let catalog = app.state.catalog();
+    let snapshot = app.state.snapshot();
     let query = FileQuery {
         matching: Matching::Expression(Arc::new(Expression::parse("a", true).unwrap())),
         ..FileQuery::default()
     };
     for _ in 0..2 {
-        // The second search has the turn that the first one gave back.
-        let waiting = app.state.search(&catalog, query.clone());
+        // The second search has the slot that the first one gave back.
+        let waiting = buckets::search(&app.state, &snapshot, query.clone());
         let waiting = tokio::time::timeout(Duration::from_millis(200), waiting);
         assert!(waiting.await.is_err());
         assert_eq!(next(&heard).await, "begins");
@@ -182,7 +183,7 @@ async fn a_search_that_nobody_waits_for_ends() {
 }
 
 #[actix_web::test]
-async fn a_client_that_leaves_takes_no_turn_with_it() {
+async fn a_client_that_leaves_gives_its_slot_back() {
     let (search, heard) = endless();
     let settings = Settings {
         search_timeout: 1,
@@ -197,7 +198,7 @@ async fn a_client_that_leaves_takes_no_turn_with_it() {
         assert_eq!(next(&heard).await, "begins");
         drop(client);
         assert_eq!(next(&heard).await, "ends");
-        // Its turn is free a moment later.
+        // Its slot is free a moment later.
         let answer = loop {
             let (status, body) = app.get(&target).await;
             assert_eq!(status, 503);

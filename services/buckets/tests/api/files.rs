@@ -1,20 +1,20 @@
 use rstest::rstest;
 use serde_json::json;
 
-use crate::support::{Place, line};
+use crate::app::{Fixture, line};
 
 const DOCX: &str = "student_resumes/resume1-1_thebackup_1519380372187.docx";
 
 #[actix_web::test]
 async fn golden_answer() {
-    let place = Place::new();
+    let fixture = Fixture::new();
     let bucket = "example.s3-eu-west-1.amazonaws.com";
-    place.load_lines(&[
+    fixture.load_lines(&[
         &line(bucket, "a/b 2011 15", 2_549_108, 1_666_666_666),
         &line(bucket, "a/2011 07", 1, 0),
         &line(bucket, "a/2011 é#?%", 2, 0),
     ]);
-    let app = place.serve("premium").await;
+    let app = fixture.serve("premium").await;
     let query = "keywords=2011+-07&full-path=1&excluded-buckets=4,+5&limit=2";
     let (status, body) = app.text(&format!("/api/v2/files?{query}")).await;
     let expected = r#"{"query":{"keywords":"2011 -07","regexp":false,"noautocorrect":false,"buckets":[],"excludedBuckets":["4","5"],"extensions":[],"stopExtensions":[],"fullPath":true,"lastModifiedFrom":null,"lastModifiedTo":null,"sizeFrom":null,"sizeTo":null,"order":"","direction":"","start":0,"limit":2},"meta":{"results":2},"files":[{"id":"1","bucket":"example.s3-eu-west-1.amazonaws.com","bucketId":1,"filename":"b 2011 15","fullPath":"a/b 2011 15","url":"http://example.s3-eu-west-1.amazonaws.com/a/b%202011%2015","size":2549108,"type":"aws","lastModified":1666666666},{"id":"3","bucket":"example.s3-eu-west-1.amazonaws.com","bucketId":1,"filename":"2011 é#?%","fullPath":"a/2011 é#?%","url":"http://example.s3-eu-west-1.amazonaws.com/a/2011%20%C3%A9%23%3F%25","size":2,"type":"aws","lastModified":0}]}"#;
@@ -23,7 +23,7 @@ async fn golden_answer() {
 
 #[actix_web::test]
 async fn headers_are_those_of_the_contract() {
-    let app = Place::with_samples().serve("free").await;
+    let app = Fixture::with_samples().serve("free").await;
     let get = app.server.get("/api/v2/files").bearer_auth(&app.key);
     let response = get.header("accept-encoding", "gzip").send().await.unwrap();
     let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap());
@@ -54,9 +54,9 @@ async fn headers_are_those_of_the_contract() {
 #[case("keywords=resumes+resume1&full-path=TRUE", true)]
 #[actix_web::test]
 async fn word_vectors(#[case] query: &str, #[case] found: bool) {
-    let place = Place::new();
-    place.load_lines(&[&line("a.s3.amazonaws.com", DOCX, 1, 1)]);
-    let app = place.serve("free").await;
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line("a.s3.amazonaws.com", DOCX, 1, 1)]);
+    let app = fixture.serve("free").await;
     assert_eq!(app.results(query).await, u64::from(found), "{query}");
 }
 
@@ -94,28 +94,28 @@ async fn word_vectors(#[case] query: &str, #[case] found: bool) {
 #[actix_web::test]
 async fn filters_and_orders(#[case] query: &str, #[case] expected: &[&str]) {
     let (one, two) = ("one.s3.amazonaws.com", "two.storage.googleapis.com");
-    let place = Place::new();
-    place.load_lines(&[
+    let fixture = Fixture::new();
+    fixture.load_lines(&[
         &line(one, "a.tar.gz", 2, 10),
         &line(one, "jquery.min.js", 3, 20),
         &line(two, ".env", 4, 30),
         &line(two, "README", 5, 0),
         &line(two, "x.", 6, 50),
     ]);
-    let app = place.serve("premium").await;
+    let app = fixture.serve("premium").await;
     assert_eq!(app.paths(query).await, expected, "{query}");
 }
 
 #[actix_web::test]
 async fn expressions_match_whole_names_and_say_what_was_changed() {
-    let place = Place::new();
+    let fixture = Fixture::new();
     let bucket = "a.s3.amazonaws.com";
-    place.load_lines(&[
+    fixture.load_lines(&[
         &line(bucket, "x/dump.sql", 1, 1),
         &line(bucket, "dump/1984.txt", 2, 1),
         &line(bucket, "dump.sql.bak", 3, 1),
     ]);
-    let app = place.serve("premium").await;
+    let app = fixture.serve("premium").await;
     let (_, body) = app.get("/api/v2/files?keywords=19%5B0-9%5D%7B2%7D&regexp=1").await;
     assert_eq!(
         body["meta"],
@@ -138,20 +138,20 @@ async fn expressions_match_whole_names_and_say_what_was_changed() {
 
 #[actix_web::test]
 async fn depth_cuts_pages_and_says_so() {
-    let place = Place::new();
+    let fixture = Fixture::new();
     let lines: Vec<String> =
         (0..10).map(|n| line("a.s3.amazonaws.com", &format!("{n}.txt"), n, 1)).collect();
-    place.load_lines(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-    place
-        .shop
+    fixture.load_lines(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    fixture
+        .context
         .pools
         .write_blocking(|db| {
-            let mut free = buckets::store::package::of_plan(db, "free")?;
+            let mut free = buckets::store::packages::of_plan(db, "free")?;
             free.depth = 4;
-            buckets::store::package::put(db, &free)
+            buckets::store::packages::put(db, &free)
         })
         .unwrap();
-    let app = place.serve("free").await;
+    let app = fixture.serve("free").await;
     for (query, expected) in
         [("start=0", 4), ("start=3&limit=5", 1), ("start=4", 0), ("start=999999", 0)]
     {

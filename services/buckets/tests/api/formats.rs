@@ -2,10 +2,9 @@
 
 use std::io::Write;
 
-use buckets::jobs::export;
-use buckets::jobs::report::Report;
+use buckets::jobs::{Report, export};
 
-use crate::support::{Place, line};
+use crate::app::{Fixture, line};
 
 const LIST: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>n</Name>
@@ -17,11 +16,11 @@ const LIST: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 const NAME: &str = "n.s3.eu-west-1.amazonaws.com.xml";
 
 fn load(name: &str, content: impl AsRef<[u8]>) -> (Report, Vec<String>) {
-    let place = Place::new();
-    place.folder.write(format!("in/{name}"), content);
-    let report = place.load(&[place.folder.join("in")]).unwrap();
+    let fixture = Fixture::new();
+    fixture.folder.write(format!("in/{name}"), content);
+    let report = fixture.load(&[fixture.folder.join("in")]).unwrap();
     let mut out = Vec::new();
-    export::export(&place.shop, None, &mut out).unwrap();
+    export(&fixture.context, None, &mut out).unwrap();
     let lines = String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
     (report, lines)
 }
@@ -48,9 +47,9 @@ fn s3_listing() {
 fn s3_listing_named_by_its_folder_and_by_numbers() {
     assert_eq!(load(&format!("{N}/page1"), LIST).1.len(), 1);
     assert_eq!(load(&format!("{NAME}.17"), LIST).1.len(), 1);
-    let place = Place::new();
-    let path = place.folder.write("listing.xml", LIST);
-    assert!(place.load(&[path]).is_err(), "the host is not told");
+    let fixture = Fixture::new();
+    let path = fixture.folder.write("listing.xml", LIST);
+    assert!(fixture.load(&[path]).is_err(), "the host is not told");
 }
 
 #[test]
@@ -84,7 +83,7 @@ fn azure_listing() {
     let list = r#"<?xml version="1.0"?><EnumerationResults ServiceEndpoint="https://Acc.blob.core.windows.net/" ContainerName="box">
 <Blobs><Blob><Name>x/y.txt</Name><Properties><Last-Modified>Tue, 25 Oct 2022 02:57:46 GMT</Last-Modified><Content-Length>7</Content-Length></Properties></Blob>
 <Blob><Name Encoded="true">a%EF%BF%BEb</Name><Properties><Last-Modified>Tue, 25 Oct 2022 02:57:46 GMT</Last-Modified><Content-Length>8</Content-Length></Properties></Blob>
-<Blob><Name>old</Name><Snapshot>2020</Snapshot><Properties><Content-Length>8</Content-Length></Properties></Blob>
+<Blob><Name>old</Name><IndexSummary>2020</IndexSummary><Properties><Content-Length>8</Content-Length></Properties></Blob>
 <BlobPrefix><Name>p/</Name></BlobPrefix></Blobs><NextMarker>more</NextMarker></EnumerationResults>"#;
     let (report, lines) = load("listing", list);
     let bucket = "acc.blob.core.windows.net/box";
@@ -165,17 +164,17 @@ fn xml_bombs_are_refused() {
         "x".repeat(1_000),
         LIST.replace("<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "").replace("a &amp;", "&b;")
     );
-    let place = Place::new();
-    place.folder.write(format!("in/{NAME}"), bomb);
-    assert!(place.load(&[place.folder.join("in")]).is_err());
+    let fixture = Fixture::new();
+    fixture.folder.write(format!("in/{NAME}"), bomb);
+    assert!(fixture.load(&[fixture.folder.join("in")]).is_err());
     let unknown = LIST.replace("a &amp;", "&b;");
-    let place = Place::new();
-    place.folder.write(format!("in/{NAME}"), unknown);
-    assert!(place.load(&[place.folder.join("in")]).is_err());
+    let fixture = Fixture::new();
+    fixture.folder.write(format!("in/{NAME}"), unknown);
+    assert!(fixture.load(&[fixture.folder.join("in")]).is_err());
     let deep = format!("<ListBucketResult>{}", "<a>".repeat(100_000));
-    let place = Place::new();
-    place.folder.write(format!("in/{NAME}"), deep);
-    assert!(place.load(&[place.folder.join("in")]).is_err());
+    let fixture = Fixture::new();
+    fixture.folder.write(format!("in/{NAME}"), deep);
+    assert!(fixture.load(&[fixture.folder.join("in")]).is_err());
 }
 
 #[test]
@@ -192,12 +191,12 @@ fn an_endless_entry_ends_the_source_within_bounds() {
     let csv = format!("bucket,key,size\n{N},a,1\n{N},\"{text}");
     let (report, lines) = load("x.csv", csv);
     assert_eq!((lines.len(), report.tally.incomplete.len()), (1, 1));
-    let place = Place::new();
-    let path = place.folder.write(
+    let fixture = Fixture::new();
+    let path = fixture.folder.write(
         "x.ndjson",
         format!("{}\n{{\"x\":\"{text}\"}}\n{}", line(N, "a", 1, 1), line(N, "b", 1, 1)),
     );
-    let report = place.load(&[path]).unwrap();
+    let report = fixture.load(&[path]).unwrap();
     assert_eq!((report.counts.added, report.tally.bad), (2, 1));
 }
 
@@ -219,16 +218,16 @@ mod hostile {
             let azure = r#"<EnumerationResults ContainerName="https://a.blob.core.windows.net/b"><Blobs><Blob><Name>x</Name><Properties><Content-Length>7</Content-Length></Properties></Blob></Blobs></EnumerationResults>"#;
             let csv = "bucket,key,size\nn.s3.amazonaws.com,\"a\",5\n";
             let mut bytes = [LIST, gcs, azure, csv][which].as_bytes().to_vec();
-            for (place, byte) in cuts {
-                let place = place.index(bytes.len());
-                bytes[place] = byte;
+            for (fixture, byte) in cuts {
+                let fixture = fixture.index(bytes.len());
+                bytes[fixture] = byte;
             }
             bytes.truncate(end.index(bytes.len()) + 1);
             let mut sink = Ignore;
-            let defaults = buckets::jobs::formats::Defaults {
+            let defaults = buckets::jobs::Defaults {
                 bucket: Some(N.to_owned()), kind: None, format: None,
             };
-            buckets::jobs::formats::read(
+            buckets::jobs::read(
                 std::path::Path::new("x"), bytes.as_slice(), &defaults, &mut sink,
             ).unwrap_or_default();
         }
@@ -237,7 +236,7 @@ mod hostile {
     struct Ignore;
 
     use buckets::jobs::LoadError;
-    use buckets::jobs::formats::{Bad, Item, Sink, Skipped};
+    use buckets::jobs::{Bad, Item, Sink, Skipped};
 
     impl Sink for Ignore {
         fn file(&mut self, _: &Item<'_>) -> Result<(), LoadError> {

@@ -1,6 +1,6 @@
 //! Sources and expressions made to hurt: the program stays within bounds and says what is wrong.
 //!
-//! Memory is the most that the process had, time a bound that only what hangs or explodes breaks.
+//! IntakeState is the most that the process had, time a bound that only what hangs or explodes breaks.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use rstest::rstest;
 
+use crate::app::line;
 use crate::program::{Program, Ran, Serving, text};
-use crate::support::line;
 
-/// Memory of a load that was given 64 MiB, in MiB; the sources below are larger or unpack to more.
+/// IntakeState of a load that was given 64 MiB, in MiB; the sources below are larger or unpack to more.
 const MOST: u64 = 200;
 
 const A: &str = "a.s3.amazonaws.com";

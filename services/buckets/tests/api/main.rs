@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test that cannot go on says so.
 
 mod account;
-mod bucket_list;
+mod app;
+mod buckets;
 mod cluster;
 mod conformance;
 mod crash;
@@ -13,16 +14,15 @@ mod formats;
 mod hostile;
 mod load;
 mod metrics;
-mod model;
+mod naive_model;
 mod page;
 mod program;
 mod rebuild;
-mod removal;
+mod removals;
 mod scroll;
 mod stats;
-mod support;
 
 #[test]
 fn openapi_document_is_what_the_code_says() {
-    testkit::assert_openapi_matches::<buckets::Buckets>("openapi.json");
+    testkit::assert_openapi_matches::<::buckets::Buckets>("openapi.json");
 }

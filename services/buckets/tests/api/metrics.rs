@@ -1,15 +1,15 @@
 use std::io::Write;
 use std::process::Stdio;
 
+use crate::app::Fixture;
 use crate::program::{Program, Serving};
-use crate::support::Place;
 
 #[actix_web::test]
 async fn everything_that_is_measured_has_a_name() {
-    let app = Place::with_samples().serve("premium").await;
+    let app = Fixture::with_samples().serve("premium").await;
     assert_eq!(app.get("/api/v2/files?keywords=backup").await.0, 200);
     assert_eq!(app.get("/api/v2/buckets").await.0, 200);
-    app.state.refresh().unwrap();
+    app.refresh();
     let url = app.server.admin_url("/metrics");
     let text = app.server.client().get(url).send().await.unwrap().text().await.unwrap();
     for name in [

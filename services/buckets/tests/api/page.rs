@@ -1,8 +1,8 @@
-use crate::support::Place;
+use crate::app::Fixture;
 
 #[actix_web::test]
 async fn the_page_needs_no_key_and_nothing_from_elsewhere() {
-    let app = Place::new().serve("free").await;
+    let app = Fixture::new().serve("free").await;
     let response = app.server.get("/").send().await.unwrap();
     assert_eq!(response.status(), 200);
     assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");

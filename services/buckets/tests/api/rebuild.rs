@@ -1,33 +1,33 @@
 use std::path::{Path, PathBuf};
 
-use buckets::config::Settings;
-use buckets::jobs::load::{Options, load};
-use buckets::jobs::report::Report;
-use buckets::jobs::session::Session;
-use buckets::jobs::{LoadError, export, rebuild, removal, status, verify};
+use buckets::Settings;
+use buckets::jobs::{
+    self, CheckpointPolicy, LoadError, LoadOptions, Report, Session, export, load, rebuild, remove,
+    status, verify,
+};
 
+use crate::app::{Fixture, line, samples};
 use crate::program::holds;
-use crate::support::{Place, line, samples};
 
 const A: &str = "a.s3.amazonaws.com";
 const B: &str = "b.s3.amazonaws.com";
 
-fn rebuild_from(place: &Place, options: &Options) -> Result<(u32, Report), LoadError> {
-    rebuild::rebuild_from(&place.shop, options, Settings::for_tests().checkpoints())
+fn rebuild_from(fixture: &Fixture, options: &LoadOptions) -> Result<(u32, Report), LoadError> {
+    jobs::rebuild_from(&fixture.context, options, CheckpointPolicy::of(&Settings::for_tests()))
 }
 
-fn from_paths(place: &Place, paths: &[PathBuf]) -> (u32, Report) {
-    rebuild_from(place, &Place::options(paths)).unwrap()
+fn from_paths(fixture: &Fixture, paths: &[PathBuf]) -> (u32, Report) {
+    rebuild_from(fixture, &Fixture::options(paths)).unwrap()
 }
 
-fn exported(place: &Place) -> String {
+fn exported(fixture: &Fixture) -> String {
     let mut out = Vec::new();
-    export::export(&place.shop, None, &mut out).unwrap();
+    export(&fixture.context, None, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
-fn sound(place: &Place) {
-    assert_eq!(verify::faults(&place.shop).unwrap(), Vec::<String>::new());
+fn sound(fixture: &Fixture) {
+    assert_eq!(verify(&fixture.context).unwrap(), Vec::<String>::new());
 }
 
 fn folders(index: &Path) -> Vec<String> {
@@ -41,50 +41,50 @@ fn folders(index: &Path) -> Vec<String> {
 
 #[actix_web::test]
 async fn a_rebuild_drops_dead_rows_and_gives_new_ids() {
-    let place = Place::new();
+    let fixture = Fixture::new();
     let bucket = "a.s3.amazonaws.com";
     for _ in 0..3 {
-        place.load_lines(&[&line(bucket, "1", 1, 1), &line(bucket, "2", 1, 1)]);
+        fixture.load_lines(&[&line(bucket, "1", 1, 1), &line(bucket, "2", 1, 1)]);
     }
     // It looks for a switch only when it is told to.
     let settings = Settings { reload_ms: 3_600_000, ..Settings::for_tests() };
-    let app = place.serve_with("free", settings).await;
+    let app = fixture.serve_with("free", settings).await;
     let before = app.get("/api/v2/stats").await;
     assert_eq!(app.get("/api/v2/files").await.1["files"][0]["id"], "5");
-    let old = place.folder.join("index/generation-1");
-    assert_eq!(rebuild::rebuild(&place.shop).unwrap(), (2, 2));
+    let old = fixture.folder.join("index/generation-1");
+    assert_eq!(rebuild(&fixture.context).unwrap(), (2, 2));
     assert!(old.exists(), "the old generation is kept while it is read");
     assert_eq!(app.get("/api/v2/files").await.1["files"][0]["id"], "5");
-    app.state.refresh().unwrap();
+    app.refresh();
     assert_eq!(app.get("/api/v2/files").await.1["files"][0]["id"], "1");
     assert_eq!(app.get("/api/v2/stats").await, before);
     while old.exists() {
-        app.state.refresh().unwrap();
+        app.refresh();
     }
-    assert_eq!(verify::faults(&place.shop).unwrap(), Vec::<String>::new());
-    place.load_lines(&[&line(bucket, "3", 1, 1)]);
-    app.state.refresh().unwrap();
+    assert_eq!(verify(&fixture.context).unwrap(), Vec::<String>::new());
+    fixture.load_lines(&[&line(bucket, "3", 1, 1)]);
+    app.refresh();
     assert_eq!(app.paths("").await, ["3"]);
 }
 
 #[actix_web::test]
 async fn a_rebuild_from_sources_has_exactly_what_they_hold() {
-    let place = Place::new();
-    place.load_lines(&[&line(A, "old", 1, 1), &line(A, "both", 1, 1), &line(B, "gone", 1, 1)]);
-    let app = place.serve("enterprise").await;
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "old", 1, 1), &line(A, "both", 1, 1), &line(B, "gone", 1, 1)]);
+    let app = fixture.serve("enterprise").await;
     assert_eq!(app.results("").await, 3);
     let scroll = "/api/v2/files?paging-mode=scrolling&limit=1";
     let (_, page) = app.get(scroll).await;
     let id = page["meta"]["nextScrollId"].as_str().unwrap().to_owned();
     let c = "c.s3.amazonaws.com";
     let first =
-        place.folder.write("in/1.ndjson", [line(c, "1", 7, 9), line(A, "both", 1, 1)].join("\n"));
-    let second = place.folder.write("in/2.csv", format!("bucket,key,size\n{A},both,5\n"));
-    let (generation, report) = from_paths(&place, &[first, second]);
+        fixture.folder.write("in/1.ndjson", [line(c, "1", 7, 9), line(A, "both", 1, 1)].join("\n"));
+    let second = fixture.folder.write("in/2.csv", format!("bucket,key,size\n{A},both,5\n"));
+    let (generation, report) = from_paths(&fixture, &[first, second]);
     assert_eq!(generation, 2);
     assert_eq!((report.counts.added, report.counts.duplicates), (2, 1));
     assert_eq!((report.buckets_new, report.buckets_changed), (1, 1));
-    app.state.refresh().unwrap();
+    app.refresh();
     let (_, files) = app.get("/api/v2/files").await;
     let rows: Vec<_> = files["files"].as_array().unwrap().iter().collect();
     assert_eq!(rows.len(), 2);
@@ -101,26 +101,26 @@ async fn a_rebuild_from_sources_has_exactly_what_they_hold() {
     assert_eq!(app.get("/api/v2/stats").await.1["stats"]["awsCount"], 2);
     let (code, body) = app.get(&format!("{scroll}&scroll-id={id}")).await;
     assert_eq!((code, &body["code"]), (400, &"scroll_expired".into()));
-    sound(&place);
+    sound(&fixture);
     // The bucket that is gone comes back with its id.
-    place.load_lines(&[&line(B, "back", 1, 1)]);
-    app.state.refresh().unwrap();
+    fixture.load_lines(&[&line(B, "back", 1, 1)]);
+    app.refresh();
     assert_eq!(app.get(&format!("/api/v2/buckets?keywords={B}")).await.1["buckets"][0]["id"], 2);
 }
 
 #[test]
 fn a_rebuild_from_an_export_gives_the_same_index() {
-    let place = Place::with_samples();
-    let before = exported(&place);
-    let path = place.folder.write("export.ndjson", &before);
-    let (_, report) = from_paths(&place, &[path]);
+    let fixture = Fixture::with_samples();
+    let before = exported(&fixture);
+    let path = fixture.folder.write("export.ndjson", &before);
+    let (_, report) = from_paths(&fixture, &[path]);
     assert_eq!(report.counts.added, before.lines().count() as u64);
-    assert_eq!(exported(&place), before);
-    sound(&place);
-    let (generation, _) = from_paths(&place, &[samples()]);
-    assert_eq!((generation, exported(&place)), (3, before));
-    assert_eq!(folders(&place.folder.join("index")), ["generation-3"]);
-    let status = status::status(&place.shop).unwrap();
+    assert_eq!(exported(&fixture), before);
+    sound(&fixture);
+    let (generation, _) = from_paths(&fixture, &[samples()]);
+    assert_eq!((generation, exported(&fixture)), (3, before));
+    assert_eq!(folders(&fixture.folder.join("index")), ["generation-3"]);
+    let status = status(&fixture.context).unwrap();
     assert_eq!(status["runs"][0]["mode"], "rebuild");
     assert_eq!(status["runs"][0]["state"], "published");
     assert_eq!(status["runs"][0]["report"]["added"], report.counts.added);
@@ -128,58 +128,63 @@ fn a_rebuild_from_an_export_gives_the_same_index() {
 
 #[test]
 fn an_empty_index_can_be_made_from_sources() {
-    let place = Place::new();
-    let (generation, report) = from_paths(&place, &[samples()]);
+    let fixture = Fixture::new();
+    let (generation, report) = from_paths(&fixture, &[samples()]);
     assert_eq!((generation, report.counts.added), (2, 105));
-    sound(&place);
+    sound(&fixture);
 }
 
 #[test]
 fn removed_buckets_stay_away_from_a_rebuild() {
-    let place = Place::new();
-    place.load_lines(&[&line(A, "zyzzyvas/1", 1, 1), &line(B, "1", 1, 1)]);
-    let kept = place.folder.write("kept.ndjson", exported(&place));
-    removal::remove(&place.shop, A, "", "asked", "tester").unwrap();
-    let (_, report) = from_paths(&place, &[kept]);
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "zyzzyvas/1", 1, 1), &line(B, "1", 1, 1)]);
+    let kept = fixture.folder.write("kept.ndjson", exported(&fixture));
+    remove(&fixture.context, A, "", "asked", "tester").unwrap();
+    let (_, report) = from_paths(&fixture, &[kept]);
     assert_eq!((report.tally.skipped_removed, report.counts.added), (1, 1));
-    assert!(!exported(&place).contains(A));
-    assert!(!holds(&place.folder.join("index"), b"zyzzyvas"));
-    sound(&place);
+    assert!(!exported(&fixture).contains(A));
+    assert!(!holds(&fixture.folder.join("index"), b"zyzzyvas"));
+    sound(&fixture);
 }
 
 #[test]
 fn a_rebuild_that_fails_leaves_everything_as_it_was() {
-    let place = Place::new();
-    place.load_lines(&[&line(A, "kept", 1, 1)]);
-    let before = exported(&place);
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "kept", 1, 1)]);
+    let before = exported(&fixture);
     let lines: Vec<String> = (0..2_000).map(|n| line(B, &n.to_string(), 1, 1)).collect();
-    let bad = place.folder.write("bad.ndjson", lines.join("\n") + &"\n{".repeat(30));
-    match rebuild_from(&place, &Place::options(&[bad])) {
+    let bad = fixture.folder.write("bad.ndjson", lines.join("\n") + &"\n{".repeat(30));
+    match rebuild_from(&fixture, &Fixture::options(&[bad])) {
         Err(LoadError::TooManyBad { bad: 21, .. }) => {}
         other => panic!("{other:?}"),
     }
-    let garbage = place.folder.write("garbage", "what is this");
+    let garbage = fixture.folder.write("garbage", "what is this");
     assert!(matches!(
-        rebuild_from(&place, &Place::options(&[garbage])),
-        Err(LoadError::Refused(_))
+        rebuild_from(&fixture, &Fixture::options(&[garbage])),
+        Err(LoadError::Invalid(_))
     ));
-    assert_eq!(exported(&place), before);
-    sound(&place);
-    let status = status::status(&place.shop).unwrap();
+    assert_eq!(exported(&fixture), before);
+    sound(&fixture);
+    let status = status(&fixture.context).unwrap();
     assert_eq!((&status["generation"], &status["runs"][0]["state"]), (&1.into(), &"failed".into()));
     assert_eq!(status["buckets"], 1, "a bucket that was only read is not listed");
-    assert_eq!(folders(&place.folder.join("index")), ["generation-1"]);
+    assert_eq!(folders(&fixture.folder.join("index")), ["generation-1"]);
 }
 
 #[test]
 fn a_stopped_run_has_to_be_settled_before_a_rebuild() {
-    let place = Place::new();
-    let mut session = Session::open(&place.shop, "a test").unwrap();
+    let fixture = Fixture::new();
+    let mut session = Session::open(&fixture.context, "a test").unwrap();
     session.writer.begin(7).unwrap();
     drop(session);
-    let refused = rebuild_from(&place, &Place::options(&[samples()])).unwrap_err();
+    let refused = rebuild_from(&fixture, &Fixture::options(&[samples()])).unwrap_err();
     assert!(refused.to_string().contains("run 7 was stopped"), "{refused}");
-    assert!(rebuild::rebuild(&place.shop).is_err());
-    load(&place.shop, &Place::options(&[samples()]), Settings::for_tests().checkpoints()).unwrap();
-    assert_eq!(from_paths(&place, &[samples()]).0, 2);
+    assert!(rebuild(&fixture.context).is_err());
+    load(
+        &fixture.context,
+        &Fixture::options(&[samples()]),
+        CheckpointPolicy::of(&Settings::for_tests()),
+    )
+    .unwrap();
+    assert_eq!(from_paths(&fixture, &[samples()]).0, 2);
 }

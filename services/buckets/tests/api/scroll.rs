@@ -1,14 +1,14 @@
 use rstest::rstest;
 
-use crate::support::{Place, line};
+use crate::app::{Fixture, line};
 
-fn filled() -> Place {
-    let place = Place::new();
+fn filled() -> Fixture {
+    let fixture = Fixture::new();
     let lines: Vec<String> = (0..25)
         .map(|n| line("a.s3.amazonaws.com", &format!("file {n}.txt"), n % 4, n % 3))
         .collect();
-    place.load_lines(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-    place
+    fixture.load_lines(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    fixture
 }
 
 #[rstest]
@@ -42,8 +42,8 @@ async fn pages_by_scroll_are_pages_by_offset(#[case] query: &str) {
 
 #[actix_web::test]
 async fn foreign_and_damaged_ids_are_refused() {
-    let place = filled();
-    let app = place.serve("enterprise").await;
+    let fixture = filled();
+    let app = fixture.serve("enterprise").await;
     let start = "/api/v2/files?paging-mode=scrolling&limit=2";
     let id = app.get(start).await.1["meta"]["nextScrollId"].as_str().unwrap().to_owned();
     assert_eq!(app.get(&format!("{start}&scroll-id={id}")).await.0, 200);
@@ -58,19 +58,19 @@ async fn foreign_and_damaged_ids_are_refused() {
         assert_eq!((status, &body["code"]), (400, &"invalid_parameter".into()), "{path}");
         assert_eq!(body["parameter"], "scroll-id");
     }
-    let other = place.key("somebody else", "enterprise");
+    let other = fixture.key("somebody else", "enterprise");
     let get = app.server.get(&format!("{start}&scroll-id={id}")).bearer_auth(other);
     assert_eq!(get.send().await.unwrap().status(), 400);
 }
 
 #[actix_web::test]
 async fn a_rebuild_ends_scrolls() {
-    let place = filled();
-    let app = place.serve("enterprise").await;
+    let fixture = filled();
+    let app = fixture.serve("enterprise").await;
     let start = "/api/v2/files?paging-mode=scrolling&limit=2";
     let id = app.get(start).await.1["meta"]["nextScrollId"].as_str().unwrap().to_owned();
-    buckets::jobs::rebuild::rebuild(&place.shop).unwrap();
-    app.state.refresh().unwrap();
+    buckets::jobs::rebuild(&fixture.context).unwrap();
+    app.refresh();
     let (status, body) = app.get(&format!("{start}&scroll-id={id}")).await;
     assert_eq!((status, &body["code"]), (400, &"scroll_expired".into()));
     assert_eq!(app.get(start).await.0, 200);

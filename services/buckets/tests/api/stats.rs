@@ -1,10 +1,10 @@
 use serde_json::json;
 
-use crate::support::{NOW, Place, line};
+use crate::app::{Fixture, NOW, line};
 
 #[actix_web::test]
 async fn an_empty_index_counts() {
-    let app = Place::new().serve("free").await;
+    let app = Fixture::new().serve("free").await;
     let (status, body) = app.text("/api/v2/stats").await;
     let expected = r#"{"meta":{},"stats":{"filesCount":0,"awsCount":0,"azureCount":0,"dosCount":0,"gcpCount":0,"aliCount":0},"lastUpdated":0}"#;
     assert_eq!((status, body.as_str()), (200, expected));
@@ -12,7 +12,7 @@ async fn an_empty_index_counts() {
 
 #[actix_web::test]
 async fn samples_are_counted_by_type() {
-    let app = Place::with_samples().serve("free").await;
+    let app = Fixture::with_samples().serve("free").await;
     let (_, body) = app.get("/api/v2/stats").await;
     assert_eq!(
         body,
@@ -26,20 +26,20 @@ async fn samples_are_counted_by_type() {
 
 #[actix_web::test]
 async fn delay_of_a_package_restricts_what_is_seen() {
-    let place = Place::new();
-    place.load_lines(&[&line("old.s3.amazonaws.com", "a.txt", 1, 1)]);
-    place.clock.advance(40 * 86_400);
-    place.load_lines(&[&line("new.s3.amazonaws.com", "b.txt", 1, 1)]);
-    place
-        .shop
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line("old.s3.amazonaws.com", "a.txt", 1, 1)]);
+    fixture.clock.advance(40 * 86_400);
+    fixture.load_lines(&[&line("new.s3.amazonaws.com", "b.txt", 1, 1)]);
+    fixture
+        .context
         .pools
         .write_blocking(|db| {
-            let mut free = buckets::store::package::of_plan(db, "free")?;
+            let mut free = buckets::store::packages::of_plan(db, "free")?;
             free.delay_days = 30;
-            buckets::store::package::put(db, &free)
+            buckets::store::packages::put(db, &free)
         })
         .unwrap();
-    let app = place.serve("free").await;
+    let app = fixture.serve("free").await;
     let (_, body) = app.get("/api/v2/stats").await;
     assert_eq!(body["stats"]["filesCount"], 2);
     assert_eq!(

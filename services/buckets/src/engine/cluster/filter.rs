@@ -1,9 +1,8 @@
 //! A file search as a condition on the rows of the table.
 
-use super::pattern;
-use super::sql;
-use crate::engine::EngineError;
-use crate::model::file_query::{Between, FileQuery, Matching, Order, Place};
+use super::{pattern, sql};
+use crate::engine::error::EngineError;
+use crate::model::file_query::{Between, FileQuery, Matching, Order, SortKey};
 use crate::model::keywords::Phrase;
 
 /// Everything that the search asks of a row, apart from its visibility; empty: nothing.
@@ -58,8 +57,8 @@ pub(super) fn sort_column(order: Order) -> Option<&'static str> {
 }
 
 /// The condition that a row lies behind a place.
-pub(super) fn after(query: &FileQuery, place: Place) -> String {
-    let Place { value, id } = place;
+pub(super) fn after(query: &FileQuery, place: SortKey) -> String {
+    let SortKey { value, id } = place;
     match sort_column(query.order) {
         None => format!("id > {id}"),
         Some(column) => {
@@ -133,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_next_page_lies_behind_value_and_id() {
-        let place = Place { value: 5, id: 7 };
+        let place = SortKey { value: 5, id: 7 };
         let mut query = FileQuery { order: Order::Size, ..FileQuery::default() };
         assert_eq!(after(&query, place), "(size > 5 OR (size = 5 AND id > 7))");
         query.descending = true;

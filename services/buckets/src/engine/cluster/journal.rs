@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::link::{ClusterError, Link};
+use super::client::Client;
+use super::error::ClusterError;
 use super::rows::Rows;
 use super::schema::{Servers, Tables};
 use super::sql;
-use crate::engine::{Journal, Limits};
+use crate::engine::journal::Journal;
+use crate::engine::limits::Limits;
 
 /// One state of the index; inserting it is the atomic step that shows the state.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -55,13 +57,13 @@ pub(super) fn dead_in(table: &str, batches: &[u64]) -> String {
 }
 
 /// The newest state; `None` when the tables are not there.
-pub(super) fn latest(link: &Link, tables: &Tables) -> Result<Option<Record>, ClusterError> {
+pub(super) fn latest(client: &Client, tables: &Tables) -> Result<Option<Record>, ClusterError> {
     let table = &tables.all_journal;
     let statement = format!(
         "SELECT document FROM {table} ORDER BY version DESC LIMIT 1 \
          SETTINGS load_balancing = 'in_order' FORMAT RowBinary"
     );
-    match link.look_up(&link.target.base, &statement) {
+    match client.look_up(&client.target.base, &statement) {
         Ok(answer) => read(&answer).map(Some),
         Err(error) if error.is_missing_table() => Ok(None),
         Err(error) => Err(error),
@@ -70,7 +72,7 @@ pub(super) fn latest(link: &Link, tables: &Tables) -> Result<Option<Record>, Clu
 
 /// Version and purges of the newest state; within the limits of a search where one asks.
 pub(super) fn mark(
-    link: &Link,
+    client: &Client,
     tables: &Tables,
     limits: Option<&Limits>,
 ) -> Result<(u64, u64), ClusterError> {
@@ -80,8 +82,8 @@ pub(super) fn mark(
          SETTINGS load_balancing = 'in_order' FORMAT RowBinary"
     );
     let answer = match limits {
-        Some(limits) => link.ask_within(&link.target.base, &statement, limits)?,
-        None => link.look_up(&link.target.base, &statement)?,
+        Some(limits) => client.ask_within(&client.target.base, &statement, limits)?,
+        None => client.look_up(&client.target.base, &statement)?,
     };
     let mut rows = Rows::of(&answer);
     if rows.is_at_end() { Ok((0, 0)) } else { Ok((rows.u64()?, rows.u64()?)) }
@@ -89,7 +91,7 @@ pub(super) fn mark(
 
 /// Makes a state the newest one.
 pub(super) fn commit(
-    link: &Link,
+    client: &Client,
     servers: &Servers,
     tables: &Tables,
     record: &Record,
@@ -104,12 +106,12 @@ pub(super) fn commit(
         sql::text(&document)
     );
     // The first one is the one that is read; the others follow it.
-    servers.keepers().try_for_each(|server| link.ask(&server.url, &statement).map(drop))
+    servers.keepers().try_for_each(|server| client.ask(&server.url, &statement).map(drop))
 }
 
 /// Brings servers that missed the last commit to the newest state, and gives it.
 pub(super) fn repair(
-    link: &Link,
+    client: &Client,
     servers: &Servers,
     tables: &Tables,
 ) -> Result<Record, ClusterError> {
@@ -119,11 +121,11 @@ pub(super) fn repair(
     );
     let mut states = Vec::new();
     for server in servers.keepers() {
-        states.push(read(&link.look_up(&server.url, &statement)?)?);
+        states.push(read(&client.look_up(&server.url, &statement)?)?);
     }
     let newest = states.iter().max_by_key(|record| record.version).cloned().unwrap_or_default();
     if states.iter().any(|record| record.version < newest.version) {
-        commit(link, servers, tables, &newest)?;
+        commit(client, servers, tables, &newest)?;
     }
     Ok(newest)
 }

@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 use reqwest::Url;
 use tokio::task::AbortHandle;
 
-use super::link::{ClusterError, Link};
+use super::client::Client;
+use super::error::ClusterError;
 use super::rows::Rows;
 use super::sql;
 
@@ -17,7 +18,7 @@ const RENEWAL: Duration = Duration::from_secs(5);
 
 /// A right to write that is renewed until it is dropped.
 pub(super) struct Lease {
-    link: Arc<Link>,
+    client: Arc<Client>,
     server: Url,
     table: String,
     token: String,
@@ -26,21 +27,25 @@ pub(super) struct Lease {
 
 impl Lease {
     /// Takes the lease of this name, or says who has it.
-    pub(super) fn take(link: &Arc<Link>, name: &str, holder: &str) -> Result<Self, ClusterError> {
-        let server = link.target.base.clone();
-        let table = format!("{}.buckets_{name}", link.target.database);
+    pub(super) fn take(
+        client: &Arc<Client>,
+        name: &str,
+        holder: &str,
+    ) -> Result<Self, ClusterError> {
+        let server = client.target.base.clone();
+        let table = format!("{}.buckets_{name}", client.target.database);
         let make = format!(
-            "CREATE TABLE {table} (token String, holder String, at DateTime) ENGINE = Memory"
+            "CREATE TABLE {table} (token String, holder String, at DateTime) ENGINE = IntakeState"
         );
-        if let Err(error) = link.ask(&server, &make) {
+        if let Err(error) = client.ask(&server, &make) {
             if !error.is_existing_table() {
                 return Err(error);
             }
-            if let Some(holder) = living_holder(link, &server, &table)? {
+            if let Some(holder) = living_holder(client, &server, &table)? {
                 return Err(ClusterError::Locked(holder));
             }
-            link.ask(&server, &format!("DROP TABLE IF EXISTS {table}"))?;
-            link.ask(&server, &make).map_err(|error| match error.is_existing_table() {
+            client.ask(&server, &format!("DROP TABLE IF EXISTS {table}"))?;
+            client.ask(&server, &make).map_err(|error| match error.is_existing_table() {
                 true => ClusterError::Locked("another command was faster".to_owned()),
                 false => error,
             })?;
@@ -51,14 +56,14 @@ impl Lease {
             sql::text(&token),
             sql::text(&format!("{}\n{holder}", process()))
         );
-        link.ask(&server, &renew)?;
-        let requests = Arc::downgrade(link);
+        client.ask(&server, &renew)?;
+        let requests = Arc::downgrade(client);
         let at = server.clone();
-        let renewal = link.beside(async move {
+        let renewal = client.beside(async move {
             loop {
                 tokio::time::sleep(RENEWAL).await;
                 let Some(request) =
-                    requests.upgrade().map(|link| link.prepared(&at, renew.clone()))
+                    requests.upgrade().map(|client| client.prepared(&at, renew.clone()))
                 else {
                     return;
                 };
@@ -67,7 +72,7 @@ impl Lease {
                 }
             }
         })?;
-        Ok(Self { link: Arc::clone(link), server, table, token, renewal })
+        Ok(Self { client: Arc::clone(client), server, table, token, renewal })
     }
 
     /// Fails when another process has taken the lease meanwhile.
@@ -78,7 +83,7 @@ impl Lease {
             sql::text(&self.token),
             self.table
         );
-        let answer = match self.link.ask(&self.server, &statement) {
+        let answer = match self.client.ask(&self.server, &statement) {
             Err(error) if error.is_missing_table() => return Err(lost()),
             answer => answer?,
         };
@@ -93,7 +98,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         self.renewal.abort();
         let given_back = self.check().and_then(|()| {
-            self.link.ask(&self.server, &format!("DROP TABLE IF EXISTS {}", self.table))
+            self.client.ask(&self.server, &format!("DROP TABLE IF EXISTS {}", self.table))
         });
         if let Err(error) = given_back {
             log::warn!("the right to write could not be given back: {error}");
@@ -102,12 +107,16 @@ impl Drop for Lease {
 }
 
 /// Who has the lease; `None` when that process is dead or was silent for too long.
-fn living_holder(link: &Link, server: &Url, table: &str) -> Result<Option<String>, ClusterError> {
-    let mut state = state(link, server, table)?;
+fn living_holder(
+    client: &Client,
+    server: &Url,
+    table: &str,
+) -> Result<Option<String>, ClusterError> {
+    let mut state = state(client, server, table)?;
     if state.as_ref().is_some_and(|state| state.renewals == 0) {
         // Its maker has not yet written its name, or died before it could.
         std::thread::sleep(RENEWAL + Duration::from_secs(1));
-        state = self::state(link, server, table)?;
+        state = self::state(client, server, table)?;
     }
     let living = state.filter(|state| {
         state.renewals > 0 && state.age <= LAPSES_SECONDS && !is_dead(&state.process)
@@ -125,11 +134,11 @@ struct State {
 }
 
 /// `None`: it was given back just now.
-fn state(link: &Link, server: &Url, table: &str) -> Result<Option<State>, ClusterError> {
+fn state(client: &Client, server: &Url, table: &str) -> Result<Option<State>, ClusterError> {
     let statement = format!(
         "SELECT toUInt64(now() - max(at)), argMax(holder, at), count() FROM {table} FORMAT RowBinary"
     );
-    let answer = match link.ask(server, &statement) {
+    let answer = match client.ask(server, &statement) {
         Err(error) if error.is_missing_table() => return Ok(None),
         answer => answer?,
     };

@@ -1,7 +1,7 @@
 //! Rows as the server reads and writes them: the format `RowBinary`.
 
-use super::link::ClusterError;
-use crate::engine::NewFile;
+use super::error::ClusterError;
+use crate::engine::index::NewFile;
 use crate::model::{extension, path, words};
 
 /// Appends a file in the order of the table's columns.

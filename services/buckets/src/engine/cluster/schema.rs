@@ -2,7 +2,8 @@
 
 use reqwest::Url;
 
-use super::link::{ClusterError, Link};
+use super::client::Client;
+use super::error::ClusterError;
 use super::sql;
 use super::target::{Target, is_name};
 
@@ -25,9 +26,9 @@ pub(super) struct Servers {
 
 impl Servers {
     /// Asks the first server who belongs to the cluster.
-    pub(super) fn of(link: &Link, cluster: Option<&str>) -> Result<Self, ClusterError> {
+    pub(super) fn of(client: &Client, cluster: Option<&str>) -> Result<Self, ClusterError> {
         let Some(name) = cluster else {
-            let all = vec![Server { shard: 1, url: link.target.base.clone() }];
+            let all = vec![Server { shard: 1, url: client.target.base.clone() }];
             return Ok(Self { cluster: None, all });
         };
         if !is_name(name) {
@@ -40,12 +41,12 @@ impl Servers {
              ORDER BY shard_num, replica_num FORMAT TSV",
             sql::text(name)
         );
-        let answer = link.look_up(&link.target.base, &statement)?;
+        let answer = client.look_up(&client.target.base, &statement)?;
         let mut all = Vec::new();
         for line in String::from_utf8_lossy(&answer).lines() {
             let (shard, host) = line.split_once('\t').unwrap_or((line, ""));
             let shard = shard.parse().map_err(|_| ClusterError::Wrong("a shard".to_owned()))?;
-            all.push(Server { shard, url: link.target.at_host(host)? });
+            all.push(Server { shard, url: client.target.at_host(host)? });
         }
         if all.is_empty() {
             return Err(ClusterError::Wrong(format!("the servers know no cluster {name}")));
@@ -144,24 +145,24 @@ impl Tables {
     }
 
     /// Makes what is missing.
-    pub(super) fn create(&self, link: &Link, servers: &Servers) -> Result<(), ClusterError> {
+    pub(super) fn create(&self, client: &Client, servers: &Servers) -> Result<(), ClusterError> {
         for server in servers.all() {
             for statement in self.statements(servers) {
-                link.ask(&server.url, &statement)?;
+                client.ask(&server.url, &statement)?;
             }
         }
         Ok(())
     }
 
     /// Drops everything.
-    pub(super) fn drop(&self, link: &Link, servers: &Servers) -> Result<(), ClusterError> {
+    pub(super) fn drop(&self, client: &Client, servers: &Servers) -> Result<(), ClusterError> {
         let mut names = vec![&self.files, &self.dead, &self.journal];
         if servers.cluster.is_some() {
             names.splice(0..0, [&self.all_files, &self.all_journal]);
         }
         for server in servers.all() {
             for name in &names {
-                link.ask(&server.url, &format!("DROP TABLE IF EXISTS {name}"))?;
+                client.ask(&server.url, &format!("DROP TABLE IF EXISTS {name}"))?;
             }
         }
         Ok(())

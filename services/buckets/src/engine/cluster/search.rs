@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::ClusterIndex;
-use super::filter;
-use super::link::ClusterError;
+use super::error::ClusterError;
+use super::generation::Generation;
 use super::rows::Rows;
-use super::sql;
 use super::view::View;
-use crate::engine::{EngineError, Limits};
+use super::{filter, sql};
+use crate::engine::error::EngineError;
+use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, FileRow, Found, Order, Position};
 
 /// Pages up to this length are found by their ids first, which leaves the paths of all other
@@ -17,7 +17,7 @@ const SHORT: usize = 1_000;
 
 /// The answer as of one state.
 pub(super) fn answer(
-    index: &ClusterIndex,
+    index: &Generation,
     view: &View,
     query: &FileQuery,
     limits: &Limits,
@@ -41,7 +41,7 @@ pub(super) fn answer(
 }
 
 struct Search<'a> {
-    index: &'a ClusterIndex,
+    index: &'a Generation,
     query: &'a FileQuery,
     limits: &'a Limits,
     condition: String,
@@ -124,8 +124,12 @@ impl Search<'_> {
     }
 
     fn ask(&self, statement: &str) -> Result<Vec<u8>, ClusterError> {
-        let link = &self.index.link;
-        link.ask_within(&link.target.base, &format!("{statement} FORMAT RowBinary"), self.limits)
+        let client = &self.index.client;
+        client.ask_within(
+            &client.target.base,
+            &format!("{statement} FORMAT RowBinary"),
+            self.limits,
+        )
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use percent_encoding::percent_decode_str;
 use reqwest::Url;
 
-use super::link::ClusterError;
+use super::error::ClusterError;
 
 /// Where the cluster is and who asks.
 #[derive(Clone)]

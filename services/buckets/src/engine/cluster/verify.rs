@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::ClusterIndex;
-use super::link::ClusterError;
+use super::error::ClusterError;
+use super::generation::Generation;
 use super::rows::{self, Rows};
 use super::view::View;
 use crate::model::path;
@@ -17,7 +17,7 @@ const MOST_NAMED: usize = 20;
 
 /// Every column read (which checks the servers' checksums), copies compared, ids, places of
 /// buckets, and the words of a sample.
-pub(super) fn faults(index: &ClusterIndex, view: &View) -> Result<Vec<String>, ClusterError> {
+pub(super) fn faults(index: &Generation, view: &View) -> Result<Vec<String>, ClusterError> {
     let mut faults = Vec::new();
     copies(index, view, &mut faults)?;
     ids(index, view, &mut faults)?;
@@ -27,7 +27,7 @@ pub(super) fn faults(index: &ClusterIndex, view: &View) -> Result<Vec<String>, C
 }
 
 /// Reads everything; the copies of a shard must be equal.
-fn copies(index: &ClusterIndex, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
+fn copies(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let statement = format!(
         "SELECT count(), sum(cityHash64(id, bucket, kind, run, path, name_at, name_length, \
          name_words, path_words, size, modified, arrayStringConcat(extensions, '/'))) \
@@ -38,7 +38,7 @@ fn copies(index: &ClusterIndex, view: &View, faults: &mut Vec<String>) -> Result
     let mut shards: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     let mut total = 0;
     for server in index.servers.all() {
-        let answer = match index.link.ask(&server.url, &statement) {
+        let answer = match index.client.ask(&server.url, &statement) {
             Ok(answer) => answer,
             Err(ClusterError::Server { code, text }) => {
                 faults.push(format!("{} cannot be read: {text} (code {code})", server.url));
@@ -57,7 +57,7 @@ fn copies(index: &ClusterIndex, view: &View, faults: &mut Vec<String>) -> Result
             Some(_) => faults.push(format!("{} differs from its replica", server.url)),
         }
     }
-    let counted: u64 = view.snapshot.counts.values().sum();
+    let counted: u64 = view.summary.counts.values().sum();
     if faults.is_empty() && total != counted {
         faults.push(format!("{total} files are there, {counted} are counted"));
     }
@@ -65,13 +65,13 @@ fn copies(index: &ClusterIndex, view: &View, faults: &mut Vec<String>) -> Result
 }
 
 /// No id twice, none beyond those given out.
-fn ids(index: &ClusterIndex, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
+fn ids(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let visible = view.record.visible(&index.tables);
     let mut first = 0;
     while first <= view.record.cutoff() {
         let last = first + RANGE;
-        let answer = index.link.ask(
-            &index.link.target.base,
+        let answer = index.client.ask(
+            &index.client.target.base,
             &format!(
                 "SELECT count() - uniqExact(id), countIf(id = 0 OR path = '') FROM {} \
                  WHERE {visible} AND id >= {first} AND id < {last} FORMAT RowBinary",
@@ -92,7 +92,7 @@ fn ids(index: &ClusterIndex, view: &View, faults: &mut Vec<String>) -> Result<()
 }
 
 /// A bucket lies on one shard.
-fn shards(index: &ClusterIndex, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
+fn shards(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let statement = format!(
         "SELECT DISTINCT bucket FROM {} WHERE {} FORMAT RowBinary",
         index.tables.files,
@@ -100,7 +100,7 @@ fn shards(index: &ClusterIndex, view: &View, faults: &mut Vec<String>) -> Result
     );
     let mut homes: BTreeMap<u64, u32> = BTreeMap::new();
     for server in index.servers.one_of_each_shard() {
-        let answer = index.link.ask(&server.url, &statement)?;
+        let answer = index.client.ask(&server.url, &statement)?;
         let mut rows = Rows::of(&answer);
         while !rows.is_at_end() && faults.len() < MOST_NAMED {
             let bucket = rows.u64()?;
@@ -113,7 +113,7 @@ fn shards(index: &ClusterIndex, view: &View, faults: &mut Vec<String>) -> Result
 }
 
 /// Names and words must be those of the path.
-fn words(index: &ClusterIndex, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
+fn words(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let step = (view.record.cutoff() / SAMPLE).max(1);
     let statement = format!(
         "SELECT id, path, substring(path, name_at + 1, name_length), name_words, path_words FROM {} \
@@ -121,7 +121,7 @@ fn words(index: &ClusterIndex, view: &View, faults: &mut Vec<String>) -> Result<
         index.tables.all_files,
         view.record.visible(&index.tables)
     );
-    let answer = index.link.ask(&index.link.target.base, &statement)?;
+    let answer = index.client.ask(&index.client.target.base, &statement)?;
     let mut rows = Rows::of(&answer);
     while !rows.is_at_end() && faults.len() < MOST_NAMED {
         let (id, whole) = (rows.u64()?, rows.text()?);

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::client::Client;
+use super::error::ClusterError;
 use super::journal::{self, Record};
-use super::link::{ClusterError, Link};
 use super::rows::Rows;
 use super::schema::{Servers, Tables};
 use super::sql;
-use crate::engine::Snapshot;
+use crate::engine::journal::IndexSummary;
 use crate::model::file_query::FileQuery;
 
 /// Totals that are kept; paging through one search counts only once.
@@ -19,42 +20,38 @@ const ATTEMPTS: usize = 20;
 /// One published state.
 pub(super) struct View {
     pub(super) record: Record,
-    pub(super) snapshot: Arc<Snapshot>,
+    pub(super) summary: Arc<IndexSummary>,
     totals: Mutex<HashMap<String, u64>>,
 }
 
 impl View {
     /// Reads the newest state; `None` when the tables are not there.
     pub(super) fn read(
-        link: &Link,
+        client: &Client,
         servers: &Servers,
         tables: &Tables,
     ) -> Result<Option<Self>, ClusterError> {
         for _ in 0..ATTEMPTS {
-            let Some(record) = journal::latest(link, tables)? else {
+            let Some(record) = journal::latest(client, tables)? else {
                 return Ok(None);
             };
-            let counts = counts(link, tables, &record)?;
-            if journal::mark(link, tables, None)?.1 != record.purges {
+            let counts = counts(client, tables, &record)?;
+            if journal::mark(client, tables, None)?.1 != record.purges {
                 continue;
             }
-            let snapshot = Snapshot {
+            let summary = IndexSummary {
                 journal: record.journal.clone(),
                 counts: Arc::new(counts),
-                disk_bytes: disk_bytes(link, servers, tables)?,
+                disk_bytes: disk_bytes(client, servers, tables)?,
             };
-            return Ok(Some(Self {
-                record,
-                snapshot: Arc::new(snapshot),
-                totals: Mutex::default(),
-            }));
+            return Ok(Some(Self { record, summary: Arc::new(summary), totals: Mutex::default() }));
         }
         Err(ClusterError::Wrong("publishes follow each other too fast to be read".to_owned()))
     }
 
     /// The total of a search that asks for buckets only.
     pub(super) fn total_by_bucket(&self, query: &FileQuery) -> u64 {
-        let counts = &self.snapshot.counts;
+        let counts = &self.summary.counts;
         let wanted = |bucket: &u64| query.excluded_buckets.binary_search(bucket).is_err();
         match &query.buckets {
             None => {
@@ -87,7 +84,7 @@ impl View {
 
 /// Visible files per bucket.
 pub(super) fn counts(
-    link: &Link,
+    client: &Client,
     tables: &Tables,
     record: &Record,
 ) -> Result<BTreeMap<u64, u64>, ClusterError> {
@@ -96,7 +93,7 @@ pub(super) fn counts(
         tables.all_files,
         record.visible(tables)
     );
-    let answer = link.ask(&link.target.base, &statement)?;
+    let answer = client.ask(&client.target.base, &statement)?;
     let mut rows = Rows::of(&answer);
     let mut counts = BTreeMap::new();
     while !rows.is_at_end() {
@@ -106,7 +103,7 @@ pub(super) fn counts(
 }
 
 /// Bytes of one copy of the rows.
-fn disk_bytes(link: &Link, servers: &Servers, tables: &Tables) -> Result<u64, ClusterError> {
+fn disk_bytes(client: &Client, servers: &Servers, tables: &Tables) -> Result<u64, ClusterError> {
     let statement = format!(
         "SELECT sum(bytes_on_disk) FROM {} WHERE active AND database = {} AND table = {} \
          FORMAT RowBinary",
@@ -114,5 +111,5 @@ fn disk_bytes(link: &Link, servers: &Servers, tables: &Tables) -> Result<u64, Cl
         sql::text(&tables.database),
         sql::text(Tables::bare(&tables.files))
     );
-    Rows::of(&link.ask(&link.target.base, &statement)?).u64()
+    Rows::of(&client.ask(&client.target.base, &statement)?).u64()
 }

@@ -1,5 +1,6 @@
 //! What is gathered from the documents that match.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tantivy::collector::{Collector, SegmentCollector};
@@ -7,11 +8,11 @@ use tantivy::columnar::ColumnValues;
 use tantivy::query::Weight;
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentReader};
 
-use super::best::{Best, rank, ranked};
 use super::schema::{BUCKET, ID, MODIFIED, SIZE};
-use super::view::{Counts, Segment};
-use crate::engine::Limits;
+use super::segment::Segment;
+use super::top_k::{TopK, rank, ranked};
 use crate::engine::bitmap::Bitmap;
+use crate::engine::limits::Limits;
 use crate::model::file_query::{Between, FileQuery, Order, Position};
 
 /// The columns that a query looks at beside the id.
@@ -96,12 +97,12 @@ pub(super) struct PagePart {
     after: Option<(i64, u64)>,
     only: Option<Arc<Bitmap>>,
     total: u64,
-    best: Best,
+    best: TopK,
     ids: [u64; COLLECT_BLOCK_BUFFER_LEN],
 }
 
 impl Collector for PageCollector<'_> {
-    type Fruit = (u64, Best);
+    type Fruit = (u64, TopK);
     type Child = PagePart;
 
     fn for_segment(
@@ -132,7 +133,7 @@ impl Collector for PageCollector<'_> {
             after,
             only: self.only.clone(),
             total: 0,
-            best: Best::new(self.keep),
+            best: TopK::new(self.keep),
             ids: [0; COLLECT_BLOCK_BUFFER_LEN],
         })
     }
@@ -148,7 +149,7 @@ impl Collector for PageCollector<'_> {
         weight: &dyn Weight,
         segment: SegmentOrdinal,
         reader: &SegmentReader,
-    ) -> tantivy::Result<(u64, Best)> {
+    ) -> tantivy::Result<(u64, TopK)> {
         let mut part = self.for_segment(segment, reader)?;
         weight.for_each_no_score(reader, &mut |documents| match reader.alive_bitset() {
             None => part.collect_block(documents),
@@ -165,9 +166,9 @@ impl Collector for PageCollector<'_> {
         Ok(part.harvest())
     }
 
-    fn merge_fruits(&self, parts: Vec<(u64, Best)>) -> tantivy::Result<(u64, Best)> {
+    fn merge_fruits(&self, parts: Vec<(u64, TopK)>) -> tantivy::Result<(u64, TopK)> {
         let mut total = 0;
-        let mut best = Best::new(self.keep);
+        let mut best = TopK::new(self.keep);
         for (count, part) in parts {
             total += count;
             best.absorb(part);
@@ -198,7 +199,7 @@ impl PagePart {
 }
 
 impl SegmentCollector for PagePart {
-    type Fruit = (u64, Best);
+    type Fruit = (u64, TopK);
 
     fn collect(&mut self, document: DocId, _: Score) {
         let id = self.values.ids.get_val(document);
@@ -224,7 +225,7 @@ impl SegmentCollector for PagePart {
         }
     }
 
-    fn harvest(self) -> (u64, Best) {
+    fn harvest(self) -> (u64, TopK) {
         (self.total, self.best)
     }
 }
@@ -283,6 +284,9 @@ impl SegmentCollector for BitPart {
     }
 }
 
+/// Visible files per bucket.
+pub(super) type Counts = BTreeMap<u64, u64>;
+
 /// Counts matching files per bucket.
 pub(super) struct CountCollector;
 
@@ -317,7 +321,7 @@ impl Collector for CountCollector {
 }
 
 impl CountPart {
-    fn settle(&mut self) {
+    fn flush(&mut self) {
         let (bucket, count) = self.current;
         if count > 0 {
             *self.counts.entry(bucket).or_default() += count;
@@ -333,13 +337,13 @@ impl SegmentCollector for CountPart {
         if bucket == self.current.0 {
             self.current.1 += 1;
         } else {
-            self.settle();
+            self.flush();
             self.current = (bucket, 1);
         }
     }
 
     fn harvest(mut self) -> Counts {
-        self.settle();
+        self.flush();
         self.counts
     }
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
-use crate::engine::EngineError;
+use crate::engine::error::EngineError;
 
 const PATHS: &str = "paths";
 const ENDS: &str = "ends";

@@ -12,31 +12,31 @@ use super::schema::{BUCKET, ID, RUN};
 
 /// Documents to delete: single ids, and all of some buckets but those of one run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Doomed {
+pub(super) struct Deletions {
     pub(super) ids: HashSet<u64>,
     pub(super) buckets: HashSet<u64>,
     pub(super) spared_run: u64,
 }
 
-impl Doomed {
+impl Deletions {
     pub(super) fn is_empty(&self) -> bool {
         self.ids.is_empty() && self.buckets.is_empty()
     }
 
     /// The query that finds them.
     pub(super) fn into_query(self) -> Box<dyn Query> {
-        let doomed = Arc::new(self);
+        let deletions = Arc::new(self);
         let predicate = FunctionPredicate::from(move |reader: &SegmentReader| {
             let fast = reader.fast_fields();
             let ids = fast.column_first_or_default::<u64>(ID)?;
             let buckets = fast.column_first_or_default::<u64>(BUCKET)?;
             let runs = fast.column_first_or_default::<u64>(RUN)?;
-            let doomed = Arc::clone(&doomed);
+            let deletions = Arc::clone(&deletions);
             Ok(move |document: DocId| {
-                (!doomed.buckets.is_empty()
-                    && runs.get_val(document) != doomed.spared_run
-                    && doomed.buckets.contains(&buckets.get_val(document)))
-                    || (!doomed.ids.is_empty() && doomed.ids.contains(&ids.get_val(document)))
+                (!deletions.buckets.is_empty()
+                    && runs.get_val(document) != deletions.spared_run
+                    && deletions.buckets.contains(&buckets.get_val(document)))
+                    || (!deletions.ids.is_empty() && deletions.ids.contains(&ids.get_val(document)))
             })
         });
         let query: DocPredicateQuery = predicate.into();

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::engine::EngineError;
+use crate::engine::error::EngineError;
 
 /// A lock on a folder, held until it is dropped.
 #[derive(Debug)]
@@ -35,8 +35,10 @@ impl FolderLock {
     pub fn exclusive(folder: &Path, holder: &str) -> Result<Self, EngineError> {
         std::fs::create_dir_all(folder)?;
         let mut file = open(&folder.join("writer.lock"))?;
-        match patiently(|| file.try_lock(), |taken| matches!(taken, Err(TryLockError::WouldBlock)))
-        {
+        match retry_while(
+            || file.try_lock(),
+            |taken| matches!(taken, Err(TryLockError::WouldBlock)),
+        ) {
             Ok(()) => {
                 file.set_len(0)?;
                 file.rewind()?;
@@ -55,7 +57,7 @@ impl FolderLock {
 
 /// Tries again for a moment: a process that was just started shares the locks of its parent until
 /// it runs its own program.
-pub(super) fn patiently<T>(mut attempt: impl FnMut() -> T, is_busy: impl Fn(&T) -> bool) -> T {
+pub(super) fn retry_while<T>(mut attempt: impl FnMut() -> T, is_busy: impl Fn(&T) -> bool) -> T {
     for _ in 0..40 {
         let taken = attempt();
         if !is_busy(&taken) {

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use tantivy::query::Query;
 
-use super::best::Best;
 use super::collect::{BitCollector, PageCollector};
+use super::top_k::TopK;
 use super::view::View;
-use super::{query, scan, word};
+use super::{query, scan, single_word};
 use crate::engine::bitmap::Bitmap;
-use crate::engine::{EngineError, Limits};
+use crate::engine::error::EngineError;
+use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Found, Matching, Order, Position};
 
 /// The total and the page of a search.
@@ -81,8 +82,9 @@ fn collected(
     };
     let keep = skip.saturating_add(query.limit).saturating_add(1);
     let collector = PageCollector::new(&view.segments, query, limits, keep, only);
-    let gathered: Result<(u64, Best), EngineError> = match word::only_word(view, query, keep) {
-        Some(word) => word::places(view, query, &word, keep, &collector),
+    let gathered: Result<(u64, TopK), EngineError> = match single_word::only_word(view, query, keep)
+    {
+        Some(word) => single_word::places(view, query, &word, keep, &collector),
         None => view.searcher.search(compiled, &collector).map_err(EngineError::from),
     };
     let (total, best) = match gathered {

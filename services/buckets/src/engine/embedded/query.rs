@@ -4,7 +4,7 @@ use tantivy::Term;
 use tantivy::query::{AllQuery, BooleanQuery, Occur, PhraseQuery, Query, TermQuery, TermSetQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 
-use super::steady::Steady;
+use super::seek_guard::SeekGuard;
 use super::view::View;
 use crate::model::file_query::{FileQuery, Matching};
 use crate::model::keywords::Phrase;
@@ -56,7 +56,7 @@ fn combine(mut clauses: Vec<(Occur, Box<dyn Query>)>) -> Box<dyn Query> {
     // The list of a single term is steady by itself.
     let steady = |(occur, query): (Occur, Box<dyn Query>)| match occur {
         Occur::MustNot if !query.is::<TermQuery>() => {
-            (occur, Box::new(Steady(query)) as Box<dyn Query>)
+            (occur, Box::new(SeekGuard(query)) as Box<dyn Query>)
         }
         _ => (occur, query),
     };

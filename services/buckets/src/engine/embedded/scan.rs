@@ -18,7 +18,8 @@ use regex_syntax::hir::{
 
 use super::column::PathColumn;
 use crate::engine::bitmap::Bitmap;
-use crate::engine::{EngineError, Limits};
+use crate::engine::error::EngineError;
+use crate::engine::limits::Limits;
 use crate::model::expression::{Expression, compile};
 use crate::model::path::file_name_span;
 

@@ -8,6 +8,10 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use crate::model::words;
 
+/// Folder of the inverted index, below that of the generation.
+pub(super) const WORDS: &str = "words";
+/// Folder of the path column, below that of the generation.
+pub(super) const COLUMN: &str = "column";
 /// Name of the tokenizer of both word fields.
 pub(super) const TOKENIZER: &str = "words";
 /// Fast field with the file id.

@@ -3,7 +3,7 @@
 use tantivy::Index;
 
 use super::view::View;
-use crate::engine::EngineError;
+use crate::engine::error::EngineError;
 
 /// Faults that one kind of check names at most.
 const MOST_NAMED: usize = 20;
@@ -43,7 +43,7 @@ pub(super) fn faults(index: &Index, view: &View) -> Result<Vec<String>, EngineEr
             }
         }
     }
-    let counted: u64 = view.snapshot.counts.values().sum();
+    let counted: u64 = view.summary.counts.values().sum();
     if seen.count() != counted {
         faults.push(format!("{} files are there, {counted} are counted", seen.count()));
     }

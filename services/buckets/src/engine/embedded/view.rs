@@ -1,39 +1,20 @@
 //! One published state of the index, ready to be searched.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use tantivy::columnar::ColumnValues;
 use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, Index, IndexMeta, IndexReader, Searcher, SegmentReader, Term};
+use tantivy::{Index, IndexMeta, IndexReader, Searcher, Term};
 
 use super::collect::{BitCollector, CountCollector};
 use super::column::PathColumn;
-use super::schema::{BUCKET, Fields, ID, MODIFIED, RUN, SIZE};
-use super::{COLUMN, WORDS};
+use super::schema::{COLUMN, Fields, WORDS};
+use super::segment::Segment;
 use crate::engine::bitmap::Bitmap;
-use crate::engine::{EngineError, Journal, Snapshot};
+use crate::engine::error::EngineError;
+use crate::engine::journal::{IndexSummary, Journal};
 use crate::model::file_query::{FileQuery, FileRow};
-
-/// A segment with its columns.
-pub(super) struct Segment {
-    pub(super) reader: SegmentReader,
-    pub(super) ids: Arc<dyn ColumnValues<u64>>,
-    pub(super) buckets: Arc<dyn ColumnValues<u64>>,
-    pub(super) runs: Arc<dyn ColumnValues<u64>>,
-    pub(super) sizes: Arc<dyn ColumnValues<i64>>,
-    pub(super) modified: Arc<dyn ColumnValues<i64>>,
-    /// Stretches of documents with ascending ids; a merge lays segments end to end.
-    stretches: Vec<Stretch>,
-}
-
-struct Stretch {
-    documents: std::ops::Range<DocId>,
-    first: u64,
-    last: u64,
-}
 
 /// One published state.
 pub(super) struct View {
@@ -41,7 +22,7 @@ pub(super) struct View {
     pub(super) fields: Fields,
     pub(super) column: PathColumn,
     pub(super) segments: Vec<Arc<Segment>>,
-    pub(super) snapshot: Arc<Snapshot>,
+    pub(super) summary: Arc<IndexSummary>,
     visible: OnceLock<(Bitmap, u64)>,
 }
 
@@ -65,12 +46,12 @@ impl View {
             fields,
             column,
             segments,
-            snapshot: Arc::new(Snapshot { journal, ..Snapshot::default() }),
+            summary: Arc::new(IndexSummary { journal, ..IndexSummary::default() }),
             visible: OnceLock::new(),
         };
         let counts = view.searcher.search(&*view.visible_query(), &CountCollector)?;
-        view.snapshot = Arc::new(Snapshot {
-            journal: view.snapshot.journal.clone(),
+        view.summary = Arc::new(IndexSummary {
+            journal: view.summary.journal.clone(),
             counts: Arc::new(counts),
             disk_bytes: folder_bytes(&folder.join(WORDS)) + folder_bytes(&folder.join(COLUMN)),
         });
@@ -79,7 +60,7 @@ impl View {
 
     /// The run whose rows are hidden.
     pub(super) fn hidden_run(&self) -> Option<u64> {
-        self.snapshot.journal.open.as_ref().map(|open| open.run)
+        self.summary.journal.open.as_ref().map(|open| open.run)
     }
 
     /// Every visible document.
@@ -127,84 +108,6 @@ impl View {
     }
 }
 
-impl Segment {
-    fn open(reader: &SegmentReader) -> Result<Self, EngineError> {
-        let fast = reader.fast_fields();
-        let ids = fast.column_first_or_default::<u64>(ID)?;
-        let stretches = stretches(&*ids, reader.max_doc());
-        Ok(Self {
-            reader: reader.clone(),
-            ids,
-            buckets: fast.column_first_or_default(BUCKET)?,
-            runs: fast.column_first_or_default(RUN)?,
-            sizes: fast.column_first_or_default(SIZE)?,
-            modified: fast.column_first_or_default(MODIFIED)?,
-            stretches,
-        })
-    }
-
-    /// Where the stretch of ascending ids ends that holds a document.
-    pub(super) fn ascends_until(&self, document: DocId) -> DocId {
-        let at = self.stretches.partition_point(|part| part.documents.end <= document);
-        self.stretches.get(at).map_or(document, |part| part.documents.end)
-    }
-
-    /// The documents with ids above `id`, as stretches in which ids ascend.
-    pub(super) fn stretches_behind(&self, id: u64) -> impl Iterator<Item = (DocId, DocId)> + '_ {
-        self.stretches.iter().filter(move |part| part.last > id).map(move |part| {
-            let start =
-                if part.first > id { part.documents.start } else { self.seek(part, id + 1) };
-            (start, part.documents.end)
-        })
-    }
-
-    /// The living document with a file id.
-    pub(super) fn find(&self, id: u64) -> Option<DocId> {
-        let alive = |&document: &DocId| {
-            self.reader.alive_bitset().is_none_or(|alive| alive.is_alive(document))
-        };
-        let around = self.stretches.iter().filter(|part| part.first <= id && id <= part.last);
-        around.filter_map(|part| self.find_in(part, id)).find(alive)
-    }
-
-    fn find_in(&self, part: &Stretch, id: u64) -> Option<DocId> {
-        let document = self.seek(part, id);
-        (document < part.documents.end && self.ids.get_val(document) == id).then_some(document)
-    }
-
-    /// The first document of a stretch whose id is at least `id`.
-    fn seek(&self, part: &Stretch, id: u64) -> DocId {
-        let (mut low, mut high) = (part.documents.start, part.documents.end);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.ids.get_val(middle) < id { low = middle + 1 } else { high = middle }
-        }
-        low
-    }
-}
-
-/// Cuts a segment where ids descend.
-fn stretches(ids: &dyn ColumnValues<u64>, documents: DocId) -> Vec<Stretch> {
-    let mut stretches = Vec::new();
-    let mut start = 0;
-    let mut before = 0;
-    let mut first = 0;
-    for document in 0..documents {
-        let id = ids.get_val(document);
-        if document == 0 {
-            first = id;
-        } else if id < before {
-            stretches.push(Stretch { documents: start..document, first, last: before });
-            (start, first) = (document, id);
-        }
-        before = id;
-    }
-    if documents > 0 {
-        stretches.push(Stretch { documents: start..documents, first, last: before });
-    }
-    stretches
-}
-
 /// A searcher with the journal of the very commit that it shows.
 fn paired(index: &Index, reader: &IndexReader) -> Result<(Searcher, Journal), EngineError> {
     for _ in 0..1_000 {
@@ -239,6 +142,3 @@ fn folder_bytes(folder: &Path) -> u64 {
     };
     entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum()
 }
-
-/// Visible files per bucket.
-pub(super) type Counts = BTreeMap<u64, u64>;

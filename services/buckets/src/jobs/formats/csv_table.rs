@@ -4,8 +4,11 @@ use std::io::BufRead;
 
 use csv::{ByteRecord, ReaderBuilder};
 
-use super::{Bad, Defaults, Item, Meter, Sink, values};
-use crate::jobs::LoadError;
+use super::defaults::Defaults;
+use super::entry::{Bad, Item, Sink};
+use super::unpack::Meter;
+use super::values;
+use crate::jobs::error::LoadError;
 
 /// Bytes of a record at most.
 const LONGEST_RECORD: usize = 1 << 20;

@@ -9,8 +9,10 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::{Bad, Item, Meter, Sink, Skipped, values};
-use crate::jobs::LoadError;
+use super::entry::{Bad, Item, Sink, Skipped};
+use super::unpack::Meter;
+use super::values;
+use crate::jobs::error::LoadError;
 
 /// Whether the beginning of a source is a page of a listing.
 pub(super) fn is_page(head: &str) -> bool {

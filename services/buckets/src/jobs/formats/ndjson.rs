@@ -6,8 +6,11 @@ use std::io::BufRead;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Bad, Defaults, Item, Meter, Sink, values};
-use crate::jobs::LoadError;
+use super::defaults::Defaults;
+use super::entry::{Bad, Item, Sink};
+use super::unpack::Meter;
+use super::values;
+use crate::jobs::error::LoadError;
 
 /// A longer line is bad; a path has 4,096 bytes at most.
 const LONGEST_LINE: usize = 1 << 20;

@@ -2,9 +2,11 @@
 
 use std::io::BufRead;
 
+use super::entry::{Bad, Item, Sink, Skipped};
+use super::unpack::Meter;
+use super::values;
 use super::xml::{Piece, Pieces, percent_decoded};
-use super::{Bad, Item, Meter, Sink, Skipped, values};
-use crate::jobs::LoadError;
+use crate::jobs::error::LoadError;
 
 #[derive(Default)]
 struct Entry {

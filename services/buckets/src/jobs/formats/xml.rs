@@ -7,7 +7,7 @@ use std::io::BufRead;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::Meter;
+use super::unpack::Meter;
 
 /// Elements inside each other at most.
 const DEEPEST: usize = 32;

@@ -4,7 +4,7 @@ use regex_syntax::ParserBuilder;
 use regex_syntax::ast::Ast;
 use regex_syntax::hir::Hir;
 
-use super::ExpressionError;
+use super::error::ExpressionError;
 
 /// Depth of nested groups at most; deeper ones are refused instead of using up the stack.
 const DEEPEST: u32 = 100;

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use super::super::error::ClusterError;
 use super::super::journal::dead_in;
-use super::super::link::ClusterError;
 use super::super::rows::Rows;
 use super::super::schema::{Server, Tables};
 use super::super::sql;
-use super::ClusterWriter;
-use crate::engine::Journal;
+use super::cluster_writer::ClusterWriter;
+use crate::engine::journal::Journal;
 
 const POLL: Duration = Duration::from_millis(50);
 /// Old parts live for a second; then a look at the table clears them away.
@@ -25,7 +25,7 @@ impl ClusterWriter {
         for server in self.servers.all() {
             if self.count(server, &condition)? > 0 {
                 let files = &self.tables.files;
-                self.link
+                self.client
                     .ask(&server.url, &format!("ALTER TABLE {files} DELETE WHERE {condition}"))?;
                 touched.push(server);
             }
@@ -48,7 +48,7 @@ impl ClusterWriter {
 
     /// Forgets batches of dead rows once they are deleted; starts the deletion again where a
     /// process was killed before it could.
-    pub(super) fn settle(&mut self) -> Result<(), ClusterError> {
+    pub(super) fn forget_deleted_batches(&mut self) -> Result<(), ClusterError> {
         if self.record.dead.is_empty() {
             return Ok(());
         }
@@ -105,7 +105,7 @@ impl ClusterWriter {
         for server in self.servers.all() {
             self.wait_for_mutations(server)?;
         }
-        self.settle()?;
+        self.forget_deleted_batches()?;
         for server in self.servers.all() {
             self.wait_for_old_parts(server)?;
         }
@@ -117,7 +117,7 @@ impl ClusterWriter {
         let statement = format!("SELECT max(batch) FROM {} FORMAT RowBinary", self.tables.dead);
         let mut last = self.record.last_batch;
         for server in self.servers.all() {
-            last = last.max(Rows::of(&self.link.ask(&server.url, &statement)?).u64()?);
+            last = last.max(Rows::of(&self.client.ask(&server.url, &statement)?).u64()?);
         }
         Ok(last + 1)
     }
@@ -125,13 +125,13 @@ impl ClusterWriter {
     /// Runs a statement on every server.
     pub(super) fn everywhere(&self, statement: &str) -> Result<(), ClusterError> {
         let mut servers = self.servers.all().iter();
-        servers.try_for_each(|server| self.link.ask(&server.url, statement).map(drop))
+        servers.try_for_each(|server| self.client.ask(&server.url, statement).map(drop))
     }
 
     fn count(&self, server: &Server, condition: &str) -> Result<u64, ClusterError> {
         let files = &self.tables.files;
         let statement = format!("SELECT count() FROM {files} WHERE {condition} FORMAT RowBinary");
-        Rows::of(&self.link.ask(&server.url, &statement)?).u64()
+        Rows::of(&self.client.ask(&server.url, &statement)?).u64()
     }
 
     /// The condition that a row of a system table is about the files.
@@ -145,7 +145,7 @@ impl ClusterWriter {
             "SELECT count() FROM system.mutations WHERE {} AND NOT is_done FORMAT RowBinary",
             self.about_files()
         );
-        Rows::of(&self.link.ask(&server.url, &statement)?).u64()
+        Rows::of(&self.client.ask(&server.url, &statement)?).u64()
     }
 
     fn wait_for_mutations(&self, server: &Server) -> Result<(), ClusterError> {
@@ -165,7 +165,7 @@ impl ClusterWriter {
                 woken = true;
                 // A mutation of nothing lets the server look at the table now instead of later.
                 let files = &self.tables.files;
-                self.link.ask(&server.url, &format!("ALTER TABLE {files} DELETE WHERE 0"))?;
+                self.client.ask(&server.url, &format!("ALTER TABLE {files} DELETE WHERE 0"))?;
             }
             Ok(false)
         })
@@ -176,7 +176,7 @@ impl ClusterWriter {
             "SELECT name FROM system.parts WHERE {} AND NOT active FORMAT RowBinary",
             self.about_files()
         );
-        let answer = self.link.ask(&server.url, &statement)?;
+        let answer = self.client.ask(&server.url, &statement)?;
         let mut rows = Rows::of(&answer);
         let mut names = BTreeSet::new();
         while !rows.is_at_end() {

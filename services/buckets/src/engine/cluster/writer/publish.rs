@@ -3,12 +3,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::super::link::ClusterError;
+use super::super::error::ClusterError;
 use super::super::rows::Rows;
-use super::super::sql;
-use super::super::view;
-use super::ClusterWriter;
-use crate::engine::{Mode, NamedBucket, PublishCounts};
+use super::super::{sql, view};
+use super::cluster_writer::ClusterWriter;
+use crate::engine::journal::{Mode, NamedBucket, PublishCounts};
 
 /// Rows that are compared at a time; a server holds their paths in memory meanwhile.
 const MOST_ROWS: u64 = 2_000_000;
@@ -50,14 +49,14 @@ impl ClusterWriter {
 
     /// Cuts the buckets that the publish touches into shares.
     fn shares(&self, named: &HashSet<u64>) -> Result<Vec<Share>, ClusterError> {
-        let mut weights = view::counts(&self.link, &self.tables, &self.record)?;
+        let mut weights = view::counts(&self.client, &self.tables, &self.record)?;
         weights.retain(|bucket, _| named.contains(bucket));
         let statement = format!(
             "SELECT bucket, count() FROM {} WHERE id > {} GROUP BY bucket FORMAT RowBinary",
             self.tables.all_files,
             self.record.cutoff()
         );
-        let answer = self.link.ask(&self.link.target.base, &statement)?;
+        let answer = self.client.ask(&self.client.target.base, &statement)?;
         let mut rows = Rows::of(&answer);
         while !rows.is_at_end() {
             let (bucket, files) = (rows.u64()?, rows.u64()?);
@@ -105,7 +104,7 @@ impl ClusterWriter {
         );
         let mut counts = PublishCounts::default();
         for server in self.servers.one_of_each_shard() {
-            let answer = self.link.ask(&server.url, &statement)?;
+            let answer = self.client.ask(&server.url, &statement)?;
             let mut rows = Rows::of(&answer);
             counts.added += rows.u64()?;
             counts.replaced += rows.u64()?;

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::super::deletes::Doomed;
+use super::super::deletes::Deletions;
 use super::super::view::View;
-use crate::engine::{EngineError, Mode, NamedBucket, PublishCounts};
+use crate::engine::error::EngineError;
+use crate::engine::journal::{Mode, NamedBucket, PublishCounts};
 
 /// A file of a named bucket: fingerprint of its path, bucket, row.
 type Entry = (u64, u32, u64);
@@ -17,14 +18,14 @@ pub(super) fn compare(
     mode: Mode,
     buckets: &[NamedBucket],
     memory: usize,
-) -> Result<(Doomed, PublishCounts), EngineError> {
+) -> Result<(Deletions, PublishCounts), EngineError> {
     let named: HashSet<u64> = buckets.iter().map(|bucket| bucket.id).collect();
-    let first_row = view.snapshot.journal.open.as_ref().map_or(0, |open| open.first_row);
+    let first_row = view.summary.journal.open.as_ref().map_or(0, |open| open.first_row);
     let mut comparison = Comparison {
         view,
         first_row,
         mode,
-        doomed: Doomed { spared_run: run, ..Doomed::default() },
+        deletions: Deletions { spared_run: run, ..Deletions::default() },
         counts: PublishCounts::default(),
     };
     let files: u64 = view.segments.iter().map(|segment| u64::from(segment.reader.num_docs())).sum();
@@ -41,9 +42,9 @@ pub(super) fn compare(
         }
     }
     if mode == Mode::Replace {
-        comparison.doomed.buckets = named;
+        comparison.deletions.buckets = named;
     }
-    Ok((comparison.doomed, comparison.counts))
+    Ok((comparison.deletions, comparison.counts))
 }
 
 /// The living files of the named buckets and of the run whose fingerprint is wanted.
@@ -77,7 +78,7 @@ struct Comparison<'a> {
     view: &'a View,
     first_row: u64,
     mode: Mode,
-    doomed: Doomed,
+    deletions: Deletions,
     counts: PublishCounts,
 }
 
@@ -108,13 +109,13 @@ impl Comparison<'_> {
             return;
         };
         self.counts.duplicates += repeated.len() as u64;
-        self.doomed.ids.extend(repeated.iter().map(|row| row + 1));
+        self.deletions.ids.extend(repeated.iter().map(|row| row + 1));
         if old.is_empty() {
             self.counts.added += 1;
         } else {
             self.counts.replaced += 1;
             if self.mode == Mode::Append {
-                self.doomed.ids.extend(old.iter().map(|row| row + 1));
+                self.deletions.ids.extend(old.iter().map(|row| row + 1));
             }
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tantivy::{Index, IndexWriter};
 
 use super::super::view::View;
-use crate::engine::EngineError;
+use crate::engine::error::EngineError;
 
 /// All rows of a bucket, or those below a prefix, those of earlier publishes included.
 pub(super) fn rows(view: &View, bucket: u64, prefix: Option<&str>) -> Vec<u64> {

@@ -1,0 +1,20 @@
+//! The caller's own account.
+
+use auth::Key;
+
+use crate::state::State;
+use crate::wire::account::{Account, AccountAnswer};
+
+/// The account of a key and what its package allows.
+pub fn get_account(state: &State, key: &Key) -> AccountAnswer {
+    let package = state.snapshot().package(key.plan.as_ref().map(|plan| plan.code.as_str()));
+    AccountAnswer {
+        account: Account {
+            name: key.owner.clone(),
+            package: package.code,
+            depth: package.depth,
+            scrolling: package.scrolling,
+            valid_until: key.expires_at,
+        },
+    }
+}

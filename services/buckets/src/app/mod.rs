@@ -1,0 +1,19 @@
+//! The use cases: who may do what, and what is read and written together.
+
+mod accounts;
+mod buckets;
+mod expression_slots;
+mod files;
+mod reconcile;
+mod search;
+mod snapshot;
+mod stats;
+
+pub use accounts::get_account;
+pub use buckets::list_buckets;
+pub use expression_slots::acquire_slot;
+pub use files::search_files;
+pub use reconcile::reconcile;
+pub use search::search;
+pub use snapshot::{SnapshotError, follow, open, refresh};
+pub use stats::get_stats;

@@ -1,0 +1,48 @@
+//! Runs a query on the index, within its time limit.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::expression_slots::acquire_slot;
+use crate::engine::{EngineError, Limits};
+use crate::error::Error;
+use crate::model::file_query::{FileQuery, Found, Matching};
+use crate::state::{Snapshot, State};
+
+/// Runs a search outside the worker threads; it stops at its time limit and when the client has
+/// left.
+pub async fn search(state: &State, snapshot: &Snapshot, query: FileQuery) -> Result<Found, Error> {
+    let _slot = match query.matching {
+        Matching::Expression(_) => Some(acquire_slot(state).await?),
+        Matching::All | Matching::Words(_) => None,
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let timeout = Duration::from_secs(state.settings().search_timeout);
+    let limits = Limits::until(Instant::now() + timeout, threads);
+    let _guard = CancelOnDrop(limits.cancel_handle());
+    let index = Arc::clone(&snapshot.index);
+    match tokio::task::spawn_blocking(move || index.search(&query, &limits)).await {
+        Ok(found) => Ok(found?),
+        Err(failed) => Err(Error::Internal(format!("a search failed: {failed}"))),
+    }
+}
+
+struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl From<EngineError> for Error {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Stopped => Self::Timeout,
+            EngineError::Missing(_) => Self::NotReady,
+            EngineError::Unsupported(reason) => Self::Regexp(reason),
+            other => Self::Internal(other.to_string()),
+        }
+    }
+}

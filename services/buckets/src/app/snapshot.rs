@@ -1,0 +1,131 @@
+//! Reads the snapshot and keeps it up to date with publishes, removals, rebuilds and packages.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use database::{DatabaseError, Db, Pools};
+use domain::SharedClock;
+
+use super::reconcile::reconcile;
+use crate::config::Settings;
+use crate::engine::{EngineError, FileIndex, Generations};
+use crate::metrics::{self, IndexFigures};
+use crate::model::progress::Progress;
+use crate::state::{Snapshot, State};
+use crate::store::index_state::IndexState;
+use crate::store::{buckets, index_state, packages, runs};
+
+/// Why a snapshot cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// The index failed.
+    #[error(transparent)]
+    Index(#[from] EngineError),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] DatabaseError),
+}
+
+/// Opens the index, brings the rows in SQL to it, and reads the first snapshot; blocks.
+pub fn open(
+    pools: Pools,
+    clock: SharedClock,
+    generations: Arc<dyn Generations>,
+    settings: Settings,
+) -> Result<State, SnapshotError> {
+    pools.write_blocking(packages::seed)?;
+    let now = pools.read_blocking(index_state::read)?;
+    let index = generations.open_or_create(now.generation)?;
+    reconcile(&pools, &index.summary().journal, "{}", clock.unix())?;
+    let snapshot = pools.read_blocking(|db| read(db, index, now))?;
+    measure(&snapshot);
+    Ok(State::new(pools, clock, generations, settings, snapshot))
+}
+
+/// Looks for a newer snapshot and serves it; blocks.
+pub fn refresh(state: &State) -> Result<(), SnapshotError> {
+    let seen = state.snapshot();
+    let pools = state.pools();
+    let (now, packages, run) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
+        Ok((index_state::read(db)?, packages::all(db)?, runs::under_way(db)?))
+    })?;
+    let rate = run.map_or(0.0, |run| Progress::current_rate(&run.progress, state.clock().unix()));
+    metrics::loading(rate);
+    let mut index = Arc::clone(&seen.index);
+    let switched = now.generation != seen.generation;
+    if switched {
+        index = state.generations().open(now.generation)?;
+    } else if now.generation > 1 {
+        state.generations().sweep(now.generation)?;
+    }
+    let newer = index.refresh()? || switched || now.version != seen.version;
+    if newer {
+        let (snapshot, after) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
+            Ok((read(db, index, now)?, index_state::read(db)?))
+        })?;
+        // With another generation the buckets may be those of the next one already; the next
+        // refresh reads both from the same generation.
+        if after.generation == now.generation {
+            publish(state, snapshot);
+        }
+    } else if packages != seen.packages {
+        publish(state, seen.with_packages(packages));
+    }
+    Ok(())
+}
+
+/// Refreshes for as long as the server runs; a failure is logged once.
+pub async fn follow(state: State) {
+    let pause = Duration::from_millis(state.settings().reload_ms);
+    let mut failing = false;
+    loop {
+        tokio::time::sleep(pause).await;
+        let followed = state.clone();
+        match tokio::task::spawn_blocking(move || refresh(&followed)).await {
+            Ok(Ok(())) => failing = false,
+            Ok(Err(error)) if !failing => {
+                failing = true;
+                log::error!("the index cannot be followed: {error}");
+            }
+            Ok(Err(_)) => {}
+            Err(error) => log::error!("the index cannot be followed: {error}"),
+        }
+    }
+}
+
+fn publish(state: &State, snapshot: Snapshot) {
+    measure(&snapshot);
+    state.publish(snapshot);
+}
+
+fn read(
+    db: &mut Db,
+    index: Arc<dyn FileIndex>,
+    now: IndexState,
+) -> Result<Snapshot, DatabaseError> {
+    let summary = index.summary();
+    let mut buckets = buckets::all(db)?;
+    // A publish is in force before its SQL rows say so.
+    if let Some(published) = &summary.journal.published
+        && runs::find(db, published.run)?.is_some_and(|run| run.state != "published")
+    {
+        for named in &published.buckets {
+            if let Ok(at) = buckets.binary_search_by_key(&named.id, |bucket| bucket.id) {
+                buckets[at].first_indexed.get_or_insert(published.at);
+            }
+        }
+    }
+    let packages = packages::all(db)?;
+    Ok(Snapshot::new(index, summary, (now.generation, now.version), packages, buckets))
+}
+
+fn measure(snapshot: &Snapshot) {
+    let counts = snapshot.counts(None);
+    metrics::published(&IndexFigures {
+        generation: u64::from(snapshot.generation),
+        files: counts.files,
+        buckets: counts.buckets.iter().sum(),
+        bytes: snapshot.summary.disk_bytes,
+        published_at: snapshot.published_at(),
+    });
+}

@@ -1,0 +1,19 @@
+//! Statistics of the index.
+
+use crate::state::State;
+use crate::wire::stats::{StatsAnswer, StatsMeta};
+
+/// Numbers of the whole index, and of the part that the caller's package can search.
+pub fn get_stats(state: &State, plan: Option<&str>) -> StatsAnswer {
+    let snapshot = state.snapshot();
+    let package = snapshot.package(plan);
+    let now = state.clock().unix();
+    let meta = match package.hidden_since(now) {
+        None => StatsMeta::default(),
+        Some(since) => StatsMeta {
+            notice: package.delay_notice(now),
+            restricted_stats: Some(snapshot.counts(Some(since)).into()),
+        },
+    };
+    StatsAnswer { meta, stats: snapshot.counts(None).into(), last_updated: snapshot.published_at() }
+}

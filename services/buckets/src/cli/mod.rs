@@ -1,0 +1,167 @@
+//! The command line.
+
+mod export;
+mod load;
+mod plans;
+mod rebuild;
+mod remove;
+mod report;
+mod sources;
+mod status;
+mod verify;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context;
+use auth::KeysCommand;
+use database::{DatabaseSettings, Pools};
+use domain::SystemClock;
+use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
+
+use crate::app;
+use crate::config::{Engine, Settings};
+use crate::engine::cluster::Cluster;
+use crate::engine::{Folders, Generations};
+use crate::jobs::{CheckpointPolicy, JobContext};
+use crate::service::Buckets;
+use crate::store::{MIGRATIONS, packages};
+
+pub use plans::PackageFlags;
+
+/// Searches an index of files in open cloud-storage buckets
+#[derive(clap::Parser)]
+pub struct Cli {
+    #[command(flatten)]
+    shell: ShellSettings,
+    #[command(flatten)]
+    database: DatabaseSettings,
+    #[command(flatten)]
+    settings: Settings,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Common(CommonCommand),
+    /// Bring the database up to date
+    Migrate,
+    /// Load listings of buckets and publish them in one step
+    Load(load::LoadArguments),
+    /// Make a new generation of the index, of the sources or of the present one
+    Rebuild(rebuild::RebuildArguments),
+    /// Remove a bucket, or its files below a prefix, and purge their bytes
+    Remove(remove::RemoveArguments),
+    /// List removals
+    Removals {
+        /// Print a JSON array instead of lines
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take a bucket off the removal list; its files come back with the next load
+    Unremove(remove::UnremoveArguments),
+    /// Show generation, counts, runs and their progress
+    Status {
+        /// Print JSON instead of lines
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check the index against itself and against the bucket table
+    Verify,
+    /// Write the index, or one bucket, as NDJSON that loads again
+    Export {
+        /// Only this bucket
+        #[arg(long, value_name = "ADDRESS")]
+        bucket: Option<String>,
+    },
+    /// Keys of accounts
+    #[command(subcommand)]
+    Keys(KeysCommand),
+    /// Packages
+    #[command(subcommand)]
+    Plans(auth::PlansCommand<PackageFlags>),
+}
+
+impl shell::Cli for Cli {
+    const INFO: ServiceInfo = Buckets::INFO;
+
+    fn shell(&self) -> &ShellSettings {
+        &self.shell
+    }
+
+    fn run(mut self) -> anyhow::Result<ExitCode> {
+        let command = self.command.take().unwrap_or(Command::Common(CommonCommand::Serve));
+        match command {
+            Command::Common(CommonCommand::Serve) => self.serve(),
+            Command::Common(CommonCommand::Openapi) => shell::cli::print_openapi::<Buckets>(),
+            Command::Common(CommonCommand::Healthcheck) => shell::cli::healthcheck(&self.shell),
+            Command::Migrate => self.migrate(),
+            Command::Load(arguments) => load::run(&self.context()?, arguments, self.checkpoints()),
+            Command::Rebuild(arguments) => {
+                rebuild::run(&self.context()?, arguments, self.checkpoints())
+            }
+            Command::Remove(arguments) => remove::remove(&self.context()?, &arguments),
+            Command::Removals { json } => remove::list(&self.context()?, json),
+            Command::Unremove(arguments) => remove::unremove(&self.context()?, &arguments),
+            Command::Status { json } => status::run(&self.context()?, json),
+            Command::Verify => verify::run(&self.context()?),
+            Command::Export { bucket } => export::run(&self.context()?, bucket.as_deref()),
+            Command::Keys(command) => {
+                let context = self.context()?;
+                let owners = auth::AnyOwner { default_plan: Some("free") };
+                command.run(&context.pools, &owners, context.clock.unix())
+            }
+            Command::Plans(command) => command.run(&self.pools()?, &plans::Packages),
+        }
+    }
+}
+
+impl Cli {
+    fn serve(self) -> anyhow::Result<ExitCode> {
+        let context = self.context()?;
+        let JobContext { pools, clock, generations, .. } = context;
+        let state = app::open(pools, clock, generations, self.settings.clone())
+            .context("the index cannot be opened")?;
+        shell::serve(&self.shell, Buckets::new(state))
+    }
+
+    fn migrate(&self) -> anyhow::Result<ExitCode> {
+        let sources = [&auth::MIGRATIONS, &MIGRATIONS];
+        let done = self.database.migrate(&self.shell.data_dir, Buckets::INFO.name, &sources)?;
+        eprintln!("{} migrations applied", done.len());
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The database with its plans and packages.
+    fn pools(&self) -> anyhow::Result<Pools> {
+        let sources = [&auth::MIGRATIONS, &MIGRATIONS];
+        let pools = self.database.open(&self.shell.data_dir, Buckets::INFO.name, &sources)?;
+        pools.write_blocking(packages::seed)?;
+        Ok(pools)
+    }
+
+    fn checkpoints(&self) -> CheckpointPolicy {
+        CheckpointPolicy::of(&self.settings)
+    }
+
+    /// Where the generations of the file index are.
+    fn generations(&self) -> anyhow::Result<Arc<dyn Generations>> {
+        if self.settings.engine == Engine::Embedded {
+            return Ok(Arc::new(Folders::new(self.settings.index_dir(&self.shell.data_dir))));
+        }
+        let url = self.settings.cluster_url.as_deref();
+        let url = url.context("ENGINE=cluster needs CLUSTER_URL")?;
+        Ok(Arc::new(Cluster::connect(url, self.settings.cluster_name.as_deref())?))
+    }
+
+    fn context(&self) -> anyhow::Result<JobContext> {
+        Ok(JobContext {
+            pools: self.pools()?,
+            clock: Arc::new(SystemClock),
+            generations: self.generations()?,
+            memory_mb: self.settings.load_memory_mb,
+        })
+    }
+}

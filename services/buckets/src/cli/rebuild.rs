@@ -1,0 +1,56 @@
+//! `rebuild`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::report::{finished, written};
+use super::sources::SourceArguments;
+use crate::engine::Mode;
+use crate::jobs::{self, CheckpointPolicy, JobContext};
+
+/// Exit status of a command that makes no sense.
+const USAGE: u8 = 2;
+
+/// Arguments of `rebuild`.
+#[derive(clap::Args, Debug)]
+pub struct RebuildArguments {
+    #[command(flatten)]
+    reading: SourceArguments,
+    /// Files and folders that the index is made of; - is standard input [default: the present
+    /// index, without dead rows]
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+}
+
+/// Writes a new generation.
+pub fn run(
+    context: &JobContext,
+    arguments: RebuildArguments,
+    checkpoints: CheckpointPolicy,
+) -> anyhow::Result<ExitCode> {
+    let RebuildArguments { reading, paths } = arguments;
+    if paths.is_empty() && reading.has_options() {
+        eprintln!("error: how to read sources is said, but no source is given");
+        return Ok(ExitCode::from(USAGE));
+    }
+    let json = reading.json;
+    let in_use = |generation: u32, files: u64| {
+        if json {
+            json!({ "generation": generation, "files": files }).to_string()
+        } else {
+            format!("generation {generation} is in use: {files} files")
+        }
+    };
+    let done = if paths.is_empty() {
+        jobs::rebuild(context).map(|(generation, files)| in_use(generation, files))
+    } else {
+        let options = reading.options(Mode::Replace, &paths)?;
+        jobs::rebuild_from(context, &options, checkpoints).map(|(generation, report)| match json {
+            true => written(&report, json),
+            false => format!("{report}\n{}", in_use(generation, report.counts.added)),
+        })
+    };
+    finished(done)
+}

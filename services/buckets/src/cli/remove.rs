@@ -1,0 +1,102 @@
+//! `remove`, `removals` and `unremove`.
+
+use std::process::ExitCode;
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use crate::jobs::{self, JobContext};
+use crate::store::removals::{self, Removal};
+
+/// Arguments of `remove`.
+#[derive(clap::Args, Debug)]
+pub struct RemoveArguments {
+    /// Address of the bucket
+    address: String,
+    /// Only files whose paths begin so
+    #[arg(long, value_name = "P", default_value = "")]
+    prefix: String,
+    /// Why
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    reason: String,
+    /// Who [default: the user of the system]
+    #[arg(long, value_name = "NAME", env = "USER", default_value = "unknown")]
+    operator: String,
+}
+
+/// Arguments of `unremove`.
+#[derive(clap::Args, Debug)]
+pub struct UnremoveArguments {
+    /// Address of the bucket
+    address: String,
+    /// Why
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    reason: String,
+    /// Who [default: the user of the system]
+    #[arg(long, value_name = "NAME", env = "USER", default_value = "unknown")]
+    operator: String,
+}
+
+/// Removes and purges.
+pub fn remove(context: &JobContext, arguments: &RemoveArguments) -> anyhow::Result<ExitCode> {
+    let RemoveArguments { address, prefix, reason, operator } = arguments;
+    let done = jobs::remove(context, address, prefix, reason, operator)?;
+    println!("{} removed: {} files hidden and purged", done.address, done.files);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Takes off the list.
+pub fn unremove(context: &JobContext, arguments: &UnremoveArguments) -> anyhow::Result<ExitCode> {
+    let UnremoveArguments { address, reason, operator } = arguments;
+    let lifted = jobs::unremove(context, address, reason, operator)?;
+    if lifted == 0 {
+        anyhow::bail!("{address} is not on the removal list");
+    }
+    println!("{address} is off the removal list; load it again to show its files");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lists removals.
+pub fn list(context: &JobContext, as_json: bool) -> anyhow::Result<ExitCode> {
+    let all = context.pools.read_blocking(removals::all)?;
+    if as_json {
+        let list: Vec<_> = all.iter().map(in_json).collect();
+        println!("{}", serde_json::to_string(&list)?);
+    } else {
+        for removal in &all {
+            println!("{}", line(removal));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn in_json(removal: &Removal) -> serde_json::Value {
+    json!({
+        "id": removal.id,
+        "address": removal.address,
+        "prefix": removal.prefix,
+        "reason": removal.reason,
+        "operator": removal.operator,
+        "requested_at": removal.requested_at,
+        "applied_at": removal.applied_at,
+        "files": removal.files,
+        "lifted_at": removal.lifted_at,
+        "lifted_reason": removal.lifted_reason,
+        "lifted_by": removal.lifted_by,
+    })
+}
+
+fn line(removal: &Removal) -> String {
+    let when =
+        |second| Timestamp::from_second(second).map_or_else(|_| String::new(), |t| t.to_string());
+    let state = match (removal.applied_at, removal.lifted_at) {
+        (_, Some(at)) => format!("lifted {}", when(at)),
+        (Some(at), None) => format!("in force since {}, {} files", when(at), removal.files),
+        (None, None) => "waits".to_owned(),
+    };
+    let prefix = if removal.prefix.is_empty() { "" } else { " below " };
+    format!(
+        "{}{prefix}{}: {state} ({} {})",
+        removal.address, removal.prefix, removal.operator, removal.reason
+    )
+}

@@ -1,0 +1,31 @@
+//! How reports are printed and which exit status a load has.
+
+use std::process::ExitCode;
+
+use crate::jobs::{LoadError, Report};
+
+/// Exit status of a load with too many bad lines.
+const TOO_MANY_BAD: u8 = 3;
+
+/// The report for people, or for machines.
+pub fn written(report: &Report, json: bool) -> String {
+    match serde_json::to_string(report) {
+        Ok(text) if json => text,
+        _ => report.to_string(),
+    }
+}
+
+/// Prints what was done and gives the exit status.
+pub fn finished(done: Result<String, LoadError>) -> anyhow::Result<ExitCode> {
+    match done {
+        Ok(text) => {
+            println!("{text}");
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error @ LoadError::TooManyBad { .. }) => {
+            eprintln!("error: {error}");
+            Ok(ExitCode::from(TOO_MANY_BAD))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,65 @@
+//! Arguments that say how sources are read.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use crate::engine::Mode;
+use crate::jobs::{Format, LoadError, LoadOptions, MaxErrors, sources_of};
+use crate::model::address::{Address, BucketType};
+
+/// How sources are read.
+#[derive(clap::Args, Debug)]
+pub struct SourceArguments {
+    /// Format of all sources; else recognised by content and name
+    #[arg(long, value_parser = formats())]
+    format: Option<Format>,
+    /// Bucket of all files
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    bucket: Option<String>,
+    /// Type of all buckets, for hosts of no known provider
+    #[arg(long = "type", value_name = "TYPE", value_parser = kind)]
+    kind: Option<String>,
+    /// Bad lines at most: a number, or a share of all lines
+    #[arg(long, value_name = "N|P%", default_value = "1%")]
+    max_errors: MaxErrors,
+    /// File that takes every bad line whole
+    #[arg(long, value_name = "FILE")]
+    reject: Option<PathBuf>,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl SourceArguments {
+    /// Whether anything but the form of the report is given.
+    pub fn has_options(&self) -> bool {
+        let Self { format, bucket, kind, reject, .. } = self;
+        format.is_some() || bucket.is_some() || kind.is_some() || reject.is_some()
+    }
+
+    /// What a run does with these paths.
+    pub fn options(self, mode: Mode, paths: &[PathBuf]) -> Result<LoadOptions, LoadError> {
+        Ok(LoadOptions {
+            format: self.format.map(|format| format.name().to_owned()),
+            bucket: self.bucket,
+            kind: self.kind,
+            mode,
+            max_errors: self.max_errors,
+            reject: self.reject,
+            sources: sources_of(paths)?,
+        })
+    }
+}
+
+fn formats() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
+
+fn address(text: &str) -> Result<String, String> {
+    Address::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
+}
+
+fn kind(text: &str) -> Result<String, String> {
+    text.parse::<BucketType>().map(|kind| kind.to_string()).map_err(|error| error.to_string())
+}

@@ -1,0 +1,110 @@
+//! `status`.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::jobs::{self, JobContext};
+
+/// Shows the state.
+pub fn run(context: &JobContext, as_json: bool) -> anyhow::Result<ExitCode> {
+    let status = jobs::status(context)?;
+    if as_json {
+        println!("{}", serde_json::to_string(&status)?);
+    } else {
+        print!("{}", as_text(&status));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The status for people.
+fn as_text(status: &Value) -> String {
+    let mut text = String::new();
+    let number = |value: &Value| value.as_i64().unwrap_or(0);
+    let when = |value: &Value| {
+        let instant = value.as_i64().and_then(|second| Timestamp::from_second(second).ok());
+        instant.map_or("never".to_owned(), |instant| instant.to_string())
+    };
+    let _ = writeln!(
+        text,
+        "generation {}: {} files in {} buckets, {} MiB, published {}",
+        status["generation"],
+        status["files"],
+        status["buckets"],
+        number(&status["bytes"]) >> 20,
+        when(&status["published_at"])
+    );
+    if let Some(run) = status["open_run"].as_u64() {
+        let _ =
+            writeln!(text, "run {run} is under way or was stopped: buckets load --resume {run}");
+    }
+    if number(&status["removals_waiting"]) > 0 {
+        let _ = writeln!(text, "{} removals wait for the writer", status["removals_waiting"]);
+    }
+    for run in status["runs"].as_array().into_iter().flatten() {
+        let progress = &run["progress"];
+        let _ = write!(
+            text,
+            "run {} {} {} since {}",
+            run["id"],
+            run["mode"].as_str().unwrap_or_default(),
+            run["state"].as_str().unwrap_or_default(),
+            when(&run["started_at"])
+        );
+        if run["state"] == "running" && progress["sources"].is_number() {
+            let left = progress["seconds_left"].as_f64();
+            let left = left.map_or(String::new(), |left| format!(", {left:.0} s left"));
+            let _ = write!(
+                text,
+                ": {}/{} sources, {}/{} MiB, {} files, {} bad, {:.0} files/s{left}",
+                progress["sources_done"],
+                progress["sources"],
+                number(&progress["bytes_done"]) >> 20,
+                number(&progress["bytes"]) >> 20,
+                progress["files"],
+                progress["bad"],
+                progress["files_per_second"].as_f64().unwrap_or(0.0)
+            );
+        }
+        if let Some(error) = run["error"].as_str() {
+            let _ = write!(text, ": {error}");
+        }
+        text.push('\n');
+    }
+    for line in status["rejected"].as_array().into_iter().flatten() {
+        let text_of = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+        let _ = writeln!(
+            text,
+            "bad: {} {}: {}",
+            text_of("source"),
+            line["position"],
+            text_of("reason")
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_running_load_shows_its_progress() {
+        let progress = json!({
+            "sources_done": 1, "sources": 3, "bytes_done": 5 << 20, "bytes": 20 << 20,
+            "files": 1000, "bad": 2, "files_per_second": 250.4, "seconds_left": 12.2,
+        });
+        let run = json!({
+            "id": 1, "state": "running", "mode": "replace", "started_at": 1_795_132_800,
+            "progress": progress, "error": null,
+        });
+        let text = as_text(&json!({"generation": 1, "runs": [run], "rejected": []}));
+        let expected = "run 1 replace running since 2026-11-20T00:00:00Z: 1/3 sources, 5/20 MiB, \
+                        1000 files, 2 bad, 250 files/s, 12 s left\n";
+        assert!(text.ends_with(expected), "{text}");
+    }
+}

@@ -1,0 +1,80 @@
+//! The servers of a cluster and the generations that they hold.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::client::Client;
+use super::generation::Generation;
+use super::index::ClusterIndex;
+use super::lease::Lease;
+use super::schema::{Servers, Tables};
+use super::sql;
+use super::target::Target;
+use super::view::View;
+use crate::engine::error::EngineError;
+
+/// The servers, without a generation.
+#[derive(Clone)]
+pub struct Cluster {
+    client: Arc<Client>,
+    servers: Servers,
+}
+
+/// The right to write, until it is dropped.
+pub struct ClusterLock {
+    _lease: Lease,
+}
+
+impl Cluster {
+    /// Connects to the server of `CLUSTER_URL` and learns who belongs to `CLUSTER_NAME`.
+    pub fn connect(url: &str, name: Option<&str>) -> Result<Self, EngineError> {
+        let client = Arc::new(Client::new(Target::parse(url)?)?);
+        let servers = Servers::of(&client, name)?;
+        Ok(Self { client, servers })
+    }
+
+    /// Opens a generation.
+    pub fn open(&self, generation: u32) -> Result<ClusterIndex, EngineError> {
+        let tables = Tables::of(generation, &self.client.target, &self.servers);
+        let view = View::read(&self.client, &self.servers, &tables)?;
+        let view = view.ok_or_else(|| EngineError::Missing(format!("generation {generation}")))?;
+        let (client, servers) = (Arc::clone(&self.client), self.servers.clone());
+        Ok(ClusterIndex::new(Generation { client, servers, tables, number: generation }, view))
+    }
+
+    /// Opens a generation, or makes an empty one; what is there is opened even while a replica is
+    /// away.
+    pub fn open_or_create(&self, generation: u32) -> Result<ClusterIndex, EngineError> {
+        match self.open(generation) {
+            Err(EngineError::Missing(_)) => {}
+            opened => return opened,
+        }
+        let tables = Tables::of(generation, &self.client.target, &self.servers);
+        tables.create(&self.client, &self.servers)?;
+        self.open(generation)
+    }
+
+    /// Drops a generation with all its rows.
+    pub fn remove(&self, generation: u32) -> Result<(), EngineError> {
+        let tables = Tables::of(generation, &self.client.target, &self.servers);
+        Ok(tables.drop(&self.client, &self.servers)?)
+    }
+
+    /// The generations that are there, those that were never finished included.
+    pub fn generations(&self) -> Result<BTreeSet<u32>, EngineError> {
+        let statement = format!(
+            "SELECT name FROM system.tables WHERE database = {} FORMAT TSV",
+            sql::text(&self.client.target.database)
+        );
+        let answer = self.client.ask(&self.client.target.base, &statement)?;
+        let names = String::from_utf8_lossy(&answer).into_owned();
+        let numbers = names.lines().filter_map(|name| name.strip_prefix("buckets_files_"));
+        Ok(numbers.filter_map(|number| number.parse().ok()).collect())
+    }
+
+    /// Takes the one right to write to the cluster, or fails with what its holder said about
+    /// itself.
+    pub fn lock(&self, holder: &str) -> Result<ClusterLock, EngineError> {
+        Ok(ClusterLock { _lease: Lease::take(&self.client, "lock", holder)? })
+    }
+}

@@ -1,0 +1,106 @@
+//! What the servers answer instead of an answer.
+
+use crate::engine::error::EngineError;
+
+const TABLE_EXISTS: u32 = 57;
+const TABLE_UNKNOWN: u32 = 60;
+const TOO_SLOW: u32 = 159;
+const CANCELLED: u32 = 394;
+const EXPRESSION: u32 = 427;
+/// Socket time-out, network error, no connection to any replica of a shard.
+const AWAY: [u32; 3] = [209, 210, 279];
+
+/// Characters of a server's reason that are kept.
+const LONGEST_REASON: usize = 400;
+
+/// Why a statement failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ClusterError {
+    /// The server answered with an error.
+    #[error("the cluster answered: {text} (code {code})")]
+    Server { code: u32, text: String },
+    /// No answer.
+    #[error("the cluster does not answer: {0}")]
+    Silent(String),
+    /// The search has to stop.
+    #[error("stopped")]
+    Stopped,
+    /// Another process writes.
+    #[error("{0}")]
+    Locked(String),
+    /// Something is not as it should be.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+impl ClusterError {
+    pub(super) fn is_existing_table(&self) -> bool {
+        matches!(self, Self::Server { code: TABLE_EXISTS, .. })
+    }
+
+    pub(super) fn is_missing_table(&self) -> bool {
+        matches!(self, Self::Server { code: TABLE_UNKNOWN, .. })
+    }
+}
+
+impl From<ClusterError> for EngineError {
+    fn from(error: ClusterError) -> Self {
+        match error {
+            ClusterError::Stopped | ClusterError::Server { code: TOO_SLOW | CANCELLED, .. } => {
+                Self::Stopped
+            }
+            ClusterError::Server { code: EXPRESSION, .. } => Self::Unsupported(
+                "the cluster's regular expressions cannot hold one that large".to_owned(),
+            ),
+            ClusterError::Server { code: TABLE_UNKNOWN, text } => Self::Missing(text),
+            ClusterError::Locked(holder) => Self::Locked(holder),
+            other => Self::Broken(other.to_string()),
+        }
+    }
+}
+
+/// Reads `Code: 60, e.displayText() = DB::Exception: Table …, e.what() = DB::Exception`, and the
+/// shorter form of newer servers.
+pub(super) fn server_error(status: u16, body: &str) -> ClusterError {
+    let digits = body.trim_start().strip_prefix("Code: ").unwrap_or_default();
+    let end = digits.find(|symbol: char| !symbol.is_ascii_digit()).unwrap_or(digits.len());
+    let Ok(code) = digits[..end].parse() else {
+        return ClusterError::Silent(format!("status {status}, not from ClickHouse"));
+    };
+    let text = body.split_once("Exception: ").map_or(body, |(_, text)| text);
+    let text = text.split(", e.what() = ").next().unwrap_or_default();
+    let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = text.chars().take(LONGEST_REASON).collect();
+    if AWAY.contains(&code) {
+        return ClusterError::Silent(format!("one of its servers is away: {text}"));
+    }
+    ClusterError::Server { code, text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_and_new_errors_are_read() {
+        let old = "Code: 60, e.displayText() = DB::Exception: Table a.b doesn't exist., \
+                   e.what() = DB::Exception\n";
+        assert!(server_error(404, old).is_missing_table());
+        let new = "Code: 57. DB::Exception: Table a.b already exists. (TABLE_ALREADY_EXISTS) (version 24)";
+        assert!(server_error(500, new).is_existing_table());
+        assert_eq!(
+            EngineError::from(server_error(404, old)).to_string(),
+            "there is no index at Table a.b doesn't exist."
+        );
+        assert!(matches!(server_error(502, "<html>"), ClusterError::Silent(_)));
+        let slow =
+            server_error(500, "Code: 159, e.displayText() = DB::Exception: Timeout exceeded");
+        assert!(matches!(EngineError::from(slow), EngineError::Stopped));
+        let away = "Code: 279, e.displayText() = DB::NetException: All connection tries failed. \
+                    Log: \n\nCode: 210, e.displayText() = DB::NetException: Connection refused";
+        let text = server_error(500, away).to_string();
+        assert!(
+            text.contains("one of its servers is away: All connection tries failed. Log: Code")
+        );
+    }
+}

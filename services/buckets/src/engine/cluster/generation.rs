@@ -1,0 +1,14 @@
+//! One generation as search, verification and writer see it.
+
+use std::sync::Arc;
+
+use super::client::Client;
+use super::schema::{Servers, Tables};
+
+/// The servers and tables of one generation.
+pub(super) struct Generation {
+    pub(super) client: Arc<Client>,
+    pub(super) servers: Servers,
+    pub(super) tables: Tables,
+    pub(super) number: u32,
+}

@@ -1,0 +1,81 @@
+//! The index of one generation.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::error::ClusterError;
+use super::generation::Generation;
+use super::view::View;
+use super::{journal, search, verify, writer};
+use crate::engine::error::EngineError;
+use crate::engine::index::{FileIndex, FileWriter};
+use crate::engine::journal::IndexSummary;
+use crate::engine::limits::Limits;
+use crate::model::file_query::{FileQuery, Found};
+
+/// Times that a search is repeated because rows of its state were deleted.
+const ATTEMPTS: usize = 5;
+
+/// One generation of the index in a cluster.
+pub struct ClusterIndex {
+    generation: Generation,
+    view: RwLock<Arc<View>>,
+}
+
+impl ClusterIndex {
+    /// The index of a generation whose newest state is known.
+    pub(super) fn new(generation: Generation, view: View) -> Self {
+        Self { generation, view: RwLock::new(Arc::new(view)) }
+    }
+
+    fn view(&self) -> Arc<View> {
+        Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Reads the newest state; false when it is the one that is known.
+    fn reload(&self) -> Result<bool, ClusterError> {
+        let Generation { client, servers, tables, .. } = &self.generation;
+        let seen = self.view();
+        let missing = || ClusterError::Wrong("the tables are gone".to_owned());
+        if journal::mark(client, tables, None)?.0 == seen.record.version {
+            return Ok(false);
+        }
+        let view = View::read(client, servers, tables)?.ok_or_else(missing)?;
+        let changed = view.record.journal.sequence != seen.record.journal.sequence;
+        *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
+        Ok(changed)
+    }
+}
+
+impl FileIndex for ClusterIndex {
+    fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
+        let Generation { client, tables, .. } = &self.generation;
+        for _ in 0..ATTEMPTS {
+            limits.check()?;
+            let view = self.view();
+            let found = search::answer(&self.generation, &view, query, limits)?;
+            let (_, purges) = journal::mark(client, tables, Some(limits))?;
+            if purges == view.record.purges {
+                return Ok(found);
+            }
+            self.reload()?;
+        }
+        Err(EngineError::Broken("files are being deleted too fast to be searched".to_owned()))
+    }
+
+    fn summary(&self) -> Arc<IndexSummary> {
+        Arc::clone(&self.view().summary)
+    }
+
+    fn refresh(&self) -> Result<bool, EngineError> {
+        Ok(self.reload()?)
+    }
+
+    fn verify(&self) -> Result<Vec<String>, EngineError> {
+        self.reload()?;
+        Ok(verify::faults(&self.generation, &self.view())?)
+    }
+
+    fn writer(&self, memory_mb: usize) -> Result<Box<dyn FileWriter>, EngineError> {
+        Ok(Box::new(writer::ClusterWriter::open(&self.generation, memory_mb)?))
+    }
+}

@@ -1,0 +1,129 @@
+//! State of the writer: what is buffered, stored and committed.
+
+use std::sync::Arc;
+
+use super::super::client::{Client, Pending};
+use super::super::error::ClusterError;
+use super::super::generation::Generation;
+use super::super::journal::{self, Record};
+use super::super::lease::Lease;
+use super::super::schema::{Servers, Tables};
+use crate::engine::journal::{Journal, OpenRun};
+
+/// A generation that is open for writing.
+pub(in super::super) struct ClusterWriter {
+    pub(super) client: Arc<Client>,
+    pub(super) servers: Servers,
+    pub(super) tables: Tables,
+    pub(super) record: Record,
+    lease: Lease,
+    /// Rows that are not yet sent.
+    pub(super) buffer: Vec<u8>,
+    /// Bytes that are sent together.
+    pub(super) batch: usize,
+    pub(super) pending: Option<Pending>,
+    /// Files and bytes of paths given out so far, those not yet durable included.
+    pub(super) files: u64,
+    pub(super) bytes: u64,
+    /// An insert failed: some of its rows may be stored, so nothing more may be counted on.
+    pub(super) spoiled: bool,
+}
+
+impl ClusterWriter {
+    /// Takes the right to write and drops what a killed process left behind its last commit.
+    pub(in super::super) fn open(
+        index: &Generation,
+        memory_mb: usize,
+    ) -> Result<Self, ClusterError> {
+        let name = format!("writer_{}", index.number);
+        let lease = Lease::take(&index.client, &name, "the index is being written")?;
+        // A server may have been away when the tables were made, or is new.
+        index.tables.create(&index.client, &index.servers)?;
+        let record = journal::repair(&index.client, &index.servers, &index.tables)?;
+        let mut writer = Self {
+            client: Arc::clone(&index.client),
+            servers: index.servers.clone(),
+            tables: index.tables.clone(),
+            files: record.journal.rows,
+            bytes: record.journal.bytes,
+            record,
+            lease,
+            buffer: Vec::new(),
+            // Two batches are held at a time, and the server needs as much again.
+            batch: (memory_mb << 20) / 8,
+            pending: None,
+            spoiled: false,
+        };
+        writer.batch = writer.batch.clamp(1 << 20, 128 << 20);
+        writer.drop_rows_behind(writer.record.journal.rows)?;
+        writer.forget_deleted_batches()?;
+        Ok(writer)
+    }
+
+    /// Makes a state the newest one.
+    pub(super) fn commit(
+        &mut self,
+        journal: Journal,
+        dead: Vec<u64>,
+        purges: u64,
+    ) -> Result<(), ClusterError> {
+        self.lease.check()?;
+        let version = self.record.version + 1;
+        let last_batch = dead.iter().copied().max().unwrap_or(0).max(self.record.last_batch);
+        let record = Record { version, purges, journal, dead, last_batch };
+        journal::commit(&self.client, &self.servers, &self.tables, &record)?;
+        self.record = record;
+        Ok(())
+    }
+
+    /// Makes a state the newest one that differs in the journal alone.
+    pub(super) fn commit_journal(&mut self, journal: Journal) -> Result<(), ClusterError> {
+        self.commit(journal, self.record.dead.clone(), self.record.purges)
+    }
+
+    /// Sends what is buffered and waits until it is stored.
+    fn flush(&mut self) -> Result<(), ClusterError> {
+        self.send()?;
+        self.finish_pending()
+    }
+
+    /// Sends what is buffered; one batch is under way at a time.
+    pub(super) fn send(&mut self) -> Result<(), ClusterError> {
+        self.finish_pending()?;
+        if !self.buffer.is_empty() {
+            let rows = std::mem::take(&mut self.buffer);
+            let statement = format!("INSERT INTO {} FORMAT RowBinary", self.tables.all_files);
+            self.pending = Some(self.client.insert(&self.client.target.base, &statement, rows)?);
+        }
+        Ok(())
+    }
+
+    fn finish_pending(&mut self) -> Result<(), ClusterError> {
+        if let Some(Err(error)) = self.pending.take().map(Pending::finish) {
+            self.spoiled = true;
+            return Err(error);
+        }
+        if self.spoiled {
+            return Err(ClusterError::Wrong(
+                "an insert failed; the run goes on from its last checkpoint".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    pub(super) fn open_run(&self) -> Result<&OpenRun, ClusterError> {
+        let open = self.record.journal.open.as_ref();
+        open.ok_or_else(|| ClusterError::Wrong("no run is under way".to_owned()))
+    }
+
+    /// Makes what was added so far durable.
+    pub(super) fn keep(&mut self, progress: Option<String>) -> Result<(), ClusterError> {
+        self.flush()?;
+        let open = self.record.journal.open.clone().map(|open| OpenRun {
+            progress: progress.unwrap_or_else(|| open.progress.clone()),
+            ..open
+        });
+        let (rows, bytes) = (self.files, self.bytes);
+        self.commit_journal(Journal { rows, bytes, open, ..self.record.journal.clone() })
+    }
+}

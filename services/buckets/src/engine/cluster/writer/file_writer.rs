@@ -1,0 +1,103 @@
+//! The writer as every engine has one.
+
+use super::super::client::Pending;
+use super::super::rows;
+use super::cluster_writer::ClusterWriter;
+use crate::engine::error::EngineError;
+use crate::engine::index::{FileWriter, NewFile};
+use crate::engine::journal::{Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
+
+impl FileWriter for ClusterWriter {
+    fn journal(&self) -> &Journal {
+        &self.record.journal
+    }
+
+    fn begin(&mut self, run: u64) -> Result<(), EngineError> {
+        if let Some(open) = &self.record.journal.open {
+            return Err(EngineError::Broken(format!("run {} is under way", open.run)));
+        }
+        self.forget_deleted_batches()?;
+        let open =
+            OpenRun { run, first_row: self.files, first_byte: self.bytes, progress: String::new() };
+        Ok(self.commit_journal(Journal { open: Some(open), ..self.record.journal.clone() })?)
+    }
+
+    fn add(&mut self, files: &[NewFile]) -> Result<(), EngineError> {
+        // The first id of a run names it: unlike the caller's number it is never used again.
+        let run = self.open_run()?.first_row + 1;
+        for file in files {
+            rows::encode(file, self.files + 1, run, &mut self.buffer)?;
+            self.files += 1;
+            self.bytes += file.path.len() as u64;
+            if self.buffer.len() >= self.batch {
+                self.send()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn checkpoint(&mut self, progress: String) -> Result<(), EngineError> {
+        self.open_run()?;
+        Ok(self.keep(Some(progress))?)
+    }
+
+    fn publish(
+        &mut self,
+        mode: Mode,
+        buckets: Vec<NamedBucket>,
+        at: i64,
+    ) -> Result<PublishCounts, EngineError> {
+        let run = self.open_run()?.run;
+        self.keep(None)?;
+        let (counts, batch) = self.replaced(mode, &buckets)?;
+        let mut dead = self.record.dead.clone();
+        dead.extend(batch);
+        let purges = self.record.purges + u64::from(batch.is_some());
+        let journal = Journal {
+            sequence: self.record.journal.sequence + 1,
+            open: None,
+            published: Some(Publish { run, at, buckets, counts }),
+            ..self.record.journal.clone()
+        };
+        self.commit(journal, dead, purges)?;
+        if batch.is_some()
+            && let Err(error) = self.delete_dead()
+        {
+            // The publish stands; the next writer tries again.
+            log::warn!("replaced files stay hidden on disk: {error}");
+        }
+        Ok(counts)
+    }
+
+    fn abort(&mut self) -> Result<(), EngineError> {
+        let open = self.open_run()?.clone();
+        // Whether an insert under way fails no longer matters.
+        if let Some(Err(error)) = self.pending.take().map(Pending::finish) {
+            log::debug!("the last insert of a run that is given up failed: {error}");
+        }
+        self.buffer.clear();
+        self.spoiled = false;
+        (self.files, self.bytes) = (open.first_row, open.first_byte);
+        let journal = Journal {
+            sequence: self.record.journal.sequence + 1,
+            rows: open.first_row,
+            bytes: open.first_byte,
+            open: None,
+            ..self.record.journal.clone()
+        };
+        self.commit(journal, self.record.dead.clone(), self.record.purges + 1)?;
+        // Their ids are given out again, so they have to be gone before.
+        Ok(self.drop_rows_behind(open.first_row)?)
+    }
+
+    fn remove(
+        &mut self,
+        removal: i64,
+        bucket: u64,
+        prefix: Option<&str>,
+        progress: Option<String>,
+    ) -> Result<u64, EngineError> {
+        self.keep(progress)?;
+        Ok(self.purge(removal, bucket, prefix)?)
+    }
+}

@@ -1,0 +1,67 @@
+//! Excluded document sets that may be asked about documents behind them.
+//!
+//! An exclusion is asked about every document of the other clauses, so also about documents before
+//! its own first one. The library's phrase scorer does not allow that; here it is made to.
+
+use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
+use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
+
+/// A query that is safe to exclude.
+#[derive(Debug)]
+pub(super) struct SeekGuard(pub(super) Box<dyn Query>);
+
+impl Clone for SeekGuard {
+    fn clone(&self) -> Self {
+        Self(self.0.box_clone())
+    }
+}
+
+impl Query for SeekGuard {
+    fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        Ok(Box::new(SeekGuardWeight(self.0.weight(scoring)?)))
+    }
+
+    fn query_terms<'a>(&'a self, visitor: &mut dyn FnMut(&'a Term, bool)) {
+        self.0.query_terms(visitor);
+    }
+}
+
+struct SeekGuardWeight(Box<dyn Weight>);
+
+impl Weight for SeekGuardWeight {
+    fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        Ok(Box::new(SeekGuardSet(self.0.scorer(reader, boost)?)))
+    }
+
+    fn explain(&self, reader: &SegmentReader, document: DocId) -> tantivy::Result<Explanation> {
+        self.0.explain(reader, document)
+    }
+}
+
+/// Takes only the steps that leave the set in a valid state; the trait's own `seek_danger` looks
+/// whether the set is ahead already.
+struct SeekGuardSet(Box<dyn Scorer>);
+
+impl DocSet for SeekGuardSet {
+    fn advance(&mut self) -> DocId {
+        self.0.advance()
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        if self.0.doc() < target { self.0.seek(target) } else { self.0.doc() }
+    }
+
+    fn doc(&self) -> DocId {
+        self.0.doc()
+    }
+
+    fn size_hint(&self) -> u32 {
+        self.0.size_hint()
+    }
+}
+
+impl Scorer for SeekGuardSet {
+    fn score(&mut self) -> Score {
+        1.0
+    }
+}

@@ -1,0 +1,107 @@
+//! The short way for a single word in the order of ids: its total is known without looking at every
+//! file, and the page begins each slice of ascending ids.
+
+use tantivy::collector::Collector;
+use tantivy::query::EnableScoring;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet, SegmentOrdinal, TERMINATED, Term};
+
+use super::collect::PageCollector;
+use super::query;
+use super::segment::Segment;
+use super::top_k::TopK;
+use super::view::View;
+use crate::engine::error::EngineError;
+use crate::model::file_query::{FileQuery, Matching, Order, Position};
+
+/// Deeper pages are gathered by all threads.
+const DEEPEST: usize = 10_000;
+
+/// The word, if a search is for one word alone, orders by id and keeps no more than `keep` places.
+pub(super) fn only_word(view: &View, query: &FileQuery, keep: usize) -> Option<Term> {
+    let Matching::Words(keywords) = &query.matching else { return None };
+    let [phrase] = &keywords.include[..] else { return None };
+    let [word] = &phrase[..] else { return None };
+    let alone = keep <= DEEPEST
+        && keywords.exclude.is_empty()
+        && query.order == Order::Index
+        && query.is_unfiltered();
+    let field = if query.full_path { view.fields.path_words } else { view.fields.name_words };
+    alone.then(|| Term::from_field_text(field, word))
+}
+
+/// The total and the first places of a word.
+pub(super) fn places(
+    view: &View,
+    query: &FileQuery,
+    word: &Term,
+    keep: usize,
+    collector: &PageCollector<'_>,
+) -> Result<(u64, TopK), EngineError> {
+    let weight = query::compile(view, query)
+        .weight(EnableScoring::disabled_from_searcher(&view.searcher))?;
+    let after = match query.position {
+        Position::After(place) => place.id,
+        Position::Offset(_) => 0,
+    };
+    let (mut total, mut best) = (0, TopK::new(keep));
+    for (ordinal, segment) in view.segments.iter().enumerate() {
+        let (count, part) = match hidden(view, segment)? {
+            Hidden::All => continue,
+            Hidden::None => of_segment(segment, word, after, keep)?,
+            Hidden::Some => {
+                let ordinal = SegmentOrdinal::try_from(ordinal)
+                    .map_err(|_| EngineError::Broken("too many segments".to_owned()))?;
+                collector.collect_segment(&*weight, ordinal, &segment.reader)?
+            }
+        };
+        total += count;
+        best.absorb(part);
+    }
+    Ok((total, best))
+}
+
+/// Which documents of a segment must not be seen: deleted ones, and those of the hidden run.
+enum Hidden {
+    None,
+    Some,
+    All,
+}
+
+fn hidden(view: &View, segment: &Segment) -> Result<Hidden, EngineError> {
+    if segment.reader.has_deletes() {
+        return Ok(Hidden::Some);
+    }
+    let Some(run) = view.hidden_run() else { return Ok(Hidden::None) };
+    let run = Term::from_field_u64(view.fields.run, run);
+    let documents = segment.reader.inverted_index(view.fields.run)?.doc_freq(&run)?;
+    Ok(match documents {
+        0 => Hidden::None,
+        all if all == segment.reader.max_doc() => Hidden::All,
+        _ => Hidden::Some,
+    })
+}
+
+fn of_segment(
+    segment: &Segment,
+    word: &Term,
+    after: u64,
+    keep: usize,
+) -> Result<(u64, TopK), EngineError> {
+    let mut best = TopK::new(keep);
+    let index = segment.reader.inverted_index(word.field())?;
+    let Some(mut postings) = index.read_postings(word, IndexRecordOption::Basic)? else {
+        return Ok((0, best));
+    };
+    for (start, end) in segment.slices_after(after) {
+        let mut document =
+            if postings.doc() < start { postings.seek(start) } else { postings.doc() };
+        let mut taken = 0;
+        while document < end && document != TERMINATED && taken < keep {
+            best.push((0, segment.ids.get_val(document)));
+            document = postings.advance();
+            taken += 1;
+        }
+    }
+    Ok((u64::from(postings.doc_freq()), best))
+}

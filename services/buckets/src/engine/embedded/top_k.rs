@@ -1,0 +1,104 @@
+//! The first so many of a stream of places.
+
+use crate::model::file_query::SortKey;
+
+/// Keeps the `keep` first places of those pushed, in ascending order of value and id.
+#[derive(Debug)]
+pub(super) struct TopK {
+    keep: usize,
+    places: Vec<(i64, u64)>,
+    last: Option<(i64, u64)>,
+}
+
+impl TopK {
+    pub(super) fn new(keep: usize) -> Self {
+        Self { keep, places: Vec::new(), last: None }
+    }
+
+    /// Offers a place.
+    #[inline]
+    pub(super) fn push(&mut self, place: (i64, u64)) {
+        if self.last.is_some_and(|last| place > last) || self.keep == 0 {
+            return;
+        }
+        self.places.push(place);
+        if self.places.len() >= self.keep.max(512).saturating_mul(2) {
+            self.shrink();
+        }
+    }
+
+    /// The last of the places that can still be kept, once that many were pushed.
+    #[inline]
+    pub(super) fn last(&self) -> Option<(i64, u64)> {
+        self.last
+    }
+
+    fn shrink(&mut self) {
+        if self.places.len() > self.keep {
+            let (_, last, _) = self.places.select_nth_unstable(self.keep - 1);
+            self.last = Some(*last);
+            self.places.truncate(self.keep);
+        }
+    }
+
+    /// Takes what another one kept.
+    pub(super) fn absorb(&mut self, other: Self) {
+        for place in other.places {
+            self.push(place);
+        }
+    }
+
+    /// The kept places in order, without the first `skip`.
+    pub(super) fn into_sorted(mut self, skip: usize) -> Vec<(i64, u64)> {
+        if self.keep == 0 {
+            return Vec::new();
+        }
+        self.shrink();
+        let skip = skip.min(self.places.len());
+        if skip > 0 && skip < self.places.len() {
+            self.places.select_nth_unstable(skip);
+        }
+        let mut rest = self.places.split_off(skip);
+        rest.sort_unstable();
+        rest
+    }
+}
+
+/// The place of a file in an order in which smaller always comes first.
+#[inline]
+pub(super) fn rank(value: i64, descending: bool) -> i64 {
+    // `!` turns the order round without overflow.
+    if descending { !value } else { value }
+}
+
+/// The place behind a rank.
+pub(super) fn ranked(place: SortKey, descending: bool) -> (i64, u64) {
+    (rank(place.value, descending), place.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn keeps_what_sorting_would(
+            values in proptest::collection::vec((-5i64..5, 0u64..100_000), 0..3_000),
+            keep in 0usize..1_200, skip in 0usize..1_200,
+        ) {
+            let (front, back) = values.split_at(values.len() / 2);
+            let mut best = TopK::new(keep);
+            let mut other = TopK::new(keep);
+            front.iter().for_each(|&place| best.push(place));
+            back.iter().for_each(|&place| other.push(place));
+            best.absorb(other);
+            let mut expected = values.clone();
+            expected.sort_unstable();
+            expected.truncate(keep);
+            let expected = expected.split_off(skip.min(expected.len()));
+            prop_assert_eq!(best.into_sorted(skip), expected);
+        }
+    }
+}

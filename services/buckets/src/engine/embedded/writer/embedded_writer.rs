@@ -1,0 +1,198 @@
+//! The writer: documents, path column and journal of one commit belong together.
+
+use std::path::{Path, PathBuf};
+
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError};
+
+use super::super::column::ColumnWriter;
+use super::super::deletes::Deletions;
+use super::super::lock::retry_while;
+use super::super::schema::{COLUMN, Fields};
+use super::super::view::{self, View};
+use super::{publish, purge};
+use crate::engine::error::EngineError;
+use crate::engine::index::{FileWriter, NewFile};
+use crate::engine::journal::{Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
+use crate::model::{extension, path};
+
+/// Documents that travel to an indexing thread together.
+const BATCH: usize = 256;
+
+/// An embedded index that is open for writing.
+pub(in super::super) struct EmbeddedWriter {
+    folder: PathBuf,
+    fields: Fields,
+    index: Index,
+    reader: IndexReader,
+    writer: IndexWriter,
+    column: ColumnWriter,
+    journal: Journal,
+    memory: usize,
+}
+
+impl EmbeddedWriter {
+    /// Opens the index behind its last commit.
+    pub(in super::super) fn open(
+        folder: &Path,
+        index: &Index,
+        fields: Fields,
+        memory_mb: usize,
+    ) -> Result<Self, EngineError> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+        let memory = memory_mb.max(64) << 20;
+        // Half for the indexing threads; merges, the column and publishing share the rest.
+        let budget = (memory / 2).max(threads * (16 << 20));
+        let writer: IndexWriter = retry_while(
+            || index.writer_with_num_threads(threads, budget),
+            |opened| matches!(opened, Err(TantivyError::LockFailure(..))),
+        )?;
+        // A killed writer leaves files whose names the next one would use again.
+        writer.garbage_collect_files().wait()?;
+        let journal = view::journal(&index.load_metas()?)?;
+        let column = ColumnWriter::open(&folder.join(COLUMN), journal.rows, journal.bytes)?;
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            fields,
+            index: index.clone(),
+            reader,
+            writer,
+            column,
+            journal,
+            memory,
+        })
+    }
+
+    fn document(&self, file: &NewFile, id: u64, run: u64) -> TantivyDocument {
+        let fields = self.fields;
+        let name = path::file_name(&file.path);
+        let mut document = TantivyDocument::with_capacity(64 + 3 * file.path.len());
+        document.add_text(fields.name_words, name);
+        document.add_text(fields.path_words, &file.path);
+        extension::for_each(name, |suffix| document.add_text(fields.extension, suffix));
+        document.add_u64(fields.bucket, file.bucket);
+        document.add_u64(fields.kind, file.kind);
+        document.add_u64(fields.run, run);
+        document.add_u64(fields.id, id);
+        document.add_i64(fields.size, file.size);
+        document.add_i64(fields.modified, file.modified);
+        document
+    }
+
+    /// Commits everything so far together with a journal.
+    fn commit(&mut self, mut journal: Journal) -> Result<(), EngineError> {
+        self.column.sync()?;
+        (journal.rows, journal.bytes) = self.column.size();
+        let payload = serde_json::to_string(&journal)
+            .map_err(|error| EngineError::Broken(error.to_string()))?;
+        let mut commit = self.writer.prepare_commit()?;
+        commit.set_payload(&payload);
+        commit.commit()?;
+        self.journal = journal;
+        Ok(())
+    }
+
+    fn view(&self) -> Result<View, EngineError> {
+        View::open(&self.folder, &self.index, self.fields, &self.reader)
+    }
+
+    fn open_run(&self) -> Result<&OpenRun, EngineError> {
+        let open = self.journal.open.as_ref();
+        open.ok_or_else(|| EngineError::Broken("no run is under way".to_owned()))
+    }
+
+    fn doom(&mut self, deletions: Deletions) -> Result<(), EngineError> {
+        if !deletions.is_empty() {
+            self.writer.delete_query(deletions.into_query())?;
+        }
+        Ok(())
+    }
+}
+
+impl FileWriter for EmbeddedWriter {
+    fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    fn begin(&mut self, run: u64) -> Result<(), EngineError> {
+        let (first_row, first_byte) = self.column.size();
+        let open = OpenRun { run, first_row, first_byte, progress: String::new() };
+        self.commit(Journal { open: Some(open), ..self.journal.clone() })
+    }
+
+    fn add(&mut self, files: &[NewFile]) -> Result<(), EngineError> {
+        let run = self.open_run()?.run;
+        for batch in files.chunks(BATCH) {
+            let mut documents = Vec::with_capacity(batch.len());
+            for file in batch {
+                let id = self.column.push(&file.path, file.bucket)?;
+                documents.push(tantivy::indexer::UserOperation::Add(self.document(file, id, run)));
+            }
+            self.writer.run(documents)?;
+        }
+        Ok(())
+    }
+
+    fn checkpoint(&mut self, progress: String) -> Result<(), EngineError> {
+        let open = OpenRun { progress, ..self.open_run()?.clone() };
+        self.commit(Journal { open: Some(open), ..self.journal.clone() })
+    }
+
+    fn publish(
+        &mut self,
+        mode: Mode,
+        buckets: Vec<NamedBucket>,
+        at: i64,
+    ) -> Result<PublishCounts, EngineError> {
+        let run = self.open_run()?.run;
+        let progress = self.open_run()?.progress.clone();
+        self.checkpoint(progress)?;
+        let view = self.view()?;
+        let (deletions, counts) = publish::compare(&view, run, mode, &buckets, self.memory / 2)?;
+        drop(view);
+        self.doom(deletions)?;
+        self.commit(Journal {
+            sequence: self.journal.sequence + 1,
+            open: None,
+            published: Some(Publish { run, at, buckets, counts }),
+            ..self.journal.clone()
+        })?;
+        Ok(counts)
+    }
+
+    fn abort(&mut self) -> Result<(), EngineError> {
+        let open = self.open_run()?.clone();
+        self.checkpoint(open.progress.clone())?;
+        let term = tantivy::Term::from_field_u64(self.fields.run, open.run);
+        self.writer.delete_term(term);
+        // The rows of the run are the last ones, so their places are free again.
+        self.column.rewind(open.first_row, open.first_byte)?;
+        let sequence = self.journal.sequence + 1;
+        self.commit(Journal { sequence, open: None, ..self.journal.clone() })?;
+        self.column.forget()
+    }
+
+    fn remove(
+        &mut self,
+        removal: i64,
+        bucket: u64,
+        prefix: Option<&str>,
+        progress: Option<String>,
+    ) -> Result<u64, EngineError> {
+        if let Some(progress) = progress {
+            self.checkpoint(progress)?;
+        }
+        let view = self.view()?;
+        let deletions = purge::rows(&view, bucket, prefix);
+        let visible = view.visible()?.0.clone();
+        let hidden = deletions.iter().filter(|&&row| visible.contains(row)).count() as u64;
+        let ids = deletions.iter().map(|row| row + 1).collect();
+        self.doom(Deletions { ids, ..Deletions::default() })?;
+        let sequence = self.journal.sequence + 1;
+        self.commit(Journal { sequence, removal: Some(removal), ..self.journal.clone() })?;
+        self.column.purge(&view.column, &deletions)?;
+        drop(view);
+        purge::rewrite_segments(&self.index, &mut self.writer)?;
+        Ok(hidden)
+    }
+}

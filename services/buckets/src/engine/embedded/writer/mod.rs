@@ -1,0 +1,7 @@
+//! The one writer of an embedded index.
+
+mod embedded_writer;
+mod publish;
+mod purge;
+
+pub(super) use embedded_writer::EmbeddedWriter;

@@ -1,0 +1,27 @@
+//! Errors of every engine.
+
+/// Why an engine did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The time limit passed, or nobody waits for the answer any more.
+    #[error("the search was stopped at its time limit")]
+    Stopped,
+    /// Another process writes.
+    #[error("the index is being written: {0}")]
+    Locked(String),
+    /// The index does not exist yet.
+    #[error("there is no index at {0}")]
+    Missing(String),
+    /// The expression uses a construct that this engine does not have.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Files are damaged or unreadable.
+    #[error("index: {0}")]
+    Broken(String),
+    /// The search library failed.
+    #[error("index: {0}")]
+    Tantivy(#[from] tantivy::TantivyError),
+    /// The disk failed.
+    #[error("index: {0}")]
+    Io(#[from] std::io::Error),
+}

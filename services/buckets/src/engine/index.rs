@@ -1,0 +1,104 @@
+//! The two traits that every engine implements.
+
+use std::sync::Arc;
+
+use super::error::EngineError;
+use super::journal::{IndexSummary, Journal, Mode, NamedBucket, PublishCounts};
+use super::limits::Limits;
+use crate::model::file_query::{FileQuery, FileRow, Found, Position, SortKey};
+
+/// A file to be added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewFile {
+    /// Bucket that holds it.
+    pub bucket: u64,
+    /// Code of the bucket's type.
+    pub kind: u64,
+    /// Path inside the bucket, as listed.
+    pub path: String,
+    /// Size in bytes, not negative.
+    pub size: i64,
+    /// Unix seconds; 0: unknown.
+    pub modified: i64,
+}
+
+/// An index that can be searched.
+pub trait FileIndex: Send + Sync {
+    /// Answers a search on one published state.
+    fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError>;
+
+    /// The state that searches see now.
+    fn summary(&self) -> Arc<IndexSummary>;
+
+    /// Looks for a newer state; true when there was one.
+    fn refresh(&self) -> Result<bool, EngineError>;
+
+    /// Checks the index against itself; each text names one fault.
+    fn verify(&self) -> Result<Vec<String>, EngineError>;
+
+    /// Opens the index for writing; one writer at a time.
+    fn writer(&self, memory_mb: usize) -> Result<Box<dyn FileWriter>, EngineError>;
+}
+
+/// An index that is open for writing.
+pub trait FileWriter: Send {
+    /// The journal of the last commit.
+    fn journal(&self) -> &Journal;
+
+    /// Begins a run; its files stay hidden until its publish.
+    fn begin(&mut self, run: u64) -> Result<(), EngineError>;
+
+    /// Adds files to the run.
+    fn add(&mut self, files: &[NewFile]) -> Result<(), EngineError>;
+
+    /// Makes what was added so far durable, with the loader's own notes.
+    fn checkpoint(&mut self, progress: String) -> Result<(), EngineError>;
+
+    /// Shows the run's files and drops what they replace, in one step.
+    fn publish(
+        &mut self,
+        mode: Mode,
+        buckets: Vec<NamedBucket>,
+        at: i64,
+    ) -> Result<PublishCounts, EngineError>;
+
+    /// Drops the files of the run.
+    fn abort(&mut self) -> Result<(), EngineError>;
+
+    /// Removes a bucket, or its files below a prefix, and purges their bytes; gives the number of
+    /// files that were visible. What was added since the last checkpoint becomes durable with the
+    /// given notes.
+    fn remove(
+        &mut self,
+        removal: i64,
+        bucket: u64,
+        prefix: Option<&str>,
+        progress: Option<String>,
+    ) -> Result<u64, EngineError>;
+}
+
+/// Calls `each` with every visible file, by ascending id; of one bucket where one is given.
+pub fn each_row<E: From<EngineError>>(
+    index: &dyn FileIndex,
+    bucket: Option<u64>,
+    limits: &Limits,
+    mut each: impl FnMut(FileRow) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut query = FileQuery {
+        buckets: bucket.map(|bucket| vec![bucket]),
+        position: Position::After(SortKey { value: 0, id: 0 }),
+        limit: 20_000,
+        ..FileQuery::default()
+    };
+    loop {
+        let found = index.search(&query, limits)?;
+        let last = found.rows.last().map(|row| row.id);
+        for row in found.rows {
+            each(row)?;
+        }
+        match last {
+            Some(id) if found.more => query.position = Position::After(SortKey { value: 0, id }),
+            _ => return Ok(()),
+        }
+    }
+}

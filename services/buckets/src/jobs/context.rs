@@ -1,0 +1,31 @@
+//! What every job needs.
+
+use std::sync::Arc;
+
+use database::Pools;
+use domain::SharedClock;
+
+use super::error::LoadError;
+use crate::engine::{FileIndex, Generations};
+use crate::store::index_state;
+
+/// Database, clock and index of a job.
+#[derive(Clone)]
+pub struct JobContext {
+    /// The database.
+    pub pools: Pools,
+    /// The clock.
+    pub clock: SharedClock,
+    /// Where the index is.
+    pub generations: Arc<dyn Generations>,
+    /// `LOAD_MEMORY_MB`.
+    pub memory_mb: usize,
+}
+
+impl JobContext {
+    /// Opens the index that is searched, for reading.
+    pub fn open_index(&self) -> Result<Arc<dyn FileIndex>, LoadError> {
+        let generation = self.pools.read_blocking(index_state::read)?.generation;
+        Ok(self.generations.open_or_create(generation)?)
+    }
+}

@@ -1,0 +1,41 @@
+//! Why a job failed.
+
+use database::DatabaseError;
+
+use crate::engine::EngineError;
+
+/// Why a load did not publish.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// More bad lines than allowed.
+    #[error("{bad} of {lines} lines are bad: nothing was published")]
+    TooManyBad {
+        /// Bad lines.
+        bad: u64,
+        /// All lines.
+        lines: u64,
+    },
+    /// A source cannot be opened or read.
+    #[error("{path}: {error}")]
+    Source {
+        /// Its name.
+        path: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// A source is not what it was when the run began.
+    #[error("{0} changed since the run began: start a new run")]
+    SourceChanged(String),
+    /// The command makes no sense.
+    #[error("{0}")]
+    Invalid(String),
+    /// A file could not be read or written.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// The index failed.
+    #[error(transparent)]
+    Index(#[from] EngineError),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] DatabaseError),
+}

@@ -1,0 +1,59 @@
+//! What a source holds, entry by entry.
+
+use crate::jobs::error::LoadError;
+
+/// Bytes of a bad line that are kept in the report.
+pub const EXCERPT: usize = 200;
+
+/// A file as a source names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item<'a> {
+    /// Line, or number of the entry, counted from 1.
+    pub position: u64,
+    /// Bucket address as written.
+    pub bucket: &'a str,
+    /// Bucket type as written.
+    pub kind: Option<&'a str>,
+    /// Path inside the bucket.
+    pub path: &'a str,
+    /// Size in bytes.
+    pub size: i64,
+    /// Unix seconds; 0: unknown.
+    pub modified: i64,
+}
+
+/// A line or entry that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bad {
+    /// Line, or number of the entry, counted from 1.
+    pub position: u64,
+    /// Why.
+    pub reason: String,
+    /// The line or entry itself.
+    pub content: Vec<u8>,
+}
+
+/// What is left out without being bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Skipped {
+    /// A common prefix: a folder in a listing.
+    Prefix,
+    /// An old version, a summary or a delete marker.
+    Version,
+    /// A key that ends in `/` and has no bytes.
+    DirectoryMarker,
+}
+
+/// Takes what a source holds, in order.
+pub trait Sink {
+    /// A file.
+    fn file(&mut self, item: &Item<'_>) -> Result<(), LoadError>;
+    /// A line or entry that cannot be used.
+    fn bad(&mut self, bad: Bad) -> Result<(), LoadError>;
+    /// Something left out.
+    fn skipped(&mut self, what: Skipped) -> Result<(), LoadError>;
+    /// A page of a listing of a bucket ended; `truncated`: it says that more follow.
+    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), LoadError>;
+    /// The source is broken here; what came before counts.
+    fn broken(&mut self, reason: String) -> Result<(), LoadError>;
+}

@@ -1,0 +1,64 @@
+//! Reads a source in its format.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::defaults::Defaults;
+use super::entry::Sink;
+use super::format::{Format, recognised};
+use super::unpack::{Meter, unpacked};
+use super::{azure, csv_table, gcs, ndjson, s3};
+use crate::jobs::error::LoadError;
+
+/// Reads a source, packed or not, and gives its content to the sink.
+pub fn read(
+    name: &Path,
+    source: impl Read,
+    defaults: &Defaults,
+    sink: &mut dyn Sink,
+) -> Result<(), LoadError> {
+    let mut input = Meter::new(unpacked(source)?);
+    let format = match defaults.format {
+        Some(format) => format,
+        None => match recognised(&mut input, name) {
+            Ok(Some(format)) => format,
+            Ok(None) => return sink.broken("the format is not recognised".to_owned()),
+            Err(error) => return sink.broken(error.to_string()),
+        },
+    };
+    match format {
+        Format::Ndjson => ndjson::read(input, defaults, sink),
+        Format::Csv => csv_table::read(input, b',', defaults, sink),
+        Format::Tsv => csv_table::read(input, b'\t', defaults, sink),
+        Format::Gcs => gcs::read(input, sink),
+        Format::Azure => azure::read(input, sink),
+        Format::S3 => {
+            let Some(bucket) = defaults.bucket.clone().or_else(|| address_in(name)) else {
+                return sink.broken(
+                    "the listing does not tell its host: give --bucket, or name the file \
+                     ADDRESS.xml or its folder ADDRESS"
+                        .to_owned(),
+                );
+            };
+            s3::read(input, &bucket, defaults.kind.as_deref(), sink)
+        }
+    }
+}
+
+/// The bucket address in a file name `ADDRESS.xml[.N]` or in the name of its folder; `/` of an
+/// address is written `,`.
+fn address_in(name: &Path) -> Option<String> {
+    let file = name.file_name()?.to_string_lossy().into_owned();
+    let file = file.strip_suffix(".gz").or_else(|| file.strip_suffix(".zst")).unwrap_or(&file);
+    let file = match file.rsplit_once('.') {
+        Some((rest, digits)) if digits.bytes().all(|byte| byte.is_ascii_digit()) => rest,
+        _ => file,
+    };
+    let folder = name.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
+    let named = file.strip_suffix(".xml").map(str::to_owned);
+    named.into_iter().chain(folder.map(|folder| folder.into_owned())).find_map(|name| {
+        let address = name.replace(',', "/");
+        let known = crate::model::address::Address::parse(&address).ok()?.kind().is_some();
+        known.then_some(address)
+    })
+}

@@ -1,0 +1,249 @@
+//! One load run, from its sources to its publish.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use database::DatabaseError;
+
+use super::error::LoadError;
+use super::formats::{self, Bad, Item, Sink, Skipped};
+use super::intake::{Intake, IntakeState};
+use super::options::{CheckpointPolicy, LoadOptions};
+use super::progress::ProgressReporter;
+use super::remove::{carry_out, purge};
+use super::report::Report;
+use super::write_session::Session;
+use crate::app::reconcile;
+use crate::engine::{EngineError, NamedBucket};
+use crate::store::{buckets, index_state, removals, runs};
+
+/// Files that travel to the index together.
+const BATCH: usize = 2_048;
+/// Events between two looks at the clock.
+const EVENTS: u32 = 64;
+
+/// One load run, from its sources to its publish.
+pub(super) struct Loader {
+    session: Session,
+    /// The generation that is searched, where the run makes another one.
+    searched: Option<Session>,
+    id: u64,
+    options: LoadOptions,
+    checkpoints: CheckpointPolicy,
+    intake: Intake,
+    reporter: ProgressReporter,
+    started: Instant,
+    since_checkpoint: u64,
+    checkpointed: Instant,
+    events: u32,
+}
+
+impl Loader {
+    /// A run that goes on from a state of its intake.
+    pub(super) fn new(
+        session: Session,
+        id: u64,
+        options: LoadOptions,
+        checkpoints: CheckpointPolicy,
+        state: IntakeState,
+    ) -> Result<Self, LoadError> {
+        let bytes = if options.read_stdin() {
+            0
+        } else {
+            options.sources.iter().map(|source| source.size).sum()
+        };
+        let pools = session.context.pools.clone();
+        let clock = session.context.clock.clone();
+        let sources = options.sources.len() as u64;
+        let reporter = ProgressReporter::new(pools, clock, id, sources, bytes, state.tally.files);
+        let intake = options.intake(&session.context, id, state)?;
+        let now = Instant::now();
+        Ok(Self {
+            session,
+            searched: None,
+            id,
+            options,
+            checkpoints,
+            intake,
+            reporter,
+            started: now,
+            since_checkpoint: 0,
+            checkpointed: now,
+            events: 0,
+        })
+    }
+
+    /// Lets the run's generation take the place of another one, which is searched until then.
+    pub(super) fn replace(&mut self, searched: Session) {
+        self.searched = Some(searched);
+    }
+
+    /// Reads, publishes, reports; a failure is noted with the run.
+    pub(super) fn finish(mut self) -> Result<Report, LoadError> {
+        let result = self.read_all().and_then(|()| self.publish());
+        if let Err(error) = &result {
+            let (text, now) = (error.to_string(), self.session.context.clock.unix());
+            if matches!(error, LoadError::TooManyBad { .. } | LoadError::Invalid(_)) {
+                self.intake.flush_rows(&self.session.context.pools)?;
+                self.session.writer.abort()?;
+            }
+            self.session.context.pools.write_blocking(|db| runs::fail(db, self.id, &text, now))?;
+        }
+        result
+    }
+
+    fn read_all(&mut self) -> Result<(), LoadError> {
+        let defaults = self.options.defaults();
+        let sources = self.options.sources.clone();
+        for (index, source) in sources.iter().enumerate().skip(self.intake.state.done) {
+            self.intake.begin_source(index, &source.name());
+            let input = source.open(self.reporter.bytes_done.clone())?;
+            formats::read(&source.path, input, &defaults, self)?;
+            self.pump()?;
+            self.intake.end_source();
+        }
+        let tally = &self.intake.state.tally;
+        if tally.incomplete.len() >= sources.len() && tally.lines() == 0 {
+            let reasons = tally.incomplete.join("; ");
+            return Err(LoadError::Invalid(format!("no source could be read: {reasons}")));
+        }
+        Ok(())
+    }
+
+    fn publish(&mut self) -> Result<Report, LoadError> {
+        self.pump()?;
+        self.checkpoint()?;
+        let context = self.session.context.clone();
+        let named = self.intake.named();
+        let (new, truncated) = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
+            let all = buckets::all(db)?;
+            let of = |id: u64| all.get(all.binary_search_by_key(&id, |bucket| bucket.id).ok()?);
+            let buckets: Vec<_> = named.iter().filter_map(|n| Some((of(n.id)?, n))).collect();
+            let new = buckets.iter().filter(|(bucket, _)| bucket.first_indexed.is_none()).count();
+            let truncated = buckets.iter().filter(|(_, named)| named.truncated);
+            Ok((new as u64, truncated.map(|(bucket, _)| bucket.address.clone()).collect()))
+        })?;
+        let now = context.clock.unix();
+        let counts = self.session.writer.publish(self.options.mode, named.clone(), now)?;
+        let report = Report {
+            run: Some(self.id),
+            tally: self.intake.state.tally.clone(),
+            counts,
+            buckets_new: new,
+            buckets_changed: named.len() as u64 - new,
+            truncated,
+            seconds: self.started.elapsed().as_secs_f64(),
+        };
+        let text = serde_json::to_string(&report).map_err(std::io::Error::other)?;
+        if self.searched.is_some() {
+            self.switch(&named, &report, &text)?;
+        } else {
+            reconcile(&context.pools, self.session.writer.journal(), &text, now)?;
+        }
+        Ok(report)
+    }
+
+    /// Verifies the new generation and puts it in place of the one that is searched.
+    fn switch(&self, named: &[NamedBucket], report: &Report, text: &str) -> Result<(), LoadError> {
+        let Session { context, generation, index, .. } = &self.session;
+        index.refresh()?;
+        let mut faults = index.verify()?;
+        let counts = Arc::clone(&index.summary().counts);
+        let ids: HashSet<u64> = named.iter().map(|bucket| bucket.id).collect();
+        if counts.keys().any(|id| !ids.contains(id)) {
+            faults.push("it has files of buckets that no source names".to_owned());
+        }
+        let files: u64 = counts.values().sum();
+        if files != report.counts.added {
+            faults.push(format!("it has {files} files instead of {}", report.counts.added));
+        }
+        if !faults.is_empty() {
+            let text = format!("the new generation is not sound: {}", faults.join("; "));
+            return Err(EngineError::Broken(text).into());
+        }
+        let buckets: Vec<(u64, bool)> = named.iter().map(|b| (b.id, b.truncated)).collect();
+        let now = context.clock.unix();
+        Ok(context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
+            buckets::relist(db, &buckets, now)?;
+            runs::publish(db, self.id, text, now)?;
+            index_state::switch(db, *generation)
+        })?)
+    }
+
+    /// Goes on after an event; a slow source is told about, and gives way to removals, as well.
+    fn after_event(&mut self) -> Result<(), LoadError> {
+        self.events = self.events.wrapping_add(1);
+        // Asking the clock for each file would cost more than the file.
+        let due = self.events.is_multiple_of(EVENTS) && self.reporter.is_due();
+        if due || self.intake.files.len() >= BATCH { self.pump() } else { Ok(()) }
+    }
+
+    /// Hands files on, tells, makes durable; whatever is due.
+    fn pump(&mut self) -> Result<(), LoadError> {
+        self.since_checkpoint += self.intake.files.len() as u64;
+        self.session.writer.add(&self.intake.files)?;
+        self.intake.files.clear();
+        self.intake.flush_many_rows(&self.session.context.pools)?;
+        let reported =
+            self.reporter.report(&self.intake.state.tally, self.intake.state.done as u64)?;
+        let removals =
+            reported && !self.session.context.pools.read_blocking(removals::pending)?.is_empty();
+        let due = self.since_checkpoint >= self.checkpoints.files
+            || self.checkpointed.elapsed() >= self.checkpoints.every;
+        if removals || due { self.checkpoint() } else { Ok(()) }
+    }
+
+    fn checkpoint(&mut self) -> Result<(), LoadError> {
+        let pools = self.session.context.pools.clone();
+        self.session.writer.add(&self.intake.files)?;
+        self.intake.files.clear();
+        self.intake.flush_rows(&pools)?;
+        let notes = |intake: &Intake| serde_json::to_string(&intake.checkpoint());
+        let text = notes(&self.intake).map_err(std::io::Error::other)?;
+        self.session.writer.checkpoint(text)?;
+        for removal in pools.read_blocking(removals::pending)? {
+            let bucket = pools.read_blocking(|db| buckets::by_address(db, &removal.address))?;
+            if let Some(bucket) = bucket.filter(|_| removal.prefix.is_empty()) {
+                self.intake.forget(bucket.id);
+            }
+            let text = notes(&self.intake).map_err(std::io::Error::other)?;
+            match &mut self.searched {
+                None => carry_out(&mut self.session, &removal, Some(text))?,
+                Some(searched) => {
+                    purge(&mut self.session, &removal, Some(text))?;
+                    carry_out(searched, &removal, None)?;
+                }
+            }
+            self.intake.refresh_removals(&pools)?;
+        }
+        self.since_checkpoint = 0;
+        self.checkpointed = Instant::now();
+        Ok(())
+    }
+}
+
+impl Sink for Loader {
+    fn file(&mut self, item: &Item<'_>) -> Result<(), LoadError> {
+        self.intake.file(item)?;
+        self.after_event()
+    }
+
+    fn bad(&mut self, bad: Bad) -> Result<(), LoadError> {
+        self.intake.bad(bad)?;
+        self.after_event()
+    }
+
+    fn skipped(&mut self, what: Skipped) -> Result<(), LoadError> {
+        self.intake.skipped(what)?;
+        self.after_event()
+    }
+
+    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), LoadError> {
+        self.intake.page(bucket, kind, truncated)
+    }
+
+    fn broken(&mut self, reason: String) -> Result<(), LoadError> {
+        self.intake.broken(reason)
+    }
+}

@@ -1,0 +1,86 @@
+//! What a load run does.
+
+use std::fs::OpenOptions;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::context::JobContext;
+use super::error::LoadError;
+use super::formats::Defaults;
+use super::intake::{Intake, IntakeState, MaxErrors};
+use super::sources::{STDIN, Source};
+use crate::config::Settings;
+use crate::engine::Mode;
+
+/// What a run does; kept in SQL so that it can be resumed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LoadOptions {
+    /// `--format`.
+    pub format: Option<String>,
+    /// `--bucket`.
+    pub bucket: Option<String>,
+    /// `--type`.
+    pub kind: Option<String>,
+    /// `--mode`.
+    pub mode: Mode,
+    /// `--max-errors`.
+    pub max_errors: MaxErrors,
+    /// `--reject`.
+    pub reject: Option<PathBuf>,
+    /// What is read, in order.
+    pub sources: Vec<Source>,
+}
+
+impl LoadOptions {
+    /// Whether standard input is among the sources.
+    pub(super) fn read_stdin(&self) -> bool {
+        self.sources.iter().any(|source| source.name() == STDIN)
+    }
+
+    /// What holds for every source.
+    pub(super) fn defaults(&self) -> Defaults {
+        Defaults {
+            bucket: self.bucket.clone(),
+            kind: self.kind.clone(),
+            format: self.format.as_deref().and_then(|name| name.parse().ok()),
+        }
+    }
+
+    /// An intake of a run that goes on from a state.
+    pub(super) fn intake(
+        &self,
+        context: &JobContext,
+        run: u64,
+        state: IntakeState,
+    ) -> Result<Intake, LoadError> {
+        let reject = self.reject.as_ref().map(|path| {
+            OpenOptions::new()
+                .create(true)
+                .append(true)
+                .open(path)
+                .map_err(|error| LoadError::Source { path: path.display().to_string(), error })
+        });
+        Intake::new(&context.pools, run, state, self.max_errors, reject.transpose()?)
+    }
+}
+
+/// When a run makes its state durable.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckpointPolicy {
+    /// `CHECKPOINT_FILES`.
+    pub files: u64,
+    /// `CHECKPOINT_SECONDS`.
+    pub every: Duration,
+}
+
+impl CheckpointPolicy {
+    /// The policy of the settings.
+    pub fn of(settings: &Settings) -> Self {
+        Self {
+            files: settings.checkpoint_files,
+            every: Duration::from_secs(settings.checkpoint_seconds),
+        }
+    }
+}

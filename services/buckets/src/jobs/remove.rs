@@ -1,0 +1,122 @@
+//! Takedowns: carried out by whoever has the right to write.
+
+use std::time::Duration;
+
+use database::DatabaseError;
+
+use super::context::JobContext;
+use super::error::LoadError;
+use super::write_session::Session;
+use crate::model::address::Address;
+use crate::store::removals::{self, AuditEntry, Removal};
+use crate::store::{buckets, index_state};
+
+/// Time between two looks at a removal that a load carries out.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Puts an address on the removal list and waits until its files are gone.
+pub fn remove(
+    context: &JobContext,
+    address: &str,
+    prefix: &str,
+    reason: &str,
+    operator: &str,
+) -> Result<Removal, LoadError> {
+    let address = parse(address)?;
+    let act = AuditEntry { reason, operator, at: context.clock.unix() };
+    let id = context.pools.write_blocking(|db| removals::request(db, &address, prefix, &act))?;
+    let mut told = false;
+    loop {
+        if let Some(mut session) = Session::try_open(context, "a removal is being carried out")? {
+            carry_out_pending(&mut session)?;
+        }
+        let done = context.pools.read_blocking(|db| removals::find(db, id))?;
+        match done {
+            Some(done) if done.applied_at.is_some() => {
+                forget_older(context)?;
+                return Ok(done);
+            }
+            _ if !told => {
+                told = true;
+                log::info!("waiting for the next checkpoint of the load that is under way");
+            }
+            _ => {}
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Waits until no reader keeps a generation from before a rebuild, which still has the files.
+fn forget_older(context: &JobContext) -> Result<(), LoadError> {
+    let mut told = false;
+    loop {
+        let generation = context.pools.read_blocking(index_state::read)?.generation;
+        if context.generations.sweep(generation)? {
+            return Ok(());
+        }
+        if !told {
+            told = true;
+            log::info!("waiting for the last reader of an older generation");
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Takes an address off the removal list; its files come back with the next load only.
+pub fn unremove(
+    context: &JobContext,
+    address: &str,
+    reason: &str,
+    operator: &str,
+) -> Result<usize, LoadError> {
+    let address = parse(address)?;
+    let act = AuditEntry { reason, operator, at: context.clock.unix() };
+    Ok(context.pools.write_blocking(|db| removals::lift(db, &address, &act))?)
+}
+
+/// Carries out every removal that waits; a stopped run keeps its notes.
+pub fn carry_out_pending(session: &mut Session) -> Result<(), LoadError> {
+    for removal in session.context.pools.read_blocking(removals::pending)? {
+        carry_out(session, &removal, None)?;
+    }
+    Ok(())
+}
+
+/// Deletes and purges the files of a removal, then notes that it is done.
+pub fn carry_out(
+    session: &mut Session,
+    removal: &Removal,
+    progress: Option<String>,
+) -> Result<(), LoadError> {
+    let files = purge(session, removal, progress)?;
+    let pools = session.context.pools.clone();
+    let now = session.context.clock.unix();
+    pools.write_blocking(|db| -> Result<(), DatabaseError> {
+        if removal.prefix.is_empty() {
+            buckets::unlist(db, &removal.address)?;
+        }
+        removals::applied(db, removal.id, files, now)?;
+        index_state::touch(db)
+    })?;
+    Ok(())
+}
+
+/// Deletes and purges the files of a removal; gives how many were visible.
+pub fn purge(
+    session: &mut Session,
+    removal: &Removal,
+    progress: Option<String>,
+) -> Result<u64, LoadError> {
+    let pools = &session.context.pools;
+    let known = pools.read_blocking(|db| buckets::by_address(db, &removal.address))?;
+    let prefix = Some(removal.prefix.as_str()).filter(|prefix| !prefix.is_empty());
+    match known {
+        Some(bucket) => Ok(session.writer.remove(removal.id, bucket.id, prefix, progress)?),
+        None => Ok(0),
+    }
+}
+
+fn parse(address: &str) -> Result<String, LoadError> {
+    let address = Address::parse(address);
+    Ok(address.map_err(|error| LoadError::Invalid(error.to_string()))?.as_str().to_owned())
+}

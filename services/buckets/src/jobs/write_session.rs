@@ -1,0 +1,68 @@
+//! The one right to write: lock, index, writer, and SQL rows that agree with the journal.
+
+use std::sync::Arc;
+
+use super::context::JobContext;
+use super::error::LoadError;
+use crate::app::reconcile;
+use crate::engine::{EngineError, FileIndex, FileWriter, WriteLock};
+use crate::store::{index_state, runs};
+
+/// The right to write, with all that belongs to it.
+pub struct Session {
+    /// What every command needs.
+    pub context: JobContext,
+    /// The generation that is searched.
+    pub generation: u32,
+    /// The index.
+    pub index: Arc<dyn FileIndex>,
+    /// Its writer.
+    pub writer: Box<dyn FileWriter>,
+    _lock: WriteLock,
+}
+
+impl Session {
+    /// Takes the right to write; `holder` is what another command is told meanwhile.
+    pub fn open(context: &JobContext, holder: &str) -> Result<Self, LoadError> {
+        let lock = context.generations.lock(holder).map_err(|error| named(context, error))?;
+        let generation = context.pools.read_blocking(index_state::read)?.generation;
+        let index = context.generations.open_or_create(generation)?;
+        let writer = index.writer(context.memory_mb)?;
+        let session = Self { context: context.clone(), generation, index, writer, _lock: lock };
+        let (journal, now) = (session.writer.journal(), context.clock.unix());
+        reconcile(&context.pools, journal, "{}", now)?;
+        let open = journal.open.as_ref().map(|open| open.run);
+        context.pools.write_blocking(|db| runs::fail_strays(db, open, now))?;
+        // What a killed rebuild left would keep the files of later removals.
+        context.generations.discard(generation + 1)?;
+        Ok(session)
+    }
+
+    /// A new, empty generation beside the one that is searched; written by the same right.
+    pub fn beside(&self) -> Result<Self, LoadError> {
+        let (context, generation) = (self.context.clone(), self.generation + 1);
+        context.generations.discard(generation)?;
+        let index = context.generations.open_or_create(generation)?;
+        let writer = index.writer(context.memory_mb)?;
+        Ok(Self { context, generation, index, writer, _lock: Box::new(()) })
+    }
+
+    /// Takes the right to write unless somebody has it.
+    pub fn try_open(context: &JobContext, holder: &str) -> Result<Option<Self>, LoadError> {
+        match Self::open(context, holder) {
+            Ok(session) => Ok(Some(session)),
+            Err(LoadError::Index(EngineError::Locked(_))) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Says which run holds the right to write, where a run does.
+fn named(context: &JobContext, error: EngineError) -> EngineError {
+    let EngineError::Locked(holder) = error else { return error };
+    let run = context.pools.read_blocking(runs::under_way).ok().flatten();
+    EngineError::Locked(match run {
+        Some(run) if holder.contains("run") => format!("{holder} (run {})", run.id),
+        _ => holder,
+    })
+}

@@ -1,0 +1,82 @@
+//! A checked and compiled expression.
+
+use regex_automata::meta::Regex;
+use regex_automata::nfa::thompson::WhichCaptures;
+use regex_syntax::hir::{Hir, Look};
+
+use super::correction::corrected;
+use super::error::{ExpressionError, LARGEST};
+use super::source::Source;
+
+/// A checked expression that matches whole names.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    source: String,
+    notice: Option<String>,
+    hir: Hir,
+    whole: Regex,
+}
+
+impl Expression {
+    /// Reads an expression and, unless told not to, corrects it.
+    ///
+    /// ```
+    /// use buckets::model::expression::Expression;
+    ///
+    /// let expression = Expression::parse("19[0-9]{2}", true)?;
+    /// assert_eq!(expression.source(), ".*19[0-9]{2}.*");
+    /// assert!(expression.matches("img-1984.png"));
+    /// # Ok::<(), buckets::model::expression::ExpressionError>(())
+    /// ```
+    pub fn parse(text: &str, correct: bool) -> Result<Self, ExpressionError> {
+        let mut reasons = Vec::new();
+        let corrected = if correct { corrected(text, &mut reasons) } else { text.to_owned() };
+        let hir = Source::of(&corrected).parse()?;
+        let whole =
+            compile(&Hir::concat(vec![Hir::look(Look::Start), hir.clone(), Hir::look(Look::End)]))?;
+        let notice = (!reasons.is_empty()).then(|| {
+            format!("The expression was changed to \"{corrected}\": {}.", reasons.join("; "))
+        });
+        Ok(Self { source: corrected, notice, hir, whole })
+    }
+
+    /// The expression after correction, quotes included.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The expression after correction in plain syntax, its literal quotes spelled out.
+    pub fn pattern(&self) -> String {
+        Source::of(&self.source).pattern().to_owned()
+    }
+
+    /// What was changed, for people; `None` when nothing was.
+    pub fn notice(&self) -> Option<&str> {
+        self.notice.as_deref()
+    }
+
+    /// The parsed expression, without the anchors that whole-name matching adds.
+    pub fn hir(&self) -> &Hir {
+        &self.hir
+    }
+
+    /// The compiled expression, anchored at both ends.
+    pub fn whole(&self) -> &Regex {
+        &self.whole
+    }
+
+    /// Whether the whole of `text` matches.
+    pub fn matches(&self, text: &str) -> bool {
+        self.whole.is_match(text)
+    }
+}
+
+/// Compiles a parsed expression within [`LARGEST`].
+pub fn compile(hir: &Hir) -> Result<Regex, ExpressionError> {
+    let config = Regex::config()
+        .nfa_size_limit(Some(LARGEST))
+        .which_captures(WhichCaptures::Implicit)
+        .utf8_empty(true);
+    let built = Regex::builder().configure(config).build_from_hir(hir);
+    built.map_err(|_| ExpressionError::TooBig)
+}

@@ -1,0 +1,39 @@
+//! Corrects common slips.
+
+use super::ends::Ends;
+use super::source::{self, Source};
+
+const LEADING_STAR: &str = "a leading * was read as .*";
+const UNBALANCED: &str = "an unbalanced bracket was escaped";
+const ANCHORS: &str = "^ and $ are implied and were dropped";
+const BOTH_ENDS: &str = ".* was added on both ends to find the text anywhere";
+
+/// Steps 1 to 4 of the correction; each adds its reason when it changes something.
+pub(super) fn corrected(text: &str, reasons: &mut Vec<&'static str>) -> String {
+    let mut text = text.to_owned();
+    for (repair, reason) in [
+        (source::with_leading_stars as fn(&str) -> String, LEADING_STAR),
+        (source::balanced, UNBALANCED),
+    ] {
+        if Source::of(&text).parse().is_ok() {
+            break;
+        }
+        let repaired = repair(&text);
+        if repaired != text {
+            text = repaired;
+            reasons.push(reason);
+        }
+    }
+    let Some(ends) = Ends::of(&text) else {
+        return text;
+    };
+    let without = ends.without_anchors(&text);
+    if without != text {
+        reasons.push(ANCHORS);
+        text = without.to_owned();
+    } else if !ends.reach_anywhere {
+        text = if ends.alternation { format!(".*(?:{text}).*") } else { format!(".*{text}.*") };
+        reasons.push(BOTH_ENDS);
+    }
+    text
+}

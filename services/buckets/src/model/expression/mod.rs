@@ -1,0 +1,13 @@
+//! Regular expressions: literal quotes, correction of common slips, whole-name matching.
+
+mod compiled;
+mod correction;
+mod ends;
+mod error;
+mod source;
+
+pub use compiled::{Expression, compile};
+pub use error::{ExpressionError, LARGEST};
+
+#[cfg(test)]
+mod tests;

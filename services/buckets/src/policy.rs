@@ -1,0 +1,34 @@
+//! Who may call and what it costs.
+
+use actix_web::HttpRequest;
+use auth::{AuthError, Charge, Credential, Key, Policy, Quota};
+use shell::Pairs;
+
+/// Path of the own account, which costs nothing.
+const ACCOUNT: &str = "/api/account";
+
+/// Where keys are expected and what a call costs.
+pub struct KeyPolicy;
+
+impl Policy for KeyPolicy {
+    fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
+        if let Some(key) = auth::bearer_key(request)? {
+            return Ok(Some(key));
+        }
+        let named = |part: &str| {
+            let pairs = Pairs::parse(part).ok()?;
+            pairs.last("access_token").filter(|key| !key.is_empty()).map(Credential::from)
+        };
+        // Another parameter that cannot be decoded is no reason to overlook the key.
+        Ok(request.query_string().split('&').rev().find_map(named))
+    }
+
+    fn refused(&self, _: &HttpRequest) -> Charge {
+        Quota::per_minute(60).into()
+    }
+
+    fn keyed(&self, request: &HttpRequest, key: &Key) -> Charge {
+        let charge = Charge::from(key.quota().unwrap_or(Quota::per_minute(60)));
+        charge.cost(u32::from(request.path() != ACCOUNT))
+    }
+}

@@ -1,0 +1,351 @@
+//! File search: its parameters and its answer.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use utoipa::{IntoParams, ToSchema};
+
+use super::parameters::{ParameterError, Parameters};
+use crate::model::address::BucketType;
+use crate::model::expression::{Expression, ExpressionError};
+use crate::model::extension;
+use crate::model::file_query::{Between, FileQuery, Matching, Order, Position};
+use crate::model::keywords::Keywords;
+use crate::model::package::{Capability, OFFSET_REACH};
+use crate::model::scroll::{Scroll, fingerprint};
+
+/// Extensions of one list at most.
+const MOST_EXTENSIONS: usize = 100;
+
+/// Parameters of a file search. Unknown ones are ignored, an empty value is as good as none, of a
+/// repeated one the last counts.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "documentation: parameters are read by rules of their own")]
+pub struct FileParameters {
+    /// Words that must occur; `-word` must not; `"a b"` or `a-b` in a row; an expression with
+    /// `regexp`
+    #[param(max_length = 1000, example = "backup -old")]
+    keywords: Option<String>,
+    /// Buckets the files must be in: ids or addresses, separated by commas
+    buckets: Option<String>,
+    /// Another name of `buckets`, which wins
+    bucket: Option<String>,
+    /// What files are sorted by; else by id. Premium
+    #[param(pattern = "^(size|last_modified)$")]
+    order: Option<String>,
+    /// `asc` (default) or `desc`
+    #[param(pattern = "^(asc|desc)$")]
+    direction: Option<String>,
+    /// `1` or `true`: look at the whole path instead of the file name
+    #[param(rename = "full-path")]
+    full_path: Option<String>,
+    /// Extensions of which a file must have one, separated by commas
+    extensions: Option<String>,
+    /// Extensions of which a file must have none, separated by commas
+    stopextensions: Option<String>,
+    /// Buckets the files must not be in: ids or addresses, separated by commas. Premium
+    #[param(rename = "excluded-buckets")]
+    excluded_buckets: Option<String>,
+    /// Bucket types, separated by commas: `aws`, `azure`, `dos`, `gcp`, `ali`
+    types: Option<String>,
+    /// `1` or `true`: `keywords` is one regular expression for the whole name. Premium
+    regexp: Option<String>,
+    /// `1` or `true`: the expression is taken as it is
+    noautocorrect: Option<String>,
+    /// Unix seconds: files modified after it. Premium
+    #[param(rename = "last-modified-from", value_type = Option<i64>, minimum = 0)]
+    last_modified_from: Option<String>,
+    /// Unix seconds: files modified before it. Premium
+    #[param(rename = "last-modified-to", value_type = Option<i64>, minimum = 0)]
+    last_modified_to: Option<String>,
+    /// Bytes: larger files. Premium
+    #[param(rename = "size-from", value_type = Option<i64>, minimum = 0)]
+    size_from: Option<String>,
+    /// Bytes: smaller files. Premium
+    #[param(rename = "size-to", value_type = Option<i64>, minimum = 0)]
+    size_to: Option<String>,
+    /// Files per answer
+    #[param(value_type = Option<i64>, minimum = 1, maximum = 1000, default = 100)]
+    limit: Option<String>,
+    /// `offset` (default) or `scrolling`, which is for enterprise
+    #[param(rename = "paging-mode", pattern = "^(offset|scrolling)$")]
+    paging_mode: Option<String>,
+    /// Files before the first one; only for offset paging
+    #[param(value_type = Option<i64>, minimum = 0, maximum = 999999, default = 0)]
+    start: Option<String>,
+    /// `meta.nextScrollId` of the answer before; only for scrolling
+    #[param(rename = "scroll-id")]
+    scroll_id: Option<String>,
+}
+
+/// A file search as received and checked.
+pub struct FileSearch {
+    /// What is echoed.
+    pub echo: FileEcho,
+    /// What is looked for, without bucket ids and position.
+    pub query: FileQuery,
+    /// Bucket types.
+    pub types: Vec<BucketType>,
+    /// Whether pages are scrolled.
+    pub scrolling: bool,
+    /// Where the scroll stands.
+    pub scroll: Option<Scroll>,
+    /// What was asked for that not every package has: parameter and capability.
+    pub needs: Vec<(&'static str, Capability)>,
+    /// What was changed in the expression.
+    pub regex_notice: Option<String>,
+}
+
+impl FileSearch {
+    /// Reads and checks the parameters.
+    pub fn parse(parameters: &Parameters) -> Result<Self, ParameterError> {
+        let keywords = parameters.keywords()?.to_owned();
+        let regexp = parameters.boolean("regexp")?;
+        let noautocorrect = parameters.boolean("noautocorrect")?;
+        let full_path = parameters.boolean("full-path")?;
+        let (matching, regex_notice) = matching(&keywords, regexp, !noautocorrect)?;
+        let mut buckets = parameters.list("buckets")?;
+        if buckets.is_empty() {
+            buckets = parameters.list("bucket")?;
+        }
+        let order = parameters.one_of("order", &["size", "last_modified"])?.unwrap_or_default();
+        let direction = parameters.direction()?;
+        let modes = ["offset", "scrolling"];
+        let scrolling = parameters.one_of("paging-mode", &modes)? == Some("scrolling");
+        let start = parameters.integer("start")?.unwrap_or(0);
+        let echo = FileEcho {
+            keywords,
+            regexp,
+            noautocorrect,
+            buckets,
+            excluded_buckets: parameters.list("excluded-buckets")?,
+            extensions: extensions(parameters, "extensions")?,
+            stop_extensions: extensions(parameters, "stopextensions")?,
+            full_path,
+            last_modified_from: parameters.integer("last-modified-from")?,
+            last_modified_to: parameters.integer("last-modified-to")?,
+            size_from: parameters.integer("size-from")?,
+            size_to: parameters.integer("size-to")?,
+            order,
+            direction,
+            start: if scrolling { 0 } else { start },
+            limit: parameters.limit()?,
+        };
+        if !scrolling && start >= OFFSET_REACH {
+            return Err(ParameterError::OffsetTooLarge);
+        }
+        let types = parameters.types("types")?;
+        let scroll = scroll(parameters, scrolling)?;
+        let query = query(&echo, matching, &types);
+        let needs = needs(&echo, scrolling);
+        Ok(Self { echo, query, types, scrolling, scroll, needs, regex_notice })
+    }
+
+    /// A short digest of everything that a scroll must keep, and of whose it is.
+    pub fn fingerprint(&self, owner: &str) -> u64 {
+        let echo = FileEcho { limit: 0, start: 0, ..self.echo.clone() };
+        let echo = serde_json::to_string(&echo).unwrap_or_default();
+        let types: Vec<&str> = self.types.iter().map(|kind| kind.as_str()).collect();
+        fingerprint([owner, echo.as_str(), types.join(",").as_str()])
+    }
+}
+
+fn matching(
+    keywords: &str,
+    regexp: bool,
+    correct: bool,
+) -> Result<(Matching, Option<String>), ParameterError> {
+    if !regexp {
+        let parsed = Keywords::parse(keywords)
+            .map_err(|error| ParameterError::rule("keywords", error.to_string()))?;
+        let matching = if parsed.is_empty() { Matching::All } else { Matching::Words(parsed) };
+        return Ok((matching, None));
+    }
+    if keywords.is_empty() {
+        return Err(ParameterError::rule(
+            "keywords",
+            "keywords must hold the expression of regexp",
+        ));
+    }
+    let expression = Expression::parse(keywords, correct)
+        .map_err(|error: ExpressionError| ParameterError::Regexp(error.to_string()))?;
+    let notice = expression.notice().map(str::to_owned);
+    Ok((Matching::Expression(Arc::new(expression)), notice))
+}
+
+fn extensions(parameters: &Parameters, name: &'static str) -> Result<Vec<String>, ParameterError> {
+    let mut found: Vec<String> = Vec::new();
+    for part in parameters.list(name)? {
+        let rule = |_| {
+            let (parts, bytes) = (extension::MOST_PARTS, extension::LONGEST);
+            let rule = format!("{name} must be of at most {parts} parts and {bytes} bytes each");
+            ParameterError::rule(name, rule)
+        };
+        let extension = extension::parse(&part).map_err(rule)?;
+        found.extend(extension.filter(|extension| !found.contains(extension)));
+    }
+    if found.len() > MOST_EXTENSIONS {
+        let rule = format!("{name} must have at most {MOST_EXTENSIONS} parts");
+        return Err(ParameterError::rule(name, rule));
+    }
+    Ok(found)
+}
+
+fn scroll(parameters: &Parameters, scrolling: bool) -> Result<Option<Scroll>, ParameterError> {
+    let name = "scroll-id";
+    let Some(text) = parameters.text(name).or_else(|| parameters.text("scrollId")) else {
+        return Ok(None);
+    };
+    if !scrolling {
+        return Err(ParameterError::rule(name, "scroll-id needs paging-mode=scrolling"));
+    }
+    let scroll =
+        Scroll::decode(text).map_err(|error| ParameterError::rule(name, error.to_string()))?;
+    Ok(Some(scroll))
+}
+
+fn query(echo: &FileEcho, matching: Matching, types: &[BucketType]) -> FileQuery {
+    let bound = |value: Option<u64>| value.map(|value| i64::try_from(value).unwrap_or(i64::MAX));
+    let mut types: Vec<u64> = types.iter().map(|kind| kind.code()).collect();
+    types.sort_unstable();
+    FileQuery {
+        matching,
+        full_path: echo.full_path,
+        buckets: None,
+        excluded_buckets: Vec::new(),
+        types,
+        extensions: echo.extensions.clone(),
+        stop_extensions: echo.stop_extensions.clone(),
+        modified: Between {
+            from: bound(echo.last_modified_from),
+            to: bound(echo.last_modified_to),
+        },
+        size: Between { from: bound(echo.size_from), to: bound(echo.size_to) },
+        order: match echo.order {
+            "size" => Order::Size,
+            "last_modified" => Order::LastModified,
+            _ => Order::Index,
+        },
+        descending: echo.direction == "desc" && !echo.order.is_empty(),
+        position: Position::Offset(echo.start),
+        limit: echo.limit as usize,
+    }
+}
+
+fn needs(echo: &FileEcho, scrolling: bool) -> Vec<(&'static str, Capability)> {
+    let asked = [
+        ("order", Capability::Sorting, !echo.order.is_empty()),
+        ("direction", Capability::Sorting, !echo.direction.is_empty()),
+        ("excluded-buckets", Capability::Filters, !echo.excluded_buckets.is_empty()),
+        ("regexp", Capability::Regexp, echo.regexp),
+        ("noautocorrect", Capability::Regexp, echo.noautocorrect),
+        ("last-modified-from", Capability::Filters, echo.last_modified_from.is_some()),
+        ("last-modified-to", Capability::Filters, echo.last_modified_to.is_some()),
+        ("size-from", Capability::Filters, echo.size_from.is_some()),
+        ("size-to", Capability::Filters, echo.size_to.is_some()),
+        ("paging-mode", Capability::Scrolling, scrolling),
+    ];
+    asked.into_iter().filter(|asked| asked.2).map(|(name, need, _)| (name, need)).collect()
+}
+
+/// The request as it was understood.
+#[derive(Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FileEcho {
+    /// As received.
+    pub keywords: String,
+    /// Whether they are an expression.
+    pub regexp: bool,
+    /// Whether the expression was taken as it is.
+    pub noautocorrect: bool,
+    /// As given.
+    pub buckets: Vec<String>,
+    /// As given.
+    pub excluded_buckets: Vec<String>,
+    /// Lower-case, without a leading dot.
+    pub extensions: Vec<String>,
+    /// Lower-case, without a leading dot.
+    pub stop_extensions: Vec<String>,
+    /// Whether the whole path was looked at.
+    pub full_path: bool,
+    /// Unix seconds.
+    pub last_modified_from: Option<u64>,
+    /// Unix seconds.
+    pub last_modified_to: Option<u64>,
+    /// Bytes.
+    pub size_from: Option<u64>,
+    /// Bytes.
+    pub size_to: Option<u64>,
+    /// Empty if absent.
+    pub order: &'static str,
+    /// Empty if absent.
+    pub direction: &'static str,
+    /// Files before the first one.
+    pub start: u64,
+    /// Files per answer.
+    pub limit: u64,
+}
+
+/// What is to be known about the answer.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FileMeta {
+    /// Matching files, exactly.
+    pub results: u64,
+    /// Limits of the caller's package.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub notice: Option<String>,
+    /// What was changed in the expression.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub regex_notice: Option<String>,
+    /// Where the next page begins; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub next_scroll_id: Option<String>,
+}
+
+/// A file.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FileRecord {
+    /// Identifier; a rebuild of the index gives new ones.
+    #[schema(example = "2101")]
+    pub id: String,
+    /// Address of the bucket.
+    pub bucket: String,
+    /// Identifier of the bucket.
+    pub bucket_id: u64,
+    /// Last part of the path.
+    pub filename: String,
+    /// Path inside the bucket.
+    pub full_path: String,
+    /// Address of the file.
+    pub url: String,
+    /// Bytes.
+    pub size: i64,
+    /// Type of the bucket.
+    #[serde(rename = "type")]
+    #[schema(rename = "type", example = "aws")]
+    pub kind: &'static str,
+    /// Unix seconds; 0: unknown.
+    pub last_modified: i64,
+}
+
+/// The answer to a file search.
+#[derive(Serialize, ToSchema)]
+#[schema(example = json!({
+    "query": {"keywords": "2011 -07", "regexp": false, "noautocorrect": false, "buckets": [], "excludedBuckets": ["4", "5"], "extensions": [], "stopExtensions": [], "fullPath": true, "lastModifiedFrom": null, "lastModifiedTo": null, "sizeFrom": null, "sizeTo": null, "order": "", "direction": "", "start": 0, "limit": 2},
+    "meta": {"results": 905},
+    "files": [{"id": "2101", "bucket": "example.s3-eu-west-1.amazonaws.com", "bucketId": 6, "filename": "b 2011 15", "fullPath": "a/b 2011 15", "url": "http://example.s3-eu-west-1.amazonaws.com/a/b%202011%2015", "size": 2549108, "type": "aws", "lastModified": 1666666666}],
+}))]
+pub struct FilesAnswer {
+    /// The request as it was understood.
+    pub query: FileEcho,
+    /// What is to be known about the answer.
+    pub meta: FileMeta,
+    /// The files, in order.
+    pub files: Vec<FileRecord>,
+}

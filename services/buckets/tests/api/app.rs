@@ -1,0 +1,150 @@
+//! A service with files, and a client with a key.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use buckets::engine::{Folders, Mode};
+use buckets::jobs::{
+    CheckpointPolicy, JobContext, LoadError, LoadOptions, MaxErrors, Report, load, sources_of,
+};
+use buckets::store::{MIGRATIONS, packages};
+use buckets::{Buckets, Settings, State};
+use domain::ManualClock;
+use serde_json::Value;
+use testkit::{Database, Folder, TestServer};
+
+/// Where the clock of tests stands: 2026-11-20T00:00:00Z.
+pub const NOW: i64 = 1_795_132_800;
+
+/// A database, an index and a clock of one test.
+pub struct Fixture {
+    database: Arc<Database>,
+    pub folder: Arc<Folder>,
+    pub clock: ManualClock,
+    pub context: JobContext,
+}
+
+impl Fixture {
+    pub fn new() -> Self {
+        let database = Arc::new(Database::new());
+        let folder = Arc::new(Folder::new());
+        let clock = ManualClock::new(jiff::Timestamp::from_second(NOW).unwrap());
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        pools.write_blocking(packages::seed).unwrap();
+        let generations = Arc::new(Folders::new(folder.join("index")));
+        let context =
+            JobContext { pools, clock: Arc::new(clock.clone()), generations, memory_mb: 64 };
+        Self { database, folder, clock, context }
+    }
+
+    /// A fixture with the samples loaded.
+    pub fn with_samples() -> Self {
+        let fixture = Self::new();
+        fixture.load(&[samples()]).unwrap();
+        fixture
+    }
+
+    pub fn options(paths: &[PathBuf]) -> LoadOptions {
+        LoadOptions {
+            format: None,
+            bucket: None,
+            kind: None,
+            mode: Mode::Replace,
+            max_errors: MaxErrors::Percent(1.0),
+            reject: None,
+            sources: sources_of(paths).unwrap(),
+        }
+    }
+
+    pub fn load(&self, paths: &[PathBuf]) -> Result<Report, LoadError> {
+        self.run(&Self::options(paths))
+    }
+
+    pub fn run(&self, options: &LoadOptions) -> Result<Report, LoadError> {
+        load(&self.context, options, CheckpointPolicy::of(&Settings::for_tests()))
+    }
+
+    /// Loads lines of NDJSON.
+    pub fn load_lines(&self, lines: &[&str]) -> Report {
+        let path = self.folder.write("lines.ndjson", lines.join("\n"));
+        self.load(&[path]).unwrap()
+    }
+
+    /// A new key of an account with a package.
+    pub fn key(&self, owner: &str, plan: &str) -> String {
+        let issued =
+            self.context.pools.write_blocking(|db| auth::issue(db, owner, Some(plan), None, NOW));
+        let issued: Result<_, auth::KeyError> = issued;
+        issued.unwrap().1
+    }
+
+    /// Starts the service with a key of a package; quotas are wide.
+    pub async fn serve(&self, plan: &str) -> App {
+        self.serve_with(plan, Settings::for_tests()).await
+    }
+
+    pub async fn serve_with(&self, plan: &str, settings: Settings) -> App {
+        let key = self.key("tester", plan);
+        let JobContext { pools, clock, generations, .. } = self.context.clone();
+        let state = buckets::open(pools, clock, generations, settings).unwrap();
+        let server = TestServer::start(Buckets::new(state.clone())).await;
+        let _kept = (Arc::clone(&self.database), Arc::clone(&self.folder));
+        App { server, state, key, _kept }
+    }
+}
+
+/// A running service and a key for it.
+pub struct App {
+    pub server: TestServer,
+    pub state: State,
+    pub key: String,
+    /// They vanish with their last owner, and the fixture may be gone before the server.
+    _kept: (Arc<Database>, Arc<Folder>),
+}
+
+impl App {
+    /// Looks for a newer snapshot.
+    pub fn refresh(&self) {
+        buckets::refresh(&self.state).unwrap();
+    }
+
+    /// Status and body of a GET with the key.
+    pub async fn get(&self, path: &str) -> (u16, Value) {
+        let (status, text) = self.text(path).await;
+        (status, serde_json::from_str(&text).unwrap())
+    }
+
+    /// Status and body as sent.
+    pub async fn text(&self, path: &str) -> (u16, String) {
+        let response = self.server.get(path).bearer_auth(&self.key).send().await.unwrap();
+        (response.status().as_u16(), response.text().await.unwrap())
+    }
+
+    /// Full paths of the files that a search finds.
+    pub async fn paths(&self, query: &str) -> Vec<String> {
+        let (status, body) = self.get(&format!("/api/v2/files?{query}")).await;
+        assert_eq!(status, 200, "{query}: {body}");
+        let files = body["files"].as_array().unwrap();
+        files.iter().map(|file| file["fullPath"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The total of a search.
+    pub async fn results(&self, query: &str) -> u64 {
+        let (status, body) = self.get(&format!("/api/v2/files?{query}")).await;
+        assert_eq!(status, 200, "{query}: {body}");
+        body["meta"]["results"].as_u64().unwrap()
+    }
+}
+
+/// The folder of the samples.
+pub fn samples() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../samples/buckets")
+}
+
+/// A line of NDJSON.
+pub fn line(bucket: &str, path: &str, size: i64, modified: i64) -> String {
+    serde_json::json!({
+        "bucket": bucket, "fullPath": path, "size": size, "lastModified": modified,
+    })
+    .to_string()
+}
