@@ -2,17 +2,23 @@
 #![warn(missing_docs)]
 
 mod atomic_file;
+mod context;
 mod input;
 mod interval;
 mod lines;
 mod output;
 mod progress;
 mod sizes;
+mod sort;
+mod temporary_folder;
 
 pub use atomic_file::{AtomicFile, copy_atomically, sync_folder, write_atomically};
+pub use context::{Interrupted, Interruption, JobContext};
 pub use input::Input;
 pub use interval::Interval;
 pub use lines::{BoundedLines, Line, LineError};
 pub use output::{Output, until_closed};
 pub use progress::{ByteCounter, CountingReader, Progress, ProgressReporter, Unit};
 pub use sizes::{ByteSize, Count, SizeError};
+pub use sort::{KeyedText, Merge, Record, Run, RunReader, RunWriter, Sorted, Sorter, Source};
+pub use temporary_folder::TemporaryFolder;

@@ -1,0 +1,48 @@
+//! A text under a key.
+
+use std::cmp::Ordering;
+use std::io::{self, Read, Write};
+
+use super::record::Record;
+
+/// A text under a key, as it lies in a run: key, length in two bytes, text.
+///
+/// ```
+/// use batch::{KeyedText, Record};
+///
+/// let (a, b) = (KeyedText { key: 1, text: b"b".to_vec() }, KeyedText { key: 2, text: b"a".to_vec() });
+/// assert!(a.compare(&b).is_lt());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyedText {
+    /// The key, which orders first.
+    pub key: i64,
+    /// The text, which orders what has the same key; at most 65535 bytes.
+    pub text: Vec<u8>,
+}
+
+impl Record for KeyedText {
+    fn compare(&self, other: &Self) -> Ordering {
+        self.key.cmp(&other.key).then_with(|| self.text.cmp(&other.text))
+    }
+
+    fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        write(out, self.key, &self.text)
+    }
+
+    fn read_from(&mut self, input: &mut impl Read) -> io::Result<()> {
+        let mut head = [0; 10];
+        input.read_exact(&mut head)?;
+        let [key @ .., low, high] = head;
+        self.key = i64::from_le_bytes(key);
+        self.text.resize(usize::from(u16::from_le_bytes([low, high])), 0);
+        input.read_exact(&mut self.text)
+    }
+}
+
+/// Writes a record whose text lies elsewhere.
+pub(super) fn write(out: &mut impl Write, key: i64, text: &[u8]) -> io::Result<()> {
+    out.write_all(&key.to_le_bytes())?;
+    out.write_all(&u16::try_from(text.len()).map_err(io::Error::other)?.to_le_bytes())?;
+    out.write_all(text)
+}

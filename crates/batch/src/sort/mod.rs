@@ -1,0 +1,13 @@
+//! Sorting more records than memory holds: sorted runs on disk, merged as they are read.
+
+mod keyed_text;
+mod merge;
+mod record;
+mod run;
+mod sorter;
+
+pub use keyed_text::KeyedText;
+pub use merge::Merge;
+pub use record::{Record, Source};
+pub use run::{Run, RunReader, RunWriter};
+pub use sorter::{Sorted, Sorter};
