@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::layers::{SERVICES, root};
+use crate::source::{SERVICES, root};
 
 fn document(service: &str) -> Value {
     let path = root().join("services").join(service).join("openapi.json");

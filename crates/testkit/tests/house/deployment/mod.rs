@@ -15,11 +15,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-const SERVICES: [&str; 5] = ["generator", "buckets", "breaches", "passwords", "calendar"];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
+use crate::source::{SERVICES, root};
 
 fn read(path: impl AsRef<Path>) -> String {
     let path = root().join(path);
@@ -80,7 +76,7 @@ impl Ports {
 }
 
 fn has_database(service: &str) -> bool {
-    read(format!("services/{service}/Cargo.toml")).contains("\nstore.workspace = true")
+    read(format!("services/{service}/Cargo.toml")).contains("\ndatabase.workspace = true")
 }
 
 #[test]

@@ -1,0 +1,123 @@
+//! Sizes, names and places of files, and what is public.
+
+use crate::offence::{Offence, assert_obeyed};
+use crate::source::{Place, SERVICES, Source, root, sources};
+
+/// A file with more lines holds more than one idea.
+const MOST_LINES: usize = 400;
+
+/// Names that say nothing about what is inside.
+const NAMELESS: [&str; 8] =
+    ["common", "helper", "helpers", "misc", "shared", "util", "utilities", "utils"];
+
+/// Modules that are public as such: their path from the crate, and why.
+const PUBLIC_MODULES: &[(&str, &str)] = &[];
+
+fn offence(rule: &'static str, source: &Source, line: usize, what: &str, mend: &str) -> Offence {
+    Offence { rule, file: source.path.clone(), line, what: what.to_owned(), mend: mend.to_owned() }
+}
+
+#[test]
+fn files_have_at_most_400_lines() {
+    let offences = sources().iter().filter(|source| source.lines > MOST_LINES).map(|source| {
+        let mend = format!("{} lines: divide it by its ideas", source.lines);
+        offence("long", source, MOST_LINES, "more than 400 lines", &mend)
+    });
+    assert_obeyed(&["long"], offences.collect());
+}
+
+#[test]
+fn files_are_named_after_what_is_inside() {
+    let nameless = sources().iter().filter(|source| {
+        let mut parts = source.path.split('/').map(|part| part.trim_end_matches(".rs"));
+        parts.any(|part| NAMELESS.contains(&part))
+    });
+    let offences = nameless.map(|source| {
+        offence("name", source, 1, "a name that says nothing", "name it after what it holds")
+    });
+    assert_obeyed(&["name"], offences.collect());
+}
+
+#[test]
+fn a_module_with_children_is_a_folder_with_mod_rs() {
+    let beside = |source: &&Source| {
+        let folder = source.path.trim_end_matches(".rs");
+        let is_root = source.module.is_empty();
+        !is_root && root().join(folder).is_dir()
+    };
+    let offences = sources().iter().filter(beside).map(|source| {
+        let folder = source.path.trim_end_matches(".rs").to_owned();
+        let mend = format!("git mv {} {folder}/mod.rs", source.path);
+        offence("form", source, 1, "stands beside the folder of its children", &mend)
+    });
+    assert_obeyed(&["form"], offences.collect());
+}
+
+#[test]
+fn modules_are_private_unless_listed_with_a_reason() {
+    let mut offences = Vec::new();
+    for source in sources().iter().filter(|source| source.place == Place::Src) {
+        let items = source.contents.items.iter();
+        for item in items.filter(|item| item.kind == "mod" && item.public && !item.test) {
+            let mut path = vec![source.package.clone()];
+            path.extend(source.module.iter().chain(&item.scope).cloned());
+            path.push(item.name.clone());
+            let path = path.join("::");
+            if PUBLIC_MODULES.iter().all(|(listed, _)| *listed != path) {
+                let what = format!("pub mod {}", item.name);
+                let mend = "make it `mod` and `pub use` what is meant; if a path is truly needed, \
+                            list it with the reason in PUBLIC_MODULES";
+                offences.push(offence("public", source, item.line, &what, mend));
+            }
+        }
+    }
+    assert_obeyed(&["public"], offences);
+}
+
+#[test]
+fn every_service_has_one_test_binary_with_a_harness() {
+    let mut offences = Vec::new();
+    for service in SERVICES {
+        for file in ["main.rs", "app.rs"] {
+            let path = format!("services/{service}/tests/api/{file}");
+            if !root().join(&path).exists() {
+                offences.push(Offence {
+                    rule: "tests",
+                    file: path,
+                    line: 1,
+                    what: "does not exist".to_owned(),
+                    mend: "main.rs names the files, app.rs is the harness `App`".to_owned(),
+                });
+            }
+        }
+    }
+    for source in sources().iter().filter(|source| source.is_service()) {
+        let harness = matches!(source.stem(), "support" | "harness" | "setup");
+        if source.place == Place::Tests && harness {
+            let mend = "the harness is `App` in tests/api/app.rs";
+            offences.push(offence("tests", source, 1, "a second name for the harness", mend));
+        }
+        if source.place == Place::Tests && !source.target.ends_with("/tests/api") {
+            let mend = "move it to tests/api: every binary more is linked once more";
+            offences.push(offence("tests", source, 1, "is another test binary", mend));
+        }
+    }
+    assert_obeyed(&["tests"], offences);
+}
+
+#[test]
+fn tables_are_named_in_the_plural() {
+    let mut offences = Vec::new();
+    for source in sources().iter().filter(|source| {
+        source.is_service() && source.room() == "store" && source.package != "passwords"
+    }) {
+        let stem = source.stem();
+        let plural = stem.ends_with('s') || matches!(stem, "people" | "media" | "data");
+        let of_all = matches!(stem, "mod" | "schema" | "sql");
+        if source.module.len() == 2 && !plural && !of_all && !source.test {
+            let mend = "a file of queries is named in the plural as its resource";
+            offences.push(offence("plural", source, 1, "is not in the plural", mend));
+        }
+    }
+    assert_obeyed(&["plural"], offences);
+}

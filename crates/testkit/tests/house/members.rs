@@ -1,0 +1,71 @@
+//! Which member of the workspace may depend on which.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::source::root;
+
+fn cargo(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO")).args(arguments).current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The members of the workspace with the members that each depends on outside its tests.
+fn own_dependencies() -> BTreeMap<String, Vec<String>> {
+    let metadata = cargo(&["metadata", "--format-version=1", "--no-deps", "--offline"]);
+    let metadata: Value = serde_json::from_str(&metadata).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let names: Vec<&str> = packages.iter().map(|p| p["name"].as_str().unwrap()).collect();
+    packages
+        .iter()
+        .map(|package| {
+            let own = package["dependencies"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|dependency| dependency["kind"].as_str() != Some("dev"))
+                .map(|dependency| dependency["name"].as_str().unwrap().to_owned())
+                .filter(|name| names.contains(&name.as_str()))
+                .collect();
+            (package["name"].as_str().unwrap().to_owned(), own)
+        })
+        .collect()
+}
+
+#[test]
+fn members_depend_only_on_the_members_below_them() {
+    let above_all = &["auth", "batch", "database", "domain", "shell"][..];
+    let allowed: BTreeMap<&str, &[&str]> = BTreeMap::from([
+        ("domain", &[][..]),
+        ("database", &["domain"][..]),
+        ("shell", &["domain"]),
+        ("batch", &["domain"]),
+        ("auth", &["domain", "database", "shell"]),
+        ("testkit", &["domain", "database", "shell"]),
+        ("passwords", &["batch", "domain", "shell"]),
+        ("generator", above_all),
+        ("buckets", above_all),
+        ("breaches", above_all),
+        ("calendar", above_all),
+    ]);
+    let found = own_dependencies();
+    assert_eq!(found.keys().collect::<Vec<_>>(), allowed.keys().collect::<Vec<_>>());
+    for (member, dependencies) in found {
+        for dependency in dependencies {
+            let may = allowed[member.as_str()].contains(&dependency.as_str());
+            assert!(may, "{member} may not depend on {dependency}");
+        }
+    }
+}
+
+#[test]
+fn passwords_is_built_without_a_database() {
+    let tree = cargo(&["tree", "-p", "passwords", "-e", "normal", "--prefix", "none", "--offline"]);
+    for banned in ["diesel", "libsqlite3-sys", "pq-sys", "r2d2"] {
+        let found = tree.lines().any(|line| line.split(' ').next() == Some(banned));
+        assert!(!found, "passwords is built with {banned}");
+    }
+}

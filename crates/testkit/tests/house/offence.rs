@@ -1,0 +1,86 @@
+//! What a rule complains of, and the complaints that are still allowed.
+//!
+//! `allowed/NAME.txt` lists per package or crate what does not obey yet, one line per offence, without
+//! line numbers. The lists only shrink: an entry whose offence is gone fails the test until it is
+//! removed, which `HOUSE_SHRINK=1 cargo test -p testkit --test house` does. Nothing is added.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::source::{packages, root};
+
+/// One place that breaks a rule.
+#[derive(Clone, Debug)]
+pub struct Offence {
+    /// The rule's short name.
+    pub rule: &'static str,
+    /// File from the root of the repository.
+    pub file: String,
+    pub line: usize,
+    /// What is wrong; stable while other lines of the file change.
+    pub what: String,
+    /// How to mend it.
+    pub mend: String,
+}
+
+impl Offence {
+    /// The line that stands for it in a list of what is still allowed.
+    fn key(&self) -> String {
+        format!("{}: {}: {}", self.rule, self.file, self.what)
+    }
+}
+
+fn list(package: &str) -> PathBuf {
+    root().join("crates/testkit/tests/house/allowed").join(format!("{package}.txt"))
+}
+
+fn entries(package: &str) -> Vec<String> {
+    let text = fs::read_to_string(list(package)).unwrap_or_default();
+    text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+/// Fails with every offence of a rule that is not on its package's list, and every stale entry.
+pub fn assert_obeyed(rules: &[&str], offences: Vec<Offence>) {
+    let of_rules = |key: &String| rules.iter().any(|rule| key.split(": ").next() == Some(*rule));
+    let mut complaints = Vec::new();
+    let keys: BTreeSet<String> = offences.iter().map(Offence::key).collect();
+    let mut allowed = BTreeSet::new();
+    for package in packages() {
+        let entries = entries(&package);
+        let (stale, kept): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|key| of_rules(key) && !keys.contains(key));
+        if std::env::var_os("HOUSE_SHRINK").is_some() {
+            shrink(&package, &stale);
+        } else {
+            complaints.extend(
+                stale.iter().map(|key| {
+                    format!("allowed/{package}.txt: obeyed now, remove this line: {key}")
+                }),
+            );
+        }
+        allowed.extend(kept);
+    }
+    for offence in offences {
+        if !allowed.contains(&offence.key()) {
+            complaints.push(format!(
+                "{}:{}: {}: {}\n    {}",
+                offence.file, offence.line, offence.rule, offence.what, offence.mend
+            ));
+        }
+    }
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// Takes the stale entries off a list; the tests of a run take turns.
+fn shrink(package: &str, stale: &[String]) {
+    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _turn = TURN.lock().unwrap();
+    let kept: Vec<String> =
+        entries(package).into_iter().filter(|entry| !stale.contains(entry)).collect();
+    if kept.is_empty() {
+        let _ = fs::remove_file(list(package));
+    } else if !stale.is_empty() {
+        fs::write(list(package), kept.join("\n") + "\n").unwrap();
+    }
+}

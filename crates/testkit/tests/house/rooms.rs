@@ -1,0 +1,266 @@
+//! The rooms of a service: what each is for, whom it may import, and what stands in it.
+
+use crate::graph::{Found, targets};
+use crate::offence::{Offence, assert_obeyed};
+use crate::source::{Place, SERVICES, Source, sources};
+
+/// A room of `services/NAME/src`.
+struct Room {
+    name: &'static str,
+    /// The rooms that it may import beside itself.
+    imports: &'static [&'static str],
+    /// The libraries that it may not use.
+    without: &'static [&'static str],
+}
+
+const WEB: &[&str] = &["actix_http", "actix_multipart", "actix_web", "utoipa_actix_web"];
+const SQL: &[&str] = &["diesel", "diesel_migrations"];
+
+const fn room(name: &'static str, imports: &'static [&'static str]) -> Room {
+    Room { name, imports, without: &[] }
+}
+
+/// Every room, with the rooms below it. `main` and `lib` may import all.
+const ROOMS: &[Room] = &[
+    room("model", &[]),
+    room("store", &["model"]),
+    room("engine", &["model"]),
+    room("wire", &["model"]),
+    room("config", &["model"]),
+    room("error", &["model", "wire"]),
+    room("metrics", &["model"]),
+    room("policy", &["config", "model", "error", "state"]),
+    Room {
+        name: "state",
+        imports: &["config", "model", "store", "engine", "wire", "error", "metrics", "policy"],
+        without: &[],
+    },
+    Room {
+        name: "app",
+        imports: &["model", "store", "engine", "wire", "config", "state", "error", "metrics"],
+        without: &["http"],
+    },
+    Room {
+        name: "jobs",
+        imports: &[
+            "app", "store", "engine", "model", "config", "state", "error", "metrics", "wire",
+        ],
+        without: &[],
+    },
+    Room {
+        name: "handlers",
+        imports: &["app", "wire", "model", "state", "error", "policy", "config", "metrics"],
+        without: &[],
+    },
+    room("openapi", &["wire", "error", "model"]),
+    room("routes", &["handlers", "policy", "openapi", "model"]),
+    Room {
+        name: "cli",
+        imports: &[
+            "jobs", "app", "config", "store", "model", "state", "error", "service", "policy",
+            "engine",
+        ],
+        without: &[],
+    },
+    Room {
+        name: "service",
+        imports: &[
+            "routes", "openapi", "policy", "error", "state", "metrics", "config", "app", "jobs",
+        ],
+        without: &[],
+    },
+];
+
+/// The rooms that may use each kind of library; it is forbidden in all others.
+const LIBRARY_ROOMS: &[(&[&str], &[&str])] = &[
+    (WEB, &["handlers", "routes", "service", "error", "policy", "openapi"]),
+    (SQL, &["store", "engine"]),
+    (&["clap"], &["config", "cli"]),
+];
+
+/// Libraries that the rules of a service know nothing of.
+const NOT_IN_MODEL: &[&str] = &["auth", "database", "http", "shell", "utoipa"];
+const NOT_IN_WIRE: &[&str] = &["auth", "database", "http"];
+const NOT_IN_STORE: &[&str] = &["auth", "http", "shell", "utoipa"];
+
+/// Imports that are meant although the table forbids them: file, what it imports, the reason.
+const EXCEPTIONS: &[(&str, &str, &str)] = &[];
+
+fn is_excepted(file: &str, import: &str) -> bool {
+    EXCEPTIONS.iter().any(|(excepted, what, _)| *excepted == file && *what == import)
+}
+
+fn named(name: &str) -> Option<&'static Room> {
+    ROOMS.iter().find(|room| room.name == name)
+}
+
+/// The sources of the services, without what is compiled for tests only.
+fn service_sources() -> impl Iterator<Item = &'static Source> {
+    sources()
+        .iter()
+        .filter(|source| source.is_service() && source.place == Place::Src && !source.test)
+}
+
+#[test]
+fn every_file_of_a_service_lies_in_a_room() {
+    let names: Vec<&str> = ROOMS.iter().map(|room| room.name).collect();
+    let offences = service_sources()
+        .filter(|source| !matches!(source.room(), "main" | "lib") && named(source.room()).is_none())
+        .map(|source| Offence {
+            rule: "room",
+            file: source.path.clone(),
+            line: 1,
+            what: format!("there is no room `{}`", source.room()),
+            mend: format!("move it to one of: {}", names.join(", ")),
+        });
+    assert_obeyed(&["room"], offences.collect());
+}
+
+#[test]
+fn rooms_import_only_the_rooms_below_them() {
+    let mut offences: Vec<Offence> = Vec::new();
+    for source in service_sources() {
+        let Some(room) = named(source.room()) else { continue };
+        for mention in source.contents.mentions.iter().filter(|mention| !mention.test) {
+            let found = targets()[&source.target].resolve(source, mention);
+            let (Some(Found::Item(file)) | Some(Found::Module(file))) = found else { continue };
+            let other = file.room();
+            if other == room.name || file.path == source.path || room.imports.contains(&other) {
+                continue;
+            }
+            if is_excepted(&source.path, other) {
+                continue;
+            }
+            let mend = match named(other) {
+                None if other == "lib" => "name what is meant by its own module".to_owned(),
+                None => format!("`{other}` is no room: see the rule `room`"),
+                Some(_) if room.imports.is_empty() => format!("`{}` imports no room", room.name),
+                Some(_) => format!("`{}` may import {}", room.name, room.imports.join(", ")),
+            };
+            push_once(
+                &mut offences,
+                Offence {
+                    rule: "import",
+                    file: source.path.clone(),
+                    line: mention.line,
+                    what: format!("{} imports {other}", room.name),
+                    mend: format!("{}: {mend}", mention.segments.join("::")),
+                },
+            );
+        }
+    }
+    assert_obeyed(&["import"], offences);
+}
+
+/// Whether a room may use a library that the rules name.
+fn may_use(room: &Room, library: &str) -> bool {
+    let of_room: &[&str] = match room.name {
+        "model" => NOT_IN_MODEL,
+        "wire" => NOT_IN_WIRE,
+        "store" | "engine" => NOT_IN_STORE,
+        _ => room.without,
+    };
+    !of_room.contains(&library)
+        && LIBRARY_ROOMS
+            .iter()
+            .all(|(libraries, rooms)| !libraries.contains(&library) || rooms.contains(&room.name))
+}
+
+#[test]
+fn rooms_use_only_the_libraries_that_are_theirs() {
+    let mut offences: Vec<Offence> = Vec::new();
+    for source in service_sources() {
+        let Some(room) = named(source.room()) else { continue };
+        for mention in source.contents.mentions.iter().filter(|mention| !mention.test) {
+            let found = targets()[&source.target].resolve(source, mention);
+            let Some(Found::Library(library)) = found else { continue };
+            if may_use(room, library) || is_excepted(&source.path, library) {
+                continue;
+            }
+            let rooms = LIBRARY_ROOMS.iter().find(|(libraries, _)| libraries.contains(&library));
+            push_once(
+                &mut offences,
+                Offence {
+                    rule: "library",
+                    file: source.path.clone(),
+                    line: mention.line,
+                    what: format!("{} uses {library}", room.name),
+                    mend: match rooms {
+                        Some((_, rooms)) => format!("{library} belongs to {}", rooms.join(", ")),
+                        None => format!("`{}` works without {library}", room.name),
+                    },
+                },
+            );
+        }
+    }
+    assert_obeyed(&["library"], offences);
+}
+
+/// Whether a text is a statement of SQL.
+fn is_sql(text: &str) -> bool {
+    const VERBS: [(&str, &str); 9] = [
+        ("SELECT ", " "),
+        ("INSERT INTO ", " "),
+        ("UPDATE ", " SET "),
+        ("DELETE FROM ", ""),
+        ("CREATE TABLE ", ""),
+        ("CREATE INDEX ", ""),
+        ("ALTER TABLE ", ""),
+        ("PRAGMA ", ""),
+        ("WITH ", " AS ("),
+    ];
+    let text = text.trim_start();
+    VERBS.iter().any(|(start, more)| text.starts_with(start) && text.contains(more))
+}
+
+#[test]
+fn sql_is_written_in_the_store_only() {
+    let mut offences: Vec<Offence> = Vec::new();
+    for source in service_sources().filter(|source| !matches!(source.room(), "store" | "engine")) {
+        for literal in source.contents.literals.iter().filter(|literal| !literal.test) {
+            if is_sql(&literal.text) {
+                let words: Vec<&str> = literal.text.split_whitespace().take(3).collect();
+                push_once(
+                    &mut offences,
+                    Offence {
+                        rule: "sql",
+                        file: source.path.clone(),
+                        line: literal.line,
+                        what: format!("a statement: {} …", words.join(" ")),
+                        mend: "make it a function of store/".to_owned(),
+                    },
+                );
+            }
+        }
+    }
+    assert_obeyed(&["sql"], offences);
+}
+
+/// The first place of each offence.
+fn push_once(offences: &mut Vec<Offence>, offence: Offence) {
+    if !offences.iter().any(|known| known.file == offence.file && known.what == offence.what) {
+        offences.push(offence);
+    }
+}
+
+#[test]
+fn every_service_has_the_rooms_that_all_have() {
+    let mut offences = Vec::new();
+    for service in SERVICES {
+        let rooms =
+            ["main", "lib", "config", "service", "routes", "openapi", "error", "state", "cli"];
+        for room in rooms {
+            let of_service = |source: &&Source| source.package == service && source.is_service();
+            if !service_sources().filter(of_service).any(|source| source.room() == room) {
+                offences.push(Offence {
+                    rule: "rooms",
+                    file: format!("services/{service}/src"),
+                    line: 1,
+                    what: format!("there is no `{room}`"),
+                    mend: "docs/architecture.md says what stands in it".to_owned(),
+                });
+            }
+        }
+    }
+    assert_obeyed(&["rooms"], offences);
+}
