@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
+use actix_http::ConnectionType;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
@@ -128,6 +129,9 @@ fn finish<S: Service>(
 ) -> Result<ServiceResponse, Error> {
     let elapsed = started.elapsed();
     let status = response.status();
+    if context.draining.is_on() {
+        response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+    }
     if status.is_server_error() {
         report(&mut response);
     }

@@ -9,7 +9,7 @@ use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::uri::Authority;
 use ipnet::IpNet;
 
-use crate::{ShellSettings, TlsMode};
+use crate::{ShellSettings, TlsMode, connection};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -57,7 +57,7 @@ impl Edge {
         if self.mode == TlsMode::Off {
             return None;
         }
-        let secure = request.app_config().secure();
+        let secure = connection::is_secure(request.request());
         if self.is_https(secure, request.peer_addr(), request.headers()) {
             return None;
         }
@@ -120,7 +120,7 @@ pub fn client_ip(request: &HttpRequest) -> IpAddr {
 
 /// Whether the request came over HTTPS, to us or to a trusted proxy.
 pub fn is_https(request: &HttpRequest) -> bool {
-    let secure = request.app_config().secure();
+    let secure = connection::is_secure(request);
     request
         .app_data::<Edge>()
         .map_or(secure, |edge| edge.is_https(secure, request.peer_addr(), request.headers()))

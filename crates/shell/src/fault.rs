@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use actix_web::error::InternalError;
-use actix_web::http::{Method, Uri};
+use actix_web::http::{Method, StatusCode, Uri};
 use actix_web::{HttpRequest, HttpResponse};
 use serde_json::Value;
 
@@ -112,6 +112,8 @@ pub enum Fault {
         /// Whole seconds after which a new try makes sense.
         retry_after: u64,
     },
+    /// The HTTP parser could not read the request: 400, 408, 414 or 431.
+    Unreadable(StatusCode),
     /// A bug or a broken dependency; the text is for the log, never for the client.
     Internal(String),
 }

@@ -1,24 +1,35 @@
 //! Alive and ready.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use actix_web::HttpResponse;
 use actix_web::http::header::{CACHE_CONTROL, ContentType};
 
+use tokio::sync::watch;
+
 use crate::Service;
+use crate::connection::Drain;
 
 /// Set while the server finishes its last requests.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Draining(Arc<AtomicBool>);
+#[derive(Clone, Debug)]
+pub(crate) struct Draining(watch::Sender<bool>);
+
+impl Default for Draining {
+    fn default() -> Self {
+        Self(watch::Sender::new(false))
+    }
+}
 
 impl Draining {
     pub(crate) fn begin(&self) {
-        self.0.store(true, Ordering::SeqCst);
+        self.0.send_replace(true);
     }
 
-    fn is_on(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
+    pub(crate) fn is_on(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// The same for connections, which wait for it.
+    pub(crate) fn signal(&self) -> Drain {
+        Drain::new(self.0.subscribe())
     }
 }
 

@@ -21,6 +21,7 @@ pub mod app;
 mod body;
 pub mod cli;
 mod compression;
+mod connection;
 mod cors;
 mod edge;
 mod fault;

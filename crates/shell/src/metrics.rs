@@ -11,8 +11,8 @@ use actix_web::HttpMessage;
 use actix_web::dev::ServiceResponse;
 use actix_web::http::StatusCode;
 use prometheus::{
-    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, Registry,
-    TextEncoder,
+    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts,
+    Registry, TextEncoder,
 };
 
 /// A route label for answers that a service gives in its own middleware, before routing.
@@ -25,6 +25,7 @@ struct Metrics {
     registry: Registry,
     requests: IntCounterVec,
     seconds: HistogramVec,
+    certificate_end: IntGauge,
 }
 
 static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
@@ -47,6 +48,13 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
                 HistogramOpts::new("http_request_seconds", "Time until the head of the answer")
                     .buckets(buckets),
                 &["method", "route"],
+            ),
+        ),
+        certificate_end: register(
+            &registry,
+            IntGauge::new(
+                "tls_certificate_not_after_seconds",
+                "Unix time at which the certificate of the server ends; 0 without one",
             ),
         ),
         registry,
@@ -123,6 +131,16 @@ fn handles_of<'a>(
         known.len() - 1
     });
     &known[at]
+}
+
+/// Counts a request that the HTTP parser could not read.
+pub(crate) fn count_parser_fault(status: StatusCode) {
+    METRICS.requests.with_label_values(&["other", "unreadable", status.as_str()]).inc();
+}
+
+/// Tells when the certificate of the server ends, in Unix seconds.
+pub(crate) fn set_certificate_end(instant: i64) {
+    METRICS.certificate_end.set(instant);
 }
 
 /// All metrics in the text format.

@@ -9,13 +9,39 @@ use actix_web::dev::ServerHandle;
 use actix_web::rt::task::JoinHandle;
 use actix_web::{App, HttpResponse, HttpServer, web};
 use anyhow::Context as _;
+use libc::{BPF_ABS, BPF_ALU, BPF_AND, BPF_B, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET};
+use socket2::{SockFilter, SockRef};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{self, Context};
+use crate::connection::{self, Entrance, Limits};
 use crate::edge::Edge;
 use crate::health::{self, Draining};
 use crate::openapi::RouteTable;
 use crate::{Service, ShellSettings, TlsMode, metrics, openapi, tls};
+
+/// How long connections that wait to be accepted are accepted at the end.
+const LAST_ACCEPTS: Duration = Duration::from_millis(100);
+/// A socket filter that drops packets with SYN and without ACK: connections under way are made and
+/// accepted, the packet of a new one is sent again a second later, when nobody listens any more.
+/// A listener that is simply closed resets what waits in its queue.
+const NO_NEW_CONNECTIONS: [SockFilter; 5] = {
+    const FLAGS: u32 = 13; // Offset in the TCP header.
+    const SYN: u32 = 0x02;
+    const ACK: u32 = 0x10;
+    const fn statement(code: u32, k: u32) -> SockFilter {
+        SockFilter::new(code as u16, 0, 0, k)
+    }
+    [
+        statement(BPF_LD | BPF_B | BPF_ABS, FLAGS),
+        statement(BPF_ALU | BPF_AND | BPF_K, SYN | ACK),
+        SockFilter::new((BPF_JMP | BPF_JEQ | BPF_K) as u16, 0, 1, SYN),
+        statement(BPF_RET | BPF_K, 0),
+        statement(BPF_RET | BPF_K, u32::MAX),
+    ]
+};
+/// Descriptors that are left for files, databases and the admin port.
+const SPARE_DESCRIPTORS: u64 = 256;
 
 /// Starts servers.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +60,10 @@ pub struct Running {
     main_task: JoinHandle<std::io::Result<()>>,
     tasks: Vec<JoinHandle<()>>,
     draining: Draining,
+    drain: Duration,
+    /// The listeners of requests, which take no new connections before they close.
+    listeners: Vec<TcpListener>,
+    certificates: Option<tls::Tls>,
 }
 
 impl Server {
@@ -51,7 +81,7 @@ impl Server {
         let admin_listener = bind(settings.admin_bind, "ADMIN_BIND")?;
         let secure = match settings.tls_mode {
             TlsMode::Native => {
-                Some((bind(settings.tls_bind, "TLS_BIND")?, tls::configuration(settings)?))
+                Some((bind(settings.tls_bind, "TLS_BIND")?, tls::Tls::open(settings)?))
             }
             TlsMode::Off | TlsMode::Proxy => None,
         };
@@ -73,28 +103,85 @@ impl Server {
         let tasks = context.service.background().into_iter().map(actix_web::rt::spawn).collect();
         let draining = context.draining.clone();
         let half_closed = !context.shell.stop_when_client_leaves;
-        let mut server = HttpServer::new(move || app::build(&context))
-            .h1_allow_half_closed(half_closed)
-            .workers(settings.worker_count())
+        let workers = settings.worker_count();
+        let mut server = actix_server::Server::build()
+            .workers(workers)
+            .max_concurrent_connections(connections(settings).div_ceil(workers))
             .shutdown_timeout(settings.shutdown_timeout)
-            .disable_signals()
-            .listen(listener)?;
-        if let Some((listener, configuration)) = secure {
-            server = server.listen_rustls_0_23(listener, configuration)?;
+            .disable_signals();
+        let entrance = Entrance {
+            limits: Limits::new(settings, !half_closed),
+            tls: None,
+            faults: connection::parser_faults(context.errors.clone()),
+            drain: draining.signal(),
+            half_closed,
+            stopping: server.graceful_shutdown_signal(),
+        };
+        let mut listeners = vec![listener.try_clone()?];
+        let over_tls = Entrance {
+            tls: secure.as_ref().map(|(_, tls)| tls.configuration()),
+            ..entrance.clone()
+        };
+        let (plain, encrypted) = (context.clone(), context);
+        server = server.listen("http", listener, move || {
+            let context = plain.clone();
+            connection::listener(entrance.clone(), move || app::build(&context))
+        })?;
+        let mut certificates = None;
+        if let Some((listener, tls)) = secure {
+            certificates = Some(tls);
+            listeners.push(listener.try_clone()?);
+            server = server.listen("https", listener, move || {
+                let context = encrypted.clone();
+                connection::listener(over_tls.clone(), move || app::build(&context))
+            })?;
         }
         let server = server.run();
         let main = server.handle();
         let main_task = actix_web::rt::spawn(server);
-        Ok(Running { http, https, admin, main, side: side_handle, main_task, tasks, draining })
+        let drain = Duration::from_secs(settings.drain_seconds);
+        Ok(Running {
+            http,
+            https,
+            admin,
+            main,
+            side: side_handle,
+            main_task,
+            tasks,
+            draining,
+            drain,
+            listeners,
+            certificates,
+        })
     }
 }
 
 impl Running {
-    /// Refuses readiness, finishes the requests under way, stops.
+    /// Refuses readiness and asks clients to close for `DRAIN_SECONDS`, finishes the requests under
+    /// way, stops.
     pub async fn stop(self) {
         self.draining.begin();
+        tokio::time::sleep(self.drain).await;
+        for listener in &self.listeners {
+            if let Err(error) = SockRef::from(listener).attach_filter(&NO_NEW_CONNECTIONS) {
+                log::debug!("a listener goes on to accept until it closes: {error}");
+            }
+        }
+        tokio::time::sleep(LAST_ACCEPTS).await;
         self.main.stop(true).await;
         self.end().await;
+    }
+
+    /// Reads certificate and key again; those in use stay when they cannot be used.
+    pub fn reload(&self) {
+        let Some(tls) = &self.certificates else {
+            log::info!("SIGHUP: TLS_MODE is not native, nothing to read again");
+            return;
+        };
+        match tls.reload() {
+            Ok(()) => log::info!("SIGHUP: certificate and key were read again"),
+            Err(error) => log::error!("SIGHUP: the certificate in use stays: {error:#}"),
+        }
     }
 
     /// Stops at once.
@@ -122,19 +209,38 @@ pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result
     actix_web::rt::System::new().block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut hangup = signal(SignalKind::hangup())?;
         let running = Server::start(settings, service).await?;
         announce::<S>(settings, &running);
-        tokio::select! {
-            _ = terminate.recv() => log::info!("SIGTERM: finishing requests"),
-            _ = interrupt.recv() => log::info!("SIGINT: finishing requests"),
+        loop {
+            tokio::select! {
+                _ = terminate.recv() => log::info!("SIGTERM: finishing requests"),
+                _ = interrupt.recv() => log::info!("SIGINT: finishing requests"),
+                _ = hangup.recv() => {
+                    running.reload();
+                    continue;
+                }
+            }
+            break;
         }
-        let limit = Duration::from_secs(settings.shutdown_timeout + 5);
+        let limit = Duration::from_secs(settings.drain_seconds + settings.shutdown_timeout + 1);
+        end_after(limit + Duration::from_secs(1));
         if tokio::time::timeout(limit, running.stop()).await.is_err() {
             log::warn!("requests still running after SHUTDOWN_TIMEOUT were cut");
         }
         log::info!("stopped");
-        Ok(ExitCode::SUCCESS)
+        // A blocking task that hangs would keep the runtime, and with it the process.
+        std::process::exit(0)
     })
+}
+
+/// Ends the process when the stop itself hangs.
+fn end_after(limit: Duration) {
+    std::thread::spawn(move || {
+        std::thread::sleep(limit);
+        log::warn!("the stop took longer than SHUTDOWN_TIMEOUT; the process ends");
+        std::process::exit(0);
+    });
 }
 
 fn announce<S: Service>(settings: &ShellSettings, running: &Running) {
@@ -148,6 +254,20 @@ fn announce<S: Service>(settings: &ShellSettings, running: &Running) {
         log::info!("{name} serves http://{}", running.http);
     }
     log::info!("health and metrics on http://{}", running.admin);
+}
+
+/// How many connections there may be: `MAX_CONNECTIONS`, as far as the process may open files.
+fn connections(settings: &ShellSettings) -> usize {
+    let wanted = u64::from(settings.max_connections);
+    let limit = rlimit::increase_nofile_limit(u64::MAX).unwrap_or_else(|error| {
+        log::warn!("the limit of open files cannot be raised: {error}");
+        1024
+    });
+    let room = limit.saturating_sub(SPARE_DESCRIPTORS).max(limit / 2).max(1);
+    if wanted > room {
+        log::warn!("at most {room} connections at a time: {limit} files may be open (ulimit -n)");
+    }
+    usize::try_from(wanted.min(room)).unwrap_or(usize::MAX)
 }
 
 fn bind(address: SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {

@@ -80,12 +80,31 @@ pub struct ShellSettings {
     /// Folder of the service's data
     #[arg(long, env, global = true, value_name = "FOLDER")]
     pub data_dir: PathBuf,
-    /// Worker threads [default: cores]
-    #[arg(long, env, global = true, value_name = "N")]
-    pub workers: Option<usize>,
-    /// Seconds that running requests get to finish after SIGTERM
-    #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 30)]
+    /// Worker threads, 1 to 512 [default: cores]
+    #[arg(long, env, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
+    pub workers: Option<u16>,
+    /// Seconds between SIGTERM and the end of listening, 0 to 600: /readyz answers 503 and clients
+    /// are asked to close their connections
+    #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=600))]
+    pub drain_seconds: u64,
+    /// Seconds that running requests get to finish after that, 0 to 3600
+    #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(..=3600))]
     pub shutdown_timeout: u64,
+    /// Seconds from the first byte of a request head to its last, 1 to 600
+    #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub head_timeout: u64,
+    /// Seconds in which at least 1 KiB of a request body must come, 1 to 3600
+    #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub body_timeout: u64,
+    /// Seconds in which a client must take at least 1 KiB of its answer, 1 to 3600
+    #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub write_timeout: u64,
+    /// Open connections at most, 1 to 1000000; further ones wait to be accepted
+    #[arg(long, env, global = true, value_name = "N", default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub max_connections: u32,
+    /// Requests that one HTTP/2 connection may have open at a time, 1 to 1000
+    #[arg(long, env, global = true, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub max_requests_per_connection: u32,
     /// Form of log lines on stderr; RUST_LOG filters them
     #[arg(long, env, global = true, value_enum, default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
@@ -110,7 +129,13 @@ impl ShellSettings {
             public_url: None,
             data_dir: data_dir.to_owned(),
             workers: Some(1),
+            drain_seconds: 0,
             shutdown_timeout: 5,
+            head_timeout: 10,
+            body_timeout: 30,
+            write_timeout: 30,
+            max_connections: 8192,
+            max_requests_per_connection: 64,
             log_format: LogFormat::Text,
             access_log: Switch::Off,
         }
@@ -119,7 +144,7 @@ impl ShellSettings {
     /// Number of worker threads.
     pub fn worker_count(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.workers.unwrap_or_else(cores).max(1)
+        self.workers.map_or_else(cores, usize::from).clamp(1, 512)
     }
 
     /// Folder of the local CA and certificate.
@@ -164,6 +189,45 @@ fn absolute_url(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(Debug, clap::Parser)]
+    struct Program {
+        #[command(flatten)]
+        shell: ShellSettings,
+    }
+
+    #[test]
+    fn numbers_out_of_their_range_are_refused() {
+        use clap::{CommandFactory, FromArgMatches};
+        let info = ServiceInfo {
+            name: "test",
+            title: "",
+            about: "",
+            version: "1",
+            http_port: 1,
+            https_port: 2,
+            admin_port: 3,
+            tls_mode: TlsMode::Off,
+        };
+        let parse = |line: &[&str]| {
+            let command = with_defaults(Program::command(), &info);
+            command.try_get_matches_from(line).and_then(|found| Program::from_arg_matches(&found))
+        };
+        assert_eq!(parse(&["x", "--workers=512"]).unwrap().shell.worker_count(), 512);
+        for flag in [
+            "--workers=0",
+            "--workers=600",
+            "--shutdown-timeout=3601",
+            "--drain-seconds=601",
+            "--head-timeout=0",
+            "--body-timeout=0",
+            "--write-timeout=-1",
+            "--max-connections=0",
+            "--max-requests-per-connection=1001",
+        ] {
+            assert!(parse(&["x", flag]).is_err(), "{flag}");
+        }
+    }
 
     #[test]
     fn networks_are_blocks_or_single_addresses() {

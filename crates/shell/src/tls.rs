@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow, bail};
+use arc_swap::ArcSwap;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
     Issuer, KeyPair, KeyUsagePurpose,
@@ -16,31 +17,106 @@ use rcgen::{
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use x509_parser::prelude::{FromDer, X509Certificate};
 
-use crate::ShellSettings;
+use crate::{ShellSettings, metrics};
 
 const CA_DAYS: i64 = 3650;
 const LEAF_DAYS: i64 = 397;
 /// A leaf is made anew this many days after it was made, well before it ends.
 const RENEW_AFTER_DAYS: u64 = 330;
 
-/// The server's TLS configuration: TLS 1.2 and 1.3 only.
-pub(crate) fn configuration(settings: &ShellSettings) -> anyhow::Result<ServerConfig> {
+/// Certificate and key of the server, which can be read again while it runs.
+pub(crate) struct Tls {
+    configuration: Arc<ServerConfig>,
+    current: Arc<Current>,
+    settings: ShellSettings,
+}
+
+/// The certificate that new connections get.
+#[derive(Debug)]
+struct Current(ArcSwap<CertifiedKey>);
+
+impl ResolvesServerCert for Current {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.0.load_full())
+    }
+}
+
+impl Tls {
+    /// Reads the operator's certificate, or makes a local one: TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1.
+    ///
+    /// # Errors
+    /// One sentence for the operator.
+    pub(crate) fn open(settings: &ShellSettings) -> anyhow::Result<Self> {
+        let current = Arc::new(Current(ArcSwap::from_pointee(certified(settings)?)));
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut configuration = ServerConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[&rustls::version::TLS12, &rustls::version::TLS13])?
+            .with_no_client_auth()
+            .with_cert_resolver(current.clone());
+        configuration.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Self { configuration: Arc::new(configuration), current, settings: settings.clone() })
+    }
+
+    /// What listeners accept connections with.
+    pub(crate) fn configuration(&self) -> Arc<ServerConfig> {
+        Arc::clone(&self.configuration)
+    }
+
+    /// Reads certificate and key again.
+    ///
+    /// # Errors
+    /// One sentence for the operator; the certificate in use stays.
+    pub(crate) fn reload(&self) -> anyhow::Result<()> {
+        self.current.0.store(Arc::new(certified(&self.settings)?));
+        Ok(())
+    }
+}
+
+/// Reads certificate and key and checks that a client could use them.
+fn certified(settings: &ShellSettings) -> anyhow::Result<CertifiedKey> {
     let (cert, key) = match (&settings.tls_cert, &settings.tls_key) {
         (Some(cert), Some(key)) => (cert.clone(), key.clone()),
         _ => local_certificate(settings)?,
     };
     let chain = CertificateDer::pem_file_iter(&cert)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .with_context(|| format!("cannot read the certificate {}", cert.display()))?;
-    let private = PrivateKeyDer::from_pem_file(&key)
-        .with_context(|| format!("cannot read the private key {}", key.display()))?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    ServerConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&rustls::version::TLS12, &rustls::version::TLS13])?
-        .with_no_client_auth()
-        .with_single_cert(chain, private)
+        .with_context(|| format!("cannot read the certificate {} (TLS_CERT)", cert.display()))?;
+    let Some(leaf) = chain.first() else {
+        bail!("{} (TLS_CERT) holds no certificate in PEM form", cert.display());
+    };
+    check_dates(leaf, &cert)?;
+    let private = private_key(&key)?;
+    let provider = rustls::crypto::ring::default_provider();
+    CertifiedKey::from_der(chain, private, &provider)
         .with_context(|| format!("{} and {} do not fit", cert.display(), key.display()))
+}
+
+fn private_key(path: &Path) -> anyhow::Result<PrivateKeyDer<'static>> {
+    let failed = || format!("cannot read the private key {} (TLS_KEY)", path.display());
+    let text = fs::read(path).with_context(failed)?;
+    if memchr::memmem::find(&text, b"ENCRYPTED").is_some() {
+        bail!(
+            "the private key {} (TLS_KEY) is encrypted: decrypt it with `openssl pkey -in FILE`",
+            path.display()
+        );
+    }
+    PrivateKeyDer::from_pem_slice(&text).with_context(failed)
+}
+
+/// Refuses a certificate that no client would accept, and tells when it ends.
+fn check_dates(leaf: &CertificateDer<'_>, path: &Path) -> anyhow::Result<()> {
+    let (_, parsed) = X509Certificate::from_der(leaf)
+        .map_err(|error| anyhow!("the certificate {} is broken: {error}", path.display()))?;
+    let end = parsed.validity().not_after;
+    metrics::set_certificate_end(end.timestamp());
+    if end.timestamp() <= jiff::Timestamp::now().as_second() {
+        bail!("the certificate {} (TLS_CERT) ended on {end}: get a new one", path.display());
+    }
+    Ok(())
 }
 
 /// The certificate in the TLS folder; made there when it is missing or about to end.

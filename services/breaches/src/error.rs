@@ -187,6 +187,7 @@ impl ErrorFormat for Bodies {
             | Fault::InvalidBody(_)
             | Fault::MalformedBody { .. }
             | Fault::UnsupportedMediaType
+            | Fault::Unreadable(_)
             | Fault::PayloadTooLarge { .. } => Error::Unreadable,
         };
         error.error_response()

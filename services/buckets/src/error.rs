@@ -170,6 +170,7 @@ fn of_fault(fault: &Fault) -> (StatusCode, &'static str) {
         | Fault::InvalidBody(_)
         | Fault::MalformedBody { .. }
         | Fault::UnsupportedMediaType
+        | Fault::Unreadable(_)
         | Fault::PayloadTooLarge { .. } => (StatusCode::BAD_REQUEST, "invalid_parameter"),
         Fault::Unavailable { .. } => (StatusCode::SERVICE_UNAVAILABLE, "index_not_ready"),
         Fault::Internal(_) => INTERNAL,

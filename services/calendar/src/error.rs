@@ -315,6 +315,7 @@ impl From<&Fault> for Error {
             Fault::InvalidBody(violations) => first(violations),
             Fault::MalformedBody { message, .. } => Error::InvalidJson(message.clone()),
             Fault::UnsupportedMediaType => Error::InvalidJson("no JSON".to_owned()),
+            Fault::Unreadable(_) => Error::InvalidJson("the request cannot be read".to_owned()),
             Fault::PayloadTooLarge { limit } => Error::PayloadTooLarge(*limit),
             Fault::Unavailable { retry_after } => Error::Unavailable(*retry_after),
             Fault::Internal(cause) => Error::Internal(cause.clone()),

@@ -143,6 +143,9 @@ fn heading(fault: &Fault) -> (StatusCode, &'static str, &'static str) {
         Fault::Unavailable { .. } => {
             (StatusCode::SERVICE_UNAVAILABLE, section!("15.6.4"), "Service Unavailable")
         }
+        Fault::Unreadable(status) => {
+            (*status, section!("15.5"), status.canonical_reason().unwrap_or("Bad Request"))
+        }
         Fault::Internal(_) => {
             (StatusCode::INTERNAL_SERVER_ERROR, section!("15.6.1"), "Internal Server Error")
         }

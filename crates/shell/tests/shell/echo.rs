@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use actix_web::web::Data;
+use actix_web::web::{Bytes, Data};
 use actix_web::{HttpResponse, HttpResponseBuilder, get, post};
 use futures_util::future::LocalBoxFuture;
 use serde::Deserialize;
@@ -101,6 +101,31 @@ async fn slow(gate: Data<Gate>) -> &'static str {
     "slow"
 }
 
+#[utoipa::path(operation_id = "big", responses((status = 200)))]
+#[get("/big")]
+async fn big() -> HttpResponse {
+    HttpResponse::Ok().insert_header(("content-encoding", "identity")).body(vec![b'b'; 1 << 20])
+}
+
+#[utoipa::path(operation_id = "endless", responses((status = 200)))]
+#[get("/endless")]
+async fn endless(gate: Data<Gate>) -> HttpResponse {
+    struct Ended(Data<Gate>);
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            self.0.ended.notify_one();
+        }
+    }
+    let ended = Ended(gate);
+    let part = Bytes::from_static(&[b'e'; 4096]);
+    HttpResponse::Ok().insert_header(("content-encoding", "identity")).streaming(
+        futures_util::stream::repeat_with(move || {
+            let _until_the_end = &ended;
+            Ok::<_, std::io::Error>(part.clone())
+        }),
+    )
+}
+
 struct Errors;
 
 impl ErrorFormat for Errors {
@@ -112,6 +137,7 @@ impl ErrorFormat for Errors {
             Fault::PayloadTooLarge { .. } => HttpResponse::PayloadTooLarge(),
             Fault::UnsupportedMediaType => HttpResponse::UnsupportedMediaType(),
             Fault::Internal(_) => HttpResponse::InternalServerError(),
+            Fault::Unreadable(status) => HttpResponse::build(*status),
             _ => HttpResponse::BadRequest(),
         };
         if let Fault::MethodNotAllowed { allow } = fault {
@@ -133,6 +159,7 @@ fn body(answer: &mut HttpResponseBuilder, fault: &Fault, request: &RequestInfo) 
             .join("; "),
         Fault::MalformedBody { line, column, .. } => format!("malformed at {line}:{column}"),
         Fault::Internal(_) => "internal".to_owned(),
+        Fault::Unreadable(status) => format!("Unreadable({})", status.as_u16()),
         other => format!("{other:?}"),
     };
     answer.body(format!("{} {}: {text}", request.method, request.uri.path()))
@@ -170,7 +197,9 @@ impl Service for Echo {
             .service(note)
             .service(long)
             .service(panics)
-            .service(slow);
+            .service(slow)
+            .service(big)
+            .service(endless);
     }
 
     fn state(&self, config: &mut actix_web::web::ServiceConfig) {

@@ -57,3 +57,57 @@ async fn an_occupied_port_is_one_clear_sentence() {
     let expected = format!("cannot listen on {} (BIND): Address already in use", settings.bind);
     assert!(format!("{error:#}").starts_with(&expected), "{error:#}");
 }
+
+#[actix_web::test]
+async fn while_draining_answers_ask_clients_to_close() {
+    let started = Started::with(|settings| settings.drain_seconds = 600).await;
+    let (url, ready) = (started.url("/count?count=1"), started.admin("/readyz"));
+    assert!(!started.get("/count?count=1").await.headers().contains_key("connection"));
+    let stop = actix_web::rt::spawn(started.running.stop());
+    while client().get(&ready).send().await.unwrap().status() == 200 {}
+    let answer = client().get(&url).send().await.unwrap();
+    assert_eq!(
+        (answer.status().as_u16(), &answer.headers()["connection"]),
+        (200, &"close".parse().unwrap())
+    );
+    stop.abort();
+}
+
+/// Asks over fresh and kept connections until the listener is gone; the number of requests that
+/// were sent and not answered.
+async fn lost_during_a_stop() -> usize {
+    let started = Started::with(|settings| settings.drain_seconds = 1).await;
+    let url = started.url("/count?count=1");
+    let ask = |client: reqwest::Client| {
+        let url = url.clone();
+        actix_web::rt::spawn(async move {
+            let mut lost = 0;
+            loop {
+                match client.get(&url).send().await {
+                    Ok(answer) => {
+                        lost += usize::from(answer.text().await.ok().as_deref() != Some("1"))
+                    }
+                    Err(error) if error.is_connect() => return lost,
+                    Err(_) => lost += 1,
+                }
+            }
+        })
+    };
+    let fresh = || reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap();
+    let clients: Vec<_> =
+        (0..8).map(|n| ask(if n % 2 == 0 { client() } else { fresh() })).collect();
+    started.get("/count?count=1").await;
+    started.running.stop().await;
+    let mut lost = 0;
+    for client in clients {
+        lost += client.await.unwrap();
+    }
+    lost
+}
+
+#[actix_web::test]
+async fn a_stop_loses_no_request_on_kept_and_fresh_connections() {
+    for _ in 0..5 {
+        assert_eq!(lost_during_a_stop().await, 0);
+    }
+}

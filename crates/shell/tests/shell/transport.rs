@@ -128,3 +128,78 @@ async fn tls_1_1_is_refused() {
     let (alert, fatal, protocol_version) = (0x15, 2, 70);
     assert_eq!((reply[0], reply[5], reply[6]), (alert, fatal, protocol_version));
 }
+
+/// A certificate for localhost that ends in `days`, and its key.
+fn certificate(days: i64) -> (String, String) {
+    let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let year = 1975 + if days < 0 { 0 } else { 100 };
+    parameters.not_after = rcgen::date_time_ymd(year, 1, 1);
+    let pair = rcgen::KeyPair::generate().unwrap();
+    let certificate = parameters.self_signed(&pair).unwrap();
+    (certificate.pem(), pair.serialize_pem())
+}
+
+/// Why a service does not start with this certificate and key.
+async fn refusal(cert: &str, key: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let mut settings = shell::ShellSettings::for_tests(folder.path());
+    settings.tls_mode = TlsMode::Native;
+    settings.tls_cert = Some(folder.path().join("cert.pem"));
+    settings.tls_key = Some(folder.path().join("key.pem"));
+    std::fs::write(folder.path().join("cert.pem"), cert).unwrap();
+    std::fs::write(folder.path().join("key.pem"), key).unwrap();
+    match shell::Server::start(&settings, super::echo::Echo::default()).await {
+        Ok(_) => "it starts".to_owned(),
+        Err(error) => format!("{error:#}"),
+    }
+}
+
+#[actix_web::test]
+async fn a_certificate_that_no_client_accepts_is_one_clear_sentence() {
+    let ((ended, ended_key), (good, key)) = (certificate(-1), certificate(1));
+    let encrypted =
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA==\n-----END ENCRYPTED PRIVATE KEY-----\n";
+    for (cert, key, sentence) in [
+        (ended.as_str(), ended_key.as_str(), "ended on"),
+        (&good, encrypted, "is encrypted: decrypt it with `openssl pkey"),
+        ("no certificate at all", &key, "holds no certificate in PEM form"),
+        (&good, &ended_key, "do not fit"),
+        (&good, "no key", "cannot read the private key"),
+    ] {
+        let refusal = refusal(cert, key).await;
+        assert!(refusal.contains(sentence), "{refusal}");
+    }
+}
+
+#[actix_web::test]
+async fn a_reload_serves_the_new_certificate_and_keeps_the_old_one_when_that_is_broken() {
+    let folder = tempfile::tempdir().unwrap();
+    let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    let write = |(certificate, pair): &(String, String)| {
+        std::fs::write(&cert, certificate).unwrap();
+        std::fs::write(&key, pair).unwrap();
+    };
+    let (first, second) = (certificate(1), certificate(1));
+    write(&first);
+    let started = Started::with(|settings| {
+        settings.tls_mode = TlsMode::Native;
+        settings.tls_cert = Some(cert.clone());
+        settings.tls_key = Some(key.clone());
+    })
+    .await;
+    let https = started.running.https.unwrap();
+    let trusts = |(certificate, _): &(String, String)| {
+        let file = folder.path().join("trusted.pem");
+        std::fs::write(&file, certificate).unwrap();
+        let asked = actix_web::web::block(move || ask(https, &file, &rustls::version::TLS13));
+        async { asked.await.unwrap().is_ok() }
+    };
+    assert!(trusts(&first).await);
+    write(&second);
+    started.running.reload();
+    assert!(trusts(&second).await);
+    assert!(!trusts(&first).await);
+    std::fs::write(&cert, "broken").unwrap();
+    started.running.reload();
+    assert!(trusts(&second).await);
+}

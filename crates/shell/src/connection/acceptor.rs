@@ -1,0 +1,160 @@
+//! What actix-server hands sockets to.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use actix_http::{HttpService, Request};
+use actix_server::GracefulShutdownSignal;
+use actix_service::{IntoServiceFactory, Service, ServiceFactory, fn_factory};
+use actix_web::Error;
+use actix_web::dev::{AppConfig, ServiceResponse};
+use futures_util::future::LocalBoxFuture;
+use rustls::ServerConfig;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+
+use super::guard::{Guard, Protocol, Socket};
+use super::tracked::Tracked;
+use super::{Connection, Drain, Limits, ParserFaults, http2};
+
+/// What the sockets of one listener have in common.
+#[derive(Clone)]
+pub(crate) struct Entrance {
+    pub(crate) limits: Limits,
+    pub(crate) tls: Option<Arc<ServerConfig>>,
+    pub(crate) faults: Arc<ParserFaults>,
+    pub(crate) drain: Drain,
+    pub(crate) half_closed: bool,
+    pub(crate) stopping: GracefulShutdownSignal,
+}
+
+/// Serves HTTP/1.1 on one socket until it ends.
+type Http1 = dyn Fn(Guard, Option<SocketAddr>) -> LocalBoxFuture<'static, ()>;
+
+/// The sockets of one listener on one worker.
+struct Acceptor<A> {
+    entrance: Entrance,
+    app: Tracked<A>,
+    http1: Rc<Http1>,
+}
+
+/// The service factory of a listener: one application for each worker, made by `app`.
+pub(crate) fn listener<F, I, S>(
+    entrance: Entrance,
+    app: F,
+) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = (), InitError = ()>
+where
+    F: Fn() -> I + Clone + 'static,
+    I: IntoServiceFactory<S, Request>,
+    S: ServiceFactory<
+            Request,
+            Config = AppConfig,
+            Response = ServiceResponse,
+            Error = Error,
+            InitError = (),
+        > + 'static,
+    S::Service: 'static,
+    S::Future: 'static,
+    <S::Service as Service<Request>>::Future: 'static,
+{
+    fn_factory(move || {
+        let (entrance, app) = (entrance.clone(), app().into_factory());
+        async move {
+            let app = Rc::new(app.new_service(AppConfig::default()).await?);
+            let app = Tracked::new(app, entrance.limits);
+            let http1 = http1(&entrance, app.clone()).await?;
+            Ok::<_, ()>(Acceptor { entrance, app, http1 })
+        }
+    })
+}
+
+/// The dispatcher of HTTP/1.1 on an application.
+async fn http1<A>(entrance: &Entrance, app: Tracked<A>) -> Result<Rc<Http1>, ()>
+where
+    A: Service<Request, Response = ServiceResponse, Error = Error> + 'static,
+    A::Future: 'static,
+{
+    let stopping = entrance.stopping.clone();
+    let service = HttpService::build()
+        .keep_alive(super::KEEP_ALIVE)
+        // The socket has a deadline for every head, also the first.
+        .client_request_timeout(std::time::Duration::ZERO)
+        .client_disconnect_timeout(std::time::Duration::from_secs(1))
+        .h1_allow_half_closed(entrance.half_closed)
+        .graceful_shutdown_signal(move || {
+            let stopping = stopping.clone();
+            async move { stopping.notified().await }
+        })
+        .on_connect_ext(|io: &Guard, data| {
+            data.insert(Rc::clone(&io.connection));
+        })
+        .h1(fn_factory(move || {
+            let app = app.clone();
+            async move { Ok::<_, ()>(app) }
+        }));
+    let service = Rc::new(service.new_service(()).await?);
+    Ok(Rc::new(move |io, peer| {
+        let served = service.call((io, peer));
+        Box::pin(async move {
+            if let Err(error) = served.await {
+                log::debug!("a connection ended: {error}");
+            }
+        })
+    }))
+}
+
+impl<A> Service<TcpStream> for Acceptor<A>
+where
+    A: Service<Request, Response = ServiceResponse, Error = Error> + 'static,
+    A::Future: 'static,
+{
+    type Response = ();
+    type Error = ();
+    type Future = Pin<Box<dyn Future<Output = Result<(), ()>>>>;
+
+    fn poll_ready(&self, _: &mut Context<'_>) -> Poll<Result<(), ()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&self, stream: TcpStream) -> Self::Future {
+        let (entrance, app, http1) =
+            (self.entrance.clone(), self.app.clone(), Rc::clone(&self.http1));
+        Box::pin(async move {
+            serve(stream, entrance, app, http1).await;
+            Ok(())
+        })
+    }
+}
+
+async fn serve<A>(stream: TcpStream, entrance: Entrance, app: Tracked<A>, http1: Rc<Http1>)
+where
+    A: Service<Request, Response = ServiceResponse, Error = Error> + 'static,
+    A::Future: 'static,
+{
+    let connection = Connection::new(entrance.tls.is_some());
+    let limits = entrance.limits;
+    let peer = stream.peer_addr().ok();
+    if let Err(error) = stream.set_nodelay(true) {
+        log::debug!("a socket keeps its delay: {error}");
+    }
+    let (socket, protocol) = match entrance.tls {
+        None => (Socket::Plain(stream), Protocol::Http1),
+        Some(configuration) => {
+            let accepted = TlsAcceptor::from(configuration).accept(stream);
+            let Ok(Ok(stream)) = timeout(limits.head, accepted).await else { return };
+            let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+            let protocol = if h2 { Protocol::Http2 } else { Protocol::Http1 };
+            (Socket::Secure(Box::new(stream)), protocol)
+        }
+    };
+    let guard = Guard::new(socket, connection, protocol, limits, entrance.faults);
+    match protocol {
+        Protocol::Http1 => http1(guard, peer).await,
+        Protocol::Http2 => http2::serve(guard, app, limits, peer, entrance.drain).await,
+    }
+}

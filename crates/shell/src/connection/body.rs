@@ -1,0 +1,65 @@
+//! Request bodies that must make progress.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use actix_web::error::PayloadError;
+use actix_web::web::Bytes;
+use futures_util::Stream;
+
+use super::guard::Progress;
+
+/// A body that ends with an error when less than 1 KiB of it comes within one period.
+pub(super) struct Timed<S> {
+    body: S,
+    progress: Progress,
+}
+
+impl<S> Timed<S> {
+    pub(super) fn new(body: S, period: Duration) -> Self {
+        Self { body, progress: Progress::new(period) }
+    }
+}
+
+impl<S: Stream<Item = Result<Bytes, PayloadError>> + Unpin> Stream for Timed<S> {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        match Pin::new(&mut this.body).poll_next(context) {
+            Poll::Ready(Some(Ok(chunk))) => {
+                this.progress.moved(chunk.len());
+                Poll::Ready(Some(Ok(chunk)))
+            }
+            Poll::Pending if this.progress.is_over(context) => {
+                let late = io::Error::from(io::ErrorKind::TimedOut);
+                Poll::Ready(Some(Err(PayloadError::Io(late))))
+            }
+            other => other,
+        }
+    }
+}
+
+/// The body of an HTTP/2 request; what was read makes room for more.
+pub(super) struct Received(pub(super) h2::RecvStream);
+
+impl Stream for Received {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let stream = &mut self.get_mut().0;
+        match stream.poll_data(context) {
+            Poll::Ready(Some(Ok(chunk))) => {
+                let released = stream.flow_control().release_capacity(chunk.len());
+                Poll::Ready(Some(released.map(|()| chunk).map_err(PayloadError::Http2Payload)))
+            }
+            Poll::Ready(Some(Err(error))) => {
+                Poll::Ready(Some(Err(PayloadError::Http2Payload(error))))
+            }
+            Poll::Ready(None) => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! A socket with deadlines.
+
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Buf, Bytes};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep, sleep};
+use tokio_rustls::server::TlsStream;
+
+use super::{
+    Connection, KEEP_ALIVE, LONGEST_REQUEST_LINE, Limits, PROGRESS, ParserFaults, parser_answer,
+};
+
+/// A socket of either kind.
+pub(super) enum Socket {
+    /// Plain TCP.
+    Plain(TcpStream),
+    /// TLS over TCP.
+    Secure(Box<TlsStream<TcpStream>>),
+}
+
+/// Deadline of a thing that must move at least [`PROGRESS`] bytes in each period.
+pub(super) struct Progress {
+    timer: Pin<Box<Sleep>>,
+    period: Duration,
+    moved: usize,
+    armed: bool,
+}
+
+impl Progress {
+    pub(super) fn new(period: Duration) -> Self {
+        Self { timer: Box::pin(sleep(period)), period, moved: 0, armed: false }
+    }
+
+    /// Counts bytes that moved; enough of them start a new period.
+    pub(super) fn moved(&mut self, bytes: usize) {
+        self.moved = self.moved.saturating_add(bytes);
+        if self.moved >= PROGRESS {
+            self.rest();
+        }
+    }
+
+    /// Nothing is waited for.
+    pub(super) fn rest(&mut self) {
+        self.moved = 0;
+        self.armed = false;
+    }
+
+    /// Whether the period is over; asked while something is waited for.
+    pub(super) fn is_over(&mut self, context: &mut Context<'_>) -> bool {
+        if !self.armed {
+            self.armed = true;
+            self.timer.as_mut().reset(Instant::now() + self.period);
+        }
+        self.timer.as_mut().poll(context).is_ready()
+    }
+}
+
+/// Whether the socket carries HTTP/1.1, whose heads and parser faults are looked after here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Protocol {
+    Http1,
+    Http2,
+}
+
+/// A socket with the deadlines of its connection.
+pub(super) struct Guard {
+    socket: Socket,
+    pub(super) connection: Rc<Connection>,
+    protocol: Protocol,
+    limits: Limits,
+    faults: Arc<ParserFaults>,
+    /// Until when the next request must have reached the application, while none is open.
+    head: Pin<Box<Sleep>>,
+    head_state: Head,
+    write: Progress,
+    /// An answer in place of the parser's own.
+    reply: Bytes,
+    closed: bool,
+}
+
+/// Where an HTTP/1.1 connection stands between two requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Head {
+    /// A request is open; its head is complete.
+    Served,
+    /// No byte of the next head has come.
+    Awaited,
+    /// Some bytes have come, this many of a request line without an end.
+    Begun { line: Option<usize> },
+}
+
+impl Guard {
+    pub(super) fn new(
+        socket: Socket,
+        connection: Rc<Connection>,
+        protocol: Protocol,
+        limits: Limits,
+        faults: Arc<ParserFaults>,
+    ) -> Self {
+        Self {
+            socket,
+            connection,
+            protocol,
+            limits,
+            faults,
+            head: Box::pin(sleep(KEEP_ALIVE + limits.head)),
+            head_state: Head::Awaited,
+            write: Progress::new(limits.write),
+            reply: Bytes::new(),
+            closed: false,
+        }
+    }
+
+    /// Follows the bytes of a request head; true when its first line is too long.
+    fn note_head(&mut self, bytes: &[u8]) -> bool {
+        if !self.connection.is_idle() {
+            return false;
+        }
+        let line = match self.head_state {
+            Head::Begun { line } => line,
+            Head::Served | Head::Awaited => {
+                self.head.as_mut().reset(Instant::now() + self.limits.head);
+                Some(0)
+            }
+        };
+        let line = line.and_then(|length| match bytes.iter().position(|byte| *byte == b'\n') {
+            Some(end) if length + end <= LONGEST_REQUEST_LINE => None,
+            Some(end) => Some(length + end),
+            None => Some(length + bytes.len()),
+        });
+        self.head_state = Head::Begun { line };
+        line.is_some_and(|length| length > LONGEST_REQUEST_LINE)
+    }
+
+    /// Whether the next request takes too long; asked while nothing can be read.
+    fn head_is_late(&mut self, context: &mut Context<'_>) -> bool {
+        if !self.connection.is_idle() {
+            self.head_state = Head::Served;
+            return false;
+        }
+        if self.head_state == Head::Served {
+            self.head_state = Head::Awaited;
+            self.head.as_mut().reset(Instant::now() + KEEP_ALIVE + self.limits.head);
+        }
+        self.head.as_mut().poll(context).is_ready()
+    }
+
+    /// Ends the connection with an answer of our own, as far as the socket takes it at once.
+    fn end_with(&mut self, status: StatusCode, context: &mut Context<'_>) {
+        self.closed = true;
+        let mut reply = (self.faults)(status);
+        if let Poll::Ready(Ok(sent)) = self.socket.poll_write(context, &reply) {
+            reply.advance(sent);
+            let _ = self.socket.poll_flush(context);
+        }
+        self.reply = reply;
+    }
+
+    /// Sends what is left of an answer of our own.
+    fn poll_reply(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.reply.is_empty() {
+            match self.socket.poll_write(context, &self.reply) {
+                Poll::Ready(Ok(sent)) => self.reply.advance(sent),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => return self.wait_for_client(context),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn wait_for_client<T>(&mut self, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if self.write.is_over(context) {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        Poll::Pending
+    }
+}
+
+impl AsyncRead for Guard {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if this.closed {
+            return Poll::Ready(Ok(()));
+        }
+        let before = buffer.filled().len();
+        match this.socket.poll_read(context, buffer) {
+            Poll::Ready(Ok(())) => {
+                let bytes = &buffer.filled()[before..];
+                let http1 = this.protocol == Protocol::Http1 && !bytes.is_empty();
+                if http1 && this.note_head(bytes) {
+                    buffer.set_filled(before);
+                    this.end_with(StatusCode::URI_TOO_LONG, context);
+                }
+                Poll::Ready(Ok(()))
+            }
+            Poll::Pending if this.protocol == Protocol::Http1 && this.head_is_late(context) => {
+                let begun = matches!(this.head_state, Head::Begun { .. });
+                if begun {
+                    this.end_with(StatusCode::REQUEST_TIMEOUT, context);
+                }
+                this.closed = true;
+                Poll::Ready(Ok(()))
+            }
+            other => other,
+        }
+    }
+}
+
+impl AsyncWrite for Guard {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        match this.poll_reply(context) {
+            Poll::Ready(Ok(())) => {}
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            Poll::Pending => return Poll::Pending,
+        }
+        if this.protocol == Protocol::Http1
+            && this.connection.is_idle()
+            && !this.connection.unflushed.get()
+            && let Some(status) = parser_answer::status(bytes)
+        {
+            if !this.closed {
+                this.end_with(status, context);
+            }
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        match this.socket.poll_write(context, bytes) {
+            Poll::Ready(Ok(sent)) => {
+                this.write.moved(sent);
+                Poll::Ready(Ok(sent))
+            }
+            Poll::Pending => this.wait_for_client(context),
+            other => other,
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        match this.poll_reply(context) {
+            Poll::Ready(Ok(())) => {}
+            other => return other,
+        }
+        match this.socket.poll_flush(context) {
+            Poll::Ready(Ok(())) => {
+                this.write.rest();
+                this.connection.unflushed.set(!this.connection.is_idle());
+                Poll::Ready(Ok(()))
+            }
+            Poll::Pending => this.wait_for_client(context),
+            other => other,
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        match this.poll_reply(context) {
+            Poll::Ready(Ok(())) => this.socket.poll_shutdown(context),
+            other => other,
+        }
+    }
+}
+
+impl Socket {
+    fn poll_read(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self {
+            Self::Plain(io) => Pin::new(io).poll_read(context, buffer),
+            Self::Secure(io) => Pin::new(io).poll_read(context, buffer),
+        }
+    }
+
+    fn poll_write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self {
+            Self::Plain(io) => Pin::new(io).poll_write(context, bytes),
+            Self::Secure(io) => Pin::new(io).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Plain(io) => Pin::new(io).poll_flush(context),
+            Self::Secure(io) => Pin::new(io).poll_flush(context),
+        }
+    }
+
+    fn poll_shutdown(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Plain(io) => Pin::new(io).poll_shutdown(context),
+            Self::Secure(io) => Pin::new(io).poll_shutdown(context),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! The HTTP/2 dispatcher.
+//!
+//! That of actix announces no limit of streams, makes every answer before the client takes any, and
+//! says no GOAWAY. This one hands requests to the same application, within the bounds of
+//! [`super`].
+
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
+
+use actix_http::{BoxedPayloadStream, Payload, Request, ResponseHead};
+use actix_web::body::{BodySize, MessageBody};
+use actix_web::dev::{Service, ServiceResponse};
+use actix_web::http::header::{self, HeaderName, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::Bytes;
+use actix_web::{Error, HttpMessage};
+use h2::server::{Builder, SendResponse};
+use h2::{Reason, RecvStream, SendStream};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::body::{Received, Timed};
+use super::guard::Guard;
+use super::tracked::{Tracked, Watched};
+use super::{Connection, Drain, Held, KEEP_ALIVE, Limits};
+
+/// Bytes of a request body that may come before the application reads it.
+const REQUEST_WINDOW: u32 = 64 << 10;
+/// The same for all requests of a connection.
+const CONNECTION_WINDOW: u32 = 1 << 20;
+/// Bytes of an answer handed to the connection at a time.
+const CHUNK: usize = 16 << 10;
+/// Bytes of an answer that the connection may queue.
+const SEND_BUFFER: usize = 64 << 10;
+/// Bytes of the fields of a request, counted as HTTP/2 does.
+const LARGEST_HEAD: u32 = 64 << 10;
+/// What is taken for the size of an answer that does not know its own.
+const STREAM_SIZE: usize = 64 << 10;
+
+/// Serves one connection until it ends.
+pub(super) async fn serve<A>(
+    io: Guard,
+    app: Tracked<A>,
+    limits: Limits,
+    peer: Option<SocketAddr>,
+    mut drain: Drain,
+) where
+    A: Service<Request, Response = ServiceResponse, Error = Error> + 'static,
+    A::Future: 'static,
+{
+    let connection = Rc::clone(&io.connection);
+    let mut builder = Builder::new();
+    builder
+        .max_concurrent_streams(limits.streams)
+        .initial_window_size(REQUEST_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_header_list_size(LARGEST_HEAD)
+        .max_send_buffer_size(SEND_BUFFER);
+    let Ok(Ok(mut server)) = timeout(limits.head, builder.handshake::<_, Bytes>(io)).await else {
+        return;
+    };
+    let mut draining = false;
+    let mut idle = pin!(sleep(KEEP_ALIVE + limits.head));
+    loop {
+        tokio::select! {
+            accepted = server.accept() => {
+                let Some(Ok((request, respond))) = accepted else { return };
+                let request = Incoming { request, connection: Rc::clone(&connection), peer };
+                actix_web::rt::spawn(answer(request, respond, app.clone(), limits));
+            }
+            () = drain.begun(), if !draining => {
+                draining = true;
+                server.graceful_shutdown();
+            }
+            () = idle.as_mut() => {
+                if connection.is_idle() {
+                    if draining {
+                        return;
+                    }
+                    draining = true;
+                    server.graceful_shutdown();
+                }
+                idle.as_mut().reset(Instant::now() + KEEP_ALIVE);
+            }
+        }
+    }
+}
+
+/// A request as the connection gives it.
+struct Incoming {
+    request: http::Request<RecvStream>,
+    connection: Rc<Connection>,
+    peer: Option<SocketAddr>,
+}
+
+impl Incoming {
+    fn into_request(self, period: Duration) -> Request {
+        let (parts, body) = self.request.into_parts();
+        let body = Timed::new(Received(body), period);
+        let mut request = Request::with_payload(Payload::Stream {
+            payload: Box::pin(body) as BoxedPayloadStream,
+        });
+        let head = request.head_mut();
+        head.uri = parts.uri;
+        head.method = parts.method;
+        head.version = parts.version;
+        head.headers = parts.headers.into();
+        head.peer_addr = self.peer;
+        request.extensions_mut().insert(self.connection);
+        request
+    }
+}
+
+async fn answer<A>(
+    incoming: Incoming,
+    mut respond: SendResponse<Bytes>,
+    app: Tracked<A>,
+    limits: Limits,
+) where
+    A: Service<Request, Response = ServiceResponse, Error = Error> + 'static,
+    A::Future: 'static,
+{
+    let connection = Rc::clone(&incoming.connection);
+    let head_only = incoming.request.method() == Method::HEAD;
+    let response = app.call(incoming.into_request(limits.body));
+    let response = if limits.stop_when_client_leaves {
+        tokio::select! {
+            biased;
+            response = response => response,
+            _ = poll_fn(|context| respond.poll_reset(context)) => return,
+        }
+    } else {
+        response.await
+    };
+    let Ok(response) = response else { return };
+    let size = response.body().size();
+    let head = head_of(response.head(), size);
+    let body = response.into_body();
+    let ends = head_only || matches!(size, BodySize::None | BodySize::Sized(0));
+    let Ok(stream) = respond.send_response(head, ends) else { return };
+    if !ends {
+        Sending { stream, limits, connection }.run(body, size).await;
+    }
+}
+
+/// An answer on its way to the client.
+struct Sending {
+    stream: SendStream<Bytes>,
+    limits: Limits,
+    connection: Rc<Connection>,
+}
+
+impl Sending {
+    async fn run(mut self, body: Watched, size: BodySize) {
+        if let Err(reason) = self.send(body, size).await {
+            self.stream.send_reset(reason);
+        }
+    }
+
+    async fn send(&mut self, body: Watched, size: BodySize) -> Result<(), Reason> {
+        let known = match size {
+            BodySize::Sized(bytes) => usize::try_from(bytes).ok(),
+            _ => None,
+        };
+        let held = Held::new(&self.connection, known.unwrap_or(STREAM_SIZE));
+        let mut body = pin!(body);
+        let (mut chunk, mut sent) = (Bytes::new(), 0);
+        loop {
+            // The next part of the body is made only when there is room for it.
+            let room = self.room(known.map_or(CHUNK, |known| (known - sent).min(CHUNK)), &held);
+            let room = room.await?;
+            while chunk.is_empty() {
+                match poll_fn(|context| body.as_mut().poll_next(context)).await {
+                    Some(Ok(next)) => chunk = next,
+                    Some(Err(_)) => return Err(Reason::INTERNAL_ERROR),
+                    None => return self.give(Bytes::new(), true),
+                }
+            }
+            let part = chunk.split_to(room.min(chunk.len()));
+            sent += part.len();
+            let last = known.is_some_and(|known| sent >= known);
+            self.give(part, last)?;
+            if last {
+                return Ok(());
+            }
+        }
+    }
+
+    fn give(&mut self, part: Bytes, last: bool) -> Result<(), Reason> {
+        self.stream.send_data(part, last).map_err(|_| Reason::INTERNAL_ERROR)
+    }
+
+    /// Waits until the client takes more; answers that nobody takes are cut.
+    async fn room(&mut self, wanted: usize, held: &Held) -> Result<usize, Reason> {
+        self.stream.reserve_capacity(wanted.max(1));
+        if self.stream.capacity() > 0 {
+            return Ok(self.stream.capacity());
+        }
+        let stream = &mut self.stream;
+        let room = poll_fn(|context| match stream.poll_capacity(context) {
+            Poll::Pending if held.is_too_much() => Poll::Ready(Err(Reason::ENHANCE_YOUR_CALM)),
+            Poll::Ready(Some(Ok(0))) | Poll::Pending => Poll::Pending,
+            Poll::Ready(Some(Ok(room))) => Poll::Ready(Ok(room)),
+            Poll::Ready(Some(Err(_)) | None) => Poll::Ready(Err(Reason::CANCEL)),
+        });
+        timeout(self.limits.write, room).await.unwrap_or(Err(Reason::CANCEL))
+    }
+}
+
+/// Fields of HTTP/1.1 that HTTP/2 does not have.
+const OF_CONNECTIONS: [HeaderName; 5] = [
+    header::CONNECTION,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+];
+
+fn head_of(head: &ResponseHead, size: BodySize) -> http::Response<()> {
+    let mut response = http::Response::new(());
+    *response.status_mut() = head.status;
+    *response.version_mut() = http::Version::HTTP_2;
+    let fields = response.headers_mut();
+    for (name, value) in head.headers() {
+        if !OF_CONNECTIONS.contains(name) && name != header::CONTENT_LENGTH {
+            fields.append(name.clone(), value.clone());
+        }
+    }
+    let bodiless = head.status.is_informational() || head.status == StatusCode::NO_CONTENT;
+    match size {
+        BodySize::Sized(bytes) if !bodiless => {
+            fields.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes));
+        }
+        _ => {}
+    }
+    if !fields.contains_key(header::DATE) {
+        let now = httpdate::fmt_http_date(std::time::SystemTime::now());
+        if let Ok(now) = HeaderValue::from_str(&now) {
+            fields.insert(header::DATE, now);
+        }
+    }
+    response
+}

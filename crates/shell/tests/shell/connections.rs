@@ -1,0 +1,136 @@
+//! Limits of a connection, over raw sockets.
+
+use std::time::Duration;
+
+use shell::ShellSettings;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::echo::Started;
+
+async fn connect(started: &Started) -> TcpStream {
+    TcpStream::connect(started.running.http).await.unwrap()
+}
+
+/// Everything until the server closes the connection.
+async fn rest(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    // A connection that is cut may end with a reset.
+    let read = stream.read_to_end(&mut bytes);
+    let _ = tokio::time::timeout(Duration::from_secs(20), read).await.expect("it stays open");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The next bytes that come.
+async fn some(stream: &mut TcpStream) -> String {
+    let mut bytes = vec![0; 65_536];
+    let length = stream.read(&mut bytes).await.unwrap();
+    String::from_utf8_lossy(&bytes[..length]).into_owned()
+}
+
+fn impatient(settings: &mut ShellSettings) {
+    settings.head_timeout = 1;
+    settings.body_timeout = 1;
+    settings.write_timeout = 1;
+}
+
+#[actix_web::test]
+async fn a_first_head_that_does_not_end_gets_408_in_the_format_of_the_service() {
+    let started = Started::with(impatient).await;
+    let mut stream = connect(&started).await;
+    stream.write_all(b"GET /count?count=1 HTTP/1.1\r\nhost: a\r\n").await.unwrap();
+    let answer = rest(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 408 Request Timeout\r\n"), "{answer}");
+    assert!(answer.contains("\r\nx-request-id: "), "{answer}");
+    assert!(answer.ends_with("GET /: Unreadable(408)"), "{answer}");
+}
+
+#[actix_web::test]
+async fn a_second_head_that_does_not_end_is_cut_too() {
+    let started = Started::with(impatient).await;
+    let mut stream = connect(&started).await;
+    stream.write_all(b"GET /count?count=1 HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    assert!(some(&mut stream).await.starts_with("HTTP/1.1 200"));
+    stream.write_all(b"GET /count?count=2 HTTP/1.1\r\nho").await.unwrap();
+    assert!(rest(&mut stream).await.starts_with("HTTP/1.1 408"));
+}
+
+#[actix_web::test]
+async fn a_head_that_drips_has_no_more_time_than_another() {
+    let started = Started::with(impatient).await;
+    let (mut reading, mut writing) = connect(&started).await.into_split();
+    let drip = actix_web::rt::spawn(async move {
+        while writing.write_all(b"a").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    });
+    let mut bytes = Vec::new();
+    let _ = tokio::time::timeout(Duration::from_secs(20), reading.read_to_end(&mut bytes))
+        .await
+        .expect("it stays open");
+    drip.abort();
+    assert!(bytes.starts_with(b"HTTP/1.1 408"));
+}
+
+#[actix_web::test]
+async fn a_body_that_drips_is_cut() {
+    let started = Started::with(impatient).await;
+    let mut stream = connect(&started).await;
+    let head = b"POST /note HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n\
+        content-length: 1000\r\n\r\n{";
+    stream.write_all(head).await.unwrap();
+    let answer = rest(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
+}
+
+#[actix_web::test]
+async fn an_answer_that_nobody_takes_is_cut() {
+    let started = Started::with(impatient).await;
+    let mut stream = connect(&started).await;
+    stream.write_all(b"GET /endless HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    assert!(some(&mut stream).await.starts_with("HTTP/1.1 200"));
+    let ended = started.echo.gate.ended.notified();
+    tokio::time::timeout(Duration::from_secs(20), ended).await.expect("the answer goes on");
+}
+
+#[actix_web::test]
+async fn what_the_parser_cannot_read_gets_the_body_of_the_service() {
+    let started = Started::new().await;
+    let long = format!("GET /{} HTTP/1.1\r\nhost: a\r\n\r\n", "a".repeat(20_000));
+    let wide = format!("GET / HTTP/1.1\r\nhost: a\r\nx: {}\r\n\r\n", "a".repeat(140_000));
+    for (request, status) in [
+        ("nonsense\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nhost: a\r\ncontent-length: x\r\n\r\n", 400),
+        (
+            "GET / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n",
+            400,
+        ),
+        (&long, 414),
+        (&wide, 431),
+    ] {
+        let mut stream = connect(&started).await;
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let answer = rest(&mut stream).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        assert!(answer.ends_with(&format!("Unreadable({status})")), "{answer}");
+    }
+    let metrics = super::echo::client().get(started.admin("/metrics")).send().await.unwrap();
+    let metrics = metrics.text().await.unwrap();
+    let counted = r#"http_requests_total{method="other",route="unreadable",status="414"} "#;
+    assert!(metrics.contains(counted), "{metrics}");
+}
+
+#[actix_web::test]
+async fn open_connections_and_requests_are_counted() {
+    let started = Started::new().await;
+    let metrics = || async {
+        let answer = super::echo::client().get(started.admin("/metrics")).send().await.unwrap();
+        answer.text().await.unwrap()
+    };
+    let mut stream = connect(&started).await;
+    stream.write_all(b"GET /slow HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    started.echo.gate.entered.notified().await;
+    let text = metrics().await;
+    assert!(!text.contains("http_open_requests 0\n"), "{text}");
+    assert!(!text.contains("http_open_connections 0\n"), "{text}");
+}

@@ -1,0 +1,173 @@
+//! HTTP/2: what one connection may hold, and how it ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::web::Bytes;
+use h2::client::{ResponseFuture, SendRequest};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use shell::{ShellSettings, TlsMode};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+use super::echo::Started;
+
+/// One HTTP/2 connection of a client that takes `window` bytes of each answer.
+struct Client {
+    requests: SendRequest<Bytes>,
+    ended: actix_web::rt::task::JoinHandle<Result<(), h2::Error>>,
+}
+
+impl Client {
+    async fn connect(started: &Started, window: u32) -> Self {
+        let stream = TcpStream::connect(started.running.https.unwrap()).await.unwrap();
+        let mut roots = RootCertStore::empty();
+        let ca = started.folder().join("tls/ca.pem");
+        roots.add(CertificateDer::from_pem_file(ca).unwrap()).unwrap();
+        let mut tls = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+        tls.alpn_protocols = vec![b"h2".to_vec()];
+        let name = ServerName::try_from("localhost").unwrap();
+        let stream = TlsConnector::from(Arc::new(tls)).connect(name, stream).await.unwrap();
+        let mut builder = h2::client::Builder::new();
+        builder.initial_window_size(window);
+        let (requests, connection) = builder.handshake(stream).await.unwrap();
+        Self { requests, ended: actix_web::rt::spawn(connection) }
+    }
+
+    async fn get(&mut self, path: &str) -> ResponseFuture {
+        let uri = format!("https://localhost{path}");
+        let request = http::Request::builder().uri(uri).body(()).unwrap();
+        let mut ready = self.requests.clone().ready().await.unwrap();
+        ready.send_request(request, true).unwrap().0
+    }
+}
+
+async fn native() -> Started {
+    Started::with(|settings: &mut ShellSettings| settings.tls_mode = TlsMode::Native).await
+}
+
+fn resident_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[actix_web::test]
+async fn answers_come_over_http2() {
+    let started = native().await;
+    let mut client = Client::connect(&started, 65_535).await;
+    let (head, mut body) = client.get("/count?count=7").await.await.unwrap().into_parts();
+    assert_eq!(head.status, 200);
+    assert_eq!(head.headers["content-length"], "1");
+    assert_eq!(body.data().await.unwrap().unwrap(), "7");
+    assert!(body.data().await.is_none());
+}
+
+#[actix_web::test]
+async fn long_answers_come_whole_through_small_windows() {
+    let started = native().await;
+    let mut client = Client::connect(&started, 1_000).await;
+    let mut body = client.get("/long").await.await.unwrap().into_body();
+    let mut length = 0;
+    while let Some(chunk) = body.data().await {
+        let chunk = chunk.unwrap();
+        length += chunk.len();
+        body.flow_control().release_capacity(chunk.len()).unwrap();
+    }
+    assert_eq!(length, 5_000);
+}
+
+#[actix_web::test]
+async fn a_connection_holds_no_more_than_its_share_of_answers_that_nobody_takes() {
+    let started = native().await;
+    let mut client = Client::connect(&started, 0).await;
+    let before = resident_kib();
+    let mut answers = Vec::new();
+    for _ in 0..60 {
+        answers.push(client.get("/big").await);
+    }
+    let mut open = Vec::new();
+    let mut cut = 0;
+    for answer in answers {
+        let mut body = match answer.await {
+            Ok(answer) => answer.into_body(),
+            Err(error) => {
+                assert_eq!(error.reason(), Some(h2::Reason::ENHANCE_YOUR_CALM));
+                cut += 1;
+                continue;
+            }
+        };
+        match tokio::time::timeout(Duration::from_millis(50), body.data()).await {
+            Ok(Some(Err(error))) => {
+                assert_eq!(error.reason(), Some(h2::Reason::ENHANCE_YOUR_CALM));
+                cut += 1;
+            }
+            Ok(other) => panic!("data through a closed window: {other:?}"),
+            Err(_) => open.push(body),
+        }
+    }
+    // An answer has 1 MiB, a connection may hold 32.
+    assert_eq!((open.len(), cut), (32, 28));
+    let grown = resident_kib().saturating_sub(before);
+    assert!(grown < 64 << 10, "{grown} KiB more are resident");
+}
+
+#[actix_web::test]
+async fn more_streams_than_announced_wait_for_their_turn() {
+    let started = Started::with(|settings| {
+        settings.tls_mode = TlsMode::Native;
+        settings.max_requests_per_connection = 3;
+    })
+    .await;
+    let mut client = Client::connect(&started, 65_535).await;
+    // The first answer tells the client what the server allows.
+    client.get("/count?count=1").await.await.unwrap();
+    let mut open = Vec::new();
+    for _ in 0..3 {
+        open.push(client.get("/endless").await.await.unwrap());
+    }
+    let uri = "https://localhost/count?count=2";
+    let request = http::Request::builder().uri(uri).body(()).unwrap();
+    let mut fourth = client.requests.send_request(request, true).unwrap().0;
+    match tokio::time::timeout(Duration::from_millis(200), &mut fourth).await {
+        Err(_) => {}
+        Ok(Err(error)) => assert_eq!(error.reason(), Some(h2::Reason::REFUSED_STREAM)),
+        Ok(Ok(_)) => panic!("a fourth stream is served"),
+    }
+}
+
+#[actix_web::test]
+async fn a_stream_that_nobody_takes_ends_after_the_time_for_writing() {
+    let started = Started::with(|settings| {
+        settings.tls_mode = TlsMode::Native;
+        settings.write_timeout = 1;
+    })
+    .await;
+    let mut client = Client::connect(&started, 10).await;
+    let mut body = client.get("/endless").await.await.unwrap().into_body();
+    assert_eq!(body.data().await.unwrap().unwrap().len(), 10);
+    let end = tokio::time::timeout(Duration::from_secs(20), body.data()).await.unwrap();
+    assert_eq!(end.unwrap().unwrap_err().reason(), Some(h2::Reason::CANCEL));
+}
+
+#[actix_web::test]
+async fn a_stop_says_goaway_and_finishes_what_is_open() {
+    let started = native().await;
+    let mut client = Client::connect(&started, 65_535).await;
+    let slow = client.get("/slow").await;
+    started.echo.gate.entered.notified().await;
+    let gate = started.echo.gate.clone();
+    let stop = actix_web::rt::spawn(started.running.stop());
+    let Client { requests, ended } = client;
+    while requests.clone().ready().await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    gate.leave.notify_one();
+    let mut body = slow.await.unwrap().into_body();
+    assert_eq!(body.data().await.unwrap().unwrap(), "slow");
+    drop((body, requests));
+    ended.await.unwrap().unwrap();
+    stop.await.unwrap();
+}
