@@ -4,10 +4,10 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpResponse, ResponseError};
 use serde::Serialize;
-use shell::{Credentials, ErrorFormat, Fault, RequestInfo};
+use shell::{Credentials, ErrorFormat, Fault, RequestInfo, Violation};
 use utoipa::{IntoResponses, ToSchema};
 
-use crate::wire::parameters::ParameterError;
+use crate::wire::ParameterError;
 
 /// Bytes that a request target may have.
 pub const LONGEST_TARGET: usize = 32 * 1_024;
@@ -134,7 +134,7 @@ impl Error {
             Self::OffsetTooLarge => Some("start".to_owned()),
             Self::ScrollExpired => Some("scroll-id".to_owned()),
             Self::Fault(Fault::InvalidQuery(violations)) => {
-                violations.first().map(|v| v.field.clone()).filter(|field| !field.is_empty())
+                violations.first().map(parameter_of).filter(|name| !name.is_empty())
             }
             _ => None,
         };
@@ -189,17 +189,36 @@ fn fault_text(fault: &Fault) -> String {
             return format!("too many requests: try again in {} s", (*retry_after).max(1));
         }
         Fault::InvalidQuery(violations) => {
-            return violations.first().map_or_else(String::new, |violation| {
-                format!("{}: {}", violation.field, violation.message)
-                    .trim_start_matches(": ")
-                    .to_owned()
-            });
+            return violations.first().map_or_else(String::new, violation_text);
         }
         Fault::Unavailable { .. } => "the service cannot answer now: try again",
         Fault::Internal(_) => "internal error",
         _ => "the request cannot be read",
     };
     text.to_owned()
+}
+
+/// The parameter at fault; of a list the whole.
+fn parameter_of(violation: &Violation) -> String {
+    violation.field.split('[').next().unwrap_or_default().to_owned()
+}
+
+fn violation_text(violation: &Violation) -> String {
+    let name = parameter_of(violation);
+    match (&*violation.code, name.as_str()) {
+        ("encoding", "") => violation.message.clone(),
+        ("encoding", _) => format!("{name}: {}", violation.message),
+        ("boolean", _) => format!("{name} must be 1, true, 0 or false"),
+        ("integer", _) => format!("{name} must be a whole number of 1 to 18 digits"),
+        ("choice", "types") => format!("{name} must be of {}", choices(violation).join(", ")),
+        ("choice", _) => format!("{name} must be {}", choices(violation).join(" or ")),
+        _ => format!("{name} {}", violation.message),
+    }
+}
+
+fn choices(violation: &Violation) -> Vec<&str> {
+    let values = violation.limit("values").and_then(serde_json::Value::as_array);
+    values.into_iter().flatten().filter_map(serde_json::Value::as_str).collect()
 }
 
 impl ResponseError for Error {
@@ -242,7 +261,6 @@ impl From<ParameterError> for Error {
             ParameterError::Rule { name, text } => Self::Parameter { name, text },
             ParameterError::Regexp(reason) => Self::Regexp(reason),
             ParameterError::OffsetTooLarge => Self::OffsetTooLarge,
-            ParameterError::Query(fault) => Self::Fault(fault),
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::model::address::Address;
 use crate::model::package::Package;
 use crate::state::{Snapshot, State};
 use crate::store::buckets::Bucket;
+use crate::wire::BucketOrder;
 use crate::wire::buckets::{BucketMeta, BucketRecord, BucketSearch, BucketsAnswer};
 
 /// The buckets that a search finds, as far as the caller's package shows them.
@@ -34,7 +35,7 @@ fn answer(search: BucketSearch, snapshot: &Snapshot, package: &Package, now: i64
         .filter(|bucket| matches(&search, &whole, bucket))
         .map(|bucket| (snapshot.file_count(bucket.id), bucket))
         .collect();
-    sort(&mut found, search.echo.order, search.echo.direction == "desc");
+    sort(&mut found, search.order, search.descending);
     let results = found.len() as u64;
     let end = search.echo.start.saturating_add(search.echo.limit).min(package.reach());
     let page = found.iter().take(end as usize).skip(search.echo.start as usize);
@@ -60,11 +61,11 @@ fn matches(search: &BucketSearch, whole: &str, bucket: &Bucket) -> bool {
         && !search.exclude.iter().any(|part| address.contains(part.as_str()))
 }
 
-fn sort(found: &mut [(u64, &Bucket)], order: &str, descending: bool) {
+fn sort(found: &mut [(u64, &Bucket)], order: Option<BucketOrder>, descending: bool) {
     let by_value = |a: &(u64, &Bucket), b: &(u64, &Bucket)| match order {
-        "fileCount" => a.0.cmp(&b.0),
-        "bucketName" => a.1.address.cmp(&b.1.address),
-        _ => Ordering::Equal,
+        Some(BucketOrder::FileCount) => a.0.cmp(&b.0),
+        Some(BucketOrder::BucketName) => a.1.address.cmp(&b.1.address),
+        None => Ordering::Equal,
     };
     found.sort_by(|a, b| {
         let by_value = by_value(a, b);

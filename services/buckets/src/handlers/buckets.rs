@@ -4,13 +4,12 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
 use auth::Caller;
 
-use super::input::plan_of;
+use super::input::{parameters, plan_of};
 use super::reply::json;
 use crate::app;
 use crate::error::{Error, Failures};
 use crate::state::State;
 use crate::wire::buckets::{BucketParameters, BucketSearch, BucketsAnswer};
-use crate::wire::parameters::Parameters;
 
 /// List buckets
 ///
@@ -29,6 +28,6 @@ pub async fn list_buckets(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let search = BucketSearch::parse(&Parameters::parse(request.query_string())?)?;
+    let search = BucketSearch::try_from(parameters::<BucketParameters>(&request)?)?;
     json(&app::list_buckets(&state, plan_of(&caller), search).await?)
 }

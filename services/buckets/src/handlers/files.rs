@@ -4,13 +4,12 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
 use auth::Caller;
 
-use super::input::plan_of;
+use super::input::{parameters, plan_of};
 use super::reply::json;
 use crate::app;
 use crate::error::{Error, Failures};
 use crate::state::State;
 use crate::wire::files::{FileParameters, FileSearch, FilesAnswer};
-use crate::wire::parameters::Parameters;
 
 /// Search files
 ///
@@ -29,7 +28,7 @@ pub async fn search_files(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let search = FileSearch::parse(&Parameters::parse(request.query_string())?)?;
+    let search = FileSearch::try_from(parameters::<FileParameters>(&request)?)?;
     let owner = caller.key.as_ref().map_or("", |key| key.owner.as_str());
     json(&app::search_files(&state, (owner, plan_of(&caller)), search).await?)
 }

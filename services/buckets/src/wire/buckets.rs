@@ -1,39 +1,47 @@
 //! Bucket search: its parameters and its answer.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
 
-use super::parameters::{ParameterError, Parameters};
+use super::choices::{BucketOrder, Direction};
+use super::error::ParameterError;
 use crate::model::address::BucketType;
 use crate::model::keywords::MOST_TERMS;
 use crate::model::package::OFFSET_REACH;
 
 /// Parameters of a bucket search.
-#[derive(IntoParams)]
+#[derive(Default, Deserialize, Validate, IntoParams)]
+#[serde(default)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "documentation: parameters are read by rules of their own")]
 pub struct BucketParameters {
     /// Parts that the address must contain; `-part` must not occur
-    #[param(max_length = 1000, example = "photos")]
-    keywords: Option<String>,
+    #[param(value_type = Option<String>, max_length = 1000, example = "photos")]
+    #[validate(length(max = 1000, message = "must have at most 1000 characters"))]
+    keywords: String,
     /// `1` or `true`: `keywords` is the whole address, or its part before the provider's suffix
-    exact: Option<String>,
+    #[param(value_type = Option<String>)]
+    exact: bool,
     /// Bucket type
-    #[param(pattern = "^(aws|azure|dos|gcp|ali)$")]
-    r#type: Option<String>,
+    #[param(value_type = Option<String>, pattern = "^(aws|azure|dos|gcp|ali)$")]
+    r#type: Option<BucketType>,
     /// Buckets before the first one
     #[param(value_type = Option<i64>, minimum = 0, maximum = 999999, default = 0)]
-    start: Option<String>,
+    start: u64,
     /// Buckets per answer
     #[param(value_type = Option<i64>, minimum = 1, maximum = 1000, default = 100)]
-    limit: Option<String>,
+    #[validate(range(min = 1, max = 1000, message = "must be between 1 and 1000"))]
+    limit: Option<u64>,
     /// What buckets are sorted by; else by id
-    #[param(pattern = "^(fileCount|bucketName)$")]
-    order: Option<String>,
+    #[param(value_type = Option<String>, pattern = "^(fileCount|bucketName)$")]
+    order: Option<BucketOrder>,
     /// `asc` (default) or `desc`
-    #[param(pattern = "^(asc|desc)$")]
-    direction: Option<String>,
+    #[param(value_type = Option<String>, pattern = "^(asc|desc)$")]
+    direction: Option<Direction>,
 }
+
+/// Buckets of a page unless the request says otherwise.
+const DEFAULT_LIMIT: u64 = 100;
 
 /// A bucket search as received and checked.
 pub struct BucketSearch {
@@ -45,14 +53,18 @@ pub struct BucketSearch {
     pub include: Vec<String>,
     /// Parts that must not occur, lower-case.
     pub exclude: Vec<String>,
+    /// What buckets are sorted by; else by id.
+    pub order: Option<BucketOrder>,
+    /// Whether the largest value comes first.
+    pub descending: bool,
 }
 
-impl BucketSearch {
-    /// Reads and checks the parameters.
-    pub fn parse(parameters: &Parameters) -> Result<Self, ParameterError> {
-        let keywords = parameters.keywords()?.to_owned();
+impl TryFrom<BucketParameters> for BucketSearch {
+    type Error = ParameterError;
+
+    fn try_from(given: BucketParameters) -> Result<Self, ParameterError> {
         let (mut include, mut exclude) = (Vec::new(), Vec::new());
-        for term in keywords.split_whitespace() {
+        for term in given.keywords.split_whitespace() {
             let part = term.trim_start_matches('-').to_lowercase();
             if !part.is_empty() {
                 if term.starts_with('-') { exclude.push(part) } else { include.push(part) }
@@ -62,23 +74,20 @@ impl BucketSearch {
             let rule = format!("keywords must have at most {MOST_TERMS} terms");
             return Err(ParameterError::rule("keywords", rule));
         }
-        let names: Vec<&'static str> = BucketType::ALL.iter().map(|kind| kind.as_str()).collect();
-        let kind = parameters.one_of("type", &names)?.unwrap_or_default();
-        let start = parameters.integer("start")?.unwrap_or(0);
-        let echo = BucketEcho {
-            keywords,
-            exact: parameters.boolean("exact")?,
-            start,
-            limit: parameters.limit()?,
-            kind,
-            order: parameters.one_of("order", &["fileCount", "bucketName"])?.unwrap_or_default(),
-            direction: parameters.direction()?,
-        };
-        if start >= OFFSET_REACH {
+        if given.start >= OFFSET_REACH {
             return Err(ParameterError::OffsetTooLarge);
         }
-        let kind = kind.parse().ok();
-        Ok(Self { echo, kind, include, exclude })
+        let echo = BucketEcho {
+            keywords: given.keywords,
+            exact: given.exact,
+            start: given.start,
+            limit: given.limit.unwrap_or(DEFAULT_LIMIT),
+            kind: given.r#type.map_or("", BucketType::as_str),
+            order: given.order.map_or("", BucketOrder::as_str),
+            direction: given.direction.map_or("", Direction::as_str),
+        };
+        let descending = given.direction == Some(Direction::Desc);
+        Ok(Self { echo, kind: given.r#type, include, exclude, order: given.order, descending })
     }
 }
 

@@ -2,82 +2,96 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
 
-use super::parameters::{ParameterError, Parameters};
+use super::choices::{Direction, FileOrder, PagingMode};
+use super::error::ParameterError;
+use super::lists::{Extensions, Parts};
 use crate::model::address::BucketType;
 use crate::model::expression::{Expression, ExpressionError};
-use crate::model::extension;
 use crate::model::file_query::{Between, FileQuery, Matching, Order, Position};
 use crate::model::keywords::Keywords;
 use crate::model::package::{Capability, OFFSET_REACH};
-use crate::model::scroll::{Scroll, fingerprint};
-
-/// Extensions of one list at most.
-const MOST_EXTENSIONS: usize = 100;
+use crate::model::scroll::{InvalidScroll, Scroll, fingerprint};
 
 /// Parameters of a file search. Unknown ones are ignored, an empty value is as good as none, of a
 /// repeated one the last counts.
-#[derive(IntoParams)]
+#[derive(Default, Deserialize, Validate, IntoParams)]
+#[serde(default, rename_all = "kebab-case")]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "documentation: parameters are read by rules of their own")]
 pub struct FileParameters {
     /// Words that must occur; `-word` must not; `"a b"` or `a-b` in a row; an expression with
     /// `regexp`
-    #[param(max_length = 1000, example = "backup -old")]
-    keywords: Option<String>,
+    #[param(value_type = Option<String>, max_length = 1000, example = "backup -old")]
+    #[validate(length(max = 1000, message = "must have at most 1000 characters"))]
+    keywords: String,
     /// Buckets the files must be in: ids or addresses, separated by commas
-    buckets: Option<String>,
+    #[param(value_type = Option<String>)]
+    buckets: Parts,
     /// Another name of `buckets`, which wins
-    bucket: Option<String>,
+    #[param(value_type = Option<String>)]
+    bucket: Parts,
     /// What files are sorted by; else by id. Premium
-    #[param(pattern = "^(size|last_modified)$")]
-    order: Option<String>,
+    #[param(value_type = Option<String>, pattern = "^(size|last_modified)$")]
+    order: Option<FileOrder>,
     /// `asc` (default) or `desc`
-    #[param(pattern = "^(asc|desc)$")]
-    direction: Option<String>,
+    #[param(value_type = Option<String>, pattern = "^(asc|desc)$")]
+    direction: Option<Direction>,
     /// `1` or `true`: look at the whole path instead of the file name
-    #[param(rename = "full-path")]
-    full_path: Option<String>,
+    #[param(value_type = Option<String>)]
+    full_path: bool,
     /// Extensions of which a file must have one, separated by commas
-    extensions: Option<String>,
+    #[param(value_type = Option<String>)]
+    extensions: Extensions,
     /// Extensions of which a file must have none, separated by commas
-    stopextensions: Option<String>,
+    #[param(value_type = Option<String>)]
+    stopextensions: Extensions,
     /// Buckets the files must not be in: ids or addresses, separated by commas. Premium
-    #[param(rename = "excluded-buckets")]
-    excluded_buckets: Option<String>,
+    #[param(value_type = Option<String>)]
+    excluded_buckets: Parts,
     /// Bucket types, separated by commas: `aws`, `azure`, `dos`, `gcp`, `ali`
-    types: Option<String>,
+    #[param(value_type = Option<String>)]
+    types: Vec<BucketType>,
     /// `1` or `true`: `keywords` is one regular expression for the whole name. Premium
-    regexp: Option<String>,
+    #[param(value_type = Option<String>)]
+    regexp: bool,
     /// `1` or `true`: the expression is taken as it is
-    noautocorrect: Option<String>,
+    #[param(value_type = Option<String>)]
+    noautocorrect: bool,
     /// Unix seconds: files modified after it. Premium
-    #[param(rename = "last-modified-from", value_type = Option<i64>, minimum = 0)]
-    last_modified_from: Option<String>,
+    #[param(value_type = Option<i64>, minimum = 0)]
+    last_modified_from: Option<u64>,
     /// Unix seconds: files modified before it. Premium
-    #[param(rename = "last-modified-to", value_type = Option<i64>, minimum = 0)]
-    last_modified_to: Option<String>,
+    #[param(value_type = Option<i64>, minimum = 0)]
+    last_modified_to: Option<u64>,
     /// Bytes: larger files. Premium
-    #[param(rename = "size-from", value_type = Option<i64>, minimum = 0)]
-    size_from: Option<String>,
+    #[param(value_type = Option<i64>, minimum = 0)]
+    size_from: Option<u64>,
     /// Bytes: smaller files. Premium
-    #[param(rename = "size-to", value_type = Option<i64>, minimum = 0)]
-    size_to: Option<String>,
+    #[param(value_type = Option<i64>, minimum = 0)]
+    size_to: Option<u64>,
     /// Files per answer
     #[param(value_type = Option<i64>, minimum = 1, maximum = 1000, default = 100)]
-    limit: Option<String>,
+    #[validate(range(min = 1, max = 1000, message = "must be between 1 and 1000"))]
+    limit: Option<u64>,
     /// `offset` (default) or `scrolling`, which is for enterprise
-    #[param(rename = "paging-mode", pattern = "^(offset|scrolling)$")]
-    paging_mode: Option<String>,
+    #[param(value_type = Option<String>, pattern = "^(offset|scrolling)$")]
+    paging_mode: PagingMode,
     /// Files before the first one; only for offset paging
     #[param(value_type = Option<i64>, minimum = 0, maximum = 999999, default = 0)]
-    start: Option<String>,
+    start: u64,
     /// `meta.nextScrollId` of the answer before; only for scrolling
-    #[param(rename = "scroll-id")]
     scroll_id: Option<String>,
+    /// Another name of `scroll-id`, which wins
+    #[serde(rename = "scrollId")]
+    #[param(ignore)]
+    scroll_id_in_camel_case: Option<String>,
 }
+
+/// Files of a page unless the request says otherwise.
+const DEFAULT_LIMIT: u64 = 100;
 
 /// A file search as received and checked.
 pub struct FileSearch {
@@ -97,51 +111,43 @@ pub struct FileSearch {
     pub regex_notice: Option<String>,
 }
 
-impl FileSearch {
-    /// Reads and checks the parameters.
-    pub fn parse(parameters: &Parameters) -> Result<Self, ParameterError> {
-        let keywords = parameters.keywords()?.to_owned();
-        let regexp = parameters.boolean("regexp")?;
-        let noautocorrect = parameters.boolean("noautocorrect")?;
-        let full_path = parameters.boolean("full-path")?;
-        let (matching, regex_notice) = matching(&keywords, regexp, !noautocorrect)?;
-        let mut buckets = parameters.list("buckets")?;
-        if buckets.is_empty() {
-            buckets = parameters.list("bucket")?;
-        }
-        let order = parameters.one_of("order", &["size", "last_modified"])?.unwrap_or_default();
-        let direction = parameters.direction()?;
-        let modes = ["offset", "scrolling"];
-        let scrolling = parameters.one_of("paging-mode", &modes)? == Some("scrolling");
-        let start = parameters.integer("start")?.unwrap_or(0);
-        let echo = FileEcho {
-            keywords,
-            regexp,
-            noautocorrect,
-            buckets,
-            excluded_buckets: parameters.list("excluded-buckets")?,
-            extensions: extensions(parameters, "extensions")?,
-            stop_extensions: extensions(parameters, "stopextensions")?,
-            full_path,
-            last_modified_from: parameters.integer("last-modified-from")?,
-            last_modified_to: parameters.integer("last-modified-to")?,
-            size_from: parameters.integer("size-from")?,
-            size_to: parameters.integer("size-to")?,
-            order,
-            direction,
-            start: if scrolling { 0 } else { start },
-            limit: parameters.limit()?,
-        };
-        if !scrolling && start >= OFFSET_REACH {
+impl TryFrom<FileParameters> for FileSearch {
+    type Error = ParameterError;
+
+    fn try_from(given: FileParameters) -> Result<Self, ParameterError> {
+        let (matching, regex_notice) =
+            matching(&given.keywords, given.regexp, !given.noautocorrect)?;
+        let scrolling = given.paging_mode == PagingMode::Scrolling;
+        if !scrolling && given.start >= OFFSET_REACH {
             return Err(ParameterError::OffsetTooLarge);
         }
-        let types = parameters.types("types")?;
-        let scroll = scroll(parameters, scrolling)?;
-        let query = query(&echo, matching, &types);
+        let scroll = scroll(given.scroll_id.or(given.scroll_id_in_camel_case), scrolling)?;
+        let buckets = if given.buckets.0.is_empty() { given.bucket } else { given.buckets };
+        let echo = FileEcho {
+            keywords: given.keywords,
+            regexp: given.regexp,
+            noautocorrect: given.noautocorrect,
+            buckets: buckets.0,
+            excluded_buckets: given.excluded_buckets.0,
+            extensions: given.extensions.0,
+            stop_extensions: given.stopextensions.0,
+            full_path: given.full_path,
+            last_modified_from: given.last_modified_from,
+            last_modified_to: given.last_modified_to,
+            size_from: given.size_from,
+            size_to: given.size_to,
+            order: given.order.map_or("", FileOrder::as_str),
+            direction: given.direction.map_or("", Direction::as_str),
+            start: if scrolling { 0 } else { given.start },
+            limit: given.limit.unwrap_or(DEFAULT_LIMIT),
+        };
+        let query = query(&echo, matching, &given.types);
         let needs = needs(&echo, scrolling);
-        Ok(Self { echo, query, types, scrolling, scroll, needs, regex_notice })
+        Ok(Self { echo, query, types: given.types, scrolling, scroll, needs, regex_notice })
     }
+}
 
+impl FileSearch {
     /// A short digest of everything that a scroll must keep, and of whose it is.
     pub fn fingerprint(&self, owner: &str) -> u64 {
         let echo = FileEcho { limit: 0, start: 0, ..self.echo.clone() };
@@ -174,35 +180,14 @@ fn matching(
     Ok((Matching::Expression(Arc::new(expression)), notice))
 }
 
-fn extensions(parameters: &Parameters, name: &'static str) -> Result<Vec<String>, ParameterError> {
-    let mut found: Vec<String> = Vec::new();
-    for part in parameters.list(name)? {
-        let rule = |_| {
-            let (parts, bytes) = (extension::MOST_PARTS, extension::LONGEST);
-            let rule = format!("{name} must be of at most {parts} parts and {bytes} bytes each");
-            ParameterError::rule(name, rule)
-        };
-        let extension = extension::parse(&part).map_err(rule)?;
-        found.extend(extension.filter(|extension| !found.contains(extension)));
-    }
-    if found.len() > MOST_EXTENSIONS {
-        let rule = format!("{name} must have at most {MOST_EXTENSIONS} parts");
-        return Err(ParameterError::rule(name, rule));
-    }
-    Ok(found)
-}
-
-fn scroll(parameters: &Parameters, scrolling: bool) -> Result<Option<Scroll>, ParameterError> {
+fn scroll(id: Option<String>, scrolling: bool) -> Result<Option<Scroll>, ParameterError> {
     let name = "scroll-id";
-    let Some(text) = parameters.text(name).or_else(|| parameters.text("scrollId")) else {
-        return Ok(None);
-    };
+    let Some(text) = id else { return Ok(None) };
     if !scrolling {
         return Err(ParameterError::rule(name, "scroll-id needs paging-mode=scrolling"));
     }
-    let scroll =
-        Scroll::decode(text).map_err(|error| ParameterError::rule(name, error.to_string()))?;
-    Ok(Some(scroll))
+    let invalid = |error: InvalidScroll| ParameterError::rule(name, error.to_string());
+    Scroll::decode(&text).map(Some).map_err(invalid)
 }
 
 fn query(echo: &FileEcho, matching: Matching, types: &[BucketType]) -> FileQuery {

@@ -2,6 +2,13 @@
 
 pub mod account;
 pub mod buckets;
+mod choices;
+mod error;
 pub mod files;
-pub mod parameters;
+mod lists;
+mod rules;
 pub mod stats;
+
+pub use choices::BucketOrder;
+pub use error::ParameterError;
+pub use rules::RULES;

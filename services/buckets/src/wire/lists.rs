@@ -1,0 +1,78 @@
+//! Lists between commas, as parameters hold them.
+
+use serde::{Deserialize, Deserializer};
+use shell::params::reject;
+
+use crate::model::extension;
+
+/// Parts of a list at most.
+const MOST_PARTS: usize = 500;
+/// Extensions of a list at most.
+const MOST_EXTENSIONS: usize = 100;
+
+/// Parts without repeats, in the order of their first places.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts(pub Vec<String>);
+
+impl<'de> Deserialize<'de> for Parts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut parts: Vec<String> = Vec::new();
+        for part in Vec::<String>::deserialize(deserializer)? {
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+            if parts.len() > MOST_PARTS {
+                return Err(reject("parts", format!("must have at most {MOST_PARTS} parts")));
+            }
+        }
+        Ok(Self(parts))
+    }
+}
+
+/// Extensions in lower case, without leading dots and repeats.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extensions(pub Vec<String>);
+
+impl<'de> Deserialize<'de> for Extensions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut found: Vec<String> = Vec::new();
+        for part in Parts::deserialize(deserializer)?.0 {
+            let (parts, bytes) = (extension::MOST_PARTS, extension::LONGEST);
+            let rule = || format!("must be of at most {parts} parts and {bytes} bytes each");
+            let parsed = extension::parse(&part).map_err(|_| reject("extension", rule()))?;
+            found.extend(parsed.filter(|extension| !found.contains(extension)));
+        }
+        if found.len() > MOST_EXTENSIONS {
+            return Err(reject("parts", format!("must have at most {MOST_EXTENSIONS} parts")));
+        }
+        Ok(Self(found))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error, SeqDeserializer};
+
+    use super::*;
+
+    fn read<T: for<'de> Deserialize<'de>>(parts: &[&str]) -> Result<T, Error> {
+        let parts: SeqDeserializer<_, Error> = parts.to_vec().into_deserializer();
+        T::deserialize(parts)
+    }
+
+    #[test]
+    fn parts_have_no_repeats_and_a_limit() {
+        assert_eq!(read::<Parts>(&["b", "a", "b"]).unwrap().0, ["b", "a"]);
+        let many: Vec<String> = (0..501).map(|number| number.to_string()).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert!(read::<Parts>(&many[..500]).is_ok());
+        assert!(read::<Parts>(&many).is_err());
+    }
+
+    #[test]
+    fn extensions_are_normalised() {
+        assert_eq!(read::<Extensions>(&["TXT", ".txt", "."]).unwrap().0, ["txt"]);
+        assert!(read::<Extensions>(&["a.b.c.d"]).is_err());
+    }
+}
