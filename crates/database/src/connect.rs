@@ -9,7 +9,8 @@ use diesel::connection::SimpleConnection;
 use diesel::r2d2::R2D2Connection;
 use diesel::{Connection, ConnectionError, PgConnection, SqliteConnection};
 
-use crate::{DatabaseError, Db, SqliteOptions, Target};
+use crate::target::Target;
+use crate::{DatabaseError, Db, SqliteOptions};
 
 /// A PostgreSQL connection idle for longer is asked whether it still lives before it is used.
 const TRUSTED_IDLE: Duration = Duration::from_secs(1);

@@ -35,9 +35,8 @@ const LOCK: i64 = 0x5175_696e_7465_7401;
 /// Several processes may call it at once: one works, the others wait and find nothing to do. In
 /// SQLite all pending migrations commit together; in PostgreSQL each commits by itself.
 ///
-/// # Errors
-/// [`DatabaseError::Setup`] with the version and the cause of a migration that failed.
-pub fn migrate(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
+/// A migration that fails gives [`DatabaseError::Setup`] with its version and the cause.
+pub(crate) fn migrate(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     match db {
         Db::Sqlite(_) => migrate_file(db, sources),
         Db::Pg(conn) => alone(conn, |conn| apply_all(conn, sources.iter().map(|s| &s.postgres))),
@@ -45,7 +44,7 @@ pub fn migrate(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, Data
 }
 
 /// The versions that the database still lacks, in the order in which they would be applied.
-pub fn pending(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
+pub(crate) fn pending(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     match db {
         Db::Sqlite(conn) => pending_of(conn, sources.iter().map(|s| &s.sqlite)),
         Db::Pg(conn) => alone(conn, |conn| pending_of(conn, sources.iter().map(|s| &s.postgres))),

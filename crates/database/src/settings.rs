@@ -6,7 +6,9 @@ use std::time::Duration;
 use clap::builder::BoolishValueParser;
 
 use crate::connect::{Connector, Role};
-use crate::{Backend, DatabaseError, Db, Migrations, Pools, Target, migrate, pending};
+use crate::migrate::{migrate, pending};
+use crate::target::Target;
+use crate::{Backend, DatabaseError, Db, Migrations, Pools, SqliteOptions};
 
 /// Which database, and how many may use it at once. Flatten it into the settings of a service.
 ///
@@ -45,23 +47,6 @@ pub struct DatabaseSettings {
     pub sqlite: SqliteOptions,
 }
 
-/// How SQLite is tuned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SqliteOptions {
-    /// Bytes of a page; heeded when the file is made, later ignored. `None`: SQLite's own 4096.
-    pub page_size: Option<u32>,
-    /// Kibibytes of page cache of each connection.
-    pub cache_kib: u32,
-    /// Bytes of the file that are mapped into memory.
-    pub mmap_bytes: u64,
-}
-
-impl Default for SqliteOptions {
-    fn default() -> Self {
-        Self { page_size: None, cache_kib: 16_384, mmap_bytes: 256 << 20 }
-    }
-}
-
 impl Default for DatabaseSettings {
     fn default() -> Self {
         Self {
@@ -87,22 +72,20 @@ impl std::fmt::Debug for DatabaseSettings {
 }
 
 impl DatabaseSettings {
-    /// The database that these settings mean.
-    ///
-    /// # Errors
-    /// [`DatabaseError::Setup`] for a URL whose scheme is not known.
-    pub fn target(&self, data_dir: &Path, name: &str) -> Result<Target, DatabaseError> {
-        match self.database_url.as_deref().map(str::trim).filter(|url| !url.is_empty()) {
-            Some(url) => Target::parse(url),
-            None => Ok(Target::file_in(data_dir, name)),
-        }
-    }
-
     /// Opens the database, up to date with all migrations.
     ///
     /// SQLite: makes folder and file where they are missing, and migrates by itself. PostgreSQL:
     /// migrates only with `auto_migrate`, because several replicas may start while an older one
     /// still serves.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// let settings = database::DatabaseSettings::default();
+    /// let pools = settings.open(folder.path(), "notes", &[])?;
+    /// assert_eq!(pools.backend(), database::Backend::Sqlite);
+    /// assert!(folder.path().join("notes.db").exists());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`DatabaseError::Setup`] with one sentence for the operator: unknown scheme, file or server
@@ -123,7 +106,12 @@ impl DatabaseSettings {
         Ok(Pools::new(connector, self.db_pool, Duration::from_millis(self.db_wait_ms)))
     }
 
-    /// Brings the database up to date and returns the applied versions: the work of `NAME migrate`.
+    /// Brings the database up to date and returns the applied versions.
+    ///
+    /// Commands use [`MigrateCommand`](crate::MigrateCommand), which also reports.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Setup`] with one sentence for the operator.
     pub fn migrate(
         &self,
         data_dir: &Path,
@@ -131,6 +119,14 @@ impl DatabaseSettings {
         migrations: &[&Migrations],
     ) -> Result<Vec<String>, DatabaseError> {
         migrate(&mut self.connector(data_dir, name)?.connect(Role::Job)?, migrations)
+    }
+
+    /// The database that these settings mean.
+    fn target(&self, data_dir: &Path, name: &str) -> Result<Target, DatabaseError> {
+        match self.database_url.as_deref().map(str::trim).filter(|url| !url.is_empty()) {
+            Some(url) => Target::parse(url),
+            None => Ok(Target::file_in(data_dir, name)),
+        }
     }
 
     fn connector(&self, data_dir: &Path, name: &str) -> Result<Connector, DatabaseError> {

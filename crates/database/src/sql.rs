@@ -1,15 +1,14 @@
 //! Pieces of SQL that both databases understand alike.
 
-use diesel::dsl::{Asc, Desc, Escape, IsNull, Like};
+use diesel::dsl::{Escape, Like};
 use diesel::expression::Expression;
-use diesel::sql_types::{SqlType, Text};
-use diesel::{EscapeExpressionMethods, ExpressionMethods, TextExpressionMethods};
-use domain::Page;
+use diesel::sql_types::Text;
+use diesel::{EscapeExpressionMethods, TextExpressionMethods};
 
-/// The type of [`contains`] and [`starts_with`].
-pub type Contains<C> = Escape<Like<C, String>>;
+/// The type of [`starts_with`].
+pub type StartsWith<C> = Escape<Like<C, String>>;
 
-/// Finds a text anywhere in a column; `%`, `_` and `\` in it stand for themselves.
+/// Finds a text at the beginning of a column; `%`, `_` and `\` in it stand for themselves.
 ///
 /// Letter case: PostgreSQL always heeds it, SQLite heeds it beyond ASCII only. Search a column
 /// that was folded in Rust with a text folded alike, then both agree.
@@ -19,41 +18,25 @@ pub type Contains<C> = Escape<Like<C, String>>;
 ///
 /// diesel::table! { note (id) { id -> BigInt, folded -> Text, } }
 ///
-/// let query = note::table.filter(database::contains(note::folded, "50%"));
+/// let query = note::table.filter(database::starts_with(note::folded, "50%"));
 /// let sql = diesel::debug_query::<diesel::sqlite::Sqlite, _>(&query).to_string();
 /// assert!(sql.contains("LIKE ? ESCAPE ?"), "{sql}");
 /// ```
-pub fn contains<C>(column: C, needle: &str) -> Contains<C>
+pub fn starts_with<C>(column: C, start: &str) -> StartsWith<C>
 where
     C: TextExpressionMethods + Expression<SqlType = Text>,
 {
-    column.like(contains_pattern(needle)).escape('\\')
+    column.like(format!("{}%", escape(start))).escape('\\')
 }
 
-/// Finds a text at the beginning of a column; see [`contains`] for letter case.
-pub fn starts_with<C>(column: C, start: &str) -> Contains<C>
-where
-    C: TextExpressionMethods + Expression<SqlType = Text>,
-{
-    column.like(prefix_pattern(start)).escape('\\')
-}
-
-/// The pattern for `LIKE … ESCAPE '\'` that finds a text anywhere.
+/// The pattern for `LIKE … ESCAPE '\'` that finds a text anywhere; see [`starts_with`] for letter
+/// case.
 ///
 /// ```
 /// assert_eq!(database::contains_pattern("a_b"), r"%a\_b%");
 /// ```
 pub fn contains_pattern(needle: &str) -> String {
     format!("%{}%", escape(needle))
-}
-
-/// The pattern for `LIKE … ESCAPE '\'` that finds a text at the beginning.
-///
-/// ```
-/// assert_eq!(database::prefix_pattern("100%"), r"100\%%");
-/// ```
-pub fn prefix_pattern(start: &str) -> String {
-    format!("{}%", escape(start))
 }
 
 fn escape(text: &str) -> String {
@@ -65,45 +48,4 @@ fn escape(text: &str) -> String {
         escaped.push(c);
     }
     escaped
-}
-
-/// Orders upwards with missing values at the end, in both databases.
-///
-/// ```
-/// use diesel::prelude::*;
-/// use database::nulls_last_asc;
-///
-/// diesel::table! { task (id) { id -> BigInt, due -> Nullable<BigInt>, } }
-///
-/// let query = task::table.order((nulls_last_asc(task::due), task::id));
-/// # let _ = diesel::debug_query::<diesel::sqlite::Sqlite, _>(&query).to_string();
-/// ```
-pub fn nulls_last_asc<C>(column: C) -> (Asc<IsNull<C>>, Asc<C>)
-where
-    C: ExpressionMethods + Copy,
-    C::SqlType: SqlType,
-    IsNull<C>: ExpressionMethods,
-{
-    (column.is_null().asc(), column.asc())
-}
-
-/// Orders downwards with missing values at the end, in both databases.
-pub fn nulls_last_desc<C>(column: C) -> (Asc<IsNull<C>>, Desc<C>)
-where
-    C: ExpressionMethods + Copy,
-    C::SqlType: SqlType,
-    IsNull<C>: ExpressionMethods,
-{
-    (column.is_null().asc(), column.desc())
-}
-
-/// `LIMIT` and `OFFSET` of a page, kept within what a database can count.
-///
-/// ```
-/// let (limit, offset) = database::page_bounds(domain::Page { start: 20, limit: 10 });
-/// assert_eq!((limit, offset), (10, 20));
-/// ```
-pub fn page_bounds(page: Page) -> (i64, i64) {
-    let within = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-    (within(page.limit), within(page.start))
 }

@@ -5,21 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::{Backend, DatabaseError};
 
 /// The database that a URL names, decided by its scheme alone.
-///
-/// ```
-/// use database::{Backend, Target};
-///
-/// assert_eq!(Target::parse("sqlite://data/a.db")?.backend(), Backend::Sqlite);
-/// assert_eq!(Target::parse("postgres://db/a")?.backend(), Backend::Postgres);
-/// let refused = Target::parse("mysql://db/a").unwrap_err();
-/// assert_eq!(
-///     refused.to_string(),
-///     "DATABASE_URL must begin with sqlite:// or postgres://, not with mysql:"
-/// );
-/// # Ok::<(), database::DatabaseError>(())
-/// ```
 #[derive(Clone, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     /// A SQLite file.
     Sqlite(PathBuf),
     /// The URL of a PostgreSQL database. It may hold a password, so it is never printed.

@@ -5,13 +5,6 @@ use std::fmt;
 use md4::Md4;
 use sha1::{Digest, Sha1};
 
-/// Text that is no digest of the wanted length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected {expected} hexadecimal characters")]
-pub struct DigestError {
-    expected: usize,
-}
-
 /// A SHA-1 digest: 20 bytes, written as 40 upper-case hexadecimal characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sha1Digest(pub [u8; 20]);
@@ -39,14 +32,6 @@ impl Sha1Digest {
         texts.iter().for_each(|text| hasher.update(text));
         Self(hasher.finalize().into())
     }
-
-    /// Reads 40 hexadecimal characters of either case.
-    ///
-    /// # Errors
-    /// Any other text.
-    pub fn from_hex(text: &str) -> Result<Self, DigestError> {
-        read_hex(text).map(Self)
-    }
 }
 
 /// An NTLM digest: MD4 over UTF-16LE, 16 bytes, written as 32 upper-case hexadecimal characters.
@@ -67,20 +52,6 @@ impl NtlmDigest {
         }
         Self(hasher.finalize().into())
     }
-
-    /// Reads 32 hexadecimal characters of either case.
-    ///
-    /// # Errors
-    /// Any other text.
-    pub fn from_hex(text: &str) -> Result<Self, DigestError> {
-        read_hex(text).map(Self)
-    }
-}
-
-fn read_hex<const N: usize>(text: &str) -> Result<[u8; N], DigestError> {
-    let mut bytes = [0; N];
-    hex::decode_to_slice(text, &mut bytes).map_err(|_| DigestError { expected: 2 * N })?;
-    Ok(bytes)
 }
 
 fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -108,29 +79,5 @@ impl fmt::Display for NtlmDigest {
 impl fmt::Debug for NtlmDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_hex(&self.0, f)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hex_round_trips_in_either_case() {
-        let digest = Sha1Digest::of(b"x");
-        assert_eq!(Sha1Digest::from_hex(&digest.to_string().to_lowercase()), Ok(digest));
-        let digest = NtlmDigest::of("ü");
-        assert_eq!(NtlmDigest::from_hex(&digest.to_string()), Ok(digest));
-    }
-
-    #[test]
-    fn other_lengths_and_letters_are_refused() {
-        for text in ["", "5BAA6", &"G".repeat(40), &"A".repeat(41)] {
-            assert!(Sha1Digest::from_hex(text).is_err(), "{text}");
-        }
-        assert_eq!(
-            NtlmDigest::from_hex("x").map_err(|error| error.to_string()),
-            Err("expected 32 hexadecimal characters".to_owned())
-        );
     }
 }

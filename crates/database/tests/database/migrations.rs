@@ -1,6 +1,6 @@
 //! Several sources, applied once, whoever applies them.
 
-use database::{Backend, DatabaseError, migrate, pending};
+use database::{Backend, DatabaseError, Migrations};
 use testkit::Database;
 
 use crate::{NOTES, REMARKS, add};
@@ -8,23 +8,19 @@ use crate::{NOTES, REMARKS, add};
 #[test]
 fn two_sources_apply_once_and_in_order() {
     let database = Database::new();
-    let pools = database.open(&[]);
-    let mut db = pools.connect().unwrap();
-    let sources = [&NOTES, &REMARKS];
-    assert_eq!(pending(&mut db, &sources).unwrap().len(), 2);
-    let applied = migrate(&mut db, &sources).unwrap();
-    assert_eq!(applied, ["2026-01-01-000001_note", "2026-01-02-000001_remark"]);
-    assert!(migrate(&mut db, &sources).unwrap().is_empty());
-    assert!(pending(&mut db, &sources).unwrap().is_empty());
-    assert!(pending(&mut db, &[&NOTES]).unwrap().is_empty());
+    let migrate = |sources: &[&Migrations]| {
+        database.settings().migrate(database.folder(), "notes", sources)
+    };
+    assert_eq!(migrate(&[&NOTES]).unwrap(), ["2026-01-01-000001_note"]);
+    assert_eq!(migrate(&[&NOTES, &REMARKS]).unwrap(), ["2026-01-02-000001_remark"]);
+    assert!(migrate(&[&NOTES, &REMARKS]).unwrap().is_empty());
 }
 
 #[test]
 fn foreign_keys_hold_after_a_migration() {
     use diesel::prelude::*;
     let database = Database::new();
-    let mut db = database.open(&[]).connect().unwrap();
-    migrate(&mut db, &[&NOTES, &REMARKS]).unwrap();
+    let mut db = database.open(&[&NOTES, &REMARKS]).connect().unwrap();
     let orphan = diesel::insert_into(crate::remark::table).values(crate::remark::note_id.eq(7_i64));
     assert!(matches!(
         DatabaseError::from(orphan.execute(&mut db).unwrap_err()),

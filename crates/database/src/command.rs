@@ -1,0 +1,78 @@
+//! The subcommand `migrate`.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::{DatabaseError, DatabaseSettings, Migrations};
+
+/// The subcommand `migrate`: brings the database up to date.
+///
+/// It prints the applied versions, one a line, on stdout, and their number on stderr.
+///
+/// ```
+/// use database::{DatabaseSettings, MigrateCommand};
+///
+/// #[derive(clap::Subcommand)]
+/// enum Command {
+///     /// Bring the database up to date
+///     Migrate(MigrateCommand),
+/// }
+///
+/// # let folder = tempfile::tempdir()?;
+/// let command = MigrateCommand::default();
+/// command.run(&DatabaseSettings::default(), folder.path(), "notes", &[])?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(clap::Args, Clone, Copy, Debug, Default)]
+#[command(about = None, long_about = None)]
+pub struct MigrateCommand {
+    /// Print the applied versions as a JSON array
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl MigrateCommand {
+    /// Runs the command for the service `name`, with all its sources of migrations.
+    ///
+    /// # Errors
+    /// Those of [`DatabaseSettings::migrate`]; stdout cannot be written.
+    pub fn run(
+        self,
+        settings: &DatabaseSettings,
+        data_dir: &Path,
+        name: &str,
+        migrations: &[&Migrations],
+    ) -> Result<ExitCode, DatabaseError> {
+        let applied = settings.migrate(data_dir, name, migrations)?;
+        self.report(&applied, &mut std::io::stdout().lock()).map_err(DatabaseError::broken)?;
+        eprintln!("{} migrations applied", applied.len());
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn report(self, applied: &[String], out: &mut dyn Write) -> std::io::Result<()> {
+        if self.json {
+            writeln!(out, "{}", serde_json::Value::from(applied.to_vec()))
+        } else {
+            applied.iter().try_for_each(|version| writeln!(out, "{version}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(json: bool) -> String {
+        let applied = ["2026-01-01-000001_note", "2026-01-02-000001_remark"].map(str::to_owned);
+        let mut out = Vec::new();
+        MigrateCommand { json }.report(&applied, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn versions_are_printed_one_a_line_or_as_json() {
+        assert_eq!(printed(false), "2026-01-01-000001_note\n2026-01-02-000001_remark\n");
+        assert_eq!(printed(true), "[\"2026-01-01-000001_note\",\"2026-01-02-000001_remark\"]\n");
+    }
+}

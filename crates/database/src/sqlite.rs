@@ -1,0 +1,18 @@
+//! The tuning of SQLite.
+
+/// How SQLite is tuned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SqliteOptions {
+    /// Bytes of a page; heeded when the file is made, later ignored. `None`: SQLite's own 4096.
+    pub page_size: Option<u32>,
+    /// Kibibytes of page cache of each connection.
+    pub cache_kib: u32,
+    /// Bytes of the file that are mapped into memory.
+    pub mmap_bytes: u64,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self { page_size: None, cache_kib: 16_384, mmap_bytes: 256 << 20 }
+    }
+}
