@@ -4,11 +4,10 @@
 
 use std::time::{Duration, Instant};
 
-use buckets::engine::cluster::{Cluster, ClusterIndex};
-use buckets::engine::{EngineError, FileIndex, Limits, Mode, NamedBucket, NewFile};
-use buckets::model::expression::Expression;
-use buckets::model::file_query::{FileQuery, Matching, Order, Position};
-use buckets::model::keywords::Keywords;
+use buckets::engine::{
+    Cluster, ClusterIndex, EngineError, FileIndex, Limits, Mode, NamedBucket, NewFile,
+};
+use buckets::model::{Expression, FileQuery, Keywords, Matching, Order, Position};
 
 const GENERATION: u32 = 4_000_000_001;
 const BATCH: u64 = 50_000;

@@ -6,11 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use buckets::engine::embedded::EmbeddedIndex;
-use buckets::engine::{FileIndex, Limits};
-use buckets::model::expression::Expression;
-use buckets::model::file_query::{FileQuery, Matching, Order, Position};
-use buckets::model::keywords::Keywords;
+use buckets::engine::{EmbeddedIndex, FileIndex, Limits};
+use buckets::model::{Expression, FileQuery, Keywords, Matching, Order, Position};
 
 fn words(text: &str) -> Result<FileQuery, Box<dyn std::error::Error>> {
     let matching = Matching::Words(Keywords::parse(text)?);

@@ -5,7 +5,7 @@
 //! ([`engine`]); all the rest is SQL ([`store`]).
 
 mod app;
-pub mod cli;
+mod cli;
 mod config;
 pub mod engine;
 mod error;
@@ -21,7 +21,8 @@ mod state;
 pub mod store;
 mod wire;
 
-pub use app::{SnapshotError, acquire_slot, open, refresh, search};
+pub use app::{SnapshotError, acquire_slot, open, refresh, search, seed_packages};
+pub use cli::Cli;
 pub use config::Settings;
 pub use service::Buckets;
 pub use state::{Snapshot, State};

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    shell::main::<buckets::cli::Cli>()
+    shell::main::<buckets::Cli>()
 }

@@ -1,7 +1,7 @@
 //! Expressions: quotes, correction, compiling, matching.
 #![no_main]
 
-use buckets::model::expression::{Expression, ExpressionError};
+use buckets::model::{Expression, ExpressionError};
 use libfuzzer_sys::fuzz_target;
 
 /// Characters that the service takes.

@@ -1,7 +1,7 @@
 //! The parser of keywords.
 #![no_main]
 
-use buckets::model::keywords::{Keywords, MOST_TERMS};
+use buckets::model::{Keywords, MOST_TERMS};
 use buckets::model::words::{self, LONGEST_WORD};
 use libfuzzer_sys::fuzz_target;
 

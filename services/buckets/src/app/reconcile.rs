@@ -3,7 +3,7 @@
 use database::{DatabaseError, Pools};
 
 use crate::engine::Journal;
-use crate::store::{buckets, index_state, runs};
+use crate::store::{buckets, generations, runs};
 
 /// Brings the SQL rows to what the journal says; a process may have been killed between the two
 /// commits of a publish.
@@ -27,6 +27,6 @@ pub fn reconcile(
     pools.write_blocking(|db| -> Result<(), DatabaseError> {
         buckets::published(db, &buckets, published.at)?;
         runs::publish(db, published.run, report, now)?;
-        index_state::touch(db)
+        generations::touch(db)
     })
 }

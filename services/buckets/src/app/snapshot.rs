@@ -6,14 +6,15 @@ use std::time::Duration;
 use database::{DatabaseError, Db, Pools};
 use domain::SharedClock;
 
+use super::packages::{all_packages, seed_packages};
 use super::reconcile::reconcile;
 use crate::config::Settings;
 use crate::engine::{EngineError, FileIndex, Generations};
 use crate::metrics::{self, IndexFigures};
 use crate::model::progress::Progress;
 use crate::state::{Snapshot, State};
-use crate::store::index_state::IndexState;
-use crate::store::{buckets, index_state, packages, runs};
+use crate::store::generations::IndexState;
+use crate::store::{buckets, generations, runs};
 
 /// Why a snapshot cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -33,8 +34,8 @@ pub fn open(
     generations: Arc<dyn Generations>,
     settings: Settings,
 ) -> Result<State, SnapshotError> {
-    pools.write_blocking(packages::seed)?;
-    let now = pools.read_blocking(index_state::read)?;
+    pools.write_blocking(seed_packages)?;
+    let now = pools.read_blocking(generations::read)?;
     let index = generations.open_or_create(now.generation)?;
     reconcile(&pools, &index.summary().journal, "{}", clock.unix())?;
     let snapshot = pools.read_blocking(|db| read(db, index, now))?;
@@ -47,7 +48,7 @@ pub fn refresh(state: &State) -> Result<(), SnapshotError> {
     let seen = state.snapshot();
     let pools = state.pools();
     let (now, packages, run) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
-        Ok((index_state::read(db)?, packages::all(db)?, runs::under_way(db)?))
+        Ok((generations::read(db)?, all_packages(db)?, runs::under_way(db)?))
     })?;
     let rate = run.map_or(0.0, |run| Progress::current_rate(&run.progress, state.clock().unix()));
     metrics::loading(rate);
@@ -61,7 +62,7 @@ pub fn refresh(state: &State) -> Result<(), SnapshotError> {
     let newer = index.refresh()? || switched || now.version != seen.version;
     if newer {
         let (snapshot, after) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
-            Ok((read(db, index, now)?, index_state::read(db)?))
+            Ok((read(db, index, now)?, generations::read(db)?))
         })?;
         // With another generation the buckets may be those of the next one already; the next
         // refresh reads both from the same generation.
@@ -115,7 +116,7 @@ fn read(
             }
         }
     }
-    let packages = packages::all(db)?;
+    let packages = all_packages(db)?;
     Ok(Snapshot::new(index, summary, (now.generation, now.version), packages, buckets))
 }
 

@@ -21,11 +21,10 @@ use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
 
 use crate::app;
 use crate::config::{Engine, Settings};
-use crate::engine::cluster::Cluster;
-use crate::engine::{Folders, Generations};
+use crate::engine::{Cluster, Folders, Generations};
 use crate::jobs::{CheckpointPolicy, JobContext};
 use crate::service::Buckets;
-use crate::store::{MIGRATIONS, packages};
+use crate::store::MIGRATIONS;
 
 pub use plans::PackageFlags;
 
@@ -138,7 +137,7 @@ impl Cli {
     fn pools(&self) -> anyhow::Result<Pools> {
         let sources = [&auth::MIGRATIONS, &MIGRATIONS];
         let pools = self.database.open(&self.shell.data_dir, Buckets::INFO.name, &sources)?;
-        pools.write_blocking(packages::seed)?;
+        pools.write_blocking(app::seed_packages)?;
         Ok(pools)
     }
 

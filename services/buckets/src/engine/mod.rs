@@ -5,14 +5,16 @@
 //! conformance suite, which asks it and a naive model the same random questions.
 
 mod bitmap;
-pub mod cluster;
-pub mod embedded;
+pub(crate) mod cluster;
+pub(crate) mod embedded;
 mod error;
 mod generations;
 mod index;
 mod journal;
 mod limits;
 
+pub use cluster::{Cluster, ClusterIndex};
+pub use embedded::EmbeddedIndex;
 pub use error::EngineError;
 pub use generations::{Folders, Generations, WriteLock, generation_folder};
 pub use index::{FileIndex, FileWriter, NewFile, each_row};

@@ -1,9 +1,9 @@
 //! One file per resource.
 
-pub mod account;
-pub mod buckets;
-pub mod files;
+pub(crate) mod account;
+pub(crate) mod buckets;
+pub(crate) mod files;
 mod input;
-pub mod page;
+pub(crate) mod page;
 mod reply;
-pub mod stats;
+pub(crate) mod stats;

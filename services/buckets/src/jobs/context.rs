@@ -7,7 +7,7 @@ use domain::SharedClock;
 
 use super::error::LoadError;
 use crate::engine::{FileIndex, Generations};
-use crate::store::index_state;
+use crate::store::generations;
 
 /// Database, clock and index of a job.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ pub struct JobContext {
 impl JobContext {
     /// Opens the index that is searched, for reading.
     pub fn open_index(&self) -> Result<Arc<dyn FileIndex>, LoadError> {
-        let generation = self.pools.read_blocking(index_state::read)?.generation;
+        let generation = self.pools.read_blocking(generations::read)?.generation;
         Ok(self.generations.open_or_create(generation)?)
     }
 }

@@ -16,7 +16,7 @@ use super::report::Report;
 use super::write_session::Session;
 use crate::app::reconcile;
 use crate::engine::{EngineError, NamedBucket};
-use crate::store::{buckets, index_state, removals, runs};
+use crate::store::{buckets, generations, removals, runs};
 
 /// Files that travel to the index together.
 const BATCH: usize = 2_048;
@@ -167,7 +167,7 @@ impl Loader {
         Ok(context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
             buckets::relist(db, &buckets, now)?;
             runs::publish(db, self.id, text, now)?;
-            index_state::switch(db, *generation)
+            generations::switch(db, *generation)
         })?)
     }
 

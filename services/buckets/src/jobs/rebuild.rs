@@ -12,7 +12,7 @@ use super::write_session::Session;
 use crate::engine::{EngineError, FileIndex, Mode, NamedBucket, NewFile, each_row};
 use crate::model::address::BucketType;
 use crate::store::buckets::{self, Bucket};
-use crate::store::index_state;
+use crate::store::generations;
 
 /// Files that travel to the new generation together.
 const BATCH: usize = 8_192;
@@ -27,7 +27,7 @@ pub fn rebuild(context: &JobContext) -> Result<(u32, u64), LoadError> {
     let files = copy(context, &*session.index, &mut fresh)?;
     check(&*session.index, &*fresh.index)?;
     let generation = fresh.generation;
-    context.pools.write_blocking(|db| index_state::switch(db, generation))?;
+    context.pools.write_blocking(|db| generations::switch(db, generation))?;
     drop(fresh);
     drop(session);
     context.generations.sweep(generation)?;

@@ -9,7 +9,7 @@ use super::error::LoadError;
 use super::write_session::Session;
 use crate::model::address::Address;
 use crate::store::removals::{self, AuditEntry, Removal};
-use crate::store::{buckets, index_state};
+use crate::store::{buckets, generations};
 
 /// Time between two looks at a removal that a load carries out.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -50,7 +50,7 @@ pub fn remove(
 fn forget_older(context: &JobContext) -> Result<(), LoadError> {
     let mut told = false;
     loop {
-        let generation = context.pools.read_blocking(index_state::read)?.generation;
+        let generation = context.pools.read_blocking(generations::read)?.generation;
         if context.generations.sweep(generation)? {
             return Ok(());
         }
@@ -96,7 +96,7 @@ pub fn carry_out(
             buckets::unlist(db, &removal.address)?;
         }
         removals::applied(db, removal.id, files, now)?;
-        index_state::touch(db)
+        generations::touch(db)
     })?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::context::JobContext;
 use super::error::LoadError;
 use crate::store::runs::Run;
-use crate::store::{buckets, index_state, rejected_lines, removals, runs};
+use crate::store::{buckets, generations, rejected_lines, removals, runs};
 
 /// Runs that are named.
 const RUNS: i64 = 10;
@@ -22,7 +22,7 @@ pub fn status(context: &JobContext) -> Result<Value, LoadError> {
             let runs = runs::latest(db, RUNS)?;
             let newest = runs.first().map_or(0, |run| run.id as u64);
             let lines = rejected_lines::of_run(db, newest, LINES)?;
-            Ok((index_state::read(db)?, buckets::all(db)?, runs, removals::all(db)?, lines))
+            Ok((generations::read(db)?, buckets::all(db)?, runs, removals::all(db)?, lines))
         })?;
     let listed = buckets.iter().filter(|bucket| bucket.first_indexed.is_some()).count();
     let waiting = removals.iter().filter(|removal| removal.applied_at.is_none()).count();

@@ -6,7 +6,7 @@ use super::context::JobContext;
 use super::error::LoadError;
 use crate::app::reconcile;
 use crate::engine::{EngineError, FileIndex, FileWriter, WriteLock};
-use crate::store::{index_state, runs};
+use crate::store::{generations, runs};
 
 /// The right to write, with all that belongs to it.
 pub struct Session {
@@ -25,7 +25,7 @@ impl Session {
     /// Takes the right to write; `holder` is what another command is told meanwhile.
     pub fn open(context: &JobContext, holder: &str) -> Result<Self, LoadError> {
         let lock = context.generations.lock(holder).map_err(|error| named(context, error))?;
-        let generation = context.pools.read_blocking(index_state::read)?.generation;
+        let generation = context.pools.read_blocking(generations::read)?.generation;
         let index = context.generations.open_or_create(generation)?;
         let writer = index.writer(context.memory_mb)?;
         let session = Self { context: context.clone(), generation, index, writer, _lock: lock };

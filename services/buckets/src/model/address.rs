@@ -95,12 +95,12 @@ impl Address {
     /// Reads an address: scheme, letter case, trailing slash and path style do not matter.
     ///
     /// ```
-    /// use buckets::model::address::{Address, BucketType};
+    /// use buckets::model::{Address, BucketType};
     ///
     /// let address = Address::parse("https://s3.eu-west-1.amazonaws.com/Photos/")?;
     /// assert_eq!(address.as_str(), "photos.s3.eu-west-1.amazonaws.com");
     /// assert_eq!(address.kind(), Some(BucketType::Aws));
-    /// # Ok::<(), buckets::model::address::AddressError>(())
+    /// # Ok::<(), buckets::model::AddressError>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         let text = text.trim().to_lowercase();

@@ -29,12 +29,12 @@ impl Keywords {
     /// several words (`a-b`) is a phrase; a term without a word is ignored.
     ///
     /// ```
-    /// use buckets::model::keywords::Keywords;
+    /// use buckets::model::Keywords;
     ///
     /// let parsed = Keywords::parse(r#"THEBACKUP -pdf "a b""#)?;
     /// assert_eq!(parsed.include, [vec!["thebackup".to_owned()], vec!["a".into(), "b".into()]]);
     /// assert_eq!(parsed.exclude, [vec!["pdf".to_owned()]]);
-    /// # Ok::<(), buckets::model::keywords::TooManyTerms>(())
+    /// # Ok::<(), buckets::model::TooManyTerms>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, TooManyTerms> {
         let mut keywords = Self::default();

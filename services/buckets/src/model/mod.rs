@@ -2,14 +2,21 @@
 //! are. Nothing here knows HTTP or SQL.
 #![warn(missing_docs)]
 
-pub mod address;
-pub mod counts;
-pub mod expression;
+pub(crate) mod address;
+pub(crate) mod counts;
+pub(crate) mod expression;
 pub mod extension;
-pub mod file_query;
-pub mod keywords;
-pub mod package;
+pub(crate) mod file_query;
+pub(crate) mod keywords;
+pub(crate) mod package;
 pub mod path;
-pub mod progress;
-pub mod scroll;
+pub(crate) mod progress;
+pub(crate) mod scroll;
 pub mod words;
+
+pub use address::{Address, AddressError, BucketType};
+pub use expression::{Expression, ExpressionError};
+pub use file_query::{Between, FileQuery, FileRow, Found, Matching, Order, Position, SortKey};
+pub use keywords::{Keywords, MOST_TERMS, Phrase};
+pub use package::Package;
+pub use scroll::Scroll;

@@ -32,8 +32,8 @@ impl Scroll {
     /// The opaque text.
     ///
     /// ```
-    /// use buckets::model::file_query::SortKey;
-    /// use buckets::model::scroll::Scroll;
+    /// use buckets::model::SortKey;
+    /// use buckets::model::Scroll;
     ///
     /// let last = SortKey { value: -3, id: 9 };
     /// let scroll = Scroll { generation: 1, fingerprint: 2, total: 3, last };

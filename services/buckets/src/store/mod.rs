@@ -1,12 +1,12 @@
 //! What the service keeps in SQL: packages, identities of buckets, runs, removals. No file rows.
 
-pub mod buckets;
-pub mod index_state;
+pub(crate) mod buckets;
+pub(crate) mod generations;
 pub mod packages;
 pub mod rejected_lines;
-pub mod removals;
+pub(crate) mod removals;
 pub mod runs;
-pub mod schema;
+mod schema;
 
 use database::Migrations;
 

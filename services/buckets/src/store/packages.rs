@@ -8,32 +8,14 @@ use crate::model::package::Package;
 
 type Row = (String, i64, bool, bool, bool, bool, i64);
 
-/// Inserts the plans and packages of a new database.
-pub fn seed(db: &mut Db) -> Result<(), DatabaseError> {
-    let plans = [
-        auth::Plan::new("free", "Free", 60, 10),
-        auth::Plan::new("premium", "Premium", 300, 20),
-        auth::Plan::new("enterprise", "Enterprise", 1_200, 60),
-    ];
-    if auth::seed_plans(db, &plans)? {
-        for package in Package::seeds() {
-            put(db, &package)?;
-        }
-    }
-    Ok(())
-}
-
-/// All packages, cheapest first; a plan without a row of its own is like `free`.
-pub fn all(db: &mut Db) -> Result<Vec<Package>, DatabaseError> {
+/// The packages of plans, in their order; a plan without a row of its own is like `free`.
+pub fn of_plans(db: &mut Db, codes: &[String]) -> Result<Vec<Package>, DatabaseError> {
     let rows: Vec<Row> = package::table.load(db)?;
-    let plans = auth::list_plans(db)?;
-    Ok(plans
-        .into_iter()
-        .map(|plan| {
-            let row = rows.iter().find(|row| row.0 == plan.code).cloned();
-            row.map_or_else(|| default_for(&plan.code), from_row)
-        })
-        .collect())
+    let of_plan = |code: &String| {
+        let row = rows.iter().find(|row| row.0 == *code).cloned();
+        row.map_or_else(|| default_for(code), from_row)
+    };
+    Ok(codes.iter().map(of_plan).collect())
 }
 
 /// The package of a plan.

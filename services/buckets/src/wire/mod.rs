@@ -1,13 +1,13 @@
 //! Request parameters and answers with their exact names.
 
-pub mod account;
-pub mod buckets;
+pub(crate) mod account;
+pub(crate) mod buckets;
 mod choices;
 mod error;
-pub mod files;
+pub(crate) mod files;
 mod lists;
 mod rules;
-pub mod stats;
+pub(crate) mod stats;
 
 pub use choices::BucketOrder;
 pub use error::ParameterError;

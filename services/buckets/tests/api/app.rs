@@ -7,7 +7,7 @@ use buckets::engine::{Folders, Mode};
 use buckets::jobs::{
     CheckpointPolicy, JobContext, LoadError, LoadOptions, MaxErrors, Report, load, sources_of,
 };
-use buckets::store::{MIGRATIONS, packages};
+use buckets::store::MIGRATIONS;
 use buckets::{Buckets, Settings, State};
 use domain::ManualClock;
 use serde_json::Value;
@@ -30,7 +30,7 @@ impl Fixture {
         let folder = Arc::new(Folder::new());
         let clock = ManualClock::new(jiff::Timestamp::from_second(NOW).unwrap());
         let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
-        pools.write_blocking(packages::seed).unwrap();
+        pools.write_blocking(buckets::seed_packages).unwrap();
         let generations = Arc::new(Folders::new(folder.join("index")));
         let context =
             JobContext { pools, clock: Arc::new(clock.clone()), generations, memory_mb: 64 };

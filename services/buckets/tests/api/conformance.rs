@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use buckets::engine::embedded::EmbeddedIndex;
-use buckets::engine::{FileIndex, Limits, Mode, NamedBucket, NewFile};
-use buckets::model::expression::Expression;
-use buckets::model::file_query::{Between, FileQuery, Matching, Order, Position, SortKey};
-use buckets::model::keywords::Keywords;
+use buckets::engine::{EmbeddedIndex, FileIndex, Limits, Mode, NamedBucket, NewFile};
+use buckets::model::{
+    Between, Expression, FileQuery, Keywords, Matching, Order, Position, SortKey,
+};
 use proptest::prelude::*;
 
 use crate::naive_model::Naive;

@@ -11,8 +11,7 @@ use buckets::Settings;
 use buckets::engine::{
     EngineError, FileIndex, FileWriter, Generations, IndexSummary, Limits, WriteLock,
 };
-use buckets::model::expression::Expression;
-use buckets::model::file_query::{FileQuery, Found, Matching};
+use buckets::model::{Expression, FileQuery, Found, Matching};
 use serde_json::{Value, json};
 
 use crate::app::{App, Fixture};

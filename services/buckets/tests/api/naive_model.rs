@@ -3,10 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use buckets::engine::{Mode, NewFile, PublishCounts};
-use buckets::model::file_query::{FileQuery, FileRow, Found, Matching, Position};
-use buckets::model::keywords::Phrase;
 use buckets::model::path::file_name;
-use buckets::model::{extension, words};
+use buckets::model::{FileQuery, FileRow, Found, Matching, Phrase, Position, extension, words};
 
 /// An index that is nothing but a list.
 #[derive(Clone, Debug, Default)]

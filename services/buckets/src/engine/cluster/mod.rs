@@ -27,5 +27,5 @@ mod verify;
 mod view;
 mod writer;
 
-pub use connection::{Cluster, ClusterLock};
+pub use connection::Cluster;
 pub use index::ClusterIndex;

@@ -21,12 +21,12 @@ impl Expression {
     /// Reads an expression and, unless told not to, corrects it.
     ///
     /// ```
-    /// use buckets::model::expression::Expression;
+    /// use buckets::model::Expression;
     ///
     /// let expression = Expression::parse("19[0-9]{2}", true)?;
     /// assert_eq!(expression.source(), ".*19[0-9]{2}.*");
     /// assert!(expression.matches("img-1984.png"));
-    /// # Ok::<(), buckets::model::expression::ExpressionError>(())
+    /// # Ok::<(), buckets::model::ExpressionError>(())
     /// ```
     pub fn parse(text: &str, correct: bool) -> Result<Self, ExpressionError> {
         let mut reasons = Vec::new();

@@ -7,7 +7,7 @@ mod error;
 mod source;
 
 pub use compiled::{Expression, compile};
-pub use error::{ExpressionError, LARGEST};
+pub use error::ExpressionError;
 
 #[cfg(test)]
 mod tests;

@@ -7,10 +7,10 @@ mod search;
 use std::io::Write;
 use std::time::{Duration, Instant, SystemTime};
 
-use buckets::engine::cluster::{Cluster, ClusterIndex};
-use buckets::engine::{FileIndex, Limits, Mode, NamedBucket, NewFile, PublishCounts};
-use buckets::model::file_query::{FileQuery, Matching};
-use buckets::model::keywords::Keywords;
+use buckets::engine::{
+    Cluster, ClusterIndex, FileIndex, Limits, Mode, NamedBucket, NewFile, PublishCounts,
+};
+use buckets::model::{FileQuery, Keywords, Matching};
 use proptest::prelude::*;
 
 use crate::conformance::{Pair, query, step};

@@ -4,10 +4,8 @@ use std::net::TcpListener;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use buckets::engine::cluster::Cluster;
-use buckets::engine::{EngineError, FileIndex, Limits, Mode};
-use buckets::model::expression::Expression;
-use buckets::model::file_query::{FileQuery, Matching};
+use buckets::engine::{Cluster, EngineError, FileIndex, Limits, Mode};
+use buckets::model::{Expression, FileQuery, Matching};
 
 use super::{Table, seconds, words};
 

@@ -1,0 +1,27 @@
+//! Packages are plans with further columns.
+
+use database::{DatabaseError, Db};
+
+use crate::model::package::Package;
+use crate::store::packages;
+
+/// Inserts the plans and packages of a new database.
+pub fn seed_packages(db: &mut Db) -> Result<(), DatabaseError> {
+    let plans = [
+        auth::Plan::new("free", "Free", 60, 10),
+        auth::Plan::new("premium", "Premium", 300, 20),
+        auth::Plan::new("enterprise", "Enterprise", 1_200, 60),
+    ];
+    if auth::seed_plans(db, &plans)? {
+        for package in Package::seeds() {
+            packages::put(db, &package)?;
+        }
+    }
+    Ok(())
+}
+
+/// All packages, cheapest first.
+pub(super) fn all_packages(db: &mut Db) -> Result<Vec<Package>, DatabaseError> {
+    let codes: Vec<String> = auth::list_plans(db)?.into_iter().map(|plan| plan.code).collect();
+    packages::of_plans(db, &codes)
+}
