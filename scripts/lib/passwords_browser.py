@@ -2,7 +2,7 @@
 
 Speaks the WebDriver protocol with the standard library alone. Light, dark and phone width each get
 a listed and an unlisted password; the page must show what left the browser, ask for nothing but the
-range, break no rule of its policy and fit its width. A picture of each state is kept.
+range beside its own assets, break no rule of its policy and fit its width. A picture of each state is kept.
 """
 
 import base64
@@ -106,8 +106,10 @@ def look(page, name, width, height, scheme):
     assert page.check("not in the list: 8d1f2c") == "Not on the list"
     page.picture(f"{name}-unlisted")
     asked = page.run("return performance.getEntriesByType('resource').map((entry) => entry.name)")
-    ranges = [url for url in asked if re.fullmatch(re.escape(base) + r"/range/[0-9A-F]{5}", url)]
-    assert ranges == asked and len(asked) == 2, asked
+    def are(path):
+        return [url for url in asked if re.fullmatch(re.escape(base) + path, url)]
+    ranges, assets = are(r"/range/[0-9A-F]{5}"), are(r"/assets/\w+\.[0-9a-f]{16}\.\w+")
+    assert sorted(ranges + assets) == sorted(asked) and len(ranges) == 2, asked
     page.type("#password", "x")
     page.click("#show")
     assert page.run("return document.getElementById('password').type") == "text"

@@ -30,6 +30,7 @@ mod logs;
 pub mod media;
 pub mod metrics;
 mod openapi;
+pub mod pages;
 mod pairs;
 pub mod params;
 mod request_id;

@@ -11,7 +11,8 @@ use crate::handlers::{page, range};
 /// [`crate::handlers::around`] answers ranges before routing; the route makes the document.
 pub fn routes(config: &mut ServiceConfig<'_>) {
     config.service(range::get_password_range);
-    config.route("/", actix_web::web::get().to(page::page));
+    config.route("/", actix_web::web::get().to(page::check_page));
+    page::SITE.register(config);
 }
 
 /// The OpenAPI document without its paths.

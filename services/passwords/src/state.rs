@@ -214,6 +214,7 @@ fn log_path(uri: &Uri) -> std::borrow::Cow<'_, str> {
     let shown = match path {
         "/" | "/openapi.json" | "/docs" => path,
         _ if path.starts_with("/docs/") => "/docs/",
+        _ if handlers::page::SITE.has(path) => path,
         _ if path.starts_with("/range/") => match query::kind(uri.query()) {
             Kind::Sha1 => handlers::range::ROUTE,
             Kind::Ntlm => "/range/{prefix}?mode=ntlm",

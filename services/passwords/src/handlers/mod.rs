@@ -67,7 +67,9 @@ fn outcome(request: &ServiceRequest, require_user_agent: bool) -> Outcome {
 }
 
 fn is_page(path: &str) -> bool {
-    matches!(path, "/" | "/openapi.json" | "/docs") || path.starts_with("/docs/")
+    matches!(path, "/" | "/openapi.json" | "/docs")
+        || path.starts_with("/docs/")
+        || page::SITE.has(path)
 }
 
 fn names_user_agent(request: &ServiceRequest) -> bool {

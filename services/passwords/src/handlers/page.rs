@@ -2,42 +2,37 @@
 
 use std::sync::LazyLock;
 
-use actix_web::http::header;
-use actix_web::{HttpResponse, Responder};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest, Sha256};
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+use shell::pages::{Accent, FixedPage, Page, Site};
 
-const HTML: &str = include_str!("../../assets/page.html");
-const STYLE: &str = include_str!("../../assets/page.css");
-const SCRIPT: &str = include_str!("../../assets/page.js");
+const LOCK: &str = "M7 10V8a5 5 0 0 1 10 0v2h1a1 1 0 0 1 1 1v8a1 1 0 0 1-1 1H6a1 1 0 0 1-1-1v-8\
+                    a1 1 0 0 1 1-1h1Zm2 0h6V8a3 3 0 0 0-6 0v2Z";
 
-struct Page {
-    html: String,
-    policy: String,
-}
-
-/// One document: style and script stand in it and are named by their digests in the policy.
-static PAGE: LazyLock<Page> = LazyLock::new(|| Page {
-    html: HTML.replace("/*style*/", STYLE).replace("/*script*/", SCRIPT),
-    policy: format!(
-        "default-src 'none'; style-src '{}'; script-src '{}'; connect-src 'self'; img-src data:; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-        source(STYLE),
-        source(SCRIPT)
-    ),
+/// The page with its style and its script.
+pub static SITE: LazyLock<Site> = LazyLock::new(|| {
+    Site::new(
+        "Password check",
+        "Tells how often a password was exposed, without learning which one was asked for.",
+        Accent::Blue,
+    )
+    .icon(LOCK)
+    .style("check.css", include_bytes!("../../assets/check.css"))
+    .script("check.js", include_bytes!("../../assets/check.js"))
 });
 
-fn source(text: &str) -> String {
-    format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
-}
+#[derive(Template)]
+#[template(path = "check.html")]
+struct CheckPage;
+
+static PAGE: LazyLock<FixedPage> = LazyLock::new(|| {
+    let page = Page::home("Was this password exposed?")
+        .description("Check whether a password was exposed, without sending it anywhere.")
+        .script("check.js");
+    SITE.fixed(&page, &CheckPage)
+});
 
 /// Answers the page.
-pub async fn page() -> impl Responder {
-    HttpResponse::Ok()
-        .content_type("text/html; charset=utf-8")
-        .insert_header((header::CACHE_CONTROL, "no-cache"))
-        .insert_header((header::CONTENT_SECURITY_POLICY, PAGE.policy.as_str()))
-        .insert_header((header::REFERRER_POLICY, "no-referrer"))
-        .body(PAGE.html.as_str())
+pub async fn check_page(request: HttpRequest) -> HttpResponse {
+    PAGE.respond(&request)
 }

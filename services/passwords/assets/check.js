@@ -20,7 +20,7 @@ async function range(prefix) {
 }
 
 function present(kind, verdict, meaning, facts) {
-  result.className = kind;
+  result.className = `notice ${kind}`.trim();
   find("verdict").textContent = verdict;
   find("meaning").textContent = meaning;
   find("facts").hidden = !facts;

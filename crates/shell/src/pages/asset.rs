@@ -1,0 +1,153 @@
+//! Bodies that never change: compressed once, shared, revalidated by their digest.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use actix_web::http::header::{
+    self, AcceptEncoding, ContentEncoding, Encoding, EntityTag, Header, HeaderValue, IfNoneMatch,
+};
+use actix_web::web::Bytes;
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest, Sha256};
+
+use super::frame::protect;
+
+/// Shorter bodies are sent as they are, in bytes.
+const SHORTEST_COMPRESSED: usize = 512;
+
+/// Content with its digest and its compressed forms.
+pub(super) struct Content {
+    media_type: &'static str,
+    digest: String,
+    plain: Bytes,
+    gzip: Option<Bytes>,
+    brotli: Option<Bytes>,
+}
+
+impl Content {
+    pub(super) fn new(media_type: &'static str, content: impl Into<Bytes>) -> Self {
+        let plain = content.into();
+        let digest = Sha256::digest(&plain)[..8].iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+        let compress = |pack: fn(&[u8]) -> Option<Vec<u8>>| {
+            let packed = (plain.len() >= SHORTEST_COMPRESSED).then(|| pack(&plain)).flatten()?;
+            (packed.len() < plain.len()).then(|| Bytes::from(packed))
+        };
+        let (gzip, brotli) = (compress(gzip), compress(brotli));
+        Self { media_type, digest, plain, gzip, brotli }
+    }
+
+    /// The first 16 hexadecimal digits of the SHA-256 of the content.
+    pub(super) fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// Answers 200 or, where the client has the content already, 304.
+    pub(super) fn respond(
+        &self,
+        request: &HttpRequest,
+        caching: &'static str,
+        add: fn(&mut HttpResponseBuilder),
+    ) -> HttpResponse {
+        let (body, coding) = self.form_for(request);
+        // Each form has a tag of its own, since the tag is a strong one.
+        let tag = match coding {
+            Some(coding) => EntityTag::new_strong(format!("{}-{coding}", self.digest)),
+            None => EntityTag::new_strong(self.digest.clone()),
+        };
+        let known = match IfNoneMatch::parse(request) {
+            Ok(IfNoneMatch::Any) => true,
+            Ok(IfNoneMatch::Items(tags)) => tags.iter().any(|known| known.weak_eq(&tag)),
+            Err(_) => false,
+        };
+        let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+        response
+            .insert_header((header::CACHE_CONTROL, HeaderValue::from_static(caching)))
+            .insert_header((header::ETAG, tag.to_string()))
+            .insert_header((header::VARY, HeaderValue::from_static("Accept-Encoding")))
+            .insert_header((header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")));
+        add(&mut response);
+        if known {
+            return response.finish();
+        }
+        if let Some(coding) = coding {
+            response.insert_header((header::CONTENT_ENCODING, HeaderValue::from_static(coding)));
+        }
+        response.content_type(self.media_type).body(body.clone())
+    }
+
+    /// The form that the client likes best, with the name of its coding.
+    fn form_for(&self, request: &HttpRequest) -> (&Bytes, Option<&'static str>) {
+        let (Some(gzip), Some(brotli)) = (&self.gzip, &self.brotli) else {
+            return (&self.plain, None);
+        };
+        let ours = [Encoding::identity(), Encoding::brotli(), Encoding::gzip()];
+        let accepted = AcceptEncoding::parse(request).ok();
+        match accepted.and_then(|accepted| accepted.negotiate(ours.iter())) {
+            Some(Encoding::Known(ContentEncoding::Brotli)) => (brotli, Some("br")),
+            Some(Encoding::Known(ContentEncoding::Gzip)) => (gzip, Some("gzip")),
+            _ => (&self.plain, None),
+        }
+    }
+}
+
+fn gzip(plain: &[u8]) -> Option<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(plain).ok()?;
+    encoder.finish().ok()
+}
+
+fn brotli(plain: &[u8]) -> Option<Vec<u8>> {
+    let mut packed = Vec::new();
+    let (buffer, quality, window) = (4096, 11, 22);
+    brotli::CompressorWriter::new(&mut packed, buffer, quality, window).write_all(plain).ok()?;
+    Some(packed)
+}
+
+/// A style sheet, script or picture that is served under a name with its digest.
+pub(super) struct Asset {
+    /// Name as the service gave it: `check.js`.
+    pub(super) name: &'static str,
+    /// Name as it is served: `check.0123456789abcdef.js`.
+    pub(super) file: String,
+    content: Content,
+}
+
+impl Asset {
+    pub(super) fn new(name: &'static str, content: impl Into<Bytes>) -> Self {
+        let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+        let media_type = match extension {
+            "css" => "text/css; charset=utf-8",
+            "js" => "text/javascript; charset=utf-8",
+            "svg" => "image/svg+xml",
+            "png" => "image/png",
+            "webp" => "image/webp",
+            _ => "application/octet-stream",
+        };
+        let content = Content::new(media_type, content);
+        let file = format!("{stem}.{}.{extension}", content.digest());
+        Self { name, file, content }
+    }
+
+    pub(super) fn respond(&self, request: &HttpRequest) -> HttpResponse {
+        self.content.respond(request, "public, max-age=31536000, immutable", |_| {})
+    }
+}
+
+/// A page that is rendered once and is the same for everybody.
+pub struct FixedPage(Content);
+
+impl FixedPage {
+    pub(super) fn new(html: String) -> Self {
+        Self(Content::new("text/html; charset=utf-8", html))
+    }
+
+    /// Answers the page, or 304 where the client has it already.
+    pub fn respond(&self, request: &HttpRequest) -> HttpResponse {
+        self.0.respond(request, "no-cache", protect)
+    }
+}

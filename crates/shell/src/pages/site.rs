@@ -1,0 +1,189 @@
+//! What all pages of a service share.
+
+use actix_web::web::Bytes;
+use actix_web::{HttpRequest, HttpResponse, web};
+use askama::Template;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::asset::{Asset, FixedPage};
+use super::frame::{Frame, Page, protect};
+use crate::Fault;
+
+/// The style sheet of all services.
+pub(super) const STYLE: &str = concat!(
+    include_str!("style/tokens.css"),
+    include_str!("style/elements.css"),
+    include_str!("style/components.css"),
+);
+
+/// Where assets are served.
+const FOLDER: &str = "/assets/";
+
+/// The colour that tells one service from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accent {
+    /// Blue.
+    Blue,
+    /// Green.
+    Green,
+    /// Indigo.
+    Indigo,
+    /// Plum.
+    Plum,
+    /// Teal.
+    Teal,
+}
+
+impl Accent {
+    /// The class that sets the tokens.
+    pub(super) fn class(self) -> &'static str {
+        match self {
+            Self::Blue => "accent-blue",
+            Self::Green => "accent-green",
+            Self::Indigo => "accent-indigo",
+            Self::Plum => "accent-plum",
+            Self::Teal => "accent-teal",
+        }
+    }
+
+    /// The colour in light pages, for the icon.
+    pub(super) fn colour(self) -> &'static str {
+        match self {
+            Self::Blue => "#0b5cad",
+            Self::Green => "#176b4d",
+            Self::Indigo => "#4f46b8",
+            Self::Plum => "#86297a",
+            Self::Teal => "#0b6572",
+        }
+    }
+}
+
+/// A link of the navigation.
+pub(super) struct Link {
+    pub(super) text: &'static str,
+    pub(super) href: &'static str,
+}
+
+/// What all pages of a service share.
+pub struct Site {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) accent: Accent,
+    pub(super) icon: &'static str,
+    pub(super) links: Vec<Link>,
+    assets: Vec<Asset>,
+}
+
+impl Site {
+    /// A site with the name of its service and one sentence about it.
+    ///
+    /// Its navigation ends with the documentation of the API.
+    pub fn new(name: &'static str, about: &'static str, accent: Accent) -> Self {
+        let links = vec![Link { text: "API", href: "docs/" }];
+        let assets = vec![Asset::new("quintet.css", STYLE)];
+        Self { name, about, accent, icon: "", links, assets }.icon("M5 5h14v14H5z")
+    }
+
+    /// The sign of the service: an SVG path in a square of 24 by 24.
+    pub fn icon(mut self, icon: &'static str) -> Self {
+        let text = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\">\
+             <rect width=\"24\" height=\"24\" rx=\"6\" fill=\"{}\"/>\
+             <path fill=\"#fff\" fill-rule=\"evenodd\" transform=\"translate(4 4) scale(.6667)\" \
+             d=\"{icon}\"/></svg>",
+            self.accent.colour()
+        );
+        self.assets.retain(|asset| asset.name != "icon.svg");
+        self.icon = icon;
+        self.asset("icon.svg", text)
+    }
+
+    /// Adds a link to the navigation; its address is relative to the root of the site.
+    pub fn link(mut self, text: &'static str, href: &'static str) -> Self {
+        self.links.insert(self.links.len() - 1, Link { text, href });
+        self
+    }
+
+    /// Adds a style sheet to every page, after the common one.
+    pub fn style(self, name: &'static str, content: &'static [u8]) -> Self {
+        self.asset(name, content)
+    }
+
+    /// Adds a script; [`Page::script`] runs it.
+    pub fn script(self, name: &'static str, content: &'static [u8]) -> Self {
+        self.asset(name, content)
+    }
+
+    fn asset(mut self, name: &'static str, content: impl Into<Bytes>) -> Self {
+        self.assets.push(Asset::new(name, content));
+        self
+    }
+
+    /// The address of an asset, relative to the root of the site.
+    pub(super) fn href(&self, name: &str) -> String {
+        let asset = self.assets.iter().find(|asset| asset.name == name);
+        debug_assert!(asset.is_some(), "the site has no asset {name}");
+        asset.map_or_else(String::new, |asset| format!("{}{}", &FOLDER[1..], asset.file))
+    }
+
+    pub(super) fn icon_href(&self) -> String {
+        self.href("icon.svg")
+    }
+
+    pub(super) fn style_hrefs(&self) -> impl Iterator<Item = String> {
+        let styles = self.assets.iter().filter(|asset| asset.name.ends_with(".css"));
+        styles.map(|asset| self.href(asset.name))
+    }
+
+    /// Whether a request path is that of an asset, for services that look at paths before routing.
+    pub fn has(&self, path: &str) -> bool {
+        path.strip_prefix(FOLDER).is_some_and(|file| self.find(file).is_some())
+    }
+
+    fn find(&self, file: &str) -> Option<&Asset> {
+        self.assets.iter().find(|asset| asset.file == file)
+    }
+
+    /// Registers the assets, outside the document of the API.
+    pub fn register(&'static self, config: &mut ServiceConfig<'_>) {
+        let answer = move |file: web::Path<String>, request: HttpRequest| async move {
+            match self.find(&file) {
+                Some(asset) => asset.respond(&request),
+                None => Fault::NotFound.response(&request),
+            }
+        };
+        config.route("/assets/{file}", web::get().to(answer));
+    }
+
+    /// Renders a page once for all.
+    pub fn fixed(&self, page: &Page<'_>, main: &impl Template) -> FixedPage {
+        FixedPage::new(self.render(page, main).unwrap_or_else(|error| {
+            log::error!("the page {:?} cannot be rendered: {error}", page.title);
+            String::new()
+        }))
+    }
+
+    /// Renders a page for one request; the caller adds status and caching.
+    ///
+    /// The answer may hold what belongs to one reader, so that it is `no-store` unless the caller
+    /// says otherwise.
+    pub fn respond(&self, page: &Page<'_>, main: &impl Template) -> HttpResponse {
+        match self.render(page, main) {
+            Ok(html) => {
+                let mut response = HttpResponse::Ok();
+                protect(&mut response);
+                response
+                    .insert_header((actix_web::http::header::CACHE_CONTROL, "no-store"))
+                    .content_type("text/html; charset=utf-8")
+                    .body(html)
+            }
+            Err(error) => {
+                HttpResponse::from_error(actix_web::error::ErrorInternalServerError(error))
+            }
+        }
+    }
+
+    fn render(&self, page: &Page<'_>, main: &impl Template) -> askama::Result<String> {
+        Frame { site: self, page, main }.render()
+    }
+}
