@@ -7,7 +7,8 @@ use crate::handlers::{account, buckets, files, page, stats};
 /// Registers every operation.
 pub fn register(config: &mut ServiceConfig<'_>) {
     // The page is for people: it is not part of the document.
-    config.route("/", actix_web::web::get().to(page::page));
+    config.route("/", actix_web::web::get().to(page::search_page));
+    page::SITE.register(config);
     config
         .service(files::search_files)
         .service(buckets::list_buckets)

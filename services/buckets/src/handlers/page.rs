@@ -2,43 +2,38 @@
 
 use std::sync::LazyLock;
 
-use actix_web::http::header;
-use actix_web::{HttpResponse, Responder};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest, Sha256};
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+use shell::pages::{Accent, FixedPage, Page, Site};
 
-const HTML: &str = include_str!("../../assets/page.html");
-const STYLE: &str = include_str!("../../assets/page.css");
-const SCRIPT: &str = include_str!("../../assets/page.js");
+const BUCKET: &str =
+    "M3 5h18v3h-1.2L18 20a1 1 0 0 1-1 1H7a1 1 0 0 1-1-1L4.2 8H3V5Zm4.2 5 1.3 8h7l1.3-8H7.2Z";
 
-struct Page {
-    html: String,
-    policy: String,
-}
-
-/// Style and script stand inside the page; the policy names them by their digests.
-static PAGE: LazyLock<Page> = LazyLock::new(|| Page {
-    html: HTML.replace("/*style*/", STYLE).replace("/*script*/", SCRIPT),
-    policy: format!(
-        "default-src 'none'; style-src '{}'; script-src '{}'; connect-src 'self'; img-src data:; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-        digest(STYLE),
-        digest(SCRIPT)
-    ),
+/// The page with its style and its script.
+pub static SITE: LazyLock<Site> = LazyLock::new(|| {
+    Site::new(
+        "Bucket search",
+        "Searches an index of files in open cloud-storage buckets.",
+        Accent::Green,
+    )
+    .icon(BUCKET)
+    .style("search.css", include_bytes!("../../assets/search.css"))
+    .script("search.js", include_bytes!("../../assets/search.js"))
 });
 
-fn digest(text: &str) -> String {
-    format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
-}
+#[derive(Template)]
+#[template(path = "search.html")]
+struct SearchPage;
+
+static PAGE: LazyLock<FixedPage> = LazyLock::new(|| {
+    let page = Page::home("Search open buckets")
+        .description("Searches the names of files in open cloud-storage buckets.")
+        .wide()
+        .script("search.js");
+    SITE.fixed(&page, &SearchPage)
+});
 
 /// Answers the page.
-pub async fn page() -> impl Responder {
-    HttpResponse::Ok()
-        .content_type("text/html; charset=utf-8")
-        .insert_header((header::CACHE_CONTROL, "no-cache"))
-        .insert_header((header::CONTENT_SECURITY_POLICY, PAGE.policy.as_str()))
-        .insert_header((header::REFERRER_POLICY, "no-referrer"))
-        .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .body(PAGE.html.as_str())
+pub async fn search_page(request: HttpRequest) -> HttpResponse {
+    PAGE.respond(&request)
 }

@@ -60,8 +60,9 @@ async function ask(path) {
   return body;
 }
 
-function cell(row, text, kind) {
+function cell(row, label, text, kind) {
   const made = row.insertCell();
+  made.dataset.label = label;
   made.textContent = text;
   if (kind) made.className = kind;
   return made;
@@ -77,9 +78,9 @@ function show(file) {
   const path = document.createElement("small");
   path.textContent = file.fullPath;
   name.append(link, path);
-  cell(row, `${file.bucket} (${file.type})`);
-  cell(row, size(file.size), "number").title = `${file.size} bytes`;
-  cell(row, date(file.lastModified), "date");
+  cell(row, "Bucket", `${file.bucket} (${file.type})`);
+  cell(row, "Size", size(file.size), "number").title = `${file.size} bytes`;
+  cell(row, "Modified", date(file.lastModified), "date");
 }
 
 function tell(text, bad) {
@@ -89,7 +90,7 @@ function tell(text, bad) {
 
 async function search() {
   const asked = query();
-  const path = `/api/v2/files?${asked}`;
+  const path = `api/v2/files?${asked}`;
   tell("Searching …");
   try {
     const began = performance.now();
@@ -105,7 +106,7 @@ async function search() {
     field("place").textContent = answer.files.length ? `${start + 1} to ${end}` : "";
     field("back").disabled = start === 0;
     field("on").disabled = answer.files.length < PAGE || end >= results;
-    field("request").textContent = path;
+    field("request").textContent = `/${path}`;
     field("result").hidden = false;
   } catch (error) {
     if (error.name === "AbortError") return;
@@ -126,7 +127,7 @@ field("key").addEventListener("change", stats);
 async function stats() {
   if (!field("key").value.trim()) return;
   try {
-    const { stats, lastUpdated } = await ask("/api/v2/stats");
+    const { stats, lastUpdated } = await ask("api/v2/stats");
     const buckets = Object.entries(stats).reduce(
       (sum, [name, count]) => name === "filesCount" ? sum : sum + count, 0);
     field("stats").textContent = `${stats.filesCount.toLocaleString()} files in ` +
