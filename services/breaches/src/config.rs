@@ -35,8 +35,8 @@ pub struct Settings {
     /// Whether a new database gets the test accounts
     #[arg(long, env, global = true, default_value_t = true, action = clap::ArgAction::Set, value_parser = BoolishValueParser::new(), value_name = "BOOLEAN")]
     pub seed_test_data: bool,
-    /// Price of a range request in searches, for plans that name none; stands before
-    /// the subcommand, for `plans set` has a flag of that name
+    /// Price of a range request in searches, for plans that name none; a flag before the
+    /// subcommand, because `plans set` has a flag of the same name
     #[arg(long, env, default_value_t = 1, value_name = "TOKENS")]
     pub kanon_cost: u32,
     /// Requests without a key per minute and client address; 0 means any number
@@ -73,6 +73,11 @@ impl Settings {
         }
         let defaults: Defaults = clap::Parser::parse_from(["test"]);
         Self { catalogue_poll_ms: 20, ..defaults.settings }
+    }
+
+    /// The name of the key header that messages quote.
+    pub fn key_header(&self) -> &str {
+        self.api_key_headers.first().map_or("breach-api-key", String::as_str)
     }
 
     /// The folder of temporary files.

@@ -81,7 +81,7 @@ pub enum Error {
     /// The operator blocks this client.
     #[error("Request blocked.")]
     Blocked,
-    /// A part of the request that no operation reads breaks HTTP.
+    /// The query is not valid UTF-8, or another part of the request breaks HTTP.
     #[error("The request could not be read.")]
     Unreadable,
     /// The database is away or overloaded.
@@ -169,9 +169,9 @@ impl From<TooMany> for Error {
 
 /// Gives failures outside handlers the same bodies.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Bodies;
+pub struct ErrorBodies;
 
-impl ErrorFormat for Bodies {
+impl ErrorFormat for ErrorBodies {
     fn respond(&self, fault: &Fault, _request: &RequestInfo) -> HttpResponse {
         let error = match fault {
             Fault::NotFound => Error::NotFound,

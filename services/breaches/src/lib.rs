@@ -1,26 +1,28 @@
 //! The breach lookup service: in which breaches does an address or a domain appear?
 //!
-//! Requests travel through the checks of [`caller`] in one hop to the database; what all of them
-//! share, the catalogue and the opt-outs, lies in memory ([`snapshot`]) and is reloaded when the
-//! version in the database changes. Loads and other long work are [`jobs`]; the operator works
-//! with the [`commands`] of the same binary.
+//! A request passes the checks of `policy` and of `app::admission` with one visit to the database.
+//! Catalogue, opt-outs and block list lie in memory (`state::Snapshot`) and are reloaded when their
+//! versions in the database change. Loads and other long work are [`jobs`]; the operator works with
+//! the commands of the same binary ([`Cli`]).
 
-pub mod caller;
-pub mod commands;
-pub mod config;
-pub mod contract;
-pub mod error;
-pub mod handlers;
+pub mod app;
+mod cli;
+mod config;
+mod error;
+mod handlers;
 pub mod jobs;
 pub mod model;
-pub mod paths;
-pub mod reader;
-pub mod routes;
-pub mod service;
-pub mod snapshot;
-pub mod state;
+mod openapi;
+mod paths;
+mod policy;
+mod routes;
+mod service;
+mod state;
 pub mod store;
-pub mod wire;
+mod wire;
 
+pub use cli::Cli;
+pub use config::Settings;
+pub use paths::{Access, access};
 pub use service::Breaches;
 pub use state::State;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    shell::main::<breaches::commands::Arguments>()
+    shell::main::<breaches::Cli>()
 }

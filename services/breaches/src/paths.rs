@@ -5,7 +5,7 @@
 pub enum Access {
     /// Anybody, from any origin.
     Keyless,
-    /// Holders of a key.
+    /// Callers with a key.
     Keyed,
     /// The documentation, which is no operation of the API.
     Documentation,
@@ -108,7 +108,7 @@ pub fn canonical(path: &str) -> Option<String> {
 
 /// A path as the access log may show it: without addresses and hash prefixes. Of an unknown path
 /// only the words that the API knows are shown.
-pub fn loggable(path: &str) -> String {
+pub fn redact(path: &str) -> String {
     match find(path) {
         Some(Found { literal: "breachedaccount/range", .. }) => {
             "/api/v3/breachedaccount/range/{prefix}".to_owned()
@@ -199,14 +199,14 @@ mod tests {
     #[test]
     fn logs_show_neither_address_nor_prefix() {
         assert_eq!(
-            loggable("/api/v3/breachedaccount/a@b.example"),
+            redact("/api/v3/breachedaccount/a@b.example"),
             "/api/v3/breachedAccount/{email}"
         );
         assert_eq!(
-            loggable("/api/v3/breachedaccount/range/abcdef"),
+            redact("/api/v3/breachedaccount/range/abcdef"),
             "/api/v3/breachedaccount/range/{prefix}"
         );
-        assert_eq!(loggable("/api/v3/breach/a%40b"), "/api/v3/breach/{hidden}");
+        assert_eq!(redact("/api/v3/breach/a%40b"), "/api/v3/breach/{hidden}");
         for (path, shown) in [
             ("/x/a@b.example/y", "/{hidden}/{hidden}/{hidden}"),
             ("/API/v3/breachedaccount/Range/abcdef/", "/api/v3/breachedAccount/range/{hidden}/"),
@@ -215,12 +215,9 @@ mod tests {
             ("/openapi.json", "/openapi.json"),
             ("/docs/", "/docs/"),
         ] {
-            assert_eq!(loggable(path), shown);
+            assert_eq!(redact(path), shown);
         }
-        assert_eq!(
-            loggable("/api/v3/breacheddomain/b.example"),
-            "/api/v3/breachedDomain/b.example"
-        );
+        assert_eq!(redact("/api/v3/breacheddomain/b.example"), "/api/v3/breachedDomain/b.example");
     }
 
     /// Segments that occur in requests for ranges, in any order; also doubled and encoded.
@@ -243,7 +240,7 @@ mod tests {
             after in proptest::collection::vec(segment(), 0..3),
         ) {
             let segments = [before, vec!["range".to_owned(), prefix], after].concat();
-            let shown = loggable(&format!("{lead}/{}", segments.join("/")));
+            let shown = redact(&format!("{lead}/{}", segments.join("/")));
             let longest = shown.split(|c: char| !c.is_ascii_hexdigit()).map(str::len).max();
             prop_assert!(longest < Some(6), "{shown}");
         }

@@ -5,30 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::Method;
 use actix_web::http::Uri;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::{HttpRequest, ResponseError, web::Data};
 use futures_util::future::LocalBoxFuture;
 use shell::{CorsRule, ErrorFormat, Next, Origin, ServiceInfo, Shell, TlsMode};
 
-use crate::contract;
-use crate::error::{Bodies, Error};
+use crate::error::{Error, ErrorBodies};
+use crate::openapi;
 use crate::paths::{self, Access};
+use crate::policy;
 use crate::routes;
 use crate::state::State;
-
-/// The constants of the service.
-pub const INFO: ServiceInfo = ServiceInfo {
-    name: "breaches",
-    title: "Breach lookup service",
-    about: "Tells in which data breaches an address or a domain appears",
-    version: env!("CARGO_PKG_VERSION"),
-    http_port: 8083,
-    https_port: 8483,
-    admin_port: 9083,
-    tls_mode: TlsMode::Native,
-};
 
 static KEYLESS: CorsRule = CorsRule {
     origin: Origin::Any,
@@ -51,41 +39,39 @@ impl Breaches {
         Self { state }
     }
 
-    /// Steps 2 to 4 of the order of checks, and the preflight of keyed operations. A path that the
-    /// table of paths does not have never comes to the router, which would decode and serve some.
-    fn refusal(&self, request: &ServiceRequest, access: Access) -> Option<Error> {
-        let preflight = is_preflight(request);
-        let agent = request.headers().get(header::USER_AGENT);
-        let text = agent.map(|value| String::from_utf8_lossy(value.as_bytes()));
-        let now = self.state.clock().unix();
-        if self.state.blocks().hit(shell::client_ip(request.request()), text.as_deref(), now) {
-            return Some(Error::Blocked);
-        }
-        if !preflight && text.is_none_or(|text| text.trim().is_empty()) {
-            return Some(Error::UserAgent);
-        }
+    /// Steps 2 to 4 of the order of checks, and the preflight of keyed operations.
+    ///
+    /// A path that is not in the table of operations never reaches the router, which would decode
+    /// and serve some.
+    fn check(&self, request: &ServiceRequest, access: Access) -> Result<(), Error> {
+        let (method, headers) = (request.method(), request.headers());
+        policy::check_client(&self.state, shell::client_ip(request.request()), method, headers)?;
         match access {
-            Access::Keyed if preflight => Some(Error::CrossOrigin),
-            Access::Unknown => Some(Error::NotFound),
-            _ => None,
+            Access::Keyed if policy::is_preflight(method, headers) => Err(Error::CrossOrigin),
+            Access::Unknown => Err(Error::NotFound),
+            _ => Ok(()),
         }
     }
-}
-
-fn is_preflight(request: &ServiceRequest) -> bool {
-    request.method() == Method::OPTIONS
-        && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
 
 impl shell::Service for Breaches {
-    const INFO: ServiceInfo = INFO;
+    const INFO: ServiceInfo = ServiceInfo {
+        name: "breaches",
+        title: "Breach lookup service",
+        about: "Tells in which data breaches an address or a domain appears",
+        version: env!("CARGO_PKG_VERSION"),
+        http_port: 8083,
+        https_port: 8483,
+        admin_port: 9083,
+        tls_mode: TlsMode::Native,
+    };
 
     fn document() -> utoipa::openapi::OpenApi {
-        routes::document()
+        openapi::document()
     }
 
     fn amend(document: &mut utoipa::openapi::OpenApi) {
-        contract::complete(document);
+        openapi::complete(document);
     }
 
     fn routes(config: &mut utoipa_actix_web::service_config::ServiceConfig<'_>) {
@@ -97,7 +83,7 @@ impl shell::Service for Breaches {
     }
 
     fn errors(&self) -> Arc<dyn ErrorFormat> {
-        Arc::new(Bodies)
+        Arc::new(ErrorBodies)
     }
 
     fn shell(&self) -> Shell {
@@ -110,7 +96,7 @@ impl shell::Service for Breaches {
         next: Next,
     ) -> LocalBoxFuture<'static, Result<ServiceResponse, actix_web::Error>> {
         let access = paths::access(request.path());
-        if let Some(error) = self.refusal(&request, access) {
+        if let Err(error) = self.check(&request, access) {
             let mut response = request.into_response(error.error_response());
             if access == Access::Keyless {
                 let any = HeaderValue::from_static("*");
@@ -160,7 +146,7 @@ fn cors(request: &ServiceRequest) -> Option<&'static CorsRule> {
 }
 
 fn log_path(uri: &Uri) -> Cow<'_, str> {
-    Cow::Owned(paths::loggable(uri.path()))
+    Cow::Owned(paths::redact(uri.path()))
 }
 
 /// Headers that follow from the path and the transport alone.

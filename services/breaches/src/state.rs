@@ -1,20 +1,19 @@
-//! What handlers share: pools, clock, quotas, and the snapshot that is reloaded when it is outdated.
+//! What handlers, use cases and the server share: pools, clock, quotas, and the snapshot of what is
+//! kept in memory.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use arc_swap::ArcSwap;
 use auth::{KeyStore, Quotas};
-use database::{Backend, DatabaseError, Db, Pools};
-use domain::{Sha1Digest, SharedClock};
+use database::{DatabaseError, Db, Pools};
+use domain::SharedClock;
 
 use crate::config::Settings;
-use crate::error::Error;
-use crate::model::OptOut;
-use crate::reader;
-use crate::snapshot::{self, Blocks, Shared, Snapshot};
-use crate::store::caller::Kept;
-use crate::store::opt_out::OptOuts;
-use crate::store::{block, meta};
+use crate::model::BlockList;
+use crate::store::{blocks, breaches, meta, opt_outs};
+use crate::wire::CatalogueAnswers;
 
 /// The state of one server; a clone is another handle to it.
 #[derive(Clone)]
@@ -23,74 +22,99 @@ pub struct State {
 }
 
 struct Inner {
-    number: u64,
+    id: u64,
     pools: Pools,
     clock: SharedClock,
     quotas: Quotas,
     keys: KeyStore,
     settings: Settings,
-    snapshot: Shared<Snapshot>,
-    opt_outs: Shared<OptOuts>,
-    blocks: Shared<Blocks>,
-    loaded: Shared<meta::Versions>,
+    snapshot: ArcSwap<Snapshot>,
 }
 
-/// Everything that one request reads, at one moment.
-#[derive(Clone)]
-pub struct View {
-    /// The server.
-    pub state: State,
-    /// The catalogue.
-    pub snapshot: Arc<Snapshot>,
+/// What requests read without asking the database: catalogue, opt-outs and block list, as they were
+/// at one moment. It is replaced as a whole when the versions in the database change.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// The catalogue with its answers.
+    pub answers: Arc<CatalogueAnswers>,
     /// The opt-outs.
-    pub opt_outs: Arc<OptOuts>,
-    /// Unix seconds.
-    pub now: i64,
+    pub opt_outs: Arc<opt_outs::OptOuts>,
+    /// Clients that the operator blocks.
+    pub blocks: BlockList,
+    versions: meta::Versions,
 }
 
-impl View {
-    /// What the owner of an address chose.
-    pub fn opt_out(
-        &self,
+impl Snapshot {
+    /// Reads what changed since `previous`, and takes the rest from there.
+    fn load(
         db: &mut Db,
-        digest: &Sha1Digest,
-    ) -> Result<Option<OptOut>, DatabaseError> {
-        self.opt_outs.get(db, digest)
+        settings: &Settings,
+        previous: Option<&Self>,
+    ) -> Result<Self, DatabaseError> {
+        // Read first: a change that is committed meanwhile is seen at the next reload.
+        let versions = meta::versions(db)?;
+        let answers = match previous {
+            Some(old) if old.versions.catalogue == versions.catalogue => Arc::clone(&old.answers),
+            _ => {
+                let catalogue = breaches::catalogue(db)?;
+                Arc::new(CatalogueAnswers::new(catalogue).map_err(DatabaseError::broken)?)
+            }
+        };
+        let opt_outs = match previous {
+            Some(old) if old.versions.opt_out == versions.opt_out => Arc::clone(&old.opt_outs),
+            _ => Arc::new(opt_outs::OptOuts::load(db, settings.optout_memory_max)?),
+        };
+        Ok(Self { answers, opt_outs, blocks: block_list(db)?, versions })
     }
 }
 
-/// A connection for the work of one request, and the keys that it remembers, if it does.
-pub struct Session<'s> {
-    /// The connection.
-    pub db: &'s mut Db,
-    /// Keys that this connection found.
-    pub kept: Option<&'s mut Kept>,
+/// Reads the block list; entries that are no networks are left out with a warning.
+fn block_list(db: &mut Db) -> Result<BlockList, DatabaseError> {
+    let (mut list, mut invalid) = (BlockList::default(), HashSet::new());
+    for row in blocks::all(db)? {
+        match row.cidr.map(|cidr| cidr.parse()) {
+            Some(Ok(network)) => list.add_network(network, row.until),
+            Some(Err(_)) => drop(invalid.insert(row.id)),
+            None => {}
+        }
+        if let Some(agent) = row.user_agent {
+            list.add_agent(&agent, row.until);
+        }
+    }
+    if !invalid.is_empty() {
+        log::warn!("entries of the block list are not networks: {invalid:?}");
+    }
+    Ok(list)
 }
 
 impl State {
-    /// Reads catalogue, opt-outs and blocks.
+    /// Reads catalogue, opt-outs and block list.
+    ///
+    /// # Errors
+    /// Those of the database.
     pub fn new(
         pools: Pools,
         clock: SharedClock,
         settings: Settings,
     ) -> Result<Self, DatabaseError> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
-        let state = Self {
+        let snapshot = pools.read_blocking(|db| Snapshot::load(db, &settings, None))?;
+        Ok(Self {
             inner: Arc::new(Inner {
-                number: COUNTER.fetch_add(1, Ordering::Relaxed),
+                id: COUNTER.fetch_add(1, Ordering::Relaxed),
                 quotas: Quotas::new(clock.clone()),
                 keys: KeyStore::new(pools.clone(), clock.clone()),
                 pools,
                 clock,
                 settings,
-                snapshot: Shared::default(),
-                opt_outs: Shared::default(),
-                blocks: Shared::default(),
-                loaded: Shared::new(meta::Versions { catalogue: -1, opt_out: -1 }),
+                snapshot: ArcSwap::from_pointee(snapshot),
             }),
-        };
-        state.inner.pools.read_blocking(|db| state.refresh(db))?;
-        Ok(state)
+        })
+    }
+
+    /// Tells the states of one process apart.
+    pub fn id(&self) -> u64 {
+        self.inner.id
     }
 
     /// Connections to the database.
@@ -103,12 +127,12 @@ impl State {
         &self.inner.clock
     }
 
-    /// The buckets.
+    /// The token buckets.
     pub fn quotas(&self) -> &Quotas {
         &self.inner.quotas
     }
 
-    /// Notes when keys are used.
+    /// Records when keys are used.
     pub fn keys(&self) -> &KeyStore {
         &self.inner.keys
     }
@@ -118,55 +142,25 @@ impl State {
         &self.inner.settings
     }
 
-    /// The block list.
-    pub fn blocks(&self) -> Arc<Blocks> {
-        self.inner.blocks.get()
+    /// The current snapshot.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.inner.snapshot.load_full()
     }
 
-    /// Catalogue and opt-outs as they are now.
-    pub fn view(&self) -> View {
-        View {
-            state: self.clone(),
-            snapshot: self.inner.snapshot.get(),
-            opt_outs: self.inner.opt_outs.get(),
-            now: self.inner.clock.unix(),
-        }
-    }
-
-    /// Reloads what changed since the last look.
-    pub fn refresh(&self, db: &mut Db) -> Result<(), DatabaseError> {
-        let versions = snapshot::versions(db)?;
-        let loaded = *self.inner.loaded.get();
-        if versions.catalogue != loaded.catalogue {
-            self.inner.snapshot.set(snapshot::load(db)?);
-        }
-        if versions.opt_out != loaded.opt_out {
-            let max = self.inner.settings.optout_memory_max;
-            self.inner.opt_outs.set(OptOuts::load(db, max)?);
-        }
-        self.inner.blocks.set(Blocks::new(block::all(db)?));
-        self.inner.loaded.set(versions);
-        Ok(())
-    }
-
-    /// Looks for changes now.
+    /// Replaces the snapshot by one that holds what changed in the database.
+    ///
+    /// # Errors
+    /// Those of the database; the old snapshot stays.
     pub async fn reload(&self) -> Result<(), DatabaseError> {
         let state = self.clone();
-        self.inner.pools.read(move |db| state.refresh(db)).await
-    }
-
-    /// Runs all the database work of a request in one hop.
-    ///
-    /// `short` work, a few point reads, stays on the worker thread when the database is SQLite:
-    /// a change of threads costs more than the reads. PostgreSQL never blocks a worker.
-    pub async fn hop<T: Send + 'static>(
-        &self,
-        short: bool,
-        work: impl FnOnce(Session<'_>) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
-        if short && self.inner.pools.backend() == Backend::Sqlite {
-            return reader::read(self.inner.number, &self.inner.pools, work);
-        }
-        self.inner.pools.read(|db| work(Session { db, kept: None })).await
+        self.inner
+            .pools
+            .read(move |db| {
+                let old = state.snapshot();
+                let new = Snapshot::load(db, state.settings(), Some(&old))?;
+                state.inner.snapshot.store(Arc::new(new));
+                Ok(())
+            })
+            .await
     }
 }

@@ -5,7 +5,22 @@ use actix_web::HttpRequest;
 use percent_encoding::percent_decode_str;
 use shell::Pairs;
 
+use crate::app::KeyedRequest;
 use crate::error::Error;
+use crate::model::EmailPrefix;
+use crate::model::plan::Operation;
+use crate::policy;
+use crate::state::State;
+
+/// Reads the key of a request to a keyed operation.
+pub fn keyed_request(
+    request: &HttpRequest,
+    state: &State,
+    operation: Operation,
+) -> Result<KeyedRequest, Error> {
+    let key = policy::key(request, state.settings())?;
+    Ok(KeyedRequest::new(key, shell::client_ip(request), operation))
+}
 
 /// The last path segment, percent-decoded once; a `+` stays one. None when it is not UTF-8.
 #[derive(Clone, Debug)]
@@ -26,6 +41,11 @@ impl Segment {
     /// The text as an address.
     pub fn email(&self) -> Result<EmailAddress, Error> {
         EmailAddress::parse(self.text()).map_err(|_| Error::Email)
+    }
+
+    /// The text as a hash prefix.
+    pub fn prefix(&self) -> Result<EmailPrefix, Error> {
+        EmailPrefix::parse(self.text()).ok_or(Error::Prefix)
     }
 
     /// The text as a domain.

@@ -3,7 +3,8 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
 
-use crate::caller::Asked;
+use super::input::keyed_request;
+use crate::app;
 use crate::error::Error;
 use crate::model::plan::Operation;
 use crate::state::State;
@@ -26,9 +27,6 @@ pub async fn subscription_status(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let asked = Asked::read(&request, state.settings(), Operation::SubscriptionStatus, "")?;
-    let status = state
-        .keyed(asked, |_, _, caller| Ok(SubscriptionStatus::new(&caller.plan, caller.until)))
-        .await?;
-    Ok(HttpResponse::Ok().json(status))
+    let keyed = keyed_request(&request, &state, Operation::SubscriptionStatus)?;
+    Ok(HttpResponse::Ok().json(app::subscription_status(&state, keyed).await?))
 }

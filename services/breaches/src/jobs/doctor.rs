@@ -3,10 +3,11 @@
 use database::{DatabaseError, Db};
 use domain::Sha1Digest;
 
-use super::{Context, JobError};
+use super::context::JobContext;
+use super::error::JobError;
 use crate::model::{AccountKey, Catalogue, id_list};
-use crate::store::account::{self, AccountRow};
-use crate::store::{breach, domain_account, meta, opt_out, paste, stealer_log};
+use crate::store::accounts::{self, AccountRow};
+use crate::store::{breaches, domain_accounts, meta, opt_outs, pastes, stealer_logs};
 
 /// Accounts that are hashed again.
 const SAMPLE: usize = 1_000;
@@ -49,18 +50,18 @@ impl Findings {
 }
 
 /// Counts everything and examines a random sample of accounts.
-pub fn examine(context: &Context) -> Result<Findings, JobError> {
+pub fn examine(context: &JobContext) -> Result<Findings, JobError> {
     let mut db = context.pools.connect()?;
     let db = &mut db;
-    let catalogue = breach::catalogue(db)?;
+    let catalogue = breaches::catalogue(db)?;
     let mut findings = Findings {
         schema_version: meta::schema_version(db)?,
         breaches: catalogue.all().len(),
-        accounts: account::count(db)?,
-        unfiled: domain_account::unfiled(db)?,
-        stealer_pairs: stealer_log::count(db)?,
-        pastes: paste::count(db)?,
-        opt_outs: opt_out::count(db)?,
+        accounts: accounts::count(db)?,
+        unfiled: domain_accounts::unfiled(db)?,
+        stealer_pairs: stealer_logs::count(db)?,
+        pastes: pastes::count(db)?,
+        opt_outs: opt_outs::count(db)?,
         ..Findings::default()
     };
     for row in sample(db, findings.accounts)? {
@@ -73,14 +74,14 @@ pub fn examine(context: &Context) -> Result<Findings, JobError> {
 fn sample(db: &mut Db, accounts: i64) -> Result<Vec<AccountRow>, JobError> {
     let start = (i64::MIN, -1);
     if accounts <= SAMPLE as i64 {
-        return Ok(account::after(db, start, accounts)?);
+        return Ok(accounts::after(db, start, accounts)?);
     }
     let mut rows = Vec::with_capacity(SAMPLE);
     for _ in 0..SAMPLE {
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes)
-            .map_err(|error| JobError::Refused(format!("no random bytes: {error}")))?;
-        rows.extend(account::after(db, (i64::from_le_bytes(bytes), -1), 1)?);
+            .map_err(|error| JobError::Rejected(format!("no random bytes: {error}")))?;
+        rows.extend(accounts::after(db, (i64::from_le_bytes(bytes), -1), 1)?);
     }
     Ok(rows)
 }
@@ -97,7 +98,7 @@ fn look_at(
     findings.wrong_keys += usize::from(AccountKey::of(&digest) != row.key());
     findings.orphan_ids += usize::from(ids.iter().any(|id| catalogue.by_id(*id).is_none()));
     findings.unsorted_lists += usize::from(!ids.is_sorted_by(|a, b| a < b));
-    let gone = opt_out::get(db, &digest)? == Some(crate::model::OptOut::Breaches);
+    let gone = opt_outs::get(db, &digest)? == Some(crate::model::OptOut::Breaches);
     findings.opted_out += usize::from(gone);
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use database::{DatabaseError, Db};
 use foldhash::fast::RandomState;
 
-use crate::store::mail_domain;
+use crate::store::mail_domains;
 
 /// Domains whose ids are kept in memory.
 const KEPT_DOMAINS: usize = 400_000;
@@ -46,7 +46,7 @@ impl DomainIds {
         let mut missing: Vec<&str> = unknown.iter().map(|(_, name)| *name).collect();
         missing.sort_unstable();
         missing.dedup();
-        let found = mail_domain::ids(db, &missing)?;
+        let found = mail_domains::ids(db, &missing)?;
         for (place, name) in unknown {
             ids[place] = found.get(name).copied().ok_or(DatabaseError::NotFound)?;
         }
@@ -79,7 +79,7 @@ mod tests {
         });
         let known = pools
             .read_blocking(|db| {
-                names.iter().map(|name| mail_domain::id(db, name)).collect::<Result<Vec<_>, _>>()
+                names.iter().map(|name| mail_domains::id(db, name)).collect::<Result<Vec<_>, _>>()
             })
             .unwrap();
         let ids: Vec<Option<i32>> = ids.unwrap().into_iter().map(Some).collect();

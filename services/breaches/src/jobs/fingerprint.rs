@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 
 use domain::Sha1Digest;
 
-use super::JobError;
+use super::error::JobError;
 
 const MIB: u64 = 1 << 20;
 

@@ -4,22 +4,20 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use database::{DatabaseError, Db, transaction};
-use diesel::connection::SimpleConnection;
 use domain::EmailAddress;
 
+use super::adaptive_batch::AdaptiveBatch;
 use super::addresses::Reason;
-use super::pace::Pace;
+use super::context::JobContext;
+use super::error::JobError;
+use super::fingerprint;
 use super::progress::Progress;
 use super::sorter::Merge;
-use super::{Context, JobError, fingerprint};
 use crate::model::{AccountKey, OptOut, address_text};
-use crate::store::job::{self, Counts};
-use crate::store::meta;
-use crate::store::opt_out::OptOuts;
+use crate::store::jobs::{self, Counts};
+use crate::store::opt_outs::OptOuts;
+use crate::store::{load_connections, meta};
 
-/// Pages in the log of SQLite before they are brought into the file: those that several transactions
-/// change are brought once.
-const LOG_PAGES: usize = 32_768;
 /// Records between two looks at the clock.
 const TELL_EVERY: u64 = 4_096;
 /// Skipped rows whose line and reason are kept.
@@ -85,9 +83,9 @@ pub struct Running {
     pub after: Option<i64>,
 }
 
-/// Begins a job, or goes on with an unfinished one of the same input and wish.
+/// Begins a job, or goes on with an unfinished one of the same input and options.
 pub fn begin(
-    context: &Context,
+    context: &JobContext,
     kind: &str,
     files: &[PathBuf],
     params: &str,
@@ -95,18 +93,18 @@ pub fn begin(
     let now = context.clock.unix();
     let fingerprint = fingerprint::of_all(files, now)?;
     context.pools.write_blocking(|db| {
-        if let Some(job) = job::unfinished(db, kind, &fingerprint, params)? {
+        if let Some(job) = jobs::unfinished(db, kind, &fingerprint, params)? {
             let cursor = job.cursor.and_then(|bytes| bytes.try_into().ok());
             return Ok(Running { id: job.id, after: cursor.map(i64::from_le_bytes) });
         }
-        let id = job::begin(db, kind, &fingerprint, params, now)?;
+        let id = jobs::begin(db, kind, &fingerprint, params, now)?;
         Ok(Running { id, after: None })
     })
 }
 
 /// Runs the body of a job and notes a failure in its row; a cancelled job stays cancelled.
 pub fn noted<T>(
-    context: &Context,
+    context: &JobContext,
     id: i64,
     body: impl FnOnce() -> Result<T, JobError>,
 ) -> Result<T, JobError> {
@@ -116,7 +114,7 @@ pub fn noted<T>(
     {
         let (text, now) = (error.to_string(), context.clock.unix());
         let noted =
-            context.pools.write_blocking(|db| job::finish(db, id, "failed", Some(&text), now));
+            context.pools.write_blocking(|db| jobs::finish(db, id, "failed", Some(&text), now));
         if let Err(failed) = noted {
             log::warn!("the failure of job {id} could not be noted: {failed}");
         }
@@ -187,7 +185,7 @@ pub fn split_text(text: &str) -> (&str, &str) {
 /// it has up to `per_mib` records for each MiB of memory: a transaction writes the pages of accounts by
 /// domain anew that it touches, nearly as many for a small batch as for a large one.
 pub fn walk(
-    context: &Context,
+    context: &JobContext,
     running: &Running,
     mut merge: Merge,
     tally: &Tally,
@@ -195,9 +193,9 @@ pub fn walk(
     mut apply: impl FnMut(&mut Db, &[Record<'_>]) -> Result<i64, JobError>,
 ) -> Result<(), JobError> {
     let spilled = || JobError::file("a temporary file");
-    let mut db = connect(context)?;
-    make_room(&mut db, context, merge.is_in_memory())?;
-    let mut pace = Pace::new(&db, context, per_mib);
+    let mut db = load_connections::connect(&context.pools)?;
+    load_connections::set_cache(&mut db, cache_kib(context, merge.is_in_memory()))?;
+    let mut batch_size = AdaptiveBatch::new(&db, context, per_mib);
     let total = u64::try_from(tally.counts.accepted).unwrap_or(0);
     let mut progress = Progress::begin("loading", "accounts", total);
     let mut batch = Batch::default();
@@ -205,12 +203,14 @@ pub fn walk(
     loop {
         let next = merge.next_record().map_err(spilled())?;
         let complete = match (&next, batch.last_key()) {
-            (Some((key, _)), Some(last)) => batch.ends.len() >= pace.size() && last != *key,
+            (Some((key, _)), Some(last)) => {
+                batch.ends.len() >= batch_size.records() && last != *key
+            }
             (None, last) => last.is_some(),
             (_, None) => false,
         };
         if complete {
-            pace.keep(|| commit(context, running.id, &mut db, &batch, &mut apply))?;
+            batch_size.run(|| commit(context, running.id, &mut db, &batch, &mut apply))?;
             batch.clear();
         }
         let Some((k, text)) = next else { break };
@@ -228,35 +228,14 @@ pub fn walk(
     Ok(())
 }
 
-/// Opens a connection for a load.
-///
-/// All its statements find their rows by an index. PostgreSQL would scan tables that were empty when
-/// it first planned a statement, and go on so while the load fills them.
-pub fn connect(context: &Context) -> Result<Db, DatabaseError> {
-    let mut db = context.pools.connect()?;
-    if let Db::Pg(conn) = &mut db {
-        conn.batch_execute("SET enable_seqscan = off")?;
-    }
-    Ok(db)
-}
-
-/// Prepares the connection of a sorted load.
-///
-/// The pages that a load changes lie all over the index by domain: SQLite gets as much of the load's
-/// memory as sorting leaves, in place of a map of the file, which nobody could bound.
-fn make_room(db: &mut Db, context: &Context, sorted_in_memory: bool) -> Result<(), DatabaseError> {
-    let Db::Sqlite(conn) = db else { return Ok(()) };
-    let mib = context.settings.load_memory_mb;
+/// The page cache of a sorted load in KiB: what sorting leaves of the load's memory.
+fn cache_kib(context: &JobContext, sorted_in_memory: bool) -> usize {
     let share = if sorted_in_memory { 2 } else { 6 };
-    let kib = (mib * 1_024 / 10 * share).max(2_048);
-    conn.batch_execute(&format!(
-        "PRAGMA mmap_size = 0; PRAGMA cache_size = -{kib}; PRAGMA wal_autocheckpoint = {LOG_PAGES}"
-    ))?;
-    Ok(())
+    (context.settings.load_memory_mb * 1_024 / 10 * share).max(2_048)
 }
 
 fn commit(
-    context: &Context,
+    context: &JobContext,
     id: i64,
     db: &mut Db,
     batch: &Batch,
@@ -268,7 +247,7 @@ fn commit(
     transaction(db, |db| {
         meta::lock_accounts(db)?;
         let added = apply(db, &records)?;
-        if job::advance(db, id, &cursor, added, now)? { Ok(()) } else { Err(JobError::Cancelled) }
+        if jobs::advance(db, id, &cursor, added, now)? { Ok(()) } else { Err(JobError::Cancelled) }
     })
 }
 

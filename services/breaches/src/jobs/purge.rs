@@ -2,19 +2,20 @@
 
 use database::{Db, transaction};
 
+use super::context::JobContext;
+use super::error::JobError;
 use super::load::{self, Running};
 use super::progress::Progress;
-use super::{Context, JobError};
 use crate::model::{Breach, id_list, instant};
-use crate::store::account::{self, AccountRow};
-use crate::store::{account_write, admin_event, breach, job, meta, stealer_log};
+use crate::store::accounts::{self, AccountRow};
+use crate::store::{account_links, admin_events, breaches, jobs, meta, stealer_logs};
 
 /// Accounts looked at in one transaction.
 const BATCH: i64 = 5_000;
 
 /// `breach retire`: hides the breach at once, then removes its links and pairs. The published count
 /// stays. Returns the number of the job.
-pub fn retire(context: &Context, name: &str) -> Result<i64, JobError> {
+pub fn retire(context: &JobContext, name: &str) -> Result<i64, JobError> {
     let now = context.clock.unix();
     let found = context.pools.write_blocking(|db| flag(db, name, now))?;
     let running = load::begin(context, "purge", &[], &found.name)?;
@@ -24,26 +25,26 @@ pub fn retire(context: &Context, name: &str) -> Result<i64, JobError> {
 
 fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
     meta::lock_accounts(db)?;
-    let mut found = breach::by_name(db, name)?
-        .ok_or_else(|| JobError::Refused(format!("there is no breach {name}")))?;
+    let mut found = breaches::by_name(db, name)?
+        .ok_or_else(|| JobError::Rejected(format!("there is no breach {name}")))?;
     if !found.flags.retired {
         found.flags.retired = true;
         found.modified = instant::whole_minute(now).max(found.added);
-        breach::update(db, &found)?;
+        breaches::update(db, &found)?;
         meta::bump_catalogue(db, now)?;
-        admin_event::add(db, now, "breach retire", &found.name, "")?;
+        admin_events::add(db, now, "breach retire", &found.name, "")?;
     }
     Ok(found)
 }
 
 /// Removes the links and pairs of a retired breach.
-fn purge(context: &Context, breach: &Breach, running: &Running) -> Result<(), JobError> {
+fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(), JobError> {
     let mut db = context.pools.connect()?;
     let mut after = running.after.map_or((i64::MIN, -1), |k| (k, i16::MAX));
     let mut progress = Progress::begin("purging", "accounts looked at", 0);
     let mut seen = 0;
     loop {
-        let rows = whole_keys(account::after(&mut db, after, BATCH)?);
+        let rows = whole_keys(accounts::after(&mut db, after, BATCH)?);
         let Some(last) = rows.last().map(|row| row.k) else { break };
         let low = after.0;
         transaction(&mut db, |db| strip(context, db, breach, running.id, &rows, (low, last)))?;
@@ -55,9 +56,9 @@ fn purge(context: &Context, breach: &Breach, running: &Running) -> Result<(), Jo
     let now = context.clock.unix();
     transaction(&mut db, |db| {
         meta::lock_accounts(db)?;
-        stealer_log::remove_between(db, breach.id, after.0, i64::MAX)?;
+        stealer_logs::remove_between(db, breach.id, after.0, i64::MAX)?;
         meta::bump_catalogue(db, now)?;
-        job::finish(db, running.id, "done", None, now)?;
+        jobs::finish(db, running.id, "done", None, now)?;
         Ok(())
     })
 }
@@ -74,7 +75,7 @@ fn whole_keys(mut rows: Vec<AccountRow>) -> Vec<AccountRow> {
 }
 
 fn strip(
-    context: &Context,
+    context: &JobContext,
     db: &mut Db,
     breach: &Breach,
     job: i64,
@@ -85,16 +86,16 @@ fn strip(
     let mut removed = 0;
     for row in seen.iter().filter(|row| id_list::contains(&row.breaches, breach.id)) {
         // Another job may have changed the row since it was seen.
-        let fresh = account::by_place(db, (row.k, row.seq))?;
+        let fresh = accounts::by_place(db, (row.k, row.seq))?;
         if let Some(shorter) = fresh.and_then(|list| id_list::without(&list, breach.id)) {
-            account_write::set_list(db, (row.k, row.seq), &shorter)?;
+            account_links::set_list(db, (row.k, row.seq), &shorter)?;
             removed += 1;
         }
     }
-    stealer_log::remove_between(db, breach.id, low, high)?;
-    breach::add_loaded(db, breach.id, -removed)?;
+    stealer_logs::remove_between(db, breach.id, low, high)?;
+    breaches::add_loaded(db, breach.id, -removed)?;
     let now = context.clock.unix();
-    if job::advance(db, job, &high.to_le_bytes(), removed, now)? {
+    if jobs::advance(db, job, &high.to_le_bytes(), removed, now)? {
         Ok(())
     } else {
         Err(JobError::Cancelled)

@@ -3,15 +3,16 @@
 use database::{DatabaseError, Db};
 use domain::EmailAddress;
 
-use super::{Context, JobError};
+use super::context::JobContext;
+use super::error::JobError;
 use crate::model::{Breach, OptOut, plan, test_data};
 use crate::store::{
-    account, account_write, admin_event, breach, mail_domain, meta, opt_out, paste, plan_feature,
-    stealer_log,
+    account_links, accounts, admin_events, breaches, mail_domains, meta, opt_outs, pastes,
+    plan_features, stealer_logs,
 };
 
 /// Fills a new database; an existing one is left alone.
-pub fn first_start(context: &Context) -> Result<(), JobError> {
+pub fn first_start(context: &JobContext) -> Result<(), JobError> {
     // Every command comes by here: only the first one may have to wait for the right to write.
     if context.pools.read_blocking(|db| meta::get(db, meta::SEEDED_AT))?.is_some() {
         return Ok(());
@@ -22,7 +23,7 @@ pub fn first_start(context: &Context) -> Result<(), JobError> {
         if !meta::set_once(db, meta::SEEDED_AT, now)? {
             return Ok(());
         }
-        plan_feature::seed(db, &plan::seed())?;
+        plan_features::seed(db, &plan::seed())?;
         if context.settings.seed_test_data {
             add_test_data(db, context, false, now)?;
         }
@@ -31,45 +32,45 @@ pub fn first_start(context: &Context) -> Result<(), JobError> {
 }
 
 /// `seed-test`: makes the test accounts; existing ones are made anew.
-pub fn seed_test(context: &Context, use_catalogue: bool) -> Result<(), JobError> {
+pub fn seed_test(context: &JobContext, use_catalogue: bool) -> Result<(), JobError> {
     let now = context.clock.unix();
     context.pools.write_blocking(|db| {
         meta::lock_accounts(db)?;
         remove_accounts(db, context, now)?;
         add_test_data(db, context, use_catalogue, now)?;
-        admin_event::add(db, now, "seed-test", "test accounts", "made")?;
+        admin_events::add(db, now, "seed-test", "test accounts", "made")?;
         Ok(())
     })
 }
 
 /// `seed-test --remove`: removes the test accounts, and the fixture breaches that hold no others.
-pub fn remove_test(context: &Context) -> Result<(), JobError> {
+pub fn remove_test(context: &JobContext) -> Result<(), JobError> {
     let now = context.clock.unix();
     context.pools.write_blocking(|db| {
         meta::lock_accounts(db)?;
         remove_accounts(db, context, now)?;
         for fixture in test_data::fixtures() {
-            if let Some(old) = breach::by_name(db, &fixture.name)?
+            if let Some(old) = breaches::by_name(db, &fixture.name)?
                 && old.loaded_count == 0
             {
-                breach::delete(db, old.id)?;
+                breaches::delete(db, old.id)?;
             }
         }
         meta::bump_catalogue(db, now)?;
-        admin_event::add(db, now, "seed-test", "test accounts", "removed")?;
+        admin_events::add(db, now, "seed-test", "test accounts", "removed")?;
         Ok(())
     })
 }
 
-fn address(alias: &str, context: &Context) -> Result<EmailAddress, JobError> {
+fn address(alias: &str, context: &JobContext) -> Result<EmailAddress, JobError> {
     let text = format!("{alias}@{}", context.settings.test_email_domain);
     EmailAddress::parse(&text)
-        .map_err(|error| JobError::Refused(format!("TEST_EMAIL_DOMAIN: {error}")))
+        .map_err(|error| JobError::Rejected(format!("TEST_EMAIL_DOMAIN: {error}")))
 }
 
 fn add_test_data(
     db: &mut Db,
-    context: &Context,
+    context: &JobContext,
     use_catalogue: bool,
     now: i64,
 ) -> Result<(), JobError> {
@@ -82,20 +83,20 @@ fn add_test_data(
     for account in test_data::ACCOUNTS {
         let address = address(account.alias, context)?;
         if let Some(choice) = account.opt_out {
-            opt_out::set(db, &address.sha1(), Some(choice), now)?;
+            opt_outs::set(db, &address.sha1(), Some(choice), now)?;
         }
         if account.opt_out == Some(OptOut::Breaches) {
             continue;
         }
         for breach in account.breaches.iter().filter_map(|name| id_of(name)) {
-            if account_write::link_one(db, &address, breach)? {
-                breach::add_loaded(db, breach, 1)?;
+            if account_links::link_one(db, &address, breach)? {
+                breaches::add_loaded(db, breach, 1)?;
             }
         }
-        let row = account_write::ensure(db, &address)?;
+        let row = account_links::ensure(db, &address)?;
         if account.pasted {
-            let id = paste::upsert(db, &test_data::paste())?;
-            paste::add_account(db, (row.k, row.seq), id)?;
+            let id = pastes::upsert(db, &test_data::paste())?;
+            pastes::add_account(db, (row.k, row.seq), id)?;
         }
         if account.captured {
             let breach = account.breaches.first().and_then(|name| id_of(name));
@@ -108,15 +109,15 @@ fn add_test_data(
 
 fn add_pair(
     db: &mut Db,
-    context: &Context,
+    context: &JobContext,
     (k, seq): (i64, i16),
     breach: Option<u16>,
 ) -> Result<(), DatabaseError> {
     let website = test_data::website(context.settings.test_email_domain.as_str());
-    let ids = mail_domain::ids(db, &[&website])?;
+    let ids = mail_domains::ids(db, &[&website])?;
     let website_id = ids.get(&website).copied().ok_or(DatabaseError::NotFound)?;
     let breach_id = i32::from(breach.ok_or(DatabaseError::NotFound)?);
-    stealer_log::add(db, &[stealer_log::NewPair { k, seq, website_id, breach_id }])?;
+    stealer_logs::add(db, &[stealer_logs::NewPair { k, seq, website_id, breach_id }])?;
     Ok(())
 }
 
@@ -131,23 +132,23 @@ fn stand_in(db: &mut Db, fixture: Breach, use_catalogue: bool) -> Result<u16, Da
             _ => None,
         };
         if let Some(name) = known {
-            if let Some(found) = breach::by_name(db, name)? {
+            if let Some(found) = breaches::by_name(db, name)? {
                 return Ok(found.id);
             }
         } else if let Some(found) = same_flags(db, &fixture)? {
             return Ok(found.id);
         }
     }
-    match breach::by_name(db, &fixture.name)? {
+    match breaches::by_name(db, &fixture.name)? {
         Some(old) => Ok(old.id),
-        None => breach::insert(db, &fixture),
+        None => breaches::insert(db, &fixture),
     }
 }
 
 fn same_flags(db: &mut Db, fixture: &Breach) -> Result<Option<Breach>, DatabaseError> {
     let fixtures: Vec<String> =
         test_data::fixtures().into_iter().map(|breach| breach.name).collect();
-    let mut listed: Vec<Breach> = breach::all(db)?;
+    let mut listed: Vec<Breach> = breaches::all(db)?;
     listed.retain(|breach| {
         breach.active == fixture.active
             && breach.flags == fixture.flags
@@ -157,20 +158,20 @@ fn same_flags(db: &mut Db, fixture: &Breach) -> Result<Option<Breach>, DatabaseE
     Ok(listed.into_iter().next())
 }
 
-fn remove_accounts(db: &mut Db, context: &Context, now: i64) -> Result<(), JobError> {
+fn remove_accounts(db: &mut Db, context: &JobContext, now: i64) -> Result<(), JobError> {
     for account in test_data::ACCOUNTS {
         let address = address(account.alias, context)?;
-        if let Some(row) = account::find(db, &address)? {
+        if let Some(row) = accounts::find(db, &address)? {
             for id in crate::model::id_list::ids(&row.breaches) {
-                breach::add_loaded(db, id, -1)?;
+                breaches::add_loaded(db, id, -1)?;
             }
-            account_write::remove(db, (row.k, row.seq))?;
+            account_links::remove(db, (row.k, row.seq))?;
         }
-        if opt_out::get(db, &address.sha1())?.is_some() {
-            opt_out::set(db, &address.sha1(), None, now)?;
+        if opt_outs::get(db, &address.sha1())?.is_some() {
+            opt_outs::set(db, &address.sha1(), None, now)?;
         }
     }
     let test = test_data::paste();
-    paste::remove(db, &test.source, &test.id)?;
+    pastes::remove(db, &test.source, &test.id)?;
     Ok(())
 }

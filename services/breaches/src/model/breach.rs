@@ -1,5 +1,7 @@
 //! A breach of the catalogue and who may see it.
 
+use super::instant;
+
 /// What is said of a breach as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
@@ -67,6 +69,15 @@ impl Breach {
     /// Whether searches by the controller of a domain tell it; stealer pairs follow the same rule.
     pub fn shown_for_domain(&self) -> bool {
         self.active && !self.flags.retired
+    }
+
+    /// Activates it; its dates become now, so that pollers see it, unless they are kept.
+    pub fn activate(&mut self, keep_dates: bool, now: i64) {
+        self.active = true;
+        if !keep_dates {
+            let minute = instant::whole_minute(now);
+            (self.added, self.modified) = (minute, minute);
+        }
     }
 
     /// Whether the catalogue lists it.

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{Breach, id_list};
+use super::breach::Breach;
+use super::id_list;
 
 /// The breach catalogue at one version.
 #[derive(Debug, Default)]
@@ -27,9 +28,10 @@ impl Catalogue {
     ) -> Self {
         breaches.sort_by_cached_key(|breach| (breach.title.to_lowercase(), breach.name.clone()));
         data_classes.sort_by_cached_key(|class| (class.to_lowercase(), class.clone()));
-        let places = || breaches.iter().enumerate();
-        let by_id = places().map(|(place, breach)| (breach.id, place)).collect();
-        let by_name = places().map(|(place, breach)| (breach.name.to_lowercase(), place)).collect();
+        let indexes = || breaches.iter().enumerate();
+        let by_id = indexes().map(|(index, breach)| (breach.id, index)).collect();
+        let by_name =
+            indexes().map(|(index, breach)| (breach.name.to_lowercase(), index)).collect();
         Self { version, changed_at, breaches, by_id, by_name, data_classes }
     }
 
@@ -38,20 +40,20 @@ impl Catalogue {
         &self.breaches
     }
 
-    /// The place in [`Catalogue::all`] of the breach with this id.
-    pub fn place(&self, id: u16) -> Option<usize> {
+    /// The index in [`Catalogue::all`] of the breach with this id.
+    pub fn index(&self, id: u16) -> Option<usize> {
         self.by_id.get(&id).copied()
     }
 
     /// The breach with this id.
     pub fn by_id(&self, id: u16) -> Option<&Breach> {
-        self.breaches.get(self.place(id)?)
+        self.breaches.get(self.index(id)?)
     }
 
-    /// The place of the listed breach with this name, ignoring case.
-    pub fn listed_place(&self, name: &str) -> Option<usize> {
-        let place = *self.by_name.get(&name.to_lowercase())?;
-        self.breaches.get(place).is_some_and(Breach::listed).then_some(place)
+    /// The index of the listed breach with this name, ignoring case.
+    pub fn listed_index(&self, name: &str) -> Option<usize> {
+        let index = *self.by_name.get(&name.to_lowercase())?;
+        self.breaches.get(index).is_some_and(Breach::listed).then_some(index)
     }
 
     /// The breach with this name, ignoring case, whatever its state.
@@ -59,12 +61,12 @@ impl Catalogue {
         self.breaches.get(*self.by_name.get(&name.to_lowercase())?)
     }
 
-    /// The place of the listed breach added last; ties by name.
+    /// The index of the listed breach added last; ties by name.
     pub fn latest(&self) -> Option<usize> {
         let listed = self.breaches.iter().enumerate().filter(|(_, breach)| breach.listed());
         listed
             .min_by(|(_, a), (_, b)| (b.added, &a.name).cmp(&(a.added, &b.name)))
-            .map(|(place, _)| place)
+            .map(|(index, _)| index)
     }
 
     /// The known data classes, sorted ignoring case.
@@ -72,14 +74,14 @@ impl Catalogue {
         &self.data_classes
     }
 
-    /// The places of the breaches of an account that `shown` lets through, in answer order.
-    pub fn places(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> Vec<usize> {
-        let mut places: Vec<usize> = id_list::ids(list)
-            .filter_map(|id| self.place(id))
-            .filter(|place| self.breaches.get(*place).is_some_and(&shown))
+    /// The indexes of the breaches of an account that `shown` lets through, in answer order.
+    pub fn indexes(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> Vec<usize> {
+        let mut indexes: Vec<usize> = id_list::ids(list)
+            .filter_map(|id| self.index(id))
+            .filter(|index| self.breaches.get(*index).is_some_and(&shown))
             .collect();
-        places.sort_unstable();
-        places
+        indexes.sort_unstable();
+        indexes
     }
 
     /// The names of the breaches of an account that `shown` lets through, in byte order.
@@ -132,8 +134,8 @@ mod tests {
     #[test]
     fn names_are_found_in_any_case_and_inactive_ones_are_not_listed() {
         let catalogue = catalogue();
-        assert!(catalogue.listed_place("ACMEGRAM").is_some());
-        assert!(catalogue.listed_place("Emberforum").is_none());
+        assert!(catalogue.listed_index("ACMEGRAM").is_some());
+        assert!(catalogue.listed_index("Emberforum").is_none());
         assert!(catalogue.by_name("emberforum").is_some());
     }
 }

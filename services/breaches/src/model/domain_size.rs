@@ -1,6 +1,7 @@
 //! Whether a subscription covers the search of a domain.
 
-use super::{Breach, Catalogue};
+use super::breach::Breach;
+use super::catalogue::Catalogue;
 
 /// How many addresses of a domain are breached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

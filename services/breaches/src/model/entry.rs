@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{Breach, Flags, instant};
+use super::breach::{Breach, Flags};
+use super::instant;
 
 /// Why an entry cannot be taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

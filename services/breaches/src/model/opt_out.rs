@@ -2,7 +2,7 @@
 
 use domain::Sha1Digest;
 
-use super::AccountKey;
+use super::account_key::AccountKey;
 
 /// What an owner chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

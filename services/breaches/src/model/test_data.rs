@@ -1,8 +1,8 @@
 //! The breaches and accounts that show every behaviour, at the test domain.
 
+use super::breach::{Breach, Flags};
 use super::opt_out::OptOut;
 use super::paste::Paste;
-use super::{Breach, Flags};
 
 /// An account of the test domain.
 #[derive(Clone, Copy, Debug)]

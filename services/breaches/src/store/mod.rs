@@ -1,22 +1,23 @@
-//! Queries, one file per group of tables; nothing here knows HTTP.
+//! Queries, one file per group of tables.
 
-pub mod account;
-pub mod account_write;
-pub mod admin_event;
-pub mod block;
-pub mod breach;
-pub mod caller;
-pub mod domain_account;
-pub mod domain_control;
-pub mod job;
-pub mod mail_domain;
+pub mod account_links;
+pub mod accounts;
+pub mod admin_events;
+pub mod blocks;
+pub mod breaches;
+pub mod domain_accounts;
+pub mod domain_controls;
+pub mod jobs;
+pub mod key_holders;
+pub mod load_connections;
+pub mod mail_domains;
 pub mod meta;
-pub mod opt_out;
-pub mod paste;
-pub mod plan_feature;
+pub mod opt_outs;
+pub mod pastes;
+pub mod plan_features;
 pub mod schema;
-pub mod stealer_log;
-pub mod subscriber;
+pub mod stealer_logs;
+pub mod subscribers;
 
 use database::Migrations;
 use diesel_migrations::embed_migrations;

@@ -1,4 +1,4 @@
-//! Domains of a subscription and maps by alias.
+//! Domains of a subscription, and names by alias.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 /// Names by alias, both in byte order.
-pub type Map = BTreeMap<String, Vec<String>>;
+pub type NamesByAlias = BTreeMap<String, Vec<String>>;
 
 /// A verified domain of the subscription.
 #[derive(Clone, Debug, Serialize, ToSchema)]

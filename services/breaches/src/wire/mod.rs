@@ -1,14 +1,16 @@
-//! Requests and answers with their exact JSON names.
+//! Bodies of answers with their exact JSON names.
 
-pub mod breach;
-pub mod domain;
-pub mod error;
-pub mod paste;
-pub mod range;
-pub mod subscription;
+mod breach;
+mod catalogue_answers;
+mod domain;
+mod error;
+mod paste;
+mod range;
+mod subscription;
 
 pub use breach::{AccountBreach, Breach};
-pub use domain::{Map, SubscribedDomain};
+pub use catalogue_answers::CatalogueAnswers;
+pub use domain::{NamesByAlias, SubscribedDomain};
 pub use error::ErrorBody;
 pub use paste::Paste;
 pub use range::{HashSuffix, RangeEntry};

@@ -1,11 +1,11 @@
 //! A running service with its database, its clock and keys.
 
-use breaches::config::Settings;
-use breaches::jobs::accounts::{self, Wish};
+use breaches::Settings;
 use breaches::jobs::addresses::Format;
 use breaches::jobs::load::Outcome;
-use breaches::jobs::{Context, catalogue, domains, pastes, seed, stealer_logs};
-use breaches::store::{breach, subscriber};
+use breaches::jobs::load_accounts::{self, LoadOptions};
+use breaches::jobs::{JobContext, import_catalogue, load_pastes, load_stealer_logs, seed};
+use breaches::store::{breaches as store_breaches, subscribers};
 use breaches::{Breaches, State};
 use database::{DatabaseError, Db};
 use domain::{DomainName, EmailAddress, ManualClock};
@@ -22,7 +22,7 @@ pub const NOW: i64 = 1_772_366_400;
 pub struct App {
     pub server: TestServer,
     pub state: State,
-    pub context: Context,
+    pub context: JobContext,
     pub clock: ManualClock,
     pub folder: Folder,
     pub database: Database,
@@ -46,7 +46,7 @@ impl App {
         change(&mut settings);
         let pools = database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
         let clock = ManualClock::new(jiff::Timestamp::from_second(NOW).unwrap());
-        let context = Context { pools, clock: clock.shared(), settings };
+        let context = JobContext { pools, clock: clock.shared(), settings };
         seed::first_start(&context).unwrap();
         let state =
             State::new(context.pools.clone(), context.clock.clone(), context.settings.clone())
@@ -85,8 +85,8 @@ impl App {
     pub async fn subscriber(&self, email: &str, plan: &str) -> String {
         let email = EmailAddress::parse(email).unwrap();
         self.change(|db| {
-            let id = subscriber::add(db, &email, NOW)?;
-            subscriber::subscribe(db, id, plan, NOW + 86_400 * 365, NOW)?;
+            let id = subscribers::add(db, &email, NOW)?;
+            subscribers::subscribe(db, id, plan, NOW + 86_400 * 365, NOW)?;
             let (_, text) =
                 auth::issue(db, email.as_str(), None, None, NOW).map_err(DatabaseError::broken)?;
             Ok(text)
@@ -94,10 +94,10 @@ impl App {
         .await
     }
 
-    pub async fn import(&self, catalogue: &Value) -> catalogue::Report {
+    pub async fn import(&self, catalogue: &Value) -> import_catalogue::Report {
         let entries = catalogue.as_array().unwrap().clone();
         let report = self.context.pools.write_blocking(|db| {
-            catalogue::import(db, &entries, catalogue::Options::default(), NOW)
+            import_catalogue::import(db, &entries, import_catalogue::Options::default(), NOW)
         });
         self.state.reload().await.unwrap();
         report.unwrap()
@@ -106,7 +106,7 @@ impl App {
     /// Loads addresses, one a line.
     pub async fn load(&self, breach: &str, lines: &str) -> Outcome {
         let file = self.folder.write(format!("{breach}.txt"), lines);
-        let wish = Wish {
+        let options = LoadOptions {
             breach: breach.into(),
             files: vec![file],
             format: Format::Lines,
@@ -114,15 +114,16 @@ impl App {
             activate: false,
         };
         let context = self.context.clone();
-        let outcome =
-            tokio::task::spawn_blocking(move || accounts::load(&context, &wish)).await.unwrap();
+        let outcome = tokio::task::spawn_blocking(move || load_accounts::load(&context, &options))
+            .await
+            .unwrap();
         self.state.reload().await.unwrap();
         outcome.unwrap()
     }
 
     /// Loads pairs of address and website.
     pub async fn load_pairs(&self, breach: &str, text: &str) -> Outcome {
-        let wish = stealer_logs::Wish {
+        let options = load_stealer_logs::LoadOptions {
             breach: breach.into(),
             file: self.folder.write(format!("{breach}.pairs"), text),
             drop_self: true,
@@ -130,7 +131,8 @@ impl App {
             activate: false,
         };
         let context = self.context.clone();
-        let outcome = tokio::task::spawn_blocking(move || stealer_logs::load(&context, &wish));
+        let outcome =
+            tokio::task::spawn_blocking(move || load_stealer_logs::load(&context, &options));
         let outcome = outcome.await.unwrap().unwrap();
         self.state.reload().await.unwrap();
         outcome
@@ -138,9 +140,9 @@ impl App {
 
     /// Loads pastes, a JSON object a line.
     pub async fn load_pastes(&self, text: &str) -> Outcome {
-        let wish = pastes::Wish { file: self.folder.write("pastes.ndjson", text) };
+        let options = load_pastes::LoadOptions { file: self.folder.write("pastes.ndjson", text) };
         let context = self.context.clone();
-        let outcome = tokio::task::spawn_blocking(move || pastes::load(&context, &wish));
+        let outcome = tokio::task::spawn_blocking(move || load_pastes::load(&context, &options));
         outcome.await.unwrap().unwrap()
     }
 
@@ -150,7 +152,9 @@ impl App {
         let domain = DomainName::parse(domain).unwrap();
         let now = self.context.clock.unix();
         self.change(|db| {
-            domains::verify(db, &email, &domain, now).map_err(DatabaseError::broken).map(|_| ())
+            breaches::app::verify_domain(db, &email, &domain, now)
+                .map_err(DatabaseError::broken)
+                .map(|_| ())
         })
         .await;
     }
@@ -158,9 +162,9 @@ impl App {
     /// Changes a breach of the catalogue.
     pub async fn set_breach(&self, name: &str, set: impl FnOnce(&mut breaches::model::Breach)) {
         self.change(|db| {
-            let mut found = breach::by_name(db, name)?.ok_or(DatabaseError::NotFound)?;
+            let mut found = store_breaches::by_name(db, name)?.ok_or(DatabaseError::NotFound)?;
             set(&mut found);
-            breach::update(db, &found)?;
+            store_breaches::update(db, &found)?;
             breaches::store::meta::bump_catalogue(db, NOW)
         })
         .await;

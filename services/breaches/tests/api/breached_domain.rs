@@ -116,9 +116,9 @@ async fn a_domain_may_grow_within_a_period_until_the_renewal() {
     assert_eq!(grown.as_object().unwrap().len(), 40);
     app.change(|db| {
         let email = domain::EmailAddress::parse("owner@example.org").unwrap();
-        let id = breaches::store::subscriber::id(db, &email)?.unwrap();
+        let id = breaches::store::subscribers::id(db, &email)?.unwrap();
         let until = crate::app::NOW + 86_400 * 400;
-        breaches::store::subscriber::subscribe(db, id, "core1", until, crate::app::NOW)
+        breaches::store::subscribers::subscribe(db, id, "core1", until, crate::app::NOW)
     })
     .await;
     assert_eq!(app.get_with(&key, PATH).await.status(), 403);

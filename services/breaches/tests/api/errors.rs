@@ -99,13 +99,14 @@ async fn other_methods_are_405_with_the_allowed_ones() {
 async fn blocked_clients_are_503_but_may_see_health() {
     let app = App::start().await;
     let expected = failure(503, "Request blocked.");
-    app.change(|db| breaches::store::block::add(db, None, Some("tesT"), Some(NOW + 60), NOW)).await;
+    app.change(|db| breaches::store::blocks::add(db, None, Some("tesT"), Some(NOW + 60), NOW))
+        .await;
     assert_eq!(answer(app.get("/api/v3/breaches").await).await, expected);
     let other = app.server.get("/api/v3/breaches").header("user-agent", "another");
     assert_eq!(other.send().await.unwrap().status(), 200);
     app.clock.advance(60);
     assert_eq!(app.get("/api/v3/breaches").await.status(), 200);
-    app.change(|db| breaches::store::block::add(db, Some("127.0.0.0/8"), None, None, NOW)).await;
+    app.change(|db| breaches::store::blocks::add(db, Some("127.0.0.0/8"), None, None, NOW)).await;
     assert_eq!(answer(app.get("/api/v3/breaches").await).await, expected);
     assert_eq!(app.server.get("/healthz").send().await.unwrap().status(), 200);
     assert_eq!(app.server.get("/readyz").send().await.unwrap().status(), 200);

@@ -1,6 +1,6 @@
 //! The queries of the API use their indexes.
 
-use breaches::store::{account, caller, paste, stealer_log};
+use breaches::store::{accounts, key_holders, pastes, stealer_logs};
 use database::Db;
 use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
@@ -110,34 +110,34 @@ async fn every_lookup_uses_the_intended_index() {
             diesel::sql_query(statement).execute(conn).unwrap();
         }
     }
-    let point = plan!(&mut db, account::by_key(7), "7");
+    let point = plan!(&mut db, accounts::by_key(7), "7");
     assert_uses(&point, &["SEARCH account USING PRIMARY KEY (k=?)"], &["_pkey", "k = "]);
-    let both = plan!(&mut db, caller::with_account(&[0], 7), "7, '\\x00'");
+    let both = plan!(&mut db, key_holders::with_account(&[0], 7), "7, '\\x00'");
     assert_uses(&both, &["SEARCH account USING PRIMARY KEY (k=?)"], &["k = ", "digest = "]);
     let range = match db {
-        Db::Sqlite(_) => plan!(&mut db, account::by_range(7, 9), ""),
+        Db::Sqlite(_) => plan!(&mut db, accounts::by_range(7, 9), ""),
         // The first value is the LIMIT of the domain's query.
-        Db::Pg(_) => plan!(&mut db, account::by_range_of_any_size(7, 9), "1, 7, 9"),
+        Db::Pg(_) => plan!(&mut db, accounts::by_range_of_any_size(7, 9), "1, 7, 9"),
     };
     assert_uses(&range, &["SEARCH account USING PRIMARY KEY (k>? AND k<?)"], &["_pkey", "k >= "]);
     let domain = match db {
-        Db::Sqlite(_) => plan!(&mut db, account::by_domain(7), ""),
-        Db::Pg(_) => plan!(&mut db, account::by_indexed_domain(7), "7"),
+        Db::Sqlite(_) => plan!(&mut db, accounts::by_domain(7), ""),
+        Db::Pg(_) => plan!(&mut db, accounts::by_indexed_domain(7), "7"),
     };
     let filed = "SEARCH domain_account USING PRIMARY KEY (domain_id=?)";
     let its_account = "SEARCH account USING PRIMARY KEY (k=? AND seq=?)";
     assert_uses(&domain, &[filed, its_account], &["domain_id_idx"]);
-    let websites = plan!(&mut db, stealer_log::by_account(7, 0), "7, 0::SMALLINT");
+    let websites = plan!(&mut db, stealer_logs::by_account(7, 0), "7, 0::SMALLINT");
     assert_uses(&websites, &["SEARCH stealer_log USING PRIMARY KEY (k=? AND seq=?)"], &["_pkey"]);
-    let website = plan!(&mut db, stealer_log::by_website(7), "7");
+    let website = plan!(&mut db, stealer_logs::by_website(7), "7");
     assert_uses(&website, &["stealer_log_website (website_id=?)"], &["website_id_idx"]);
     let captured = match db {
-        Db::Sqlite(_) => plan!(&mut db, stealer_log::by_domain(7), ""),
-        Db::Pg(_) => plan!(&mut db, stealer_log::by_indexed_domain(7), "7"),
+        Db::Sqlite(_) => plan!(&mut db, stealer_logs::by_domain(7), ""),
+        Db::Pg(_) => plan!(&mut db, stealer_logs::by_indexed_domain(7), "7"),
     };
     let pairs = "SEARCH stealer_log USING PRIMARY KEY (k=? AND seq=?)";
     assert_uses(&captured, &[filed, pairs, its_account], &["domain_id_idx"]);
-    let pastes = plan!(&mut db, paste::by_account(7, 0), "7, 0::SMALLINT");
+    let pastes = plan!(&mut db, pastes::by_account(7, 0), "7, 0::SMALLINT");
     assert_uses(
         &pastes,
         &["SEARCH paste_account USING PRIMARY KEY (k=? AND seq=?)"],

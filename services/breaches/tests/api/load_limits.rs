@@ -1,8 +1,8 @@
 //! Input that must cost no more than its own row, however long it is.
 
-use breaches::jobs::accounts::{self, Wish};
 use breaches::jobs::addresses::{Format, Reason};
-use breaches::store::account;
+use breaches::jobs::load_accounts::{self, LoadOptions};
+use breaches::store::accounts;
 use serde_json::json;
 
 use crate::app::{App, entry};
@@ -16,7 +16,7 @@ async fn with_logs() -> App {
 }
 
 async fn number_of_accounts(app: &App) -> usize {
-    app.change(|db| account::after(db, (i64::MIN, -1), 1_000_000)).await.len()
+    app.change(|db| accounts::after(db, (i64::MIN, -1), 1_000_000)).await.len()
 }
 
 /// Rows of which the third begins a quote that nothing closes.
@@ -32,14 +32,14 @@ fn with_a_stray_quote(header: &str, row: impl Fn(usize) -> String) -> String {
 async fn a_stray_quote_in_a_csv_of_accounts_costs_one_row() {
     let app = with_logs().await;
     let text = with_a_stray_quote("email,name", |n| format!("user{n}@example.com,Name {n}"));
-    let wish = Wish {
+    let options = LoadOptions {
         breach: "Logs".into(),
         files: vec![app.folder.write("a.csv", text + &"x".repeat(10 << 20) + "\n\"end")],
         format: Format::Csv(None),
         keep_count: false,
         activate: false,
     };
-    let outcome = accounts::load(&app.context, &wish).unwrap();
+    let outcome = load_accounts::load(&app.context, &options).unwrap();
     let expected =
         [(3, Reason::UnclosedQuote), (4_999, Reason::TooLong), (5_000, Reason::UnclosedQuote)];
     assert_eq!(outcome.skips, expected);

@@ -1,16 +1,16 @@
 //! Loads: formats, skipped rows, repetition, memory.
 
-use breaches::jobs::accounts::{self, Wish};
 use breaches::jobs::addresses::{Format, Reason};
-use breaches::store::{account, account_write, domain_account};
+use breaches::jobs::load_accounts::{self, LoadOptions};
+use breaches::store::{account_links, accounts, domain_accounts};
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 use serde_json::{Value, json};
 
 use crate::app::{App, entry};
 
-fn wish(app: &App, name: &str, content: impl AsRef<[u8]>, format: Format) -> Wish {
-    Wish {
+fn options(app: &App, name: &str, content: impl AsRef<[u8]>, format: Format) -> LoadOptions {
+    LoadOptions {
         breach: "Alpha".into(),
         files: vec![app.folder.write(name, content)],
         format,
@@ -27,7 +27,7 @@ async fn with_alpha() -> App {
 
 /// All accounts with their lists.
 async fn accounts(app: &App) -> Vec<(String, Vec<u8>)> {
-    let rows = app.change(|db| account::after(db, (i64::MIN, -1), 1_000_000)).await;
+    let rows = app.change(|db| accounts::after(db, (i64::MIN, -1), 1_000_000)).await;
     rows.into_iter().map(|row| (row.address(), row.breaches)).collect()
 }
 
@@ -39,7 +39,8 @@ async fn every_form_of_a_line_is_read_and_bad_ones_are_told_by_number_and_reason
     text.extend(b"ONE@EXAMPLE.COM\n\nno address\n\xFF@example.com\n");
     text.extend(vec![b'x'; 10 << 20]);
     text.extend(b"@example.com\nfour@b\xC3\xBCcher.example");
-    let outcome = accounts::load(&app.context, &wish(&app, "a.txt", text, Format::Lines)).unwrap();
+    let outcome =
+        load_accounts::load(&app.context, &options(&app, "a.txt", text, Format::Lines)).unwrap();
     assert_eq!((outcome.read, outcome.accepted, outcome.skipped, outcome.added), (8, 5, 3, 4));
     assert_eq!(outcome.skips, [(6, Reason::Address), (7, Reason::Encoding), (8, Reason::TooLong)]);
     let mut found: Vec<String> = accounts(&app).await.into_iter().map(|row| row.0).collect();
@@ -58,7 +59,8 @@ async fn csv_and_text_give_what_lines_give() {
         ("c.txt", "<a@example.com>, (b@example.com) and a@example.com.", Format::Text),
     ] {
         let app = with_alpha().await;
-        let outcome = accounts::load(&app.context, &wish(&app, name, content, format)).unwrap();
+        let outcome =
+            load_accounts::load(&app.context, &options(&app, name, content, format)).unwrap();
         assert_eq!((outcome.added, outcome.skipped), (2, 0), "{name}");
         let found = accounts(&app).await;
         assert_eq!(found.len(), 2, "{name}");
@@ -115,7 +117,7 @@ async fn addresses_whose_keys_collide_are_told_apart() {
     })
     .await;
     app.load("Beta", "someone@example.com\n").await;
-    let rows = app.change(|db| account::after(db, (i64::MIN, -1), 10)).await;
+    let rows = app.change(|db| accounts::after(db, (i64::MIN, -1), 10)).await;
     let places: Vec<_> = rows.iter().map(|row| (row.k, row.seq, row.local.as_str())).collect();
     assert_eq!(places, [(key, 0, "another"), (key, 1, "someone")]);
     assert_eq!(app.load("Beta", "someone@example.com\n").await.added, 0);
@@ -125,7 +127,7 @@ async fn addresses_whose_keys_collide_are_told_apart() {
 /// Local parts of the accounts under a domain, after a look whether all are filed.
 async fn filed(app: &App, domain: &'static str) -> Vec<String> {
     let (rows, unfiled) = app
-        .change(move |db| Ok((account::at_domain(db, domain)?, domain_account::unfiled(db)?)))
+        .change(move |db| Ok((accounts::at_domain(db, domain)?, domain_accounts::unfiled(db)?)))
         .await;
     assert_eq!(unfiled, 0);
     let mut names: Vec<_> = rows.into_iter().map(|row| row.local).collect();
@@ -145,9 +147,9 @@ async fn accounts_are_filed_under_their_domain_however_they_come_and_go() {
     app.change(|db| {
         let parse =
             |text| domain::EmailAddress::parse(text).map_err(database::DatabaseError::broken);
-        account_write::link_one(db, &parse("single@one.example")?, 1)?;
-        let leaving = account::find(db, &parse("user0@one.example")?)?.unwrap();
-        account_write::remove(db, (leaving.k, leaving.seq))
+        account_links::link_one(db, &parse("single@one.example")?, 1)?;
+        let leaving = accounts::find(db, &parse("user0@one.example")?)?.unwrap();
+        account_links::remove(db, (leaving.k, leaving.seq))
     })
     .await;
     let mut expected: Vec<_> = (1..225).map(|n| format!("user{}", n * 2)).collect();
@@ -174,7 +176,7 @@ fn an_older_database_has_its_accounts_filed_when_it_is_migrated() {
         database::Db::Pg(_) => Err(database::DatabaseError::NotFound),
     };
     database.open(&all).write_blocking(step_back).unwrap();
-    let read = |db: &mut database::Db| account::at_domain(db, "example.com");
+    let read = |db: &mut database::Db| accounts::at_domain(db, "example.com");
     let rows = database.open(&all).read_blocking(read).unwrap();
     let names: Vec<_> = rows.iter().map(|row| row.local.as_str()).collect();
     assert_eq!(names, ["c", "a", "b"]);
@@ -183,14 +185,14 @@ fn an_older_database_has_its_accounts_filed_when_it_is_migrated() {
 #[actix_web::test]
 async fn an_unknown_breach_an_absent_file_and_a_missing_column_are_refused_in_a_sentence() {
     let app = with_alpha().await;
-    let mut wish = wish(&app, "a.csv", "x,y\n1,2\n", Format::Csv(Some("mail".into())));
-    let error = accounts::load(&app.context, &wish).unwrap_err().to_string();
+    let mut options = options(&app, "a.csv", "x,y\n1,2\n", Format::Csv(Some("mail".into())));
+    let error = load_accounts::load(&app.context, &options).unwrap_err().to_string();
     assert!(error.ends_with("the CSV file has no such column"), "{error}");
-    wish.files = vec!["/nonexistent".into()];
-    let error = accounts::load(&app.context, &wish).unwrap_err().to_string();
+    options.files = vec!["/nonexistent".into()];
+    let error = load_accounts::load(&app.context, &options).unwrap_err().to_string();
     assert!(error.contains("No such file"), "{error}");
-    wish.breach = "Nowhere".into();
-    let error = accounts::load(&app.context, &wish).unwrap_err().to_string();
+    options.breach = "Nowhere".into();
+    let error = load_accounts::load(&app.context, &options).unwrap_err().to_string();
     assert_eq!(error, "there is no breach Nowhere");
 }
 
@@ -198,9 +200,9 @@ async fn an_unknown_breach_an_absent_file_and_a_missing_column_are_refused_in_a_
 async fn loading_activates_a_breach_and_keeps_a_count_when_asked() {
     let app = with_alpha().await;
     app.set_breach("Alpha", |breach| breach.active = false).await;
-    let mut wish = wish(&app, "a.txt", "a@example.com\n", Format::Lines);
-    (wish.activate, wish.keep_count) = (true, true);
-    accounts::load(&app.context, &wish).unwrap();
+    let mut options = options(&app, "a.txt", "a@example.com\n", Format::Lines);
+    (options.activate, options.keep_count) = (true, true);
+    load_accounts::load(&app.context, &options).unwrap();
     app.state.reload().await.unwrap();
     let breach: Value = app.get("/api/v3/latestbreach").await.json().await.unwrap();
     assert_eq!(breach["PwnCount"], 3);

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
-use breaches::paths::{self, Access};
+use breaches::Access;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -111,7 +111,7 @@ async fn whatever_is_served_is_in_the_table_of_paths() {
         let config = Config { cases: 400, failure_persistence: None, ..Config::default() };
         TestRunner::new(config).run(&path(), |path| {
             let status = status(server, &path);
-            let known = paths::access(&path) != Access::Unknown;
+            let known = breaches::access(&path) != Access::Unknown;
             prop_assert!(known || matches!(status, 404 | 405), "{path} is {status}");
             Ok(())
         })

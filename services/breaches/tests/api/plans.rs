@@ -1,6 +1,6 @@
 //! Which plan includes which operation.
 
-use breaches::store::{plan_feature, subscriber};
+use breaches::store::{plan_features, subscribers};
 use serde_json::json;
 
 use crate::app::{App, NOW, answer, entry, failure};
@@ -61,7 +61,7 @@ async fn a_subscriber_without_a_subscription_has_nothing() {
     let key = app
         .change(|db| {
             let email = domain::EmailAddress::parse("owner@example.org").unwrap();
-            subscriber::add(db, &email, NOW)?;
+            subscribers::add(db, &email, NOW)?;
             auth::issue(db, email.as_str(), None, None, NOW)
                 .map_err(database::DatabaseError::broken)
         })
@@ -87,9 +87,9 @@ async fn a_plan_of_size_zero_covers_domains_of_ten_addresses_and_no_larger_ones(
     app.import(&json!([entry("Alpha")])).await;
     app.load("Alpha", &people(10)).await;
     app.change(|db| {
-        let mut features = plan_feature::get(db, "core1")?.unwrap();
+        let mut features = plan_features::get(db, "core1")?.unwrap();
         (features.max_domain_size, features.max_domains) = (0, 0);
-        plan_feature::set(db, "core1", &features)
+        plan_features::set(db, "core1", &features)
     })
     .await;
     let key = app.subscriber("owner@example.org", "core1").await;
@@ -128,8 +128,8 @@ async fn a_domain_that_outgrew_its_plan_shows_subscription_free_breaches_from_th
     assert_eq!(all["user1"], json!(["Alpha", "Free"]));
     app.change(|db| {
         let email = domain::EmailAddress::parse("owner@example.org").unwrap();
-        let id = subscriber::id(db, &email)?.unwrap();
-        subscriber::subscribe(db, id, "core1", NOW + 86_400 * 400, NOW)
+        let id = subscribers::id(db, &email)?.unwrap();
+        subscribers::subscribe(db, id, "core1", NOW + 86_400 * 400, NOW)
     })
     .await;
     let renewed = app.get_with(&key, DOMAIN).await;

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::process::{Child, Command};
 
-use breaches::store::job;
+use breaches::store::jobs;
 use domain::{EmailAddress, Sha1Digest};
 use serde_json::json;
 
@@ -183,7 +183,7 @@ async fn a_busy_run_writes_no_address_key_or_hash_into_logs_errors_and_jobs() {
     let base = format!("http://{http}");
     search(&base, &key).await;
     let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
-    let jobs = pools.read_blocking(job::all).unwrap();
+    let jobs = pools.read_blocking(jobs::all).unwrap();
     // A database that fails: what it says is logged as well.
     pools
         .write_blocking(|db| -> Result<(), database::DatabaseError> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use breaches::store::{account, breach, domain_account, job};
+use breaches::store::{accounts, breaches as store_breaches, domain_accounts, jobs};
 use database::Pools;
 use diesel::prelude::*;
 use serde_json::json;
@@ -59,12 +59,13 @@ impl Bench {
         self.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS])
     }
 
-    fn tables(&self) -> (Vec<account::AccountRow>, Vec<i64>) {
+    fn tables(&self) -> (Vec<accounts::AccountRow>, Vec<i64>) {
         self.pools()
             .read_blocking(|db| -> Result<_, database::DatabaseError> {
-                assert_eq!(domain_account::unfiled(db)?, 0);
-                let counts = breach::all(db)?.iter().map(|breach| breach.loaded_count).collect();
-                Ok((account::after(db, (i64::MIN, -1), 1_000_000)?, counts))
+                assert_eq!(domain_accounts::unfiled(db)?, 0);
+                let counts =
+                    store_breaches::all(db)?.iter().map(|breach| breach.loaded_count).collect();
+                Ok((accounts::after(db, (i64::MIN, -1), 1_000_000)?, counts))
             })
             .unwrap()
     }
@@ -157,7 +158,7 @@ impl Watched {
 /// Links that the newest job on a file added.
 fn added(pools: &Pools, file: &Path) -> i64 {
     let name = file.file_name().unwrap().to_str().unwrap();
-    let jobs = pools.read_blocking(job::all).unwrap();
+    let jobs = pools.read_blocking(jobs::all).unwrap();
     jobs.iter().find(|job| job.params.contains(name)).map_or(0, |job| job.added)
 }
 
@@ -204,7 +205,7 @@ fn a_load_that_is_killed_again_and_again_gives_the_tables_of_one_clean_run() {
         assert!(caught.contains(&phase), "no load was caught in {phase:?}: {caught:?}");
     }
     assert_eq!(broken.tables(), clean.tables());
-    let jobs = broken.pools().read_blocking(job::all).unwrap();
+    let jobs = broken.pools().read_blocking(jobs::all).unwrap();
     let alpha: Vec<_> = jobs.iter().filter(|job| job.params.contains("Alpha")).collect();
     // One that was killed behind its last batch is done, and the next run is a job of its own.
     let added: i64 = alpha.iter().map(|job| job.added).sum();
@@ -287,7 +288,7 @@ fn a_cancelled_load_stops_and_keeps_what_it_committed() {
         if child.try_wait().unwrap().is_some() {
             break false;
         }
-        let found = pools.read_blocking(job::all).unwrap();
+        let found = pools.read_blocking(jobs::all).unwrap();
         if let Some(job) = found.first().filter(|job| job.added > 0) {
             let id = job.id.to_string();
             break bench.command(&["job", "cancel", &id]).status().unwrap().success();

@@ -40,8 +40,8 @@ async fn subscribed_domains_come_by_name_with_the_counts_of_their_last_search() 
     assert_eq!(after[0], row("example.com", Some(4), Some(3), Some(2)));
     app.change(|db| {
         let email = domain::EmailAddress::parse("owner@example.org").unwrap();
-        let id = breaches::store::subscriber::id(db, &email)?.unwrap();
-        breaches::store::subscriber::subscribe(db, id, "core2", NOW + 86_400 * 365, NOW)
+        let id = breaches::store::subscribers::id(db, &email)?.unwrap();
+        breaches::store::subscribers::subscribe(db, id, "core2", NOW + 86_400 * 365, NOW)
     })
     .await;
     let renewed = app.json_with(&key, "/api/v3/subscribeddomains").await;

@@ -1,6 +1,6 @@
 //! Both tables of the visibility rules, changed on a running server.
 
-use breaches::jobs::opt_out;
+use breaches::app;
 use breaches::model::{Breach, OptOut};
 use database::DatabaseError;
 use domain::{EmailAddress, Sha1Digest};
@@ -96,8 +96,7 @@ async fn each_flag_of_a_breach_hides_exactly_what_the_table_says() {
 
 async fn choose(app: &App, choice: OptOut) {
     let address = EmailAddress::parse(ADDRESS).unwrap();
-    app.change(|db| opt_out::choose(db, &address, choice, NOW).map_err(DatabaseError::broken))
-        .await;
+    app.change(|db| app::opt_out(db, &address, choice, NOW).map_err(DatabaseError::broken)).await;
 }
 
 #[actix_web::test]
@@ -109,7 +108,7 @@ async fn a_public_opt_out_hides_from_the_public_also_after_a_reload_and_can_be_t
     assert_eq!(app.load("Alpha", ADDRESS).await.added, 0);
     assert_eq!(seen(&app, &key).await, hidden);
     let address = EmailAddress::parse(ADDRESS).unwrap();
-    app.change(|db| opt_out::take_back(db, &address, NOW).map_err(DatabaseError::broken)).await;
+    app.change(|db| app::opt_in(db, &address, NOW).map_err(DatabaseError::broken)).await;
     assert_eq!(seen(&app, &key).await, EVERYWHERE);
 }
 
@@ -127,7 +126,7 @@ async fn a_breach_opt_out_removes_everything_and_keeps_it_from_being_loaded_agai
     let taken = app
         .context
         .pools
-        .write_blocking(|db| opt_out::take_back(db, &EmailAddress::parse(ADDRESS).unwrap(), NOW));
+        .write_blocking(|db| app::opt_in(db, &EmailAddress::parse(ADDRESS).unwrap(), NOW));
     assert!(taken.is_err());
 }
 
@@ -136,7 +135,7 @@ async fn a_deletion_leaves_nothing_and_a_later_load_brings_the_address_back() {
     let (app, key) = app().await;
     choose(&app, OptOut::Delete).await;
     assert!(seen(&app, &key).await[..7].iter().all(|seen| !seen));
-    let rows = app.change(breaches::store::opt_out::all).await;
+    let rows = app.change(breaches::store::opt_outs::all).await;
     assert!(!rows.iter().any(|(hash, _)| *hash == Sha1Digest::of(ADDRESS).0));
     assert_eq!(app.load("Alpha", ADDRESS).await.added, 1);
     let found = seen(&app, &key).await;
@@ -156,9 +155,9 @@ async fn a_retired_breach_is_hidden_at_once_and_purged_from_every_list() {
     assert_eq!(found, json!([{"Name": "Beta"}]));
     let (alpha, rows, pairs) = app
         .change(|db| {
-            let alpha = breaches::store::breach::by_name(db, "Alpha")?.unwrap();
-            let rows = breaches::store::account::after(db, (i64::MIN, -1), 100_000)?;
-            Ok((alpha, rows, breaches::store::stealer_log::count(db)?))
+            let alpha = breaches::store::breaches::by_name(db, "Alpha")?.unwrap();
+            let rows = breaches::store::accounts::after(db, (i64::MIN, -1), 100_000)?;
+            Ok((alpha, rows, breaches::store::stealer_logs::count(db)?))
         })
         .await;
     assert!(rows.iter().all(|row| !breaches::model::id_list::contains(&row.breaches, alpha.id)));
@@ -172,14 +171,14 @@ async fn a_retired_breach_is_hidden_at_once_and_purged_from_every_list() {
 async fn a_retired_breach_takes_no_more_accounts_and_stays_retired() {
     let (app, key) = app().await;
     breaches::jobs::purge::retire(&app.context, "Alpha").unwrap();
-    let wish = breaches::jobs::accounts::Wish {
+    let options = breaches::jobs::load_accounts::LoadOptions {
         breach: "Alpha".into(),
         files: vec![app.folder.write("late.txt", ADDRESS)],
         format: breaches::jobs::addresses::Format::Lines,
         keep_count: false,
         activate: true,
     };
-    let refused = breaches::jobs::accounts::load(&app.context, &wish).unwrap_err();
+    let refused = breaches::jobs::load_accounts::load(&app.context, &options).unwrap_err();
     assert_eq!(refused.to_string(), "the breach Alpha is retired");
     // The published catalogue of another day.
     let mut alpha = entry("Alpha");
@@ -193,8 +192,8 @@ async fn a_retired_breach_takes_no_more_accounts_and_stays_retired() {
 #[actix_web::test]
 async fn a_load_meets_a_breach_that_was_retired_while_it_ran() {
     let (app, _) = app().await;
-    let alpha = app.change(|db| breaches::store::breach::by_name(db, "Alpha")).await.unwrap();
-    let mut linker = breaches::jobs::accounts::Linker::new(&app.context, &alpha);
+    let alpha = app.change(|db| breaches::store::breaches::by_name(db, "Alpha")).await.unwrap();
+    let mut linker = breaches::jobs::load_accounts::Linker::new(&app.context, &alpha);
     app.set_breach("Alpha", |breach| breach.flags.retired = true).await;
     let linked = app.context.pools.write_blocking(|db| linker.link(db, &[]));
     assert_eq!(linked.unwrap_err().to_string(), "the breach Alpha is retired");

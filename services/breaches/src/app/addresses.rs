@@ -1,0 +1,49 @@
+//! What is held of an address.
+
+use database::{DatabaseError, Db};
+use domain::EmailAddress;
+
+use crate::model::OptOut;
+use crate::store::{accounts, breaches, opt_outs, pastes, stealer_logs, subscribers};
+use crate::wire;
+
+/// Everything that is held of an address, as the operator sees it.
+#[derive(Debug, serde::Serialize)]
+pub struct HeldData {
+    stored: bool,
+    sha1: String,
+    breaches: Vec<String>,
+    pastes: Vec<wire::Paste>,
+    websites: Vec<String>,
+    /// Number of the opt-out's kind.
+    opt_out: Option<i16>,
+    /// Number of the subscriber.
+    subscriber: Option<i64>,
+}
+
+/// Reads everything that is held of an address.
+///
+/// # Errors
+/// Those of the database.
+pub fn held_data(db: &mut Db, email: &EmailAddress) -> Result<HeldData, DatabaseError> {
+    let catalogue = breaches::catalogue(db)?;
+    let row = accounts::find(db, email)?;
+    let (mut names, mut found_pastes, mut websites) = (Vec::new(), Vec::new(), Vec::new());
+    if let Some(row) = &row {
+        let all = catalogue.names(&row.breaches, |_| true);
+        names.extend(all.into_iter().map(str::to_owned));
+        let of_account = pastes::of_account(db, (row.k, row.seq))?;
+        found_pastes.extend(of_account.into_iter().map(wire::Paste::from));
+        let pairs = stealer_logs::websites(db, (row.k, row.seq))?;
+        websites.extend(pairs.into_iter().map(|(website, _)| website));
+    }
+    Ok(HeldData {
+        stored: row.is_some(),
+        sha1: email.sha1().to_string(),
+        breaches: names,
+        pastes: found_pastes,
+        websites,
+        opt_out: opt_outs::get(db, &email.sha1())?.map(OptOut::kind),
+        subscriber: subscribers::id(db, email)?,
+    })
+}

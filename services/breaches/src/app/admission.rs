@@ -1,0 +1,223 @@
+//! The checks of keyed operations: key, rate, subscription and plan, scope of test keys.
+
+use std::sync::Arc;
+
+use database::Db;
+use domain::{DomainName, EmailAddress, Sha1Digest};
+
+use super::charge;
+use super::context::RequestContext;
+use super::keyed_request::KeyedRequest;
+use super::session::{Session, with_connection};
+use crate::error::Error;
+use crate::model::plan::{self, Bucket, Operation, Plan};
+use crate::model::{AccountKey, instant};
+use crate::state::State;
+use crate::store::accounts::{self, AccountRow};
+use crate::store::domain_controls::{self, Control};
+use crate::store::key_holders::{self, Holder, KeyLookup};
+
+/// The end of the built-in subscription of test keys: 2099-12-31T23:59:59.
+const TEST_UNTIL: i64 = 4_102_444_799;
+
+/// The test key that has a built-in subscription.
+const ZERO_KEY: &str = "00000000000000000000000000000000";
+
+/// Who calls, after every check that does not depend on the target.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// The subscriber; none for a test key.
+    pub subscriber: Option<i64>,
+    /// The plan.
+    pub plan: Arc<Plan>,
+    /// When the subscription ends.
+    pub until: i64,
+}
+
+impl Caller {
+    /// Step 9 of the order of checks: a test key may ask only at or below the test domain.
+    pub fn check_scope(&self, context: &RequestContext, domain: &str) -> Result<(), Error> {
+        if self.subscriber.is_none() && !context.settings().test_email_domain.covers(domain) {
+            return Err(invalid_key(context));
+        }
+        Ok(())
+    }
+
+    /// Steps 9 and 10: the caller controls the domain. None for a test key, whose domains have
+    /// no row.
+    pub fn check_control(
+        &self,
+        db: &mut Db,
+        context: &RequestContext,
+        domain: &str,
+    ) -> Result<Option<Control>, Error> {
+        self.check_scope(context, domain)?;
+        let Some(subscriber) = self.subscriber else { return Ok(None) };
+        match domain_controls::verified(db, subscriber, domain)? {
+            Some(control) => Ok(Some(control)),
+            None => Err(Error::NotVerified),
+        }
+    }
+}
+
+/// The address that a search is for.
+#[derive(Debug)]
+pub struct SearchedAddress {
+    /// The address.
+    pub address: EmailAddress,
+    /// Its digest.
+    pub digest: Sha1Digest,
+    /// Accounts with its key, where they were read together with the API key.
+    rows: Option<Vec<AccountRow>>,
+}
+
+impl SearchedAddress {
+    /// Its account.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub fn account(&mut self, db: &mut Db) -> Result<AccountRow, Error> {
+        let rows = match self.rows.take() {
+            Some(rows) => rows,
+            None => accounts::with_key(db, AccountKey::of(&self.digest))?,
+        };
+        accounts::pick(rows, &self.address).ok_or(Error::NotFound)
+    }
+}
+
+/// Runs a keyed operation: all checks and all reads with one visit to the database.
+pub async fn run_keyed<T: Send + 'static>(
+    state: &State,
+    request: KeyedRequest,
+    work: impl FnOnce(&mut Db, &RequestContext, &Caller) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let context = RequestContext::new(state);
+    let short = request.operation.bucket() == Bucket::Search;
+    with_connection(state, short, move |mut session| {
+        let caller = admit(&mut session, &context, &request)?;
+        work(session.db, &context, &caller)
+    })
+    .await
+}
+
+/// Runs a keyed search by address: all checks and all reads with one visit to the database.
+///
+/// A fault of the input is reported at its place in the order of checks, after the key, the rate
+/// and the plan.
+pub async fn run_keyed_search<I: Send + 'static, T: Send + 'static>(
+    state: &State,
+    request: KeyedRequest,
+    input: Result<(EmailAddress, I), Error>,
+    work: impl FnOnce(&mut Db, &RequestContext, &Caller, SearchedAddress, I) -> Result<T, Error>
+    + Send
+    + 'static,
+) -> Result<T, Error> {
+    let context = RequestContext::new(state);
+    with_connection(state, true, move |mut session| {
+        let (address, input) = match input {
+            Ok(input) => input,
+            Err(error) => {
+                return Err(admit(&mut session, &context, &request).err().unwrap_or(error));
+            }
+        };
+        let digest = address.sha1();
+        let key = AccountKey::of(&digest);
+        let (caller, rows) = admit_with_accounts(&mut session, &context, &request, key)?;
+        work(session.db, &context, &caller, SearchedAddress { address, digest, rows }, input)
+    })
+    .await
+}
+
+/// Steps 5 to 7 of the order of checks.
+fn admit(
+    session: &mut Session<'_>,
+    context: &RequestContext,
+    request: &KeyedRequest,
+) -> Result<Caller, Error> {
+    let digest = auth::digest(&request.key);
+    let found = match &mut session.known_keys {
+        Some(known) => known.find(session.db, &digest, context.now)?,
+        None => key_holders::find(session.db, &digest, context.now)?,
+    };
+    let domain = match &found {
+        KeyLookup::Live(holder) => charged_domain(session.db, context, request, holder)?,
+        KeyLookup::Dead | KeyLookup::Unknown => None,
+    };
+    decide(context, request, found, domain)
+}
+
+/// The searched domain, if it has a bucket of its own: only where the caller controls it, or else
+/// a client could make buckets without limit.
+fn charged_domain<'r>(
+    db: &mut Db,
+    context: &RequestContext,
+    request: &'r KeyedRequest,
+    holder: &Holder,
+) -> Result<Option<&'r DomainName>, Error> {
+    let Some(domain) = &request.domain else { return Ok(None) };
+    let controlled = *domain == context.settings().test_email_domain
+        || domain_controls::verified(db, holder.subscriber, domain.as_str())?.is_some();
+    Ok(controlled.then_some(domain))
+}
+
+/// Steps 5 to 7 for a search by address. Where the API key has to be read, the accounts with the
+/// key `wanted` are read with it: one round trip instead of two.
+fn admit_with_accounts(
+    session: &mut Session<'_>,
+    context: &RequestContext,
+    request: &KeyedRequest,
+    wanted: AccountKey,
+) -> Result<(Caller, Option<Vec<AccountRow>>), Error> {
+    if session.known_keys.is_some() {
+        return Ok((admit(session, context, request)?, None));
+    }
+    let digest = auth::digest(&request.key);
+    let (found, rows) = key_holders::find_with_account(session.db, &digest, wanted, context.now)?;
+    Ok((decide(context, request, found, None)?, rows))
+}
+
+fn decide(
+    context: &RequestContext,
+    request: &KeyedRequest,
+    found: KeyLookup,
+    domain: Option<&DomainName>,
+) -> Result<Caller, Error> {
+    match found {
+        KeyLookup::Live(holder) => {
+            context.state.keys().note_use(holder.key);
+            admit_holder(context, request, &holder, domain)
+        }
+        KeyLookup::Dead => Err(invalid_key(context)),
+        KeyLookup::Unknown => admit_test_key(context, request),
+    }
+}
+
+fn invalid_key(context: &RequestContext) -> Error {
+    Error::KeyInvalid(context.settings().key_header().to_owned())
+}
+
+fn admit_test_key(context: &RequestContext, request: &KeyedRequest) -> Result<Caller, Error> {
+    let accepted = !request.operation.needs_zero_test_key() || request.key == ZERO_KEY;
+    if !context.settings().test_keys.is_on() || !accepted {
+        return Err(invalid_key(context));
+    }
+    charge::test_key(context, request)?;
+    Ok(Caller { subscriber: None, plan: Arc::new(plan::test()), until: TEST_UNTIL })
+}
+
+fn admit_holder(
+    context: &RequestContext,
+    request: &KeyedRequest,
+    holder: &Holder,
+    domain: Option<&DomainName>,
+) -> Result<Caller, Error> {
+    charge::holder(context, request, holder, domain)?;
+    let Some((plan, until)) = holder.subscription.clone() else { return Err(Error::NotInPlan) };
+    if until <= context.now && request.operation != Operation::SubscriptionStatus {
+        return Err(Error::Ended(instant::date(until)));
+    }
+    if !plan.features.include(request.operation) {
+        return Err(Error::NotInPlan);
+    }
+    Ok(Caller { subscriber: Some(holder.subscriber), plan, until })
+}

@@ -1,0 +1,41 @@
+//! Changes of single breaches, and the catalogue as it is exported.
+
+use database::{DatabaseError, Db};
+
+use super::operator_error::OperatorError;
+use crate::model::Breach;
+use crate::store::{admin_events, breaches, meta};
+use crate::wire;
+
+/// Changes a breach in the transaction of `db` and publishes a new version of the catalogue.
+///
+/// `action` names the change among the events of the operator.
+///
+/// # Errors
+/// [`OperatorError::Rejected`] when no breach has this name, and what `change` returns.
+pub fn change_breach(
+    db: &mut Db,
+    name: &str,
+    action: &str,
+    now: i64,
+    change: impl FnOnce(&mut Breach) -> Result<(), OperatorError>,
+) -> Result<wire::Breach, OperatorError> {
+    meta::lock_accounts(db)?;
+    let mut breach = breaches::by_name(db, name)?
+        .ok_or_else(|| OperatorError::Rejected(format!("there is no breach {name}")))?;
+    change(&mut breach)?;
+    breaches::update(db, &breach)?;
+    meta::bump_catalogue(db, now)?;
+    admin_events::add(db, now, action, &breach.name, "")?;
+    Ok(wire::Breach::from(&breach))
+}
+
+/// The listed breaches in the order of the catalogue.
+///
+/// # Errors
+/// Those of the database.
+pub fn listed_breaches(db: &mut Db) -> Result<Vec<wire::Breach>, DatabaseError> {
+    let catalogue = breaches::catalogue(db)?;
+    let listed = catalogue.all().iter().filter(|breach| breach.listed());
+    Ok(listed.map(wire::Breach::from).collect())
+}

@@ -1,0 +1,199 @@
+//! Searches of a domain by those who control it, and the list of their domains.
+
+use std::time::Duration;
+
+use database::{DatabaseError, Db};
+use domain::{DomainName, Sha1Digest};
+
+use super::admission::{Caller, run_keyed};
+use super::context::RequestContext;
+use super::keyed_request::KeyedRequest;
+use crate::error::Error;
+use crate::model::domain_size::{self, Access, Counted, Situation};
+use crate::model::{Breach, OptOut, instant};
+use crate::state::State;
+use crate::store::accounts::{self, AccountRow};
+use crate::store::domain_controls::{self, Control};
+use crate::wire::{NamesByAlias, SubscribedDomain};
+
+/// How long an answer waits until its counts are written.
+const WRITE_PATIENCE: Duration = Duration::from_millis(500);
+
+/// The answer of a domain search.
+#[derive(Debug)]
+pub struct DomainAnswer {
+    /// Names of breaches by alias.
+    pub names: NamesByAlias,
+    /// Whether only breaches that need no subscription are in it.
+    pub limited: bool,
+}
+
+/// What a search found.
+struct Found {
+    control: Option<Control>,
+    counted: Counted,
+    access: Access,
+    names: NamesByAlias,
+    larger_domains: i64,
+    caller: Caller,
+}
+
+/// Searches a domain and records its counts.
+///
+/// # Errors
+/// Those of the order of checks; [`Error::NotFound`] when no address of the domain is in a breach.
+pub async fn search_domain(
+    state: &State,
+    request: KeyedRequest,
+    domain: Result<DomainName, Error>,
+) -> Result<DomainAnswer, Error> {
+    let found =
+        run_keyed(state, request, move |db, context, caller| search(db, context, caller, &domain?))
+            .await?;
+    record_counts(state, &found).await;
+    let features = &found.caller.plan.features;
+    match found.access {
+        Access::TooManyDomains => {
+            Err(Error::TooManyDomains { max: features.max_domains, used: found.larger_domains })
+        }
+        Access::SubscriptionFreeOnly if found.names.is_empty() => {
+            let (size, max) = (found.counted.no_spam, features.max_domain_size);
+            Err(Error::DomainTooLarge { size, max })
+        }
+        Access::Full if found.names.is_empty() => Err(Error::NotFound),
+        access => {
+            let limited = access == Access::SubscriptionFreeOnly;
+            Ok(DomainAnswer { names: found.names, limited })
+        }
+    }
+}
+
+fn search(
+    db: &mut Db,
+    context: &RequestContext,
+    caller: &Caller,
+    domain: &DomainName,
+) -> Result<Found, Error> {
+    let control = caller.check_control(db, context, domain.as_str())?;
+    let mut rows = accounts::at_domain(db, domain.as_str())?;
+    drop_removed(db, context, &mut rows)?;
+    let catalogue = context.catalogue();
+    let counted = domain_size::count(catalogue, rows.iter().map(|row| row.breaches.as_slice()));
+    let larger_domains = larger_domains(db, caller, control.as_ref(), counted)?;
+    let access = domain_size::decide(Situation {
+        now: counted.no_spam,
+        locked_in: control.as_ref().and_then(|control| control.pwn_count_no_spam_at_renewal),
+        max_size: i64::from(caller.plan.features.max_domain_size),
+        larger_domains,
+        max_domains: i64::from(caller.plan.features.max_domains),
+    });
+    let shown = |breach: &Breach| {
+        breach.shown_for_domain() && (access == Access::Full || breach.flags.subscription_free)
+    };
+    let mut names = NamesByAlias::new();
+    for row in &rows {
+        let found = catalogue.names(&row.breaches, shown);
+        if !found.is_empty() {
+            let entry: &mut Vec<String> = names.entry(row.alias().to_owned()).or_default();
+            entry.extend(found.into_iter().map(str::to_owned));
+            entry.sort_unstable();
+            entry.dedup();
+        }
+    }
+    Ok(Found { control, counted, access, names, larger_domains, caller: caller.clone() })
+}
+
+/// Drops accounts whose owners had everything removed; no row of theirs should exist.
+fn drop_removed(
+    db: &mut Db,
+    context: &RequestContext,
+    rows: &mut Vec<AccountRow>,
+) -> Result<(), DatabaseError> {
+    let mut kept = Vec::with_capacity(rows.len());
+    for row in rows.drain(..) {
+        let removed = context.may_be_opted_out(row.key())
+            && context.opt_out(db, &Sha1Digest::of(row.address()))? == Some(OptOut::Breaches);
+        if !removed {
+            kept.push(row);
+        }
+    }
+    *rows = kept;
+    Ok(())
+}
+
+/// Large domains of the caller, this one at the size it has now.
+fn larger_domains(
+    db: &mut Db,
+    caller: &Caller,
+    control: Option<&Control>,
+    counted: Counted,
+) -> Result<i64, DatabaseError> {
+    let (Some(subscriber), Some(control)) = (caller.subscriber, control) else { return Ok(0) };
+    let recorded = domain_controls::larger_domains(db, subscriber)?;
+    let was = control.size_now.is_some_and(|size| size > domain_size::FREE_SIZE);
+    let is = counted.no_spam > domain_size::FREE_SIZE;
+    Ok(recorded + i64::from(is) - i64::from(was))
+}
+
+/// Records the counts of a search, if they are new.
+///
+/// The answer does not depend on it, and neither fails nor waits long where a load holds the lock:
+/// the counts are written when the lock is free, or by the next search.
+async fn record_counts(state: &State, found: &Found) {
+    let Some(control) = &found.control else { return };
+    let counted = found.counted;
+    let same = control.pwn_count == Some(counted.all)
+        && control.pwn_count_no_spam == Some(counted.no_spam)
+        && control.pwn_count_no_spam_at_renewal.is_some()
+        && control.size_now == Some(counted.no_spam);
+    if same {
+        return;
+    }
+    let (id, now) = (control.id, state.clock().unix());
+    let write = state.pools().write(move |db| -> Result<(), DatabaseError> {
+        domain_controls::set_counts(db, id, counted, now)
+    });
+    if let Ok(Err(error)) = tokio::time::timeout(WRITE_PATIENCE, write).await {
+        log::warn!("the counts of a domain search could not be recorded: {error}");
+    }
+}
+
+/// The verified domains of the subscription.
+///
+/// # Errors
+/// Those of the order of checks.
+pub async fn subscribed_domains(
+    state: &State,
+    request: KeyedRequest,
+) -> Result<Vec<SubscribedDomain>, Error> {
+    run_keyed(state, request, |db, context, caller| match caller.subscriber {
+        None => Ok(vec![built_in(context, caller)]),
+        Some(id) => Ok(domain_controls::all_verified(db, id)?
+            .into_iter()
+            .map(|control| subscribed_domain(control, caller.until))
+            .collect()),
+    })
+    .await
+}
+
+fn subscribed_domain(control: Control, until: i64) -> SubscribedDomain {
+    SubscribedDomain {
+        domain_name: control.domain,
+        pwn_count: control.pwn_count,
+        pwn_count_excluding_spam_lists: control.pwn_count_no_spam,
+        pwn_count_excluding_spam_lists_at_last_subscription_renewal: control
+            .pwn_count_no_spam_at_renewal,
+        next_subscription_renewal: Some(instant::without_zone(until)),
+    }
+}
+
+/// The one domain of the built-in subscription; it keeps no counts.
+fn built_in(context: &RequestContext, caller: &Caller) -> SubscribedDomain {
+    SubscribedDomain {
+        domain_name: context.settings().test_email_domain.to_string(),
+        pwn_count: None,
+        pwn_count_excluding_spam_lists: None,
+        pwn_count_excluding_spam_lists_at_last_subscription_renewal: None,
+        next_subscription_renewal: Some(instant::without_zone(caller.until)),
+    }
+}

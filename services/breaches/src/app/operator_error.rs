@@ -1,0 +1,14 @@
+//! Why a change by the operator was not made.
+
+use database::DatabaseError;
+
+/// Why a change by the operator was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum OperatorError {
+    /// A rule forbids it; a sentence for the operator.
+    #[error("{0}")]
+    Rejected(String),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+}

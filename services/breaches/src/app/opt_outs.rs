@@ -1,0 +1,67 @@
+//! What an owner's choice does to the stored data.
+
+use database::Db;
+use domain::EmailAddress;
+
+use super::operator_error::OperatorError;
+use crate::model::{OptOut, id_list};
+use crate::store::{account_links, accounts, admin_events, breaches, meta, opt_outs, stealer_logs};
+
+/// Carries out a choice: hides an address, or removes what is held of it.
+pub fn opt_out(
+    db: &mut Db,
+    address: &EmailAddress,
+    choice: OptOut,
+    now: i64,
+) -> Result<(), OperatorError> {
+    meta::lock_accounts(db)?;
+    opt_outs::set(db, &address.sha1(), Some(choice), now)?;
+    if choice != OptOut::Public {
+        remove_all(db, address)?;
+    }
+    let detail = format!("kind {}", choice.kind());
+    admin_events::add(db, now, "address opt-out", "an address", &detail)?;
+    Ok(())
+}
+
+/// Takes back a public opt-out; what other kinds removed cannot come back.
+pub fn opt_in(db: &mut Db, address: &EmailAddress, now: i64) -> Result<(), OperatorError> {
+    meta::lock_accounts(db)?;
+    match opt_outs::get(db, &address.sha1())? {
+        Some(OptOut::Public) => {}
+        Some(_) => return Err(OperatorError::Rejected("only kind 1 can be taken back".into())),
+        None => return Err(OperatorError::Rejected("the address is not opted out".into())),
+    }
+    opt_outs::set(db, &address.sha1(), None, now)?;
+    admin_events::add(db, now, "address opt-in", "an address", "")?;
+    Ok(())
+}
+
+/// Unlinks an address from one breach; whether it was linked.
+pub fn remove_link(
+    db: &mut Db,
+    address: &EmailAddress,
+    breach: u16,
+    now: i64,
+) -> Result<bool, OperatorError> {
+    meta::lock_accounts(db)?;
+    let Some(row) = accounts::find(db, address)? else { return Ok(false) };
+    let place = (row.k, row.seq);
+    stealer_logs::remove_of(db, place, breach)?;
+    let Some(shorter) = id_list::without(&row.breaches, breach) else { return Ok(false) };
+    account_links::set_list(db, place, &shorter)?;
+    breaches::add_loaded(db, breach, -1)?;
+    meta::bump_catalogue(db, now)?;
+    admin_events::add(db, now, "address remove", "an address", &format!("breach {breach}"))?;
+    Ok(true)
+}
+
+fn remove_all(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorError> {
+    if let Some(row) = accounts::find(db, address)? {
+        for id in id_list::ids(&row.breaches) {
+            breaches::add_loaded(db, id, -1)?;
+        }
+        account_links::remove(db, (row.k, row.seq))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! One visit to the database for a request.
+//!
+//! On SQLite, reads that are too short for a change of threads use a connection of the worker
+//! thread. Requests that are ready together share one read transaction: SQLite locks its file for
+//! each transaction, and checking whether the remembered keys are still valid costs one statement
+//! more. The transaction ends before the thread looks for further requests, so that they see
+//! whatever was committed until then.
+
+use std::cell::RefCell;
+
+use database::{Backend, DatabaseError, Db};
+
+use crate::error::Error;
+use crate::state::State;
+use crate::store::key_holders::KnownKeys;
+
+/// A connection for the work of one request, and the keys that it remembers, if it does.
+pub struct Session<'s> {
+    /// The connection.
+    pub db: &'s mut Db,
+    /// Keys that this connection looked up before.
+    pub known_keys: Option<&'s mut KnownKeys>,
+}
+
+/// Runs all the database work of a request on one connection.
+///
+/// `short` work, a few point reads, stays on the worker thread when the database is SQLite:
+/// a change of threads costs more than the reads. PostgreSQL never blocks a worker.
+///
+/// # Errors
+/// What `work` returns, or that no connection could be used.
+pub async fn with_connection<T: Send + 'static>(
+    state: &State,
+    short: bool,
+    work: impl FnOnce(Session<'_>) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    if short && state.pools().backend() == Backend::Sqlite {
+        return on_worker(state, work);
+    }
+    state.pools().read(|db| work(Session { db, known_keys: None })).await
+}
+
+/// The connection of a worker thread.
+struct WorkerConnection {
+    /// The state that it belongs to.
+    state: u64,
+    db: Db,
+    known_keys: KnownKeys,
+    /// Whether a read transaction is open.
+    open: bool,
+}
+
+thread_local! {
+    static CONNECTION: RefCell<Option<WorkerConnection>> = const { RefCell::new(None) };
+}
+
+fn on_worker<T>(
+    state: &State,
+    work: impl FnOnce(Session<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let own = CONNECTION.with_borrow_mut(Option::take).filter(|own| own.state == state.id());
+    let mut own = match own {
+        Some(own) => own,
+        None => WorkerConnection {
+            state: state.id(),
+            db: state.pools().connect()?,
+            known_keys: KnownKeys::default(),
+            open: false,
+        },
+    };
+    own.begin()?;
+    let result = work(Session { db: &mut own.db, known_keys: Some(&mut own.known_keys) });
+    CONNECTION.set(Some(own));
+    result
+}
+
+impl WorkerConnection {
+    fn begin(&mut self) -> Result<(), DatabaseError> {
+        if self.open {
+            return Ok(());
+        }
+        database::begin_reading(&mut self.db)?;
+        self.known_keys.renew(&mut self.db)?;
+        self.open = true;
+        // Runs after the requests that are ready now and before all that arrive later.
+        tokio::task::spawn_local(async { end() });
+        Ok(())
+    }
+}
+
+/// Ends the read transaction; a connection on which that fails is closed.
+fn end() {
+    CONNECTION.with_borrow_mut(|own| {
+        let Some(connection) = own.as_mut().filter(|connection| connection.open) else { return };
+        connection.open = false;
+        if let Err(error) = database::end_reading(&mut connection.db) {
+            log::warn!("the read transaction of a worker could not be ended: {error}");
+            *own = None;
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::SystemClock;
+    use testkit::Database;
+
+    use super::*;
+    use crate::config::Settings;
+    use crate::store::{MIGRATIONS, meta};
+
+    #[actix_web::test]
+    async fn reads_of_one_turn_share_a_moment_and_the_next_turn_sees_later_commits() {
+        let database = Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        if pools.backend() == Backend::Postgres {
+            return;
+        }
+        let state =
+            State::new(pools.clone(), SystemClock::shared(), Settings::for_tests()).unwrap();
+        let version =
+            || on_worker(&state, |session| Ok(meta::versions(session.db)?.catalogue)).unwrap();
+        for round in 1..=3 {
+            let before = version();
+            pools.write_blocking(|db| meta::bump_catalogue(db, round)).unwrap();
+            assert_eq!(version(), before);
+            // A search that finds nothing is an error, and does not end the transaction.
+            assert!(on_worker(&state, |_| Err::<(), _>(Error::NotFound)).is_err());
+            assert_eq!(version(), before);
+            tokio::task::yield_now().await;
+            assert_eq!(version(), before + 1);
+            tokio::task::yield_now().await;
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Subscribers and their subscriptions.
+
+use database::{DatabaseError, Db};
+use domain::EmailAddress;
+
+use super::admission::run_keyed;
+use super::keyed_request::KeyedRequest;
+use super::operator_error::OperatorError;
+use crate::error::Error;
+use crate::model::instant;
+use crate::state::State;
+use crate::store::{admin_events, subscribers};
+use crate::wire::SubscriptionStatus;
+
+/// The subscription of the caller.
+///
+/// # Errors
+/// Those of the order of checks.
+pub async fn subscription_status(
+    state: &State,
+    request: KeyedRequest,
+) -> Result<SubscriptionStatus, Error> {
+    run_keyed(state, request, |_, _, caller| {
+        Ok(SubscriptionStatus::new(&caller.plan, caller.until))
+    })
+    .await
+}
+
+/// The number of a subscriber.
+///
+/// # Errors
+/// [`OperatorError::Rejected`] when there is none with this address.
+pub fn subscriber_id(db: &mut Db, email: &EmailAddress) -> Result<i64, OperatorError> {
+    subscribers::id(db, email)?
+        .ok_or_else(|| OperatorError::Rejected(format!("there is no subscriber {email}")))
+}
+
+/// Adds a subscriber; an existing one is accepted with `if_missing`. Returns the number.
+///
+/// # Errors
+/// [`OperatorError::Rejected`] when there is one already.
+pub fn add_subscriber(
+    db: &mut Db,
+    email: &EmailAddress,
+    if_missing: bool,
+    now: i64,
+) -> Result<i64, OperatorError> {
+    match subscribers::id(db, email)? {
+        Some(id) if if_missing => return Ok(id),
+        Some(_) => {
+            return Err(OperatorError::Rejected(format!("{email} is a subscriber already")));
+        }
+        None => {}
+    }
+    let id = subscribers::add(db, email, now)?;
+    admin_events::add(db, now, "subscriber add", email.as_str(), "")?;
+    Ok(id)
+}
+
+/// Starts or renews a subscription until Unix second `until`.
+///
+/// # Errors
+/// [`OperatorError::Rejected`] without such a subscriber, or without such a plan on offer.
+pub fn set_subscription(
+    db: &mut Db,
+    email: &EmailAddress,
+    plan: &str,
+    until: i64,
+    now: i64,
+) -> Result<(), OperatorError> {
+    let id = subscriber_id(db, email)?;
+    match auth::plan(db, plan)? {
+        None => return Err(OperatorError::Rejected(format!("there is no plan {plan}"))),
+        Some(found) if found.hidden => {
+            let message = format!("the plan {plan} is hidden: it is not offered");
+            return Err(OperatorError::Rejected(message));
+        }
+        Some(_) => {}
+    }
+    subscribers::subscribe(db, id, plan, until, now)?;
+    let detail = format!("{plan} until {}", instant::without_zone(until));
+    admin_events::add(db, now, "subscription set", email.as_str(), &detail)?;
+    Ok(())
+}
+
+/// Ends a subscription now.
+///
+/// # Errors
+/// [`OperatorError::Rejected`] without such a subscription.
+pub fn end_subscription(db: &mut Db, email: &EmailAddress, now: i64) -> Result<(), OperatorError> {
+    let id = subscriber_id(db, email)?;
+    subscribers::end(db, id, now).map_err(|error| match error {
+        DatabaseError::NotFound => OperatorError::Rejected(format!("{email} has no subscription")),
+        other => other.into(),
+    })?;
+    admin_events::add(db, now, "subscription end", email.as_str(), "")?;
+    Ok(())
+}

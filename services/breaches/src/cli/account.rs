@@ -1,0 +1,55 @@
+//! `account export`.
+
+use std::io::{BufWriter, Write};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+
+use crate::jobs::JobContext;
+use crate::model::id_list;
+use crate::store::{accounts, breaches};
+
+/// Accounts read in one statement.
+const PAGE: i64 = 5_000;
+
+/// The subcommand `account`.
+#[derive(clap::Subcommand)]
+pub enum AccountCommand {
+    /// Print the addresses that are linked to a breach, in key order
+    Export {
+        /// Name of the breach
+        #[arg(long, value_name = "NAME")]
+        breach: String,
+        /// Print JSON strings, one a line
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+impl AccountCommand {
+    /// Runs the command.
+    pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
+        let Self::Export { breach, json } = self;
+        let mut db = context.pools.connect()?;
+        let id = breaches::by_name(&mut db, &breach)?
+            .with_context(|| format!("there is no breach {breach}"))?
+            .id;
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        let mut after = (i64::MIN, -1);
+        loop {
+            let rows = accounts::after(&mut db, after, PAGE)?;
+            let Some(last) = rows.last() else { break };
+            after = (last.k, last.seq);
+            for row in rows.iter().filter(|row| id_list::contains(&row.breaches, id)) {
+                let address = row.address();
+                if json {
+                    writeln!(out, "{}", serde_json::to_string(&address)?)?;
+                } else {
+                    writeln!(out, "{address}")?;
+                }
+            }
+        }
+        out.flush()?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

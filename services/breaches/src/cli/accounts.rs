@@ -1,0 +1,61 @@
+//! `accounts load`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::output::Output;
+use crate::jobs::addresses::Format;
+use crate::jobs::{JobContext, load_accounts};
+
+/// How files hold addresses.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum FileFormat {
+    /// One address a line
+    Lines,
+    /// A column of a CSV file
+    Csv,
+    /// Addresses anywhere in a text
+    Text,
+}
+
+/// The subcommand `accounts`.
+#[derive(clap::Subcommand)]
+pub enum AccountsCommand {
+    /// Link the addresses of files to a breach; goes on where an interrupted load stopped
+    Load {
+        /// Name of the breach
+        #[arg(long, value_name = "NAME")]
+        breach: String,
+        /// Form of the files
+        #[arg(long, value_enum, default_value_t = FileFormat::Lines)]
+        format: FileFormat,
+        /// Column of a CSV file, by name or by number from 1
+        #[arg(long, value_name = "COLUMN")]
+        column: Option<String>,
+        /// Leave PwnCount as it is
+        #[arg(long)]
+        keep_count: bool,
+        /// Activate an inactive breach when done
+        #[arg(long)]
+        activate: bool,
+        #[command(flatten)]
+        output: Output,
+        /// Files, or - for standard input
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+}
+
+impl AccountsCommand {
+    /// Runs the command.
+    pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
+        let Self::Load { breach, format, column, keep_count, activate, output, files } = self;
+        let format = match format {
+            FileFormat::Lines => Format::Lines,
+            FileFormat::Csv => Format::Csv(column),
+            FileFormat::Text => Format::Text,
+        };
+        let options = load_accounts::LoadOptions { breach, files, format, keep_count, activate };
+        output.load(&load_accounts::load(context, &options)?)
+    }
+}

@@ -1,0 +1,96 @@
+//! `block add`, `list`, `remove`.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use database::DatabaseError;
+use ipnet::IpNet;
+use serde_json::json;
+
+use super::output::Output;
+use crate::jobs::JobContext;
+use crate::model::instant;
+use crate::store::{admin_events, blocks};
+
+/// The subcommand `block`.
+#[derive(clap::Subcommand)]
+pub enum BlockCommand {
+    /// Refuse clients by network or by a part of their user agent
+    #[command(group = clap::ArgGroup::new("what").required(true).args(["ip", "user_agent"]))]
+    Add {
+        /// Address or network, such as 192.0.2.0/24
+        #[arg(long, value_name = "CIDR", value_parser = network)]
+        ip: Option<IpNet>,
+        /// Text within the user agent, any case
+        #[arg(long, value_name = "TEXT")]
+        user_agent: Option<String>,
+        /// When it ends
+        #[arg(long, value_name = "DATE", value_parser = until)]
+        until: Option<i64>,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// List the entries
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Remove an entry
+    Remove {
+        /// Number of the entry
+        id: i64,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+fn network(text: &str) -> Result<IpNet, String> {
+    text.parse()
+        .or_else(|_| text.parse::<std::net::IpAddr>().map(IpNet::from))
+        .map_err(|_| "write an address or a network such as 192.0.2.0/24".to_owned())
+}
+
+fn until(text: &str) -> Result<i64, String> {
+    instant::parse_until(text).ok_or_else(|| "write a date such as 2027-12-31".to_owned())
+}
+
+impl BlockCommand {
+    /// Runs the command.
+    pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
+        let now = context.clock.unix();
+        match self {
+            Self::Add { ip, user_agent, until, output } => {
+                let cidr = ip.map(|network| network.to_string());
+                if user_agent.as_ref().is_some_and(|text| text.trim().is_empty()) {
+                    bail!("an empty text would block every client");
+                }
+                let agent = user_agent.map(|text| text.to_lowercase());
+                let id = context.pools.write_blocking(|db| -> Result<i64, DatabaseError> {
+                    let id = blocks::add(db, cidr.as_deref(), agent.as_deref(), until, now)?;
+                    admin_events::add(db, now, "block add", &id.to_string(), "")?;
+                    Ok(id)
+                })?;
+                output.say(&json!({ "id": id }), format!("entry {id}"))
+            }
+            Self::List { output } => {
+                let rows = context.pools.read_blocking(blocks::all)?;
+                output.list(&rows, |row| {
+                    let what = row.cidr.as_ref().or(row.user_agent.as_ref());
+                    let until = row.until.map_or_else(|| "for ever".into(), instant::without_zone);
+                    format!("{}\t{}\t{until}", row.id, what.map_or("", String::as_str))
+                })
+            }
+            Self::Remove { id, output } => {
+                let removed = context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
+                    blocks::remove(db, id)?;
+                    admin_events::add(db, now, "block remove", &id.to_string(), "")
+                });
+                match removed {
+                    Err(DatabaseError::NotFound) => bail!("there is no entry {id}"),
+                    other => other?,
+                }
+                output.say(&json!({ "id": id }), format!("entry {id} is removed"))
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! `breach set`, `activate`, `deactivate`, `retire`, `export`.
+
+use std::io::BufRead;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use serde_json::json;
+
+use super::output::Output;
+use crate::app::{self, OperatorError};
+use crate::jobs::{JobContext, purge};
+use crate::model::entry::has_active_content;
+use crate::model::{Breach, instant};
+
+/// The subcommand `breach`.
+#[derive(clap::Subcommand)]
+pub enum BreachCommand {
+    /// Change attributes of a breach; moves its ModifiedDate
+    Set {
+        /// Name of the breach
+        name: String,
+        #[command(flatten)]
+        change: Change,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show a breach; its dates become now, so that pollers see it
+    Activate {
+        /// Name of the breach
+        name: String,
+        /// Leave the dates as they are
+        #[arg(long)]
+        keep_dates: bool,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Hide a breach everywhere
+    Deactivate {
+        /// Name of the breach
+        name: String,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Hide a breach's accounts at once and remove them; cannot be undone
+    Retire {
+        /// Name of the breach
+        name: String,
+        /// Do not ask for the name again
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Print the catalogue as JSON, inactive breaches left out
+    Export {
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+/// Attributes to be changed.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Change {
+    #[arg(long, value_name = "BOOLEAN")]
+    verified: Option<bool>,
+    #[arg(long, value_name = "BOOLEAN")]
+    fabricated: Option<bool>,
+    #[arg(long, value_name = "BOOLEAN")]
+    sensitive: Option<bool>,
+    #[arg(long, value_name = "BOOLEAN")]
+    spam_list: Option<bool>,
+    #[arg(long, value_name = "BOOLEAN")]
+    malware: Option<bool>,
+    #[arg(long, value_name = "BOOLEAN")]
+    subscription_free: Option<bool>,
+    #[arg(long, value_name = "BOOLEAN")]
+    stealer_log: Option<bool>,
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    #[arg(long, value_name = "DOMAIN")]
+    domain: Option<String>,
+    #[arg(long, value_name = "HTML")]
+    description: Option<String>,
+    #[arg(long, value_name = "URL")]
+    logo_path: Option<String>,
+    /// Attribution; an empty text takes it away
+    #[arg(long, value_name = "TEXT")]
+    attribution: Option<String>,
+    /// URL of a disclosure; an empty text takes it away
+    #[arg(long, value_name = "URL")]
+    disclosure_url: Option<String>,
+    /// All data classes, as a comma list
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    data_classes: Option<Vec<String>>,
+}
+
+impl Change {
+    fn apply(self, breach: &mut Breach) -> Result<(), OperatorError> {
+        let flags = &mut breach.flags;
+        for (flag, value) in [
+            (&mut flags.verified, self.verified),
+            (&mut flags.fabricated, self.fabricated),
+            (&mut flags.sensitive, self.sensitive),
+            (&mut flags.spam_list, self.spam_list),
+            (&mut flags.malware, self.malware),
+            (&mut flags.subscription_free, self.subscription_free),
+            (&mut flags.stealer_log, self.stealer_log),
+        ] {
+            *flag = value.unwrap_or(*flag);
+        }
+        for (text, value) in [
+            (&mut breach.title, self.title),
+            (&mut breach.domain, self.domain.map(|domain| domain.to_lowercase())),
+            (&mut breach.description, self.description),
+            (&mut breach.logo_path, self.logo_path),
+        ] {
+            if let Some(value) = value {
+                *text = value;
+            }
+        }
+        for (text, value) in [
+            (&mut breach.attribution, self.attribution),
+            (&mut breach.disclosure_url, self.disclosure_url),
+        ] {
+            if let Some(value) = value {
+                *text = Some(value).filter(|value| !value.is_empty());
+            }
+        }
+        if let Some(mut classes) = self.data_classes {
+            classes.sort_by_cached_key(|class| class.to_lowercase());
+            breach.data_classes = classes;
+        }
+        if breach.title.trim().is_empty() || has_active_content(&breach.description) {
+            let message = "a title is needed, and a description without scripts";
+            return Err(OperatorError::Rejected(message.to_owned()));
+        }
+        Ok(())
+    }
+}
+
+impl BreachCommand {
+    /// Runs the command.
+    pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
+        let now = context.clock.unix();
+        match self {
+            Self::Set { name, change, output } => {
+                let done = context.pools.write_blocking(|db| {
+                    app::change_breach(db, &name, "breach set", now, |breach| {
+                        breach.modified = instant::whole_minute(now).max(breach.added);
+                        change.apply(breach)
+                    })
+                })?;
+                output.say(&done, format!("{} changed", done.name))
+            }
+            Self::Activate { name, keep_dates, output } => {
+                let done = context.pools.write_blocking(|db| {
+                    app::change_breach(db, &name, "breach activate", now, |breach| {
+                        breach.activate(keep_dates, now);
+                        Ok(())
+                    })
+                })?;
+                output.say(&done, format!("{} is active", done.name))
+            }
+            Self::Deactivate { name, output } => {
+                let done = context.pools.write_blocking(|db| {
+                    app::change_breach(db, &name, "breach deactivate", now, |breach| {
+                        breach.active = false;
+                        Ok(())
+                    })
+                })?;
+                output.say(&done, format!("{} is inactive", done.name))
+            }
+            Self::Retire { name, yes, output } => {
+                if !yes {
+                    confirm(&name)?;
+                }
+                let job = purge::retire(context, &name)?;
+                output.say(&json!({ "name": name, "job": job }), format!("{name} is retired"))
+            }
+            Self::Export { output: _ } => {
+                let listed = context.pools.read_blocking(app::listed_breaches)?;
+                println!("{}", serde_json::to_string_pretty(&listed)?);
+                Ok(ExitCode::SUCCESS)
+            }
+        }
+    }
+}
+
+fn confirm(name: &str) -> anyhow::Result<()> {
+    eprintln!("Retiring {name} removes its accounts for good. Type its name to go on:");
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    if answer.trim() == name { Ok(()) } else { bail!("not confirmed: nothing was changed") }
+}

@@ -1,0 +1,39 @@
+//! `doctor`.
+
+use std::process::ExitCode;
+
+use super::output::Output;
+use crate::jobs::{JobContext, doctor};
+
+/// The command `doctor`.
+#[derive(clap::Args)]
+pub struct Doctor {
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Doctor {
+    /// Examines the database; exit code 1 when something is wrong.
+    pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
+        let found = doctor::examine(context)?;
+        let text = format!(
+            "schema {}: {} breaches, {} accounts, {} stealer pairs, {} pastes, {} opt-outs\n\
+             of {} accounts sampled: {} with a wrong key, {} with orphan ids, {} with an unsorted \
+             list, {} opted out; {} accounts missing under their domain",
+            found.schema_version.as_deref().unwrap_or("unknown"),
+            found.breaches,
+            found.accounts,
+            found.stealer_pairs,
+            found.pastes,
+            found.opt_outs,
+            found.sampled,
+            found.wrong_keys,
+            found.orphan_ids,
+            found.unsorted_lists,
+            found.opted_out,
+            found.unfiled
+        );
+        self.output.say(&found, text)?;
+        Ok(if found.is_sound() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}

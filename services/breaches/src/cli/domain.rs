@@ -1,0 +1,95 @@
+//! `domain list`, `verify`, `revoke`, `recount`.
+
+use std::process::ExitCode;
+
+use ::domain::{DomainName, EmailAddress};
+use serde_json::json;
+
+use super::output::Output;
+use crate::app;
+use crate::jobs::JobContext;
+use crate::store::domain_controls::{self, Control};
+
+/// The subcommand `domain`.
+#[derive(clap::Subcommand)]
+pub enum DomainCommand {
+    /// List domains and who controls them
+    List {
+        /// Only those of this subscriber
+        email: Option<String>,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Vouch for a subscriber's control of a domain
+    Verify {
+        /// Address of the subscriber
+        email: String,
+        /// Domain
+        domain: String,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Take a domain from a subscriber, with the subdomains that came with it
+    Revoke {
+        /// Address of the subscriber
+        email: String,
+        /// Domain
+        domain: String,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Recount the breached addresses of a domain
+    Recount {
+        /// Domain
+        domain: String,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+impl DomainCommand {
+    /// Runs the command.
+    pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
+        let now = context.clock.unix();
+        match self {
+            Self::List { email, output } => {
+                let controls = context.pools.read_blocking(|db| list(db, email.as_deref()))?;
+                output.list(&controls, |control| {
+                    let size = control.size_now.map_or_else(|| "-".into(), |size| size.to_string());
+                    format!("{}\t{}\t{size}", control.domain, control.state)
+                })
+            }
+            Self::Verify { email, domain, output } => {
+                let (email, domain) = (EmailAddress::parse(&email)?, DomainName::parse(&domain)?);
+                let verified = context
+                    .pools
+                    .write_blocking(|db| app::verify_domain(db, &email, &domain, now))?;
+                output.list(&verified, |domain| format!("{domain} is verified"))
+            }
+            Self::Revoke { email, domain, output } => {
+                let (email, domain) = (EmailAddress::parse(&email)?, DomainName::parse(&domain)?);
+                context.pools.write_blocking(|db| app::revoke_domain(db, &email, &domain, now))?;
+                let value = json!({ "domain": domain.as_str() });
+                output.say(&value, format!("{domain} is revoked"))
+            }
+            Self::Recount { domain, output } => {
+                let domain = DomainName::parse(&domain)?;
+                let counted =
+                    context.pools.write_blocking(|db| app::recount_domain(db, &domain, now))?;
+                let value = json!({ "all": counted.all, "excluding_spam_lists": counted.no_spam });
+                output.say(
+                    &value,
+                    format!("{} addresses, {} without spam lists", counted.all, counted.no_spam),
+                )
+            }
+        }
+    }
+}
+
+fn list(db: &mut database::Db, email: Option<&str>) -> anyhow::Result<Vec<Control>> {
+    let subscriber = match email {
+        Some(email) => Some(app::subscriber_id(db, &EmailAddress::parse(email)?)?),
+        None => None,
+    };
+    Ok(domain_controls::all(db, subscriber)?)
+}

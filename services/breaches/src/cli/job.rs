@@ -1,0 +1,118 @@
+//! `job list`, `show`, `resume`, `cancel`.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use database::DatabaseError;
+use serde_json::json;
+
+use super::output::Output;
+use crate::jobs::{JobContext, load_accounts, load_pastes, load_stealer_logs, purge};
+use crate::model::instant;
+use crate::store::admin_events;
+use crate::store::jobs::{self, Job};
+
+/// The subcommand `job`.
+#[derive(clap::Subcommand)]
+pub enum JobCommand {
+    /// List jobs, newest first
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Print a job with line and reason of its skipped rows
+    Show {
+        /// Number of the job
+        id: i64,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Go on with a job that was interrupted
+    Resume {
+        /// Number of the job
+        id: i64,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Stop a job at its next batch; what it committed stays
+    Cancel {
+        /// Number of the job
+        id: i64,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+impl JobCommand {
+    /// Runs the command.
+    pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::List { output } => {
+                let jobs = context.pools.read_blocking(jobs::all)?;
+                output.list(&jobs, line)
+            }
+            Self::Show { id, output } => {
+                let job = get(context, id)?;
+                output.say(&job, serde_json::to_string_pretty(&job)?)
+            }
+            Self::Resume { id, output } => resume(context, &get(context, id)?, output),
+            Self::Cancel { id, output } => {
+                let now = context.clock.unix();
+                let cancelled = context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
+                    jobs::cancel(db, id, now)?;
+                    admin_events::add(db, now, "job cancel", &format!("job {id}"), "")
+                });
+                match cancelled {
+                    Err(DatabaseError::NotFound) => bail!("no job {id} is waiting or running"),
+                    other => other?,
+                }
+                output.say(
+                    &json!({ "id": id, "state": "cancelled" }),
+                    format!("job {id} is cancelled"),
+                )
+            }
+        }
+    }
+}
+
+fn get(context: &JobContext, id: i64) -> anyhow::Result<Job> {
+    match context.pools.read_blocking(|db| jobs::get(db, id)) {
+        Err(DatabaseError::NotFound) => bail!("there is no job {id}"),
+        other => Ok(other?),
+    }
+}
+
+fn line(job: &Job) -> String {
+    format!(
+        "{}\t{}\t{}\t{} read, {} accepted, {} skipped, {} added\t{}",
+        job.id,
+        job.kind,
+        job.state,
+        job.read,
+        job.accepted,
+        job.skipped,
+        job.added,
+        instant::without_zone(job.updated_at)
+    )
+}
+
+/// Runs the job again with its own parameters; it goes on where it was if its input is unchanged.
+fn resume(context: &JobContext, job: &Job, output: Output) -> anyhow::Result<ExitCode> {
+    if matches!(job.state.as_str(), "done" | "cancelled") {
+        bail!("job {} is {}", job.id, job.state);
+    }
+    match job.kind.as_str() {
+        "accounts" => {
+            output.load(&load_accounts::load(context, &serde_json::from_str(&job.params)?)?)
+        }
+        "pastes" => output.load(&load_pastes::load(context, &serde_json::from_str(&job.params)?)?),
+        "stealer-logs" => {
+            output.load(&load_stealer_logs::load(context, &serde_json::from_str(&job.params)?)?)
+        }
+        "purge" => {
+            let id = purge::retire(context, &job.params)?;
+            output.say(&json!({ "id": id, "state": "done" }), format!("job {id} is done"))
+        }
+        other => bail!("jobs of the kind {other} cannot be resumed"),
+    }
+}

@@ -1,0 +1,102 @@
+//! `migrate`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use database::DatabaseSettings;
+
+use super::output::Output;
+
+/// The command `migrate`.
+#[derive(clap::Args)]
+pub struct Migrate {
+    /// Partitions of the account tables when PostgreSQL makes them: 16, 64 or 256
+    #[arg(long, default_value_t = 16, value_name = "N", value_parser = partitions)]
+    partitions: u16,
+    #[command(flatten)]
+    output: Output,
+}
+
+fn partitions(text: &str) -> Result<u16, String> {
+    match text.parse() {
+        Ok(number @ (16 | 64 | 256)) => Ok(number),
+        _ => Err("16, 64 or 256".to_owned()),
+    }
+}
+
+impl Migrate {
+    /// Brings the database up to date.
+    pub fn run(
+        &self,
+        database: &DatabaseSettings,
+        name: &str,
+        data_dir: &Path,
+    ) -> anyhow::Result<ExitCode> {
+        let migrations = [&auth::MIGRATIONS, &crate::store::MIGRATIONS];
+        let mut database = database.clone();
+        set_for_sessions(&mut database, &format!("breaches.partitions={}", self.partitions));
+        let applied = database.migrate(data_dir, name, &migrations)?;
+        eprintln!("{} migrations applied", applied.len());
+        self.output.list(&applied, String::clone)
+    }
+}
+
+/// Has every session of a PostgreSQL database begin with a setting.
+fn set_for_sessions(database: &mut DatabaseSettings, setting: &str) {
+    if let Some(url) = database.database_url.as_mut().filter(|url| url.starts_with("postgres")) {
+        *url = with_setting(url, setting);
+    }
+}
+
+/// A URL with one more setting in front of the options that it has.
+fn with_setting(url: &str, setting: &str) -> String {
+    let setting = format!("options=-c%20{}", setting.replace('=', "%3D"));
+    match url.split_once("options=") {
+        Some((before, after)) if after.is_empty() || after.starts_with('&') => {
+            format!("{before}{setting}{after}")
+        }
+        Some((before, after)) => format!("{before}{setting}%20{after}"),
+        None if url.contains('?') => format!("{url}&{setting}"),
+        None => format!("{url}?{setting}"),
+    }
+}
+
+/// Has PostgreSQL keep one plan for each prepared statement of `serve`.
+///
+/// It would plan lookups in partitioned tables anew each time, which takes longer than they do; jobs
+/// read in ways that are better planned for their values. A URL with options of its own, were they
+/// empty, keeps those: a pooler in front of the server may refuse others.
+pub fn keep_plans(database: &mut DatabaseSettings) {
+    if !database.database_url.as_ref().is_some_and(|url| url.contains("options=")) {
+        set_for_sessions(database, "plan_cache_mode=force_generic_plan");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_added_to_the_options_of_a_url() {
+        for (url, expected) in [
+            ("postgres://h/d", "postgres://h/d?options=-c%20a%3D1"),
+            ("postgres://h/d?x=y", "postgres://h/d?x=y&options=-c%20a%3D1"),
+            ("postgres://h/d?options=&x=y", "postgres://h/d?options=-c%20a%3D1&x=y"),
+            ("postgres://h/d?options=-cb%3D2", "postgres://h/d?options=-c%20a%3D1%20-cb%3D2"),
+        ] {
+            assert_eq!(with_setting(url, "a=1"), expected);
+        }
+    }
+
+    #[test]
+    fn plans_are_kept_unless_the_url_has_options() {
+        for (url, changed) in
+            [("postgres://h/d", true), ("postgres://h/d?options=", false), ("sqlite://x.db", false)]
+        {
+            let mut database =
+                DatabaseSettings { database_url: Some(url.into()), ..Default::default() };
+            keep_plans(&mut database);
+            assert_eq!(database.database_url.as_deref() != Some(url), changed, "{url}");
+        }
+    }
+}

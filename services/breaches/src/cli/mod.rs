@@ -1,0 +1,177 @@
+//! The command line: `serve` and the operator's commands.
+
+mod account;
+mod accounts;
+mod address;
+mod block;
+mod breach;
+mod catalogue;
+mod doctor;
+mod domain;
+mod job;
+mod keys;
+mod migrate;
+mod output;
+mod pastes;
+mod plans;
+mod seed_test;
+mod stealer_logs;
+mod subscriber;
+mod subscription;
+
+use std::process::ExitCode;
+
+use ::domain::SystemClock;
+use clap::Parser;
+use database::DatabaseSettings;
+use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
+
+use crate::config::Settings;
+use crate::jobs::{self, JobContext};
+use crate::service::Breaches;
+use crate::state::State;
+
+/// The command line of `breaches`.
+#[derive(Parser)]
+#[command(max_term_width = 100)]
+pub struct Cli {
+    #[command(flatten)]
+    shell: ShellSettings,
+    #[command(flatten)]
+    database: DatabaseSettings,
+    #[command(flatten)]
+    settings: Settings,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Common(CommonCommand),
+    /// Bring the database up to date
+    Migrate(migrate::Migrate),
+    /// API keys of subscribers
+    Keys(keys::Keys),
+    /// Plans of subscriptions
+    Plans(plans::Plans),
+    /// The breach catalogue
+    #[command(subcommand)]
+    Catalogue(catalogue::CatalogueCommand),
+    /// Addresses of a breach
+    #[command(subcommand)]
+    Accounts(accounts::AccountsCommand),
+    /// Pastes
+    #[command(subcommand)]
+    Pastes(pastes::PastesCommand),
+    /// Pairs of address and website from stealer logs
+    #[command(subcommand)]
+    StealerLogs(stealer_logs::StealerLogsCommand),
+    /// Accounts
+    #[command(subcommand)]
+    Account(account::AccountCommand),
+    /// One breach of the catalogue, or an export of all
+    #[command(subcommand)]
+    Breach(breach::BreachCommand),
+    /// One address: what is held of it, opt-outs, removal
+    #[command(subcommand)]
+    Address(address::AddressCommand),
+    /// Control of domains
+    #[command(subcommand)]
+    Domain(domain::DomainCommand),
+    /// Jobs: loads and purges
+    #[command(subcommand)]
+    Job(job::JobCommand),
+    /// The block list
+    #[command(subcommand)]
+    Block(block::BlockCommand),
+    /// Check the database
+    Doctor(doctor::Doctor),
+    /// Subscribers
+    #[command(subcommand)]
+    Subscriber(subscriber::SubscriberCommand),
+    /// Subscriptions
+    #[command(subcommand)]
+    Subscription(subscription::SubscriptionCommand),
+    /// Make the test accounts, or remove them
+    SeedTest(seed_test::SeedTest),
+}
+
+impl shell::Cli for Cli {
+    const INFO: ServiceInfo = Breaches::INFO;
+
+    fn shell(&self) -> &ShellSettings {
+        &self.shell
+    }
+
+    fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
+            Some(Command::Common(CommonCommand::Openapi)) => {
+                shell::cli::print_openapi::<Breaches>()
+            }
+            Some(Command::Common(CommonCommand::Healthcheck)) => {
+                shell::cli::healthcheck(&self.shell)
+            }
+            Some(Command::Migrate(ref migrate)) => {
+                migrate.run(&self.database(), Breaches::INFO.name, &self.shell.data_dir)
+            }
+            None | Some(Command::Common(CommonCommand::Serve)) => self.serve(),
+            Some(_) => {
+                let context = self.context()?;
+                self.operate(context)
+            }
+        }
+    }
+}
+
+impl Cli {
+    /// The settings of the database with the tuning of this service.
+    fn database(&self) -> DatabaseSettings {
+        let mut database = self.database.clone();
+        database.sqlite.page_size = Some(8_192);
+        database.sqlite.mmap_bytes = self.settings.sqlite_mmap;
+        database
+    }
+
+    /// Opens the database; a new one gets its plans and test accounts.
+    fn context(&self) -> anyhow::Result<JobContext> {
+        let pools = self.database().open(
+            &self.shell.data_dir,
+            Breaches::INFO.name,
+            &[&auth::MIGRATIONS, &crate::store::MIGRATIONS],
+        )?;
+        let context =
+            JobContext { pools, clock: SystemClock::shared(), settings: self.settings.clone() };
+        jobs::seed::first_start(&context)?;
+        Ok(context)
+    }
+
+    fn serve(mut self) -> anyhow::Result<ExitCode> {
+        migrate::keep_plans(&mut self.database);
+        let context = self.context()?;
+        let state = State::new(context.pools, context.clock, context.settings)?;
+        shell::serve(&self.shell, Breaches::new(state))
+    }
+
+    fn operate(self, context: JobContext) -> anyhow::Result<ExitCode> {
+        match self.command {
+            Some(Command::Keys(command)) => command.run(&context),
+            Some(Command::Plans(command)) => command.run(&context),
+            Some(Command::Catalogue(command)) => command.run(&context),
+            Some(Command::Accounts(command)) => command.run(&context),
+            Some(Command::Pastes(command)) => command.run(&context),
+            Some(Command::StealerLogs(command)) => command.run(&context),
+            Some(Command::Account(command)) => command.run(&context),
+            Some(Command::Breach(command)) => command.run(&context),
+            Some(Command::Address(command)) => command.run(&context),
+            Some(Command::Domain(command)) => command.run(&context),
+            Some(Command::Job(command)) => command.run(&context),
+            Some(Command::Block(command)) => command.run(&context),
+            Some(Command::Doctor(command)) => command.run(&context),
+            Some(Command::Subscriber(command)) => command.run(&context),
+            Some(Command::Subscription(command)) => command.run(&context),
+            Some(Command::SeedTest(command)) => command.run(&context),
+            Some(Command::Common(_) | Command::Migrate(_)) | None => Ok(ExitCode::SUCCESS),
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! `pastes load`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::output::Output;
+use crate::jobs::{JobContext, load_pastes};
+
+/// The subcommand `pastes`.
+#[derive(clap::Subcommand)]
+pub enum PastesCommand {
+    /// Load pastes: a JSON object a line with Source, Id, Title, Date, EmailCount, Emails
+    ///
+    /// A line has at most 16 MiB, or a quarter of LOAD_MEMORY_MB where that is less. Texts among Emails
+    /// that are no valid addresses are left out and counted at the end.
+    Load {
+        #[command(flatten)]
+        output: Output,
+        /// File, or - for standard input
+        file: PathBuf,
+    },
+}
+
+impl PastesCommand {
+    /// Runs the command.
+    pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
+        let Self::Load { output, file } = self;
+        output.load(&load_pastes::load(context, &load_pastes::LoadOptions { file })?)
+    }
+}

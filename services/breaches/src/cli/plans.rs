@@ -1,0 +1,151 @@
+//! `plans`: the command of the shared crate with the features of this service, an event for every
+//! change, and JSON where it prints none.
+
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use auth::{PlanColumns, PlansCommand};
+use database::Db;
+use serde_json::{Value, json};
+
+use super::output::record;
+use crate::jobs::JobContext;
+use crate::model::plan::{Family, Features};
+use crate::store::plan_features;
+
+/// The subcommand `plans`.
+#[derive(clap::Args)]
+pub struct Plans {
+    #[command(subcommand)]
+    command: PlansCommand<FeatureFlags>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+impl Plans {
+    /// Runs the command.
+    pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
+        let event = match &self.command {
+            PlansCommand::Set { code, .. } => Some(("plans set", code.clone())),
+            PlansCommand::Hide { code, .. } => Some(("plans hide", code.clone())),
+            PlansCommand::List { .. } => None,
+        };
+        let changed = event.as_ref().map(|(_, code)| code.clone());
+        let done = self.command.run(&context.pools, &FeatureColumns)?;
+        record(context, event)?;
+        if let (Some(code), true) = (changed, self.json) {
+            println!("{}", plan_as_json(context, &code)?);
+        }
+        Ok(done)
+    }
+}
+
+/// A plan as `plans list` prints it.
+fn plan_as_json(context: &JobContext, code: &str) -> anyhow::Result<Value> {
+    let list = PlansCommand::<FeatureFlags>::List { json: true };
+    let mut text = Vec::new();
+    list.run_to(&context.pools, &FeatureColumns, &mut text)?;
+    let plans: Vec<Value> = serde_json::from_slice(&text)?;
+    Ok(plans.into_iter().find(|plan| plan["code"] == code).unwrap_or_default())
+}
+
+/// Further flags of `plans set`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct FeatureFlags {
+    /// Family: core, pro, highrpm, test or free
+    #[arg(long, value_parser = family)]
+    family: Option<Family>,
+    /// Price of a range request in searches; 0 takes KANON_COST
+    #[arg(long, value_name = "TOKENS")]
+    kanon_cost: Option<u16>,
+    /// Largest searchable domain; 2147483647 means any
+    #[arg(long, value_name = "N")]
+    max_domain_size: Option<i32>,
+    /// How many domains with more than ten addresses
+    #[arg(long, value_name = "N")]
+    max_domains: Option<i32>,
+    /// Stealer-log operations
+    #[arg(long, value_name = "BOOLEAN")]
+    stealer_logs: Option<bool>,
+    /// Domain verification by API
+    #[arg(long, value_name = "BOOLEAN")]
+    bulk_domain_add: Option<bool>,
+    /// Subdomains are verified with their domain
+    #[arg(long, value_name = "BOOLEAN")]
+    auto_subdomain: Option<bool>,
+    /// Customers' domains may be added
+    #[arg(long, value_name = "BOOLEAN")]
+    customer_domains: Option<bool>,
+    /// Searches by hash prefix
+    #[arg(long, value_name = "BOOLEAN")]
+    kanon: Option<bool>,
+    /// A sentence on the scope
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+}
+
+fn family(word: &str) -> Result<Family, String> {
+    Family::from_word(word).ok_or_else(|| "core, pro, highrpm, test or free".to_owned())
+}
+
+/// The features of plans beside their rate.
+pub struct FeatureColumns;
+
+impl PlanColumns<FeatureFlags> for FeatureColumns {
+    fn set(&self, db: &mut Db, code: &str, flags: &FeatureFlags) -> anyhow::Result<()> {
+        let old = match plan_features::get(db, code)? {
+            Some(old) => old,
+            None => no_features(flags.family.context("a new plan needs --family")?),
+        };
+        let cost = match flags.kanon_cost {
+            None => old.kanon_cost,
+            Some(0) => None,
+            Some(cost) => Some(i32::from(cost)),
+        };
+        let features = Features {
+            family: flags.family.unwrap_or(old.family),
+            kanon_cost: cost,
+            max_domain_size: flags.max_domain_size.unwrap_or(old.max_domain_size),
+            max_domains: flags.max_domains.unwrap_or(old.max_domains),
+            stealer_logs: flags.stealer_logs.unwrap_or(old.stealer_logs),
+            bulk_domain_add: flags.bulk_domain_add.unwrap_or(old.bulk_domain_add),
+            auto_subdomain: flags.auto_subdomain.unwrap_or(old.auto_subdomain),
+            customer_domains: flags.customer_domains.unwrap_or(old.customer_domains),
+            kanon: flags.kanon.unwrap_or(old.kanon),
+            description: flags.description.clone().unwrap_or(old.description),
+        };
+        plan_features::set(db, code, &features)?;
+        Ok(())
+    }
+
+    fn show(&self, db: &mut Db, code: &str) -> anyhow::Result<Vec<(&'static str, Value)>> {
+        let features = plan_features::get(db, code)?.unwrap_or_else(|| no_features(Family::Free));
+        Ok(vec![
+            ("family", json!(features.family.word())),
+            ("kanon_cost", json!(features.kanon_cost)),
+            ("max_domain_size", json!(features.max_domain_size)),
+            ("max_domains", json!(features.max_domains)),
+            ("stealer_logs", json!(features.stealer_logs)),
+            ("bulk_domain_add", json!(features.bulk_domain_add)),
+            ("auto_subdomain", json!(features.auto_subdomain)),
+            ("customer_domains", json!(features.customer_domains)),
+            ("kanon", json!(features.kanon)),
+        ])
+    }
+}
+
+fn no_features(family: Family) -> Features {
+    Features {
+        family,
+        kanon_cost: None,
+        max_domain_size: 0,
+        max_domains: 0,
+        stealer_logs: false,
+        bulk_domain_add: false,
+        auto_subdomain: false,
+        customer_domains: false,
+        kanon: false,
+        description: String::new(),
+    }
+}

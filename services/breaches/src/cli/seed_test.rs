@@ -1,0 +1,35 @@
+//! `seed-test`.
+
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::output::Output;
+use crate::jobs::{JobContext, seed};
+
+/// The command `seed-test`.
+#[derive(clap::Args)]
+pub struct SeedTest {
+    /// Remove the test accounts
+    #[arg(long, conflicts_with = "use_catalogue")]
+    remove: bool,
+    /// Use entries of a loaded catalogue in place of the fixtures
+    #[arg(long)]
+    use_catalogue: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl SeedTest {
+    /// Makes or removes the test accounts.
+    pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
+        let state = if self.remove {
+            seed::remove_test(context)?;
+            "removed"
+        } else {
+            seed::seed_test(context, self.use_catalogue)?;
+            "made"
+        };
+        self.output.say(&json!({ "test_accounts": state }), format!("test accounts {state}"))
+    }
+}

@@ -1,0 +1,41 @@
+//! `stealer-logs load`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::output::Output;
+use crate::jobs::{JobContext, load_stealer_logs};
+
+/// The subcommand `stealer-logs`.
+#[derive(clap::Subcommand)]
+pub enum StealerLogsCommand {
+    /// Load pairs of address and website: CSV, or a JSON object a line
+    Load {
+        /// Name of the breach, which must be a stealer log
+        #[arg(long, value_name = "NAME")]
+        breach: String,
+        /// Drop addresses whose only website is their own mail domain
+        #[arg(long, default_value_t = true, action = clap::ArgAction::Set, value_name = "BOOLEAN")]
+        drop_self: bool,
+        /// Leave PwnCount as it is
+        #[arg(long)]
+        keep_count: bool,
+        /// Activate an inactive breach when done
+        #[arg(long)]
+        activate: bool,
+        #[command(flatten)]
+        output: Output,
+        /// File, or - for standard input
+        file: PathBuf,
+    },
+}
+
+impl StealerLogsCommand {
+    /// Runs the command.
+    pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
+        let Self::Load { breach, drop_self, keep_count, activate, output, file } = self;
+        let options =
+            load_stealer_logs::LoadOptions { breach, file, drop_self, keep_count, activate };
+        output.load(&load_stealer_logs::load(context, &options)?)
+    }
+}

@@ -1,0 +1,65 @@
+//! `subscription set`, `subscription end`.
+
+use std::process::ExitCode;
+
+use domain::EmailAddress;
+use serde_json::json;
+
+use super::output::Output;
+use crate::app;
+use crate::jobs::JobContext;
+use crate::model::instant;
+
+/// The subcommand `subscription`.
+#[derive(clap::Subcommand)]
+pub enum SubscriptionCommand {
+    /// Start or renew a subscription; locks in the counts of the subscriber's domains
+    Set {
+        /// Address of the subscriber
+        email: String,
+        /// Code of the plan
+        #[arg(long, value_name = "CODE")]
+        plan: String,
+        /// When it ends: a date (its first second, UTC) or YYYY-MM-DDTHH:MM:SS
+        #[arg(long, value_name = "DATE", value_parser = until)]
+        until: i64,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// End a subscription now
+    End {
+        /// Address of the subscriber
+        email: String,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+fn until(text: &str) -> Result<i64, String> {
+    instant::parse_until(text)
+        .ok_or_else(|| "write a date as 2027-12-31 or an instant as 2027-12-31T12:00:00".to_owned())
+}
+
+impl SubscriptionCommand {
+    /// Runs the command.
+    pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
+        let now = context.clock.unix();
+        match self {
+            Self::Set { email, plan, until, output } => {
+                let email = EmailAddress::parse(&email)?;
+                context
+                    .pools
+                    .write_blocking(|db| app::set_subscription(db, &email, &plan, until, now))?;
+                let until = instant::without_zone(until);
+                let value = json!({ "email": email.as_str(), "plan": plan, "until": until });
+                output.say(&value, format!("{email}: {plan} until {until}"))
+            }
+            Self::End { email, output } => {
+                let email = EmailAddress::parse(&email)?;
+                context.pools.write_blocking(|db| app::end_subscription(db, &email, now))?;
+                let value = json!({ "email": email.as_str(), "ended": true });
+                output.say(&value, format!("{email}: ended"))
+            }
+        }
+    }
+}

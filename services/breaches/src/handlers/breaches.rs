@@ -1,0 +1,120 @@
+//! The breach catalogue, open to everybody.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse, get};
+
+use super::input::{Query, Segment};
+use super::reply;
+use crate::error::Error;
+use crate::policy;
+use crate::state::State;
+use crate::wire::Breach;
+
+/// All breaches
+///
+/// By title; inactive breaches are left out, sensitive and retired ones are listed.
+#[utoipa::path(
+    path = "/api/v3/breaches",
+    operation_id = "breaches",
+    tag = "Catalogue",
+    params(
+        ("Domain" = Option<String>, Query, description = "Only breaches of this domain, ignoring case"),
+        ("IsSpamList" = Option<bool>, Query, description = "Only spam lists, or only others"),
+    ),
+    responses(
+        (status = 200, description = "The breaches; may be empty", body = [Breach]),
+        (status = 304, description = "Not changed since the answer that the client has"),
+        (status = 429, description = "The operator's limit per client address is exceeded"),
+    )
+)]
+#[get("/api/v3/breaches")]
+pub async fn breaches(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, Error> {
+    policy::charge_keyless(&request, &state)?;
+    let query = Query::parse(request.query_string())?;
+    let (domain, spam_list) = (query.text("Domain").map(str::to_lowercase), spam_list(&query)?);
+    let snapshot = state.snapshot();
+    if domain.is_none() && spam_list.is_none() {
+        return Ok(reply::catalogue(&request, &snapshot, snapshot.answers.listing.clone()));
+    }
+    let body = snapshot.answers.list(|listed| {
+        domain.as_ref().is_none_or(|domain| *domain == listed.domain)
+            && spam_list.is_none_or(|wanted| wanted == listed.flags.spam_list)
+    });
+    Ok(reply::catalogue(&request, &snapshot, body.into()))
+}
+
+/// An empty value is no filter.
+fn spam_list(query: &Query) -> Result<Option<bool>, Error> {
+    query.text("IsSpamList").map_or(Ok(None), |_| query.boolean("IsSpamList"))
+}
+
+/// One breach
+///
+/// The name is compared ignoring case.
+#[utoipa::path(
+    path = "/api/v3/breach/{name}",
+    operation_id = "breach",
+    tag = "Catalogue",
+    params(("name" = String, Path, description = "Name of the breach", example = "Acmegram")),
+    responses(
+        (status = 200, description = "The breach", body = Breach),
+        (status = 304, description = "Not changed since the answer that the client has"),
+        (status = 404, description = "No listed breach has this name; the body is empty"),
+        (status = 429, description = "The operator's limit per client address is exceeded"),
+    )
+)]
+#[get("/api/v3/breach/{name}")]
+pub async fn breach(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, Error> {
+    policy::charge_keyless(&request, &state)?;
+    let snapshot = state.snapshot();
+    let segment = Segment::of(&request);
+    let index = snapshot.answers.catalogue.listed_index(segment.text()).ok_or(Error::NotFound)?;
+    Ok(reply::catalogue(&request, &snapshot, snapshot.answers.one(index).into()))
+}
+
+/// The breach added last
+///
+/// Poll this one to learn of news; search domains only when it changes.
+#[utoipa::path(
+    path = "/api/v3/latestBreach",
+    operation_id = "latestBreach",
+    tag = "Catalogue",
+    responses(
+        (status = 200, description = "The breach", body = Breach),
+        (status = 304, description = "Not changed since the answer that the client has"),
+        (status = 404, description = "The catalogue is empty; the body is empty"),
+        (status = 429, description = "The operator's limit per client address is exceeded"),
+    )
+)]
+#[get("/api/v3/latestBreach")]
+pub async fn latest_breach(
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    policy::charge_keyless(&request, &state)?;
+    let snapshot = state.snapshot();
+    let index = snapshot.answers.catalogue.latest().ok_or(Error::NotFound)?;
+    Ok(reply::catalogue(&request, &snapshot, snapshot.answers.one(index).into()))
+}
+
+/// All data classes
+///
+/// Alphabetical; may hold classes that no listed breach has.
+#[utoipa::path(
+    path = "/api/v3/dataClasses",
+    operation_id = "dataClasses",
+    tag = "Catalogue",
+    responses(
+        (status = 200, description = "The classes", body = [String], example = json!(["Email addresses", "Passwords"])),
+        (status = 304, description = "Not changed since the answer that the client has"),
+        (status = 429, description = "The operator's limit per client address is exceeded"),
+    )
+)]
+#[get("/api/v3/dataClasses")]
+pub async fn data_classes(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, Error> {
+    policy::charge_keyless(&request, &state)?;
+    let snapshot = state.snapshot();
+    let body = serde_json::to_vec(snapshot.answers.catalogue.data_classes())
+        .map_err(|error| Error::Internal(error.to_string()))?;
+    Ok(reply::catalogue(&request, &snapshot, body.into()))
+}

@@ -1,0 +1,71 @@
+//! Domains: breached addresses of one, and the list of verified ones.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse, get};
+
+use super::input::{Segment, keyed_request};
+use crate::app;
+use crate::error::Error;
+use crate::model::plan::Operation;
+use crate::state::State;
+use crate::wire::{NamesByAlias, SubscribedDomain};
+
+/// The header of an answer that holds only breaches that need no subscription.
+const LIMITED: (&str, &str) = ("x-domain-search-limited", "subscription-free");
+
+/// Breached addresses of a domain
+///
+/// Sensitive and unverified breaches are included; subdomains are not. When the domain is larger
+/// than the subscription covers, only breaches with `IsSubscriptionFree` are returned and the
+/// header `x-domain-search-limited` says so. Search again only when `latestBreach` changes.
+/// Plans: Core, Pro; test keys for the test domain.
+#[utoipa::path(
+    path = "/api/v3/breachedDomain/{domain}",
+    operation_id = "breachedDomain",
+    tag = "Domains",
+    security(("key" = [])),
+    params(("domain" = String, Path, description = "Verified domain", example = "breach-integration-tests.example")),
+    responses(
+        (status = 200, description = "Names of breaches by alias", body = NamesByAlias,
+            headers(("x-domain-search-limited" = String, description = "`subscription-free` when the domain is over the plan")),
+            example = json!({"account-exists": ["Acmegram"]})),
+        (status = 404, description = "No address of the domain is in a breach; the body is empty"),
+        (status = 429, description = "The domain was searched too often"),
+    )
+)]
+#[get("/api/v3/breachedDomain/{domain}")]
+pub async fn breached_domain(
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let domain = Segment::of(&request).domain();
+    let keyed = keyed_request(&request, &state, Operation::BreachedDomain)?;
+    let keyed = keyed.of_domain(domain.as_ref().ok());
+    let answer = app::search_domain(&state, keyed, domain).await?;
+    let mut response = HttpResponse::Ok();
+    if answer.limited {
+        response.insert_header(LIMITED);
+    }
+    Ok(response.json(answer.names))
+}
+
+/// Domains of the subscription
+///
+/// Verified domains with the counts of their last search. Plans: Core, Pro; the all-zero test key.
+#[utoipa::path(
+    path = "/api/v3/subscribedDomains",
+    operation_id = "subscribedDomains",
+    tag = "Domains",
+    security(("key" = [])),
+    responses(
+        (status = 200, description = "The domains, by name; may be empty", body = [SubscribedDomain]),
+    )
+)]
+#[get("/api/v3/subscribedDomains")]
+pub async fn subscribed_domains(
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let keyed = keyed_request(&request, &state, Operation::SubscribedDomains)?;
+    Ok(HttpResponse::Ok().json(app::subscribed_domains(&state, keyed).await?))
+}

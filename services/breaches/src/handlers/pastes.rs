@@ -1,0 +1,36 @@
+//! Pastes in which an address was found.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse, get};
+
+use super::input::{Segment, keyed_request};
+use crate::app;
+use crate::error::Error;
+use crate::model::plan::Operation;
+use crate::state::State;
+use crate::wire::Paste;
+
+/// Pastes of an address
+///
+/// Newest first, pastes without a date last. Plans: Core, Pro, High RPM; test keys for addresses
+/// at the test domain.
+#[utoipa::path(
+    path = "/api/v3/pasteAccount/{email}",
+    operation_id = "pasteAccount",
+    tag = "Accounts",
+    security(("key" = [])),
+    params(("email" = String, Path, description = "Address; trimmed, any letter case", example = "account-exists@breach-integration-tests.example")),
+    responses(
+        (status = 200, description = "The pastes", body = [Paste]),
+        (status = 404, description = "The address is in no paste; the body is empty"),
+    )
+)]
+#[get("/api/v3/pasteAccount/{email}")]
+pub async fn paste_account(
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let keyed = keyed_request(&request, &state, Operation::PasteAccount)?;
+    let address = Segment::of(&request).email();
+    Ok(HttpResponse::Ok().json(app::pastes_of_account(&state, keyed, address).await?))
+}

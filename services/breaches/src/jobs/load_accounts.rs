@@ -1,0 +1,222 @@
+//! `accounts load`: links the addresses of files to a breach.
+
+use std::path::PathBuf;
+
+use database::Db;
+use domain::EmailAddress;
+
+use super::addresses::{self, Format, Reason};
+use super::context::JobContext;
+use super::domain_ids::DomainIds;
+use super::error::JobError;
+use super::input::Reading;
+use super::load::{self, Excluded, Outcome, Record, Running, Tally};
+use super::sorter::{Merge, Sorter};
+use crate::model::{AccountKey, Breach};
+use crate::store::account_links::{self, NewAccount};
+use crate::store::{admin_events, breaches, domain_accounts, jobs, meta};
+
+/// What to load.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct LoadOptions {
+    /// Name of the breach.
+    pub breach: String,
+    /// Files, `-` for standard input.
+    pub files: Vec<PathBuf>,
+    /// How they hold addresses.
+    pub format: Format,
+    /// Leaves the published count as it is.
+    pub keep_count: bool,
+    /// Activates the breach when done.
+    pub activate: bool,
+}
+
+/// The part of `LOAD_MEMORY_MB` that sorting takes; the rest is for domains and the database.
+const SORTING: (usize, usize) = (7, 10);
+
+/// Addresses of a SQLite transaction for each MiB of `LOAD_MEMORY_MB`.
+const PER_MIB: usize = 4_096;
+
+/// Addresses of a batch that are prepared at once: few enough to stay in the processor's cache.
+const PIECE: usize = 8_192;
+
+/// Loads; see the module.
+pub fn load(context: &JobContext, options: &LoadOptions) -> Result<Outcome, JobError> {
+    let breach = context.pools.read_blocking(|db| open_breach(db, &options.breach))?;
+    let params = serde_json::to_string(options).map_err(database::DatabaseError::broken)?;
+    let running = load::begin(context, "accounts", &options.files, &params)?;
+    load::noted(context, running.id, || run(context, options, &breach, &running))
+}
+
+/// The breach with this name, which must not be retired: nobody would take its links out again.
+pub fn open_breach(db: &mut Db, name: &str) -> Result<Breach, JobError> {
+    let found = breaches::by_name(db, name)?
+        .ok_or_else(|| JobError::Rejected(format!("there is no breach {name}")))?;
+    if found.flags.retired {
+        return Err(JobError::Rejected(format!("the breach {name} is retired")));
+    }
+    Ok(found)
+}
+
+/// The same breach as it is now: it may have been retired since the load began.
+fn still_open(db: &mut Db, breach: &Breach) -> Result<Breach, JobError> {
+    let found = open_breach(db, &breach.name)?;
+    if found.id != breach.id {
+        return Err(JobError::Rejected(format!("the breach {} is gone", breach.name)));
+    }
+    Ok(found)
+}
+
+fn run(
+    context: &JobContext,
+    options: &LoadOptions,
+    breach: &Breach,
+    running: &Running,
+) -> Result<Outcome, JobError> {
+    let mut tally = Tally::default();
+    let merge = sort(context, options, running.id, &mut tally)?;
+    let (counts, skips) = (tally.counts, tally.skips());
+    context.pools.write_blocking(|db| jobs::set_input(db, running.id, counts, &skips))?;
+    let mut linker = Linker::new(context, breach);
+    load::walk(context, running, merge, &tally, PER_MIB, |db, batch| linker.link(db, batch))?;
+    finish(context, options, breach, running.id)?;
+    let added = context.pools.read_blocking(|db| jobs::get(db, running.id))?.added;
+    Ok(Outcome {
+        job: running.id,
+        read: counts.read,
+        accepted: counts.accepted,
+        skipped: counts.skipped,
+        added,
+        skips: tally.into_skips(),
+    })
+}
+
+/// Memory for sorting, in bytes.
+pub fn sorting_budget(context: &JobContext) -> usize {
+    (context.settings.load_memory_mb << 20) / SORTING.1 * SORTING.0
+}
+
+fn sort(
+    context: &JobContext,
+    options: &LoadOptions,
+    job: i64,
+    tally: &mut Tally,
+) -> Result<Merge, JobError> {
+    let folder = context.settings.temporary_folder();
+    let spilled = || JobError::file(format!("a temporary file in {}", folder.display()));
+    let mut sorter = Sorter::new(folder.clone(), sorting_budget(context));
+    for path in &options.files {
+        let (input, mut reading) = Reading::open(context, job, path)?;
+        addresses::read(input, &options.format, &mut |line, found| {
+            match found.and_then(|text| EmailAddress::parse(text).map_err(|_| Reason::Address)) {
+                Ok(address) => {
+                    let key = AccountKey::of(&address.sha1());
+                    sorter.push(key.0, load::sorted_text(&address).as_bytes())?;
+                    tally.accept();
+                }
+                Err(reason) => tally.skip(line, reason),
+            }
+            reading.tell_now_and_then(tally.counts).map_err(std::io::Error::other)
+        })
+        .map_err(JobError::file(path.display().to_string()))?;
+        reading.end();
+    }
+    sorter.finish().map_err(spilled())
+}
+
+/// Links batches of sorted addresses to one breach.
+pub struct Linker {
+    breach: Breach,
+    domains: DomainIds,
+    excluded: Excluded,
+}
+
+impl Linker {
+    /// A linker without any memory yet.
+    pub fn new(context: &JobContext, breach: &Breach) -> Self {
+        let excluded = Excluded::new(context.settings.optout_memory_max);
+        Self { breach: breach.clone(), domains: DomainIds::default(), excluded }
+    }
+
+    /// Links the addresses of a batch, which are distinct; returns how many were not linked before.
+    pub fn link(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError> {
+        let linked = self.try_link(db, batch);
+        if linked.is_err() {
+            self.domains.forget();
+        }
+        linked
+    }
+
+    fn try_link(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError> {
+        still_open(db, &self.breach)?;
+        self.excluded.refresh(db)?;
+        let (mut added, mut places) = (0, Vec::with_capacity(batch.len()));
+        for piece in batch.chunks(PIECE) {
+            let mut new = Vec::with_capacity(piece.len());
+            for &Record { k, text } in piece {
+                if !self.excluded.holds(db, k, text)? {
+                    let (local, domain) = load::split_text(text);
+                    new.push(NewAccount { k, domain, domain_id: 0, local });
+                }
+            }
+            let ids = self.domains.of(db, new.iter().map(|account| account.domain))?;
+            for (account, id) in new.iter_mut().zip(ids) {
+                account.domain_id = id;
+            }
+            added += account_links::link(db, &new, self.breach.id, &mut places)?;
+        }
+        domain_accounts::add(db, &mut places)?;
+        breaches::add_loaded(db, self.breach.id, added)?;
+        Ok(added)
+    }
+}
+
+fn finish(
+    context: &JobContext,
+    options: &LoadOptions,
+    breach: &Breach,
+    job: i64,
+) -> Result<(), JobError> {
+    let now = context.clock.unix();
+    context.pools.write_blocking(|db| {
+        meta::lock_accounts(db)?;
+        let added = jobs::get(db, job)?.added > 0;
+        let ending = Ending { added, keep_count: options.keep_count, activate: options.activate };
+        reconcile(db, breach, ending, now)?;
+        jobs::finish(db, job, "done", None, now)?;
+        let detail = format!("job {job}");
+        admin_events::add(db, now, "accounts load", &options.breach, &detail)?;
+        Ok(())
+    })
+}
+
+/// How a load ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Ending {
+    /// Whether it brought anything new.
+    pub added: bool,
+    /// Leaves the published count as it is.
+    pub keep_count: bool,
+    /// Activates the breach.
+    pub activate: bool,
+}
+
+/// Publishes the count of a loaded breach and activates it, if wanted.
+pub fn reconcile(db: &mut Db, breach: &Breach, ending: Ending, now: i64) -> Result<(), JobError> {
+    let loaded = still_open(db, breach)?;
+    let mut changed = loaded.clone();
+    if !ending.keep_count {
+        changed.pwn_count = changed.loaded_count;
+    }
+    if ending.activate && !changed.active {
+        changed.activate(false, now);
+    }
+    if changed != loaded {
+        breaches::update(db, &changed)?;
+    }
+    // Domain searches are charged by catalogue version: new accounts are news as well.
+    if ending.added || changed != loaded {
+        meta::bump_catalogue(db, now)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,272 @@
+//! `pastes load`: one paste with its addresses a line.
+
+use std::fmt;
+use std::io::BufReader;
+use std::path::PathBuf;
+
+use database::{Db, transaction};
+use domain::EmailAddress;
+use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+use super::addresses::Reason;
+use super::context::JobContext;
+use super::error::JobError;
+use super::input::Reading;
+use super::lines::{LONGEST, Line, Lines};
+use super::load::{self, Excluded, Outcome, Running, Tally};
+use crate::model::{AccountKey, instant, paste as rules};
+use crate::store::{account_links, admin_events, jobs, load_connections, meta, pastes};
+
+/// Pastes of one transaction, unless their lines are longer together than a line may be.
+const BATCH: usize = 200;
+/// The limit of a line where memory allows, in MiB; otherwise it is a quarter of that.
+const LONGEST_MIB: usize = 16;
+
+/// The longest id of a paste, in bytes.
+const LONGEST_ID: usize = 1_024;
+
+/// What to load.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LoadOptions {
+    /// File, `-` for standard input.
+    pub file: PathBuf,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Row {
+    source: String,
+    id: String,
+    title: Option<String>,
+    date: Option<String>,
+    email_count: Option<i64>,
+    #[serde(default)]
+    emails: Emails,
+}
+
+/// The addresses of a paste, in order and each once, and how many texts are none.
+#[derive(Default)]
+struct Emails {
+    addresses: Vec<EmailAddress>,
+    invalid: u64,
+}
+
+impl<'de> Deserialize<'de> for Emails {
+    /// Keeps nothing of a text but its address: a large paste would take the memory twice.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Texts)
+    }
+}
+
+struct Texts;
+
+impl<'de> Visitor<'de> for Texts {
+    type Value = Emails;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a list of addresses")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut texts: A) -> Result<Emails, A::Error> {
+        let mut emails = Emails::default();
+        while let Some(text) = texts.next_element::<String>()? {
+            match EmailAddress::parse(&text) {
+                Ok(address) => emails.addresses.push(address),
+                Err(_) => emails.invalid += 1,
+            }
+        }
+        emails.addresses.sort_unstable();
+        emails.addresses.dedup();
+        Ok(emails)
+    }
+}
+
+struct Entry {
+    line: i64,
+    /// Bytes of its line.
+    size: usize,
+    paste: rules::Paste,
+    emails: Emails,
+}
+
+/// Pastes of one transaction.
+#[derive(Default)]
+struct Batch {
+    entries: Vec<Entry>,
+    size: usize,
+}
+
+impl Batch {
+    fn has_room(&self, size: usize, most: usize) -> bool {
+        self.entries.len() < BATCH && self.size + size <= most
+    }
+
+    fn push(&mut self, entry: Entry) {
+        self.size += entry.size;
+        self.entries.push(entry);
+    }
+}
+
+/// Loads; see the module.
+pub fn load(context: &JobContext, options: &LoadOptions) -> Result<Outcome, JobError> {
+    let params = serde_json::to_string(options).map_err(database::DatabaseError::broken)?;
+    let running = load::begin(context, "pastes", std::slice::from_ref(&options.file), &params)?;
+    load::noted(context, running.id, || run(context, options, &running))
+}
+
+/// Bytes of a line, and of the lines of a batch.
+fn longest(context: &JobContext) -> usize {
+    ((context.settings.load_memory_mb << 20) / 4).clamp(LONGEST, LONGEST_MIB << 20)
+}
+
+fn run(
+    context: &JobContext,
+    options: &LoadOptions,
+    running: &Running,
+) -> Result<Outcome, JobError> {
+    let (input, mut reading) = Reading::open(context, running.id, &options.file)?;
+    let longest = longest(context);
+    let mut lines = Lines::new(BufReader::with_capacity(1 << 20, input), longest);
+    let mut tally = Tally::default();
+    let mut invalid = 0;
+    let mut excluded = Excluded::new(context.settings.optout_memory_max);
+    let mut db = load_connections::connect(&context.pools)?;
+    let mut batch = Batch::default();
+    let unreadable = || JobError::file(options.file.display().to_string());
+    while let Some((number, line)) = lines.next_line().map_err(unreadable())? {
+        match read(number, &line) {
+            Ok(None) => continue,
+            Ok(Some(entry)) => {
+                tally.accept();
+                invalid += entry.emails.invalid;
+                if running.after.is_none_or(|after| entry.line > after) {
+                    if !batch.has_room(entry.size, longest) {
+                        commit(context, running.id, &mut db, &mut excluded, &mut batch)?;
+                    }
+                    batch.push(entry);
+                }
+            }
+            Err(reason) => tally.skip(number, reason),
+        }
+        reading.tell(tally.counts)?;
+    }
+    commit(context, running.id, &mut db, &mut excluded, &mut batch)?;
+    reading.end();
+    if invalid > 0 {
+        log::warn!("texts in pastes that are no valid addresses, left out: {invalid}");
+    }
+    finish(context, running.id, tally)
+}
+
+fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, Reason> {
+    let bytes = match line {
+        Line::TooLong => return Err(Reason::TooLong),
+        Line::Bytes(bytes) if bytes.trim_ascii().is_empty() => return Ok(None),
+        Line::Bytes(bytes) => bytes,
+    };
+    let row: Row = serde_json::from_slice(bytes).map_err(|_| Reason::Json)?;
+    let date = match row.date.as_deref() {
+        None => None,
+        Some(text) => Some(instant::parse(text).ok_or(Reason::Json)?),
+    };
+    // PostgreSQL stores no NUL, and indexes the id.
+    let stored = !row.id.contains('\0') && !row.title.as_deref().unwrap_or("").contains('\0');
+    if !rules::is_source(&row.source) || !(1..=LONGEST_ID).contains(&row.id.len()) || !stored {
+        return Err(Reason::Json);
+    }
+    let counted = i64::try_from(row.emails.addresses.len()).map_err(|_| Reason::Json)?;
+    let email_count = row.email_count.unwrap_or(counted);
+    let line = i64::try_from(number).map_err(|_| Reason::Json)?;
+    let paste =
+        rules::Paste { source: row.source, id: row.id, title: row.title, date, email_count };
+    Ok(Some(Entry { line, size: bytes.len(), paste, emails: row.emails }))
+}
+
+fn commit(
+    context: &JobContext,
+    id: i64,
+    db: &mut Db,
+    excluded: &mut Excluded,
+    batch: &mut Batch,
+) -> Result<(), JobError> {
+    let Some(last) = batch.entries.last() else { return Ok(()) };
+    let (cursor, now) = (last.line.to_le_bytes(), context.clock.unix());
+    transaction(db, |db| {
+        meta::lock_accounts(db)?;
+        excluded.refresh(db)?;
+        let mut added = 0;
+        for entry in &batch.entries {
+            added += link(db, excluded, entry)?;
+        }
+        if jobs::advance(db, id, &cursor, added, now)? { Ok(()) } else { Err(JobError::Cancelled) }
+    })?;
+    *batch = Batch::default();
+    Ok(())
+}
+
+fn link(db: &mut Db, excluded: &Excluded, entry: &Entry) -> Result<i64, JobError> {
+    let paste = pastes::upsert(db, &entry.paste)?;
+    let mut added = 0;
+    for address in &entry.emails.addresses {
+        let k = AccountKey::of(&address.sha1()).0;
+        if !excluded.holds(db, k, &load::sorted_text(address))? {
+            let row = account_links::ensure(db, address)?;
+            added += i64::from(pastes::add_account(db, (row.k, row.seq), paste)?);
+        }
+    }
+    Ok(added)
+}
+
+fn finish(context: &JobContext, id: i64, tally: Tally) -> Result<Outcome, JobError> {
+    let (counts, skips, now) = (tally.counts, tally.skips(), context.clock.unix());
+    let added = context.pools.write_blocking(|db| -> Result<i64, JobError> {
+        jobs::set_input(db, id, counts, &skips)?;
+        jobs::finish(db, id, "done", None, now)?;
+        admin_events::add(db, now, "pastes load", "pastes", &format!("job {id}"))?;
+        Ok(jobs::get(db, id)?.added)
+    })?;
+    Ok(Outcome {
+        job: id,
+        read: counts.read,
+        accepted: counts.accepted,
+        skipped: counts.skipped,
+        added,
+        skips: tally.into_skips(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(json: &str) -> Entry {
+        read(7, &Line::Bytes(json.as_bytes())).unwrap().unwrap()
+    }
+
+    #[test]
+    fn addresses_are_kept_once_and_texts_that_are_none_are_counted() {
+        let start = r#"{"Source":"Pastebin","Id":"a","Emails":["b@c.example","x","A@c.example",""#;
+        let entry = parsed(&format!(r#"{start}","a@C.example"]}}"#));
+        let kept: Vec<_> = entry.emails.addresses.iter().map(EmailAddress::as_str).collect();
+        assert_eq!(kept, ["a@c.example", "b@c.example"]);
+        assert_eq!((entry.emails.invalid, entry.paste.email_count, entry.line), (2, 2, 7));
+        let stated = parsed(r#"{"Source":"Pastebin","Id":"a","EmailCount":5}"#);
+        assert_eq!((stated.emails.invalid, stated.paste.email_count), (0, 5));
+        let wrong = br#"{"Source":"Pastebin","Id":"a","Emails":"b@c.example"}"#;
+        assert_eq!(read(1, &Line::Bytes(wrong)).err(), Some(Reason::Json));
+    }
+
+    #[test]
+    fn a_batch_is_full_by_its_pastes_or_by_their_bytes() {
+        let entry = || parsed(r#"{"Source":"Pastebin","Id":"a"}"#);
+        let size = entry().size;
+        for (most, expected) in [(10 * size, 10), (11 * size - 1, 10), (usize::MAX, BATCH)] {
+            let mut batch = Batch::default();
+            while batch.has_room(size, most) {
+                batch.push(entry());
+            }
+            assert_eq!(batch.entries.len(), expected);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! `stealer-logs load`: links addresses to a breach and to the websites at which they were captured.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+
+use database::{DatabaseError, Db};
+use domain::{DomainName, EmailAddress};
+use serde::{Deserialize, Serialize};
+
+use super::addresses::{self, Column, Reason};
+use super::context::JobContext;
+use super::csv_records::{self, Records};
+use super::domain_ids::DomainIds;
+use super::error::JobError;
+use super::input::Reading;
+use super::lines::{LONGEST, Line, Lines};
+use super::load::{self, Outcome, Record, Running, Tally};
+use super::load_accounts::{self, Ending, Linker};
+use super::sorter::{Merge, Sorter};
+use crate::model::{AccountKey, Breach, website};
+use crate::store::stealer_logs::{self, NewPair};
+use crate::store::{account_links, admin_events, jobs, meta};
+
+/// Pairs of a SQLite transaction for each MiB of `LOAD_MEMORY_MB`: each takes the time of several
+/// accounts.
+const PER_MIB: usize = 512;
+
+/// What to load.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LoadOptions {
+    /// Name of the breach, which must come from stealer logs.
+    pub breach: String,
+    /// File, `-` for standard input.
+    pub file: PathBuf,
+    /// Drops an address whose only website in the file is its own mail domain.
+    pub drop_self: bool,
+    /// Leaves the published count as it is.
+    pub keep_count: bool,
+    /// Activates the breach when done.
+    pub activate: bool,
+}
+
+#[derive(Deserialize)]
+struct Object {
+    email: String,
+    website: String,
+}
+
+/// Between the address and the website of a sorted record; no address holds a line end.
+const BETWEEN: char = '\n';
+
+/// Loads; see the module.
+pub fn load(context: &JobContext, options: &LoadOptions) -> Result<Outcome, JobError> {
+    let breach =
+        context.pools.read_blocking(|db| load_accounts::open_breach(db, &options.breach))?;
+    if !breach.flags.stealer_log {
+        return Err(JobError::Rejected(format!("{} is no stealer log", breach.name)));
+    }
+    let params = serde_json::to_string(options).map_err(DatabaseError::broken)?;
+    let running =
+        load::begin(context, "stealer-logs", std::slice::from_ref(&options.file), &params)?;
+    load::noted(context, running.id, || run(context, options, &breach, &running))
+}
+
+fn run(
+    context: &JobContext,
+    options: &LoadOptions,
+    breach: &Breach,
+    running: &Running,
+) -> Result<Outcome, JobError> {
+    let mut tally = Tally::default();
+    let merge = sort(context, options, running.id, &mut tally)?;
+    let (counts, skips, now) = (tally.counts, tally.skips(), context.clock.unix());
+    context.pools.write_blocking(|db| jobs::set_input(db, running.id, counts, &skips))?;
+    let mut linker = Linker::new(context, breach);
+    let mut websites = DomainIds::default();
+    load::walk(context, running, merge, &tally, PER_MIB, |db, batch| {
+        let added = link(db, options, breach.id, &mut linker, &mut websites, batch);
+        if added.is_err() {
+            websites.forget();
+        }
+        added
+    })?;
+    let added = context.pools.write_blocking(|db| -> Result<i64, JobError> {
+        meta::lock_accounts(db)?;
+        let added = jobs::get(db, running.id)?.added;
+        let ending =
+            Ending { added: added > 0, keep_count: options.keep_count, activate: options.activate };
+        load_accounts::reconcile(db, breach, ending, now)?;
+        jobs::finish(db, running.id, "done", None, now)?;
+        let detail = format!("job {}", running.id);
+        admin_events::add(db, now, "stealer-logs load", &options.breach, &detail)?;
+        Ok(added)
+    })?;
+    Ok(Outcome {
+        job: running.id,
+        read: counts.read,
+        accepted: counts.accepted,
+        skipped: counts.skipped,
+        added,
+        skips: tally.into_skips(),
+    })
+}
+
+fn sort(
+    context: &JobContext,
+    options: &LoadOptions,
+    job: i64,
+    tally: &mut Tally,
+) -> Result<Merge, JobError> {
+    let folder = context.settings.temporary_folder();
+    let mut sorter = Sorter::new(folder, load_accounts::sorting_budget(context));
+    let (input, mut reading) = Reading::open(context, job, &options.file)?;
+    let unreadable = || JobError::file(options.file.display().to_string());
+    read(input, &mut |line, row| {
+        match row.and_then(|(email, site)| parsed(email, site)) {
+            Ok((address, site)) => {
+                let key = AccountKey::of(&address.sha1());
+                let text = format!("{}{BETWEEN}{site}", load::sorted_text(&address));
+                sorter.push(key.0, text.as_bytes())?;
+                tally.accept();
+            }
+            Err(reason) => tally.skip(line, reason),
+        }
+        reading.tell_now_and_then(tally.counts).map_err(std::io::Error::other)
+    })
+    .map_err(unreadable())?;
+    reading.end();
+    sorter.finish().map_err(unreadable())
+}
+
+fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), Reason> {
+    let address = EmailAddress::parse(email).map_err(|_| Reason::Address)?;
+    Ok((address, website::host(site).ok_or(Reason::Website)?))
+}
+
+type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), Reason>) -> std::io::Result<()>;
+
+/// Reads JSON objects, one a line, or CSV; the first byte tells which.
+fn read(input: impl std::io::Read, each: Each<'_>) -> std::io::Result<()> {
+    let mut input = BufReader::with_capacity(1 << 20, input);
+    let start = input.fill_buf()?;
+    let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
+    let is_json = start.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+    if is_json { read_json(input, each) } else { read_csv(input, each) }
+}
+
+fn read_json(input: impl BufRead, each: Each<'_>) -> std::io::Result<()> {
+    let mut lines = Lines::new(input, LONGEST);
+    while let Some((number, line)) = lines.next_line()? {
+        match line {
+            Line::TooLong => each(number, Err(Reason::TooLong))?,
+            Line::Bytes(bytes) if bytes.trim_ascii().is_empty() => {}
+            Line::Bytes(bytes) => match serde_json::from_slice::<Object>(bytes) {
+                Ok(object) => each(number, Ok((&object.email, &object.website)))?,
+                Err(_) => each(number, Err(Reason::Json))?,
+            },
+        }
+    }
+    Ok(())
+}
+
+/// Columns `email` and `website`, or the first two; any other column is never looked at.
+fn read_csv(input: impl BufRead, each: Each<'_>) -> std::io::Result<()> {
+    let mut records = Records::new(input);
+    let mut columns: Option<(usize, usize)> = None;
+    while let Some((line, record)) = records.next_record()? {
+        let record = match record {
+            Ok(record) => record,
+            Err(reason) => {
+                each(line, Err(reason))?;
+                continue;
+            }
+        };
+        let (email, site) = match columns {
+            Some(columns) => columns,
+            None => {
+                let (found, header) = find_columns(record)?;
+                columns = Some(found);
+                if header {
+                    continue;
+                }
+                found
+            }
+        };
+        let cell = |place| record.get(place).map(std::str::from_utf8);
+        match (cell(email), cell(site)) {
+            (Some(Ok(email)), Some(Ok(site))) => each(line, Ok((email, site)))?,
+            (Some(Err(_)), _) | (_, Some(Err(_))) => each(line, Err(Reason::Encoding))?,
+            _ => each(line, Err(Reason::Column))?,
+        }
+    }
+    Ok(())
+}
+
+fn find_columns(first: &csv_records::Record) -> std::io::Result<((usize, usize), bool)> {
+    let looks = addresses::looks_like_address;
+    let email = addresses::find_column(first, None, &["email", "e-mail", "mail"], looks);
+    let Some(Column { place, header }) = email else {
+        return Err(std::io::Error::other("the CSV file has no column with addresses"));
+    };
+    let names = ["website", "url", "site", "host", "domain"];
+    let site = addresses::find_column(first, None, &names, |_| false);
+    Ok(((place, site.map_or(place + 1, |column| column.place)), header))
+}
+
+fn link(
+    db: &mut Db,
+    options: &LoadOptions,
+    breach: u16,
+    linker: &mut Linker,
+    websites: &mut DomainIds,
+    batch: &[Record<'_>],
+) -> Result<i64, JobError> {
+    let mut people: Vec<Record<'_>> = Vec::new();
+    let mut pairs: Vec<(&str, &str)> = Vec::new();
+    for group in batch.chunk_by(|a, b| parts(a.text).0 == parts(b.text).0) {
+        let Some(first) = group.first() else { continue };
+        let (address, site) = parts(first.text);
+        let own = group.len() == 1 && site == load::split_text(address).1;
+        if !(own && options.drop_self) {
+            people.push(Record { k: first.k, text: address });
+            pairs.extend(group.iter().map(|record| parts(record.text)));
+        }
+    }
+    linker.link(db, &people)?;
+    let ids = websites.of(db, pairs.iter().map(|(_, site)| *site))?;
+    let mut new = Vec::with_capacity(pairs.len());
+    for ((address, _), website_id) in pairs.into_iter().zip(ids) {
+        // Addresses that must not be stored have no row, and so no pair.
+        if let Some(row) = account_links::place(db, address)? {
+            new.push(NewPair { k: row.0, seq: row.1, website_id, breach_id: i32::from(breach) });
+        }
+    }
+    let added = stealer_logs::add(db, &new)?;
+    Ok(i64::try_from(added).map_err(DatabaseError::broken)?)
+}
+
+fn parts(text: &str) -> (&str, &str) {
+    text.split_once(BETWEEN).unwrap_or((text, ""))
+}

@@ -1,0 +1,235 @@
+//! Keys with their subscriber, subscription and plan: all that the checks need, in one statement.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use database::{DatabaseError, Db, on_backend};
+use diesel::dsl::auto_type;
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, Query, QueryFragment};
+use diesel::sql_types::BigInt;
+use diesel::sqlite::Sqlite;
+
+use super::accounts::AccountRow;
+use super::plan_features::{FeatureRow, features};
+use super::schema::{account, api_key, mail_domain, plan, plan_feature, subscriber, subscription};
+use crate::model::AccountKey;
+use crate::model::plan::Plan;
+
+/// A key on file and the subscription that pays for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Number of the key; quotas hang on it.
+    pub key: i64,
+    /// First second at which the key works no more.
+    pub expires_at: Option<i64>,
+    /// Number of the subscriber.
+    pub subscriber: i64,
+    /// Plan and end of the subscription; none without one.
+    pub subscription: Option<(Arc<Plan>, i64)>,
+}
+
+/// What a look-up says of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyLookup {
+    /// Never issued.
+    Unknown,
+    /// Revoked, expired, or its owner is gone.
+    Dead,
+    /// It works.
+    Live(Arc<Holder>),
+}
+
+#[derive(Queryable)]
+struct Row {
+    key: i64,
+    expires_at: Option<i64>,
+    revoked_at: Option<i64>,
+    subscriber: Option<i64>,
+    until: Option<i64>,
+    name: Option<String>,
+    per_minute: Option<i64>,
+    features: Option<FeatureRow>,
+}
+
+/// Keys with subscriber, subscription and plan.
+#[auto_type]
+fn holders() -> _ {
+    api_key::table
+        .left_join(subscriber::table.on(subscriber::email.eq(api_key::owner)))
+        .left_join(
+            subscription::table
+                .on(subscription::subscriber_id.nullable().eq(subscriber::id.nullable())),
+        )
+        .left_join(plan::table.on(plan::code.nullable().eq(subscription::plan_code.nullable())))
+        .left_join(
+            plan_feature::table
+                .on(plan_feature::plan_code.nullable().eq(subscription::plan_code.nullable())),
+        )
+}
+
+/// The columns of [`Row`].
+#[auto_type]
+fn columns() -> _ {
+    (
+        api_key::id,
+        api_key::expires_at,
+        api_key::revoked_at,
+        subscriber::id.nullable(),
+        subscription::until.nullable(),
+        plan::name.nullable(),
+        plan::per_minute.nullable(),
+        (
+            plan_feature::plan_code,
+            plan_feature::family,
+            plan_feature::kanon_cost,
+            plan_feature::max_domain_size,
+            plan_feature::max_domains,
+            plan_feature::stealer_logs,
+            plan_feature::bulk_domain_add,
+            plan_feature::auto_subdomain,
+            plan_feature::customer_domains,
+            plan_feature::kanon,
+            plan_feature::description,
+        )
+            .nullable(),
+    )
+}
+
+/// The key with a digest, and who holds it.
+#[auto_type]
+fn by_digest<'a>(digest: &'a [u8]) -> _ {
+    holders().filter(api_key::digest.eq(digest)).select(columns())
+}
+
+/// The key with a digest, who holds it, and the accounts with a key of theirs.
+#[auto_type]
+pub fn with_account<'a>(digest: &'a [u8], k: i64) -> _ {
+    holders()
+        .left_join(account::table.on(account::k.eq(k)))
+        .left_join(
+            mail_domain::table.on(mail_domain::id.nullable().eq(account::domain_id.nullable())),
+        )
+        .filter(api_key::digest.eq(digest))
+        .select((
+            columns(),
+            (account::k, account::seq, account::local, mail_domain::name, account::breaches)
+                .nullable(),
+        ))
+}
+
+/// Looks a key up by its digest.
+pub fn find(db: &mut Db, digest: &[u8], now: i64) -> Result<KeyLookup, DatabaseError> {
+    let row = on_backend!(db, conn => by_digest(digest).first(conn)).optional()?;
+    looked_up(row, now)
+}
+
+/// Looks a key up by its digest and, in the same round trip, the accounts with key `k`; they are
+/// none, not even an empty list, where nothing is known of the key.
+pub fn find_with_account(
+    db: &mut Db,
+    digest: &[u8],
+    k: AccountKey,
+    now: i64,
+) -> Result<(KeyLookup, Option<Vec<AccountRow>>), DatabaseError> {
+    let rows: Vec<(Row, Option<AccountRow>)> =
+        on_backend!(db, conn => with_account(digest, k.0).load(conn))?;
+    let (mut key, mut accounts) = (None, Vec::new());
+    for (row, account) in rows {
+        key = Some(row);
+        accounts.extend(account);
+    }
+    let accounts = key.is_some().then_some(accounts);
+    Ok((looked_up(key, now)?, accounts))
+}
+
+fn looked_up(row: Option<Row>, now: i64) -> Result<KeyLookup, DatabaseError> {
+    let Some(row) = row else { return Ok(KeyLookup::Unknown) };
+    let ended = row.revoked_at.is_some() || row.expires_at.is_some_and(|end| end <= now);
+    let (false, Some(subscriber)) = (ended, row.subscriber) else { return Ok(KeyLookup::Dead) };
+    let subscription = match (row.until, row.name, row.per_minute, row.features) {
+        (Some(until), Some(name), Some(per_minute), Some(columns)) => {
+            let plan = Plan {
+                code: columns.plan_code.clone(),
+                name,
+                per_minute: i32::try_from(per_minute).map_err(DatabaseError::broken)?,
+                features: features(columns)?,
+            };
+            Some((Arc::new(plan), until))
+        }
+        _ => None,
+    };
+    let expires_at = row.expires_at;
+    Ok(KeyLookup::Live(Arc::new(Holder { key: row.key, expires_at, subscriber, subscription })))
+}
+
+/// Keys remembered for each connection; a service with more has PostgreSQL.
+const MOST: usize = 10_000;
+
+/// Live keys that one SQLite connection found, forgotten whenever the file changed.
+///
+/// SQLite tells a connection whether any other one, in whatever process, has committed since it last
+/// asked: so a key that another process revokes is dead at once, without a query for each request.
+#[derive(Debug, Default)]
+pub struct KnownKeys {
+    version: Option<i64>,
+    holders: HashMap<[u8; 32], Arc<Holder>>,
+}
+
+impl KnownKeys {
+    /// Forgets all keys when another connection has committed since the last call; asked at the
+    /// begin of each read transaction.
+    pub fn renew(&mut self, db: &mut Db) -> Result<(), DatabaseError> {
+        let version = data_version(db)?;
+        if version.is_none() || version != self.version {
+            self.holders.clear();
+            self.version = version;
+        }
+        Ok(())
+    }
+
+    /// Looks a key up by its digest, in memory first.
+    pub fn find(
+        &mut self,
+        db: &mut Db,
+        digest: &[u8; 32],
+        now: i64,
+    ) -> Result<KeyLookup, DatabaseError> {
+        if let Some(holder) = self.holders.get(digest) {
+            let ended = holder.expires_at.is_some_and(|end| end <= now);
+            return Ok(if ended { KeyLookup::Dead } else { KeyLookup::Live(Arc::clone(holder)) });
+        }
+        let known = find(db, digest, now)?;
+        if let (KeyLookup::Live(holder), Some(_)) = (&known, self.version)
+            && self.holders.len() < MOST
+        {
+            self.holders.insert(*digest, Arc::clone(holder));
+        }
+        Ok(known)
+    }
+}
+
+/// `PRAGMA data_version` as a statement that is prepared once.
+#[derive(Clone, Copy, diesel::query_builder::QueryId)]
+struct DataVersion;
+
+impl Query for DataVersion {
+    type SqlType = BigInt;
+}
+
+impl QueryFragment<Sqlite> for DataVersion {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql("PRAGMA data_version");
+        Ok(())
+    }
+}
+
+impl RunQueryDsl<SqliteConnection> for DataVersion {}
+
+/// Changes when another connection has committed; none for PostgreSQL, which has nothing like it.
+fn data_version(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
+    match db {
+        Db::Sqlite(conn) => Ok(Some(DataVersion.get_result(conn)?)),
+        Db::Pg(_) => Ok(None),
+    }
+}
