@@ -3,9 +3,9 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
-use auth::TooMany;
+use auth::AuthError;
 use database::DatabaseError;
-use shell::{ErrorFormat, Fault, RequestInfo};
+use shell::{Credentials, ErrorFormat, Fault, RequestInfo};
 
 use crate::wire::ErrorBody;
 
@@ -116,6 +116,20 @@ impl Error {
         }
     }
 
+    /// The error of a key that was not let through; `header` is the key header that is quoted.
+    pub fn from_auth(error: AuthError, header: &str) -> Self {
+        let header = || header.to_owned();
+        match error {
+            AuthError::Credentials(Credentials::Missing) => Self::KeyMissing(header()),
+            AuthError::Credentials(Credentials::Malformed | Credentials::Several) => {
+                Self::KeyMalformed(header())
+            }
+            AuthError::Credentials(Credentials::Refused) => Self::KeyInvalid(header()),
+            AuthError::TooMany(error) => Self::TooMany(error.retry_after),
+            AuthError::Store(error) => error.into(),
+        }
+    }
+
     /// The body of the answer; [`Error::NotFound`] is sent without it.
     pub fn body(&self) -> ErrorBody {
         let message = match self {
@@ -158,12 +172,6 @@ impl From<DatabaseError> for Error {
             DatabaseError::Busy => Self::Unavailable,
             other => Self::Internal(other.to_string()),
         }
-    }
-}
-
-impl From<TooMany> for Error {
-    fn from(error: TooMany) -> Self {
-        Self::TooMany(error.retry_after)
     }
 }
 

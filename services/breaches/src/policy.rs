@@ -1,16 +1,55 @@
-//! Who may call, as far as it does not depend on the database: blocked clients, missing user agents,
-//! the form of keys, and the limit of callers without a key.
+//! Who may call before the database is asked: blocked clients, user agents, where keys stand, and
+//! what callers without a key pay.
 
 use std::net::IpAddr;
 
 use actix_web::HttpRequest;
 use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap};
-use auth::{Quota, QuotaId};
+use auth::{AuthError, Charge, Credential, Policy, Quota, Rate};
 
 use crate::config::Settings;
 use crate::error::Error;
-use crate::state::State;
+use crate::model::BlockList;
+
+/// Where keys stand in a request, and what requests without a key cost.
+///
+/// What a key on file and a test key pay follows from their look-up (`app::charge`).
+#[derive(Clone, Debug)]
+pub struct KeyPolicy {
+    headers: Vec<String>,
+    keyless: Charge,
+}
+
+impl KeyPolicy {
+    /// The policy of the settings.
+    pub fn new(settings: &Settings) -> Self {
+        let keyless = match settings.keyless_rpm_per_ip {
+            0 => Charge::FREE,
+            rpm => Quota::per_minute(rpm).shared_by(settings.rate_replicas).into(),
+        };
+        Self { headers: settings.api_key_headers.clone(), keyless: keyless.purpose("keyless") }
+    }
+}
+
+impl Policy for KeyPolicy {
+    /// The first header with a value counts, and of a repeated header the first line.
+    fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
+        let values = self.headers.iter().filter_map(|name| request.headers().get(name.as_str()));
+        // A value that is not ASCII is malformed, like any other text that is no key.
+        let mut texts = values.map(|value| value.to_str().unwrap_or("?").trim());
+        Ok(texts.find(|text| !text.is_empty()).map(Credential::from))
+    }
+
+    fn anonymous(&self, _request: &HttpRequest) -> Option<Charge> {
+        Some(self.keyless.clone())
+    }
+
+    /// The specification knows no limit of refused keys.
+    fn refused(&self, _request: &HttpRequest) -> Charge {
+        Rate::UNLIMITED.into()
+    }
+}
 
 /// Whether a request is a preflight: `OPTIONS` that names the method to come.
 pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
@@ -22,49 +61,19 @@ pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
 /// # Errors
 /// [`Error::Blocked`], [`Error::UserAgent`].
 pub fn check_client(
-    state: &State,
+    blocks: &BlockList,
+    now: i64,
     client: IpAddr,
     method: &Method,
     headers: &HeaderMap,
 ) -> Result<(), Error> {
     let agent = headers.get(header::USER_AGENT);
     let agent = agent.map(|value| String::from_utf8_lossy(value.as_bytes()));
-    if state.snapshot().blocks.blocks(client, agent.as_deref(), state.clock().unix()) {
+    if blocks.blocks(client, agent.as_deref(), now) {
         return Err(Error::Blocked);
     }
     if !is_preflight(method, headers) && agent.is_none_or(|agent| agent.trim().is_empty()) {
         return Err(Error::UserAgent);
-    }
-    Ok(())
-}
-
-/// The key of a request, if it has the form of one.
-///
-/// # Errors
-/// [`Error::KeyMissing`], [`Error::KeyMalformed`].
-pub fn key(request: &HttpRequest, settings: &Settings) -> Result<String, Error> {
-    let names = settings.api_key_headers.iter();
-    let value = names
-        .filter_map(|name| request.headers().get(name.as_str()))
-        .map(|value| value.to_str().unwrap_or("?").trim())
-        .find(|value| !value.is_empty());
-    match value {
-        None => Err(Error::KeyMissing(settings.key_header().to_owned())),
-        Some(text) if auth::is_well_formed(text) => Ok(text.to_owned()),
-        Some(_) => Err(Error::KeyMalformed(settings.key_header().to_owned())),
-    }
-}
-
-/// Charges a request without a key to its address, where there is a limit.
-///
-/// # Errors
-/// [`Error::TooMany`].
-pub fn charge_keyless(request: &HttpRequest, state: &State) -> Result<(), Error> {
-    let settings = state.settings();
-    if settings.keyless_rpm_per_ip > 0 {
-        let rate = Quota::per_minute(settings.keyless_rpm_per_ip).shared_by(settings.rate_replicas);
-        let id = QuotaId::Address(shell::client_ip(request)).purpose("keyless");
-        state.quotas().check(id, rate, 1)?;
     }
     Ok(())
 }

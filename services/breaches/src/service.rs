@@ -45,7 +45,9 @@ impl Breaches {
     /// and serve some.
     fn check(&self, request: &ServiceRequest, access: Access) -> Result<(), Error> {
         let (method, headers) = (request.method(), request.headers());
-        policy::check_client(&self.state, shell::client_ip(request.request()), method, headers)?;
+        let (snapshot, now) = (self.state.snapshot(), self.state.clock().unix());
+        let client = shell::client_ip(request.request());
+        policy::check_client(&snapshot.blocks, now, client, method, headers)?;
         match access {
             Access::Keyed if policy::is_preflight(method, headers) => Err(Error::CrossOrigin),
             Access::Unknown => Err(Error::NotFound),

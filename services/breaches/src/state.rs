@@ -1,4 +1,4 @@
-//! What handlers, use cases and the server share: pools, clock, quotas, and the snapshot of what is
+//! What handlers, use cases and the server share: pools, clock, gate, and the snapshot of what is
 //! kept in memory.
 
 use std::collections::HashSet;
@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
-use auth::{KeyStore, Quotas};
+use auth::{Gate, KeyStore, Quotas};
 use database::{DatabaseError, Db, Pools};
 use domain::SharedClock;
 
 use crate::config::Settings;
 use crate::model::BlockList;
+use crate::policy::KeyPolicy;
 use crate::store::{blocks, breaches, meta, opt_outs};
 use crate::wire::CatalogueAnswers;
 
@@ -25,8 +26,7 @@ struct Inner {
     id: u64,
     pools: Pools,
     clock: SharedClock,
-    quotas: Quotas,
-    keys: KeyStore,
+    gate: Gate,
     settings: Settings,
     snapshot: ArcSwap<Snapshot>,
 }
@@ -98,12 +98,13 @@ impl State {
         settings: Settings,
     ) -> Result<Self, DatabaseError> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
+        let keys = KeyStore::new(pools.clone(), clock.clone());
+        let gate = Gate::new(keys, Quotas::new(clock.clone()), KeyPolicy::new(&settings));
         let snapshot = pools.read_blocking(|db| Snapshot::load(db, &settings, None))?;
         Ok(Self {
             inner: Arc::new(Inner {
                 id: COUNTER.fetch_add(1, Ordering::Relaxed),
-                quotas: Quotas::new(clock.clone()),
-                keys: KeyStore::new(pools.clone(), clock.clone()),
+                gate,
                 pools,
                 clock,
                 settings,
@@ -127,14 +128,9 @@ impl State {
         &self.inner.clock
     }
 
-    /// The token buckets.
-    pub fn quotas(&self) -> &Quotas {
-        &self.inner.quotas
-    }
-
-    /// Records when keys are used.
-    pub fn keys(&self) -> &KeyStore {
-        &self.inner.keys
+    /// Recognises keys and charges requests.
+    pub fn gate(&self) -> &Gate {
+        &self.inner.gate
     }
 
     /// The settings of this service.

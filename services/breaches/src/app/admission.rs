@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use auth::{Finding, Presented};
 use database::Db;
 use domain::{DomainName, EmailAddress, Sha1Digest};
 
@@ -38,7 +39,7 @@ impl Caller {
     /// Step 9 of the order of checks: a test key may ask only at or below the test domain.
     pub fn check_scope(&self, context: &RequestContext, domain: &str) -> Result<(), Error> {
         if self.subscriber.is_none() && !context.settings().test_email_domain.covers(domain) {
-            return Err(invalid_key(context));
+            return Err(Error::KeyInvalid(context.settings().key_header().to_owned()));
         }
         Ok(())
     }
@@ -94,7 +95,7 @@ pub async fn run_keyed<T: Send + 'static>(
     let context = RequestContext::new(state);
     let short = request.operation.bucket() == Bucket::Search;
     with_connection(state, short, move |mut session| {
-        let caller = admit(&mut session, &context, &request)?;
+        let caller = admit(&mut session, &context, request)?;
         work(session.db, &context, &caller)
     })
     .await
@@ -117,12 +118,12 @@ pub async fn run_keyed_search<I: Send + 'static, T: Send + 'static>(
         let (address, input) = match input {
             Ok(input) => input,
             Err(error) => {
-                return Err(admit(&mut session, &context, &request).err().unwrap_or(error));
+                return Err(admit(&mut session, &context, request).err().unwrap_or(error));
             }
         };
         let digest = address.sha1();
         let key = AccountKey::of(&digest);
-        let (caller, rows) = admit_with_accounts(&mut session, &context, &request, key)?;
+        let (caller, rows) = admit_with_accounts(&mut session, &context, request, key)?;
         work(session.db, &context, &caller, SearchedAddress { address, digest, rows }, input)
     })
     .await
@@ -132,32 +133,32 @@ pub async fn run_keyed_search<I: Send + 'static, T: Send + 'static>(
 fn admit(
     session: &mut Session<'_>,
     context: &RequestContext,
-    request: &KeyedRequest,
+    request: KeyedRequest,
 ) -> Result<Caller, Error> {
-    let digest = auth::digest(&request.key);
+    let digest = request.presented.digest();
     let found = match &mut session.known_keys {
-        Some(known) => known.find(session.db, &digest, context.now)?,
-        None => key_holders::find(session.db, &digest, context.now)?,
+        Some(known) => known.find(session.db, digest, context.now)?,
+        None => key_holders::find(session.db, digest, context.now)?,
     };
     let domain = match &found {
-        KeyLookup::Live(holder) => charged_domain(session.db, context, request, holder)?,
+        KeyLookup::Live(holder) => charged_domain(session.db, context, &request, holder)?,
         KeyLookup::Dead | KeyLookup::Unknown => None,
     };
-    decide(context, request, found, domain)
+    decide(context, KeyedRequest { domain, ..request }, found)
 }
 
 /// The searched domain, if it has a bucket of its own: only where the caller controls it, or else
 /// a client could make buckets without limit.
-fn charged_domain<'r>(
+fn charged_domain(
     db: &mut Db,
     context: &RequestContext,
-    request: &'r KeyedRequest,
+    request: &KeyedRequest,
     holder: &Holder,
-) -> Result<Option<&'r DomainName>, Error> {
+) -> Result<Option<DomainName>, Error> {
     let Some(domain) = &request.domain else { return Ok(None) };
     let controlled = *domain == context.settings().test_email_domain
         || domain_controls::verified(db, holder.subscriber, domain.as_str())?.is_some();
-    Ok(controlled.then_some(domain))
+    Ok(controlled.then(|| domain.clone()))
 }
 
 /// Steps 5 to 7 for a search by address. Where the API key has to be read, the accounts with the
@@ -165,58 +166,62 @@ fn charged_domain<'r>(
 fn admit_with_accounts(
     session: &mut Session<'_>,
     context: &RequestContext,
-    request: &KeyedRequest,
+    request: KeyedRequest,
     wanted: AccountKey,
 ) -> Result<(Caller, Option<Vec<AccountRow>>), Error> {
     if session.known_keys.is_some() {
         return Ok((admit(session, context, request)?, None));
     }
-    let digest = auth::digest(&request.key);
-    let (found, rows) = key_holders::find_with_account(session.db, &digest, wanted, context.now)?;
-    Ok((decide(context, request, found, None)?, rows))
+    let digest = request.presented.digest();
+    let (found, rows) = key_holders::find_with_account(session.db, digest, wanted, context.now)?;
+    Ok((decide(context, request, found)?, rows))
 }
 
+/// Charges the request, then checks the subscription and the plan.
 fn decide(
     context: &RequestContext,
-    request: &KeyedRequest,
+    request: KeyedRequest,
     found: KeyLookup,
-    domain: Option<&DomainName>,
 ) -> Result<Caller, Error> {
-    match found {
+    let KeyedRequest { presented, operation, domain } = request;
+    let finding = match found {
         KeyLookup::Live(holder) => {
-            context.state.keys().note_use(holder.key);
-            admit_holder(context, request, &holder, domain)
+            let charge = charge::of_holder(context, operation, &holder, domain.as_ref());
+            Finding::Live { id: holder.key, charge, holder: Some(holder) }
         }
-        KeyLookup::Dead => Err(invalid_key(context)),
-        KeyLookup::Unknown => admit_test_key(context, request),
+        KeyLookup::Unknown if is_test_key(context, &presented, operation) => {
+            Finding::Guest { charge: charge::of_test_key(context), holder: None }
+        }
+        KeyLookup::Unknown | KeyLookup::Dead => Finding::Refused,
+    };
+    let header = context.settings().key_header();
+    let admitted =
+        presented.admit(finding).map_err(|error| Error::from_auth(error, header))?;
+    match admitted.holder {
+        Some(holder) => subscriber(context, operation, &holder),
+        None => {
+            Ok(Caller { subscriber: None, plan: Arc::new(plan::test()), until: TEST_UNTIL })
+        }
     }
 }
 
-fn invalid_key(context: &RequestContext) -> Error {
-    Error::KeyInvalid(context.settings().key_header().to_owned())
+/// Whether a key that is not on file may call an operation for the test accounts.
+fn is_test_key(context: &RequestContext, presented: &Presented, operation: Operation) -> bool {
+    context.settings().test_keys.is_on()
+        && (!operation.needs_zero_test_key() || presented.is_text(ZERO_KEY))
 }
 
-fn admit_test_key(context: &RequestContext, request: &KeyedRequest) -> Result<Caller, Error> {
-    let accepted = !request.operation.needs_zero_test_key() || request.key == ZERO_KEY;
-    if !context.settings().test_keys.is_on() || !accepted {
-        return Err(invalid_key(context));
-    }
-    charge::test_key(context, request)?;
-    Ok(Caller { subscriber: None, plan: Arc::new(plan::test()), until: TEST_UNTIL })
-}
-
-fn admit_holder(
+/// Step 7: the subscription runs, and its plan includes the operation.
+fn subscriber(
     context: &RequestContext,
-    request: &KeyedRequest,
+    operation: Operation,
     holder: &Holder,
-    domain: Option<&DomainName>,
 ) -> Result<Caller, Error> {
-    charge::holder(context, request, holder, domain)?;
     let Some((plan, until)) = holder.subscription.clone() else { return Err(Error::NotInPlan) };
-    if until <= context.now && request.operation != Operation::SubscriptionStatus {
+    if until <= context.now && operation != Operation::SubscriptionStatus {
         return Err(Error::Ended(instant::date(until)));
     }
-    if !plan.features.include(request.operation) {
+    if !plan.features.include(operation) {
         return Err(Error::NotInPlan);
     }
     Ok(Caller { subscriber: Some(holder.subscriber), plan, until })

@@ -1,13 +1,11 @@
-//! Which token bucket pays for a request.
+//! What keyed requests cost, and in which bucket.
 
 use std::time::Duration;
 
-use auth::{Quota, QuotaId, Rate};
+use auth::{Charge, Quota, Rate};
 use domain::DomainName;
 
 use super::context::RequestContext;
-use super::keyed_request::KeyedRequest;
-use crate::error::Error;
 use crate::model::plan::{Bucket, Operation};
 use crate::store::key_holders::Holder;
 
@@ -19,61 +17,53 @@ const MANAGEMENT_PER_MINUTE: u32 = 120;
 const DOMAIN_SEARCHES: u32 = 10;
 const DOMAIN_SEARCH_PERIOD: Duration = Duration::from_secs(600);
 
-/// Charges a request with a test key to the client address.
-pub fn test_key(context: &RequestContext, request: &KeyedRequest) -> Result<(), Error> {
+/// What a request with a test key costs the client address.
+pub fn of_test_key(context: &RequestContext) -> Charge {
     let settings = context.settings();
-    let rate = Quota::per_minute(settings.test_keys_rpm).shared_by(settings.rate_replicas);
-    let id = QuotaId::Address(request.client).purpose("test");
-    charge(context, id, rate, 1)
+    let quota = Quota::per_minute(settings.test_keys_rpm).shared_by(settings.rate_replicas);
+    Charge::from(quota).purpose("test")
 }
 
-/// Charges a request to the key, or to the domain that it searches.
-pub fn holder(
+/// What a request costs a key; `domain` is the searched one, if it has a bucket of its own.
+pub fn of_holder(
     context: &RequestContext,
-    request: &KeyedRequest,
+    operation: Operation,
     holder: &Holder,
     domain: Option<&DomainName>,
-) -> Result<(), Error> {
-    let settings = context.settings();
-    let replicas = settings.rate_replicas;
-    let key = QuotaId::Key(holder.key);
-    let minute = |n: u32| Quota::per_minute(n).shared_by(replicas);
-    let (id, rate, cost) = match request.operation.bucket() {
-        Bucket::Search => {
-            let plan = holder.subscription.as_ref().map(|(plan, _)| plan);
-            let rpm = plan.map_or(1, |plan| u32::try_from(plan.per_minute).unwrap_or(1));
-            let range = request.operation == Operation::BreachedAccountRange;
-            let own = plan.and_then(|plan| plan.features.kanon_cost);
-            let price =
-                own.and_then(|cost| u32::try_from(cost).ok()).unwrap_or(settings.kanon_cost);
-            (key, minute(rpm), if range { price } else { 1 })
+) -> Charge {
+    let replicas = context.settings().rate_replicas;
+    let minute = |n: u32| Charge::from(Quota::per_minute(n).shared_by(replicas));
+    match (operation.bucket(), domain) {
+        (Bucket::Search, _) => search(context, operation, holder),
+        (Bucket::StealerDomain, _) => {
+            minute(STEALER_DOMAIN_PER_MINUTE).purpose("stealer-domain")
         }
-        Bucket::StealerDomain => {
-            (key.purpose("stealer-domain"), minute(STEALER_DOMAIN_PER_MINUTE), 1)
+        (Bucket::Management, _) => minute(MANAGEMENT_PER_MINUTE).purpose("management"),
+        (Bucket::DomainSearch, None) => minute(MANAGEMENT_PER_MINUTE).purpose("domain-search"),
+        (Bucket::DomainSearch, Some(domain)) if *domain == context.settings().test_email_domain => {
+            Charge::FREE
         }
-        Bucket::Management => (key.purpose("management"), minute(MANAGEMENT_PER_MINUTE), 1),
-        Bucket::DomainSearch => {
-            let Some(domain) = domain else {
-                return charge(
-                    context,
-                    key.purpose("domain-search"),
-                    minute(MANAGEMENT_PER_MINUTE),
-                    1,
-                );
-            };
-            if *domain == settings.test_email_domain {
-                return Ok(());
-            }
-            let version = context.catalogue().version;
-            let id = QuotaId::Named(format!("domain-search {} {version} {domain}", holder.key));
+        (Bucket::DomainSearch, Some(domain)) => {
             let Rate { every, burst } = Rate::per(DOMAIN_SEARCHES, DOMAIN_SEARCH_PERIOD);
-            (id, Rate { every: every.saturating_mul(replicas.max(1)), burst }, 1)
+            let rate = Rate { every: every.saturating_mul(replicas.max(1)), burst };
+            let name = format!("{} {domain}", context.catalogue().version);
+            Charge::from(rate).purpose("domain-search").named(name)
         }
-    };
-    charge(context, id, rate, cost)
+    }
 }
 
-fn charge(context: &RequestContext, id: QuotaId, rate: Rate, cost: u32) -> Result<(), Error> {
-    context.state.quotas().check(id, rate, cost)?;
-    Ok(())
+/// A search takes one token of the plan, a search by hash prefix the price of the plan or else of
+/// the settings.
+fn search(context: &RequestContext, operation: Operation, holder: &Holder) -> Charge {
+    let settings = context.settings();
+    let plan = holder.subscription.as_ref().map(|(plan, _)| plan);
+    let rpm = plan.map_or(1, |plan| u32::try_from(plan.per_minute).unwrap_or(1));
+    let cost = match operation {
+        Operation::BreachedAccountRange => {
+            let own = plan.and_then(|plan| plan.features.kanon_cost);
+            own.and_then(|cost| u32::try_from(cost).ok()).unwrap_or(settings.kanon_cost)
+        }
+        _ => 1,
+    };
+    Charge::from(Quota::per_minute(rpm).shared_by(settings.rate_replicas)).cost(cost)
 }

@@ -1,18 +1,14 @@
-//! A request to a keyed operation, as the checks see it.
+//! A request to a keyed operation, before its key is looked up.
 
-use std::net::IpAddr;
-
+use auth::Presented;
 use domain::DomainName;
 
 use crate::model::plan::Operation;
 
-/// Who asks for what, before the key is looked up.
-#[derive(Clone, Debug)]
+/// Who asks for what; used up by the checks, so that a request is charged once.
 pub struct KeyedRequest {
-    /// The text of the key, which has the form of one.
-    pub key: String,
-    /// The address of the client.
-    pub client: IpAddr,
+    /// The key, which has the form of one.
+    pub presented: Presented,
     /// The operation.
     pub operation: Operation,
     /// The searched domain, where such a search may have a token bucket of its own.
@@ -20,9 +16,9 @@ pub struct KeyedRequest {
 }
 
 impl KeyedRequest {
-    /// A request that is charged to buckets of the key alone.
-    pub fn new(key: String, client: IpAddr, operation: Operation) -> Self {
-        Self { key, client, operation, domain: None }
+    /// A request that is charged to the buckets of the key.
+    pub fn new(presented: Presented, operation: Operation) -> Self {
+        Self { presented, operation, domain: None }
     }
 
     /// The same for a search of a domain.

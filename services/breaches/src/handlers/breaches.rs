@@ -3,10 +3,9 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
 
-use super::input::{Query, Segment};
+use super::input::{Query, Segment, charge_keyless};
 use super::reply;
 use crate::error::Error;
-use crate::policy;
 use crate::state::State;
 use crate::wire::Breach;
 
@@ -29,7 +28,7 @@ use crate::wire::Breach;
 )]
 #[get("/api/v3/breaches")]
 pub async fn breaches(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, Error> {
-    policy::charge_keyless(&request, &state)?;
+    charge_keyless(&request, &state)?;
     let query = Query::parse(request.query_string())?;
     let (domain, spam_list) = (query.text("Domain").map(str::to_lowercase), spam_list(&query)?);
     let snapshot = state.snapshot();
@@ -65,7 +64,7 @@ fn spam_list(query: &Query) -> Result<Option<bool>, Error> {
 )]
 #[get("/api/v3/breach/{name}")]
 pub async fn breach(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, Error> {
-    policy::charge_keyless(&request, &state)?;
+    charge_keyless(&request, &state)?;
     let snapshot = state.snapshot();
     let segment = Segment::of(&request);
     let index = snapshot.answers.catalogue.listed_index(segment.text()).ok_or(Error::NotFound)?;
@@ -91,7 +90,7 @@ pub async fn latest_breach(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    policy::charge_keyless(&request, &state)?;
+    charge_keyless(&request, &state)?;
     let snapshot = state.snapshot();
     let index = snapshot.answers.catalogue.latest().ok_or(Error::NotFound)?;
     Ok(reply::catalogue(&request, &snapshot, snapshot.answers.one(index).into()))
@@ -112,7 +111,7 @@ pub async fn latest_breach(
 )]
 #[get("/api/v3/dataClasses")]
 pub async fn data_classes(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, Error> {
-    policy::charge_keyless(&request, &state)?;
+    charge_keyless(&request, &state)?;
     let snapshot = state.snapshot();
     let body = serde_json::to_vec(snapshot.answers.catalogue.data_classes())
         .map_err(|error| Error::Internal(error.to_string()))?;

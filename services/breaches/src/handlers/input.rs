@@ -2,6 +2,7 @@
 
 use ::domain::{DomainName, EmailAddress};
 use actix_web::HttpRequest;
+use auth::AuthError;
 use percent_encoding::percent_decode_str;
 use shell::Pairs;
 
@@ -9,7 +10,6 @@ use crate::app::KeyedRequest;
 use crate::error::Error;
 use crate::model::EmailPrefix;
 use crate::model::plan::Operation;
-use crate::policy;
 use crate::state::State;
 
 /// Reads the key of a request to a keyed operation.
@@ -18,8 +18,22 @@ pub fn keyed_request(
     state: &State,
     operation: Operation,
 ) -> Result<KeyedRequest, Error> {
-    let key = policy::key(request, state.settings())?;
-    Ok(KeyedRequest::new(key, shell::client_ip(request), operation))
+    let presented = state.gate().present_key(request);
+    let presented = presented.map_err(|error| auth_error(error, state))?;
+    Ok(KeyedRequest::new(presented, operation))
+}
+
+/// Charges a request to an operation that needs no key to the client address, where there is a
+/// limit.
+pub fn charge_keyless(request: &HttpRequest, state: &State) -> Result<(), Error> {
+    match state.gate().admit_anonymous(request) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(auth_error(error, state)),
+    }
+}
+
+fn auth_error(error: AuthError, state: &State) -> Error {
+    Error::from_auth(error, state.settings().key_header())
 }
 
 /// The last path segment, percent-decoded once; a `+` stays one. None when it is not UTF-8.
