@@ -2,10 +2,10 @@
 //!
 //! A request passes the checks of `policy` and of `app::admission` with one visit to the database.
 //! Catalogue, opt-outs and block list lie in memory (`state::Snapshot`) and are reloaded when their
-//! versions in the database change. Loads and other long work are [`jobs`]; the operator works with
+//! versions in the database change. Loads and other long work are `jobs`; the operator works with
 //! the commands of the same binary ([`Cli`]).
 
-pub mod app;
+mod app;
 mod cli;
 mod config;
 mod error;
@@ -21,6 +21,7 @@ mod state;
 pub mod store;
 mod wire;
 
+pub use app::{opt_in, opt_out, verify_domain};
 pub use cli::Cli;
 pub use config::Settings;
 pub use paths::{Access, access};

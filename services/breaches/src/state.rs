@@ -13,7 +13,7 @@ use domain::SharedClock;
 use crate::config::Settings;
 use crate::model::BlockList;
 use crate::policy::KeyPolicy;
-use crate::store::{blocks, breaches, meta, opt_outs};
+use crate::store::{blocks, breaches, opt_outs, versions};
 use crate::wire::CatalogueAnswers;
 
 /// The state of one server; a clone is another handle to it.
@@ -41,7 +41,7 @@ pub struct Snapshot {
     pub opt_outs: Arc<opt_outs::OptOuts>,
     /// Clients that the operator blocks.
     pub blocks: BlockList,
-    versions: meta::Versions,
+    versions: versions::Versions,
 }
 
 impl Snapshot {
@@ -52,7 +52,7 @@ impl Snapshot {
         previous: Option<&Self>,
     ) -> Result<Self, DatabaseError> {
         // Read first: a change that is committed meanwhile is seen at the next reload.
-        let versions = meta::versions(db)?;
+        let versions = versions::current(db)?;
         let answers = match previous {
             Some(old) if old.versions.catalogue == versions.catalogue => Arc::clone(&old.answers),
             _ => {

@@ -195,13 +195,10 @@ fn decide(
         KeyLookup::Unknown | KeyLookup::Dead => Finding::Refused,
     };
     let header = context.settings().key_header();
-    let admitted =
-        presented.admit(finding).map_err(|error| Error::from_auth(error, header))?;
+    let admitted = presented.admit(finding).map_err(|error| Error::from_auth(error, header))?;
     match admitted.holder {
         Some(holder) => subscriber(context, operation, &holder),
-        None => {
-            Ok(Caller { subscriber: None, plan: Arc::new(plan::test()), until: TEST_UNTIL })
-        }
+        None => Ok(Caller { subscriber: None, plan: Arc::new(plan::test()), until: TEST_UNTIL }),
     }
 }
 

@@ -4,7 +4,7 @@ use database::{DatabaseError, Db};
 
 use super::operator_error::OperatorError;
 use crate::model::Breach;
-use crate::store::{admin_events, breaches, meta};
+use crate::store::{admin_events, breaches, versions};
 use crate::wire;
 
 /// Changes a breach in the transaction of `db` and publishes a new version of the catalogue.
@@ -20,12 +20,12 @@ pub fn change_breach(
     now: i64,
     change: impl FnOnce(&mut Breach) -> Result<(), OperatorError>,
 ) -> Result<wire::Breach, OperatorError> {
-    meta::lock_accounts(db)?;
+    versions::lock_accounts(db)?;
     let mut breach = breaches::by_name(db, name)?
         .ok_or_else(|| OperatorError::Rejected(format!("there is no breach {name}")))?;
     change(&mut breach)?;
     breaches::update(db, &breach)?;
-    meta::bump_catalogue(db, now)?;
+    versions::bump_catalogue(db, now)?;
     admin_events::add(db, now, action, &breach.name, "")?;
     Ok(wire::Breach::from(&breach))
 }

@@ -35,9 +35,7 @@ pub fn of_holder(
     let minute = |n: u32| Charge::from(Quota::per_minute(n).shared_by(replicas));
     match (operation.bucket(), domain) {
         (Bucket::Search, _) => search(context, operation, holder),
-        (Bucket::StealerDomain, _) => {
-            minute(STEALER_DOMAIN_PER_MINUTE).purpose("stealer-domain")
-        }
+        (Bucket::StealerDomain, _) => minute(STEALER_DOMAIN_PER_MINUTE).purpose("stealer-domain"),
         (Bucket::Management, _) => minute(MANAGEMENT_PER_MINUTE).purpose("management"),
         (Bucket::DomainSearch, None) => minute(MANAGEMENT_PER_MINUTE).purpose("domain-search"),
         (Bucket::DomainSearch, Some(domain)) if *domain == context.settings().test_email_domain => {

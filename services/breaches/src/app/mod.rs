@@ -16,12 +16,10 @@ mod stealer_logs;
 mod subscriptions;
 
 pub use accounts::{AccountFilter, breached_account, breached_range, pastes_of_account};
-pub use addresses::{HeldData, held_data};
-pub use admission::Caller;
+pub use addresses::held_data;
 pub use breaches::{change_breach, listed_breaches};
-pub use context::RequestContext;
 pub use domain_control::{recount_domain, revoke_domain, verify_domain};
-pub use domain_search::{DomainAnswer, search_domain, subscribed_domains};
+pub use domain_search::{search_domain, subscribed_domains};
 pub use keyed_request::KeyedRequest;
 pub use operator_error::OperatorError;
 pub use opt_outs::{opt_in, opt_out, remove_link};

@@ -5,7 +5,9 @@ use domain::EmailAddress;
 
 use super::operator_error::OperatorError;
 use crate::model::{OptOut, id_list};
-use crate::store::{account_links, accounts, admin_events, breaches, meta, opt_outs, stealer_logs};
+use crate::store::{
+    account_links, accounts, admin_events, breaches, opt_outs, stealer_logs, versions,
+};
 
 /// Carries out a choice: hides an address, or removes what is held of it.
 pub fn opt_out(
@@ -14,7 +16,7 @@ pub fn opt_out(
     choice: OptOut,
     now: i64,
 ) -> Result<(), OperatorError> {
-    meta::lock_accounts(db)?;
+    versions::lock_accounts(db)?;
     opt_outs::set(db, &address.sha1(), Some(choice), now)?;
     if choice != OptOut::Public {
         remove_all(db, address)?;
@@ -26,7 +28,7 @@ pub fn opt_out(
 
 /// Takes back a public opt-out; what other kinds removed cannot come back.
 pub fn opt_in(db: &mut Db, address: &EmailAddress, now: i64) -> Result<(), OperatorError> {
-    meta::lock_accounts(db)?;
+    versions::lock_accounts(db)?;
     match opt_outs::get(db, &address.sha1())? {
         Some(OptOut::Public) => {}
         Some(_) => return Err(OperatorError::Rejected("only kind 1 can be taken back".into())),
@@ -44,14 +46,14 @@ pub fn remove_link(
     breach: u16,
     now: i64,
 ) -> Result<bool, OperatorError> {
-    meta::lock_accounts(db)?;
+    versions::lock_accounts(db)?;
     let Some(row) = accounts::find(db, address)? else { return Ok(false) };
     let place = (row.k, row.seq);
     stealer_logs::remove_of(db, place, breach)?;
     let Some(shorter) = id_list::without(&row.breaches, breach) else { return Ok(false) };
     account_links::set_list(db, place, &shorter)?;
     breaches::add_loaded(db, breach, -1)?;
-    meta::bump_catalogue(db, now)?;
+    versions::bump_catalogue(db, now)?;
     admin_events::add(db, now, "address remove", "an address", &format!("breach {breach}"))?;
     Ok(true)
 }

@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
     use crate::config::Settings;
-    use crate::store::{MIGRATIONS, meta};
+    use crate::store::{MIGRATIONS, versions};
 
     #[actix_web::test]
     async fn reads_of_one_turn_share_a_moment_and_the_next_turn_sees_later_commits() {
@@ -119,10 +119,10 @@ mod tests {
         let state =
             State::new(pools.clone(), SystemClock::shared(), Settings::for_tests()).unwrap();
         let version =
-            || on_worker(&state, |session| Ok(meta::versions(session.db)?.catalogue)).unwrap();
+            || on_worker(&state, |session| Ok(versions::current(session.db)?.catalogue)).unwrap();
         for round in 1..=3 {
             let before = version();
-            pools.write_blocking(|db| meta::bump_catalogue(db, round)).unwrap();
+            pools.write_blocking(|db| versions::bump_catalogue(db, round)).unwrap();
             assert_eq!(version(), before);
             // A search that finds nothing is an error, and does not end the transaction.
             assert!(on_worker(&state, |_| Err::<(), _>(Error::NotFound)).is_err());

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::output::Output;
-use crate::jobs::addresses::Format;
-use crate::jobs::{JobContext, load_accounts};
+use crate::jobs::{self, AccountsOptions, Format, JobContext};
 
 /// How files hold addresses.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -55,7 +54,7 @@ impl AccountsCommand {
             FileFormat::Csv => Format::Csv(column),
             FileFormat::Text => Format::Text,
         };
-        let options = load_accounts::LoadOptions { breach, files, format, keep_count, activate };
-        output.load(&load_accounts::load(context, &options)?)
+        let options = AccountsOptions { breach, files, format, keep_count, activate };
+        output.print_outcome(&jobs::load_accounts(context, &options)?)
     }
 }

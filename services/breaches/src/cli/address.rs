@@ -70,7 +70,7 @@ impl AddressCommand {
             Self::Show { email, output } => {
                 let email = EmailAddress::parse(&email)?;
                 let held = context.pools.read_blocking(|db| app::held_data(db, &email))?;
-                output.say(&held, serde_json::to_string_pretty(&held)?)
+                output.print(&held, serde_json::to_string_pretty(&held)?)
             }
             Self::OptOut { email, kind, output } => {
                 let email = EmailAddress::parse(&email)?;
@@ -80,12 +80,12 @@ impl AddressCommand {
                     Kind::Delete => OptOut::Delete,
                 };
                 context.pools.write_blocking(|db| app::opt_out(db, &email, choice, now))?;
-                output.say(&json!({ "kind": choice.kind() }), "done")
+                output.print(&json!({ "kind": choice.kind() }), "done")
             }
             Self::OptIn { email, output } => {
                 let email = EmailAddress::parse(&email)?;
                 context.pools.write_blocking(|db| app::opt_in(db, &email, now))?;
-                output.say(&json!({ "kind": null }), "done")
+                output.print(&json!({ "kind": null }), "done")
             }
             Self::Remove { email, breach, output } => {
                 let email = EmailAddress::parse(&email)?;
@@ -96,7 +96,7 @@ impl AddressCommand {
                     Ok(app::remove_link(db, &email, id, now)?)
                 })?;
                 let text = if removed { "removed" } else { "it was not linked" };
-                output.say(&json!({ "removed": removed }), text)
+                output.print(&json!({ "removed": removed }), text)
             }
         }
     }

@@ -70,11 +70,11 @@ impl BlockCommand {
                     admin_events::add(db, now, "block add", &id.to_string(), "")?;
                     Ok(id)
                 })?;
-                output.say(&json!({ "id": id }), format!("entry {id}"))
+                output.print(&json!({ "id": id }), format!("entry {id}"))
             }
             Self::List { output } => {
                 let rows = context.pools.read_blocking(blocks::all)?;
-                output.list(&rows, |row| {
+                output.print_list(&rows, |row| {
                     let what = row.cidr.as_ref().or(row.user_agent.as_ref());
                     let until = row.until.map_or_else(|| "for ever".into(), instant::without_zone);
                     format!("{}\t{}\t{until}", row.id, what.map_or("", String::as_str))
@@ -89,7 +89,7 @@ impl BlockCommand {
                     Err(DatabaseError::NotFound) => bail!("there is no entry {id}"),
                     other => other?,
                 }
-                output.say(&json!({ "id": id }), format!("entry {id} is removed"))
+                output.print(&json!({ "id": id }), format!("entry {id} is removed"))
             }
         }
     }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::output::Output;
 use crate::app::{self, OperatorError};
-use crate::jobs::{JobContext, purge};
+use crate::jobs::{self, JobContext};
 use crate::model::entry::has_active_content;
 use crate::model::{Breach, instant};
 
@@ -150,7 +150,7 @@ impl BreachCommand {
                         change.apply(breach)
                     })
                 })?;
-                output.say(&done, format!("{} changed", done.name))
+                output.print(&done, format!("{} changed", done.name))
             }
             Self::Activate { name, keep_dates, output } => {
                 let done = context.pools.write_blocking(|db| {
@@ -159,7 +159,7 @@ impl BreachCommand {
                         Ok(())
                     })
                 })?;
-                output.say(&done, format!("{} is active", done.name))
+                output.print(&done, format!("{} is active", done.name))
             }
             Self::Deactivate { name, output } => {
                 let done = context.pools.write_blocking(|db| {
@@ -168,14 +168,14 @@ impl BreachCommand {
                         Ok(())
                     })
                 })?;
-                output.say(&done, format!("{} is inactive", done.name))
+                output.print(&done, format!("{} is inactive", done.name))
             }
             Self::Retire { name, yes, output } => {
                 if !yes {
                     confirm(&name)?;
                 }
-                let job = purge::retire(context, &name)?;
-                output.say(&json!({ "name": name, "job": job }), format!("{name} is retired"))
+                let job = jobs::retire(context, &name)?;
+                output.print(&json!({ "name": name, "job": job }), format!("{name} is retired"))
             }
             Self::Export { output: _ } => {
                 let listed = context.pools.read_blocking(app::listed_breaches)?;

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::output::Output;
-use crate::jobs::import_catalogue::{self, Options, Report};
-use crate::jobs::{JobContext, JobError, input};
+use crate::jobs::{self, ImportOptions, ImportReport, JobContext, JobError};
 
 /// The subcommand `catalogue`.
 #[derive(clap::Subcommand)]
@@ -29,20 +28,20 @@ impl CatalogueCommand {
     /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let Self::Import { file, deactivate_missing, dry_run, output } = self;
-        let entries = import_catalogue::read(input::open(&file)?.0)?;
-        let (options, now) = (Options { deactivate_missing, dry_run }, context.clock.unix());
-        let done = context.pools.write_blocking(|db| -> Result<Report, JobError> {
-            import_catalogue::import(db, &entries, options, now)
+        let entries = jobs::read_catalogue(jobs::open_input(&file)?)?;
+        let (options, now) = (ImportOptions { deactivate_missing, dry_run }, context.clock.unix());
+        let done = context.pools.write_blocking(|db| -> Result<ImportReport, JobError> {
+            jobs::import_catalogue(db, &entries, options, now)
         })?;
         if output.json {
-            return output.say(&done, "");
+            return output.print(&done, "");
         }
         print(&done, dry_run);
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn print(done: &Report, dry_run: bool) {
+fn print(done: &ImportReport, dry_run: bool) {
     for member in &done.unknown_members {
         eprintln!("warning: the member {member} is unknown and ignored");
     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::output::Output;
-use crate::jobs::{JobContext, doctor};
+use crate::jobs::{self, JobContext};
 
 /// The command `doctor`.
 #[derive(clap::Args)]
@@ -15,7 +15,7 @@ pub struct Doctor {
 impl Doctor {
     /// Examines the database; exit code 1 when something is wrong.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
-        let found = doctor::examine(context)?;
+        let found = jobs::examine(context)?;
         let text = format!(
             "schema {}: {} breaches, {} accounts, {} stealer pairs, {} pastes, {} opt-outs\n\
              of {} accounts sampled: {} with a wrong key, {} with orphan ids, {} with an unsorted \
@@ -33,7 +33,7 @@ impl Doctor {
             found.opted_out,
             found.unfiled
         );
-        self.output.say(&found, text)?;
+        self.output.print(&found, text)?;
         Ok(if found.is_sound() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }

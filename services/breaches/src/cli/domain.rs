@@ -54,7 +54,7 @@ impl DomainCommand {
         match self {
             Self::List { email, output } => {
                 let controls = context.pools.read_blocking(|db| list(db, email.as_deref()))?;
-                output.list(&controls, |control| {
+                output.print_list(&controls, |control| {
                     let size = control.size_now.map_or_else(|| "-".into(), |size| size.to_string());
                     format!("{}\t{}\t{size}", control.domain, control.state)
                 })
@@ -64,20 +64,20 @@ impl DomainCommand {
                 let verified = context
                     .pools
                     .write_blocking(|db| app::verify_domain(db, &email, &domain, now))?;
-                output.list(&verified, |domain| format!("{domain} is verified"))
+                output.print_list(&verified, |domain| format!("{domain} is verified"))
             }
             Self::Revoke { email, domain, output } => {
                 let (email, domain) = (EmailAddress::parse(&email)?, DomainName::parse(&domain)?);
                 context.pools.write_blocking(|db| app::revoke_domain(db, &email, &domain, now))?;
                 let value = json!({ "domain": domain.as_str() });
-                output.say(&value, format!("{domain} is revoked"))
+                output.print(&value, format!("{domain} is revoked"))
             }
             Self::Recount { domain, output } => {
                 let domain = DomainName::parse(&domain)?;
                 let counted =
                     context.pools.write_blocking(|db| app::recount_domain(db, &domain, now))?;
                 let value = json!({ "all": counted.all, "excluding_spam_lists": counted.no_spam });
-                output.say(
+                output.print(
                     &value,
                     format!("{} addresses, {} without spam lists", counted.all, counted.no_spam),
                 )

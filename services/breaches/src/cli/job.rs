@@ -7,10 +7,10 @@ use database::DatabaseError;
 use serde_json::json;
 
 use super::output::Output;
-use crate::jobs::{JobContext, load_accounts, load_pastes, load_stealer_logs, purge};
+use crate::jobs::{self, JobContext};
 use crate::model::instant;
 use crate::store::admin_events;
-use crate::store::jobs::{self, Job};
+use crate::store::jobs::{self as job_rows, Job};
 
 /// The subcommand `job`.
 #[derive(clap::Subcommand)]
@@ -48,25 +48,25 @@ impl JobCommand {
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         match self {
             Self::List { output } => {
-                let jobs = context.pools.read_blocking(jobs::all)?;
-                output.list(&jobs, line)
+                let jobs = context.pools.read_blocking(job_rows::all)?;
+                output.print_list(&jobs, line)
             }
             Self::Show { id, output } => {
                 let job = get(context, id)?;
-                output.say(&job, serde_json::to_string_pretty(&job)?)
+                output.print(&job, serde_json::to_string_pretty(&job)?)
             }
             Self::Resume { id, output } => resume(context, &get(context, id)?, output),
             Self::Cancel { id, output } => {
                 let now = context.clock.unix();
                 let cancelled = context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
-                    jobs::cancel(db, id, now)?;
+                    job_rows::cancel(db, id, now)?;
                     admin_events::add(db, now, "job cancel", &format!("job {id}"), "")
                 });
                 match cancelled {
                     Err(DatabaseError::NotFound) => bail!("no job {id} is waiting or running"),
                     other => other?,
                 }
-                output.say(
+                output.print(
                     &json!({ "id": id, "state": "cancelled" }),
                     format!("job {id} is cancelled"),
                 )
@@ -76,7 +76,7 @@ impl JobCommand {
 }
 
 fn get(context: &JobContext, id: i64) -> anyhow::Result<Job> {
-    match context.pools.read_blocking(|db| jobs::get(db, id)) {
+    match context.pools.read_blocking(|db| job_rows::get(db, id)) {
         Err(DatabaseError::NotFound) => bail!("there is no job {id}"),
         other => Ok(other?),
     }
@@ -102,16 +102,16 @@ fn resume(context: &JobContext, job: &Job, output: Output) -> anyhow::Result<Exi
         bail!("job {} is {}", job.id, job.state);
     }
     match job.kind.as_str() {
-        "accounts" => {
-            output.load(&load_accounts::load(context, &serde_json::from_str(&job.params)?)?)
+        "accounts" => output
+            .print_outcome(&jobs::load_accounts(context, &serde_json::from_str(&job.params)?)?),
+        "pastes" => {
+            output.print_outcome(&jobs::load_pastes(context, &serde_json::from_str(&job.params)?)?)
         }
-        "pastes" => output.load(&load_pastes::load(context, &serde_json::from_str(&job.params)?)?),
-        "stealer-logs" => {
-            output.load(&load_stealer_logs::load(context, &serde_json::from_str(&job.params)?)?)
-        }
+        "stealer-logs" => output
+            .print_outcome(&jobs::load_stealer_logs(context, &serde_json::from_str(&job.params)?)?),
         "purge" => {
-            let id = purge::retire(context, &job.params)?;
-            output.say(&json!({ "id": id, "state": "done" }), format!("job {id} is done"))
+            let id = jobs::retire(context, &job.params)?;
+            output.print(&json!({ "id": id, "state": "done" }), format!("job {id} is done"))
         }
         other => bail!("jobs of the kind {other} cannot be resumed"),
     }

@@ -37,7 +37,7 @@ impl Migrate {
         set_for_sessions(&mut database, &format!("breaches.partitions={}", self.partitions));
         let applied = database.migrate(data_dir, name, &migrations)?;
         eprintln!("{} migrations applied", applied.len());
-        self.output.list(&applied, String::clone)
+        self.output.print_list(&applied, String::clone)
     }
 }
 

@@ -142,7 +142,7 @@ impl Cli {
         )?;
         let context =
             JobContext { pools, clock: SystemClock::shared(), settings: self.settings.clone() };
-        jobs::seed::first_start(&context)?;
+        jobs::first_start(&context)?;
         Ok(context)
     }
 

@@ -1,17 +1,18 @@
 //! What commands print: JSON for machines, lines for people.
 
+use std::fmt::Display;
 use std::process::ExitCode;
 
 use database::DatabaseError;
+use serde::Serialize;
 
-use crate::jobs::JobContext;
-use crate::jobs::load::Outcome;
+use crate::jobs::{JobContext, Outcome};
 use crate::store::admin_events;
 
 /// Some rows of a load were not taken.
 const SOME_SKIPPED: u8 = 3;
 
-/// How a command prints.
+/// The flag `--json` of a command.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Output {
     /// Print JSON
@@ -20,38 +21,31 @@ pub struct Output {
 }
 
 impl Output {
+    /// The form of the output.
+    fn form(self) -> batch::Output {
+        batch::Output::from_json_flag(self.json)
+    }
+
     /// Prints a value as one line of JSON, or a text for people.
-    pub fn say(
-        self,
-        value: &impl serde::Serialize,
-        text: impl std::fmt::Display,
-    ) -> anyhow::Result<ExitCode> {
-        if self.json {
-            println!("{}", serde_json::to_string(value)?);
-        } else {
-            println!("{text}");
-        }
+    pub fn print(self, value: &impl Serialize, text: impl Display) -> anyhow::Result<ExitCode> {
+        self.form().print(value, text)?;
         Ok(ExitCode::SUCCESS)
     }
 
     /// Prints values, one a line for people.
-    pub fn list<T: serde::Serialize>(
+    pub fn print_list<T: Serialize>(
         self,
         values: &[T],
         line: impl Fn(&T) -> String,
     ) -> anyhow::Result<ExitCode> {
-        if self.json {
-            println!("{}", serde_json::to_string(values)?);
-        } else {
-            values.iter().for_each(|value| println!("{}", line(value)));
-        }
+        self.form().print_list(values, line)?;
         Ok(ExitCode::SUCCESS)
     }
 
     /// Prints how a load ended; exit code 3 when rows were skipped.
-    pub fn load(self, outcome: &Outcome) -> anyhow::Result<ExitCode> {
+    pub fn print_outcome(self, outcome: &Outcome) -> anyhow::Result<ExitCode> {
         let Outcome { job, read, accepted, skipped, added, skips } = outcome;
-        self.say(
+        self.print(
             outcome,
             format!(
                 "job {job}: {read} read, {accepted} accepted, {skipped} skipped, {added} added"

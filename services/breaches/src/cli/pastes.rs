@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::output::Output;
-use crate::jobs::{JobContext, load_pastes};
+use crate::jobs::{self, JobContext, PastesOptions};
 
 /// The subcommand `pastes`.
 #[derive(clap::Subcommand)]
@@ -25,6 +25,6 @@ impl PastesCommand {
     /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let Self::Load { output, file } = self;
-        output.load(&load_pastes::load(context, &load_pastes::LoadOptions { file })?)
+        output.print_outcome(&jobs::load_pastes(context, &PastesOptions { file })?)
     }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::output::Output;
-use crate::jobs::{JobContext, seed};
+use crate::jobs::{self, JobContext};
 
 /// The command `seed-test`.
 #[derive(clap::Args)]
@@ -24,12 +24,12 @@ impl SeedTest {
     /// Makes or removes the test accounts.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let state = if self.remove {
-            seed::remove_test(context)?;
+            jobs::remove_test(context)?;
             "removed"
         } else {
-            seed::seed_test(context, self.use_catalogue)?;
+            jobs::seed_test(context, self.use_catalogue)?;
             "made"
         };
-        self.output.say(&json!({ "test_accounts": state }), format!("test accounts {state}"))
+        self.output.print(&json!({ "test_accounts": state }), format!("test accounts {state}"))
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::output::Output;
-use crate::jobs::{JobContext, load_stealer_logs};
+use crate::jobs::{self, JobContext, StealerLogsOptions};
 
 /// The subcommand `stealer-logs`.
 #[derive(clap::Subcommand)]
@@ -34,8 +34,7 @@ impl StealerLogsCommand {
     /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let Self::Load { breach, drop_self, keep_count, activate, output, file } = self;
-        let options =
-            load_stealer_logs::LoadOptions { breach, file, drop_self, keep_count, activate };
-        output.load(&load_stealer_logs::load(context, &options)?)
+        let options = StealerLogsOptions { breach, file, drop_self, keep_count, activate };
+        output.print_outcome(&jobs::load_stealer_logs(context, &options)?)
     }
 }

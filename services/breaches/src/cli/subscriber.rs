@@ -32,6 +32,6 @@ impl SubscriberCommand {
         let id =
             context.pools.write_blocking(|db| app::add_subscriber(db, &email, if_missing, now))?;
         let value = json!({ "id": id, "email": email.as_str() });
-        output.say(&value, format!("subscriber {id}: {email}"))
+        output.print(&value, format!("subscriber {id}: {email}"))
     }
 }

@@ -52,13 +52,13 @@ impl SubscriptionCommand {
                     .write_blocking(|db| app::set_subscription(db, &email, &plan, until, now))?;
                 let until = instant::without_zone(until);
                 let value = json!({ "email": email.as_str(), "plan": plan, "until": until });
-                output.say(&value, format!("{email}: {plan} until {until}"))
+                output.print(&value, format!("{email}: {plan} until {until}"))
             }
             Self::End { email, output } => {
                 let email = EmailAddress::parse(&email)?;
                 context.pools.write_blocking(|db| app::end_subscription(db, &email, now))?;
                 let value = json!({ "email": email.as_str(), "ended": true });
-                output.say(&value, format!("{email}: ended"))
+                output.print(&value, format!("{email}: ended"))
             }
         }
     }

@@ -1,12 +1,12 @@
 //! One file per resource: read the request, call one use case, write the answer.
 
-pub mod accounts;
-pub mod breaches;
-pub mod domains;
-pub mod pastes;
-pub mod ranges;
-pub mod stealer_logs;
-pub mod subscription;
+pub(crate) mod accounts;
+pub(crate) mod breaches;
+pub(crate) mod domains;
+pub(crate) mod pastes;
+pub(crate) mod ranges;
+pub(crate) mod stealer_logs;
+pub(crate) mod subscription;
 
 mod input;
 mod reply;

@@ -1,14 +1,16 @@
 //! Records of CSV files (RFC 4180) in bounded memory.
 //!
-//! The published parsers read on until a quote is closed: one stray quote would make the rest of a file
-//! a single cell. Here a record ends within [`LONGEST`] bytes, or its first line is given up and reading
-//! goes on behind that line.
+//! The published parsers read until a quote is closed: one stray quote would make the rest of a file
+//! a single cell. Here a record ends within [`LONGEST_LINE`] bytes, or its first line is skipped and
+//! reading continues after that line.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
 
-use super::addresses::Reason;
-use super::lines::{LONGEST, Line, Lines};
+use batch::{BoundedLines, Line};
+
+use super::input::LONGEST_LINE;
+use super::skip_reason::SkipReason;
 
 /// The cells of a record, without quotes.
 #[derive(Debug, Default)]
@@ -80,7 +82,7 @@ impl Record {
 
 /// Reads records: rows may differ in length, blank lines are none.
 pub struct Records<R> {
-    lines: Lines<R>,
+    lines: BoundedLines<R>,
     /// Lines behind the current one that were read to find the end of a quote; none for a line that is
     /// too long.
     ahead: VecDeque<Option<Vec<u8>>>,
@@ -99,7 +101,7 @@ impl<R: BufRead> Records<R> {
     /// Reads from an input.
     pub fn new(input: R) -> Self {
         Self {
-            lines: Lines::new(input, LONGEST),
+            lines: BoundedLines::new(input, LONGEST_LINE),
             ahead: VecDeque::new(),
             size: 0,
             open: 0,
@@ -110,19 +112,19 @@ impl<R: BufRead> Records<R> {
     }
 
     /// The next record, or the reason why there is none, with the number of its first line.
-    pub fn next_record(&mut self) -> io::Result<Option<(u64, Result<&Record, Reason>)>> {
+    pub fn next_record(&mut self) -> io::Result<Option<(u64, Result<&Record, SkipReason>)>> {
         loop {
             let Some(first) = self.first_line()? else { return Ok(None) };
             let number = self.number;
             let found = match first {
                 First::Blank => continue,
-                First::TooLong => Err(Reason::TooLong),
+                First::TooLong => Err(SkipReason::TooLong),
                 First::Whole => Ok(&self.record),
                 First::Open(size) if self.find_end(size)? => {
                     self.join();
                     Ok(&self.record)
                 }
-                First::Open(_) => Err(Reason::UnclosedQuote),
+                First::Open(_) => Err(SkipReason::UnclosedQuote),
             };
             return Ok(Some((number, found)));
         }
@@ -138,7 +140,7 @@ impl<R: BufRead> Records<R> {
         } else {
             match self.lines.next_with_return()? {
                 None => return Ok(None),
-                Some((_, Line::TooLong)) => First::TooLong,
+                Some((_, Line::TooLong { .. })) => First::TooLong,
                 Some((_, Line::Bytes(line))) => First::of(&mut self.record, Some(line)),
             }
         };
@@ -153,14 +155,14 @@ impl<R: BufRead> Records<R> {
             if self.open == self.ahead.len() {
                 let line = match self.lines.next_with_return()? {
                     None => return Ok(false),
-                    Some((_, Line::TooLong)) => None,
+                    Some((_, Line::TooLong { .. })) => None,
                     Some((_, Line::Bytes(line))) => Some(line.to_vec()),
                 };
                 self.size += size(line.as_deref());
                 self.ahead.push_back(line);
             }
             let Some(Some(line)) = self.ahead.get(self.open) else { return Ok(false) };
-            if first + self.size > LONGEST {
+            if first + self.size > LONGEST_LINE {
                 return Ok(false);
             }
             self.spare.clear();
@@ -217,7 +219,7 @@ mod tests {
 
     use super::*;
 
-    type Found = Vec<(u64, Result<Vec<Vec<u8>>, Reason>)>;
+    type Found = Vec<(u64, Result<Vec<Vec<u8>>, SkipReason>)>;
 
     fn read(input: impl BufRead) -> Found {
         let mut records = Records::new(input);
@@ -228,7 +230,7 @@ mod tests {
         found
     }
 
-    fn row(line: u64, cells: &[&str]) -> (u64, Result<Vec<Vec<u8>>, Reason>) {
+    fn row(line: u64, cells: &[&str]) -> (u64, Result<Vec<Vec<u8>>, SkipReason>) {
         (line, Ok(cells.iter().map(|cell| cell.as_bytes().to_vec()).collect()))
     }
 
@@ -253,14 +255,14 @@ mod tests {
         text.extend((0..20_000).flat_map(|_| *b"2,b\n"));
         let found = read(text.as_slice());
         assert_eq!(found.len(), 20_001);
-        assert_eq!(found[0], (1, Err(Reason::UnclosedQuote)));
+        assert_eq!(found[0], (1, Err(SkipReason::UnclosedQuote)));
         assert!((2..).zip(&found[1..]).all(|(line, found)| *found == row(line, &["2", "b"])));
         // In front of a line that is too long, and at the end of a file.
         let mut text = b"\"a\nb\n".to_vec();
-        text.extend(vec![b'x'; LONGEST + 1]);
+        text.extend(vec![b'x'; LONGEST_LINE + 1]);
         text.extend(b"\nc\n\"d\ne");
-        let unclosed = |line| (line, Err(Reason::UnclosedQuote));
-        let long = (3, Err(Reason::TooLong));
+        let unclosed = |line| (line, Err(SkipReason::UnclosedQuote));
+        let long = (3, Err(SkipReason::TooLong));
         let expected =
             [unclosed(1), row(2, &["b"]), long, row(4, &["c"]), unclosed(5), row(6, &["e"])];
         assert_eq!(read(text.as_slice()), expected);
@@ -270,7 +272,7 @@ mod tests {
     fn a_record_has_as_many_bytes_as_a_line() {
         for (more, whole) in [(0, true), (1, false)] {
             let mut text = b"\"1\n".to_vec();
-            text.extend(vec![b'x'; LONGEST - 8 + more]);
+            text.extend(vec![b'x'; LONGEST_LINE - 8 + more]);
             text.extend(b"\n2\",3\n4,5");
             let found = read(text.as_slice());
             assert_eq!(found[0].1.is_ok(), whole);
@@ -300,7 +302,7 @@ mod tests {
         for line in 1..=50_000 {
             let found = records.next_record().unwrap().map(|(line, found)| (line, found.is_ok()));
             assert_eq!(found, Some((line, false)));
-            assert!(records.size <= 2 * LONGEST);
+            assert!(records.size <= 2 * LONGEST_LINE);
             // All but the last: nothing is left to look at when the next line is given up.
             assert!(records.open + 1 >= records.ahead.len());
         }

@@ -7,7 +7,7 @@ use super::context::JobContext;
 use super::error::JobError;
 use crate::model::{AccountKey, Catalogue, id_list};
 use crate::store::accounts::{self, AccountRow};
-use crate::store::{breaches, domain_accounts, meta, opt_outs, pastes, stealer_logs};
+use crate::store::{breaches, domain_accounts, opt_outs, pastes, stealer_logs, versions};
 
 /// Accounts that are hashed again.
 const SAMPLE: usize = 1_000;
@@ -55,7 +55,7 @@ pub fn examine(context: &JobContext) -> Result<Findings, JobError> {
     let db = &mut db;
     let catalogue = breaches::catalogue(db)?;
     let mut findings = Findings {
-        schema_version: meta::schema_version(db)?,
+        schema_version: versions::schema_version(db)?,
         breaches: catalogue.all().len(),
         accounts: accounts::count(db)?,
         unfiled: domain_accounts::unfiled(db)?,

@@ -9,11 +9,11 @@ use serde_json::Value;
 use super::error::JobError;
 use crate::model::entry::{self, EntryError};
 use crate::model::{Breach, instant};
-use crate::store::{admin_events, breaches, meta};
+use crate::store::{admin_events, breaches, versions};
 
 /// How to import.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub struct ImportOptions {
     /// Deactivates breaches that the file does not name.
     pub deactivate_missing: bool,
     /// Tells what would change, and changes nothing.
@@ -22,7 +22,7 @@ pub struct Options {
 
 /// What an import did, by names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Report {
+pub struct ImportReport {
     /// New breaches.
     pub added: Vec<String>,
     /// Changed breaches with the attributes that differ.
@@ -39,7 +39,7 @@ pub struct Report {
 const LARGEST: u64 = 256 << 20;
 
 /// Reads a JSON array, or one JSON object a line.
-pub fn read(input: impl Read) -> Result<Vec<Value>, JobError> {
+pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
     let mut text = String::new();
     let size = input.take(LARGEST + 1).read_to_string(&mut text);
     if size.map_err(JobError::file("the catalogue"))? as u64 > LARGEST {
@@ -62,14 +62,14 @@ pub fn read(input: impl Read) -> Result<Vec<Value>, JobError> {
 }
 
 /// Imports entries in the transaction of `db`; one bad entry refuses all.
-pub fn import(
+pub fn import_catalogue(
     db: &mut Db,
     entries: &[Value],
-    options: Options,
+    options: ImportOptions,
     now: i64,
-) -> Result<Report, JobError> {
-    meta::lock_accounts(db)?;
-    let mut report = Report::default();
+) -> Result<ImportReport, JobError> {
+    versions::lock_accounts(db)?;
+    let mut report = ImportReport::default();
     let mut named = HashSet::new();
     let mut unknown = HashSet::new();
     for (number, value) in (1..).zip(entries) {
@@ -88,7 +88,7 @@ pub fn import(
     }
     let news = report.added.len() + report.changed.len() + report.deactivated.len();
     if news > 0 && !options.dry_run {
-        meta::bump_catalogue(db, now)?;
+        versions::bump_catalogue(db, now)?;
         let detail = format!("{} added, {} changed", report.added.len(), report.changed.len());
         admin_events::add(db, now, "catalogue import", "catalogue", &detail)?;
     }
@@ -103,9 +103,9 @@ fn refused(number: usize, value: &Value, error: &EntryError) -> JobError {
 fn take(
     db: &mut Db,
     mut entry: Breach,
-    options: Options,
+    options: ImportOptions,
     now: i64,
-    report: &mut Report,
+    report: &mut ImportReport,
 ) -> Result<(), JobError> {
     let old = breaches::by_name(db, &entry.name)?;
     // Retiring cannot be undone: the links are gone.
@@ -179,9 +179,9 @@ fn differences(old: &Breach, new: &Breach) -> Vec<&'static str> {
 fn deactivate_missing(
     db: &mut Db,
     named: &HashSet<String>,
-    options: Options,
+    options: ImportOptions,
     now: i64,
-    report: &mut Report,
+    report: &mut ImportReport,
 ) -> Result<(), JobError> {
     for old in breaches::all(db)? {
         if old.active && !named.contains(&old.name.to_lowercase()) {

@@ -1,86 +1,92 @@
 //! The input of a load, and how far it was read.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use batch::{ByteCounter, Count, CountingReader, Input, Interval, ProgressReporter, Unit};
 use database::DatabaseError;
 
 use super::context::JobContext;
 use super::error::JobError;
-use super::progress::{Counting, Progress};
 use crate::store::jobs::{self, Counts};
 
-/// An open input, its size, which is 0 where nobody knows it, and the bytes read so far.
-pub type Input = (Box<dyn Read>, u64, Arc<AtomicU64>);
+/// The limit of lines that hold one record of an address, in bytes.
+pub const LONGEST_LINE: usize = 64 * 1024;
 
-/// Opens a file, or standard input for `-`; tells its size and counts what is read.
-pub fn open(path: &Path) -> Result<Input, JobError> {
-    let bytes = Arc::new(AtomicU64::new(0));
-    if path.as_os_str() == "-" {
-        let input = Counting::new(io::stdin(), Arc::clone(&bytes));
-        return Ok((Box::new(input), 0, bytes));
-    }
-    let file = File::open(path).map_err(JobError::file(path.display().to_string()))?;
-    let size = file.metadata().map_or(0, |about| about.len());
-    Ok((Box::new(Counting::new(file, Arc::clone(&bytes))), size, bytes))
+/// Time between two writes of the counts into the row of the job.
+const WRITE_EVERY: Duration = Duration::from_secs(2);
+
+/// Opens a file, or standard input for `-`.
+///
+/// # Errors
+/// The file that cannot be opened, by name.
+pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, JobError> {
+    let opened = Input::at(path).and_then(|input| input.open());
+    opened.map_err(JobError::file(path.display().to_string()))
 }
 
-/// Tells how far a load has read: on stderr, and every two seconds in the row of its job.
-pub struct Reading<'c> {
+/// Reports how far a load has read: on standard error, and in the row of its job.
+pub struct JobInput<'c> {
     context: &'c JobContext,
     job: i64,
-    bytes: Arc<AtomicU64>,
-    progress: Progress,
+    bytes: ByteCounter,
+    progress: ProgressReporter,
     counts: Counts,
-    noted: Instant,
+    write: Interval,
 }
 
-/// Between two notes in the row of the job.
-const NOTE_EVERY: Duration = Duration::from_secs(2);
-
-impl<'c> Reading<'c> {
+impl<'c> JobInput<'c> {
     /// Opens an input of a job.
+    ///
+    /// # Errors
+    /// The file that cannot be opened, by name.
     pub fn open(
         context: &'c JobContext,
         job: i64,
         path: &Path,
-    ) -> Result<(Box<dyn Read>, Self), JobError> {
-        let (input, size, bytes) = open(path)?;
-        let progress = Progress::begin("reading", "bytes", size);
-        let (counts, noted) = (Counts::default(), Instant::now());
-        Ok((input, Self { context, job, bytes, progress, counts, noted }))
+    ) -> Result<(impl Read + use<>, Self), JobError> {
+        let length = Input::at(path).ok().and_then(|input| input.length());
+        let bytes = ByteCounter::default();
+        let input = CountingReader::new(open(path)?, bytes.clone());
+        let progress = ProgressReporter::new("reading", Unit::Bytes, length);
+        let (counts, write) = (Counts::default(), Interval::new(WRITE_EVERY));
+        Ok((input, Self { context, job, bytes, progress, counts, write }))
     }
 
-    /// Tells what was counted so far, if it is time to.
-    pub fn tell(&mut self, counts: Counts) -> Result<(), DatabaseError> {
+    /// Reports what was counted so far, if that is due.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn report(&mut self, counts: Counts) -> Result<(), DatabaseError> {
         self.counts = counts;
-        self.tell_progress();
-        if self.noted.elapsed() < NOTE_EVERY {
+        self.progress.set_with(self.bytes.get(), || details(counts));
+        if !self.write.is_due() {
             return Ok(());
         }
-        self.noted = Instant::now();
         let now = self.context.clock.unix();
         self.context.pools.write_blocking(|db| jobs::set_counts(db, self.job, counts, now))
     }
 
-    /// Tells what was counted after some thousand rows.
-    pub fn tell_now_and_then(&mut self, counts: Counts) -> Result<(), DatabaseError> {
+    /// The same, looked at after some thousand rows only.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn report_sometimes(&mut self, counts: Counts) -> Result<(), DatabaseError> {
         self.counts = counts;
-        if counts.read & 0x3FFF == 0 { self.tell(counts) } else { Ok(()) }
+        if counts.read & 0x3FFF == 0 { self.report(counts) } else { Ok(()) }
     }
 
     /// Ends the phase.
-    pub fn end(mut self) {
-        self.tell_progress();
-        self.progress.end();
+    pub fn finish(self) {
+        self.progress.set(self.bytes.get());
+        self.progress.set_details(details(self.counts));
+        self.progress.finish();
     }
+}
 
-    fn tell_progress(&mut self) {
-        let Counts { accepted, skipped, .. } = self.counts;
-        self.progress.tell(self.bytes.load(Ordering::Relaxed), accepted, skipped);
-    }
+/// What a report says of the rows.
+pub fn details(counts: Counts) -> String {
+    let count = |rows: i64| Count(rows.unsigned_abs());
+    format!("{} accepted, {} skipped", count(counts.accepted), count(counts.skipped))
 }

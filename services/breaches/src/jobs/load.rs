@@ -3,23 +3,23 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use batch::{ProgressReporter, Sorted, Unit};
 use database::{DatabaseError, Db, transaction};
 use domain::EmailAddress;
 
 use super::adaptive_batch::AdaptiveBatch;
-use super::addresses::Reason;
 use super::context::JobContext;
 use super::error::JobError;
 use super::fingerprint;
-use super::progress::Progress;
-use super::sorter::Merge;
+use super::input::details;
+use super::skip_reason::SkipReason;
 use crate::model::{AccountKey, OptOut, address_text};
 use crate::store::jobs::{self, Counts};
 use crate::store::opt_outs::OptOuts;
-use crate::store::{load_connections, meta};
+use crate::store::{load_connections, versions};
 
-/// Records between two looks at the clock.
-const TELL_EVERY: u64 = 4_096;
+/// Records between two checks whether a report is due.
+const REPORT_EVERY: u64 = 4_096;
 /// Skipped rows whose line and reason are kept.
 const KEPT_SKIPS: usize = 1_000;
 
@@ -37,7 +37,7 @@ pub struct Outcome {
     /// Links that did not exist before.
     pub added: i64,
     /// Line and reason of the first skipped rows.
-    pub skips: Vec<(u64, Reason)>,
+    pub skips: Vec<(u64, SkipReason)>,
 }
 
 /// Counts rows and keeps why some were not taken; never what they said.
@@ -45,7 +45,7 @@ pub struct Outcome {
 pub struct Tally {
     /// Rows.
     pub counts: Counts,
-    first: Vec<(u64, Reason)>,
+    first: Vec<(u64, SkipReason)>,
 }
 
 impl Tally {
@@ -56,7 +56,7 @@ impl Tally {
     }
 
     /// A row was not taken.
-    pub fn skip(&mut self, line: u64, reason: Reason) {
+    pub fn skip(&mut self, line: u64, reason: SkipReason) {
         self.counts.read += 1;
         self.counts.skipped += 1;
         if self.first.len() < KEPT_SKIPS {
@@ -70,7 +70,7 @@ impl Tally {
     }
 
     /// The kept skips.
-    pub fn into_skips(self) -> Vec<(u64, Reason)> {
+    pub fn into_skips(self) -> Vec<(u64, SkipReason)> {
         self.first
     }
 }
@@ -187,21 +187,22 @@ pub fn split_text(text: &str) -> (&str, &str) {
 pub fn walk(
     context: &JobContext,
     running: &Running,
-    mut merge: Merge,
+    mut sorted: Sorted,
     tally: &Tally,
     per_mib: usize,
     mut apply: impl FnMut(&mut Db, &[Record<'_>]) -> Result<i64, JobError>,
 ) -> Result<(), JobError> {
     let spilled = || JobError::file("a temporary file");
     let mut db = load_connections::connect(&context.pools)?;
-    load_connections::set_cache(&mut db, cache_kib(context, merge.is_in_memory()))?;
+    load_connections::set_cache(&mut db, cache_kib(context, sorted.is_in_memory()))?;
     let mut batch_size = AdaptiveBatch::new(&db, context, per_mib);
-    let total = u64::try_from(tally.counts.accepted).unwrap_or(0);
-    let mut progress = Progress::begin("loading", "accounts", total);
+    let total = u64::try_from(tally.counts.accepted).ok();
+    let progress = ProgressReporter::new("loading", Unit::Items("accounts"), total);
+    let report = |done| progress.set_with(done, || details(tally.counts));
     let mut batch = Batch::default();
     let mut done = 0;
     loop {
-        let next = merge.next_record().map_err(spilled())?;
+        let next = sorted.next_record().map_err(spilled())?;
         let complete = match (&next, batch.last_key()) {
             (Some((key, _)), Some(last)) => {
                 batch.ends.len() >= batch_size.records() && last != *key
@@ -215,16 +216,16 @@ pub fn walk(
         }
         let Some((k, text)) = next else { break };
         done += 1;
-        if complete || done % TELL_EVERY == 0 {
-            progress.tell(done, tally.counts.accepted, tally.counts.skipped);
+        if complete || done % REPORT_EVERY == 0 {
+            report(done);
         }
         if running.after.is_some_and(|after| k <= after) {
             continue;
         }
         batch.push(k, text);
     }
-    progress.tell(done, tally.counts.accepted, tally.counts.skipped);
-    progress.end();
+    report(done);
+    progress.finish();
     Ok(())
 }
 
@@ -245,7 +246,7 @@ fn commit(
     let (cursor, records) = (last.to_le_bytes(), batch.records()?);
     let now = context.clock.unix();
     transaction(db, |db| {
-        meta::lock_accounts(db)?;
+        versions::lock_accounts(db)?;
         let added = apply(db, &records)?;
         if jobs::advance(db, id, &cursor, added, now)? { Ok(()) } else { Err(JobError::Cancelled) }
     })
@@ -267,7 +268,7 @@ impl Excluded {
     /// Looks whether they changed; called inside the transaction of a batch, which no opt-out can
     /// overtake.
     pub fn refresh(&mut self, db: &mut Db) -> Result<(), DatabaseError> {
-        let version = meta::versions(db)?.opt_out;
+        let version = versions::current(db)?.opt_out;
         if version != self.version {
             self.opt_outs = OptOuts::load(db, self.max)?;
             self.version = version;

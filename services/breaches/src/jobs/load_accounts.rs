@@ -2,23 +2,24 @@
 
 use std::path::PathBuf;
 
+use batch::{ByteSize, Sorted, Sorter};
 use database::Db;
 use domain::EmailAddress;
 
-use super::addresses::{self, Format, Reason};
+use super::address_reader::{self, Format};
 use super::context::JobContext;
 use super::domain_ids::DomainIds;
 use super::error::JobError;
-use super::input::Reading;
+use super::input::JobInput;
 use super::load::{self, Excluded, Outcome, Record, Running, Tally};
-use super::sorter::{Merge, Sorter};
+use super::skip_reason::SkipReason;
 use crate::model::{AccountKey, Breach};
 use crate::store::account_links::{self, NewAccount};
-use crate::store::{admin_events, breaches, domain_accounts, jobs, meta};
+use crate::store::{admin_events, breaches, domain_accounts, jobs, versions};
 
 /// What to load.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct LoadOptions {
+pub struct AccountsOptions {
     /// Name of the breach.
     pub breach: String,
     /// Files, `-` for standard input.
@@ -32,7 +33,7 @@ pub struct LoadOptions {
 }
 
 /// The part of `LOAD_MEMORY_MB` that sorting takes; the rest is for domains and the database.
-const SORTING: (usize, usize) = (7, 10);
+const SORTING: (u64, u64) = (7, 10);
 
 /// Addresses of a SQLite transaction for each MiB of `LOAD_MEMORY_MB`.
 const PER_MIB: usize = 4_096;
@@ -41,7 +42,7 @@ const PER_MIB: usize = 4_096;
 const PIECE: usize = 8_192;
 
 /// Loads; see the module.
-pub fn load(context: &JobContext, options: &LoadOptions) -> Result<Outcome, JobError> {
+pub fn load_accounts(context: &JobContext, options: &AccountsOptions) -> Result<Outcome, JobError> {
     let breach = context.pools.read_blocking(|db| open_breach(db, &options.breach))?;
     let params = serde_json::to_string(options).map_err(database::DatabaseError::broken)?;
     let running = load::begin(context, "accounts", &options.files, &params)?;
@@ -69,7 +70,7 @@ fn still_open(db: &mut Db, breach: &Breach) -> Result<Breach, JobError> {
 
 fn run(
     context: &JobContext,
-    options: &LoadOptions,
+    options: &AccountsOptions,
     breach: &Breach,
     running: &Running,
 ) -> Result<Outcome, JobError> {
@@ -92,23 +93,24 @@ fn run(
 }
 
 /// Memory for sorting, in bytes.
-pub fn sorting_budget(context: &JobContext) -> usize {
-    (context.settings.load_memory_mb << 20) / SORTING.1 * SORTING.0
+pub fn sorting_budget(context: &JobContext) -> ByteSize {
+    ByteSize((context.settings.load_memory_mb as u64 * (1 << 20)) / SORTING.1 * SORTING.0)
 }
 
 fn sort(
     context: &JobContext,
-    options: &LoadOptions,
+    options: &AccountsOptions,
     job: i64,
     tally: &mut Tally,
-) -> Result<Merge, JobError> {
+) -> Result<Sorted, JobError> {
     let folder = context.settings.temporary_folder();
     let spilled = || JobError::file(format!("a temporary file in {}", folder.display()));
     let mut sorter = Sorter::new(folder.clone(), sorting_budget(context));
     for path in &options.files {
-        let (input, mut reading) = Reading::open(context, job, path)?;
-        addresses::read(input, &options.format, &mut |line, found| {
-            match found.and_then(|text| EmailAddress::parse(text).map_err(|_| Reason::Address)) {
+        let (input, mut job_input) = JobInput::open(context, job, path)?;
+        address_reader::read(input, &options.format, &mut |line, found| {
+            match found.and_then(|text| EmailAddress::parse(text).map_err(|_| SkipReason::Address))
+            {
                 Ok(address) => {
                     let key = AccountKey::of(&address.sha1());
                     sorter.push(key.0, load::sorted_text(&address).as_bytes())?;
@@ -116,10 +118,10 @@ fn sort(
                 }
                 Err(reason) => tally.skip(line, reason),
             }
-            reading.tell_now_and_then(tally.counts).map_err(std::io::Error::other)
+            job_input.report_sometimes(tally.counts).map_err(std::io::Error::other)
         })
         .map_err(JobError::file(path.display().to_string()))?;
-        reading.end();
+        job_input.finish();
     }
     sorter.finish().map_err(spilled())
 }
@@ -173,13 +175,13 @@ impl Linker {
 
 fn finish(
     context: &JobContext,
-    options: &LoadOptions,
+    options: &AccountsOptions,
     breach: &Breach,
     job: i64,
 ) -> Result<(), JobError> {
     let now = context.clock.unix();
     context.pools.write_blocking(|db| {
-        meta::lock_accounts(db)?;
+        versions::lock_accounts(db)?;
         let added = jobs::get(db, job)?.added > 0;
         let ending = Ending { added, keep_count: options.keep_count, activate: options.activate };
         reconcile(db, breach, ending, now)?;
@@ -216,7 +218,7 @@ pub fn reconcile(db: &mut Db, breach: &Breach, ending: Ending, now: i64) -> Resu
     }
     // Domain searches are charged by catalogue version: new accounts are news as well.
     if ending.added || changed != loaded {
-        meta::bump_catalogue(db, now)?;
+        versions::bump_catalogue(db, now)?;
     }
     Ok(())
 }

@@ -4,19 +4,19 @@ use std::fmt;
 use std::io::BufReader;
 use std::path::PathBuf;
 
+use batch::{BoundedLines, Line};
 use database::{Db, transaction};
 use domain::EmailAddress;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::addresses::Reason;
 use super::context::JobContext;
 use super::error::JobError;
-use super::input::Reading;
-use super::lines::{LONGEST, Line, Lines};
+use super::input::{JobInput, LONGEST_LINE};
 use super::load::{self, Excluded, Outcome, Running, Tally};
+use super::skip_reason::SkipReason;
 use crate::model::{AccountKey, instant, paste as rules};
-use crate::store::{account_links, admin_events, jobs, load_connections, meta, pastes};
+use crate::store::{account_links, admin_events, jobs, load_connections, pastes, versions};
 
 /// Pastes of one transaction, unless their lines are longer together than a line may be.
 const BATCH: usize = 200;
@@ -28,7 +28,7 @@ const LONGEST_ID: usize = 1_024;
 
 /// What to load.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct LoadOptions {
+pub struct PastesOptions {
     /// File, `-` for standard input.
     pub file: PathBuf,
 }
@@ -109,7 +109,7 @@ impl Batch {
 }
 
 /// Loads; see the module.
-pub fn load(context: &JobContext, options: &LoadOptions) -> Result<Outcome, JobError> {
+pub fn load_pastes(context: &JobContext, options: &PastesOptions) -> Result<Outcome, JobError> {
     let params = serde_json::to_string(options).map_err(database::DatabaseError::broken)?;
     let running = load::begin(context, "pastes", std::slice::from_ref(&options.file), &params)?;
     load::noted(context, running.id, || run(context, options, &running))
@@ -117,17 +117,17 @@ pub fn load(context: &JobContext, options: &LoadOptions) -> Result<Outcome, JobE
 
 /// Bytes of a line, and of the lines of a batch.
 fn longest(context: &JobContext) -> usize {
-    ((context.settings.load_memory_mb << 20) / 4).clamp(LONGEST, LONGEST_MIB << 20)
+    ((context.settings.load_memory_mb << 20) / 4).clamp(LONGEST_LINE, LONGEST_MIB << 20)
 }
 
 fn run(
     context: &JobContext,
-    options: &LoadOptions,
+    options: &PastesOptions,
     running: &Running,
 ) -> Result<Outcome, JobError> {
-    let (input, mut reading) = Reading::open(context, running.id, &options.file)?;
+    let (input, mut job_input) = JobInput::open(context, running.id, &options.file)?;
     let longest = longest(context);
-    let mut lines = Lines::new(BufReader::with_capacity(1 << 20, input), longest);
+    let mut lines = BoundedLines::new(BufReader::with_capacity(1 << 20, input), longest);
     let mut tally = Tally::default();
     let mut invalid = 0;
     let mut excluded = Excluded::new(context.settings.optout_memory_max);
@@ -149,35 +149,35 @@ fn run(
             }
             Err(reason) => tally.skip(number, reason),
         }
-        reading.tell(tally.counts)?;
+        job_input.report(tally.counts)?;
     }
     commit(context, running.id, &mut db, &mut excluded, &mut batch)?;
-    reading.end();
+    job_input.finish();
     if invalid > 0 {
         log::warn!("texts in pastes that are no valid addresses, left out: {invalid}");
     }
     finish(context, running.id, tally)
 }
 
-fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, Reason> {
+fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
     let bytes = match line {
-        Line::TooLong => return Err(Reason::TooLong),
+        Line::TooLong { .. } => return Err(SkipReason::TooLong),
         Line::Bytes(bytes) if bytes.trim_ascii().is_empty() => return Ok(None),
         Line::Bytes(bytes) => bytes,
     };
-    let row: Row = serde_json::from_slice(bytes).map_err(|_| Reason::Json)?;
+    let row: Row = serde_json::from_slice(bytes).map_err(|_| SkipReason::Json)?;
     let date = match row.date.as_deref() {
         None => None,
-        Some(text) => Some(instant::parse(text).ok_or(Reason::Json)?),
+        Some(text) => Some(instant::parse(text).ok_or(SkipReason::Json)?),
     };
     // PostgreSQL stores no NUL, and indexes the id.
     let stored = !row.id.contains('\0') && !row.title.as_deref().unwrap_or("").contains('\0');
     if !rules::is_source(&row.source) || !(1..=LONGEST_ID).contains(&row.id.len()) || !stored {
-        return Err(Reason::Json);
+        return Err(SkipReason::Json);
     }
-    let counted = i64::try_from(row.emails.addresses.len()).map_err(|_| Reason::Json)?;
+    let counted = i64::try_from(row.emails.addresses.len()).map_err(|_| SkipReason::Json)?;
     let email_count = row.email_count.unwrap_or(counted);
-    let line = i64::try_from(number).map_err(|_| Reason::Json)?;
+    let line = i64::try_from(number).map_err(|_| SkipReason::Json)?;
     let paste =
         rules::Paste { source: row.source, id: row.id, title: row.title, date, email_count };
     Ok(Some(Entry { line, size: bytes.len(), paste, emails: row.emails }))
@@ -193,7 +193,7 @@ fn commit(
     let Some(last) = batch.entries.last() else { return Ok(()) };
     let (cursor, now) = (last.line.to_le_bytes(), context.clock.unix());
     transaction(db, |db| {
-        meta::lock_accounts(db)?;
+        versions::lock_accounts(db)?;
         excluded.refresh(db)?;
         let mut added = 0;
         for entry in &batch.entries {
@@ -254,7 +254,7 @@ mod tests {
         let stated = parsed(r#"{"Source":"Pastebin","Id":"a","EmailCount":5}"#);
         assert_eq!((stated.emails.invalid, stated.paste.email_count), (0, 5));
         let wrong = br#"{"Source":"Pastebin","Id":"a","Emails":"b@c.example"}"#;
-        assert_eq!(read(1, &Line::Bytes(wrong)).err(), Some(Reason::Json));
+        assert_eq!(read(1, &Line::Bytes(wrong)).err(), Some(SkipReason::Json));
     }
 
     #[test]

@@ -3,23 +3,23 @@
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
+use batch::{BoundedLines, Line, Sorted, Sorter};
 use database::{DatabaseError, Db};
 use domain::{DomainName, EmailAddress};
 use serde::{Deserialize, Serialize};
 
-use super::addresses::{self, Column, Reason};
+use super::address_reader::{self, Column};
 use super::context::JobContext;
 use super::csv_records::{self, Records};
 use super::domain_ids::DomainIds;
 use super::error::JobError;
-use super::input::Reading;
-use super::lines::{LONGEST, Line, Lines};
+use super::input::{JobInput, LONGEST_LINE};
 use super::load::{self, Outcome, Record, Running, Tally};
 use super::load_accounts::{self, Ending, Linker};
-use super::sorter::{Merge, Sorter};
+use super::skip_reason::SkipReason;
 use crate::model::{AccountKey, Breach, website};
 use crate::store::stealer_logs::{self, NewPair};
-use crate::store::{account_links, admin_events, jobs, meta};
+use crate::store::{account_links, admin_events, jobs, versions};
 
 /// Pairs of a SQLite transaction for each MiB of `LOAD_MEMORY_MB`: each takes the time of several
 /// accounts.
@@ -27,7 +27,7 @@ const PER_MIB: usize = 512;
 
 /// What to load.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct LoadOptions {
+pub struct StealerLogsOptions {
     /// Name of the breach, which must come from stealer logs.
     pub breach: String,
     /// File, `-` for standard input.
@@ -50,7 +50,10 @@ struct Object {
 const BETWEEN: char = '\n';
 
 /// Loads; see the module.
-pub fn load(context: &JobContext, options: &LoadOptions) -> Result<Outcome, JobError> {
+pub fn load_stealer_logs(
+    context: &JobContext,
+    options: &StealerLogsOptions,
+) -> Result<Outcome, JobError> {
     let breach =
         context.pools.read_blocking(|db| load_accounts::open_breach(db, &options.breach))?;
     if !breach.flags.stealer_log {
@@ -64,7 +67,7 @@ pub fn load(context: &JobContext, options: &LoadOptions) -> Result<Outcome, JobE
 
 fn run(
     context: &JobContext,
-    options: &LoadOptions,
+    options: &StealerLogsOptions,
     breach: &Breach,
     running: &Running,
 ) -> Result<Outcome, JobError> {
@@ -82,7 +85,7 @@ fn run(
         added
     })?;
     let added = context.pools.write_blocking(|db| -> Result<i64, JobError> {
-        meta::lock_accounts(db)?;
+        versions::lock_accounts(db)?;
         let added = jobs::get(db, running.id)?.added;
         let ending =
             Ending { added: added > 0, keep_count: options.keep_count, activate: options.activate };
@@ -104,13 +107,13 @@ fn run(
 
 fn sort(
     context: &JobContext,
-    options: &LoadOptions,
+    options: &StealerLogsOptions,
     job: i64,
     tally: &mut Tally,
-) -> Result<Merge, JobError> {
+) -> Result<Sorted, JobError> {
     let folder = context.settings.temporary_folder();
     let mut sorter = Sorter::new(folder, load_accounts::sorting_budget(context));
-    let (input, mut reading) = Reading::open(context, job, &options.file)?;
+    let (input, mut job_input) = JobInput::open(context, job, &options.file)?;
     let unreadable = || JobError::file(options.file.display().to_string());
     read(input, &mut |line, row| {
         match row.and_then(|(email, site)| parsed(email, site)) {
@@ -122,19 +125,19 @@ fn sort(
             }
             Err(reason) => tally.skip(line, reason),
         }
-        reading.tell_now_and_then(tally.counts).map_err(std::io::Error::other)
+        job_input.report_sometimes(tally.counts).map_err(std::io::Error::other)
     })
     .map_err(unreadable())?;
-    reading.end();
+    job_input.finish();
     sorter.finish().map_err(unreadable())
 }
 
-fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), Reason> {
-    let address = EmailAddress::parse(email).map_err(|_| Reason::Address)?;
-    Ok((address, website::host(site).ok_or(Reason::Website)?))
+fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), SkipReason> {
+    let address = EmailAddress::parse(email).map_err(|_| SkipReason::Address)?;
+    Ok((address, website::host(site).ok_or(SkipReason::Website)?))
 }
 
-type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), Reason>) -> std::io::Result<()>;
+type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> std::io::Result<()>;
 
 /// Reads JSON objects, one a line, or CSV; the first byte tells which.
 fn read(input: impl std::io::Read, each: Each<'_>) -> std::io::Result<()> {
@@ -146,14 +149,14 @@ fn read(input: impl std::io::Read, each: Each<'_>) -> std::io::Result<()> {
 }
 
 fn read_json(input: impl BufRead, each: Each<'_>) -> std::io::Result<()> {
-    let mut lines = Lines::new(input, LONGEST);
+    let mut lines = BoundedLines::new(input, LONGEST_LINE);
     while let Some((number, line)) = lines.next_line()? {
         match line {
-            Line::TooLong => each(number, Err(Reason::TooLong))?,
+            Line::TooLong { .. } => each(number, Err(SkipReason::TooLong))?,
             Line::Bytes(bytes) if bytes.trim_ascii().is_empty() => {}
             Line::Bytes(bytes) => match serde_json::from_slice::<Object>(bytes) {
                 Ok(object) => each(number, Ok((&object.email, &object.website)))?,
-                Err(_) => each(number, Err(Reason::Json))?,
+                Err(_) => each(number, Err(SkipReason::Json))?,
             },
         }
     }
@@ -186,27 +189,27 @@ fn read_csv(input: impl BufRead, each: Each<'_>) -> std::io::Result<()> {
         let cell = |place| record.get(place).map(std::str::from_utf8);
         match (cell(email), cell(site)) {
             (Some(Ok(email)), Some(Ok(site))) => each(line, Ok((email, site)))?,
-            (Some(Err(_)), _) | (_, Some(Err(_))) => each(line, Err(Reason::Encoding))?,
-            _ => each(line, Err(Reason::Column))?,
+            (Some(Err(_)), _) | (_, Some(Err(_))) => each(line, Err(SkipReason::Encoding))?,
+            _ => each(line, Err(SkipReason::Column))?,
         }
     }
     Ok(())
 }
 
 fn find_columns(first: &csv_records::Record) -> std::io::Result<((usize, usize), bool)> {
-    let looks = addresses::looks_like_address;
-    let email = addresses::find_column(first, None, &["email", "e-mail", "mail"], looks);
+    let looks = address_reader::looks_like_address;
+    let email = address_reader::find_column(first, None, &["email", "e-mail", "mail"], looks);
     let Some(Column { place, header }) = email else {
         return Err(std::io::Error::other("the CSV file has no column with addresses"));
     };
     let names = ["website", "url", "site", "host", "domain"];
-    let site = addresses::find_column(first, None, &names, |_| false);
+    let site = address_reader::find_column(first, None, &names, |_| false);
     Ok(((place, site.map_or(place + 1, |column| column.place)), header))
 }
 
 fn link(
     db: &mut Db,
-    options: &LoadOptions,
+    options: &StealerLogsOptions,
     breach: u16,
     linker: &mut Linker,
     websites: &mut DomainIds,

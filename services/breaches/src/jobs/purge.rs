@@ -1,14 +1,14 @@
 //! Takes a breach out of every account, in key order and in batches.
 
+use batch::{ProgressReporter, Unit};
 use database::{Db, transaction};
 
 use super::context::JobContext;
 use super::error::JobError;
 use super::load::{self, Running};
-use super::progress::Progress;
 use crate::model::{Breach, id_list, instant};
 use crate::store::accounts::{self, AccountRow};
-use crate::store::{account_links, admin_events, breaches, jobs, meta, stealer_logs};
+use crate::store::{account_links, admin_events, breaches, jobs, stealer_logs, versions};
 
 /// Accounts looked at in one transaction.
 const BATCH: i64 = 5_000;
@@ -24,14 +24,14 @@ pub fn retire(context: &JobContext, name: &str) -> Result<i64, JobError> {
 }
 
 fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
-    meta::lock_accounts(db)?;
+    versions::lock_accounts(db)?;
     let mut found = breaches::by_name(db, name)?
         .ok_or_else(|| JobError::Rejected(format!("there is no breach {name}")))?;
     if !found.flags.retired {
         found.flags.retired = true;
         found.modified = instant::whole_minute(now).max(found.added);
         breaches::update(db, &found)?;
-        meta::bump_catalogue(db, now)?;
+        versions::bump_catalogue(db, now)?;
         admin_events::add(db, now, "breach retire", &found.name, "")?;
     }
     Ok(found)
@@ -41,23 +41,21 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
 fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(), JobError> {
     let mut db = context.pools.connect()?;
     let mut after = running.after.map_or((i64::MIN, -1), |k| (k, i16::MAX));
-    let mut progress = Progress::begin("purging", "accounts looked at", 0);
-    let mut seen = 0;
+    let progress = ProgressReporter::new("purging", Unit::Items("accounts"), None);
     loop {
         let rows = whole_keys(accounts::after(&mut db, after, BATCH)?);
         let Some(last) = rows.last().map(|row| row.k) else { break };
         let low = after.0;
         transaction(&mut db, |db| strip(context, db, breach, running.id, &rows, (low, last)))?;
         after = (last, i16::MAX);
-        seen += rows.len() as u64;
-        progress.tell_done(seen);
+        progress.add(rows.len() as u64);
     }
-    progress.end();
+    progress.finish();
     let now = context.clock.unix();
     transaction(&mut db, |db| {
-        meta::lock_accounts(db)?;
+        versions::lock_accounts(db)?;
         stealer_logs::remove_between(db, breach.id, after.0, i64::MAX)?;
-        meta::bump_catalogue(db, now)?;
+        versions::bump_catalogue(db, now)?;
         jobs::finish(db, running.id, "done", None, now)?;
         Ok(())
     })
@@ -82,7 +80,7 @@ fn strip(
     seen: &[AccountRow],
     (low, high): (i64, i64),
 ) -> Result<(), JobError> {
-    meta::lock_accounts(db)?;
+    versions::lock_accounts(db)?;
     let mut removed = 0;
     for row in seen.iter().filter(|row| id_list::contains(&row.breaches, breach.id)) {
         // Another job may have changed the row since it was seen.

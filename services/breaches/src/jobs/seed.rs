@@ -7,23 +7,23 @@ use super::context::JobContext;
 use super::error::JobError;
 use crate::model::{Breach, OptOut, plan, test_data};
 use crate::store::{
-    account_links, accounts, admin_events, breaches, mail_domains, meta, opt_outs, pastes,
-    plan_features, stealer_logs,
+    account_links, accounts, admin_events, breaches, mail_domains, opt_outs, pastes, plan_features,
+    stealer_logs, versions,
 };
 
 /// Fills a new database; an existing one is left alone.
 pub fn first_start(context: &JobContext) -> Result<(), JobError> {
     // Every command comes by here: only the first one may have to wait for the right to write.
-    if context.pools.read_blocking(|db| meta::get(db, meta::SEEDED_AT))?.is_some() {
+    if context.pools.read_blocking(|db| versions::get(db, versions::SEEDED_AT))?.is_some() {
         return Ok(());
     }
     let now = context.clock.unix();
     context.pools.write_blocking(|db| {
-        meta::lock_accounts(db)?;
-        if !meta::set_once(db, meta::SEEDED_AT, now)? {
+        versions::lock_accounts(db)?;
+        if !versions::set_once(db, versions::SEEDED_AT, now)? {
             return Ok(());
         }
-        plan_features::seed(db, &plan::seed())?;
+        seed_plans(db)?;
         if context.settings.seed_test_data {
             add_test_data(db, context, false, now)?;
         }
@@ -31,11 +31,29 @@ pub fn first_start(context: &JobContext) -> Result<(), JobError> {
     })
 }
 
+/// Adds the plans of the price list, unless there are plans already.
+fn seed_plans(db: &mut Db) -> Result<(), DatabaseError> {
+    let plans = plan::seed();
+    let rates: Vec<auth::Plan> = plans
+        .iter()
+        .map(|plan| {
+            let rpm = u32::try_from(plan.per_minute).unwrap_or(1);
+            auth::Plan::new(&plan.code, &plan.name, rpm, rpm)
+        })
+        .collect();
+    if auth::seed_plans(db, &rates)? {
+        for plan in &plans {
+            plan_features::set(db, &plan.code, &plan.features)?;
+        }
+    }
+    Ok(())
+}
+
 /// `seed-test`: makes the test accounts; existing ones are made anew.
 pub fn seed_test(context: &JobContext, use_catalogue: bool) -> Result<(), JobError> {
     let now = context.clock.unix();
     context.pools.write_blocking(|db| {
-        meta::lock_accounts(db)?;
+        versions::lock_accounts(db)?;
         remove_accounts(db, context, now)?;
         add_test_data(db, context, use_catalogue, now)?;
         admin_events::add(db, now, "seed-test", "test accounts", "made")?;
@@ -47,7 +65,7 @@ pub fn seed_test(context: &JobContext, use_catalogue: bool) -> Result<(), JobErr
 pub fn remove_test(context: &JobContext) -> Result<(), JobError> {
     let now = context.clock.unix();
     context.pools.write_blocking(|db| {
-        meta::lock_accounts(db)?;
+        versions::lock_accounts(db)?;
         remove_accounts(db, context, now)?;
         for fixture in test_data::fixtures() {
             if let Some(old) = breaches::by_name(db, &fixture.name)?
@@ -56,7 +74,7 @@ pub fn remove_test(context: &JobContext) -> Result<(), JobError> {
                 breaches::delete(db, old.id)?;
             }
         }
-        meta::bump_catalogue(db, now)?;
+        versions::bump_catalogue(db, now)?;
         admin_events::add(db, now, "seed-test", "test accounts", "removed")?;
         Ok(())
     })
@@ -103,7 +121,7 @@ fn add_test_data(
             add_pair(db, context, (row.k, row.seq), breach)?;
         }
     }
-    meta::bump_catalogue(db, now)?;
+    versions::bump_catalogue(db, now)?;
     Ok(())
 }
 

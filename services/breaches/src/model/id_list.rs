@@ -6,6 +6,7 @@ pub fn ids(list: &[u8]) -> impl Iterator<Item = u16> + '_ {
 }
 
 /// Packs ids; sorts them and drops repetitions.
+#[cfg(test)]
 pub fn pack(ids: &[u16]) -> Vec<u8> {
     let mut ids = ids.to_vec();
     ids.sort_unstable();

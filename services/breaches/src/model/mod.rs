@@ -1,20 +1,20 @@
 //! The rules of breach lookup: what is visible to whom, how accounts are keyed and counted.
 #![warn(missing_docs)]
 
-pub mod account_key;
-pub mod address_text;
-pub mod block_list;
-pub mod breach;
-pub mod catalogue;
-pub mod domain_size;
-pub mod entry;
-pub mod id_list;
-pub mod instant;
-pub mod opt_out;
-pub mod paste;
-pub mod plan;
-pub mod test_data;
-pub mod website;
+pub(crate) mod account_key;
+pub(crate) mod address_text;
+pub(crate) mod block_list;
+pub(crate) mod breach;
+pub(crate) mod catalogue;
+pub(crate) mod domain_size;
+pub(crate) mod entry;
+pub(crate) mod id_list;
+pub(crate) mod instant;
+pub(crate) mod opt_out;
+pub(crate) mod paste;
+pub(crate) mod plan;
+pub(crate) mod test_data;
+pub(crate) mod website;
 
 pub use account_key::{AccountKey, EmailPrefix};
 pub use block_list::BlockList;

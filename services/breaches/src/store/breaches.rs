@@ -4,8 +4,8 @@ use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 
-use super::meta;
 use super::schema::{breach, data_class};
+use super::versions;
 use crate::model::{Breach, Catalogue, Flags};
 
 diesel::define_sql_function!(fn lower(text: Text) -> Text);
@@ -111,8 +111,8 @@ pub fn all(db: &mut Db) -> Result<Vec<Breach>, DatabaseError> {
 
 /// The whole catalogue with its version, which is read first: a change meanwhile is seen next time.
 pub fn catalogue(db: &mut Db) -> Result<Catalogue, DatabaseError> {
-    let version = meta::versions(db)?.catalogue;
-    let changed_at = meta::get(db, meta::CATALOGUE_CHANGED_AT)?.unwrap_or(0);
+    let version = versions::current(db)?.catalogue;
+    let changed_at = versions::get(db, versions::CATALOGUE_CHANGED_AT)?.unwrap_or(0);
     let breaches = all(db)?;
     let classes = data_class::table.select(data_class::name).load(db)?;
     Ok(Catalogue::new(version, changed_at, breaches, classes))

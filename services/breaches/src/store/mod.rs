@@ -2,22 +2,22 @@
 
 pub mod account_links;
 pub mod accounts;
-pub mod admin_events;
+pub(crate) mod admin_events;
 pub mod blocks;
 pub mod breaches;
 pub mod domain_accounts;
-pub mod domain_controls;
+pub(crate) mod domain_controls;
 pub mod jobs;
 pub mod key_holders;
-pub mod load_connections;
-pub mod mail_domains;
-pub mod meta;
+pub(crate) mod load_connections;
+pub(crate) mod mail_domains;
 pub mod opt_outs;
 pub mod pastes;
 pub mod plan_features;
 pub mod schema;
 pub mod stealer_logs;
 pub mod subscribers;
+pub mod versions;
 
 use database::Migrations;
 use diesel_migrations::embed_migrations;

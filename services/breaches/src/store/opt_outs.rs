@@ -4,8 +4,8 @@ use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 use domain::Sha1Digest;
 
-use super::meta;
 use super::schema::opt_out;
+use super::versions;
 use crate::model::{AccountKey, OptOut, OptOutSet};
 
 /// How many digests there are.
@@ -48,7 +48,7 @@ pub fn set(
         );
         on_backend!(db, conn => diesel::insert_into(opt_out::table).values(row).execute(conn))?;
     }
-    meta::bump_opt_out(db)
+    versions::bump_opt_out(db)
 }
 
 /// The opt-outs: in memory, or in the database where there are too many.

@@ -4,7 +4,7 @@ use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use super::schema::plan_feature;
-use crate::model::plan::{Family, Features, Plan};
+use crate::model::plan::{Family, Features};
 
 /// A row.
 #[derive(Clone, Debug, Queryable, Insertable, AsChangeset)]
@@ -73,22 +73,5 @@ pub fn set(db: &mut Db, code: &str, new: &Features) -> Result<(), DatabaseError>
         .do_update()
         .set(&row)
         .execute(conn))?;
-    Ok(())
-}
-
-/// Fills a new database with the plans of the price list; an existing one keeps its own.
-pub fn seed(db: &mut Db, plans: &[Plan]) -> Result<(), DatabaseError> {
-    let rates: Vec<auth::Plan> = plans
-        .iter()
-        .map(|plan| {
-            let rpm = u32::try_from(plan.per_minute).unwrap_or(1);
-            auth::Plan::new(&plan.code, &plan.name, rpm, rpm)
-        })
-        .collect();
-    if auth::seed_plans(db, &rates)? {
-        for plan in plans {
-            set(db, &plan.code, &plan.features)?;
-        }
-    }
     Ok(())
 }

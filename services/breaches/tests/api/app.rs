@@ -1,10 +1,9 @@
 //! A running service with its database, its clock and keys.
 
 use breaches::Settings;
-use breaches::jobs::addresses::Format;
-use breaches::jobs::load::Outcome;
-use breaches::jobs::load_accounts::{self, LoadOptions};
-use breaches::jobs::{JobContext, import_catalogue, load_pastes, load_stealer_logs, seed};
+use breaches::jobs::AccountsOptions;
+use breaches::jobs::Format;
+use breaches::jobs::{JobContext, Outcome};
 use breaches::store::{breaches as store_breaches, subscribers};
 use breaches::{Breaches, State};
 use database::{DatabaseError, Db};
@@ -47,7 +46,7 @@ impl App {
         let pools = database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
         let clock = ManualClock::new(jiff::Timestamp::from_second(NOW).unwrap());
         let context = JobContext { pools, clock: clock.shared(), settings };
-        seed::first_start(&context).unwrap();
+        breaches::jobs::first_start(&context).unwrap();
         let state =
             State::new(context.pools.clone(), context.clock.clone(), context.settings.clone())
                 .unwrap();
@@ -94,10 +93,15 @@ impl App {
         .await
     }
 
-    pub async fn import(&self, catalogue: &Value) -> import_catalogue::Report {
+    pub async fn import(&self, catalogue: &Value) -> breaches::jobs::ImportReport {
         let entries = catalogue.as_array().unwrap().clone();
         let report = self.context.pools.write_blocking(|db| {
-            import_catalogue::import(db, &entries, import_catalogue::Options::default(), NOW)
+            breaches::jobs::import_catalogue(
+                db,
+                &entries,
+                breaches::jobs::ImportOptions::default(),
+                NOW,
+            )
         });
         self.state.reload().await.unwrap();
         report.unwrap()
@@ -106,7 +110,7 @@ impl App {
     /// Loads addresses, one a line.
     pub async fn load(&self, breach: &str, lines: &str) -> Outcome {
         let file = self.folder.write(format!("{breach}.txt"), lines);
-        let options = LoadOptions {
+        let options = AccountsOptions {
             breach: breach.into(),
             files: vec![file],
             format: Format::Lines,
@@ -114,16 +118,17 @@ impl App {
             activate: false,
         };
         let context = self.context.clone();
-        let outcome = tokio::task::spawn_blocking(move || load_accounts::load(&context, &options))
-            .await
-            .unwrap();
+        let outcome =
+            tokio::task::spawn_blocking(move || breaches::jobs::load_accounts(&context, &options))
+                .await
+                .unwrap();
         self.state.reload().await.unwrap();
         outcome.unwrap()
     }
 
     /// Loads pairs of address and website.
     pub async fn load_pairs(&self, breach: &str, text: &str) -> Outcome {
-        let options = load_stealer_logs::LoadOptions {
+        let options = breaches::jobs::StealerLogsOptions {
             breach: breach.into(),
             file: self.folder.write(format!("{breach}.pairs"), text),
             drop_self: true,
@@ -131,8 +136,9 @@ impl App {
             activate: false,
         };
         let context = self.context.clone();
-        let outcome =
-            tokio::task::spawn_blocking(move || load_stealer_logs::load(&context, &options));
+        let outcome = tokio::task::spawn_blocking(move || {
+            breaches::jobs::load_stealer_logs(&context, &options)
+        });
         let outcome = outcome.await.unwrap().unwrap();
         self.state.reload().await.unwrap();
         outcome
@@ -140,9 +146,11 @@ impl App {
 
     /// Loads pastes, a JSON object a line.
     pub async fn load_pastes(&self, text: &str) -> Outcome {
-        let options = load_pastes::LoadOptions { file: self.folder.write("pastes.ndjson", text) };
+        let options =
+            breaches::jobs::PastesOptions { file: self.folder.write("pastes.ndjson", text) };
         let context = self.context.clone();
-        let outcome = tokio::task::spawn_blocking(move || load_pastes::load(&context, &options));
+        let outcome =
+            tokio::task::spawn_blocking(move || breaches::jobs::load_pastes(&context, &options));
         outcome.await.unwrap().unwrap()
     }
 
@@ -152,7 +160,7 @@ impl App {
         let domain = DomainName::parse(domain).unwrap();
         let now = self.context.clock.unix();
         self.change(|db| {
-            breaches::app::verify_domain(db, &email, &domain, now)
+            breaches::verify_domain(db, &email, &domain, now)
                 .map_err(DatabaseError::broken)
                 .map(|_| ())
         })
@@ -165,7 +173,7 @@ impl App {
             let mut found = store_breaches::by_name(db, name)?.ok_or(DatabaseError::NotFound)?;
             set(&mut found);
             store_breaches::update(db, &found)?;
-            breaches::store::meta::bump_catalogue(db, NOW)
+            breaches::store::versions::bump_catalogue(db, NOW)
         })
         .await;
     }

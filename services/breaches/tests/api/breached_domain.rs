@@ -54,7 +54,7 @@ async fn searches_and_commands_that_read_do_not_wait_for_whoever_writes() {
     let begin = std::time::Instant::now();
     let found = answer(app.get_with(&key, PATH).await).await;
     assert_eq!(found, (200, r#"{"a":["Alpha"]}"#.into()));
-    breaches::jobs::seed::first_start(&app.context).unwrap();
+    breaches::jobs::first_start(&app.context).unwrap();
     assert!(begin.elapsed() < std::time::Duration::from_secs(4), "{:?}", begin.elapsed());
     end.send(()).unwrap();
     writer.join().unwrap().unwrap();

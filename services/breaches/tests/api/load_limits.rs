@@ -1,7 +1,7 @@
 //! Input that must cost no more than its own row, however long it is.
 
-use breaches::jobs::addresses::{Format, Reason};
-use breaches::jobs::load_accounts::{self, LoadOptions};
+use breaches::jobs::AccountsOptions;
+use breaches::jobs::{Format, SkipReason};
 use breaches::store::accounts;
 use serde_json::json;
 
@@ -32,20 +32,23 @@ fn with_a_stray_quote(header: &str, row: impl Fn(usize) -> String) -> String {
 async fn a_stray_quote_in_a_csv_of_accounts_costs_one_row() {
     let app = with_logs().await;
     let text = with_a_stray_quote("email,name", |n| format!("user{n}@example.com,Name {n}"));
-    let options = LoadOptions {
+    let options = AccountsOptions {
         breach: "Logs".into(),
         files: vec![app.folder.write("a.csv", text + &"x".repeat(10 << 20) + "\n\"end")],
         format: Format::Csv(None),
         keep_count: false,
         activate: false,
     };
-    let outcome = load_accounts::load(&app.context, &options).unwrap();
-    let expected =
-        [(3, Reason::UnclosedQuote), (4_999, Reason::TooLong), (5_000, Reason::UnclosedQuote)];
+    let outcome = breaches::jobs::load_accounts(&app.context, &options).unwrap();
+    let expected = [
+        (3, SkipReason::UnclosedQuote),
+        (4_999, SkipReason::TooLong),
+        (5_000, SkipReason::UnclosedQuote),
+    ];
     assert_eq!(outcome.skips, expected);
     assert_eq!((outcome.read, outcome.accepted, outcome.added), (4_998 + 1, 4_996, 4_996));
     assert_eq!(number_of_accounts(&app).await, 4_996);
-    assert_eq!(serde_json::to_value(Reason::UnclosedQuote).unwrap(), "unclosed-quote");
+    assert_eq!(serde_json::to_value(SkipReason::UnclosedQuote).unwrap(), "unclosed-quote");
 }
 
 #[actix_web::test]
@@ -55,7 +58,7 @@ async fn a_stray_quote_in_a_csv_of_stealer_logs_costs_one_row() {
         format!("https://www.site{}.example/login,user{n}@example.com", n % 9)
     });
     let outcome = app.load_pairs("Logs", &text).await;
-    assert_eq!(outcome.skips, [(3, Reason::UnclosedQuote)]);
+    assert_eq!(outcome.skips, [(3, SkipReason::UnclosedQuote)]);
     assert_eq!((outcome.accepted, outcome.added), (4_997, 4_997));
     assert_eq!(number_of_accounts(&app).await, 4_997);
 }
@@ -75,7 +78,7 @@ async fn a_paste_may_take_a_quarter_of_the_memory_and_its_invalid_addresses_do_n
     assert!(lines[2].len() > 256 * 1024);
     let outcome = app.load_pastes(&lines.join("\n")).await;
     assert_eq!((outcome.accepted, outcome.added), (3, 8_001));
-    assert_eq!(outcome.skips, [(3, Reason::TooLong)]);
+    assert_eq!(outcome.skips, [(3, SkipReason::TooLong)]);
     let key = app.subscriber("owner@example.org", "core1").await;
     let found = app.json_with(&key, "/api/v3/pasteaccount/user7@one.example").await;
     assert_eq!(found[0]["EmailCount"], 4_000);

@@ -1,7 +1,7 @@
 //! Loads: formats, skipped rows, repetition, memory.
 
-use breaches::jobs::addresses::{Format, Reason};
-use breaches::jobs::load_accounts::{self, LoadOptions};
+use breaches::jobs::AccountsOptions;
+use breaches::jobs::{Format, SkipReason};
 use breaches::store::{account_links, accounts, domain_accounts};
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::app::{App, entry};
 
-fn options(app: &App, name: &str, content: impl AsRef<[u8]>, format: Format) -> LoadOptions {
-    LoadOptions {
+fn options(app: &App, name: &str, content: impl AsRef<[u8]>, format: Format) -> AccountsOptions {
+    AccountsOptions {
         breach: "Alpha".into(),
         files: vec![app.folder.write(name, content)],
         format,
@@ -40,9 +40,13 @@ async fn every_form_of_a_line_is_read_and_bad_ones_are_told_by_number_and_reason
     text.extend(vec![b'x'; 10 << 20]);
     text.extend(b"@example.com\nfour@b\xC3\xBCcher.example");
     let outcome =
-        load_accounts::load(&app.context, &options(&app, "a.txt", text, Format::Lines)).unwrap();
+        breaches::jobs::load_accounts(&app.context, &options(&app, "a.txt", text, Format::Lines))
+            .unwrap();
     assert_eq!((outcome.read, outcome.accepted, outcome.skipped, outcome.added), (8, 5, 3, 4));
-    assert_eq!(outcome.skips, [(6, Reason::Address), (7, Reason::Encoding), (8, Reason::TooLong)]);
+    assert_eq!(
+        outcome.skips,
+        [(6, SkipReason::Address), (7, SkipReason::Encoding), (8, SkipReason::TooLong)]
+    );
     let mut found: Vec<String> = accounts(&app).await.into_iter().map(|row| row.0).collect();
     found.sort();
     assert_eq!(
@@ -60,7 +64,8 @@ async fn csv_and_text_give_what_lines_give() {
     ] {
         let app = with_alpha().await;
         let outcome =
-            load_accounts::load(&app.context, &options(&app, name, content, format)).unwrap();
+            breaches::jobs::load_accounts(&app.context, &options(&app, name, content, format))
+                .unwrap();
         assert_eq!((outcome.added, outcome.skipped), (2, 0), "{name}");
         let found = accounts(&app).await;
         assert_eq!(found.len(), 2, "{name}");
@@ -85,7 +90,7 @@ async fn loading_twice_is_loading_once_and_sets_the_published_count() {
     assert_eq!(both.len(), once.len() + usize::from(both.len() > once.len()));
     let breach: Value = app.get("/api/v3/breach/Alpha").await.json().await.unwrap();
     assert_eq!(breach["PwnCount"], 12_000);
-    let found = breaches::jobs::doctor::examine(&app.context).unwrap();
+    let found = breaches::jobs::examine(&app.context).unwrap();
     assert!(found.is_sound() && found.sampled > 900, "{found:?}");
 }
 
@@ -157,7 +162,7 @@ async fn accounts_are_filed_under_their_domain_however_they_come_and_go() {
     expected.sort();
     assert_eq!(filed(&app, "one.example").await, expected);
     assert_eq!(filed(&app, "two.example").await.len(), 225);
-    assert!(breaches::jobs::doctor::examine(&app.context).unwrap().is_sound());
+    assert!(breaches::jobs::examine(&app.context).unwrap().is_sound());
 }
 
 #[test]
@@ -186,13 +191,13 @@ fn an_older_database_has_its_accounts_filed_when_it_is_migrated() {
 async fn an_unknown_breach_an_absent_file_and_a_missing_column_are_refused_in_a_sentence() {
     let app = with_alpha().await;
     let mut options = options(&app, "a.csv", "x,y\n1,2\n", Format::Csv(Some("mail".into())));
-    let error = load_accounts::load(&app.context, &options).unwrap_err().to_string();
+    let error = breaches::jobs::load_accounts(&app.context, &options).unwrap_err().to_string();
     assert!(error.ends_with("the CSV file has no such column"), "{error}");
     options.files = vec!["/nonexistent".into()];
-    let error = load_accounts::load(&app.context, &options).unwrap_err().to_string();
+    let error = breaches::jobs::load_accounts(&app.context, &options).unwrap_err().to_string();
     assert!(error.contains("No such file"), "{error}");
     options.breach = "Nowhere".into();
-    let error = load_accounts::load(&app.context, &options).unwrap_err().to_string();
+    let error = breaches::jobs::load_accounts(&app.context, &options).unwrap_err().to_string();
     assert_eq!(error, "there is no breach Nowhere");
 }
 
@@ -202,11 +207,11 @@ async fn loading_activates_a_breach_and_keeps_a_count_when_asked() {
     app.set_breach("Alpha", |breach| breach.active = false).await;
     let mut options = options(&app, "a.txt", "a@example.com\n", Format::Lines);
     (options.activate, options.keep_count) = (true, true);
-    load_accounts::load(&app.context, &options).unwrap();
+    breaches::jobs::load_accounts(&app.context, &options).unwrap();
     app.state.reload().await.unwrap();
     let breach: Value = app.get("/api/v3/latestbreach").await.json().await.unwrap();
     assert_eq!(breach["PwnCount"], 3);
-    assert_eq!(breach["AddedDate"], breaches::model::instant::with_zone(crate::app::NOW));
+    assert_eq!(breach["AddedDate"], "2026-03-01T12:00:00Z");
 }
 
 #[actix_web::test]

@@ -73,13 +73,13 @@ async fn unverified_domains_are_refused() {
 #[actix_web::test]
 async fn a_breach_that_is_no_stealer_log_takes_no_pairs() {
     let (app, _) = app().await;
-    let options = breaches::jobs::load_stealer_logs::LoadOptions {
+    let options = breaches::jobs::StealerLogsOptions {
         breach: "Plain".into(),
         file: app.folder.write("pairs", "a@example.com,shop.example\n"),
         drop_self: true,
         keep_count: false,
         activate: false,
     };
-    let error = breaches::jobs::load_stealer_logs::load(&app.context, &options).unwrap_err();
+    let error = breaches::jobs::load_stealer_logs(&app.context, &options).unwrap_err();
     assert_eq!(error.to_string(), "Plain is no stealer log");
 }

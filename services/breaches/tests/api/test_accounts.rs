@@ -133,12 +133,12 @@ async fn the_zero_key_has_a_built_in_subscription() {
 async fn test_data_can_be_removed_and_made_again() {
     let app = App::start().await;
     let path = format!("/api/v3/breachedaccount/account-exists@{TEST}");
-    breaches::jobs::seed::remove_test(&app.context).unwrap();
+    breaches::jobs::remove_test(&app.context).unwrap();
     app.state.reload().await.unwrap();
     assert_eq!(app.get_with(ZERO, &path).await.status(), 404);
     assert_eq!(answer(app.get("/api/v3/breaches").await).await, (200, "[]".into()));
     for _ in 0..2 {
-        breaches::jobs::seed::seed_test(&app.context, false).unwrap();
+        breaches::jobs::seed_test(&app.context, false).unwrap();
         app.state.reload().await.unwrap();
         assert_eq!(app.json_with(ZERO, &path).await, json!([{"Name": "Acmegram"}]));
     }
@@ -148,7 +148,7 @@ async fn test_data_can_be_removed_and_made_again() {
 async fn a_loaded_catalogue_can_play_the_parts_of_the_fixtures() {
     let app = App::with(|settings| settings.seed_test_data = false).await;
     app.import(&json!([crate::app::entry("Adobe")])).await;
-    breaches::jobs::seed::seed_test(&app.context, true).unwrap();
+    breaches::jobs::seed_test(&app.context, true).unwrap();
     app.state.reload().await.unwrap();
     let path = format!("/api/v3/breachedaccount/account-exists@{TEST}");
     assert_eq!(app.json_with(ZERO, &path).await, json!([{"Name": "Adobe"}]));

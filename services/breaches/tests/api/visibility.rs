@@ -1,6 +1,5 @@
 //! Both tables of the visibility rules, changed on a running server.
 
-use breaches::app;
 use breaches::model::{Breach, OptOut};
 use database::DatabaseError;
 use domain::{EmailAddress, Sha1Digest};
@@ -94,9 +93,15 @@ async fn each_flag_of_a_breach_hides_exactly_what_the_table_says() {
     assert_eq!(app.get_with(&key, &unverified).await.status(), 200);
 }
 
+/// Whether a packed list holds the id of a breach.
+fn holds(list: &[u8], id: u16) -> bool {
+    list.chunks(2).any(|pair| pair == id.to_le_bytes())
+}
+
 async fn choose(app: &App, choice: OptOut) {
     let address = EmailAddress::parse(ADDRESS).unwrap();
-    app.change(|db| app::opt_out(db, &address, choice, NOW).map_err(DatabaseError::broken)).await;
+    app.change(|db| breaches::opt_out(db, &address, choice, NOW).map_err(DatabaseError::broken))
+        .await;
 }
 
 #[actix_web::test]
@@ -108,7 +113,7 @@ async fn a_public_opt_out_hides_from_the_public_also_after_a_reload_and_can_be_t
     assert_eq!(app.load("Alpha", ADDRESS).await.added, 0);
     assert_eq!(seen(&app, &key).await, hidden);
     let address = EmailAddress::parse(ADDRESS).unwrap();
-    app.change(|db| app::opt_in(db, &address, NOW).map_err(DatabaseError::broken)).await;
+    app.change(|db| breaches::opt_in(db, &address, NOW).map_err(DatabaseError::broken)).await;
     assert_eq!(seen(&app, &key).await, EVERYWHERE);
 }
 
@@ -126,7 +131,7 @@ async fn a_breach_opt_out_removes_everything_and_keeps_it_from_being_loaded_agai
     let taken = app
         .context
         .pools
-        .write_blocking(|db| app::opt_in(db, &EmailAddress::parse(ADDRESS).unwrap(), NOW));
+        .write_blocking(|db| breaches::opt_in(db, &EmailAddress::parse(ADDRESS).unwrap(), NOW));
     assert!(taken.is_err());
 }
 
@@ -149,7 +154,7 @@ async fn a_retired_breach_is_hidden_at_once_and_purged_from_every_list() {
     let many: Vec<String> = (0..6000).map(|n| format!("user{n}@example.com")).collect();
     app.load("Alpha", &many.join("\n")).await;
     app.load("Beta", &format!("{ADDRESS}\n{}", many[..10].join("\n"))).await;
-    breaches::jobs::purge::retire(&app.context, "alpha").unwrap();
+    breaches::jobs::retire(&app.context, "alpha").unwrap();
     app.state.reload().await.unwrap();
     let found = app.json_with(&key, &format!("/api/v3/breachedaccount/{ADDRESS}")).await;
     assert_eq!(found, json!([{"Name": "Beta"}]));
@@ -160,7 +165,7 @@ async fn a_retired_breach_is_hidden_at_once_and_purged_from_every_list() {
             Ok((alpha, rows, breaches::store::stealer_logs::count(db)?))
         })
         .await;
-    assert!(rows.iter().all(|row| !breaches::model::id_list::contains(&row.breaches, alpha.id)));
+    assert!(rows.iter().all(|row| !holds(&row.breaches, alpha.id)));
     assert_eq!((alpha.loaded_count, alpha.pwn_count), (0, 6001));
     assert_eq!(pairs, 1, "only the pair of the test accounts is left");
     let listed: Value = app.get("/api/v3/breach/Alpha").await.json().await.unwrap();
@@ -170,15 +175,15 @@ async fn a_retired_breach_is_hidden_at_once_and_purged_from_every_list() {
 #[actix_web::test]
 async fn a_retired_breach_takes_no_more_accounts_and_stays_retired() {
     let (app, key) = app().await;
-    breaches::jobs::purge::retire(&app.context, "Alpha").unwrap();
-    let options = breaches::jobs::load_accounts::LoadOptions {
+    breaches::jobs::retire(&app.context, "Alpha").unwrap();
+    let options = breaches::jobs::AccountsOptions {
         breach: "Alpha".into(),
         files: vec![app.folder.write("late.txt", ADDRESS)],
-        format: breaches::jobs::addresses::Format::Lines,
+        format: breaches::jobs::Format::Lines,
         keep_count: false,
         activate: true,
     };
-    let refused = breaches::jobs::load_accounts::load(&app.context, &options).unwrap_err();
+    let refused = breaches::jobs::load_accounts(&app.context, &options).unwrap_err();
     assert_eq!(refused.to_string(), "the breach Alpha is retired");
     // The published catalogue of another day.
     let mut alpha = entry("Alpha");
@@ -193,7 +198,7 @@ async fn a_retired_breach_takes_no_more_accounts_and_stays_retired() {
 async fn a_load_meets_a_breach_that_was_retired_while_it_ran() {
     let (app, _) = app().await;
     let alpha = app.change(|db| breaches::store::breaches::by_name(db, "Alpha")).await.unwrap();
-    let mut linker = breaches::jobs::load_accounts::Linker::new(&app.context, &alpha);
+    let mut linker = breaches::jobs::Linker::new(&app.context, &alpha);
     app.set_breach("Alpha", |breach| breach.flags.retired = true).await;
     let linked = app.context.pools.write_blocking(|db| linker.link(db, &[]));
     assert_eq!(linked.unwrap_err().to_string(), "the breach Alpha is retired");
@@ -205,7 +210,7 @@ async fn a_load_without_news_leaves_the_catalogue_version_alone() {
     let mut versions = Vec::new();
     for address in ["new@example.com", "new@example.com", "newer@example.com"] {
         app.load("Alpha", address).await;
-        versions.push(app.change(breaches::store::meta::versions).await.catalogue);
+        versions.push(app.change(breaches::store::versions::current).await.catalogue);
     }
     assert_eq!(versions[0], versions[1]);
     assert_eq!(versions[1] + 1, versions[2]);

@@ -2,10 +2,12 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use batch::BoundedLines;
 use regex::bytes::Regex;
 
 use super::csv_records::{Record, Records};
-use super::lines::{LONGEST, Line, Lines};
+use super::input::LONGEST_LINE;
+use super::skip_reason::SkipReason;
 
 /// How a file holds addresses.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -19,28 +21,8 @@ pub enum Format {
     Text,
 }
 
-/// Why a row is not taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reason {
-    /// No valid address.
-    Address,
-    /// Longer than a line may be.
-    TooLong,
-    /// A quote that is not closed within the length of a line.
-    UnclosedQuote,
-    /// Not UTF-8.
-    Encoding,
-    /// The column is missing.
-    Column,
-    /// No website domain.
-    Website,
-    /// Not the JSON that was expected.
-    Json,
-}
-
-/// What a reader tells: line number, and the text found or the reason why there is none.
-pub type Each<'e> = &'e mut dyn FnMut(u64, Result<&str, Reason>) -> io::Result<()>;
+/// What a reader reports: line number, and the text found or the reason why there is none.
+pub type Each<'e> = &'e mut dyn FnMut(u64, Result<&str, SkipReason>) -> io::Result<()>;
 
 /// The pattern that finds addresses in pastes.
 const PATTERN: &str = r"(?-u)\b[a-zA-Z0-9\.\-_\+]+@[a-zA-Z0-9\.\-_]+\.[a-zA-Z]+\b";
@@ -56,17 +38,10 @@ pub fn read(input: impl Read, format: &Format, each: Each<'_>) -> io::Result<()>
 }
 
 fn read_lines(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
-    let mut lines = Lines::new(input, LONGEST);
+    let mut lines = BoundedLines::new(input, LONGEST_LINE);
     while let Some((number, line)) = lines.next_line()? {
-        let bytes = match line {
-            Line::TooLong => {
-                each(number, Err(Reason::TooLong))?;
-                continue;
-            }
-            Line::Bytes(bytes) => bytes,
-        };
-        match std::str::from_utf8(bytes) {
-            Err(_) => each(number, Err(Reason::Encoding))?,
+        match line.text() {
+            Err(error) => each(number, Err(error.into()))?,
             Ok(text) => {
                 let text = text.trim();
                 if !text.is_empty() {
@@ -146,8 +121,8 @@ fn read_csv(input: impl BufRead, wanted: Option<&str>, each: Each<'_>) -> io::Re
             }
         };
         match record.get(place).map(std::str::from_utf8) {
-            None => each(line, Err(Reason::Column))?,
-            Some(Err(_)) => each(line, Err(Reason::Encoding))?,
+            None => each(line, Err(SkipReason::Column))?,
+            Some(Err(_)) => each(line, Err(SkipReason::Encoding))?,
             Some(Ok(text)) => each(line, Ok(text))?,
         }
     }
@@ -172,7 +147,7 @@ fn read_text(mut input: impl BufRead, each: Each<'_>) -> io::Result<()> {
             counted = found.start();
             match std::str::from_utf8(found.as_bytes()) {
                 Ok(text) => each(line, Ok(text))?,
-                Err(_) => each(line, Err(Reason::Encoding))?,
+                Err(_) => each(line, Err(SkipReason::Encoding))?,
             }
         }
         line += count_lines(&piece[counted..end]);
@@ -202,7 +177,7 @@ fn safe_end(piece: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    fn all(bytes: &[u8], format: &Format) -> Vec<(u64, Result<String, Reason>)> {
+    fn all(bytes: &[u8], format: &Format) -> Vec<(u64, Result<String, SkipReason>)> {
         let mut found = Vec::new();
         read(bytes, format, &mut |line, text| {
             found.push((line, text.map(str::to_owned)));
@@ -220,7 +195,7 @@ mod tests {
             [
                 (1, Ok("A@b.example".into())),
                 (3, Ok("c@d.example".into())),
-                (4, Err(Reason::Encoding))
+                (4, Err(SkipReason::Encoding))
             ]
         );
     }
@@ -228,7 +203,7 @@ mod tests {
     #[test]
     fn a_column_is_found_by_name_by_number_or_by_itself() {
         let text = b"\xEF\xBB\xBFid,E-Mail,note\n1,a@b.example,\"x, \"\"y\"\"\"\n2\n";
-        let expected = [(2, Ok("a@b.example".to_owned())), (3, Err(Reason::Column))];
+        let expected = [(2, Ok("a@b.example".to_owned())), (3, Err(SkipReason::Column))];
         for column in [None, Some("e-mail".to_owned()), Some("2".to_owned())] {
             assert_eq!(all(text, &Format::Csv(column)), expected);
         }

@@ -51,7 +51,7 @@ pub fn set_once(db: &mut Db, key: &str, value: i64) -> Result<bool, DatabaseErro
 }
 
 /// Both polled numbers.
-pub fn versions(db: &mut Db) -> Result<Versions, DatabaseError> {
+pub fn current(db: &mut Db) -> Result<Versions, DatabaseError> {
     Ok(Versions {
         catalogue: get(db, CATALOGUE_VERSION)?.unwrap_or(0),
         opt_out: get(db, OPTOUT_VERSION)?.unwrap_or(0),
