@@ -131,12 +131,18 @@ pub fn revoke(db: &mut Db, id: i64, now: i64) -> Result<bool, KeyError> {
 }
 
 /// Ends all keys of an owner at once and says how many worked until now or had expired.
+///
+/// # Errors
+/// Those of the database.
 pub fn revoke_owner(db: &mut Db, owner: &str, now: i64) -> Result<usize, DatabaseError> {
     let keys = api_key::table.filter(api_key::owner.eq(owner).and(api_key::revoked_at.is_null()));
     Ok(diesel::update(keys).set(api_key::revoked_at.eq(now)).execute(db)?)
 }
 
 /// All keys, dead ones too, oldest first.
+///
+/// # Errors
+/// Those of the database.
 pub fn list_keys(db: &mut Db) -> Result<Vec<Key>, DatabaseError> {
     let rows: Vec<Row> = rows!().order(api_key::id.asc()).load(db)?;
     Ok(rows.into_iter().map(key).collect())

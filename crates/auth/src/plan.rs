@@ -70,6 +70,9 @@ pub struct PlanChange {
 /// Later starts leave the table alone, so that a plan which the operator changed stays changed.
 /// The order of the slice becomes the order of lists. Call it in a transaction
 /// ([`Pools::write_blocking`](database::Pools::write_blocking)).
+///
+/// # Errors
+/// Those of the database.
 pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, DatabaseError> {
     if plan::table.count().get_result::<i64>(db)? > 0 {
         return Ok(false);
@@ -87,11 +90,17 @@ pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, DatabaseError> {
 }
 
 /// All plans, hidden ones too, in their order.
+///
+/// # Errors
+/// Those of the database.
 pub fn list_plans(db: &mut Db) -> Result<Vec<Plan>, DatabaseError> {
     Ok(plan::table.order((plan::position.asc(), plan::code.asc())).load(db)?)
 }
 
 /// The plan with a code, hidden or not.
+///
+/// # Errors
+/// Those of the database.
 pub fn plan(db: &mut Db, code: &str) -> Result<Option<Plan>, DatabaseError> {
     Ok(plan::table.find(code).first(db).optional()?)
 }

@@ -98,6 +98,9 @@ impl Pools {
     }
 
     /// The twin of [`read`](Self::read) for commands and jobs: waits on the calling thread.
+    ///
+    /// # Errors
+    /// What `work` returns; [`DatabaseError::Busy`] when no connection came free in time.
     pub fn read_blocking<T, E>(&self, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
     where
         E: From<DatabaseError>,
@@ -106,6 +109,9 @@ impl Pools {
     }
 
     /// The twin of [`write`](Self::write) for commands and jobs: waits on the calling thread.
+    ///
+    /// # Errors
+    /// What `work` returns, after a rollback; [`DatabaseError::Busy`] as with [`write`](Self::write).
     pub fn write_blocking<T, E>(&self, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
     where
         E: From<DatabaseError>,
@@ -117,11 +123,17 @@ impl Pools {
     ///
     /// It commits each statement by itself unless [`transaction`](crate::transaction) bundles them,
     /// has no statement timeout and waits for locks up to a minute.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Setup`] with one sentence for the operator.
     pub fn connect(&self) -> Result<Db, DatabaseError> {
         self.inner.connector.connect(Role::Job)
     }
 
     /// Asks the database for a sign of life, for readiness checks.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Busy`] when it gives none in time.
     pub async fn ping(&self) -> Result<(), DatabaseError> {
         self.read(|db| Ok(db.ping()?)).await
     }

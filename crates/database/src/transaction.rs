@@ -22,6 +22,9 @@ use crate::{DatabaseError, Db};
 ///     transaction(db, |db| Ok(diesel::sql_query("DELETE FROM note").execute(db)?))
 /// }
 /// ```
+///
+/// # Errors
+/// What `work` returns, after a rollback; [`DatabaseError::Busy`] when the lock is not free in time.
 pub fn transaction<T, E>(db: &mut Db, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
 where
     E: From<DatabaseError>,
@@ -65,6 +68,9 @@ where
 ///
 /// SQLite locks its file anew for each statement that stands alone: many short reads in one
 /// transaction cost a fraction of the system calls. On PostgreSQL each statement stands alone still.
+///
+/// # Errors
+/// Those of the database.
 pub fn begin_reading(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Sqlite(conn) = db {
         Fixed::<BEGIN>.execute(conn)?;
@@ -73,6 +79,9 @@ pub fn begin_reading(db: &mut Db) -> Result<(), DatabaseError> {
 }
 
 /// Ends reads as of one moment; after an error the connection should be dropped.
+///
+/// # Errors
+/// Those of the database.
 pub fn end_reading(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Sqlite(conn) = db {
         Fixed::<COMMIT>.execute(conn)?;

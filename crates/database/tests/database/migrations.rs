@@ -8,9 +8,8 @@ use crate::{NOTES, REMARKS, add};
 #[test]
 fn two_sources_apply_once_and_in_order() {
     let database = Database::new();
-    let migrate = |sources: &[&Migrations]| {
-        database.settings().migrate(database.folder(), "notes", sources)
-    };
+    let migrate =
+        |sources: &[&Migrations]| database.settings().migrate(database.folder(), "notes", sources);
     assert_eq!(migrate(&[&NOTES]).unwrap(), ["2026-01-01-000001_note"]);
     assert_eq!(migrate(&[&NOTES, &REMARKS]).unwrap(), ["2026-01-02-000001_remark"]);
     assert!(migrate(&[&NOTES, &REMARKS]).unwrap().is_empty());
