@@ -6,7 +6,7 @@ use crate::engine::EngineError;
 
 /// Why a load did not publish.
 #[derive(Debug, thiserror::Error)]
-pub enum LoadError {
+pub enum JobError {
     /// More bad lines than allowed.
     #[error("{bad} of {lines} lines are bad: nothing was published")]
     TooManyBad {

@@ -1,7 +1,7 @@
 //! Begins, resumes and repeats load runs.
 
 use super::context::JobContext;
-use super::error::LoadError;
+use super::error::JobError;
 use super::intake::IntakeState;
 use super::loader::Loader;
 use super::options::{CheckpointPolicy, LoadOptions};
@@ -18,7 +18,7 @@ pub fn load(
     context: &JobContext,
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,
-) -> Result<Report, LoadError> {
+) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a run loads files")?;
     carry_out_pending(&mut session)?;
     let now = context.clock.unix();
@@ -40,7 +40,7 @@ pub(super) fn load_anew(
     searched: Session,
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,
-) -> Result<(u32, Report), LoadError> {
+) -> Result<(u32, Report), JobError> {
     let (context, now) = (searched.context.clone(), searched.context.clock.unix());
     let text = serde_json::to_string(options).map_err(std::io::Error::other)?;
     let id = context.pools.write_blocking(|db| runs::begin(db, "rebuild", &text, now))?;
@@ -57,9 +57,9 @@ pub fn resume(
     context: &JobContext,
     id: u64,
     checkpoints: CheckpointPolicy,
-) -> Result<Report, LoadError> {
+) -> Result<Report, JobError> {
     let session = Session::open(context, "a resumed run loads files")?;
-    let refuse = |why: &str| LoadError::Invalid(format!("run {id} cannot be resumed: {why}"));
+    let refuse = |why: &str| JobError::Invalid(format!("run {id} cannot be resumed: {why}"));
     let run = context.pools.read_blocking(|db| runs::find(db, id))?;
     let run = run.ok_or_else(|| refuse("there is no such run"))?;
     let open = session.writer.journal().open.clone().filter(|open| open.run == id);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use database::DatabaseError;
 
 use super::context::JobContext;
-use super::error::LoadError;
+use super::error::JobError;
 use super::write_session::Session;
 use crate::model::address::Address;
 use crate::store::removals::{self, AuditEntry, Removal};
@@ -21,7 +21,7 @@ pub fn remove(
     prefix: &str,
     reason: &str,
     operator: &str,
-) -> Result<Removal, LoadError> {
+) -> Result<Removal, JobError> {
     let address = parse(address)?;
     let act = AuditEntry { reason, operator, at: context.clock.unix() };
     let id = context.pools.write_blocking(|db| removals::request(db, &address, prefix, &act))?;
@@ -47,7 +47,7 @@ pub fn remove(
 }
 
 /// Waits until no reader keeps a generation from before a rebuild, which still has the files.
-fn forget_older(context: &JobContext) -> Result<(), LoadError> {
+fn forget_older(context: &JobContext) -> Result<(), JobError> {
     let mut told = false;
     loop {
         let generation = context.pools.read_blocking(generations::read)?.generation;
@@ -68,14 +68,14 @@ pub fn unremove(
     address: &str,
     reason: &str,
     operator: &str,
-) -> Result<usize, LoadError> {
+) -> Result<usize, JobError> {
     let address = parse(address)?;
     let act = AuditEntry { reason, operator, at: context.clock.unix() };
     Ok(context.pools.write_blocking(|db| removals::lift(db, &address, &act))?)
 }
 
 /// Carries out every removal that waits; a stopped run keeps its notes.
-pub fn carry_out_pending(session: &mut Session) -> Result<(), LoadError> {
+pub fn carry_out_pending(session: &mut Session) -> Result<(), JobError> {
     for removal in session.context.pools.read_blocking(removals::pending)? {
         carry_out(session, &removal, None)?;
     }
@@ -87,7 +87,7 @@ pub fn carry_out(
     session: &mut Session,
     removal: &Removal,
     progress: Option<String>,
-) -> Result<(), LoadError> {
+) -> Result<(), JobError> {
     let files = purge(session, removal, progress)?;
     let pools = session.context.pools.clone();
     let now = session.context.clock.unix();
@@ -106,7 +106,7 @@ pub fn purge(
     session: &mut Session,
     removal: &Removal,
     progress: Option<String>,
-) -> Result<u64, LoadError> {
+) -> Result<u64, JobError> {
     let pools = &session.context.pools;
     let known = pools.read_blocking(|db| buckets::by_address(db, &removal.address))?;
     let prefix = Some(removal.prefix.as_str()).filter(|prefix| !prefix.is_empty());
@@ -116,7 +116,7 @@ pub fn purge(
     }
 }
 
-fn parse(address: &str) -> Result<String, LoadError> {
+fn parse(address: &str) -> Result<String, JobError> {
     let address = Address::parse(address);
-    Ok(address.map_err(|error| LoadError::Invalid(error.to_string()))?.as_str().to_owned())
+    Ok(address.map_err(|error| JobError::Invalid(error.to_string()))?.as_str().to_owned())
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::context::JobContext;
-use super::error::LoadError;
+use super::error::JobError;
 use crate::app::reconcile;
 use crate::engine::{EngineError, FileIndex, FileWriter, WriteLock};
 use crate::store::{generations, runs};
@@ -23,7 +23,7 @@ pub struct Session {
 
 impl Session {
     /// Takes the right to write; `holder` is what another command is told meanwhile.
-    pub fn open(context: &JobContext, holder: &str) -> Result<Self, LoadError> {
+    pub fn open(context: &JobContext, holder: &str) -> Result<Self, JobError> {
         let lock = context.generations.lock(holder).map_err(|error| named(context, error))?;
         let generation = context.pools.read_blocking(generations::read)?.generation;
         let index = context.generations.open_or_create(generation)?;
@@ -39,7 +39,7 @@ impl Session {
     }
 
     /// A new, empty generation beside the one that is searched; written by the same right.
-    pub fn beside(&self) -> Result<Self, LoadError> {
+    pub fn beside(&self) -> Result<Self, JobError> {
         let (context, generation) = (self.context.clone(), self.generation + 1);
         context.generations.discard(generation)?;
         let index = context.generations.open_or_create(generation)?;
@@ -48,10 +48,10 @@ impl Session {
     }
 
     /// Takes the right to write unless somebody has it.
-    pub fn try_open(context: &JobContext, holder: &str) -> Result<Option<Self>, LoadError> {
+    pub fn try_open(context: &JobContext, holder: &str) -> Result<Option<Self>, JobError> {
         match Self::open(context, holder) {
             Ok(session) => Ok(Some(session)),
-            Err(LoadError::Index(EngineError::Locked(_))) => Ok(None),
+            Err(JobError::Index(EngineError::Locked(_))) => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -1,6 +1,6 @@
 //! What a source holds, entry by entry.
 
-use crate::jobs::error::LoadError;
+use crate::jobs::error::JobError;
 
 /// Bytes of a bad line that are kept in the report.
 pub const EXCERPT: usize = 200;
@@ -47,13 +47,13 @@ pub enum Skipped {
 /// Takes what a source holds, in order.
 pub trait Sink {
     /// A file.
-    fn file(&mut self, item: &Item<'_>) -> Result<(), LoadError>;
+    fn file(&mut self, item: &Item<'_>) -> Result<(), JobError>;
     /// A line or entry that cannot be used.
-    fn bad(&mut self, bad: Bad) -> Result<(), LoadError>;
+    fn bad(&mut self, bad: Bad) -> Result<(), JobError>;
     /// Something left out.
-    fn skipped(&mut self, what: Skipped) -> Result<(), LoadError>;
+    fn skipped(&mut self, what: Skipped) -> Result<(), JobError>;
     /// A page of a listing of a bucket ended; `truncated`: it says that more follow.
-    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), LoadError>;
+    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError>;
     /// The source is broken here; what came before counts.
-    fn broken(&mut self, reason: String) -> Result<(), LoadError>;
+    fn broken(&mut self, reason: String) -> Result<(), JobError>;
 }
