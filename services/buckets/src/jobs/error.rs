@@ -4,7 +4,7 @@ use database::DatabaseError;
 
 use crate::engine::EngineError;
 
-/// Why a load did not publish.
+/// Why a job failed.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
     /// More bad lines than allowed.
@@ -26,7 +26,7 @@ pub enum JobError {
     /// A source is not what it was when the run began.
     #[error("{0} changed since the run began: start a new run")]
     SourceChanged(String),
-    /// The command makes no sense.
+    /// The request is not valid in the present state.
     #[error("{0}")]
     Invalid(String),
     /// A file could not be read or written.

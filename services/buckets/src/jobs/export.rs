@@ -25,7 +25,7 @@ struct Line<'a> {
     modified: i64,
 }
 
-/// Limits of a job that may take its time.
+/// Limits of a job, which may run for a week.
 pub fn patient() -> Limits {
     Limits::until(Instant::now() + Duration::from_secs(7 * 86_400), 1)
 }

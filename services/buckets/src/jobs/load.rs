@@ -5,7 +5,7 @@ use super::error::JobError;
 use super::intake::IntakeState;
 use super::loader::Loader;
 use super::options::{CheckpointPolicy, LoadOptions};
-use super::remove::carry_out_pending;
+use super::remove::apply_pending_removals;
 use super::report::Report;
 use super::write_session::Session;
 use crate::engine::Mode;
@@ -20,7 +20,7 @@ pub fn load(
     checkpoints: CheckpointPolicy,
 ) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a run loads files")?;
-    carry_out_pending(&mut session)?;
+    apply_pending_removals(&mut session)?;
     let now = context.clock.unix();
     if let Some(open) = session.writer.journal().open.clone() {
         let reason = "given up for a newer run";
@@ -44,7 +44,7 @@ pub(super) fn load_anew(
     let (context, now) = (searched.context.clone(), searched.context.clock.unix());
     let text = serde_json::to_string(options).map_err(std::io::Error::other)?;
     let id = context.pools.write_blocking(|db| runs::begin(db, "rebuild", &text, now))?;
-    let mut fresh = searched.beside()?;
+    let mut fresh = searched.next_generation()?;
     let generation = fresh.generation;
     fresh.writer.begin(id)?;
     let mut loader = Loader::new(fresh, id, options.clone(), checkpoints, IntakeState::default())?;
@@ -74,7 +74,7 @@ pub fn resume(
         text => serde_json::from_str(text).map_err(|error| refuse(&error.to_string()))?,
     };
     let mut session = session;
-    carry_out_pending(&mut session)?;
+    apply_pending_removals(&mut session)?;
     Loader::new(session, id, options, checkpoints, state)?.finish()
 }
 

@@ -11,16 +11,16 @@ use super::formats::{self, Bad, Item, Sink, Skipped};
 use super::intake::{Intake, IntakeState};
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::progress::RunProgress;
-use super::remove::{carry_out, purge};
+use super::remove::{apply_removal, purge};
 use super::report::Report;
 use super::write_session::Session;
 use crate::app::reconcile;
 use crate::engine::{EngineError, NamedBucket};
 use crate::store::{buckets, generations, removals, runs};
 
-/// Files that travel to the index together.
+/// Files that are added to the index together.
 const BATCH: usize = 2_048;
-/// Events between two looks at the clock.
+/// Events between two reads of the clock.
 const EVENTS: u32 = 64;
 
 /// One load run, from its sources to its publish.
@@ -170,15 +170,16 @@ impl Loader {
         })?)
     }
 
-    /// Goes on after an event; a slow source is told about, and gives way to removals, as well.
+    /// Does what is due after an event, so that a slow source, too, is reported and does not block
+    /// removals.
     fn after_event(&mut self) -> Result<(), JobError> {
         self.events = self.events.wrapping_add(1);
-        // Asking the clock for each file would cost more than the file.
+        // Reading the clock for each file would cost more than the file.
         let due = self.events.is_multiple_of(EVENTS) && self.progress.is_due();
         if due || self.intake.files.len() >= BATCH { self.pump() } else { Ok(()) }
     }
 
-    /// Hands files on, tells, makes durable; whatever is due.
+    /// Passes files to the index, records progress and takes a checkpoint, each when it is due.
     fn pump(&mut self) -> Result<(), JobError> {
         self.since_checkpoint += self.intake.files.len() as u64;
         self.session.writer.add(&self.intake.files)?;
@@ -208,10 +209,10 @@ impl Loader {
             }
             let text = notes(&self.intake).map_err(std::io::Error::other)?;
             match &mut self.searched {
-                None => carry_out(&mut self.session, &removal, Some(text))?,
+                None => apply_removal(&mut self.session, &removal, Some(text))?,
                 Some(searched) => {
                     purge(&mut self.session, &removal, Some(text))?;
-                    carry_out(searched, &removal, None)?;
+                    apply_removal(searched, &removal, None)?;
                 }
             }
             self.intake.refresh_removals(&pools)?;

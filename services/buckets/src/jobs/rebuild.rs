@@ -14,7 +14,7 @@ use crate::model::address::BucketType;
 use crate::store::buckets::{self, Bucket};
 use crate::store::generations;
 
-/// Files that travel to the new generation together.
+/// Files that are added to the new generation together.
 const BATCH: usize = 8_192;
 
 /// Writes the present index anew, without dead rows and with new file ids, verifies it, and
@@ -23,7 +23,7 @@ pub fn rebuild(context: &JobContext) -> Result<(u32, u64), JobError> {
     let session = open(context)?;
     // The lock is kept until the switch; the old writer has nothing more to do.
     session.index.refresh()?;
-    let mut fresh = session.beside()?;
+    let mut fresh = session.next_generation()?;
     let files = copy(context, &*session.index, &mut fresh)?;
     check(&*session.index, &*fresh.index)?;
     let generation = fresh.generation;
@@ -47,7 +47,7 @@ pub fn rebuild_from(
     let made = load_anew(open(context)?, options, checkpoints);
     match &made {
         Ok((generation, _)) => drop(context.generations.sweep(*generation)?),
-        // Who opens the index for writing drops what was begun; if that fails, the next one does.
+        // Opening a session drops what was begun; if that fails, the next session does.
         Err(_) => drop(Session::try_open(context, "a failed rebuild is being cleared away")),
     }
     made
@@ -55,7 +55,7 @@ pub fn rebuild_from(
 
 fn open(context: &JobContext) -> Result<Session, JobError> {
     let mut session = Session::open(context, "the index is being rebuilt")?;
-    super::remove::carry_out_pending(&mut session)?;
+    super::remove::apply_pending_removals(&mut session)?;
     match &session.writer.journal().open {
         None => Ok(session),
         Some(open) => Err(JobError::Invalid(format!(

@@ -1,4 +1,4 @@
-//! Takedowns: carried out by whoever has the right to write.
+//! Takedowns, carried out by the process that holds the write lock.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::model::address::Address;
 use crate::store::removals::{self, AuditEntry, Removal};
 use crate::store::{buckets, generations};
 
-/// Time between two looks at a removal that a load carries out.
+/// Time between two checks of a removal that a load carries out.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Puts an address on the removal list and waits until its files are gone.
+/// Adds an address to the removal list and waits until its files are gone.
 pub fn remove(
     context: &JobContext,
     address: &str,
@@ -25,10 +25,10 @@ pub fn remove(
     let address = parse(address)?;
     let act = AuditEntry { reason, operator, at: context.clock.unix() };
     let id = context.pools.write_blocking(|db| removals::request(db, &address, prefix, &act))?;
-    let mut told = false;
+    let mut logged = false;
     loop {
         if let Some(mut session) = Session::try_open(context, "a removal is being carried out")? {
-            carry_out_pending(&mut session)?;
+            apply_pending_removals(&mut session)?;
         }
         let done = context.pools.read_blocking(|db| removals::find(db, id))?;
         match done {
@@ -36,8 +36,8 @@ pub fn remove(
                 forget_older(context)?;
                 return Ok(done);
             }
-            _ if !told => {
-                told = true;
+            _ if !logged => {
+                logged = true;
                 log::info!("waiting for the next checkpoint of the load that is under way");
             }
             _ => {}
@@ -46,16 +46,16 @@ pub fn remove(
     }
 }
 
-/// Waits until no reader keeps a generation from before a rebuild, which still has the files.
+/// Waits until no reader holds a generation from before a rebuild, which still has the files.
 fn forget_older(context: &JobContext) -> Result<(), JobError> {
-    let mut told = false;
+    let mut logged = false;
     loop {
         let generation = context.pools.read_blocking(generations::read)?.generation;
         if context.generations.sweep(generation)? {
             return Ok(());
         }
-        if !told {
-            told = true;
+        if !logged {
+            logged = true;
             log::info!("waiting for the last reader of an older generation");
         }
         std::thread::sleep(PAUSE);
@@ -75,15 +75,15 @@ pub fn unremove(
 }
 
 /// Carries out every removal that waits; a stopped run keeps its notes.
-pub fn carry_out_pending(session: &mut Session) -> Result<(), JobError> {
+pub fn apply_pending_removals(session: &mut Session) -> Result<(), JobError> {
     for removal in session.context.pools.read_blocking(removals::pending)? {
-        carry_out(session, &removal, None)?;
+        apply_removal(session, &removal, None)?;
     }
     Ok(())
 }
 
 /// Deletes and purges the files of a removal, then notes that it is done.
-pub fn carry_out(
+pub fn apply_removal(
     session: &mut Session,
     removal: &Removal,
     progress: Option<String>,

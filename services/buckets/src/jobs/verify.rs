@@ -6,7 +6,7 @@ use super::context::JobContext;
 use super::error::JobError;
 use crate::store::buckets;
 
-/// Names every fault; none: all is well.
+/// Returns every fault; an empty list means that the index is sound.
 pub fn verify(context: &JobContext) -> Result<Vec<String>, JobError> {
     let index = context.open_index()?;
     let mut faults = index.verify()?;

@@ -91,7 +91,7 @@ pub fn applied(db: &mut Db, id: i64, files: u64, now: i64) -> Result<(), Databas
     Ok(())
 }
 
-/// Takes an address off the list and tells how many takedowns that lifted.
+/// Takes an address off the list and returns how many takedowns that lifted.
 pub fn lift(db: &mut Db, address: &str, act: &AuditEntry<'_>) -> Result<usize, DatabaseError> {
     let listed = removal::table
         .filter(removal::address.eq(address))

@@ -139,7 +139,7 @@ impl<R: BufRead> State<'_, R> {
     }
 }
 
-/// Reads a page, or an array of items, and tells whether more pages follow.
+/// Reads a page, or an array of items, and returns whether more pages follow.
 struct PageSeed<'s, 'a, R>(&'s mut State<'a, R>);
 
 impl<'de, R: BufRead> DeserializeSeed<'de> for PageSeed<'_, '_, R> {
