@@ -1,13 +1,12 @@
 //! Makes a corpus file the one that is served.
 
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use batch::copy_atomically;
 
 use super::verify;
 use crate::store::KindFolder;
-use crate::store::folder::sync_folder;
 
 /// Options of `activate`.
 #[derive(Clone, Debug, clap::Args)]
@@ -27,12 +26,8 @@ impl Activate {
         let lock = folder.lock()?;
         let path = folder.corpus_path(&corpus.header().corpus_id);
         if !same_file(&self.file, &path) {
-            let tmp = folder.path().join(".copy.tmp");
-            copy(&self.file, &tmp, &path, folder.path())
-                .with_context(|| format!("cannot copy {} to DATA_DIR", self.file.display()))
-                .inspect_err(|_| {
-                    let _ = fs::remove_file(&tmp);
-                })?;
+            copy_atomically(&self.file, &path)
+                .with_context(|| format!("cannot copy {} to DATA_DIR", self.file.display()))?;
         }
         folder.activate(&path, &lock)?;
         println!("{}", path.display());
@@ -42,11 +37,4 @@ impl Activate {
 
 fn same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
-}
-
-fn copy(from: &Path, tmp: &Path, to: &Path, folder: &Path) -> std::io::Result<()> {
-    fs::copy(from, tmp)?;
-    File::open(tmp)?.sync_all()?;
-    fs::rename(tmp, to)?;
-    sync_folder(folder)
 }

@@ -4,15 +4,14 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::{Context, bail};
+use batch::{ByteSize, Input, Output, ProgressReporter, TemporaryFolder, Unit};
 use domain::Clock;
 
 use super::feed::{self, Feed};
 use super::folder::{self, FolderPass};
-use super::input::{Input, InputFormat, Reading, common_kind};
+use super::input::{self, InputFormat, Reading, common_kind};
 use super::ordered::{self, Disorder, Pass};
-use super::partition::TempFolder;
 use super::pipeline::Crew;
-use super::progress::Progress;
 use super::report::{Built, Tally};
 use super::unordered::{Spreaded, Spreading, refuse_folders};
 use crate::model::entry::Unite;
@@ -49,8 +48,8 @@ pub struct Lists {
     #[arg(long)]
     pub with_counts: bool,
     /// Memory that sorting may take, with K, M or G
-    #[arg(long, default_value = "1G", value_parser = bytes)]
-    pub memory: u64,
+    #[arg(long, default_value = "1G", value_parser = sorting_memory)]
+    pub memory: ByteSize,
     /// Folder for temporary files [default: DATA_DIR/tmp]
     #[arg(long, value_name = "DIR")]
     pub tmp: Option<PathBuf>,
@@ -113,7 +112,8 @@ impl Build {
             if self.lists.activate {
                 folder.activate(&path, lock)?;
             }
-            Built::new(path, &header, self.lists.activate, tally).print(self.lists.json)?;
+            Built::new(path, &header, self.lists.activate, tally)
+                .print(Output::from_json_flag(self.lists.json))?;
         }
         Ok(())
     }
@@ -126,7 +126,7 @@ pub struct Source {
     unordered: bool,
     reading: Reading,
     unite: Unite,
-    memory: u64,
+    memory: ByteSize,
     tmp: PathBuf,
     crew: Crew,
     /// What will be built.
@@ -155,7 +155,7 @@ impl Source {
         data_dir: &Path,
     ) -> anyhow::Result<Self> {
         let inputs =
-            lists.inputs.iter().map(|path| Input::at(path)).collect::<anyhow::Result<Vec<_>>>()?;
+            lists.inputs.iter().map(|path| input::at(path)).collect::<anyhow::Result<Vec<_>>>()?;
         if inputs.iter().filter(|input| **input == Input::Stdin).count() > 1 {
             bail!("standard input can be read only once");
         }
@@ -212,10 +212,12 @@ impl Source {
             kinds: &self.kinds,
             reading: self.reading,
             unite: self.unite,
-            memory: self.memory,
+            memory: self.memory.0,
             crew: self.crew,
         };
-        spreading.run(TempFolder::create(&self.tmp)?)
+        let folder = TemporaryFolder::create(&self.tmp, "build")
+            .with_context(|| format!("cannot write temporary files to {}", self.tmp.display()))?;
+        spreading.run(folder)
     }
 
     /// Runs `work` over the entries; if a list turns out not to be in order, and all lists can be
@@ -232,9 +234,10 @@ impl Source {
             Some(spread) => return work(Ordered::Sorted(spread)),
             None => work(Ordered::Passes(self)),
         };
-        let readable_twice = |input: &Input| matches!(input, Input::File(_) | Input::Folder(_));
         match first {
-            Err(error) if error.is::<Disorder>() && self.inputs.iter().all(readable_twice) => {
+            Err(error)
+                if error.is::<Disorder>() && self.inputs.iter().all(Input::is_rereadable) =>
+            {
                 log::info!("{error}: sorting instead");
                 work(Ordered::Sorted(&self.spread()?))
             }
@@ -285,7 +288,7 @@ impl Source {
         finish: impl Fn(Vec<Entry>) -> anyhow::Result<T> + Sync,
         consume: impl FnMut(T) -> anyhow::Result<()>,
     ) -> anyhow::Result<Tally> {
-        let progress = &Progress::new("reading", input.length());
+        let progress = &ProgressReporter::new("reading", Unit::Bytes, input.length());
         let reading = self.reading;
         if let Input::Folder(path) = input {
             let pass = FolderPass { path, kind, reading, crew, progress };
@@ -305,20 +308,13 @@ fn file_name(input: &Input) -> String {
     }
 }
 
-/// Reads a number of bytes such as `512M`.
-fn bytes(text: &str) -> anyhow::Result<u64> {
-    let (digits, shift) = match text.as_bytes() {
-        [digits @ .., b'K' | b'k'] => (digits.len(), 10),
-        [digits @ .., b'M' | b'm'] => (digits.len(), 20),
-        [digits @ .., b'G' | b'g'] => (digits.len(), 30),
-        digits => (digits.len(), 0),
-    };
-    let number: u64 = text[..digits].parse().context("expected a number with K, M or G")?;
-    let bytes = number.checked_mul(1 << shift).context("the number is too large")?;
-    if bytes < 1 << 20 {
+/// Reads the memory that sorting may take, such as `512M`.
+fn sorting_memory(text: &str) -> anyhow::Result<ByteSize> {
+    let memory: ByteSize = text.parse()?;
+    if memory < ByteSize::mib(1) {
         bail!("sorting needs at least 1M");
     }
-    Ok(bytes)
+    Ok(memory)
 }
 
 #[cfg(test)]
@@ -326,12 +322,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_have_units() {
-        for (text, expected) in [("1G", 1 << 30), ("16M", 16 << 20), ("1048576", 1 << 20)] {
-            assert_eq!(bytes(text).unwrap(), expected, "{text}");
-        }
-        for wrong in ["", "G", "1T", "-1G", "1", "99999999999G"] {
-            assert!(bytes(wrong).is_err(), "{wrong}");
+    fn sorting_needs_memory() {
+        assert_eq!(sorting_memory("1048576").unwrap(), ByteSize::mib(1));
+        for (wrong, expected) in [
+            ("1048575", "sorting needs at least 1M"),
+            ("1T", "expected a number with K, M or G"),
+            ("99999999999G", "the number is too large"),
+        ] {
+            assert_eq!(sorting_memory(wrong).unwrap_err().to_string(), expected);
         }
     }
 }

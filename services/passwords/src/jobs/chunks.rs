@@ -5,7 +5,7 @@ use std::io::Read;
 use anyhow::{Context, bail};
 
 /// The longest line that is waited for.
-const LINE_LIMIT: usize = 16 << 20;
+pub const LINE_LIMIT: usize = 16 << 20;
 /// A run of lines of one prefix that is longer than this is cut all the same.
 const RUN_LIMIT: usize = 8 << 20;
 

@@ -5,9 +5,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use batch::{Output, ProgressReporter, Unit, until_closed};
 use domain::HashPrefix;
 
-use super::progress::Progress;
 use super::report::Exported;
 use crate::model::Bucket;
 use crate::model::index::PREFIXES;
@@ -39,11 +39,15 @@ pub struct Export {
 }
 
 impl Export {
-    /// Writes the lists.
+    /// Writes the lists, to standard output as far as its reader wants them.
     ///
     /// # Errors
     /// The corpus is damaged, or the target cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
+        until_closed(self.write())
+    }
+
+    fn write(&self) -> anyhow::Result<()> {
         let corpus = Corpus::open(&self.file, 0)?;
         let prefixes = match (self.format, &self.output) {
             (ExportFormat::Hashes, None) => {
@@ -58,7 +62,9 @@ impl Export {
             (ExportFormat::Folder, None) => bail!("give the folder to write with --output"),
         }?;
         let Some(path) = &self.output else { return Ok(()) };
-        Exported::new(path.clone(), corpus.header(), prefixes).print(self.json)
+        Exported::new(path.clone(), corpus.header(), prefixes)
+            .print(Output::from_json_flag(self.json))?;
+        Ok(())
     }
 }
 
@@ -67,7 +73,8 @@ fn each_text(
     corpus: &Corpus,
     mut write: impl FnMut(HashPrefix, &[u8]) -> anyhow::Result<()>,
 ) -> anyhow::Result<u32> {
-    let progress = Progress::new("exporting", Some(corpus.header().file_length));
+    let progress =
+        ProgressReporter::new("exporting", Unit::Bytes, Some(corpus.header().file_length));
     let (mut buffer, mut prefixes) = (Vec::new(), 0);
     for value in 0..PREFIXES as u32 {
         let Some(prefix) = HashPrefix::from_value(value) else { continue };

@@ -6,12 +6,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use batch::ProgressReporter;
 use domain::HashPrefix;
 
 use super::input::Reading;
 use super::ordered::BadLine;
 use super::pipeline::{Crew, in_order};
-use super::progress::Progress;
 use super::report::Tally;
 use crate::model::entry::sort_and_add_up;
 use crate::model::lines::{self, Form};
@@ -34,7 +34,7 @@ pub struct FolderPass<'a> {
     /// Who works.
     pub crew: Crew,
     /// Where to show how far it is.
-    pub progress: &'a Progress,
+    pub progress: &'a ProgressReporter,
 }
 
 /// Reads a folder in prefix order; see [`super::ordered::read`] for `finish` and `consume`.

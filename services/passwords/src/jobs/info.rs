@@ -1,8 +1,9 @@
 //! Shows what a corpus says about itself.
 
-use std::io::Write;
+use std::fmt;
 use std::path::PathBuf;
 
+use batch::Output;
 use serde::Serialize;
 
 use crate::model::header::lower_hex;
@@ -48,23 +49,19 @@ impl Info {
             largest_bucket: header.largest_bucket,
             note: header.note.clone(),
         };
-        let mut out = std::io::stdout().lock();
-        if self.json {
-            writeln!(out, "{}", serde_json::to_string(&facts)?)?;
-            return Ok(());
-        }
-        let smallest_largest = format!("{} to {}", facts.smallest_bucket, facts.largest_bucket);
-        for (name, value) in [
-            ("kind", facts.kind),
-            ("corpus id", &facts.corpus_id),
-            ("entries", &facts.entries.to_string()),
-            ("bytes", &facts.bytes.to_string()),
-            ("built at", &facts.built_at),
-            ("bucket size", &smallest_largest),
-            ("note", &facts.note),
-        ] {
-            writeln!(out, "{name:<12}{value}")?;
-        }
+        Output::from_json_flag(self.json).print(&facts, &facts)?;
         Ok(())
+    }
+}
+
+impl fmt::Display for Facts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<12}{}", "kind", self.kind)?;
+        writeln!(f, "{:<12}{}", "corpus id", self.corpus_id)?;
+        writeln!(f, "{:<12}{}", "entries", self.entries)?;
+        writeln!(f, "{:<12}{}", "bytes", self.bytes)?;
+        writeln!(f, "{:<12}{}", "built at", self.built_at)?;
+        writeln!(f, "{:<12}{} to {}", "bucket size", self.smallest_bucket, self.largest_bucket)?;
+        write!(f, "{:<12}{}", "note", self.note)
     }
 }

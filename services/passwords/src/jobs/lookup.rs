@@ -1,13 +1,15 @@
 //! Looks passwords up without a server.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use batch::{BoundedLines, Line};
 
+use super::chunks::LINE_LIMIT;
 use crate::model::lines::{self, Form};
-use crate::model::plaintext::{self, Dialect, Encoding, Line};
+use crate::model::plaintext::{self, Dialect, Encoding};
 use crate::model::{Entry, Kind};
 use crate::store::{Corpus, KindFolder};
 
@@ -56,8 +58,15 @@ impl Check {
             let line = rpassword::prompt_password(prompt).context("cannot read the password")?;
             answer(line.as_bytes())?;
         } else {
-            for line in io::stdin().lock().split(b'\n') {
-                answer(&line.context("cannot read standard input")?)?;
+            // Nothing but the line end is stripped, as in a build.
+            let mut lines = BoundedLines::new(io::stdin().lock(), LINE_LIMIT).with_mark();
+            while let Some((number, line)) =
+                lines.next_with_return().context("cannot read standard input")?
+            {
+                match line {
+                    Line::Bytes(bytes) => answer(bytes)?,
+                    Line::TooLong { .. } => bail!("line {number} is too long"),
+                }
             }
         }
         Ok(if found { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
@@ -89,12 +98,16 @@ impl Check {
             return entry.with_context(|| format!("expected a {} hash", kind.label()));
         }
         match plaintext::line(line, DIALECT) {
-            Line::Password { bytes, text, .. } => Ok(plaintext::entry(kind, &bytes, &text, 1)),
-            Line::Empty | Line::NoCount => Ok(plaintext::entry(kind, b"", "", 1)),
-            Line::NotText if kind == Kind::Sha1 => {
+            plaintext::Line::Password { bytes, text, .. } => {
+                Ok(plaintext::entry(kind, &bytes, &text, 1))
+            }
+            plaintext::Line::Empty | plaintext::Line::NoCount => {
+                Ok(plaintext::entry(kind, b"", "", 1))
+            }
+            plaintext::Line::NotText if kind == Kind::Sha1 => {
                 Ok(plaintext::entry(kind, line.strip_suffix(b"\r").unwrap_or(line), "", 1))
             }
-            Line::NotText => bail!("the password is not UTF-8"),
+            plaintext::Line::NotText => bail!("the password is not UTF-8"),
         }
     }
 }

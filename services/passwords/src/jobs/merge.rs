@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use batch::{Output, ProgressReporter, Unit};
 use domain::{Clock, HashPrefix};
 
 use super::build::{Lists, Source};
-use super::progress::Progress;
 use super::report::Built;
 use crate::model::entry::{Unite, unite_sorted};
 use crate::model::index::PREFIXES;
@@ -58,7 +58,9 @@ impl Merge {
         if self.lists.activate {
             folder.activate(&path, &lock)?;
         }
-        Built::new(path, &header, self.lists.activate, tally).print(self.lists.json)
+        Built::new(path, &header, self.lists.activate, tally)
+            .print(Output::from_json_flag(self.lists.json))?;
+        Ok(())
     }
 }
 
@@ -73,12 +75,13 @@ struct Walk<'a> {
     mode: Unite,
     next: usize,
     buffer: Vec<u8>,
-    progress: Progress,
+    progress: ProgressReporter,
 }
 
 impl<'a> Walk<'a> {
     fn new(base: &'a Corpus, writer: CorpusWriter, mode: Unite) -> Self {
-        let progress = Progress::new("merging", Some(base.header().file_length));
+        let progress =
+            ProgressReporter::new("merging", Unit::Bytes, Some(base.header().file_length));
         Self { base, writer, mode, next: 0, buffer: Vec::new(), progress }
     }
 

@@ -13,7 +13,6 @@ pub mod merge;
 pub mod ordered;
 pub mod partition;
 pub mod pipeline;
-pub mod progress;
 pub mod prune;
 pub mod reload;
 pub mod report;

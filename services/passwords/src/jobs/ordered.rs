@@ -3,10 +3,11 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use batch::{Input, ProgressReporter};
+
 use super::chunks::{Chunk, Chunks, Cut};
-use super::input::{Input, Reading};
+use super::input::{self, Reading};
 use super::pipeline::{Crew, in_order};
-use super::progress::Progress;
 use super::report::Tally;
 use crate::model::entry::add_up_sorted;
 use crate::model::lines::{self, Form, LineError};
@@ -58,7 +59,7 @@ pub struct Pass<'a> {
     /// How much a thread parses at once.
     pub chunk: usize,
     /// Where to show how far it is.
-    pub progress: &'a Progress,
+    pub progress: &'a ProgressReporter,
 }
 
 struct Piece<T> {
@@ -90,7 +91,7 @@ pub fn read<T: Send>(
     mut consume: impl FnMut(T) -> anyhow::Result<()>,
 ) -> anyhow::Result<Tally> {
     let name = pass.input.to_string();
-    let (reader, _) = pass.input.open_hashes(Some(pass.kind))?;
+    let (reader, _) = input::open_hashes(pass.input, Some(pass.kind))?;
     let mut chunks = Chunks::new(reader, &name, pass.chunk, Cut::Prefix);
     let mut after_open = false;
     let produce = || {

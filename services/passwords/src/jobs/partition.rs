@@ -1,83 +1,17 @@
 //! Spreads entries over temporary files by their leading bits.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::Context;
+use batch::TemporaryFolder;
 
 use crate::model::entry::RECORD_BYTES;
 use crate::model::{Entry, Kind};
 
 /// The most partitions of one kind.
 pub const MOST: usize = 4096;
-const FOLDER_PREFIX: &str = "build-";
-const LOCK_SUFFIX: &str = ".lock";
-const GUARD: &str = ".guard";
-
-/// A folder for temporary files; its lock tells others that its build is alive.
-#[derive(Debug)]
-pub struct TempFolder {
-    path: PathBuf,
-    lock_path: PathBuf,
-    _lock: File,
-}
-
-impl TempFolder {
-    /// Makes a folder below `base` and removes those whose build is gone.
-    ///
-    /// # Errors
-    /// `base` cannot be written.
-    pub fn create(base: &Path) -> anyhow::Result<Self> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let unwritable = || format!("cannot write temporary files to {}", base.display());
-        fs::create_dir_all(base).with_context(unwritable)?;
-        // Whoever holds the guard may make and remove folders; so no new lock is taken for dead.
-        let guard = File::create(base.join(GUARD)).with_context(unwritable)?;
-        guard.lock().with_context(unwritable)?;
-        remove_dead(base).with_context(unwritable)?;
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{FOLDER_PREFIX}{}-{number}", std::process::id());
-        let lock_path = base.join(format!("{name}{LOCK_SUFFIX}"));
-        let lock = File::create(&lock_path).with_context(unwritable)?;
-        lock.lock().with_context(unwritable)?;
-        let path = base.join(name);
-        fs::create_dir(&path).with_context(unwritable)?;
-        Ok(Self { path, lock_path, _lock: lock })
-    }
-
-    /// Where the folder lies.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-impl Drop for TempFolder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
-        let _ = fs::remove_file(&self.lock_path);
-    }
-}
-
-fn remove_dead(base: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(base)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let Some(folder) = name.to_str().and_then(|name| name.strip_suffix(LOCK_SUFFIX)) else {
-            continue;
-        };
-        if !folder.starts_with(FOLDER_PREFIX) || File::open(entry.path())?.try_lock().is_err() {
-            continue;
-        }
-        match fs::remove_dir_all(base.join(folder)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => fs::remove_file(entry.path())?,
-        }
-    }
-    Ok(())
-}
-
 /// How entries of one kind are spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spread {
@@ -122,7 +56,7 @@ pub struct Partitions {
 
 impl Partitions {
     /// Begins a group.
-    pub fn new(folder: &TempFolder, kind: Kind, group: usize, spread: Spread) -> Self {
+    pub fn new(folder: &TemporaryFolder, kind: Kind, group: usize, spread: Spread) -> Self {
         let room = (spread.buffers / spread.partitions()).clamp(RECORD_BYTES * 16, 256 << 10);
         let folder = folder.path().to_owned();
         let buffers = (0..spread.partitions()).map(|_| Vec::new()).collect();
@@ -185,21 +119,5 @@ mod tests {
         assert_eq!(bits(Some(160 << 20), 80 << 20, 16 << 20), 6);
         assert_eq!(bits(Some(u64::MAX / 8), 0, 1), 12);
         assert_eq!(bits(None, 0, 1 << 30), 10);
-    }
-
-    #[test]
-    fn folders_of_dead_builds_are_removed_and_live_ones_stay() {
-        let base = tempfile::tempdir().unwrap();
-        let dead = base.path().join("build-1-0");
-        fs::create_dir(&dead).unwrap();
-        fs::write(dead.join("sha1-0-0000"), "x").unwrap();
-        fs::write(base.path().join("build-1-0.lock"), "").unwrap();
-        let first = TempFolder::create(base.path()).unwrap();
-        assert!(!dead.exists());
-        let second = TempFolder::create(base.path()).unwrap();
-        assert!(first.path().exists() && second.path().exists());
-        drop((first, second));
-        let left: Vec<_> = fs::read_dir(base.path()).unwrap().map(|e| e.unwrap().path()).collect();
-        assert_eq!(left, [base.path().join(GUARD)]);
     }
 }

@@ -1,7 +1,9 @@
 //! What a build, merge or export tells when it is done.
 
+use std::io;
 use std::path::PathBuf;
 
+use batch::Output;
 use serde::Serialize;
 
 use crate::model::Header;
@@ -75,27 +77,20 @@ impl Built {
         }
     }
 
-    /// Prints the report: one JSON object a line, or a sentence and the path.
+    /// Prints the report: one JSON object a line, or the path after a sentence on standard error.
     ///
     /// # Errors
-    /// Standard output is closed.
-    pub fn print(&self, json: bool) -> anyhow::Result<()> {
-        use std::io::Write;
-        let mut out = std::io::stdout().lock();
-        if json {
-            writeln!(out, "{}", serde_json::to_string(self)?)?;
-            return Ok(());
-        }
+    /// Standard output cannot be written.
+    pub fn print(&self, output: Output) -> io::Result<()> {
         let Tally { lines, dropped, skipped, not_text, empty } = self.read;
-        eprintln!(
+        output.note(format_args!(
             "{}: {} digests from {lines} lines ({dropped} with count 0, {skipped} skipped, \
              {not_text} not in the encoding, {empty} empty){}",
             self.kind,
             self.entries,
             if self.activated { ", activated" } else { "" }
-        );
-        writeln!(out, "{}", self.path.display())?;
-        Ok(())
+        ));
+        output.print(self, self.path.display())
     }
 }
 
@@ -121,20 +116,16 @@ impl Exported {
         Self { kind: header.kind.name(), corpus_id, path, entries: header.entries, prefixes }
     }
 
-    /// Prints the report: one JSON object a line, or a sentence and the path.
+    /// Prints the report: one JSON object a line, or the path after a sentence on standard error.
     ///
     /// # Errors
-    /// Standard output is closed.
-    pub fn print(&self, json: bool) -> anyhow::Result<()> {
-        use std::io::Write;
-        let mut out = std::io::stdout().lock();
-        if json {
-            writeln!(out, "{}", serde_json::to_string(self)?)?;
-            return Ok(());
-        }
-        eprintln!("{}: {} digests in {} prefixes", self.kind, self.entries, self.prefixes);
-        writeln!(out, "{}", self.path.display())?;
-        Ok(())
+    /// Standard output cannot be written.
+    pub fn print(&self, output: Output) -> io::Result<()> {
+        output.note(format_args!(
+            "{}: {} digests in {} prefixes",
+            self.kind, self.entries, self.prefixes
+        ));
+        output.print(self, self.path.display())
     }
 }
 

@@ -1,18 +1,22 @@
 //! Brings the records of one partition into order, in memory or by way of sorted runs.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use batch::{Merge, Record, Run, RunReader, RunWriter};
 
 use crate::model::Entry;
 use crate::model::entry::{RECORD_BYTES, Unite, add_counts, sort_and_add_up, unite_sorted};
 
 /// Entries handed on at once by a merge of runs; a few more until the prefix ends.
 const BATCH: usize = 1 << 16;
+/// Buffers in front of files.
+const READ_BUFFER: usize = 128 << 10;
+const WRITE_BUFFER: usize = 256 << 10;
+const UNREADABLE_RUN: &str = "cannot read a sorted run";
 
 /// The records of one partition: a file per group, some of which may not exist.
 pub struct Partition {
@@ -66,45 +70,57 @@ impl Partition {
         &self,
         mut consume: impl FnMut(Vec<Entry>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let mut runs = Vec::new();
+        let (mut runs, mut groups) = (Vec::new(), Vec::new());
         for (group, path) in self.files.iter().enumerate() {
-            write_runs(path, group, self.limit, &mut runs)?;
+            runs.extend(write_runs(path, self.limit)?);
+            groups.resize(runs.len(), group);
         }
-        let mut heap = BinaryHeap::new();
-        for (group, path) in &runs {
-            if let Some(mut records) = Records::open(path)?
-                && let Some(entry) = records.next()?
-            {
-                heap.push(Head { entry, group: *group, records });
-            }
-        }
+        let readers = runs.into_iter().map(|run| run.read(READ_BUFFER));
+        let mut merge = Merge::new(readers).context(UNREADABLE_RUN)?;
         let mut batch: Vec<Entry> = Vec::with_capacity(BATCH);
-        while let Some(entry) = pop_united(&mut heap, self.unite)? {
+        while let Some(entry) = next_united(&mut merge, &groups, self.unite)? {
             let whole = batch.last().is_some_and(|last| last.prefix() != entry.prefix());
             if batch.len() >= BATCH && whole {
                 consume(std::mem::replace(&mut batch, Vec::with_capacity(BATCH)))?;
             }
             batch.push(entry);
         }
-        if !batch.is_empty() {
-            consume(batch)?;
-        }
-        for (_, path) in runs {
-            fs::remove_file(&path).with_context(|| unreadable(&path))?;
-        }
+        if batch.is_empty() { Ok(()) } else { consume(batch) }
+    }
+}
+
+/// A digest as it lies in a sorted run.
+#[derive(Clone, Copy)]
+struct Sorted(Entry);
+
+impl Default for Sorted {
+    fn default() -> Self {
+        Self(Entry { hash: [0; 20], count: 0 })
+    }
+}
+
+impl Record for Sorted {
+    fn compare(&self, other: &Self) -> Ordering {
+        self.0.compare(&other.0)
+    }
+
+    fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        out.write_all(&self.0.to_record())
+    }
+
+    fn read_from(&mut self, input: &mut impl Read) -> io::Result<()> {
+        let mut record = [0; RECORD_BYTES];
+        input.read_exact(&mut record)?;
+        self.0 = Entry::from_record(&record);
         Ok(())
     }
 }
 
-/// Cuts a file of records into sorted runs; equal digests of a run are added up first, so that
-/// one password repeated without end stays small.
-fn write_runs(
-    path: &Path,
-    group: usize,
-    limit: usize,
-    runs: &mut Vec<(usize, PathBuf)>,
-) -> anyhow::Result<()> {
-    let Some(mut records) = Records::open(path)? else { return Ok(()) };
+/// Cuts a file of records into sorted runs and removes it; equal digests of a run are added up
+/// first, so that one password repeated without end stays small.
+fn write_runs(path: &Path, limit: usize) -> anyhow::Result<Vec<Run<Sorted>>> {
+    let mut runs = Vec::new();
+    let Some(mut records) = Records::open(path)? else { return Ok(runs) };
     let mut entries: Vec<Entry> = Vec::with_capacity(limit);
     loop {
         let next = records.next().with_context(|| unreadable(path))?;
@@ -115,88 +131,50 @@ fn write_runs(
             sort_and_add_up(&mut entries);
         }
         if ended || full && entries.len() > limit / 2 {
-            write_run(path, group, &mut entries, runs)?;
+            runs.push(write_run(path, &entries)?);
+            entries.clear();
         }
         if ended {
-            return fs::remove_file(path).with_context(|| unreadable(path));
+            fs::remove_file(path).with_context(|| unreadable(path))?;
+            return Ok(runs);
         }
     }
 }
 
-fn write_run(
-    path: &Path,
-    group: usize,
-    entries: &mut Vec<Entry>,
-    runs: &mut Vec<(usize, PathBuf)>,
-) -> anyhow::Result<()> {
-    let run = path.with_extension(format!("run{}", runs.len()));
-    let write = || -> io::Result<()> {
-        let mut out = BufWriter::with_capacity(256 << 10, File::create(&run)?);
-        entries.iter().try_for_each(|entry| out.write_all(&entry.to_record()))?;
-        out.flush()
+/// Writes a run beside the partition that it is part of.
+fn write_run(partition: &Path, entries: &[Entry]) -> anyhow::Result<Run<Sorted>> {
+    let folder = partition.parent().unwrap_or(Path::new("."));
+    let write = || -> io::Result<Run<Sorted>> {
+        let mut run = RunWriter::create_in(folder, WRITE_BUFFER)?;
+        entries.iter().try_for_each(|entry| run.push(&Sorted(*entry)))?;
+        run.finish()
     };
-    write().with_context(|| format!("cannot write {}", run.display()))?;
-    entries.clear();
-    runs.push((group, run));
-    Ok(())
+    write().with_context(|| format!("cannot write a sorted run to {}", folder.display()))
 }
 
-/// The first record of a run that is not used up.
-struct Head {
-    entry: Entry,
-    group: usize,
-    records: Records,
-}
-
-impl Head {
-    fn order(&self, other: &Self) -> Ordering {
-        // A heap gives the greatest first: turn the order round.
-        other.entry.compare(&self.entry).then(other.group.cmp(&self.group))
-    }
-}
-
-impl PartialEq for Head {
-    fn eq(&self, other: &Self) -> bool {
-        self.order(other) == Ordering::Equal
-    }
-}
-impl Eq for Head {}
-impl PartialOrd for Head {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Head {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.order(other)
-    }
-}
-
-/// Takes the smallest digest off all runs: adds up within a group, unites across groups.
-fn pop_united(heap: &mut BinaryHeap<Head>, unite: Unite) -> anyhow::Result<Option<Entry>> {
-    let Some((first, mut group)) = pop(heap)? else { return Ok(None) };
-    let (mut united, mut of_group): (Option<u32>, u32) = (None, first.count);
-    while heap.peek().is_some_and(|head| head.entry.hash == first.hash) {
-        let Some((next, next_group)) = pop(heap)? else { break };
-        if next_group == group {
+/// Takes the smallest digest off all runs: adds up within a group, unites across groups. `groups`
+/// are those of the runs.
+fn next_united(
+    merge: &mut Merge<RunReader<Sorted>>,
+    groups: &[usize],
+    unite: Unite,
+) -> anyhow::Result<Option<Entry>> {
+    let next = merge.next().context(UNREADABLE_RUN)?;
+    let Some((Sorted(first), run)) = next.map(|(entry, run)| (*entry, run)) else {
+        return Ok(None);
+    };
+    let (mut united, mut of_group, mut group) = (None, first.count, groups[run]);
+    while merge.peek().is_some_and(|next| next.0.hash == first.hash) {
+        let Some((Sorted(next), run)) = merge.next().context(UNREADABLE_RUN)? else { break };
+        if groups[run] == group {
             of_group = add_counts(of_group, next.count);
         } else {
             united = Some(united.map_or(of_group, |older| unite.counts(older, of_group)));
-            (of_group, group) = (next.count, next_group);
+            (of_group, group) = (next.count, groups[run]);
         }
     }
     let count = united.map_or(of_group, |older| unite.counts(older, of_group));
     Ok(Some(Entry { hash: first.hash, count }))
-}
-
-fn pop(heap: &mut BinaryHeap<Head>) -> anyhow::Result<Option<(Entry, usize)>> {
-    let Some(mut head) = heap.pop() else { return Ok(None) };
-    let taken = (head.entry, head.group);
-    if let Some(entry) = head.records.next().context("cannot read a sorted run")? {
-        head.entry = entry;
-        heap.push(head);
-    }
-    Ok(Some(taken))
 }
 
 /// Reads a file of records.
@@ -215,7 +193,7 @@ impl Records {
         };
         let bytes = file.metadata().with_context(|| unreadable(path))?.len();
         let left = bytes as usize / RECORD_BYTES;
-        Ok(Some(Self { reader: BufReader::with_capacity(128 << 10, file), left }))
+        Ok(Some(Self { reader: BufReader::with_capacity(READ_BUFFER, file), left }))
     }
 
     fn left(&self) -> usize {
@@ -303,9 +281,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("g0");
         write(&path, (0..5000).map(|_| entry(9, 1)));
-        let mut runs = Vec::new();
-        write_runs(&path, 0, 100, &mut runs).unwrap();
-        assert_eq!(runs.len(), 1);
-        assert_eq!(fs::metadata(&runs[0].1).unwrap().len(), RECORD_BYTES as u64);
+        let runs = write_runs(&path, 100).unwrap();
+        assert_eq!((runs.len(), runs[0].records()), (1, 1));
     }
 }

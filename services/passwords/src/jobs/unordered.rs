@@ -1,13 +1,13 @@
 //! Inputs in any order: spread over partitions, then sorted one partition after the other.
 
 use anyhow::anyhow;
+use batch::{Input, ProgressReporter, TemporaryFolder, Unit};
 
 use super::chunks::{Chunks, Cut};
-use super::input::{Input, InputFormat, Reading};
+use super::input::{self, InputFormat, Reading};
 use super::ordered::{BadLine, CHUNK};
-use super::partition::{Partitions, Spread, TempFolder, partition_path};
+use super::partition::{Partitions, Spread, partition_path};
 use super::pipeline::{Crew, in_order};
-use super::progress::Progress;
 use super::report::Tally;
 use super::runs::Partition;
 use super::{folder, folder::FolderPass};
@@ -36,7 +36,7 @@ pub struct Spreading<'a> {
 
 /// All entries on disk, spread by leading bits.
 pub struct Spreaded {
-    folder: TempFolder,
+    folder: TemporaryFolder,
     groups: usize,
     spread: Spread,
     unite: Unite,
@@ -49,7 +49,7 @@ impl Spreading<'_> {
     ///
     /// # Errors
     /// Unreadable input, a bad line, or a full disk.
-    pub fn run(&self, folder: TempFolder) -> anyhow::Result<(Spreaded, Tally)> {
+    pub fn run(&self, folder: TemporaryFolder) -> anyhow::Result<(Spreaded, Tally)> {
         let spread = self.spread();
         // Counts within one input add up, so inputs that unite otherwise are kept apart.
         let apart = self.unite != Unite::Sum;
@@ -80,7 +80,7 @@ impl Spreading<'_> {
     }
 
     fn spread_input(&self, input: &Input, out: &mut [Partitions]) -> anyhow::Result<Tally> {
-        let progress = Progress::new("reading", input.length());
+        let progress = ProgressReporter::new("reading", Unit::Bytes, input.length());
         let mut scatter = |lists: Vec<Vec<Entry>>| -> anyhow::Result<()> {
             for (out, list) in out.iter_mut().zip(&lists) {
                 list.iter().try_for_each(|entry| out.add(entry))?;
@@ -94,7 +94,7 @@ impl Spreading<'_> {
             return folder::read(pass, Ok, |entries| scatter(vec![entries]));
         }
         let name = input.to_string();
-        let mut chunks = Chunks::new(input.open()?, &name, CHUNK, Cut::Line);
+        let mut chunks = Chunks::new(input::open(input)?, &name, CHUNK, Cut::Line);
         let mut total = Tally::default();
         let work = |text: Vec<u8>| {
             progress.add(text.len() as u64);
@@ -179,7 +179,8 @@ impl Spreaded {
         let limit = self.memory as usize / RECORD_BYTES / (2 * crew.window);
         let partitions = 1usize << self.spread.bits;
         let bytes = |partition| self.partition(kind, partition, 1).bytes();
-        let progress = Progress::new("sorting", Some((0..partitions).map(bytes).sum()));
+        let progress =
+            ProgressReporter::new("sorting", Unit::Bytes, Some((0..partitions).map(bytes).sum()));
         let mut next = 0..partitions;
         let work = |partition| {
             let partition = self.partition(kind, partition, limit.max(16));

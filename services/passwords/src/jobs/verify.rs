@@ -1,14 +1,14 @@
 //! Reads a corpus file whole and reports every bucket that is not as it was written.
 
-use std::io::Write;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use batch::{Output, ProgressReporter, Unit};
 use domain::HashPrefix;
 use serde::Serialize;
 
 use super::pipeline::{Crew, in_order};
-use super::progress::Progress;
 use crate::model::Bucket;
 use crate::model::header::lower_hex;
 use crate::model::index::{PREFIXES, bucket_digest};
@@ -59,20 +59,7 @@ impl Verify {
     /// The file cannot be opened or read.
     pub fn run(&self, threads: usize) -> anyhow::Result<ExitCode> {
         let findings = self.findings(threads)?;
-        let mut out = std::io::stdout().lock();
-        if self.json {
-            writeln!(out, "{}", serde_json::to_string(&findings)?)?;
-        } else {
-            for problem in &findings.problems {
-                let prefix = problem.prefix.as_deref().unwrap_or("file");
-                writeln!(out, "{prefix}: {}", problem.reason)?;
-            }
-            if findings.good {
-                writeln!(out, "good: {} entries", findings.entries.unwrap_or_default())?;
-            } else {
-                writeln!(out, "damaged: {} problems", findings.damaged)?;
-            }
-        }
+        Output::from_json_flag(self.json).print(&findings, &findings)?;
         Ok(if findings.good { ExitCode::SUCCESS } else { ExitCode::from(DAMAGED) })
     }
 
@@ -96,6 +83,19 @@ impl Verify {
     }
 }
 
+impl fmt::Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for problem in &self.problems {
+            let prefix = problem.prefix.as_deref().unwrap_or("file");
+            writeln!(f, "{prefix}: {}", problem.reason)?;
+        }
+        match self.good {
+            true => write!(f, "good: {} entries", self.entries.unwrap_or_default()),
+            false => write!(f, "damaged: {} problems", self.damaged),
+        }
+    }
+}
+
 impl Findings {
     fn add(&mut self, prefix: Option<u32>, reason: String) {
         self.damaged += 1;
@@ -115,7 +115,8 @@ struct Sums {
 }
 
 fn check_buckets(corpus: &Corpus, findings: &mut Findings, threads: usize) -> anyhow::Result<()> {
-    let progress = Progress::new("verifying", Some(corpus.header().file_length));
+    let progress =
+        ProgressReporter::new("verifying", Unit::Bytes, Some(corpus.header().file_length));
     let mut blocks = (0..PREFIXES).step_by(BLOCK);
     let (mut entries, mut smallest, mut largest) = (0, u32::MAX, 0);
     in_order(
@@ -141,7 +142,7 @@ fn check_buckets(corpus: &Corpus, findings: &mut Findings, threads: usize) -> an
     Ok(())
 }
 
-fn check_block(corpus: &Corpus, first: usize, progress: &Progress) -> Sums {
+fn check_block(corpus: &Corpus, first: usize, progress: &ProgressReporter) -> Sums {
     let mut sums = Sums { entries: 0, smallest: u32::MAX, largest: 0, problems: Vec::new() };
     let mut buffer = Vec::new();
     let last = (first + BLOCK).min(PREFIXES);
