@@ -22,6 +22,8 @@ const PUBLIC_MODULES: &[(&str, &str)] = &[
     ("buckets::store::packages", "its functions are named by their module"),
     ("buckets::store::rejected_lines", "its functions are named by their module"),
     ("buckets::store::runs", "its functions are named by their module"),
+    ("shell::media", "its functions are named for their path: media::essence"),
+    ("shell::params", "what services extend it with is named apart from what handlers take"),
 ];
 
 fn offence(rule: &'static str, source: &Source, line: usize, what: &str, mend: &str) -> Offence {
@@ -76,8 +78,9 @@ fn modules_are_private_unless_listed_with_a_reason() {
             let path = path.join("::");
             if PUBLIC_MODULES.iter().all(|(listed, _)| *listed != path) {
                 let what = format!("pub mod {}", item.name);
-                let mend = "make it `mod` and `pub use` what is meant; if a path is truly needed, \
-                            list it with the reason in PUBLIC_MODULES";
+                let mend = "make it `mod` and `pub use` what is meant, or `pub(crate) mod` where \
+                            its path reads better; if a test or bench truly needs the path, list \
+                            it with the reason in PUBLIC_MODULES";
                 offences.push(offence("public", source, item.line, &what, mend));
             }
         }
@@ -116,18 +119,40 @@ fn every_service_has_one_test_binary_with_a_harness() {
     assert_obeyed(&["tests"], offences);
 }
 
+/// Tables of one row, whose name is no plural.
+const SINGLE_ROWS: [&str; 1] = ["index_state"];
+
+/// The tables that a `schema.rs` declares.
+fn tables(schema: &str) -> Vec<String> {
+    let mut tables = Vec::new();
+    let mut lines = schema.lines().map(str::trim);
+    while let Some(line) = lines.next() {
+        if line.contains("table! {") {
+            let table = lines.find(|line| line.contains('(') && !line.starts_with(['/', '#']));
+            let name = table.and_then(|line| line.split(['(', ' ']).next());
+            tables.extend(name.map(str::to_owned));
+        }
+    }
+    tables
+}
+
 #[test]
-fn tables_are_named_in_the_plural() {
+fn queries_are_named_in_the_plural_of_their_table() {
     let mut offences = Vec::new();
-    for source in sources().iter().filter(|source| {
-        source.is_service() && source.room() == "store" && source.package != "passwords"
-    }) {
-        let stem = source.stem();
-        let plural = stem.ends_with('s') || matches!(stem, "people" | "media" | "data");
-        let of_all = matches!(stem, "mod" | "schema" | "sql");
-        if source.module.len() == 2 && !plural && !of_all && !source.test {
-            let mend = "a file of queries is named in the plural as its resource";
-            offences.push(offence("plural", source, 1, "is not in the plural", mend));
+    for service in SERVICES {
+        let store = format!("services/{service}/src/store");
+        let Ok(schema) = std::fs::read_to_string(root().join(&store).join("schema.rs")) else {
+            continue;
+        };
+        for table in tables(&schema) {
+            let path = format!("{store}/{table}.rs");
+            let named_so = sources().iter().find(|source| source.path == path);
+            if let Some(source) =
+                named_so.filter(|_| !table.ends_with('s') && !SINGLE_ROWS.contains(&table.as_str()))
+            {
+                let mend = "a file of queries is named in the plural, as its resource is";
+                offences.push(offence("plural", source, 1, "is not in the plural", mend));
+            }
         }
     }
     assert_obeyed(&["plural"], offences);

@@ -235,23 +235,23 @@ mod hostile {
 
     struct Ignore;
 
-    use buckets::jobs::JobError;
+    use buckets::jobs::LoadError;
     use buckets::jobs::{Bad, Item, Sink, Skipped};
 
     impl Sink for Ignore {
-        fn file(&mut self, _: &Item<'_>) -> Result<(), JobError> {
+        fn file(&mut self, _: &Item<'_>) -> Result<(), LoadError> {
             Ok(())
         }
-        fn bad(&mut self, _: Bad) -> Result<(), JobError> {
+        fn bad(&mut self, _: Bad) -> Result<(), LoadError> {
             Ok(())
         }
-        fn skipped(&mut self, _: Skipped) -> Result<(), JobError> {
+        fn skipped(&mut self, _: Skipped) -> Result<(), LoadError> {
             Ok(())
         }
-        fn page(&mut self, _: &str, _: Option<&str>, _: bool) -> Result<(), JobError> {
+        fn page(&mut self, _: &str, _: Option<&str>, _: bool) -> Result<(), LoadError> {
             Ok(())
         }
-        fn broken(&mut self, _: String) -> Result<(), JobError> {
+        fn broken(&mut self, _: String) -> Result<(), LoadError> {
             Ok(())
         }
     }

@@ -8,7 +8,7 @@ use super::defaults::Defaults;
 use super::entry::{Bad, Item, Sink};
 use super::unpack::Meter;
 use super::values;
-use crate::jobs::error::JobError;
+use crate::jobs::error::LoadError;
 
 /// Bytes of a record at most.
 const LONGEST_RECORD: usize = 1 << 20;
@@ -49,7 +49,7 @@ pub(super) fn read<R: BufRead>(
     delimiter: u8,
     defaults: &Defaults,
     sink: &mut dyn Sink,
-) -> Result<(), JobError> {
+) -> Result<(), LoadError> {
     let bounded = Bounded { inner: input, left: 0 };
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter)
@@ -94,7 +94,7 @@ fn take(
     position: u64,
     defaults: &Defaults,
     sink: &mut dyn Sink,
-) -> Result<Result<(), String>, JobError> {
+) -> Result<Result<(), String>, LoadError> {
     let item = match parsed(record, columns, position, defaults) {
         Ok(item) => item,
         Err(reason) => return Ok(Err(reason)),

@@ -38,7 +38,7 @@ impl FileWriter for ClusterWriter {
 
     fn checkpoint(&mut self, progress: String) -> Result<(), EngineError> {
         self.open_run()?;
-        Ok(self.make_durable(Some(progress))?)
+        Ok(self.keep(Some(progress))?)
     }
 
     fn publish(
@@ -48,7 +48,7 @@ impl FileWriter for ClusterWriter {
         at: i64,
     ) -> Result<PublishCounts, EngineError> {
         let run = self.open_run()?.run;
-        self.make_durable(None)?;
+        self.keep(None)?;
         let (counts, batch) = self.replaced(mode, &buckets)?;
         let mut dead = self.record.dead.clone();
         dead.extend(batch);
@@ -76,7 +76,7 @@ impl FileWriter for ClusterWriter {
             log::debug!("the last insert of a run that is given up failed: {error}");
         }
         self.buffer.clear();
-        self.failed = false;
+        self.spoiled = false;
         (self.files, self.bytes) = (open.first_row, open.first_byte);
         let journal = Journal {
             sequence: self.record.journal.sequence + 1,
@@ -87,7 +87,7 @@ impl FileWriter for ClusterWriter {
         };
         self.commit(journal, self.record.dead.clone(), self.record.purges + 1)?;
         // Their ids are given out again, so they have to be gone before.
-        Ok(self.delete_rows_after(open.first_row)?)
+        Ok(self.drop_rows_behind(open.first_row)?)
     }
 
     fn remove(
@@ -97,7 +97,7 @@ impl FileWriter for ClusterWriter {
         prefix: Option<&str>,
         progress: Option<String>,
     ) -> Result<u64, EngineError> {
-        self.make_durable(progress)?;
+        self.keep(progress)?;
         Ok(self.purge(removal, bucket, prefix)?)
     }
 }

@@ -1,0 +1,24 @@
+# Tools of scripts/test in pinned versions, built once from crates.io; sourced.
+#
+# install_tool PACKAGE VERSION   builds it into target/tools unless it is there in this version
+# run_tool PROGRAM ARGUMENT...   runs it
+#
+# A build without optimisation beyond the least takes a third of the time, and the tools run for
+# seconds. Nothing is taken from PATH: another version has other opinions.
+
+tools_folder=${CARGO_TARGET_DIR:-target}/tools
+
+install_tool() {
+    if grep -qs "\"$1 $2 " "$tools_folder/.crates.toml"; then return; fi
+    echo "Building $1 $2 (once) ..." >&2
+    CARGO_TARGET_DIR=$tools_folder/build CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
+        CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+        CARGO_PROFILE_RELEASE_DEBUG=false \
+        cargo install --quiet --locked --root "$tools_folder" --version "$2" "$1"
+}
+
+run_tool() {
+    local program=$1
+    shift
+    PATH="$PWD/$tools_folder/bin:$PATH" "$program" "$@"
+}
