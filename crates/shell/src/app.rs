@@ -1,5 +1,6 @@
 //! The one place where the layers around a service are put in order.
 
+use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,10 +20,9 @@ use utoipa_swagger_ui::SwaggerUi;
 
 use crate::edge::Edge;
 use crate::health::{self, Draining};
-use crate::openapi::RouteTable;
 use crate::{
-    CorsRule, ErrorFormat, Fault, Next, RequestId, RequestInfo, Service, Shell, compression,
-    metrics, request_id,
+    CorsRule, ErrorFormat, Fault, Next, Operations, RequestId, RequestInfo, Service, Shell,
+    compression, metrics, operations, request_id, routes,
 };
 
 /// What every worker shares.
@@ -33,7 +33,7 @@ pub(crate) struct Context<S> {
     pub(crate) errors: Arc<dyn ErrorFormat>,
     pub(crate) edge: Edge,
     pub(crate) draining: Draining,
-    pub(crate) routes: Arc<RouteTable>,
+    pub(crate) operations: Arc<Operations>,
     pub(crate) access_log: bool,
 }
 
@@ -55,16 +55,18 @@ pub(crate) fn build<S: Service>(
         InitError = (),
     > + use<S>,
 > {
-    let (outer, service, shell) =
-        (Rc::new(context.clone()), context.service.clone(), context.shell);
+    let (outer, service) = (Rc::new(context.clone()), context.service.clone());
+    let (shell, operations) = (context.shell, context.operations.clone());
     let app = App::new().into_utoipa_app().configure(S::routes).into_app();
-    app.app_data(context.errors.clone())
+    app.configure(routes::serve::<S>)
+        .app_data(context.errors.clone())
         .app_data(context.edge.clone())
-        .app_data(context.routes.clone())
+        .app_data(context.operations.clone())
+        .app_data(context.shell.rules)
         .configure(|config| context.service.state(config))
         .configure(|config| add_docs(config, context.shell, crate::document::<S>()))
         .default_service(web::to(unrouted))
-        .wrap(from_fn(move |request, next| shape(shell, request, next)))
+        .wrap(from_fn(move |request, next| shape(shell, operations.clone(), request, next)))
         .wrap(from_fn(move |request, next| service.around(request, next)))
         .wrap(from_fn(move |request, next| oversee(outer.clone(), request, next)))
 }
@@ -96,13 +98,26 @@ async fn oversee<S: Service>(
         None => {
             // A clone of the request would forbid the layers below to change it, so that a
             // panic, which takes the request with it, is answered without one.
-            let Ok(result) = AssertUnwindSafe(next.call(request)).catch_unwind().await else {
+            let answered = AssertUnwindSafe(answer(&context.service, request, next));
+            let Ok(result) = answered.catch_unwind().await else {
                 return Err(panicked(&*context.errors, seen));
             };
             result?
         }
     };
     finish(&context, response, &seen, started)
+}
+
+/// What the service answers before anything else, else what the layers below do.
+async fn answer<S: Service>(
+    service: &S,
+    request: ServiceRequest,
+    next: Next,
+) -> Result<ServiceResponse, Error> {
+    match service.first(&request) {
+        Some(response) => Ok(request.into_response(response)),
+        None => next.call(request).await,
+    }
 }
 
 fn moved(target: &str) -> HttpResponse {
@@ -145,7 +160,7 @@ fn finish<S: Service>(
             target: "access",
             request_id = request_id(response.request()).to_string().as_str(),
             method = seen.method.as_str(),
-            path = (context.shell.log_path)(&seen.uri).as_ref(),
+            path = shown(context, &seen.uri).as_ref(),
             status = status.as_u16(),
             bytes = bytes,
             seconds = elapsed.as_secs_f64();
@@ -153,6 +168,14 @@ fn finish<S: Service>(
         );
     }
     Ok(response)
+}
+
+/// What of a request target the access log may show.
+fn shown<'u, S>(context: &Context<S>, uri: &'u Uri) -> Cow<'u, str> {
+    match context.shell.redact {
+        Some(redact) => redact(&context.operations, uri),
+        None => (context.shell.log_path)(uri),
+    }
 }
 
 /// Logs the cause of a 5xx once and names the request in the answer, so that both can be matched.
@@ -170,6 +193,7 @@ fn report(response: &mut ServiceResponse) {
 /// CORS and preflight, `HEAD` as `GET`, the path rule, compression.
 async fn shape(
     shell: Shell,
+    operations: Arc<Operations>,
     mut request: ServiceRequest,
     next: Next,
 ) -> Result<ServiceResponse, Error> {
@@ -185,7 +209,11 @@ async fn shape(
         // The connection remembers the method as sent and leaves out the body.
         request.head_mut().method = Method::GET;
     }
-    if let Some(path) = (shell.path)(request.path()) {
+    let path = match shell.paths {
+        Some(_) => operations.canonical(request.path()),
+        None => (shell.path)(request.path()),
+    };
+    if let Some(path) = path {
         rewrite(&mut request, &path);
     }
     let mut response = next.call(request).await?;
@@ -215,10 +243,7 @@ fn rewrite(request: &mut ServiceRequest, path: &str) {
 
 /// Answers what no route took: 405 where the path has other methods, else 404.
 async fn unrouted(request: HttpRequest) -> HttpResponse {
-    let allow = request
-        .app_data::<Arc<RouteTable>>()
-        .map(|routes| routes.methods_of(request.path()))
-        .unwrap_or_default();
+    let allow = operations(&request).methods_of(request.path());
     let fault = if allow.is_empty() { Fault::NotFound } else { Fault::MethodNotAllowed { allow } };
     fault.response(&request)
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use actix_web::HttpMessage;
 use actix_web::dev::ServiceResponse;
 use actix_web::http::StatusCode;
+use prometheus::core::Collector;
 use prometheus::{
     Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts,
     Registry, TextEncoder,
@@ -35,14 +36,14 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
         0.5, 1.0, 2.5, 5.0, 10.0,
     ];
     Metrics {
-        requests: register(
+        requests: registered(
             &registry,
             IntCounterVec::new(
                 Opts::new("http_requests_total", "Requests answered"),
                 &["method", "route", "status"],
             ),
         ),
-        seconds: register(
+        seconds: registered(
             &registry,
             HistogramVec::new(
                 HistogramOpts::new("http_request_seconds", "Time until the head of the answer")
@@ -50,7 +51,7 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
                 &["method", "route"],
             ),
         ),
-        certificate_end: register(
+        certificate_end: registered(
             &registry,
             IntGauge::new(
                 "tls_certificate_not_after_seconds",
@@ -61,9 +62,30 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
     }
 });
 
-/// Registers a collector that was built from constants.
+/// Registers a collector that was built from constants, and gives it back.
+///
+/// ```
+/// use std::sync::LazyLock;
+///
+/// use prometheus::IntCounter;
+/// use shell::metrics::register;
+///
+/// static ROWS: LazyLock<IntCounter> =
+///     LazyLock::new(|| register(IntCounter::new("doc_rows_total", "Rows read")));
+///
+/// ROWS.inc();
+/// assert_eq!(ROWS.get(), 1);
+/// ```
+///
+/// # Panics
+/// When names or labels are not valid, or another collector has the name: both are constants that
+/// the first use in a test shows.
+pub fn register<C: Collector + Clone + 'static>(collector: prometheus::Result<C>) -> C {
+    registered(&METRICS.registry, collector)
+}
+
 #[expect(clippy::expect_used, reason = "names and labels are constants that tests exercise")]
-fn register<C: prometheus::core::Collector + Clone + 'static>(
+fn registered<C: Collector + Clone + 'static>(
     registry: &Registry,
     collector: prometheus::Result<C>,
 ) -> C {

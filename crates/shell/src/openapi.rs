@@ -1,17 +1,18 @@
-//! The OpenAPI document and what the shell reads from it.
+//! The OpenAPI document.
 
 use actix_web::App;
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::StatusCode;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr};
 use utoipa_actix_web::AppExt;
 
-use crate::{ErrorBody, Service};
+use crate::{ErrorBody, Service, routes};
 
 /// The document of a service: its base with the paths of its routes.
 pub fn document<S: Service>() -> OpenApi {
     let (_, mut document) =
         App::new().into_utoipa_app().openapi(S::document()).configure(S::routes).split_for_parts();
+    routes::document::<S>(&mut document);
     let error_body = S::error_body();
     for item in document.paths.paths.values_mut() {
         for operation in operations(item) {
@@ -69,82 +70,4 @@ pub fn openapi<S: Service>() -> String {
             String::new()
         }
     }
-}
-
-/// Paths and methods of a document, to tell a wrong method from an unknown path.
-#[derive(Clone, Debug)]
-pub(crate) struct RouteTable {
-    routes: Vec<(Vec<Segment>, Vec<Method>)>,
-    /// Whether the document itself and its pages are served.
-    docs: bool,
-}
-
-#[derive(Clone, Debug)]
-enum Segment {
-    Literal(String),
-    Parameter,
-}
-
-impl RouteTable {
-    pub(crate) fn of(document: &OpenApi, docs: bool) -> Self {
-        let routes = document
-            .paths
-            .paths
-            .iter()
-            .map(|(path, item)| (segments(path), methods(item)))
-            .collect();
-        Self { routes, docs }
-    }
-
-    /// The methods that `path` has; empty when no route has it.
-    pub(crate) fn methods_of(&self, path: &str) -> Vec<Method> {
-        if self.docs && (path == "/openapi.json" || path.starts_with("/docs/")) {
-            return vec![Method::GET, Method::HEAD];
-        }
-        let parts: Vec<&str> = path.split('/').collect();
-        let mut found = Vec::new();
-        for (segments, methods) in &self.routes {
-            if matches(segments, &parts) {
-                found.extend(
-                    methods
-                        .iter()
-                        .filter(|method| !found.contains(*method))
-                        .cloned()
-                        .collect::<Vec<_>>(),
-                );
-            }
-        }
-        found
-    }
-}
-
-fn segments(path: &str) -> Vec<Segment> {
-    path.split('/')
-        .map(|part| match part.starts_with('{') {
-            true => Segment::Parameter,
-            false => Segment::Literal(part.to_owned()),
-        })
-        .collect()
-}
-
-fn matches(segments: &[Segment], parts: &[&str]) -> bool {
-    segments.len() == parts.len()
-        && segments.iter().zip(parts).all(|(segment, part)| match segment {
-            Segment::Literal(text) => text == part,
-            Segment::Parameter => !part.is_empty(),
-        })
-}
-
-fn methods(item: &PathItem) -> Vec<Method> {
-    [
-        (Method::GET, item.get.is_some()),
-        (Method::HEAD, item.get.is_some() || item.head.is_some()),
-        (Method::POST, item.post.is_some()),
-        (Method::PUT, item.put.is_some()),
-        (Method::PATCH, item.patch.is_some()),
-        (Method::DELETE, item.delete.is_some()),
-    ]
-    .into_iter()
-    .filter_map(|(method, present)| present.then_some(method))
-    .collect()
 }

@@ -17,8 +17,7 @@ use crate::app::{self, Context};
 use crate::connection::{self, Entrance, Limits};
 use crate::edge::Edge;
 use crate::health::{self, Draining};
-use crate::openapi::RouteTable;
-use crate::{Service, ShellSettings, TlsMode, metrics, openapi, tls};
+use crate::{Operations, PathRules, Service, ShellSettings, TlsMode, metrics, tls};
 
 /// How long connections that wait to be accepted are accepted at the end.
 const LAST_ACCEPTS: Duration = Duration::from_millis(100);
@@ -88,12 +87,14 @@ impl Server {
         let (http, admin) = (listener.local_addr()?, admin_listener.local_addr()?);
         let https = secure.as_ref().map(|(listener, _)| listener.local_addr()).transpose()?;
         let shell = service.shell();
+        let operations = Operations::of_service::<S>().with_docs(shell.docs);
+        let operations = operations.with(shell.paths.unwrap_or(PathRules::EXACT));
         let context = Context {
             shell,
             errors: service.errors(),
             edge: Edge::new(settings, https.map(|address| address.port())),
             draining: Draining::default(),
-            routes: Arc::new(RouteTable::of(&openapi::document::<S>(), shell.docs)),
+            operations: Arc::new(operations),
             access_log: settings.access_log.is_on(),
             service,
         };

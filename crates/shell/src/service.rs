@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use actix_web::Error;
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::{Error, HttpResponse};
 use futures_util::future::LocalBoxFuture;
 use utoipa::openapi::OpenApi;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::{ErrorFormat, Shell, TlsMode};
+use crate::{ErrorFormat, Routes, Shell, TlsMode};
 
 /// What comes after a middleware.
 pub type Next = actix_web::middleware::Next<BoxBody>;
@@ -63,10 +63,15 @@ pub trait Service: Clone + Send + Sync + 'static {
         let _ = document;
     }
 
-    /// Registers every path of the service, in the order of the documentation.
-    ///
-    /// Handlers registered with `service` appear in the OpenAPI document.
-    fn routes(config: &mut ServiceConfig<'_>);
+    /// Adds every operation of the service, in the order of the documentation.
+    fn operations(routes: &mut Routes<'_>) {
+        let _ = routes;
+    }
+
+    /// Registers paths without the table of operations. Going: see `operations`.
+    fn routes(config: &mut ServiceConfig<'_>) {
+        let _ = config;
+    }
 
     /// Registers the state that handlers and extractors take.
     fn state(&self, config: &mut actix_web::web::ServiceConfig);
@@ -77,6 +82,15 @@ pub trait Service: Clone + Send + Sync + 'static {
     /// Which layers of the shell are on, and their rules.
     fn shell(&self) -> Shell {
         Shell::default()
+    }
+
+    /// Answers a request before the middleware and the routing, for operations whose speed counts
+    /// most; the shell's compression, CORS and path rules do not see these answers.
+    ///
+    /// Such an operation is added with [`Routes::answered_first`].
+    fn first(&self, request: &ServiceRequest) -> Option<HttpResponse> {
+        let _ = request;
+        None
     }
 
     /// The service's own middleware: runs behind health and 301, before CORS and routing.

@@ -6,7 +6,8 @@ use actix_web::HttpRequest;
 use actix_web::dev::ServiceRequest;
 use actix_web::http::Uri;
 
-use crate::CorsRule;
+use crate::params::Rules;
+use crate::{CorsRule, Operations, PathRules};
 
 /// Choice and rules of the layers that a service may replace or switch off.
 #[derive(Clone, Copy)]
@@ -17,15 +18,21 @@ pub struct Shell {
     pub compression: bool,
     /// The CORS rule for a request; none means no CORS headers and no preflight.
     pub cors: fn(&ServiceRequest) -> Option<&'static CorsRule>,
-    /// Rewrites a path before routing; none leaves it as it is.
+    /// Which spellings of a path are the same; without them `path` decides.
+    pub paths: Option<PathRules>,
+    /// Rewrites a path before routing; none leaves it as it is. Going: see `paths`.
     pub path: fn(&str) -> Option<String>,
+    /// How the extractors read parameters.
+    pub rules: Rules,
     /// Whether `/openapi.json` and `/docs/` are served.
     pub docs: bool,
     /// Whether a handler is dropped as soon as its client closes the connection.
     ///
     /// For services with long work; a client that only closes its sending side gets no answer then.
     pub stop_when_client_leaves: bool,
-    /// What of a request target the access log may show.
+    /// What of a request target the access log may show; without it `log_path` decides.
+    pub redact: Option<for<'u> fn(&Operations, &'u Uri) -> Cow<'u, str>>,
+    /// What of a request target the access log may show. Going: see `redact`.
     pub log_path: fn(&Uri) -> Cow<'_, str>,
     /// What the access log adds to its word "request", such as ", padded".
     pub log_note: fn(&HttpRequest) -> &'static str,
@@ -36,9 +43,12 @@ impl Default for Shell {
         Self {
             compression: true,
             cors: |_| None,
+            paths: None,
             path: Self::trim_trailing_slash,
+            rules: Rules::PLAIN,
             docs: true,
             stop_when_client_leaves: false,
+            redact: None,
             log_path: Self::path_and_query,
             log_note: |_| "",
         }

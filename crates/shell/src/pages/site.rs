@@ -146,6 +146,14 @@ impl Site {
 
     /// Registers the assets, outside the document of the API.
     pub fn register(&'static self, config: &mut ServiceConfig<'_>) {
+        config.map(|config| {
+            self.serve(config);
+            config
+        });
+    }
+
+    /// Serves the assets.
+    pub(crate) fn serve(&'static self, config: &mut web::ServiceConfig) {
         let answer = move |file: web::Path<String>, request: HttpRequest| async move {
             match self.find(&file) {
                 Some(asset) => asset.respond(&request),

@@ -9,11 +9,10 @@ use futures_util::future::LocalBoxFuture;
 use serde::Deserialize;
 use shell::{
     CorsRule, Credentials, ErrorFormat, Fault, Json, Origin, Pairs, Path, Query, RequestInfo,
-    Running, Server, Service, ServiceInfo, Shell, ShellSettings, TlsMode,
+    Routes, Running, Server, Service, ServiceInfo, Shell, ShellSettings, TlsMode,
 };
 use tokio::sync::Notify;
 use utoipa::OpenApi;
-use utoipa_actix_web::service_config::ServiceConfig;
 use validator::Validate;
 
 #[derive(OpenApi)]
@@ -190,16 +189,15 @@ impl Service for Echo {
         Document::openapi()
     }
 
-    fn routes(config: &mut ServiceConfig<'_>) {
-        config
-            .service(repeat)
-            .service(count)
-            .service(note)
-            .service(long)
-            .service(panics)
-            .service(slow)
-            .service(big)
-            .service(endless);
+    fn operations(routes: &mut Routes<'_>) {
+        routes.add(repeat);
+        routes.add(count);
+        routes.add(note);
+        routes.add(long);
+        routes.add(panics);
+        routes.add(slow);
+        routes.add(big);
+        routes.add(endless);
     }
 
     fn state(&self, config: &mut actix_web::web::ServiceConfig) {

@@ -8,4 +8,5 @@ mod http2;
 mod layers;
 mod lifecycle;
 mod params;
+mod routes;
 mod transport;

@@ -1,0 +1,348 @@
+//! Conditional requests: entity tags, `If-None-Match`, `If-Match`, `If-Modified-Since`, 304.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use actix_web::http::header::{
+    CACHE_CONTROL, ETAG, HeaderMap, HeaderValue, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+    LAST_MODIFIED,
+};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+
+/// Longest text of an entity tag, without its quotes.
+const LONGEST: usize = 64;
+/// The last second of the year 9999, which is the last one that an HTTP date can name.
+const LAST_SECOND: i64 = 253_402_300_799;
+
+/// An entity tag; it lives on the stack.
+///
+/// ```
+/// use shell::EntityTag;
+///
+/// let tag = EntityTag::of_digest(&[0xda, 0x39]);
+/// assert_eq!(tag.strong(), b"\"da39\"");
+/// assert_eq!(tag.weak(), b"W/\"da39\"");
+/// assert!(tag.is_listed([&b"\"x\", W/\"da39\""[..]]));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntityTag {
+    /// `W/"`, the text, `"`.
+    bytes: [u8; LONGEST + 4],
+    length: usize,
+}
+
+impl EntityTag {
+    /// The tag with a text of visible characters without quotes, at most 64; others are left out.
+    ///
+    /// ```
+    /// assert_eq!(shell::EntityTag::new("5-1772366400").strong(), b"\"5-1772366400\"");
+    /// ```
+    pub fn new(text: &str) -> Self {
+        let visible = text.bytes().filter(|byte| byte.is_ascii_graphic() && *byte != b'"');
+        Self::of_bytes(visible)
+    }
+
+    /// The tag whose text is a digest in hexadecimal digits; at most 32 bytes of it are taken.
+    pub fn of_digest(digest: &[u8]) -> Self {
+        let digit = |number: u8| b"0123456789abcdef"[usize::from(number & 15)];
+        Self::of_bytes(digest.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]))
+    }
+
+    fn of_bytes(text: impl Iterator<Item = u8>) -> Self {
+        let mut bytes = [0; LONGEST + 4];
+        bytes[..3].copy_from_slice(b"W/\"");
+        let mut length = 3;
+        for byte in text.take(LONGEST) {
+            bytes[length] = byte;
+            length += 1;
+        }
+        bytes[length] = b'"';
+        Self { bytes, length: length + 1 }
+    }
+
+    /// As it stands for one representation, byte by byte.
+    pub fn strong(&self) -> &[u8] {
+        &self.bytes[2..self.length]
+    }
+
+    /// As it stands for representations with the same content, such as a compressed one.
+    pub fn weak(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// The strong tag as a header.
+    ///
+    /// ```
+    /// assert_eq!(shell::EntityTag::new("7").strong_header(), "\"7\"");
+    /// ```
+    pub fn strong_header(&self) -> HeaderValue {
+        header(self.strong())
+    }
+
+    /// The weak tag as a header.
+    ///
+    /// ```
+    /// assert_eq!(shell::EntityTag::new("7").weak_header(), "W/\"7\"");
+    /// ```
+    pub fn weak_header(&self) -> HeaderValue {
+        header(self.weak())
+    }
+
+    /// Whether the values of an `If-None-Match` name this tag, strong or weak, or are `*`.
+    pub fn is_listed<'v>(&self, values: impl IntoIterator<Item = &'v [u8]>) -> bool {
+        values.into_iter().any(|value| items(value).any(|item| self.is(item, true)))
+    }
+
+    /// Whether one item of a list is this tag; weak ones count where `weakly` says so.
+    fn is(&self, item: &[u8], weakly: bool) -> bool {
+        let strong = match item.strip_prefix(b"W/") {
+            Some(rest) if weakly => rest,
+            _ => item,
+        };
+        item == b"*" || strong == self.strong()
+    }
+}
+
+fn header(tag: &[u8]) -> HeaderValue {
+    HeaderValue::from_bytes(tag).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+}
+
+/// The items of a list of tags; commas within quotes part nothing.
+fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut quoted = false;
+    let parts = value.split(move |byte| {
+        quoted ^= *byte == b'"';
+        *byte == b',' && !quoted
+    });
+    parts.map(<[u8]>::trim_ascii)
+}
+
+/// What a client may have kept of an answer.
+///
+/// ```
+/// use actix_web::HttpResponse;
+/// use actix_web::test::TestRequest;
+/// use shell::{EntityTag, Validators};
+///
+/// let validators = Validators::weak(EntityTag::new("7"));
+/// let request = TestRequest::default().insert_header(("if-none-match", "\"7\"")).to_http_request();
+/// let answer = validators.answer(&request, "public, max-age=60", |mut ok| ok.body("rows"));
+/// assert_eq!(answer.status(), 304);
+/// assert_eq!(answer.headers().get("etag").unwrap(), "W/\"7\"");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Validators {
+    tag: EntityTag,
+    weak: bool,
+    sent: Option<i64>,
+    asked: Option<i64>,
+}
+
+impl Validators {
+    /// A tag that stands for one representation.
+    pub fn strong(tag: EntityTag) -> Self {
+        Self { tag, weak: false, sent: None, asked: None }
+    }
+
+    /// A tag that stands for compressed and plain bodies alike.
+    pub fn weak(tag: EntityTag) -> Self {
+        Self { weak: true, ..Self::strong(tag) }
+    }
+
+    /// Tells when the answer changed, in Unix seconds, and lets `If-Modified-Since` ask for it.
+    ///
+    /// ```
+    /// use actix_web::test::TestRequest;
+    /// use shell::{EntityTag, Validators};
+    ///
+    /// let validators = Validators::strong(EntityTag::new("7")).modified(784_111_777);
+    /// let since = ("if-modified-since", "Sun, 06 Nov 1994 08:49:37 GMT");
+    /// let request = TestRequest::default().insert_header(since).to_http_request();
+    /// assert!(validators.are_known(request.headers()));
+    /// ```
+    #[must_use]
+    pub fn modified(self, seconds: i64) -> Self {
+        Self { sent: Some(seconds), asked: Some(seconds), ..self }
+    }
+
+    /// Tells when the answer changed without deciding by it: for answers that change without a
+    /// newer date.
+    ///
+    /// ```
+    /// use actix_web::test::TestRequest;
+    /// use shell::{EntityTag, Validators};
+    ///
+    /// let validators = Validators::strong(EntityTag::new("7")).dated(784_111_777);
+    /// let since = ("if-modified-since", "Sun, 06 Nov 1994 08:49:37 GMT");
+    /// let request = TestRequest::default().insert_header(since).to_http_request();
+    /// assert!(!validators.are_known(request.headers()));
+    /// ```
+    #[must_use]
+    pub fn dated(self, seconds: i64) -> Self {
+        Self { sent: Some(seconds), asked: None, ..self }
+    }
+
+    /// Whether the client has this answer; an entity tag counts more than a date.
+    pub fn are_known(&self, headers: &HeaderMap) -> bool {
+        is_known(headers, &self.tag, self.asked)
+    }
+
+    /// Answers 304 when the client has the answer, else what `whole` makes of an empty 200; both
+    /// carry the validators and `Cache-Control`.
+    pub fn answer(
+        &self,
+        request: &HttpRequest,
+        cache_control: &'static str,
+        whole: impl FnOnce(HttpResponseBuilder) -> HttpResponse,
+    ) -> HttpResponse {
+        let mut response = match self.are_known(request.headers()) {
+            true => HttpResponse::NotModified().finish(),
+            false => whole(HttpResponse::Ok()),
+        };
+        let tag = if self.weak { self.tag.weak_header() } else { self.tag.strong_header() };
+        let headers = response.headers_mut();
+        headers.insert(ETAG, tag);
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache_control));
+        if let Some(date) = self.sent.and_then(http_date) {
+            headers.insert(LAST_MODIFIED, date);
+        }
+        response
+    }
+}
+
+/// Whether a client has the answer with this tag, or one that is not older than `modified` (Unix
+/// seconds). Nothing is allocated.
+///
+/// ```
+/// use actix_web::test::TestRequest;
+/// use shell::{EntityTag, is_known};
+///
+/// let request = TestRequest::default().insert_header(("if-none-match", "*")).to_http_request();
+/// assert!(is_known(request.headers(), &EntityTag::new("7"), None));
+/// ```
+pub fn is_known(headers: &HeaderMap, tag: &EntityTag, modified: Option<i64>) -> bool {
+    if headers.contains_key(IF_NONE_MATCH) {
+        return tag.is_listed(headers.get_all(IF_NONE_MATCH).map(HeaderValue::as_bytes));
+    }
+    let since = headers.get(IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
+    let since = since.and_then(parse_http_date);
+    since.zip(modified).is_some_and(|(since, modified)| since >= modified)
+}
+
+/// Whether a change may be made to what has this tag: there is no `If-Match`, or it names the tag
+/// (a weak one never) or is `*`.
+///
+/// ```
+/// use actix_web::test::TestRequest;
+/// use shell::{EntityTag, may_change};
+///
+/// let request = TestRequest::default().insert_header(("if-match", "\"6\"")).to_http_request();
+/// assert!(!may_change(request.headers(), &EntityTag::new("7")));
+/// ```
+pub fn may_change(headers: &HeaderMap, tag: &EntityTag) -> bool {
+    let mut values = headers.get_all(IF_MATCH).peekable();
+    values.peek().is_none()
+        || values.any(|value| items(value.as_bytes()).any(|item| tag.is(item, false)))
+}
+
+/// Unix seconds as an HTTP date; none before 1970 and after 9999.
+///
+/// ```
+/// assert_eq!(shell::http_date(784_111_777).unwrap(), "Sun, 06 Nov 1994 08:49:37 GMT");
+/// assert_eq!(shell::http_date(-1), None);
+/// ```
+pub fn http_date(seconds: i64) -> Option<HeaderValue> {
+    let seconds = u64::try_from(seconds).ok().filter(|_| seconds <= LAST_SECOND)?;
+    let text = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds));
+    HeaderValue::from_str(&text).ok()
+}
+
+/// The Unix seconds of an HTTP date, in any of the three forms that servers have to read.
+///
+/// ```
+/// assert_eq!(shell::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
+/// assert_eq!(shell::parse_http_date("yesterday"), None);
+/// ```
+pub fn parse_http_date(text: &str) -> Option<i64> {
+    let time = httpdate::parse_http_date(text).ok()?;
+    i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    const DIGEST: [u8; 8] = [0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b, 0x0d];
+
+    #[test]
+    fn lists_weak_tags_and_the_star_match() {
+        let tag = EntityTag::of_digest(&DIGEST);
+        assert_eq!(tag.strong(), b"\"da39a3ee5e6b4b0d\"");
+        let table = [
+            ("\"da39a3ee5e6b4b0d\"", true),
+            ("W/\"da39a3ee5e6b4b0d\"", true),
+            ("\"x\", W/\"da39a3ee5e6b4b0d\" , \"y\"", true),
+            ("\"a,b\",\"da39a3ee5e6b4b0d\"", true),
+            ("\"a, W/\",\"b\"", false),
+            (" * ", true),
+            ("\"*\"", false),
+            ("", false),
+            ("da39a3ee5e6b4b0d", false),
+            ("\"da39a3ee5e6b4b0d", false),
+            ("\"DA39A3EE5E6B4B0D\"", false),
+            ("\"x\"", false),
+        ];
+        for (value, expected) in table {
+            assert_eq!(tag.is_listed([value.as_bytes()]), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn texts_of_tags_are_visible_and_short() {
+        assert_eq!(EntityTag::new("a\"b c\n").strong(), b"\"abc\"");
+        assert_eq!(EntityTag::new(&"x".repeat(100)).strong().len(), 66);
+        assert_eq!(EntityTag::of_digest(&[0; 64]).weak().len(), 68);
+    }
+
+    fn known(headers: &[(&str, &str)], modified: Option<i64>) -> bool {
+        let request = headers
+            .iter()
+            .fold(TestRequest::default(), |request, header| request.append_header(*header))
+            .to_http_request();
+        is_known(request.headers(), &EntityTag::new("7"), modified)
+    }
+
+    #[test]
+    fn a_tag_counts_more_than_a_date() {
+        let since = ("if-modified-since", "Sun, 06 Nov 1994 08:49:37 GMT");
+        assert!(known(&[since], Some(784_111_777)));
+        assert!(!known(&[since], Some(784_111_778)));
+        assert!(!known(&[since], None));
+        assert!(!known(&[since, ("if-none-match", "\"6\"")], Some(1)));
+        assert!(known(&[("if-none-match", "\"6\""), ("if-none-match", "\"7\"")], None));
+        assert!(!known(&[("if-modified-since", "once")], Some(1)));
+    }
+
+    #[test]
+    fn changes_need_a_strong_tag() {
+        for (value, expected) in
+            [("\"7\"", true), ("W/\"7\"", false), ("\"6\", \"7\"", true), ("*", true), ("7", false)]
+        {
+            let request = TestRequest::default().insert_header(("if-match", value));
+            let request = request.to_http_request();
+            assert_eq!(may_change(request.headers(), &EntityTag::new("7")), expected, "{value}");
+        }
+        let request = TestRequest::default().to_http_request();
+        assert!(may_change(request.headers(), &EntityTag::new("7")));
+    }
+
+    #[test]
+    fn dates_outside_of_the_form_are_left_out() {
+        assert_eq!(http_date(0).unwrap(), "Thu, 01 Jan 1970 00:00:00 GMT");
+        assert_eq!(http_date(LAST_SECOND).unwrap(), "Fri, 31 Dec 9999 23:59:59 GMT");
+        assert_eq!(http_date(LAST_SECOND + 1), None);
+        assert_eq!(parse_http_date("Sunday, 06-Nov-94 08:49:37 GMT"), Some(784_111_777));
+        assert_eq!(parse_http_date("Sun Nov  6 08:49:37 1994"), Some(784_111_777));
+    }
+}

@@ -1,0 +1,40 @@
+//! Headers that tell a caller what is left of its limit.
+
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+
+/// What is left of a limit, as the `RateLimit-*` headers tell it.
+///
+/// ```
+/// use actix_web::http::header::HeaderMap;
+/// use shell::RateLimit;
+///
+/// let mut headers = HeaderMap::new();
+/// RateLimit { limit: 60, remaining: 59, reset: 1 }.mark(&mut headers);
+/// assert_eq!(headers.get("ratelimit-remaining").unwrap(), "59");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimit {
+    /// Requests at once.
+    pub limit: u32,
+    /// Requests that are left.
+    pub remaining: u32,
+    /// Seconds until all are left again.
+    pub reset: u64,
+}
+
+impl RateLimit {
+    /// The names of the headers, as documents spell them.
+    pub const NAMES: [&'static str; 3] =
+        ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
+
+    /// Sets the three headers of an answer.
+    pub fn mark(&self, headers: &mut HeaderMap) {
+        for (name, value) in [
+            ("ratelimit-limit", u64::from(self.limit)),
+            ("ratelimit-remaining", u64::from(self.remaining)),
+            ("ratelimit-reset", self.reset),
+        ] {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from(value));
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! One operation of a service.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use actix_web::http::Method;
+
+/// A path of the service with its methods, and what a service attached to it.
+#[derive(Clone)]
+pub struct Operation {
+    pub(super) template: String,
+    pub(super) segments: Vec<Segment>,
+    pub(super) methods: Vec<Method>,
+    pub(super) id: Option<String>,
+    pub(super) shown: Vec<&'static str>,
+    pub(super) attached: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+/// A part of a path template.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Segment {
+    Literal(String),
+    Parameter(String),
+}
+
+impl Operation {
+    pub(super) fn new(template: &str, methods: Vec<Method>, id: Option<String>) -> Self {
+        let segments = template.split('/').map(Segment::of).collect();
+        let template = template.to_owned();
+        Self { template, segments, methods, id, shown: Vec::new(), attached: None }
+    }
+
+    /// Attaches a value of the service's own, such as who may call and what a call costs.
+    ///
+    /// See [`Routes`](crate::Routes) for an example.
+    pub fn attach<A: Send + Sync + 'static>(&mut self, value: A) -> &mut Self {
+        self.attached = Some(Arc::new(value));
+        self
+    }
+
+    /// Lets the access log show the value of a path parameter; others are shown as `{name}`.
+    pub fn show(&mut self, parameter: &'static str) -> &mut Self {
+        self.shown.push(parameter);
+        self
+    }
+
+    /// The path with its parameters in braces: `/events/{id}`.
+    pub fn template(&self) -> &str {
+        &self.template
+    }
+
+    /// The methods, `HEAD` beside every `GET`.
+    pub fn methods(&self) -> &[Method] {
+        &self.methods
+    }
+
+    /// The `operationId` of the document.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// The attached value, if it is of this type.
+    pub fn attached<A: 'static>(&self) -> Option<&A> {
+        self.attached.as_deref()?.downcast_ref()
+    }
+
+    pub(super) fn has_parameters(&self) -> bool {
+        self.segments.iter().any(|segment| matches!(segment, Segment::Parameter(_)))
+    }
+}
+
+impl fmt::Debug for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Operation")
+            .field("template", &self.template)
+            .field("methods", &self.methods)
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Segment {
+    fn of(part: &str) -> Self {
+        match part.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+            Some(name) => Self::Parameter(name.to_owned()),
+            None => Self::Literal(part.to_owned()),
+        }
+    }
+}
