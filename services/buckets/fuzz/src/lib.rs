@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use buckets::jobs::{Bad, Defaults, Format, Item, LoadError, Sink, Skipped, read};
+use buckets::jobs::{Bad, Defaults, Format, Item, JobError, Sink, Skipped, read};
 
 /// What a reader said about a source, in order.
 #[derive(Debug, Default, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Heard {
 }
 
 impl Heard {
-    fn note(&mut self, event: String) -> Result<(), LoadError> {
+    fn note(&mut self, event: String) -> Result<(), JobError> {
         assert!(!self.broken, "nothing follows a break");
         self.events.push(event);
         Ok(())
@@ -28,26 +28,26 @@ impl Heard {
 }
 
 impl Sink for Heard {
-    fn file(&mut self, item: &Item<'_>) -> Result<(), LoadError> {
+    fn file(&mut self, item: &Item<'_>) -> Result<(), JobError> {
         assert!(item.size >= 0 && item.modified >= 0);
         self.ascend(item.position);
         self.note(format!("{item:?}"))
     }
 
-    fn bad(&mut self, bad: Bad) -> Result<(), LoadError> {
+    fn bad(&mut self, bad: Bad) -> Result<(), JobError> {
         self.ascend(bad.position);
         self.note(format!("{bad:?}"))
     }
 
-    fn skipped(&mut self, what: Skipped) -> Result<(), LoadError> {
+    fn skipped(&mut self, what: Skipped) -> Result<(), JobError> {
         self.note(format!("{what:?}"))
     }
 
-    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), LoadError> {
+    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError> {
         self.note(format!("page {bucket} {kind:?} {truncated}"))
     }
 
-    fn broken(&mut self, reason: String) -> Result<(), LoadError> {
+    fn broken(&mut self, reason: String) -> Result<(), JobError> {
         self.note(reason)?;
         self.broken = true;
         Ok(())

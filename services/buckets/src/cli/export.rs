@@ -3,12 +3,20 @@
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
-use crate::jobs::{self, JobContext};
+use crate::jobs::{self, JobContext, JobError};
 
 /// Exports to standard output.
 pub fn run(context: &JobContext, bucket: Option<&str>) -> anyhow::Result<ExitCode> {
     let mut out = BufWriter::new(std::io::stdout().lock());
-    jobs::export(context, bucket, &mut out)?;
-    out.flush()?;
+    let written = jobs::export(context, bucket, &mut out).map_err(source_of);
+    batch::until_closed(written.and_then(|_| Ok(out.flush()?)))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The failure of the output itself, where it is one.
+fn source_of(error: JobError) -> anyhow::Error {
+    match error {
+        JobError::Io(error) => error.into(),
+        other => other.into(),
+    }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::report::{finished, written};
 use super::sources::SourceArguments;
 use crate::engine::Mode;
-use crate::jobs::{self, CheckpointPolicy, JobContext, LoadError, Report};
+use crate::jobs::{self, CheckpointPolicy, JobContext, JobError, Report};
 
 /// Arguments of `load`.
 #[derive(clap::Args, Debug)]
@@ -49,7 +49,7 @@ fn load(
     context: &JobContext,
     arguments: LoadArguments,
     checkpoints: CheckpointPolicy,
-) -> Result<Report, LoadError> {
+) -> Result<Report, JobError> {
     if let Some(run) = arguments.resume {
         return jobs::resume(context, run, checkpoints);
     }

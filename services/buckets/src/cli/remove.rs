@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
+use batch::Output;
 use jiff::Timestamp;
-use serde_json::json;
 
 use crate::jobs::{self, JobContext};
 use crate::store::removals::{self, Removal};
@@ -59,31 +59,8 @@ pub fn unremove(context: &JobContext, arguments: &UnremoveArguments) -> anyhow::
 /// Lists removals.
 pub fn list(context: &JobContext, as_json: bool) -> anyhow::Result<ExitCode> {
     let all = context.pools.read_blocking(removals::all)?;
-    if as_json {
-        let list: Vec<_> = all.iter().map(in_json).collect();
-        println!("{}", serde_json::to_string(&list)?);
-    } else {
-        for removal in &all {
-            println!("{}", line(removal));
-        }
-    }
+    Output::from_json_flag(as_json).print_list(&all, line)?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn in_json(removal: &Removal) -> serde_json::Value {
-    json!({
-        "id": removal.id,
-        "address": removal.address,
-        "prefix": removal.prefix,
-        "reason": removal.reason,
-        "operator": removal.operator,
-        "requested_at": removal.requested_at,
-        "applied_at": removal.applied_at,
-        "files": removal.files,
-        "lifted_at": removal.lifted_at,
-        "lifted_reason": removal.lifted_reason,
-        "lifted_by": removal.lifted_by,
-    })
 }
 
 fn line(removal: &Removal) -> String {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::jobs::{LoadError, Report};
+use crate::jobs::{JobError, Report};
 
 /// Exit status of a load with too many bad lines.
 const TOO_MANY_BAD: u8 = 3;
@@ -16,13 +16,13 @@ pub fn written(report: &Report, json: bool) -> String {
 }
 
 /// Prints what was done and gives the exit status.
-pub fn finished(done: Result<String, LoadError>) -> anyhow::Result<ExitCode> {
+pub fn finished(done: Result<String, JobError>) -> anyhow::Result<ExitCode> {
     match done {
         Ok(text) => {
             println!("{text}");
             Ok(ExitCode::SUCCESS)
         }
-        Err(error @ LoadError::TooManyBad { .. }) => {
+        Err(error @ JobError::TooManyBad { .. }) => {
             eprintln!("error: {error}");
             Ok(ExitCode::from(TOO_MANY_BAD))
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::engine::Mode;
-use crate::jobs::{Format, LoadError, LoadOptions, MaxErrors, sources_of};
+use crate::jobs::{Format, JobError, LoadOptions, MaxErrors, sources_of};
 use crate::model::address::{Address, BucketType};
 
 /// How sources are read.
@@ -39,7 +39,7 @@ impl SourceArguments {
     }
 
     /// What a run does with these paths.
-    pub fn options(self, mode: Mode, paths: &[PathBuf]) -> Result<LoadOptions, LoadError> {
+    pub fn options(self, mode: Mode, paths: &[PathBuf]) -> Result<LoadOptions, JobError> {
         Ok(LoadOptions {
             format: self.format.map(|format| format.name().to_owned()),
             bucket: self.bucket,

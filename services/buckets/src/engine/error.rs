@@ -3,7 +3,7 @@
 /// Why an engine did not answer.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The time limit passed, or nobody waits for the answer any more.
+    /// The time limit passed, or the client has left.
     #[error("the search was stopped at its time limit")]
     Stopped,
     /// Another process writes.

@@ -12,12 +12,12 @@ use super::index::FileIndex;
 /// Servers follow a switch within two seconds.
 const NOTICED: Duration = Duration::from_secs(3);
 
-/// The one right to write, until it is dropped.
+/// The write lock, until it is dropped.
 pub type WriteLock = Box<dyn Send>;
 
 /// Opens, makes and drops generations, whatever the engine.
 pub trait Generations: Send + Sync {
-    /// Takes the one right to write, or fails with what its holder said about itself.
+    /// Takes the write lock, or fails with what its holder recorded about itself.
     fn lock(&self, holder: &str) -> Result<WriteLock, EngineError>;
 
     /// Opens a generation.
@@ -29,7 +29,7 @@ pub trait Generations: Send + Sync {
     /// Drops what an earlier attempt left of a generation.
     fn discard(&self, generation: u32) -> Result<(), EngineError>;
 
-    /// Drops older generations that nobody reads any more; true when none is left.
+    /// Drops older generations that no process reads any more; true when none is left.
     fn sweep(&self, current: u32) -> Result<bool, EngineError>;
 }
 

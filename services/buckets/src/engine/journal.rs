@@ -1,4 +1,4 @@
-//! What an index says about itself and its runs.
+//! What an index records about itself and its runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ pub struct Publish {
     pub counts: PublishCounts,
 }
 
-/// What an index says about itself; stored in the very commit that it describes.
+/// What an index records about itself; stored in the very commit that it describes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Journal {
     /// Counts every change that a search can see.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use database::Pools;
 use domain::SharedClock;
 
-use super::error::LoadError;
+use super::error::JobError;
 use crate::engine::{FileIndex, Generations};
 use crate::store::generations;
 
@@ -24,7 +24,7 @@ pub struct JobContext {
 
 impl JobContext {
     /// Opens the index that is searched, for reading.
-    pub fn open_index(&self) -> Result<Arc<dyn FileIndex>, LoadError> {
+    pub fn open_index(&self) -> Result<Arc<dyn FileIndex>, JobError> {
         let generation = self.pools.read_blocking(generations::read)?.generation;
         Ok(self.generations.open_or_create(generation)?)
     }

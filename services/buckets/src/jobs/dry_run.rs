@@ -1,22 +1,23 @@
 //! A load that writes nothing.
 
-use std::sync::Arc;
 use std::time::Instant;
 
+use batch::ByteCounter;
+
 use super::context::JobContext;
-use super::error::LoadError;
+use super::error::JobError;
 use super::formats::{self, Bad, Item, Sink, Skipped};
 use super::intake::{Intake, IntakeState};
 use super::options::LoadOptions;
 use super::report::Report;
 
 /// Reads sources without writing anything but the reject file.
-pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, LoadError> {
+pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, JobError> {
     let started = Instant::now();
     let mut sink = DryRun { intake: options.intake(context, 0, IntakeState::default())? };
     for (index, source) in options.sources.iter().enumerate() {
         sink.intake.begin_source(index, &source.name());
-        let input = source.open(Arc::default())?;
+        let input = source.open(ByteCounter::default())?;
         formats::read(&source.path, input, &options.defaults(), &mut sink)?;
         sink.intake.end_source();
     }
@@ -29,25 +30,25 @@ struct DryRun {
 }
 
 impl Sink for DryRun {
-    fn file(&mut self, item: &Item<'_>) -> Result<(), LoadError> {
+    fn file(&mut self, item: &Item<'_>) -> Result<(), JobError> {
         self.intake.file(item)?;
         self.intake.files.clear();
         Ok(())
     }
 
-    fn bad(&mut self, bad: Bad) -> Result<(), LoadError> {
+    fn bad(&mut self, bad: Bad) -> Result<(), JobError> {
         self.intake.bad(bad)
     }
 
-    fn skipped(&mut self, what: Skipped) -> Result<(), LoadError> {
+    fn skipped(&mut self, what: Skipped) -> Result<(), JobError> {
         self.intake.skipped(what)
     }
 
-    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), LoadError> {
+    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError> {
         self.intake.page(bucket, kind, truncated)
     }
 
-    fn broken(&mut self, reason: String) -> Result<(), LoadError> {
+    fn broken(&mut self, reason: String) -> Result<(), JobError> {
         self.intake.broken(reason)
     }
 }

@@ -4,9 +4,9 @@ use database::DatabaseError;
 
 use crate::engine::EngineError;
 
-/// Why a load did not publish.
+/// Why a job failed.
 #[derive(Debug, thiserror::Error)]
-pub enum LoadError {
+pub enum JobError {
     /// More bad lines than allowed.
     #[error("{bad} of {lines} lines are bad: nothing was published")]
     TooManyBad {
@@ -26,7 +26,7 @@ pub enum LoadError {
     /// A source is not what it was when the run began.
     #[error("{0} changed since the run began: start a new run")]
     SourceChanged(String),
-    /// The command makes no sense.
+    /// The request is not valid in the present state.
     #[error("{0}")]
     Invalid(String),
     /// A file could not be read or written.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::context::JobContext;
-use super::error::LoadError;
+use super::error::JobError;
 use crate::engine::{Limits, each_row};
 use crate::model::address::Address;
 use crate::store::buckets::{self, Bucket};
@@ -25,7 +25,7 @@ struct Line<'a> {
     modified: i64,
 }
 
-/// Limits of a job that may take its time.
+/// Limits of a job, which may run for a week.
 pub fn patient() -> Limits {
     Limits::until(Instant::now() + Duration::from_secs(7 * 86_400), 1)
 }
@@ -35,7 +35,7 @@ pub fn export(
     context: &JobContext,
     address: Option<&str>,
     out: &mut dyn Write,
-) -> Result<u64, LoadError> {
+) -> Result<u64, JobError> {
     let index = context.open_index()?;
     let buckets: HashMap<u64, Bucket> = context
         .pools
@@ -43,14 +43,14 @@ pub fn export(
         .into_iter()
         .map(|bucket| (bucket.id, bucket))
         .collect();
-    let wanted = address.map(|address| -> Result<u64, LoadError> {
-        let parsed = Address::parse(address).map_err(|e| LoadError::Invalid(e.to_string()))?;
+    let wanted = address.map(|address| -> Result<u64, JobError> {
+        let parsed = Address::parse(address).map_err(|e| JobError::Invalid(e.to_string()))?;
         let found = buckets.values().find(|bucket| bucket.address == parsed.as_str());
-        let unknown = || LoadError::Invalid(format!("there is no bucket {parsed}"));
+        let unknown = || JobError::Invalid(format!("there is no bucket {parsed}"));
         Ok(found.ok_or_else(unknown)?.id)
     });
     let mut count = 0;
-    each_row(&*index, wanted.transpose()?, &patient(), |row| -> Result<(), LoadError> {
+    each_row(&*index, wanted.transpose()?, &patient(), |row| -> Result<(), JobError> {
         let Some(bucket) = buckets.get(&row.bucket) else { return Ok(()) };
         let line = Line {
             bucket: &bucket.address,

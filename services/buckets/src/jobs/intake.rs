@@ -7,7 +7,7 @@ use std::io::{BufWriter, Write};
 use database::{DatabaseError, Pools};
 use serde::{Deserialize, Serialize};
 
-use super::error::LoadError;
+use super::error::JobError;
 use super::formats::{Bad, EXCERPT, Item, Sink, Skipped};
 use super::report::Tally;
 use crate::engine::{NamedBucket, NewFile};
@@ -103,7 +103,7 @@ impl Intake {
         state: IntakeState,
         max_errors: MaxErrors,
         reject_file: Option<File>,
-    ) -> Result<Self, LoadError> {
+    ) -> Result<Self, JobError> {
         let (buckets, largest) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
             Ok((buckets::all(db)?, buckets::largest_id(db)?))
         })?;
@@ -160,7 +160,7 @@ impl Intake {
     }
 
     /// Reads the removal list anew.
-    pub fn refresh_removals(&mut self, pools: &Pools) -> Result<(), LoadError> {
+    pub fn refresh_removals(&mut self, pools: &Pools) -> Result<(), JobError> {
         self.removed.clear();
         for removal in pools.read_blocking(removals::in_force)? {
             self.removed.entry(removal.address).or_default().push(removal.prefix);
@@ -169,7 +169,7 @@ impl Intake {
     }
 
     /// Writes new buckets and bad lines to SQL; the files that need them follow.
-    pub fn flush_rows(&mut self, pools: &Pools) -> Result<(), LoadError> {
+    pub fn flush_rows(&mut self, pools: &Pools) -> Result<(), JobError> {
         let (buckets, lines) = (&self.new_buckets, &self.rejected);
         if !buckets.is_empty() || !lines.is_empty() {
             pools.write_blocking(|db| -> Result<(), DatabaseError> {
@@ -186,7 +186,7 @@ impl Intake {
     }
 
     /// Writes new buckets and bad lines to SQL before they take much memory.
-    pub fn flush_many_rows(&mut self, pools: &Pools) -> Result<(), LoadError> {
+    pub fn flush_many_rows(&mut self, pools: &Pools) -> Result<(), JobError> {
         let many = self.new_buckets.len() + self.rejected.len() >= MOST_ROWS;
         if many { self.flush_rows(pools) } else { Ok(()) }
     }
@@ -266,7 +266,7 @@ impl Intake {
         Ok(())
     }
 
-    fn reject(&mut self, bad: &Bad) -> Result<(), LoadError> {
+    fn reject(&mut self, bad: &Bad) -> Result<(), JobError> {
         if let Some(file) = &mut self.reject_file {
             let line = serde_json::json!({
                 "source": self.source,
@@ -301,7 +301,7 @@ impl Intake {
     }
 
     /// Fails when more lines are bad than allowed.
-    fn judge(&self) -> Result<(), LoadError> {
+    fn judge(&self) -> Result<(), JobError> {
         let (bad, lines) = (self.state.tally.bad, self.state.tally.lines());
         let too_many = match self.max_errors {
             MaxErrors::Count(most) => bad > most,
@@ -309,7 +309,7 @@ impl Intake {
                 lines >= JUDGED_FROM && bad as f64 * 100.0 > share * lines as f64
             }
         };
-        if too_many { Err(LoadError::TooManyBad { bad, lines }) } else { Ok(()) }
+        if too_many { Err(JobError::TooManyBad { bad, lines }) } else { Ok(()) }
     }
 }
 
@@ -327,7 +327,7 @@ fn printable(text: &str) -> String {
 }
 
 impl Sink for Intake {
-    fn file(&mut self, item: &Item<'_>) -> Result<(), LoadError> {
+    fn file(&mut self, item: &Item<'_>) -> Result<(), JobError> {
         if self.is_old() {
             return Ok(());
         }
@@ -342,7 +342,7 @@ impl Sink for Intake {
         }
     }
 
-    fn bad(&mut self, bad: Bad) -> Result<(), LoadError> {
+    fn bad(&mut self, bad: Bad) -> Result<(), JobError> {
         if self.is_old() {
             return Ok(());
         }
@@ -351,14 +351,14 @@ impl Sink for Intake {
         self.judge()
     }
 
-    fn skipped(&mut self, what: Skipped) -> Result<(), LoadError> {
+    fn skipped(&mut self, what: Skipped) -> Result<(), JobError> {
         if !self.is_old() {
             self.state.tally.skip(what);
         }
         Ok(())
     }
 
-    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), LoadError> {
+    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError> {
         if self.is_old() {
             return Ok(());
         }
@@ -373,7 +373,7 @@ impl Sink for Intake {
         Ok(())
     }
 
-    fn broken(&mut self, reason: String) -> Result<(), LoadError> {
+    fn broken(&mut self, reason: String) -> Result<(), JobError> {
         if self.is_old() {
             return Ok(());
         }

@@ -1,11 +1,11 @@
 //! Begins, resumes and repeats load runs.
 
 use super::context::JobContext;
-use super::error::LoadError;
+use super::error::JobError;
 use super::intake::IntakeState;
 use super::loader::Loader;
 use super::options::{CheckpointPolicy, LoadOptions};
-use super::remove::carry_out_pending;
+use super::remove::apply_pending_removals;
 use super::report::Report;
 use super::write_session::Session;
 use crate::engine::Mode;
@@ -18,9 +18,9 @@ pub fn load(
     context: &JobContext,
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,
-) -> Result<Report, LoadError> {
+) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a run loads files")?;
-    carry_out_pending(&mut session)?;
+    apply_pending_removals(&mut session)?;
     let now = context.clock.unix();
     if let Some(open) = session.writer.journal().open.clone() {
         let reason = "given up for a newer run";
@@ -40,11 +40,11 @@ pub(super) fn load_anew(
     searched: Session,
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,
-) -> Result<(u32, Report), LoadError> {
+) -> Result<(u32, Report), JobError> {
     let (context, now) = (searched.context.clone(), searched.context.clock.unix());
     let text = serde_json::to_string(options).map_err(std::io::Error::other)?;
     let id = context.pools.write_blocking(|db| runs::begin(db, "rebuild", &text, now))?;
-    let mut fresh = searched.beside()?;
+    let mut fresh = searched.next_generation()?;
     let generation = fresh.generation;
     fresh.writer.begin(id)?;
     let mut loader = Loader::new(fresh, id, options.clone(), checkpoints, IntakeState::default())?;
@@ -57,9 +57,9 @@ pub fn resume(
     context: &JobContext,
     id: u64,
     checkpoints: CheckpointPolicy,
-) -> Result<Report, LoadError> {
+) -> Result<Report, JobError> {
     let session = Session::open(context, "a resumed run loads files")?;
-    let refuse = |why: &str| LoadError::Invalid(format!("run {id} cannot be resumed: {why}"));
+    let refuse = |why: &str| JobError::Invalid(format!("run {id} cannot be resumed: {why}"));
     let run = context.pools.read_blocking(|db| runs::find(db, id))?;
     let run = run.ok_or_else(|| refuse("there is no such run"))?;
     let open = session.writer.journal().open.clone().filter(|open| open.run == id);
@@ -74,7 +74,7 @@ pub fn resume(
         text => serde_json::from_str(text).map_err(|error| refuse(&error.to_string()))?,
     };
     let mut session = session;
-    carry_out_pending(&mut session)?;
+    apply_pending_removals(&mut session)?;
     Loader::new(session, id, options, checkpoints, state)?.finish()
 }
 

@@ -6,21 +6,21 @@ use std::time::Instant;
 
 use database::DatabaseError;
 
-use super::error::LoadError;
+use super::error::JobError;
 use super::formats::{self, Bad, Item, Sink, Skipped};
 use super::intake::{Intake, IntakeState};
 use super::options::{CheckpointPolicy, LoadOptions};
-use super::progress::ProgressReporter;
-use super::remove::{carry_out, purge};
+use super::progress::RunProgress;
+use super::remove::{apply_removal, purge};
 use super::report::Report;
 use super::write_session::Session;
 use crate::app::reconcile;
 use crate::engine::{EngineError, NamedBucket};
 use crate::store::{buckets, generations, removals, runs};
 
-/// Files that travel to the index together.
+/// Files that are added to the index together.
 const BATCH: usize = 2_048;
-/// Events between two looks at the clock.
+/// Events between two reads of the clock.
 const EVENTS: u32 = 64;
 
 /// One load run, from its sources to its publish.
@@ -32,7 +32,7 @@ pub(super) struct Loader {
     options: LoadOptions,
     checkpoints: CheckpointPolicy,
     intake: Intake,
-    reporter: ProgressReporter,
+    progress: RunProgress,
     started: Instant,
     since_checkpoint: u64,
     checkpointed: Instant,
@@ -47,16 +47,15 @@ impl Loader {
         options: LoadOptions,
         checkpoints: CheckpointPolicy,
         state: IntakeState,
-    ) -> Result<Self, LoadError> {
+    ) -> Result<Self, JobError> {
         let bytes = if options.read_stdin() {
             0
         } else {
             options.sources.iter().map(|source| source.size).sum()
         };
-        let pools = session.context.pools.clone();
-        let clock = session.context.clock.clone();
-        let sources = options.sources.len() as u64;
-        let reporter = ProgressReporter::new(pools, clock, id, sources, bytes, state.tally.files);
+        let shared = (session.context.pools.clone(), session.context.clock.clone());
+        let sources = (options.sources.len() as u64, bytes);
+        let progress = RunProgress::new(shared, id, sources, state.tally.files);
         let intake = options.intake(&session.context, id, state)?;
         let now = Instant::now();
         Ok(Self {
@@ -66,7 +65,7 @@ impl Loader {
             options,
             checkpoints,
             intake,
-            reporter,
+            progress,
             started: now,
             since_checkpoint: 0,
             checkpointed: now,
@@ -80,11 +79,11 @@ impl Loader {
     }
 
     /// Reads, publishes, reports; a failure is noted with the run.
-    pub(super) fn finish(mut self) -> Result<Report, LoadError> {
+    pub(super) fn finish(mut self) -> Result<Report, JobError> {
         let result = self.read_all().and_then(|()| self.publish());
         if let Err(error) = &result {
             let (text, now) = (error.to_string(), self.session.context.clock.unix());
-            if matches!(error, LoadError::TooManyBad { .. } | LoadError::Invalid(_)) {
+            if matches!(error, JobError::TooManyBad { .. } | JobError::Invalid(_)) {
                 self.intake.flush_rows(&self.session.context.pools)?;
                 self.session.writer.abort()?;
             }
@@ -93,12 +92,12 @@ impl Loader {
         result
     }
 
-    fn read_all(&mut self) -> Result<(), LoadError> {
+    fn read_all(&mut self) -> Result<(), JobError> {
         let defaults = self.options.defaults();
         let sources = self.options.sources.clone();
         for (index, source) in sources.iter().enumerate().skip(self.intake.state.done) {
             self.intake.begin_source(index, &source.name());
-            let input = source.open(self.reporter.bytes_done.clone())?;
+            let input = source.open(self.progress.bytes_done())?;
             formats::read(&source.path, input, &defaults, self)?;
             self.pump()?;
             self.intake.end_source();
@@ -106,12 +105,12 @@ impl Loader {
         let tally = &self.intake.state.tally;
         if tally.incomplete.len() >= sources.len() && tally.lines() == 0 {
             let reasons = tally.incomplete.join("; ");
-            return Err(LoadError::Invalid(format!("no source could be read: {reasons}")));
+            return Err(JobError::Invalid(format!("no source could be read: {reasons}")));
         }
         Ok(())
     }
 
-    fn publish(&mut self) -> Result<Report, LoadError> {
+    fn publish(&mut self) -> Result<Report, JobError> {
         self.pump()?;
         self.checkpoint()?;
         let context = self.session.context.clone();
@@ -145,7 +144,7 @@ impl Loader {
     }
 
     /// Verifies the new generation and puts it in place of the one that is searched.
-    fn switch(&self, named: &[NamedBucket], report: &Report, text: &str) -> Result<(), LoadError> {
+    fn switch(&self, named: &[NamedBucket], report: &Report, text: &str) -> Result<(), JobError> {
         let Session { context, generation, index, .. } = &self.session;
         index.refresh()?;
         let mut faults = index.verify()?;
@@ -171,22 +170,23 @@ impl Loader {
         })?)
     }
 
-    /// Goes on after an event; a slow source is told about, and gives way to removals, as well.
-    fn after_event(&mut self) -> Result<(), LoadError> {
+    /// Does what is due after an event, so that a slow source, too, is reported and does not block
+    /// removals.
+    fn after_event(&mut self) -> Result<(), JobError> {
         self.events = self.events.wrapping_add(1);
-        // Asking the clock for each file would cost more than the file.
-        let due = self.events.is_multiple_of(EVENTS) && self.reporter.is_due();
+        // Reading the clock for each file would cost more than the file.
+        let due = self.events.is_multiple_of(EVENTS) && self.progress.is_due();
         if due || self.intake.files.len() >= BATCH { self.pump() } else { Ok(()) }
     }
 
-    /// Hands files on, tells, makes durable; whatever is due.
-    fn pump(&mut self) -> Result<(), LoadError> {
+    /// Passes files to the index, records progress and takes a checkpoint, each when it is due.
+    fn pump(&mut self) -> Result<(), JobError> {
         self.since_checkpoint += self.intake.files.len() as u64;
         self.session.writer.add(&self.intake.files)?;
         self.intake.files.clear();
         self.intake.flush_many_rows(&self.session.context.pools)?;
         let reported =
-            self.reporter.report(&self.intake.state.tally, self.intake.state.done as u64)?;
+            self.progress.update(&self.intake.state.tally, self.intake.state.done as u64)?;
         let removals =
             reported && !self.session.context.pools.read_blocking(removals::pending)?.is_empty();
         let due = self.since_checkpoint >= self.checkpoints.files
@@ -194,7 +194,7 @@ impl Loader {
         if removals || due { self.checkpoint() } else { Ok(()) }
     }
 
-    fn checkpoint(&mut self) -> Result<(), LoadError> {
+    fn checkpoint(&mut self) -> Result<(), JobError> {
         let pools = self.session.context.pools.clone();
         self.session.writer.add(&self.intake.files)?;
         self.intake.files.clear();
@@ -209,10 +209,10 @@ impl Loader {
             }
             let text = notes(&self.intake).map_err(std::io::Error::other)?;
             match &mut self.searched {
-                None => carry_out(&mut self.session, &removal, Some(text))?,
+                None => apply_removal(&mut self.session, &removal, Some(text))?,
                 Some(searched) => {
                     purge(&mut self.session, &removal, Some(text))?;
-                    carry_out(searched, &removal, None)?;
+                    apply_removal(searched, &removal, None)?;
                 }
             }
             self.intake.refresh_removals(&pools)?;
@@ -224,26 +224,26 @@ impl Loader {
 }
 
 impl Sink for Loader {
-    fn file(&mut self, item: &Item<'_>) -> Result<(), LoadError> {
+    fn file(&mut self, item: &Item<'_>) -> Result<(), JobError> {
         self.intake.file(item)?;
         self.after_event()
     }
 
-    fn bad(&mut self, bad: Bad) -> Result<(), LoadError> {
+    fn bad(&mut self, bad: Bad) -> Result<(), JobError> {
         self.intake.bad(bad)?;
         self.after_event()
     }
 
-    fn skipped(&mut self, what: Skipped) -> Result<(), LoadError> {
+    fn skipped(&mut self, what: Skipped) -> Result<(), JobError> {
         self.intake.skipped(what)?;
         self.after_event()
     }
 
-    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), LoadError> {
+    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError> {
         self.intake.page(bucket, kind, truncated)
     }
 
-    fn broken(&mut self, reason: String) -> Result<(), LoadError> {
+    fn broken(&mut self, reason: String) -> Result<(), JobError> {
         self.intake.broken(reason)
     }
 }

@@ -20,7 +20,7 @@ mod write_session;
 
 pub use context::JobContext;
 pub use dry_run::dry_run;
-pub use error::LoadError;
+pub use error::JobError;
 pub use export::export;
 pub use formats::{Bad, Defaults, Format, Item, Sink, Skipped, UnknownFormat, read};
 pub use intake::MaxErrors;

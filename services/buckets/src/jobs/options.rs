@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::context::JobContext;
-use super::error::LoadError;
+use super::error::JobError;
 use super::formats::Defaults;
 use super::intake::{Intake, IntakeState, MaxErrors};
 use super::sources::{STDIN, Source};
@@ -54,13 +54,13 @@ impl LoadOptions {
         context: &JobContext,
         run: u64,
         state: IntakeState,
-    ) -> Result<Intake, LoadError> {
+    ) -> Result<Intake, JobError> {
         let reject = self.reject.as_ref().map(|path| {
             OpenOptions::new()
                 .create(true)
                 .append(true)
                 .open(path)
-                .map_err(|error| LoadError::Source { path: path.display().to_string(), error })
+                .map_err(|error| JobError::Source { path: path.display().to_string(), error })
         });
         Intake::new(&context.pools, run, state, self.max_errors, reject.transpose()?)
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::context::JobContext;
-use super::error::LoadError;
+use super::error::JobError;
 use super::export::patient;
 use super::load::load_anew;
 use super::options::{CheckpointPolicy, LoadOptions};
@@ -14,16 +14,16 @@ use crate::model::address::BucketType;
 use crate::store::buckets::{self, Bucket};
 use crate::store::generations;
 
-/// Files that travel to the new generation together.
+/// Files that are added to the new generation together.
 const BATCH: usize = 8_192;
 
 /// Writes the present index anew, without dead rows and with new file ids, verifies it, and
 /// switches to it; gives the new generation and its number of files.
-pub fn rebuild(context: &JobContext) -> Result<(u32, u64), LoadError> {
+pub fn rebuild(context: &JobContext) -> Result<(u32, u64), JobError> {
     let session = open(context)?;
     // The lock is kept until the switch; the old writer has nothing more to do.
     session.index.refresh()?;
-    let mut fresh = session.beside()?;
+    let mut fresh = session.next_generation()?;
     let files = copy(context, &*session.index, &mut fresh)?;
     check(&*session.index, &*fresh.index)?;
     let generation = fresh.generation;
@@ -43,29 +43,29 @@ pub fn rebuild_from(
     context: &JobContext,
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,
-) -> Result<(u32, Report), LoadError> {
+) -> Result<(u32, Report), JobError> {
     let made = load_anew(open(context)?, options, checkpoints);
     match &made {
         Ok((generation, _)) => drop(context.generations.sweep(*generation)?),
-        // Who opens the index for writing drops what was begun; if that fails, the next one does.
+        // Opening a session drops what was begun; if that fails, the next session does.
         Err(_) => drop(Session::try_open(context, "a failed rebuild is being cleared away")),
     }
     made
 }
 
-fn open(context: &JobContext) -> Result<Session, LoadError> {
+fn open(context: &JobContext) -> Result<Session, JobError> {
     let mut session = Session::open(context, "the index is being rebuilt")?;
-    super::remove::carry_out_pending(&mut session)?;
+    super::remove::apply_pending_removals(&mut session)?;
     match &session.writer.journal().open {
         None => Ok(session),
-        Some(open) => Err(LoadError::Invalid(format!(
+        Some(open) => Err(JobError::Invalid(format!(
             "run {} was stopped: resume it, or start another one, before a rebuild",
             open.run
         ))),
     }
 }
 
-fn copy(context: &JobContext, old: &dyn FileIndex, new: &mut Session) -> Result<u64, LoadError> {
+fn copy(context: &JobContext, old: &dyn FileIndex, new: &mut Session) -> Result<u64, JobError> {
     let buckets: HashMap<u64, Bucket> = context
         .pools
         .read_blocking(buckets::all)?
@@ -78,7 +78,7 @@ fn copy(context: &JobContext, old: &dyn FileIndex, new: &mut Session) -> Result<
     writer.begin(published.as_ref().map_or(0, |published| published.run))?;
     let mut batch = Vec::with_capacity(BATCH);
     let mut files = 0;
-    each_row(old, None, &patient(), |row| -> Result<(), LoadError> {
+    each_row(old, None, &patient(), |row| -> Result<(), JobError> {
         let kind = buckets.get(&row.bucket).map_or(BucketType::Aws, |bucket| bucket.kind);
         batch.push(NewFile {
             bucket: row.bucket,
@@ -107,7 +107,7 @@ fn copy(context: &JobContext, old: &dyn FileIndex, new: &mut Session) -> Result<
 }
 
 /// The new generation must hold the same number of files in every bucket, and be sound.
-fn check(old: &dyn FileIndex, new: &dyn FileIndex) -> Result<(), LoadError> {
+fn check(old: &dyn FileIndex, new: &dyn FileIndex) -> Result<(), JobError> {
     let faults = new.verify()?;
     if old.summary().counts != new.summary().counts || !faults.is_empty() {
         let text = format!("the new generation is not like the old one: {}", faults.join("; "));

@@ -1,34 +1,34 @@
-//! Takedowns: carried out by whoever has the right to write.
+//! Takedowns, carried out by the process that holds the write lock.
 
 use std::time::Duration;
 
 use database::DatabaseError;
 
 use super::context::JobContext;
-use super::error::LoadError;
+use super::error::JobError;
 use super::write_session::Session;
 use crate::model::address::Address;
 use crate::store::removals::{self, AuditEntry, Removal};
 use crate::store::{buckets, generations};
 
-/// Time between two looks at a removal that a load carries out.
+/// Time between two checks of a removal that a load carries out.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Puts an address on the removal list and waits until its files are gone.
+/// Adds an address to the removal list and waits until its files are gone.
 pub fn remove(
     context: &JobContext,
     address: &str,
     prefix: &str,
     reason: &str,
     operator: &str,
-) -> Result<Removal, LoadError> {
+) -> Result<Removal, JobError> {
     let address = parse(address)?;
     let act = AuditEntry { reason, operator, at: context.clock.unix() };
     let id = context.pools.write_blocking(|db| removals::request(db, &address, prefix, &act))?;
-    let mut told = false;
+    let mut logged = false;
     loop {
         if let Some(mut session) = Session::try_open(context, "a removal is being carried out")? {
-            carry_out_pending(&mut session)?;
+            apply_pending_removals(&mut session)?;
         }
         let done = context.pools.read_blocking(|db| removals::find(db, id))?;
         match done {
@@ -36,8 +36,8 @@ pub fn remove(
                 forget_older(context)?;
                 return Ok(done);
             }
-            _ if !told => {
-                told = true;
+            _ if !logged => {
+                logged = true;
                 log::info!("waiting for the next checkpoint of the load that is under way");
             }
             _ => {}
@@ -46,16 +46,16 @@ pub fn remove(
     }
 }
 
-/// Waits until no reader keeps a generation from before a rebuild, which still has the files.
-fn forget_older(context: &JobContext) -> Result<(), LoadError> {
-    let mut told = false;
+/// Waits until no reader holds a generation from before a rebuild, which still has the files.
+fn forget_older(context: &JobContext) -> Result<(), JobError> {
+    let mut logged = false;
     loop {
         let generation = context.pools.read_blocking(generations::read)?.generation;
         if context.generations.sweep(generation)? {
             return Ok(());
         }
-        if !told {
-            told = true;
+        if !logged {
+            logged = true;
             log::info!("waiting for the last reader of an older generation");
         }
         std::thread::sleep(PAUSE);
@@ -68,26 +68,26 @@ pub fn unremove(
     address: &str,
     reason: &str,
     operator: &str,
-) -> Result<usize, LoadError> {
+) -> Result<usize, JobError> {
     let address = parse(address)?;
     let act = AuditEntry { reason, operator, at: context.clock.unix() };
     Ok(context.pools.write_blocking(|db| removals::lift(db, &address, &act))?)
 }
 
 /// Carries out every removal that waits; a stopped run keeps its notes.
-pub fn carry_out_pending(session: &mut Session) -> Result<(), LoadError> {
+pub fn apply_pending_removals(session: &mut Session) -> Result<(), JobError> {
     for removal in session.context.pools.read_blocking(removals::pending)? {
-        carry_out(session, &removal, None)?;
+        apply_removal(session, &removal, None)?;
     }
     Ok(())
 }
 
 /// Deletes and purges the files of a removal, then notes that it is done.
-pub fn carry_out(
+pub fn apply_removal(
     session: &mut Session,
     removal: &Removal,
     progress: Option<String>,
-) -> Result<(), LoadError> {
+) -> Result<(), JobError> {
     let files = purge(session, removal, progress)?;
     let pools = session.context.pools.clone();
     let now = session.context.clock.unix();
@@ -106,7 +106,7 @@ pub fn purge(
     session: &mut Session,
     removal: &Removal,
     progress: Option<String>,
-) -> Result<u64, LoadError> {
+) -> Result<u64, JobError> {
     let pools = &session.context.pools;
     let known = pools.read_blocking(|db| buckets::by_address(db, &removal.address))?;
     let prefix = Some(removal.prefix.as_str()).filter(|prefix| !prefix.is_empty());
@@ -116,7 +116,7 @@ pub fn purge(
     }
 }
 
-fn parse(address: &str) -> Result<String, LoadError> {
+fn parse(address: &str) -> Result<String, JobError> {
     let address = Address::parse(address);
-    Ok(address.map_err(|error| LoadError::Invalid(error.to_string()))?.as_str().to_owned())
+    Ok(address.map_err(|error| JobError::Invalid(error.to_string()))?.as_str().to_owned())
 }

@@ -14,7 +14,7 @@ pub struct Tally {
     pub files: u64,
     /// Lines and entries that could not be used.
     pub bad: u64,
-    /// Folders in listings.
+    /// Common prefixes (folders) in listings.
     pub skipped_prefixes: u64,
     /// Old versions and delete markers.
     pub skipped_versions: u64,
@@ -22,7 +22,7 @@ pub struct Tally {
     pub skipped_directory_markers: u64,
     /// Files of removed buckets.
     pub skipped_removed: u64,
-    /// Sources that broke off, with their reasons.
+    /// Incomplete sources, with the reasons.
     pub incomplete: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ impl Tally {
         self.files + self.bad + self.skipped_directory_markers + self.skipped_removed
     }
 
-    /// Counts something left out.
+    /// Counts a skipped entry.
     pub fn skip(&mut self, what: Skipped) {
         match what {
             Skipped::Prefix => self.skipped_prefixes += 1,

@@ -3,13 +3,12 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
 
+use batch::{ByteCounter, CountingReader};
 use serde::{Deserialize, Serialize};
 
-use super::error::LoadError;
+use super::error::JobError;
 
 /// Name of standard input.
 pub const STDIN: &str = "-";
@@ -26,8 +25,8 @@ pub struct Source {
 }
 
 impl Source {
-    fn of(path: &Path) -> Result<Self, LoadError> {
-        let failed = |error| LoadError::Source { path: path.display().to_string(), error };
+    fn of(path: &Path) -> Result<Self, JobError> {
+        let failed = |error| JobError::Source { path: path.display().to_string(), error };
         if path == Path::new(STDIN) {
             return Ok(Self { path: path.to_owned(), size: 0, modified: 0 });
         }
@@ -44,22 +43,22 @@ impl Source {
     }
 
     /// Opens it, provided that it is what it was; `read` counts its bytes.
-    pub fn open(&self, read: Arc<AtomicU64>) -> Result<Box<dyn Read>, LoadError> {
+    pub fn open(&self, read: ByteCounter) -> Result<Box<dyn Read>, JobError> {
         if self.path == Path::new(STDIN) {
-            return Ok(Box::new(Counted { inner: std::io::stdin(), read }));
+            return Ok(Box::new(CountingReader::new(std::io::stdin(), read)));
         }
         if Self::of(&self.path)? != *self {
-            return Err(LoadError::SourceChanged(self.name()));
+            return Err(JobError::SourceChanged(self.name()));
         }
-        let failed = |error| LoadError::Source { path: self.name(), error };
+        let failed = |error| JobError::Source { path: self.name(), error };
         let inner = File::open(&self.path).map_err(failed)?;
-        Ok(Box::new(Counted { inner, read }))
+        Ok(Box::new(CountingReader::new(inner, read)))
     }
 }
 
 /// The sources behind the paths of a command; folders are walked in the order of names, files that
 /// begin with a dot are left out.
-pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, LoadError> {
+pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
     let mut sources = Vec::new();
     for path in paths {
         if path.is_dir() {
@@ -69,13 +68,13 @@ pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, LoadError> {
         }
     }
     if sources.is_empty() {
-        return Err(LoadError::Invalid("there is nothing to load".to_owned()));
+        return Err(JobError::Invalid("there is nothing to load".to_owned()));
     }
     Ok(sources)
 }
 
-fn walk(folder: &Path, sources: &mut Vec<Source>) -> Result<(), LoadError> {
-    let failed = |error| LoadError::Source { path: folder.display().to_string(), error };
+fn walk(folder: &Path, sources: &mut Vec<Source>) -> Result<(), JobError> {
+    let failed = |error| JobError::Source { path: folder.display().to_string(), error };
     let entries = fs::read_dir(folder).map_err(failed)?;
     let mut paths: Vec<PathBuf> = entries
         .map(|entry| entry.map(|entry| entry.path()))
@@ -97,19 +96,6 @@ fn walk(folder: &Path, sources: &mut Vec<Source>) -> Result<(), LoadError> {
 }
 
 /// A run may be resumed from another folder.
-fn absolute(path: &Path) -> Result<PathBuf, LoadError> {
+fn absolute(path: &Path) -> Result<PathBuf, JobError> {
     if path == Path::new(STDIN) { Ok(path.to_owned()) } else { Ok(std::path::absolute(path)?) }
-}
-
-struct Counted<R> {
-    inner: R,
-    read: Arc<AtomicU64>,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        self.read.fetch_add(count as u64, Ordering::Relaxed);
-        Ok(count)
-    }
 }

@@ -4,7 +4,7 @@ use database::DatabaseError;
 use serde_json::{Value, json};
 
 use super::context::JobContext;
-use super::error::LoadError;
+use super::error::JobError;
 use crate::store::runs::Run;
 use crate::store::{buckets, generations, rejected_lines, removals, runs};
 
@@ -14,7 +14,7 @@ const RUNS: i64 = 10;
 const LINES: i64 = 10;
 
 /// Everything as JSON.
-pub fn status(context: &JobContext) -> Result<Value, LoadError> {
+pub fn status(context: &JobContext) -> Result<Value, JobError> {
     let index = context.open_index()?;
     let summary = index.summary();
     let (state, buckets, runs, removals, lines) =

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::context::JobContext;
-use super::error::LoadError;
+use super::error::JobError;
 use crate::store::buckets;
 
-/// Names every fault; none: all is well.
-pub fn verify(context: &JobContext) -> Result<Vec<String>, LoadError> {
+/// Returns every fault; an empty list means that the index is sound.
+pub fn verify(context: &JobContext) -> Result<Vec<String>, JobError> {
     let index = context.open_index()?;
     let mut faults = index.verify()?;
     let summary = index.summary();

@@ -1,16 +1,16 @@
-//! The one right to write: lock, index, writer, and SQL rows that agree with the journal.
+//! The write lock with the index, its writer, and SQL rows that agree with the journal.
 
 use std::sync::Arc;
 
 use super::context::JobContext;
-use super::error::LoadError;
+use super::error::JobError;
 use crate::app::reconcile;
 use crate::engine::{EngineError, FileIndex, FileWriter, WriteLock};
 use crate::store::{generations, runs};
 
-/// The right to write, with all that belongs to it.
+/// The write lock, with all that belongs to it.
 pub struct Session {
-    /// What every command needs.
+    /// What every job needs.
     pub context: JobContext,
     /// The generation that is searched.
     pub generation: u32,
@@ -22,8 +22,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Takes the right to write; `holder` is what another command is told meanwhile.
-    pub fn open(context: &JobContext, holder: &str) -> Result<Self, LoadError> {
+    /// Takes the write lock; `holder` is what another command reports as its holder meanwhile.
+    pub fn open(context: &JobContext, holder: &str) -> Result<Self, JobError> {
         let lock = context.generations.lock(holder).map_err(|error| named(context, error))?;
         let generation = context.pools.read_blocking(generations::read)?.generation;
         let index = context.generations.open_or_create(generation)?;
@@ -39,7 +39,7 @@ impl Session {
     }
 
     /// A new, empty generation beside the one that is searched; written by the same right.
-    pub fn beside(&self) -> Result<Self, LoadError> {
+    pub fn next_generation(&self) -> Result<Self, JobError> {
         let (context, generation) = (self.context.clone(), self.generation + 1);
         context.generations.discard(generation)?;
         let index = context.generations.open_or_create(generation)?;
@@ -47,17 +47,17 @@ impl Session {
         Ok(Self { context, generation, index, writer, _lock: Box::new(()) })
     }
 
-    /// Takes the right to write unless somebody has it.
-    pub fn try_open(context: &JobContext, holder: &str) -> Result<Option<Self>, LoadError> {
+    /// Takes the write lock, unless another process holds it.
+    pub fn try_open(context: &JobContext, holder: &str) -> Result<Option<Self>, JobError> {
         match Self::open(context, holder) {
             Ok(session) => Ok(Some(session)),
-            Err(LoadError::Index(EngineError::Locked(_))) => Ok(None),
+            Err(JobError::Index(EngineError::Locked(_))) => Ok(None),
             Err(error) => Err(error),
         }
     }
 }
 
-/// Says which run holds the right to write, where a run does.
+/// Adds the id of the run that holds the write lock, if a run does.
 fn named(context: &JobContext, error: EngineError) -> EngineError {
     let EngineError::Locked(holder) = error else { return error };
     let run = context.pools.read_blocking(runs::under_way).ok().flatten();

@@ -78,7 +78,7 @@ pub enum AddressError {
     /// A type that is none of the five.
     #[error("the bucket type must be one of aws, azure, dos, gcp, ali")]
     UnknownType,
-    /// The given type is not the one that the host tells.
+    /// The given type is not the one that the host implies.
     #[error("the bucket type contradicts the bucket address")]
     WrongType,
 }
@@ -142,7 +142,7 @@ impl Address {
         &self.text
     }
 
-    /// The type, where the host tells it.
+    /// The type, where the host implies it.
     pub fn kind(&self) -> Option<BucketType> {
         self.kind
     }

@@ -21,7 +21,7 @@ pub fn read(db: &mut Db) -> Result<IndexState, DatabaseError> {
     Ok(IndexState { generation: u32::try_from(generation).unwrap_or(u32::MAX), version })
 }
 
-/// Tells servers that something changed.
+/// Notifies servers that something changed.
 pub fn touch(db: &mut Db) -> Result<(), DatabaseError> {
     diesel::update(index_state::table)
         .set(index_state::version.eq(index_state::version + 1))

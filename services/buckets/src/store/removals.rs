@@ -2,11 +2,12 @@
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
+use serde::Serialize;
 
 use super::schema::removal;
 
 /// A takedown.
-#[derive(Clone, Debug, PartialEq, Eq, Queryable)]
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, Serialize)]
 pub struct Removal {
     /// Identifier.
     pub id: i64,
@@ -32,7 +33,7 @@ pub struct Removal {
     pub lifted_by: Option<String>,
 }
 
-/// Who does something, when and why.
+/// Who changes the removal list, when and why.
 #[derive(Clone, Debug)]
 pub struct AuditEntry<'a> {
     /// Why.
@@ -90,7 +91,7 @@ pub fn applied(db: &mut Db, id: i64, files: u64, now: i64) -> Result<(), Databas
     Ok(())
 }
 
-/// Takes an address off the list and tells how many takedowns that lifted.
+/// Takes an address off the list and returns how many takedowns that lifted.
 pub fn lift(db: &mut Db, address: &str, act: &AuditEntry<'_>) -> Result<usize, DatabaseError> {
     let listed = removal::table
         .filter(removal::address.eq(address))

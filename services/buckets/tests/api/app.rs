@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use buckets::engine::{Folders, Mode};
 use buckets::jobs::{
-    CheckpointPolicy, JobContext, LoadError, LoadOptions, MaxErrors, Report, load, sources_of,
+    CheckpointPolicy, JobContext, JobError, LoadOptions, MaxErrors, Report, load, sources_of,
 };
 use buckets::store::MIGRATIONS;
 use buckets::{Buckets, Settings, State};
@@ -56,11 +56,11 @@ impl Fixture {
         }
     }
 
-    pub fn load(&self, paths: &[PathBuf]) -> Result<Report, LoadError> {
+    pub fn load(&self, paths: &[PathBuf]) -> Result<Report, JobError> {
         self.run(&Self::options(paths))
     }
 
-    pub fn run(&self, options: &LoadOptions) -> Result<Report, LoadError> {
+    pub fn run(&self, options: &LoadOptions) -> Result<Report, JobError> {
         load(&self.context, options, CheckpointPolicy::of(&Settings::for_tests()))
     }
 

@@ -1,3 +1,4 @@
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use buckets::Settings;
@@ -264,53 +265,42 @@ async fn the_time_limit_ends_in_503() {
     assert_eq!((status, &body["code"]), (503, &"search_timeout".into()));
 }
 
-#[rstest]
-#[case("/nothing", 404, r#"{"error":"there is nothing here","code":"not_found"}"#)]
-#[case(
-    "/api/v2/files?start=1000000",
-    400,
-    r#"{"error":"start must be below 1000000; scrolling (enterprise) goes further","code":"offset_too_large","parameter":"start"}"#
-)]
-#[case(
-    "/api/v2/files?limit=0",
-    400,
-    r#"{"error":"limit must be between 1 and 1000","code":"invalid_parameter","parameter":"limit"}"#
-)]
-#[case(
-    "/api/v2/files?paging-mode=scrolling",
-    403,
-    r#"{"error":"paging-mode needs the package enterprise","code":"package_required","parameter":"paging-mode","package":"enterprise"}"#
-)]
+/// The whole bodies of errors, as a table of request, status and body.
 #[actix_web::test]
-async fn golden_bodies(#[case] path: &str, #[case] status: u16, #[case] body: &str) {
+async fn bodies_of_all_errors() {
     let app = Fixture::new().serve("premium").await;
-    assert_eq!(app.text(path).await, (status, body.to_owned()));
-}
-
-#[actix_web::test]
-async fn golden_bodies_of_the_shell() {
-    let app = Fixture::new().serve("premium").await;
-    let post = app.server.request(reqwest::Method::POST, "/api/v2/files");
-    assert_eq!(
-        post.send().await.unwrap().text().await.unwrap(),
-        r#"{"error":"only GET and HEAD are allowed","code":"method_not_allowed"}"#
-    );
-    let long = app.text(&format!("/api/v2/files?x={}", "a".repeat(33_000))).await;
-    let expected =
-        r#"{"error":"the request target is longer than 32768 bytes","code":"uri_too_long"}"#;
-    assert_eq!(long, (414, expected.to_owned()));
-    let ask = async |key: &str| {
-        let get = app.server.get("/api/v2/files").header("authorization", key);
-        get.send().await.unwrap().text().await.unwrap()
-    };
-    assert_eq!(
-        ask("").await,
-        r#"{"error":"a key is needed: Authorization: Bearer KEY, or access_token=KEY","code":"unauthorized"}"#
-    );
-    assert_eq!(
-        ask("Bearer 0").await,
-        r#"{"error":"the key is unknown, revoked or expired","code":"unauthorized"}"#
-    );
+    let mut table = String::new();
+    for path in [
+        "/nothing",
+        "/api/v2/files?limit=0",
+        "/api/v2/files?limit=ten",
+        "/api/v2/files?regexp=yes",
+        "/api/v2/files?order=name",
+        "/api/v2/files?types=ftp",
+        "/api/v2/files?extensions=a.b.c.d",
+        "/api/v2/files?keywords=%FF",
+        "/api/v2/files?scroll-id=A",
+        "/api/v2/files?start=1000000",
+        "/api/v2/files?regexp=1&keywords=a(?%3Db)",
+        "/api/v2/files?paging-mode=scrolling",
+        "/api/v2/buckets?type=ftp",
+    ] {
+        let (status, body) = app.text(path).await;
+        writeln!(table, "GET {path}\n{status} {body}\n").unwrap();
+    }
+    let (status, body) = app.text(&format!("/api/v2/files?x={}", "a".repeat(33_000))).await;
+    writeln!(table, "GET /api/v2/files?x=aaa… (33,000 bytes)\n{status} {body}\n").unwrap();
+    let files = |method| app.server.request(method, "/api/v2/files");
+    for (request, name) in [
+        (files(reqwest::Method::POST), "POST /api/v2/files"),
+        (files(reqwest::Method::GET), "GET /api/v2/files without a key"),
+        (files(reqwest::Method::GET).bearer_auth("0"), "GET /api/v2/files with an unknown key"),
+    ] {
+        let response = request.send().await.unwrap();
+        let (status, body) = (response.status().as_u16(), response.text().await.unwrap());
+        writeln!(table, "{name}\n{status} {body}\n").unwrap();
+    }
+    insta::assert_snapshot!("errors", table);
 }
 
 #[rstest]

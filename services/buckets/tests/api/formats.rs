@@ -235,23 +235,23 @@ mod hostile {
 
     struct Ignore;
 
-    use buckets::jobs::LoadError;
+    use buckets::jobs::JobError;
     use buckets::jobs::{Bad, Item, Sink, Skipped};
 
     impl Sink for Ignore {
-        fn file(&mut self, _: &Item<'_>) -> Result<(), LoadError> {
+        fn file(&mut self, _: &Item<'_>) -> Result<(), JobError> {
             Ok(())
         }
-        fn bad(&mut self, _: Bad) -> Result<(), LoadError> {
+        fn bad(&mut self, _: Bad) -> Result<(), JobError> {
             Ok(())
         }
-        fn skipped(&mut self, _: Skipped) -> Result<(), LoadError> {
+        fn skipped(&mut self, _: Skipped) -> Result<(), JobError> {
             Ok(())
         }
-        fn page(&mut self, _: &str, _: Option<&str>, _: bool) -> Result<(), LoadError> {
+        fn page(&mut self, _: &str, _: Option<&str>, _: bool) -> Result<(), JobError> {
             Ok(())
         }
-        fn broken(&mut self, _: String) -> Result<(), LoadError> {
+        fn broken(&mut self, _: String) -> Result<(), JobError> {
             Ok(())
         }
     }

@@ -1,5 +1,5 @@
 use buckets::engine::Mode;
-use buckets::jobs::{LoadError, MaxErrors, Session, dry_run, export, status, verify};
+use buckets::jobs::{JobError, MaxErrors, Session, dry_run, export, status, verify};
 use buckets::store::{rejected_lines, runs};
 
 use crate::app::{Fixture, line, samples};
@@ -143,7 +143,7 @@ fn too_many_bad_lines_publish_nothing() {
     lines.extend((0..21).map(|_| "{".to_owned()));
     let path = fixture.folder.write("many.ndjson", lines.join("\n"));
     match fixture.load(std::slice::from_ref(&path)) {
-        Err(LoadError::TooManyBad { bad: 21, lines: 2_021 }) => {}
+        Err(JobError::TooManyBad { bad: 21, lines: 2_021 }) => {}
         other => panic!("{other:?}"),
     }
     assert_eq!(exported(&fixture, None).len(), 1);
@@ -163,7 +163,7 @@ fn a_million_bad_lines_end_early() {
     let fixture = Fixture::new();
     let path = fixture.folder.write("hostile.ndjson", "{}\n".repeat(1_000_000));
     match fixture.load(&[path]) {
-        Err(LoadError::TooManyBad { bad: 1_000, lines: 1_000 }) => {}
+        Err(JobError::TooManyBad { bad: 1_000, lines: 1_000 }) => {}
         other => panic!("{other:?}"),
     }
 }
@@ -185,7 +185,7 @@ fn a_source_that_cannot_be_read_starts_no_run() {
     let missing = fixture.folder.join("missing.ndjson");
     assert!(buckets::jobs::sources_of(&[missing]).is_err());
     let garbage = fixture.folder.write("garbage", "what is this");
-    assert!(matches!(fixture.load(&[garbage]), Err(LoadError::Invalid(_))));
+    assert!(matches!(fixture.load(&[garbage]), Err(JobError::Invalid(_))));
 }
 
 #[test]

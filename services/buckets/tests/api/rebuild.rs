@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use buckets::Settings;
 use buckets::jobs::{
-    self, CheckpointPolicy, LoadError, LoadOptions, Report, Session, export, load, rebuild, remove,
+    self, CheckpointPolicy, JobError, LoadOptions, Report, Session, export, load, rebuild, remove,
     status, verify,
 };
 
@@ -12,7 +12,7 @@ use crate::program::holds;
 const A: &str = "a.s3.amazonaws.com";
 const B: &str = "b.s3.amazonaws.com";
 
-fn rebuild_from(fixture: &Fixture, options: &LoadOptions) -> Result<(u32, Report), LoadError> {
+fn rebuild_from(fixture: &Fixture, options: &LoadOptions) -> Result<(u32, Report), JobError> {
     jobs::rebuild_from(&fixture.context, options, CheckpointPolicy::of(&Settings::for_tests()))
 }
 
@@ -155,13 +155,13 @@ fn a_rebuild_that_fails_leaves_everything_as_it_was() {
     let lines: Vec<String> = (0..2_000).map(|n| line(B, &n.to_string(), 1, 1)).collect();
     let bad = fixture.folder.write("bad.ndjson", lines.join("\n") + &"\n{".repeat(30));
     match rebuild_from(&fixture, &Fixture::options(&[bad])) {
-        Err(LoadError::TooManyBad { bad: 21, .. }) => {}
+        Err(JobError::TooManyBad { bad: 21, .. }) => {}
         other => panic!("{other:?}"),
     }
     let garbage = fixture.folder.write("garbage", "what is this");
     assert!(matches!(
         rebuild_from(&fixture, &Fixture::options(&[garbage])),
-        Err(LoadError::Invalid(_))
+        Err(JobError::Invalid(_))
     ));
     assert_eq!(exported(&fixture), before);
     sound(&fixture);

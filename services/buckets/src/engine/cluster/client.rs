@@ -13,16 +13,16 @@ use super::error::server_error;
 use super::target::Target;
 use crate::engine::limits::Limits;
 
-/// How long a server may be silent when a connection is made.
-const CONNECT: Duration = Duration::from_secs(5);
-/// How long a statement may take that no search waits for.
-const PATIENCE: Duration = Duration::from_secs(24 * 3_600);
-/// How long a statement may take that only looks something up.
-const SOON: Duration = Duration::from_secs(10);
-/// How often a waiting search looks whether it has to stop.
-const TICK: Duration = Duration::from_millis(20);
+/// Time to connect to a server.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time for a statement that no search waits for.
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(24 * 3_600);
+/// Time for a statement that only looks something up.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time between two checks of a waiting search whether it has to stop.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Servers of 18.16 close an idle connection after three seconds.
-const IDLE: Duration = Duration::from_millis(1_500);
+const IDLE_TIMEOUT: Duration = Duration::from_millis(1_500);
 /// A connection to all servers; statements go to one of them each.
 pub(super) struct Client {
     pub(super) target: Target,
@@ -31,68 +31,68 @@ pub(super) struct Client {
     runtime: Option<Runtime>,
     /// Nanoseconds of its beginning and a number make the names of statements different.
     began: u128,
-    asked: AtomicU64,
+    statements: AtomicU64,
 }
 
 impl Client {
     pub(super) fn new(target: Target) -> Result<Self, ClusterError> {
-        // Whoever installed another one first has decided.
+        // Another provider may have been installed first; then that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
-            .connect_timeout(CONNECT)
+            .connect_timeout(CONNECT_TIMEOUT)
             .tcp_keepalive(Duration::from_secs(30))
-            .pool_idle_timeout(IDLE)
+            .pool_idle_timeout(IDLE_TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
             .build()
-            .map_err(|error| ClusterError::Wrong(format!("no HTTP client: {error}")))?;
+            .map_err(|error| ClusterError::Invalid(format!("no HTTP client: {error}")))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("cluster")
             .enable_all()
             .build()
-            .map_err(|error| ClusterError::Wrong(format!("no thread for HTTP: {error}")))?;
+            .map_err(|error| ClusterError::Invalid(format!("no thread for HTTP: {error}")))?;
         let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let (runtime, began) = (Some(runtime), began.as_nanos());
-        Ok(Self { target, http, runtime, began, asked: AtomicU64::default() })
+        Ok(Self { target, http, runtime, began, statements: AtomicU64::default() })
     }
 
     /// Runs a statement and waits for its answer.
-    pub(super) fn ask(&self, server: &Url, statement: &str) -> Result<Vec<u8>, ClusterError> {
-        self.ask_for(server, statement, PATIENCE)
+    pub(super) fn execute(&self, server: &Url, statement: &str) -> Result<Vec<u8>, ClusterError> {
+        self.execute_for(server, statement, STATEMENT_TIMEOUT)
     }
 
-    /// Looks something up; a server that is silent is taken for one that is away.
+    /// Looks something up; a server that does not answer soon counts as unreachable.
     pub(super) fn look_up(&self, server: &Url, statement: &str) -> Result<Vec<u8>, ClusterError> {
-        self.ask_for(server, statement, SOON)
+        self.execute_for(server, statement, LOOKUP_TIMEOUT)
     }
 
-    fn ask_for(
+    fn execute_for(
         &self,
         server: &Url,
         statement: &str,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Vec<u8>, ClusterError> {
-        let limits = Limits::until(Instant::now() + patience, 1);
-        self.ask_within(server, statement, &limits).map_err(|error| match error {
+        let limits = Limits::until(Instant::now() + timeout, 1);
+        self.execute_within(server, statement, &limits).map_err(|error| match error {
             ClusterError::Stopped => {
-                ClusterError::Silent(format!("no answer within {} s", patience.as_secs()))
+                ClusterError::Unreachable(format!("no answer within {} s", timeout.as_secs()))
             }
             other => other,
         })
     }
 
     /// Runs a statement as long as a search may take.
-    pub(super) fn ask_within(
+    pub(super) fn execute_within(
         &self,
         server: &Url,
         statement: &str,
         limits: &Limits,
     ) -> Result<Vec<u8>, ClusterError> {
-        let left = limits.deadline.saturating_duration_since(Instant::now()).min(PATIENCE);
+        let left = limits.deadline.saturating_duration_since(Instant::now()).min(STATEMENT_TIMEOUT);
         let name = self.name();
         let seconds = (left.as_secs() + 1).to_string();
         let request = self
-            .request(server, &name, left + CONNECT, &[("max_execution_time", &seconds)])
+            .request(server, &name, left + CONNECT_TIMEOUT, &[("max_execution_time", &seconds)])
             .body(statement.to_owned());
         let answer = self.wait(answer_of(request), limits);
         if matches!(answer, Err(ClusterError::Stopped)) {
@@ -109,26 +109,26 @@ impl Client {
         rows: Vec<u8>,
     ) -> Result<Pending, ClusterError> {
         let settings = [("insert_distributed_sync", "1"), ("query", statement)];
-        let request = self.request(server, &self.name(), PATIENCE, &settings).body(rows);
+        let request = self.request(server, &self.name(), STATEMENT_TIMEOUT, &settings).body(rows);
         let (send, receive) = sync_channel(1);
         self.runtime()?.spawn(async move {
-            // The receiver may be gone; then nobody asks how it ended.
+            // The receiver may be gone; then the outcome does not matter.
             let _ = send.send(answer_of(request).await.map(drop));
         });
         Ok(Pending(receive))
     }
 
-    /// Runs something beside the statements until it is dropped.
-    pub(super) fn beside(
+    /// Spawns a task that runs until its handle aborts it.
+    pub(super) fn spawn(
         &self,
         work: impl Future<Output = ()> + Send + 'static,
     ) -> Result<tokio::task::AbortHandle, ClusterError> {
         Ok(self.runtime()?.spawn(work).abort_handle())
     }
 
-    /// A statement to be sent by somebody else than the caller.
+    /// A statement that another task sends.
     pub(super) fn prepared(&self, server: &Url, statement: String) -> reqwest::RequestBuilder {
-        self.request(server, &self.name(), CONNECT * 2, &[]).body(statement)
+        self.request(server, &self.name(), CONNECT_TIMEOUT * 2, &[]).body(statement)
     }
 
     fn request(
@@ -142,7 +142,7 @@ impl Client {
         url.query_pairs_mut()
             .append_pair("database", &self.target.database)
             .append_pair("query_id", name)
-            // The status then tells whether the whole answer is there.
+            // The status then covers the whole answer.
             .append_pair("wait_end_of_query", "1")
             .append_pair("buffer_size", "8388608")
             // Lists of ids are long.
@@ -157,12 +157,12 @@ impl Client {
     }
 
     fn name(&self) -> String {
-        let number = self.asked.fetch_add(1, Ordering::Relaxed);
+        let number = self.statements.fetch_add(1, Ordering::Relaxed);
         format!("buckets-{}-{:x}-{number}", std::process::id(), self.began)
     }
 
     fn runtime(&self) -> Result<&Runtime, ClusterError> {
-        self.runtime.as_ref().ok_or_else(|| ClusterError::Silent("it is being closed".to_owned()))
+        self.runtime.as_ref().ok_or_else(|| ClusterError::Unreachable("it is being closed".to_owned()))
     }
 
     fn wait<T: Send + 'static>(
@@ -176,7 +176,7 @@ impl Client {
             let _ = send.send(work.await);
         });
         loop {
-            match receive.recv_timeout(TICK) {
+            match receive.recv_timeout(POLL_INTERVAL) {
                 Ok(answer) => return answer,
                 Err(RecvTimeoutError::Timeout) if limits.check().is_ok() => {}
                 Err(RecvTimeoutError::Timeout) => {
@@ -184,13 +184,13 @@ impl Client {
                     return Err(ClusterError::Stopped);
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(ClusterError::Silent("the request was lost".to_owned()));
+                    return Err(ClusterError::Unreachable("the request was lost".to_owned()));
                 }
             }
         }
     }
 
-    /// Tells a server that nobody waits any more; it stops by itself at the time limit.
+    /// Cancels a statement on a server; it stops by itself at the time limit.
     fn cancel(&self, server: &Url, name: &str) {
         let statement = format!("KILL QUERY WHERE query_id = {} ASYNC", super::sql::text(name));
         let request = self.prepared(server, statement);
@@ -206,7 +206,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Waiting for its threads is not allowed where this may be dropped.
+        // Blocking on its threads is not allowed in the contexts where this may be dropped.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -220,12 +220,12 @@ impl Pending {
     pub(super) fn finish(self) -> Result<(), ClusterError> {
         self.0
             .recv()
-            .unwrap_or_else(|_| Err(ClusterError::Silent("the request was lost".to_owned())))
+            .unwrap_or_else(|_| Err(ClusterError::Unreachable("the request was lost".to_owned())))
     }
 }
 
 async fn answer_of(request: reqwest::RequestBuilder) -> Result<Vec<u8>, ClusterError> {
-    let silent = |error: reqwest::Error| {
+    let unreachable = |error: reqwest::Error| {
         if error.is_timeout() && !error.is_connect() {
             return ClusterError::Stopped;
         }
@@ -236,12 +236,12 @@ async fn answer_of(request: reqwest::RequestBuilder) -> Result<Vec<u8>, ClusterE
             text = format!("{text}: {inner}");
             cause = inner.source();
         }
-        ClusterError::Silent(text)
+        ClusterError::Unreachable(text)
     };
-    let answer = request.send().await.map_err(silent)?;
+    let answer = request.send().await.map_err(unreachable)?;
     let fine = answer.status().is_success();
     let status = answer.status();
-    let body = answer.bytes().await.map_err(silent)?;
+    let body = answer.bytes().await.map_err(unreachable)?;
     if fine {
         return Ok(body.to_vec());
     }

@@ -20,7 +20,7 @@ pub struct Cluster {
     servers: Servers,
 }
 
-/// The right to write, until it is dropped.
+/// The write lock, until it is dropped.
 pub struct ClusterLock {
     _lease: Lease,
 }
@@ -66,7 +66,7 @@ impl Cluster {
             "SELECT name FROM system.tables WHERE database = {} FORMAT TSV",
             sql::text(&self.client.target.database)
         );
-        let answer = self.client.ask(&self.client.target.base, &statement)?;
+        let answer = self.client.execute(&self.client.target.base, &statement)?;
         let names = String::from_utf8_lossy(&answer).into_owned();
         let numbers = names.lines().filter_map(|name| name.strip_prefix("buckets_files_"));
         Ok(numbers.filter_map(|number| number.parse().ok()).collect())

@@ -1,4 +1,4 @@
-//! What the servers answer instead of an answer.
+//! Errors of the servers and of the connection.
 
 use crate::engine::error::EngineError;
 
@@ -21,16 +21,16 @@ pub(super) enum ClusterError {
     Server { code: u32, text: String },
     /// No answer.
     #[error("the cluster does not answer: {0}")]
-    Silent(String),
+    Unreachable(String),
     /// The search has to stop.
     #[error("stopped")]
     Stopped,
     /// Another process writes.
     #[error("{0}")]
     Locked(String),
-    /// Something is not as it should be.
+    /// The configuration or an answer is not valid.
     #[error("{0}")]
-    Wrong(String),
+    Invalid(String),
 }
 
 impl ClusterError {
@@ -65,14 +65,14 @@ pub(super) fn server_error(status: u16, body: &str) -> ClusterError {
     let digits = body.trim_start().strip_prefix("Code: ").unwrap_or_default();
     let end = digits.find(|symbol: char| !symbol.is_ascii_digit()).unwrap_or(digits.len());
     let Ok(code) = digits[..end].parse() else {
-        return ClusterError::Silent(format!("status {status}, not from ClickHouse"));
+        return ClusterError::Unreachable(format!("status {status}, not from ClickHouse"));
     };
     let text = body.split_once("Exception: ").map_or(body, |(_, text)| text);
     let text = text.split(", e.what() = ").next().unwrap_or_default();
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = text.chars().take(LONGEST_REASON).collect();
     if AWAY.contains(&code) {
-        return ClusterError::Silent(format!("one of its servers is away: {text}"));
+        return ClusterError::Unreachable(format!("one of its servers is away: {text}"));
     }
     ClusterError::Server { code, text }
 }
@@ -92,7 +92,7 @@ mod tests {
             EngineError::from(server_error(404, old)).to_string(),
             "there is no index at Table a.b doesn't exist."
         );
-        assert!(matches!(server_error(502, "<html>"), ClusterError::Silent(_)));
+        assert!(matches!(server_error(502, "<html>"), ClusterError::Unreachable(_)));
         let slow =
             server_error(500, "Code: 159, e.displayText() = DB::Exception: Timeout exceeded");
         assert!(matches!(EngineError::from(slow), EngineError::Stopped));

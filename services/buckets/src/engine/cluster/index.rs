@@ -35,7 +35,7 @@ impl ClusterIndex {
     fn reload(&self) -> Result<bool, ClusterError> {
         let Generation { client, servers, tables, .. } = &self.generation;
         let seen = self.view();
-        let missing = || ClusterError::Wrong("the tables are gone".to_owned());
+        let missing = || ClusterError::Invalid("the tables are gone".to_owned());
         if journal::mark(client, tables, None)?.0 == seen.record.version {
             return Ok(false);
         }

@@ -1,4 +1,4 @@
-//! What the index says about itself: one row of the journal table, replaced as a whole.
+//! The journal of the index: one row of a table, replaced as a whole.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub(super) struct Record {
     pub(super) version: u64,
     /// Counts the steps after which rows that an older state shows may be deleted.
     pub(super) purges: u64,
-    /// What every engine says.
+    /// The part that every engine has.
     pub(super) journal: Journal,
     /// Batches of dead rows that are still stored and must not be shown.
     pub(super) dead: Vec<u64>,
@@ -82,7 +82,7 @@ pub(super) fn mark(
          SETTINGS load_balancing = 'in_order' FORMAT RowBinary"
     );
     let answer = match limits {
-        Some(limits) => client.ask_within(&client.target.base, &statement, limits)?,
+        Some(limits) => client.execute_within(&client.target.base, &statement, limits)?,
         None => client.look_up(&client.target.base, &statement)?,
     };
     let mut rows = Rows::of(&answer);
@@ -97,7 +97,7 @@ pub(super) fn commit(
     record: &Record,
 ) -> Result<(), ClusterError> {
     let document = serde_json::to_string(record)
-        .map_err(|error| ClusterError::Wrong(format!("the journal: {error}")))?;
+        .map_err(|error| ClusterError::Invalid(format!("the journal: {error}")))?;
     let statement = format!(
         "INSERT INTO {} VALUES (0, {}, {}, {})",
         tables.journal,
@@ -106,7 +106,7 @@ pub(super) fn commit(
         sql::text(&document)
     );
     // The first one is the one that is read; the others follow it.
-    servers.keepers().try_for_each(|server| client.ask(&server.url, &statement).map(drop))
+    servers.journal_servers().try_for_each(|server| client.execute(&server.url, &statement).map(drop))
 }
 
 /// Brings servers that missed the last commit to the newest state, and gives it.
@@ -120,7 +120,7 @@ pub(super) fn repair(
         tables.journal
     );
     let mut states = Vec::new();
-    for server in servers.keepers() {
+    for server in servers.journal_servers() {
         states.push(read(&client.look_up(&server.url, &statement)?)?);
     }
     let newest = states.iter().max_by_key(|record| record.version).cloned().unwrap_or_default();
@@ -136,5 +136,5 @@ fn read(answer: &[u8]) -> Result<Record, ClusterError> {
         return Ok(Record::default());
     }
     serde_json::from_str(&rows.text()?)
-        .map_err(|error| ClusterError::Wrong(format!("the journal cannot be read: {error}")))
+        .map_err(|error| ClusterError::Invalid(format!("the journal cannot be read: {error}")))
 }

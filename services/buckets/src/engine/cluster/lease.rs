@@ -1,4 +1,4 @@
-//! The one right to write, kept by a table that only one process can make.
+//! The write lock: a table that only one process can create.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use super::error::ClusterError;
 use super::rows::Rows;
 use super::sql;
 
-/// A lease that was not renewed for so long is nobody's.
+/// A lease that was not renewed for so long has expired.
 const LAPSES_SECONDS: u64 = 30;
 const RENEWAL: Duration = Duration::from_secs(5);
 
-/// A right to write that is renewed until it is dropped.
+/// A write lock that is renewed until it is dropped.
 pub(super) struct Lease {
     client: Arc<Client>,
     server: Url,
@@ -37,15 +37,15 @@ impl Lease {
         let make = format!(
             "CREATE TABLE {table} (token String, holder String, at DateTime) ENGINE = IntakeState"
         );
-        if let Err(error) = client.ask(&server, &make) {
+        if let Err(error) = client.execute(&server, &make) {
             if !error.is_existing_table() {
                 return Err(error);
             }
             if let Some(holder) = living_holder(client, &server, &table)? {
                 return Err(ClusterError::Locked(holder));
             }
-            client.ask(&server, &format!("DROP TABLE IF EXISTS {table}"))?;
-            client.ask(&server, &make).map_err(|error| match error.is_existing_table() {
+            client.execute(&server, &format!("DROP TABLE IF EXISTS {table}"))?;
+            client.execute(&server, &make).map_err(|error| match error.is_existing_table() {
                 true => ClusterError::Locked("another command was faster".to_owned()),
                 false => error,
             })?;
@@ -56,10 +56,10 @@ impl Lease {
             sql::text(&token),
             sql::text(&format!("{}\n{holder}", process()))
         );
-        client.ask(&server, &renew)?;
+        client.execute(&server, &renew)?;
         let requests = Arc::downgrade(client);
         let at = server.clone();
-        let renewal = client.beside(async move {
+        let renewal = client.spawn(async move {
             loop {
                 tokio::time::sleep(RENEWAL).await;
                 let Some(request) =
@@ -83,7 +83,7 @@ impl Lease {
             sql::text(&self.token),
             self.table
         );
-        let answer = match self.client.ask(&self.server, &statement) {
+        let answer = match self.client.execute(&self.server, &statement) {
             Err(error) if error.is_missing_table() => return Err(lost()),
             answer => answer?,
         };
@@ -98,7 +98,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         self.renewal.abort();
         let given_back = self.check().and_then(|()| {
-            self.client.ask(&self.server, &format!("DROP TABLE IF EXISTS {}", self.table))
+            self.client.execute(&self.server, &format!("DROP TABLE IF EXISTS {}", self.table))
         });
         if let Err(error) = given_back {
             log::warn!("the right to write could not be given back: {error}");
@@ -124,7 +124,7 @@ fn living_holder(
     Ok(living.map(|state| state.holder))
 }
 
-/// What the table of a lease says.
+/// The state of a lease.
 struct State {
     /// Seconds since the last renewal.
     age: u64,
@@ -138,7 +138,7 @@ fn state(client: &Client, server: &Url, table: &str) -> Result<Option<State>, Cl
     let statement = format!(
         "SELECT toUInt64(now() - max(at)), argMax(holder, at), count() FROM {table} FORMAT RowBinary"
     );
-    let answer = match client.ask(server, &statement) {
+    let answer = match client.execute(server, &statement) {
         Err(error) if error.is_missing_table() => return Ok(None),
         answer => answer?,
     };

@@ -14,7 +14,7 @@ pub(super) fn encode(
     let (start, end) = path::file_name_span(file.path.as_bytes());
     let place = |number: usize| {
         u16::try_from(number)
-            .map_err(|_| ClusterError::Wrong(format!("a path of {} bytes", file.path.len())))
+            .map_err(|_| ClusterError::Invalid(format!("a path of {} bytes", file.path.len())))
     };
     bytes.extend(id.to_le_bytes());
     bytes.extend(file.bucket.to_le_bytes());
@@ -109,7 +109,7 @@ impl<'a> Rows<'a> {
 }
 
 fn cut() -> ClusterError {
-    ClusterError::Wrong("an answer that cannot be read".to_owned())
+    ClusterError::Invalid("an answer that cannot be read".to_owned())
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ impl Servers {
             return Ok(Self { cluster: None, all });
         };
         if !is_name(name) {
-            return Err(ClusterError::Wrong(
+            return Err(ClusterError::Invalid(
                 "CLUSTER_NAME must be of letters, digits and _".to_owned(),
             ));
         }
@@ -45,11 +45,11 @@ impl Servers {
         let mut all = Vec::new();
         for line in String::from_utf8_lossy(&answer).lines() {
             let (shard, host) = line.split_once('\t').unwrap_or((line, ""));
-            let shard = shard.parse().map_err(|_| ClusterError::Wrong("a shard".to_owned()))?;
+            let shard = shard.parse().map_err(|_| ClusterError::Invalid("a shard".to_owned()))?;
             all.push(Server { shard, url: client.target.at_host(host)? });
         }
         if all.is_empty() {
-            return Err(ClusterError::Wrong(format!("the servers know no cluster {name}")));
+            return Err(ClusterError::Invalid(format!("the servers know no cluster {name}")));
         }
         Ok(Self { cluster: Some(name.to_owned()), all })
     }
@@ -70,7 +70,7 @@ impl Servers {
     }
 
     /// The servers that keep the journal.
-    pub(super) fn keepers(&self) -> impl Iterator<Item = &Server> {
+    pub(super) fn journal_servers(&self) -> impl Iterator<Item = &Server> {
         let shard = self.all.first().map(|server| server.shard);
         self.all.iter().filter(move |server| Some(server.shard) == shard)
     }
@@ -92,7 +92,7 @@ pub(super) struct Tables {
     pub(super) files: String,
     /// Rows that are to be deleted: pairs of bucket and run, or file ids.
     pub(super) dead: String,
-    /// What the index says about itself.
+    /// The journal of the index.
     pub(super) journal: String,
     /// Rows of all servers.
     pub(super) all_files: String,
@@ -148,7 +148,7 @@ impl Tables {
     pub(super) fn create(&self, client: &Client, servers: &Servers) -> Result<(), ClusterError> {
         for server in servers.all() {
             for statement in self.statements(servers) {
-                client.ask(&server.url, &statement)?;
+                client.execute(&server.url, &statement)?;
             }
         }
         Ok(())
@@ -162,7 +162,7 @@ impl Tables {
         }
         for server in servers.all() {
             for name in &names {
-                client.ask(&server.url, &format!("DROP TABLE IF EXISTS {name}"))?;
+                client.execute(&server.url, &format!("DROP TABLE IF EXISTS {name}"))?;
             }
         }
         Ok(())

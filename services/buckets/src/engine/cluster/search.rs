@@ -58,7 +58,7 @@ impl Search<'_> {
         if let Some(total) = view.known_total(&self.condition) {
             return Ok(total);
         }
-        let answer = self.ask(&format!(
+        let answer = self.execute(&format!(
             "SELECT count() FROM {} WHERE {}",
             self.index.tables.all_files, self.condition
         ))?;
@@ -81,7 +81,7 @@ impl Search<'_> {
         }
         buckets.sort_unstable();
         buckets.dedup();
-        let answer = self.ask(&format!(
+        let answer = self.execute(&format!(
             "SELECT id, bucket, path, size, modified FROM {} WHERE bucket IN {} AND id IN {}",
             self.index.tables.all_files,
             sql::numbers(&buckets),
@@ -114,7 +114,7 @@ impl Search<'_> {
             Position::Offset(start) => (String::new(), start),
             Position::After(place) => (format!(" AND {}", filter::after(self.query, place)), 0),
         };
-        self.ask(&format!(
+        self.execute(&format!(
             "SELECT {columns} FROM {} WHERE {}{after}{further} ORDER BY {} LIMIT {skip}, {}",
             self.index.tables.all_files,
             self.condition,
@@ -123,9 +123,9 @@ impl Search<'_> {
         ))
     }
 
-    fn ask(&self, statement: &str) -> Result<Vec<u8>, ClusterError> {
+    fn execute(&self, statement: &str) -> Result<Vec<u8>, ClusterError> {
         let client = &self.index.client;
-        client.ask_within(
+        client.execute_within(
             &client.target.base,
             &format!("{statement} FORMAT RowBinary"),
             self.limits,

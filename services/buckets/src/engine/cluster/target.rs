@@ -20,7 +20,7 @@ pub(super) struct Target {
 impl Target {
     /// Reads `http(s)://user:password@host:port/?database=name`.
     pub(super) fn parse(text: &str) -> Result<Self, ClusterError> {
-        let wrong = |why: &str| ClusterError::Wrong(format!("CLUSTER_URL: {why}"));
+        let wrong = |why: &str| ClusterError::Invalid(format!("CLUSTER_URL: {why}"));
         // The parser's own error is left out: it may quote the password.
         let mut base = Url::parse(text).map_err(|_| wrong("it is not a URL"))?;
         if !matches!(base.scheme(), "http" | "https") || base.host().is_none() {
@@ -48,7 +48,7 @@ impl Target {
         let mut url = self.base.clone();
         let bracketed = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
         url.set_host(Some(&bracketed))
-            .map_err(|_| ClusterError::Wrong(format!("{host} is no name of a server")))?;
+            .map_err(|_| ClusterError::Invalid(format!("{host} is no name of a server")))?;
         Ok(url)
     }
 }

@@ -38,7 +38,7 @@ fn copies(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(
     let mut shards: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     let mut total = 0;
     for server in index.servers.all() {
-        let answer = match index.client.ask(&server.url, &statement) {
+        let answer = match index.client.execute(&server.url, &statement) {
             Ok(answer) => answer,
             Err(ClusterError::Server { code, text }) => {
                 faults.push(format!("{} cannot be read: {text} (code {code})", server.url));
@@ -70,7 +70,7 @@ fn ids(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), 
     let mut first = 0;
     while first <= view.record.cutoff() {
         let last = first + RANGE;
-        let answer = index.client.ask(
+        let answer = index.client.execute(
             &index.client.target.base,
             &format!(
                 "SELECT count() - uniqExact(id), countIf(id = 0 OR path = '') FROM {} \
@@ -100,7 +100,7 @@ fn shards(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(
     );
     let mut homes: BTreeMap<u64, u32> = BTreeMap::new();
     for server in index.servers.one_of_each_shard() {
-        let answer = index.client.ask(&server.url, &statement)?;
+        let answer = index.client.execute(&server.url, &statement)?;
         let mut rows = Rows::of(&answer);
         while !rows.is_at_end() && faults.len() < MOST_NAMED {
             let bucket = rows.u64()?;
@@ -121,7 +121,7 @@ fn words(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<()
         index.tables.all_files,
         view.record.visible(&index.tables)
     );
-    let answer = index.client.ask(&index.client.target.base, &statement)?;
+    let answer = index.client.execute(&index.client.target.base, &statement)?;
     let mut rows = Rows::of(&answer);
     while !rows.is_at_end() && faults.len() < MOST_NAMED {
         let (id, whole) = (rows.u64()?, rows.text()?);

@@ -46,7 +46,7 @@ impl View {
             };
             return Ok(Some(Self { record, summary: Arc::new(summary), totals: Mutex::default() }));
         }
-        Err(ClusterError::Wrong("publishes follow each other too fast to be read".to_owned()))
+        Err(ClusterError::Invalid("publishes follow each other too fast to be read".to_owned()))
     }
 
     /// The total of a search that asks for buckets only.
@@ -93,7 +93,7 @@ pub(super) fn counts(
         tables.all_files,
         record.visible(tables)
     );
-    let answer = client.ask(&client.target.base, &statement)?;
+    let answer = client.execute(&client.target.base, &statement)?;
     let mut rows = Rows::of(&answer);
     let mut counts = BTreeMap::new();
     while !rows.is_at_end() {
@@ -111,5 +111,5 @@ fn disk_bytes(client: &Client, servers: &Servers, tables: &Tables) -> Result<u64
         sql::text(&tables.database),
         sql::text(Tables::bare(&tables.files))
     );
-    Rows::of(&client.ask(&client.target.base, &statement)?).u64()
+    Rows::of(&client.execute(&client.target.base, &statement)?).u64()
 }

@@ -21,7 +21,7 @@ impl FolderLock {
         Ok(Self { _file: file })
     }
 
-    /// Whether nobody reads the folder: then its holder may delete it.
+    /// A lock that shows that no process reads the folder, so that it may be deleted.
     pub fn unused(folder: &Path) -> Result<Option<Self>, EngineError> {
         let file = open(&folder.join("readers.lock"))?;
         match file.try_lock() {
@@ -31,7 +31,7 @@ impl FolderLock {
         }
     }
 
-    /// Takes the one right to write, or fails with what its holder said about itself.
+    /// Takes the write lock, or fails with what its holder recorded about itself.
     pub fn exclusive(folder: &Path, holder: &str) -> Result<Self, EngineError> {
         std::fs::create_dir_all(folder)?;
         let mut file = open(&folder.join("writer.lock"))?;
@@ -55,8 +55,8 @@ impl FolderLock {
     }
 }
 
-/// Tries again for a moment: a process that was just started shares the locks of its parent until
-/// it runs its own program.
+/// Retries for 400 ms: a process that was just forked shares the locks of its parent until it
+/// executes its own program.
 pub(super) fn retry_while<T>(mut attempt: impl FnMut() -> T, is_busy: impl Fn(&T) -> bool) -> T {
     for _ in 0..40 {
         let taken = attempt();

@@ -27,8 +27,8 @@ use crate::model::path::file_name_span;
 const CHUNK: usize = 32 * 1_024;
 /// With fewer allowed rows than one in so many, rows are judged one by one.
 const SPARSE: u64 = 24;
-/// Hits between two looks at the time limit.
-const PATIENCE: u32 = 2_048;
+/// Hits between two checks of the time limit.
+const CHECK_EVERY: u32 = 2_048;
 /// With a hit in more rows than one in so many, finding them first costs more than judging all.
 const DENSE: u64 = 3;
 /// So many chunks are judged row by row before the core is tried again.
@@ -139,7 +139,7 @@ impl Scan<'_> {
                     *bits |= 1 << bit;
                 }
                 judged += 1;
-                if judged.is_multiple_of(PATIENCE) {
+                if judged.is_multiple_of(CHECK_EVERY) {
                     limits.check()?;
                 }
             }
@@ -176,7 +176,7 @@ impl Scan<'_> {
             }
             at = self.column.end(row);
             hits += 1;
-            if hits.is_multiple_of(PATIENCE) {
+            if hits.is_multiple_of(CHECK_EVERY) {
                 limits.check()?;
             }
         }

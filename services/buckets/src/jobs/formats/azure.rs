@@ -6,7 +6,7 @@ use super::entry::{Bad, Item, Sink, Skipped};
 use super::unpack::Meter;
 use super::values;
 use super::xml::{Piece, Pieces, percent_decoded};
-use crate::jobs::error::LoadError;
+use crate::jobs::error::JobError;
 
 #[derive(Default)]
 struct Blob {
@@ -18,7 +18,7 @@ struct Blob {
 }
 
 /// Reads pages until the end.
-pub(super) fn read<R: BufRead>(input: Meter<R>, sink: &mut dyn Sink) -> Result<(), LoadError> {
+pub(super) fn read<R: BufRead>(input: Meter<R>, sink: &mut dyn Sink) -> Result<(), JobError> {
     let mut pieces = Pieces::new(input);
     let mut path: Vec<String> = Vec::new();
     let (mut bucket, mut truncated, mut position) = (String::new(), false, 0);
@@ -65,7 +65,7 @@ pub(super) fn read<R: BufRead>(input: Meter<R>, sink: &mut dyn Sink) -> Result<(
     }
 }
 
-fn finish(blob: Blob, bucket: &str, position: u64, sink: &mut dyn Sink) -> Result<(), LoadError> {
+fn finish(blob: Blob, bucket: &str, position: u64, sink: &mut dyn Sink) -> Result<(), JobError> {
     if blob.old {
         return sink.skipped(Skipped::Version);
     }

@@ -8,7 +8,7 @@ use super::defaults::Defaults;
 use super::entry::{Bad, Item, Sink};
 use super::unpack::Meter;
 use super::values;
-use crate::jobs::error::LoadError;
+use crate::jobs::error::JobError;
 
 /// Bytes of a record at most.
 const LONGEST_RECORD: usize = 1 << 20;
@@ -49,7 +49,7 @@ pub(super) fn read<R: BufRead>(
     delimiter: u8,
     defaults: &Defaults,
     sink: &mut dyn Sink,
-) -> Result<(), LoadError> {
+) -> Result<(), JobError> {
     let bounded = Bounded { inner: input, left: 0 };
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter)
@@ -94,7 +94,7 @@ fn take(
     position: u64,
     defaults: &Defaults,
     sink: &mut dyn Sink,
-) -> Result<Result<(), String>, LoadError> {
+) -> Result<Result<(), String>, JobError> {
     let item = match parsed(record, columns, position, defaults) {
         Ok(item) => item,
         Err(reason) => return Ok(Err(reason)),

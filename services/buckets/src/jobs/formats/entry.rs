@@ -1,6 +1,6 @@
 //! What a source holds, entry by entry.
 
-use crate::jobs::error::LoadError;
+use crate::jobs::error::JobError;
 
 /// Bytes of a bad line that are kept in the report.
 pub const EXCERPT: usize = 200;
@@ -33,7 +33,7 @@ pub struct Bad {
     pub content: Vec<u8>,
 }
 
-/// What is left out without being bad.
+/// Entries that are skipped without being bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Skipped {
     /// A common prefix: a folder in a listing.
@@ -44,16 +44,16 @@ pub enum Skipped {
     DirectoryMarker,
 }
 
-/// Takes what a source holds, in order.
+/// Receives what a source holds, in order.
 pub trait Sink {
     /// A file.
-    fn file(&mut self, item: &Item<'_>) -> Result<(), LoadError>;
+    fn file(&mut self, item: &Item<'_>) -> Result<(), JobError>;
     /// A line or entry that cannot be used.
-    fn bad(&mut self, bad: Bad) -> Result<(), LoadError>;
-    /// Something left out.
-    fn skipped(&mut self, what: Skipped) -> Result<(), LoadError>;
+    fn bad(&mut self, bad: Bad) -> Result<(), JobError>;
+    /// A skipped entry.
+    fn skipped(&mut self, what: Skipped) -> Result<(), JobError>;
     /// A page of a listing of a bucket ended; `truncated`: it says that more follow.
-    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), LoadError>;
-    /// The source is broken here; what came before counts.
-    fn broken(&mut self, reason: String) -> Result<(), LoadError>;
+    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError>;
+    /// The source cannot be read further; the entries before stay.
+    fn broken(&mut self, reason: String) -> Result<(), JobError>;
 }

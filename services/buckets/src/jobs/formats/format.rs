@@ -55,7 +55,7 @@ impl std::str::FromStr for Format {
     }
 }
 
-/// Tells the format by the first bytes; `None` when nothing fits.
+/// Recognises the format by the first bytes; `None` when none fits.
 pub(super) fn recognised<R: BufRead>(
     input: &mut Meter<R>,
     name: &Path,

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::entry::{Bad, Item, Sink, Skipped};
 use super::unpack::Meter;
 use super::values;
-use crate::jobs::error::LoadError;
+use crate::jobs::error::JobError;
 
 /// Whether the beginning of a source is a page of a listing.
 pub(super) fn is_page(head: &str) -> bool {
@@ -31,7 +31,7 @@ struct Object {
 }
 
 /// Reads pages until the end.
-pub(super) fn read<R: BufRead>(input: Meter<R>, sink: &mut dyn Sink) -> Result<(), LoadError> {
+pub(super) fn read<R: BufRead>(input: Meter<R>, sink: &mut dyn Sink) -> Result<(), JobError> {
     let input = SharedMeter(Rc::new(RefCell::new(input)));
     let meter = input.clone();
     let mut reader = std::io::BufReader::with_capacity(8 << 10, input);
@@ -92,7 +92,7 @@ impl<R: BufRead> Read for SharedMeter<R> {
 struct State<'a, R> {
     sink: &'a mut dyn Sink,
     position: u64,
-    failure: Option<LoadError>,
+    failure: Option<JobError>,
     last_bucket: String,
     meter: SharedMeter<R>,
 }
@@ -112,7 +112,7 @@ impl<R: BufRead> State<'_, R> {
         }
     }
 
-    fn try_take(&mut self, object: Object) -> Result<(), LoadError> {
+    fn try_take(&mut self, object: Object) -> Result<(), JobError> {
         let position = self.position;
         if object.deleted.is_some() {
             return self.sink.skipped(Skipped::Version);
@@ -139,7 +139,7 @@ impl<R: BufRead> State<'_, R> {
     }
 }
 
-/// Reads a page, or an array of items, and tells whether more pages follow.
+/// Reads a page, or an array of items, and returns whether more pages follow.
 struct PageSeed<'s, 'a, R>(&'s mut State<'a, R>);
 
 impl<'de, R: BufRead> DeserializeSeed<'de> for PageSeed<'_, '_, R> {

@@ -10,7 +10,7 @@ use super::defaults::Defaults;
 use super::entry::{Bad, Item, Sink};
 use super::unpack::Meter;
 use super::values;
-use crate::jobs::error::LoadError;
+use crate::jobs::error::JobError;
 
 /// A longer line is bad; a path has 4,096 bytes at most.
 const LONGEST_LINE: usize = 1 << 20;
@@ -34,7 +34,7 @@ pub(super) fn read<R: BufRead>(
     mut input: Meter<R>,
     defaults: &Defaults,
     sink: &mut dyn Sink,
-) -> Result<(), LoadError> {
+) -> Result<(), JobError> {
     let mut line = Vec::new();
     let mut position = 0;
     loop {
@@ -84,7 +84,7 @@ fn take(
     position: u64,
     defaults: &Defaults,
     sink: &mut dyn Sink,
-) -> Result<Result<(), String>, LoadError> {
+) -> Result<Result<(), String>, JobError> {
     let item = match parsed(content) {
         Ok(line) => line,
         Err(reason) => return Ok(Err(reason)),

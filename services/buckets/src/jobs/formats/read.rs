@@ -8,7 +8,7 @@ use super::entry::Sink;
 use super::format::{Format, recognised};
 use super::unpack::{Meter, unpacked};
 use super::{azure, csv_table, gcs, ndjson, s3};
-use crate::jobs::error::LoadError;
+use crate::jobs::error::JobError;
 
 /// Reads a source, packed or not, and gives its content to the sink.
 pub fn read(
@@ -16,7 +16,7 @@ pub fn read(
     source: impl Read,
     defaults: &Defaults,
     sink: &mut dyn Sink,
-) -> Result<(), LoadError> {
+) -> Result<(), JobError> {
     let mut input = Meter::new(unpacked(source)?);
     let format = match defaults.format {
         Some(format) => format,

@@ -6,7 +6,7 @@ use super::entry::{Bad, Item, Sink, Skipped};
 use super::unpack::Meter;
 use super::values;
 use super::xml::{Piece, Pieces, percent_decoded};
-use crate::jobs::error::LoadError;
+use crate::jobs::error::JobError;
 
 #[derive(Default)]
 struct Entry {
@@ -36,7 +36,7 @@ pub(super) fn read<R: BufRead>(
     bucket: &str,
     kind: Option<&str>,
     sink: &mut dyn Sink,
-) -> Result<(), LoadError> {
+) -> Result<(), JobError> {
     let mut listing = Listing { bucket, kind, position: 0, page: Page::default() };
     let mut pieces = Pieces::new(input);
     let mut path: Vec<String> = Vec::new();
@@ -88,21 +88,21 @@ struct Listing<'a> {
 }
 
 impl Listing<'_> {
-    fn entry(&mut self, entry: Entry, sink: &mut dyn Sink) -> Result<(), LoadError> {
+    fn entry(&mut self, entry: Entry, sink: &mut dyn Sink) -> Result<(), JobError> {
         self.page.bytes += entry.key.as_ref().map_or(0, String::len);
         self.page.entries.push(entry);
         let full = self.page.entries.len() >= MOST_WAITING || self.page.bytes >= MOST_BYTES;
         if full { self.flush(sink) } else { Ok(()) }
     }
 
-    fn end_page(&mut self, sink: &mut dyn Sink) -> Result<(), LoadError> {
+    fn end_page(&mut self, sink: &mut dyn Sink) -> Result<(), JobError> {
         self.flush(sink)?;
         let truncated = self.page.truncated;
         self.page = Page::default();
         sink.page(self.bucket, self.kind, truncated)
     }
 
-    fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), LoadError> {
+    fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), JobError> {
         self.page.bytes = 0;
         for entry in std::mem::take(&mut self.page.entries) {
             self.position += 1;
@@ -114,7 +114,7 @@ impl Listing<'_> {
         Ok(())
     }
 
-    fn take(&self, entry: Entry, sink: &mut dyn Sink) -> Result<Result<(), String>, LoadError> {
+    fn take(&self, entry: Entry, sink: &mut dyn Sink) -> Result<Result<(), String>, JobError> {
         let Some(key) = entry.key else { return Ok(Err("the field Key is missing".to_owned())) };
         let key =
             if self.page.encoded { percent_decoded(&key.replace('+', " ")) } else { Some(key) };

@@ -1,4 +1,4 @@
-//! Packed sources, and a bound on what one entry may take.
+//! Compressed sources, and a limit on the bytes of one entry.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -6,16 +6,16 @@ use flate2::bufread::MultiGzDecoder;
 
 /// Bytes that one line or entry may have; a source that asks for more is broken.
 const LARGEST_ENTRY: u64 = 16 << 20;
-/// Bytes that tell how a source is packed.
+/// Bytes that show how a source is compressed.
 const MAGIC: u64 = 4;
 const BUFFER: usize = 256 << 10;
 /// Largest window of a zstd frame, as a power of two: 128 MiB.
 const ZSTD_WINDOW: u32 = 27;
 
-/// Unpacks gzip and zstd, which are recognised by their first bytes.
+/// Decompresses gzip and zstd, which are recognised by their first bytes.
 pub fn unpacked<'a>(source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let mut source = source;
-    // A pipe may give one byte at a time.
+    // A pipe may deliver one byte at a time.
     let mut head = Vec::with_capacity(MAGIC as usize);
     source.by_ref().take(MAGIC).read_to_end(&mut head)?;
     let input = BufReader::with_capacity(BUFFER, io::Cursor::new(head.clone()).chain(source));

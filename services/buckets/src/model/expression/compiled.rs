@@ -18,7 +18,7 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// Reads an expression and, unless told not to, corrects it.
+    /// Parses an expression and, if asked to, corrects it.
     ///
     /// ```
     /// use buckets::model::Expression;

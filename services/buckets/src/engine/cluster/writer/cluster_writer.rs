@@ -26,11 +26,11 @@ pub(in super::super) struct ClusterWriter {
     pub(super) files: u64,
     pub(super) bytes: u64,
     /// An insert failed: some of its rows may be stored, so nothing more may be counted on.
-    pub(super) spoiled: bool,
+    pub(super) failed: bool,
 }
 
 impl ClusterWriter {
-    /// Takes the right to write and drops what a killed process left behind its last commit.
+    /// Takes the write lock and drops what a killed process left behind its last commit.
     pub(in super::super) fn open(
         index: &Generation,
         memory_mb: usize,
@@ -52,10 +52,10 @@ impl ClusterWriter {
             // Two batches are held at a time, and the server needs as much again.
             batch: (memory_mb << 20) / 8,
             pending: None,
-            spoiled: false,
+            failed: false,
         };
         writer.batch = writer.batch.clamp(1 << 20, 128 << 20);
-        writer.drop_rows_behind(writer.record.journal.rows)?;
+        writer.delete_rows_after(writer.record.journal.rows)?;
         writer.forget_deleted_batches()?;
         Ok(writer)
     }
@@ -100,11 +100,11 @@ impl ClusterWriter {
 
     fn finish_pending(&mut self) -> Result<(), ClusterError> {
         if let Some(Err(error)) = self.pending.take().map(Pending::finish) {
-            self.spoiled = true;
+            self.failed = true;
             return Err(error);
         }
-        if self.spoiled {
-            return Err(ClusterError::Wrong(
+        if self.failed {
+            return Err(ClusterError::Invalid(
                 "an insert failed; the run goes on from its last checkpoint".to_owned(),
             ));
         }
@@ -113,11 +113,11 @@ impl ClusterWriter {
 
     pub(super) fn open_run(&self) -> Result<&OpenRun, ClusterError> {
         let open = self.record.journal.open.as_ref();
-        open.ok_or_else(|| ClusterError::Wrong("no run is under way".to_owned()))
+        open.ok_or_else(|| ClusterError::Invalid("no run is under way".to_owned()))
     }
 
     /// Makes what was added so far durable.
-    pub(super) fn keep(&mut self, progress: Option<String>) -> Result<(), ClusterError> {
+    pub(super) fn make_durable(&mut self, progress: Option<String>) -> Result<(), ClusterError> {
         self.flush()?;
         let open = self.record.journal.open.clone().map(|open| OpenRun {
             progress: progress.unwrap_or_else(|| open.progress.clone()),

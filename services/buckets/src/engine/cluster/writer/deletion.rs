@@ -19,14 +19,14 @@ const LONGEST: Duration = Duration::from_secs(6 * 3_600);
 
 impl ClusterWriter {
     /// Deletes rows that no state shows, and waits until they are gone.
-    pub(super) fn drop_rows_behind(&self, last: u64) -> Result<(), ClusterError> {
+    pub(super) fn delete_rows_after(&self, last: u64) -> Result<(), ClusterError> {
         let condition = format!("id > {last}");
         let mut touched = Vec::new();
         for server in self.servers.all() {
             if self.count(server, &condition)? > 0 {
                 let files = &self.tables.files;
                 self.client
-                    .ask(&server.url, &format!("ALTER TABLE {files} DELETE WHERE {condition}"))?;
+                    .execute(&server.url, &format!("ALTER TABLE {files} DELETE WHERE {condition}"))?;
                 touched.push(server);
             }
         }
@@ -43,7 +43,7 @@ impl ClusterWriter {
             sql::numbers(batches),
             dead_in(dead, batches)
         );
-        self.everywhere(&statement)
+        self.on_all_servers(&statement)
     }
 
     /// Forgets batches of dead rows once they are deleted; starts the deletion again where a
@@ -65,7 +65,7 @@ impl ClusterWriter {
         }
         let (journal, purges) = (self.record.journal.clone(), self.record.purges);
         self.commit(journal, Vec::new(), purges)?;
-        self.everywhere(&format!("TRUNCATE TABLE {}", self.tables.dead))
+        self.on_all_servers(&format!("TRUNCATE TABLE {}", self.tables.dead))
     }
 
     /// Hides a bucket or what lies below a prefix, deletes it and waits until no file on disk
@@ -89,7 +89,7 @@ impl ClusterWriter {
         let batch = self.new_batch()?;
         let Tables { files, dead, .. } = &self.tables;
         let columns = if prefix.is_some() { "0, id" } else { "run, 0" };
-        self.everywhere(&format!(
+        self.on_all_servers(&format!(
             "INSERT INTO {dead} SELECT DISTINCT {batch}, bucket, {columns} FROM {files} \
              WHERE {condition}"
         ))?;
@@ -117,21 +117,21 @@ impl ClusterWriter {
         let statement = format!("SELECT max(batch) FROM {} FORMAT RowBinary", self.tables.dead);
         let mut last = self.record.last_batch;
         for server in self.servers.all() {
-            last = last.max(Rows::of(&self.client.ask(&server.url, &statement)?).u64()?);
+            last = last.max(Rows::of(&self.client.execute(&server.url, &statement)?).u64()?);
         }
         Ok(last + 1)
     }
 
     /// Runs a statement on every server.
-    pub(super) fn everywhere(&self, statement: &str) -> Result<(), ClusterError> {
+    pub(super) fn on_all_servers(&self, statement: &str) -> Result<(), ClusterError> {
         let mut servers = self.servers.all().iter();
-        servers.try_for_each(|server| self.client.ask(&server.url, statement).map(drop))
+        servers.try_for_each(|server| self.client.execute(&server.url, statement).map(drop))
     }
 
     fn count(&self, server: &Server, condition: &str) -> Result<u64, ClusterError> {
         let files = &self.tables.files;
         let statement = format!("SELECT count() FROM {files} WHERE {condition} FORMAT RowBinary");
-        Rows::of(&self.client.ask(&server.url, &statement)?).u64()
+        Rows::of(&self.client.execute(&server.url, &statement)?).u64()
     }
 
     /// The condition that a row of a system table is about the files.
@@ -145,7 +145,7 @@ impl ClusterWriter {
             "SELECT count() FROM system.mutations WHERE {} AND NOT is_done FORMAT RowBinary",
             self.about_files()
         );
-        Rows::of(&self.client.ask(&server.url, &statement)?).u64()
+        Rows::of(&self.client.execute(&server.url, &statement)?).u64()
     }
 
     fn wait_for_mutations(&self, server: &Server) -> Result<(), ClusterError> {
@@ -165,7 +165,7 @@ impl ClusterWriter {
                 woken = true;
                 // A mutation of nothing lets the server look at the table now instead of later.
                 let files = &self.tables.files;
-                self.client.ask(&server.url, &format!("ALTER TABLE {files} DELETE WHERE 0"))?;
+                self.client.execute(&server.url, &format!("ALTER TABLE {files} DELETE WHERE 0"))?;
             }
             Ok(false)
         })
@@ -176,7 +176,7 @@ impl ClusterWriter {
             "SELECT name FROM system.parts WHERE {} AND NOT active FORMAT RowBinary",
             self.about_files()
         );
-        let answer = self.client.ask(&server.url, &statement)?;
+        let answer = self.client.execute(&server.url, &statement)?;
         let mut rows = Rows::of(&answer);
         let mut names = BTreeSet::new();
         while !rows.is_at_end() {
@@ -193,7 +193,7 @@ impl ClusterWriter {
         let started = Instant::now();
         while !done()? {
             if started.elapsed() > LONGEST {
-                return Err(ClusterError::Wrong(format!("the cluster does not finish {what}")));
+                return Err(ClusterError::Invalid(format!("the cluster does not finish {what}")));
             }
             std::thread::sleep(POLL);
         }

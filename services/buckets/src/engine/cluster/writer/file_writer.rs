@@ -38,7 +38,7 @@ impl FileWriter for ClusterWriter {
 
     fn checkpoint(&mut self, progress: String) -> Result<(), EngineError> {
         self.open_run()?;
-        Ok(self.keep(Some(progress))?)
+        Ok(self.make_durable(Some(progress))?)
     }
 
     fn publish(
@@ -48,7 +48,7 @@ impl FileWriter for ClusterWriter {
         at: i64,
     ) -> Result<PublishCounts, EngineError> {
         let run = self.open_run()?.run;
-        self.keep(None)?;
+        self.make_durable(None)?;
         let (counts, batch) = self.replaced(mode, &buckets)?;
         let mut dead = self.record.dead.clone();
         dead.extend(batch);
@@ -76,7 +76,7 @@ impl FileWriter for ClusterWriter {
             log::debug!("the last insert of a run that is given up failed: {error}");
         }
         self.buffer.clear();
-        self.spoiled = false;
+        self.failed = false;
         (self.files, self.bytes) = (open.first_row, open.first_byte);
         let journal = Journal {
             sequence: self.record.journal.sequence + 1,
@@ -87,7 +87,7 @@ impl FileWriter for ClusterWriter {
         };
         self.commit(journal, self.record.dead.clone(), self.record.purges + 1)?;
         // Their ids are given out again, so they have to be gone before.
-        Ok(self.drop_rows_behind(open.first_row)?)
+        Ok(self.delete_rows_after(open.first_row)?)
     }
 
     fn remove(
@@ -97,7 +97,7 @@ impl FileWriter for ClusterWriter {
         prefix: Option<&str>,
         progress: Option<String>,
     ) -> Result<u64, EngineError> {
-        self.keep(progress)?;
+        self.make_durable(progress)?;
         Ok(self.purge(removal, bucket, prefix)?)
     }
 }

@@ -56,7 +56,7 @@ impl ClusterWriter {
             self.tables.all_files,
             self.record.cutoff()
         );
-        let answer = self.client.ask(&self.client.target.base, &statement)?;
+        let answer = self.client.execute(&self.client.target.base, &statement)?;
         let mut rows = Rows::of(&answer);
         while !rows.is_at_end() {
             let (bucket, files) = (rows.u64()?, rows.u64()?);
@@ -87,7 +87,7 @@ impl ClusterWriter {
         )
     }
 
-    /// Counts a share and tells whether rows of it are replaced.
+    /// Counts a share and returns whether rows of it are replaced.
     fn compare(
         &self,
         mode: Mode,
@@ -104,7 +104,7 @@ impl ClusterWriter {
         );
         let mut counts = PublishCounts::default();
         for server in self.servers.one_of_each_shard() {
-            let answer = self.client.ask(&server.url, &statement)?;
+            let answer = self.client.execute(&server.url, &statement)?;
             let mut rows = Rows::of(&answer);
             counts.added += rows.u64()?;
             counts.replaced += rows.u64()?;
@@ -132,7 +132,7 @@ impl ClusterWriter {
             Mode::Replace => repeated.to_owned(),
             Mode::Append => format!("arrayConcat({repeated}, if(empty(fresh), fresh, old))"),
         };
-        self.everywhere(&format!(
+        self.on_all_servers(&format!(
             "INSERT INTO {dead} SELECT {batch}, bucket, 0, arrayJoin({ids}) FROM ({})",
             self.groups(share, named)
         ))?;
@@ -141,7 +141,7 @@ impl ClusterWriter {
         }
         let old: Vec<u64> =
             share.buckets.iter().copied().filter(|bucket| named.contains(bucket)).collect();
-        self.everywhere(&format!(
+        self.on_all_servers(&format!(
             "INSERT INTO {dead} SELECT DISTINCT {batch}, bucket, run, 0 FROM {files} \
              WHERE bucket IN {} AND id <= {}",
             sql::numbers(&old),

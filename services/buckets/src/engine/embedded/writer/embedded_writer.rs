@@ -15,7 +15,7 @@ use crate::engine::index::{FileWriter, NewFile};
 use crate::engine::journal::{Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
 use crate::model::{extension, path};
 
-/// Documents that travel to an indexing thread together.
+/// Documents that are passed to an indexing thread together.
 const BATCH: usize = 256;
 
 /// An embedded index that is open for writing.
