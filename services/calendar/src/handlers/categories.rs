@@ -1,6 +1,6 @@
 //! Categories.
 
-use actix_web::web::{Data, Path};
+use actix_web::web::{Data, Path as InPath};
 use actix_web::{HttpRequest, HttpResponse, delete, get, patch, post, put};
 
 use super::input::Input;

@@ -3,7 +3,8 @@
 /// Writes the five handlers of an item: GET, POST, PUT, PATCH and DELETE.
 ///
 /// `find`, `update` and `remove` of the calling module do the work; POST, PUT and PATCH are the
-/// same operation under names of their own, as the document has them.
+/// same operation under names of their own, as the document has them. The extractor of the path goes by
+/// another name, so that utoipa documents only the declared parameters.
 macro_rules! item_routes {
     (
         tag: $tag:tt, body: $body:ident, update: $update:ident,
@@ -20,7 +21,7 @@ macro_rules! item_routes {
         #[get($route)]
         pub async fn $get(
             input: Input,
-            path: Path<String>,
+            path: InPath<String>,
             request: HttpRequest,
             state: Data<State>,
         ) -> Result<HttpResponse, Error> {
@@ -40,7 +41,7 @@ macro_rules! item_routes {
         #[delete($route)]
         pub async fn $delete(
             input: Input,
-            path: Path<String>,
+            path: InPath<String>,
             state: Data<State>,
         ) -> Result<HttpResponse, Error> {
             remove($key(&path), input, &state).await
@@ -56,7 +57,7 @@ macro_rules! item_routes {
         #[$method($route)]
         pub async fn $name(
             input: Input,
-            path: Path<String>,
+            path: InPath<String>,
             state: Data<State>,
         ) -> Result<HttpResponse, Error> {
             update($key(&path), input, &state).await

@@ -1,7 +1,7 @@
 //! Files of stored images.
 
 use actix_web::http::header;
-use actix_web::web::{Data, Path};
+use actix_web::web::{Data, Path as InPath};
 use actix_web::{HttpResponse, get};
 
 use super::input::Input;
@@ -14,7 +14,7 @@ use crate::state::State;
 #[get("/media/{id:[0-9]+}/{name}")]
 pub async fn get_media(
     input: Input,
-    path: Path<(String, String)>,
+    path: InPath<(String, String)>,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
     let (digits, name) = path.into_inner();
