@@ -4,8 +4,7 @@
 //! Usage: `many_events COUNT`, with `DATABASE_URL` naming the database, after a first start.
 
 use anyhow::{Context, bail};
-use calendar::store::sql::Sql;
-use calendar::store::{MIGRATIONS, maintenance};
+use calendar::{MIGRATIONS, Sql, gather_statistics};
 use clap::Parser;
 use database::{DatabaseError, DatabaseSettings, Db};
 use domain::{Clock, SystemClock};
@@ -36,7 +35,7 @@ fn main() -> anyhow::Result<()> {
     }
     let mut db = pools.connect()?;
     database::transaction(&mut db, |db| fill(db, arguments.count, now))?;
-    maintenance::after_load(&mut db)?;
+    gather_statistics(&mut db)?;
     Ok(())
 }
 

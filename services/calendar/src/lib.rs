@@ -1,22 +1,77 @@
 //! Events calendar: events, venues, organizers, categories and tags over HTTP.
 //!
 //! A request travels from the middleware of `handlers::edge` (alias prefix, OPTIONS, method
-//! override, CORS) to a handler, whose `handlers::Input` holds who asks and with which
-//! parameters. The handler calls one use case of `app`, which does its work in one visit to the
-//! database and renders the answer. Rules are in [`model`], names of parameters and answers in
-//! [`wire`], queries in [`store`].
+//! override, CORS) to a handler, whose input holds who asks and with which parameters. The handler
+//! calls one use case of `app`, which does its work in one visit to the database and renders the
+//! answer. Rules are in `model`, names of parameters and answers in `wire`, queries in `store`.
 
 mod app;
-pub mod cli;
-pub mod config;
+mod cli;
+mod config;
 mod error;
 mod handlers;
-pub mod jobs;
-pub mod model;
+mod jobs;
+mod model;
 mod openapi;
 mod policy;
 mod routes;
-pub mod service;
-pub mod state;
-pub mod store;
-pub mod wire;
+mod service;
+mod state;
+mod store;
+mod wire;
+
+pub use cli::Cli;
+pub use config::Settings;
+pub use jobs::{Loaded, load, publish_due};
+pub use service::Calendar;
+pub use state::State;
+pub use store::MIGRATIONS;
+
+// What tests, examples and fuzz targets reach without HTTP.
+pub use model::cost::Currency;
+pub use model::event::{Event, Links};
+pub use model::geo::{Point, Unit};
+pub use model::image::is_public;
+pub use model::included::Included;
+pub use model::linked::Kind;
+pub use model::list::{EventFilter, EventOrder, Geo, Paging, Scope, Slice, Unpublished};
+pub use model::role::{Role, User};
+pub use model::schedule::{Schedule, ScheduleChange, wall_from_seconds};
+pub use model::search::Words;
+pub use model::status::{Stage, Status};
+pub use model::term::Taxonomy;
+pub use model::when::{PointInTime, When};
+pub use model::window::{Bounds, Window};
+pub use model::zone::Zone;
+pub use store::counts::public as count_public;
+pub use store::event_list::{
+    Candidates, page as list_events, page_statement as list_statement,
+    page_with_included as list_with_included,
+};
+pub use store::events::{
+    allocate as allocate_event, find as find_event, insert as insert_event, update as update_event,
+};
+pub use store::images::by_ids as images_by_ids;
+pub use store::included::{EventSelector, of_events as events_with_included};
+pub use store::linked_posts::by_ids as linked_by_ids;
+pub use store::links::of_event as links_of_event;
+pub use store::media::Media;
+pub use store::read_transactions::read_transaction;
+pub use store::remote_images::{FetchPolicy, ImageFetcher, MAX_BYTES as MAX_IMAGE_BYTES};
+pub use store::search_candidates::{candidates, candidates_statement};
+pub use store::sql::{Sql, one_writer};
+pub use store::statistics::gather as gather_statistics;
+pub use store::terms::with_ancestors as terms_with_ancestors;
+pub use store::users::add as add_user;
+pub use wire::event_input::decode as decode_event;
+pub use wire::linked_input::decode as decode_linked;
+pub use wire::list_input::{
+    ListOptions, events as decode_event_list, linked as decode_linked_list,
+    terms as decode_term_list,
+};
+pub use wire::lookup::Lookup;
+pub use wire::params::Params;
+pub use wire::sanitized::SanitizedTexts;
+pub use wire::term_input::decode as decode_term;
+pub use wire::urls::Urls;
+pub use wire::write_input::WriteOptions;

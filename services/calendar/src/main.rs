@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    shell::main::<calendar::cli::Cli>()
+    shell::main::<calendar::Cli>()
 }

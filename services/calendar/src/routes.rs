@@ -2,12 +2,25 @@
 
 use std::borrow::Cow;
 
+use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Uri;
-use shell::Shell;
+use shell::{Next, Shell};
 use url::form_urlencoded;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::handlers::{categories, events, index, media, organizers, tags, venues};
+use crate::handlers::{categories, edge, events, index, media, organizers, tags, venues};
+
+/// Handles what all operations have in common, round the handler.
+///
+/// # Errors
+/// What the handler answers.
+pub async fn around(
+    request: ServiceRequest,
+    next: Next,
+    site: (bool, i64),
+) -> Result<ServiceResponse, actix_web::Error> {
+    edge::around(request, next, site).await
+}
 
 /// Registers all handlers.
 pub fn routes(config: &mut ServiceConfig<'_>) {

@@ -12,8 +12,7 @@ use utoipa::openapi::OpenApi;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::error::ErrorBodies;
-use crate::handlers::edge;
-use crate::jobs::publish;
+use crate::jobs::publish_due;
 use crate::state::{Document, State};
 use crate::{openapi, routes};
 
@@ -70,7 +69,7 @@ impl Service for Calendar {
     ) -> LocalBoxFuture<'static, Result<ServiceResponse, actix_web::Error>> {
         let settings = &self.state.site.settings;
         let site = (settings.alias_prefix.is_on(), settings.per_page);
-        Box::pin(edge::around(request, next, site))
+        Box::pin(routes::around(request, next, site))
     }
 
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {
@@ -82,7 +81,7 @@ impl Service for Calendar {
         let state = self.state.clone();
         let publishing = async move {
             loop {
-                publish::due(&state).await;
+                publish_due(&state).await;
                 tokio::time::sleep(PUBLISH_INTERVAL).await;
             }
         };

@@ -1,8 +1,7 @@
 //! No text makes the date parser panic, and what it accepts it can place or refuse in every zone.
 #![no_main]
 
-use calendar::model::when::When;
-use calendar::model::zone::Zone;
+use calendar::{When, Zone};
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
 

@@ -3,19 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use calendar::model::cost::Currency;
-use calendar::model::geo::Unit;
-use calendar::model::linked::Kind;
-use calendar::model::role::{User, Role};
-use calendar::model::term::Taxonomy;
-use calendar::model::zone::Zone;
-use calendar::wire::urls::Urls;
-use calendar::wire::sanitized::SanitizedTexts;
-use calendar::wire::lookup::Lookup;
-use calendar::wire::list_input::{self, ListOptions};
-use calendar::wire::params::Params;
-use calendar::wire::write_input::WriteOptions;
-use calendar::wire::{event_input, linked_input, term_input};
+use calendar::{Currency, Kind, ListOptions, Lookup, Params, Role, SanitizedTexts, Taxonomy, Unit, Urls, User, WriteOptions, Zone, decode_event, decode_event_list, decode_linked, decode_linked_list, decode_term, decode_term_list};
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
 
@@ -125,9 +113,9 @@ fuzz_target!(|data: (bool, Vec<(u8, &str, &str)>, &str)| {
         unfiltered_html: false,
         sanitized: &SanitizedTexts::default(),
     };
-    let _ = event_input::decode(&params, lookup, writer, None);
+    let _ = decode_event(&params, lookup, writer, None);
     for kind in [Kind::Venue, Kind::Organizer] {
-        let _ = linked_input::decode(&params, lookup, kind, writer, true);
+        let _ = decode_linked(&params, lookup, kind, writer, true);
     }
     let lister = ListOptions {
         actor: &Some(user.clone()),
@@ -138,10 +126,10 @@ fuzz_target!(|data: (bool, Vec<(u8, &str, &str)>, &str)| {
         geo_radius: 25.0,
         geo_unit: Unit::Miles,
     };
-    let _ = list_input::events(&params, lookup, lister);
-    let _ = list_input::linked(&params, lookup, lister);
+    let _ = decode_event_list(&params, lookup, lister);
+    let _ = decode_linked_list(&params, lookup, lister);
     for taxonomy in [Taxonomy::Category, Taxonomy::Tag] {
-        let _ = term_input::decode(&params, lookup, taxonomy, true);
-        let _ = list_input::terms(&params, lookup, taxonomy, lister);
+        let _ = decode_term(&params, lookup, taxonomy, true);
+        let _ = decode_term_list(&params, lookup, taxonomy, lister);
     }
 });

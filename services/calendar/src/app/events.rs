@@ -13,7 +13,7 @@ use crate::model::included::Included;
 use crate::model::role::{self, Action, User};
 use crate::model::slug;
 use crate::state::State;
-use crate::store::event_selector::EventSelector;
+use crate::store::included::EventSelector;
 use crate::store::{entities, event_list, events, included, terms};
 use crate::wire::decode::ParameterErrors;
 use crate::wire::envelope::{EventListJson, list_meta};

@@ -14,7 +14,7 @@ use crate::model::list::LinkedFilter;
 use crate::model::role::{self, Action};
 use crate::model::slug;
 use crate::state::State;
-use crate::store::{included, linked};
+use crate::store::{included, linked_posts};
 use crate::wire::decode::ParameterErrors;
 use crate::wire::envelope::{OrganizerListJson, VenueListJson, list_meta};
 use crate::wire::linked::{self as json, LinkedJson};
@@ -37,8 +37,8 @@ impl LinkedKey {
 
     fn require(&self, db: &mut Db, kind: Kind) -> Result<Linked, Error> {
         let (found, name) = match self {
-            LinkedKey::Id(id) => (linked::find(db, kind, *id)?, "id"),
-            LinkedKey::Slug(slug) => (linked::find_by_slug(db, kind, slug)?, "slug"),
+            LinkedKey::Id(id) => (linked_posts::find(db, kind, *id)?, "id"),
+            LinkedKey::Slug(slug) => (linked_posts::find_by_slug(db, kind, slug)?, "slug"),
         };
         let text = format!("must name a {}", kind.word());
         found.ok_or_else(|| ParameterErrors::one(name, &text).into())
@@ -150,7 +150,7 @@ type Page = (Vec<Linked>, i64, Included, ListRequest<LinkedFilter>);
 fn page(context: &mut RequestContext<'_>, kind: Kind, params: &Params) -> Result<Page, Error> {
     let list =
         context.decode_list(|lookup, options| list_input::linked(params, lookup, options))?;
-    let (rows, total) = linked::page(context.db, kind, &list.filter, list.paging)?;
+    let (rows, total) = linked_posts::page(context.db, kind, &list.filter, list.paging)?;
     if rows.is_empty() && list.paging.page > 1 {
         return Err(Error::NoSuchPage(kind.word()));
     }

@@ -12,7 +12,7 @@ use crate::model::html;
 use crate::model::linked::{Kind, Linked};
 use crate::model::role::{self, User};
 use crate::model::status::{Stage, Status};
-use crate::store::linked;
+use crate::store::linked_posts;
 
 /// Creates a row, or returns the one that has the same name already.
 ///
@@ -36,9 +36,9 @@ pub fn create(
     }
     let mut row = LinkedChange::blank(kind, write.user.id, write.now, write.now_local);
     change.apply(&mut row, write.user, true, write.now);
-    row.id = linked::allocate(db, kind)?;
+    row.id = linked_posts::allocate(db, kind)?;
     assign_slug_and_image(db, &mut row, change, false, write)?;
-    linked::insert(db, &row)?;
+    linked_posts::insert(db, &row)?;
     Ok(row)
 }
 
@@ -56,7 +56,7 @@ fn duplicate(
             && role::may_read(&actor, &row.status, row.author)
             && wanted.is_none_or(|text| row.description == text)
     };
-    let rows = linked::by_name(db, kind, &change.folded_name())?;
+    let rows = linked_posts::by_name(db, kind, &change.folded_name())?;
     Ok(rows.into_iter().find(fits))
 }
 
@@ -85,7 +85,7 @@ pub fn update(
     let was_trashed = row.status.is_trashed();
     change.apply(&mut row, write.user, false, write.now);
     assign_slug_and_image(db, &mut row, change, was_trashed, write)?;
-    linked::update(db, &row)?;
+    linked_posts::update(db, &row)?;
     Ok(row)
 }
 
@@ -120,6 +120,6 @@ pub fn trash(db: &mut Db, mut row: Linked, now: i64) -> Result<Linked, Error> {
     };
     row.slug = slugs::assign(db, row.kind.collection(), row.id, source)?;
     row.modified_utc = now;
-    linked::update(db, &row)?;
+    linked_posts::update(db, &row)?;
     Ok(row)
 }

@@ -7,7 +7,7 @@ use database::{DatabaseError, Db};
 use crate::error::Error;
 use crate::model::linked::Kind;
 use crate::model::term::Taxonomy;
-use crate::store::{events, images, linked, terms, users};
+use crate::store::{events, images, linked_posts, terms, users};
 use crate::wire::decode::ParameterErrors;
 use crate::wire::lookup::Lookup;
 
@@ -43,7 +43,7 @@ impl Lookup for DatabaseLookup<'_> {
     }
 
     fn linked(&mut self, kind: Kind, ids: &[i64]) -> HashSet<i64> {
-        self.ask(|db| linked::existing(db, kind, ids))
+        self.ask(|db| linked_posts::existing(db, kind, ids))
     }
 
     fn term(&mut self, taxonomy: Taxonomy, id: i64) -> bool {

@@ -2,17 +2,17 @@
 
 mod context;
 mod event_writes;
-pub mod events;
+pub(crate) mod events;
 mod images;
 mod interrupt;
-pub mod linked;
+pub(crate) mod linked;
 mod linked_writes;
 mod lookup;
-pub mod media;
+pub(crate) mod media;
 mod request;
 mod slugs;
 mod term_writes;
-pub mod terms;
+pub(crate) mod terms;
 mod transactions;
 mod write_context;
 

@@ -12,7 +12,7 @@ use super::write_context::FetchedImages;
 use crate::error::Error;
 use crate::model::role::{Action, User};
 use crate::state::State;
-use crate::store::read_transaction::read_transaction;
+use crate::store::read_transactions::read_transaction;
 use crate::store::sql;
 use crate::wire::decode::ParameterErrors;
 use crate::wire::params::Params;

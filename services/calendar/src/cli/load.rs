@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use crate::jobs::load;
+use crate::jobs;
 use crate::state::State;
 
 /// What is loaded.
@@ -22,7 +22,7 @@ impl LoadCommand {
     pub fn run(&self, state: &State) -> anyhow::Result<ExitCode> {
         let name = self.file.display();
         let lines = File::open(&self.file).with_context(|| format!("{name} cannot be read"))?;
-        let loaded = load::load(state, BufReader::new(lines)).with_context(|| name.to_string())?;
+        let loaded = jobs::load(state, BufReader::new(lines)).with_context(|| name.to_string())?;
         eprintln!("{} created, {} there already", loaded.created, loaded.kept);
         Ok(ExitCode::SUCCESS)
     }

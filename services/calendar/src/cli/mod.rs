@@ -16,7 +16,7 @@ use self::keys::Logins;
 use self::load::LoadCommand;
 use self::users::UsersCommand;
 use crate::config::{ImageMode, Settings};
-use crate::jobs::first_start;
+use crate::jobs::seed;
 use crate::service::Calendar;
 use crate::state::State;
 use crate::store::MIGRATIONS;
@@ -80,7 +80,7 @@ impl Cli {
     fn open(&self) -> anyhow::Result<Pools> {
         let name = Calendar::INFO.name;
         let pools = self.database.open(&self.shell.data_dir, name, &ALL_MIGRATIONS)?;
-        first_start::seed(&pools, &self.settings, SystemClock.unix())?;
+        seed(&pools, &self.settings, SystemClock.unix())?;
         Ok(pools)
     }
 

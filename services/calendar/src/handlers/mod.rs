@@ -1,14 +1,14 @@
 //! Handlers, a file per resource: parameters in, one use case, JSON out.
 
-pub mod categories;
-pub mod edge;
-pub mod events;
-pub mod index;
+pub(crate) mod categories;
+pub(crate) mod edge;
+pub(crate) mod events;
+pub(crate) mod index;
 mod input;
 mod item_routes;
-pub mod media;
-pub mod organizers;
+pub(crate) mod media;
+pub(crate) mod organizers;
 mod path;
 mod reply;
-pub mod tags;
-pub mod venues;
+pub(crate) mod tags;
+pub(crate) mod venues;

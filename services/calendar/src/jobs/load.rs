@@ -18,7 +18,7 @@ use crate::model::role::User;
 use crate::model::slug;
 use crate::model::term::Taxonomy;
 use crate::state::State;
-use crate::store::{events, linked, maintenance, users};
+use crate::store::{events, linked_posts, statistics, users};
 use crate::wire::params::Params;
 
 /// What a load did.
@@ -35,8 +35,7 @@ pub fn load(state: &State, lines: impl BufRead) -> anyhow::Result<Loaded> {
     let outcome = load_lines(state, lines, &mut loaded);
     // What was loaded before an invalid line stays, so its statistics count too.
     if loaded.created > 0
-        && let Err(error) =
-            state.pools.connect().and_then(|mut db| maintenance::after_load(&mut db))
+        && let Err(error) = state.pools.connect().and_then(|mut db| statistics::gather(&mut db))
     {
         log::warn!("the database gathers statistics later, because it could not now: {error}");
     }
@@ -114,7 +113,7 @@ fn load_linked(
     slug: &str,
     params: &Params,
 ) -> Result<bool, Interrupt> {
-    if linked::find_by_slug(context.db, kind, slug)?.is_some() {
+    if linked_posts::find_by_slug(context.db, kind, slug)?.is_some() {
         return Ok(false);
     }
     app::linked::create_in(context, kind, params).map(|_| true)

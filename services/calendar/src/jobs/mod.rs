@@ -1,5 +1,9 @@
 //! Work beside requests: first start, due publications, loading.
 
-pub mod first_start;
-pub mod load;
-pub mod publish;
+mod first_start;
+mod load;
+mod publish;
+
+pub use first_start::seed;
+pub use load::{Loaded, load};
+pub use publish::publish_due;

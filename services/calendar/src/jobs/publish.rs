@@ -4,10 +4,10 @@ use database::{DatabaseError, Db};
 
 use crate::model::linked::Kind;
 use crate::state::State;
-use crate::store::{events, linked, sql};
+use crate::store::{events, linked_posts, sql};
 
 /// Publishes everything that is due; a failure is logged and the next tick tries again.
-pub async fn due(state: &State) {
+pub async fn publish_due(state: &State) {
     let now = state.clock.unix();
     loop {
         match state.pools.write(move |db| due_in(db, now)).await {
@@ -26,7 +26,7 @@ pub async fn due(state: &State) {
 fn due_in(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     sql::one_writer(db)?;
     let events = events::publish_due(db, now)?;
-    let venues = linked::publish_due(db, Kind::Venue, now)?;
-    let organizers = linked::publish_due(db, Kind::Organizer, now)?;
+    let venues = linked_posts::publish_due(db, Kind::Venue, now)?;
+    let organizers = linked_posts::publish_due(db, Kind::Organizer, now)?;
     Ok(events + venues + organizers)
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 
-use super::when::{Moment, NotADate};
+use super::when::{NotADate, PointInTime};
 use super::zone::Zone;
 
 /// Seconds of the wall clock read as if it were UTC, so that it sorts like its printed form.
@@ -40,8 +40,8 @@ pub struct Schedule {
 /// The parts of a schedule that a write names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScheduleChange {
-    pub start: Option<Moment>,
-    pub end: Option<Moment>,
+    pub start: Option<PointInTime>,
+    pub end: Option<PointInTime>,
     pub zone: Option<Zone>,
     pub all_day: Option<bool>,
 }
@@ -61,8 +61,8 @@ impl Schedule {
     pub fn new(
         zone: Zone,
         all_day: bool,
-        start: Moment,
-        end: Moment,
+        start: PointInTime,
+        end: PointInTime,
     ) -> Result<Schedule, NotADate> {
         let mut start = start.instant(&zone)?;
         let mut end = end.instant(&zone)?;
@@ -97,11 +97,11 @@ impl Schedule {
         }
         let zone = change.zone.clone().unwrap_or_else(|| self.zone.clone());
         // What stays as it stands keeps its instant, also in the repeated hour of autumn.
-        let settle = |sent: Option<Moment>, local: i64, utc: i64| {
-            let standing = Moment::Wall(wall_from_seconds(local));
+        let settle = |sent: Option<PointInTime>, local: i64, utc: i64| {
+            let standing = PointInTime::Wall(wall_from_seconds(local));
             match sent.unwrap_or(standing) {
                 kept if kept == standing && zone == self.zone => {
-                    Moment::Instant(instant_from_seconds(utc))
+                    PointInTime::Instant(instant_from_seconds(utc))
                 }
                 wanted => wanted,
             }
@@ -116,8 +116,8 @@ impl Schedule {
 mod tests {
     use super::*;
 
-    fn wall(text: &str) -> Moment {
-        Moment::Wall(text.parse().unwrap())
+    fn wall(text: &str) -> PointInTime {
+        PointInTime::Wall(text.parse().unwrap())
     }
 
     fn shown(seconds: i64) -> String {
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn repeated_hour_that_is_sent_back_stays_the_same_instant() {
         let vienna = zone("Europe/Vienna");
-        let at = |text: &str| Moment::Instant(text.parse().unwrap());
+        let at = |text: &str| PointInTime::Instant(text.parse().unwrap());
         let (start, end) = (at("2027-10-31T02:30:00+01:00"), at("2027-10-31T02:45:00+01:00"));
         let before = Schedule::new(vienna.clone(), false, start, end).unwrap();
         let back = ScheduleChange {
@@ -189,7 +189,7 @@ mod tests {
         let day = |text: &str| Schedule::new(manila.clone(), true, wall(text), wall(text));
         assert_eq!(day("1800-05-05T00:00"), Err(NotADate));
         assert!(day("1850-05-05T00:00").is_ok());
-        let instant = Moment::Instant("1800-05-05T00:00:00Z".parse().unwrap());
+        let instant = PointInTime::Instant("1800-05-05T00:00:00Z".parse().unwrap());
         assert_eq!(Schedule::new(manila, false, instant, wall("1850-05-05T00:00")), Err(NotADate));
     }
 
@@ -213,7 +213,7 @@ mod tests {
             name in proptest::sample::select(vec!["Europe/Vienna", "America/New_York", "UTC-3:30", "Asia/Kathmandu", "Australia/Lord_Howe"]),
         ) {
             let zone = zone(name);
-            let at = |seconds| Moment::Wall(wall_from_seconds(seconds));
+            let at = |seconds| PointInTime::Wall(wall_from_seconds(seconds));
             let schedule = Schedule::new(zone.clone(), false, at(start), at(start + length)).unwrap();
             for (local, utc) in [
                 (schedule.start_local, schedule.start_utc),

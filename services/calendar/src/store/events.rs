@@ -17,7 +17,7 @@ use crate::model::zone::Zone;
 #[diesel(table_name = events)]
 #[diesel(treat_none_as_null = true)]
 #[diesel(treat_none_as_default_value = false)]
-pub(super) struct Row {
+pub struct Row {
     id: i64,
     author_id: i64,
     status: String,
@@ -158,7 +158,7 @@ pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<Vec<Event>, DatabaseError> {
 }
 
 /// Puts events in the order of their ids in a list.
-pub(super) fn in_order(ids: &[i64], events: impl Iterator<Item = Event>) -> Vec<Event> {
+pub fn in_order(ids: &[i64], events: impl Iterator<Item = Event>) -> Vec<Event> {
     let mut found: HashMap<i64, Event> = events.map(|event| (event.id, event)).collect();
     ids.iter().filter_map(|id| found.remove(id)).collect()
 }

@@ -11,7 +11,7 @@ use crate::model::image::{Image, ImageFile};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = images)]
-pub(super) struct Row {
+pub struct Row {
     id: i64,
     url: String,
     file: Option<String>,

@@ -29,7 +29,7 @@ const BEGIN: &str = "select event_id, other_id, what from ";
 const END: &str = " links order by position, other_id";
 
 /// [`LINKS`] of the rows of a table `wanted`, for a larger statement.
-pub(super) struct OfWanted;
+pub struct OfWanted;
 
 impl QueryFragment<Pg> for OfWanted {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
@@ -70,7 +70,7 @@ impl QueryFragment<Pg> for OfEvents<'_> {
 impl RunQueryDsl<PgConnection> for OfEvents<'_> {}
 
 #[derive(Queryable, QueryableByName)]
-pub(super) struct Row {
+pub struct Row {
     #[diesel(sql_type = BigInt)]
     event_id: i64,
     #[diesel(sql_type = BigInt)]
@@ -111,7 +111,7 @@ pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Links>, Databa
 }
 
 /// Puts links, which come in their order, to their events.
-pub(super) fn by_event(rows: impl Iterator<Item = Row>) -> HashMap<i64, Links> {
+pub fn by_event(rows: impl Iterator<Item = Row>) -> HashMap<i64, Links> {
     let mut links: HashMap<i64, Links> = HashMap::new();
     for row in rows {
         let links = links.entry(row.event_id).or_default();

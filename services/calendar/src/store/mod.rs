@@ -1,26 +1,24 @@
 //! Queries of the calendar, a file per group of tables, and the images outside of it.
 
-mod conditions;
-pub mod counts;
-pub mod entities;
-pub mod event_list;
-pub mod event_selector;
-pub mod events;
-pub mod images;
-pub mod included;
-mod included_postgres;
-pub mod linked;
-pub mod links;
-pub mod maintenance;
-pub mod media;
-pub mod read_transaction;
-pub mod remote_images;
+pub(crate) mod conditions;
+pub(crate) mod counts;
+pub(crate) mod entities;
+pub(crate) mod event_list;
+pub(crate) mod events;
+pub(crate) mod images;
+pub(crate) mod included;
+pub(crate) mod linked_posts;
+pub(crate) mod links;
+pub(crate) mod media;
+pub(crate) mod read_transactions;
+pub(crate) mod remote_images;
 mod schema;
-pub mod search_vocabulary;
-pub mod slugs;
-pub mod sql;
-pub mod terms;
-pub mod users;
+pub(crate) mod search_candidates;
+pub(crate) mod slugs;
+pub(crate) mod sql;
+pub(crate) mod statistics;
+pub(crate) mod terms;
+pub(crate) mod users;
 
 use database::Migrations;
 

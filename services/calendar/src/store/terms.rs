@@ -6,7 +6,7 @@ use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use super::links;
-use super::read_transaction::read_transaction;
+use super::read_transactions::read_transaction;
 use super::schema::terms;
 use super::sql::{Sql, head, head_of_names};
 use crate::model::event::{Event, Links};
@@ -16,7 +16,7 @@ use crate::model::term::{Taxonomy, Term};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = terms)]
-pub(super) struct Row {
+pub struct Row {
     id: i64,
     taxonomy: i32,
     name: String,

@@ -14,7 +14,7 @@ use crate::model::image::{ImageRef, image_url};
 use crate::model::role::{self, Role, User};
 use crate::model::schedule::wall_seconds;
 use crate::model::status::Status;
-use crate::model::when::{Moment, When};
+use crate::model::when::{PointInTime, When};
 use crate::model::zone::Zone;
 
 /// Who writes, and to which site.
@@ -81,7 +81,7 @@ pub fn moment(
     name: &'static str,
     zone: &Zone,
     now: Timestamp,
-) -> Option<Moment> {
+) -> Option<PointInTime> {
     decoder.check(name, |value| {
         let written = match value {
             Value::Number(number) => number.to_string(),
@@ -100,7 +100,7 @@ pub fn publication(decoder: &mut Decoder<'_>, writer: WriteOptions<'_>) -> Publi
     let utc = Zone::utc();
     let local = moment(decoder, "date", writer.zone, writer.now);
     let universal = moment(decoder, "date_utc", &utc, writer.now);
-    let read = |moment: Moment, zone: &Zone| {
+    let read = |moment: PointInTime, zone: &Zone| {
         let instant = moment.instant(zone).ok()?;
         Some((wall_seconds(writer.zone.wall(instant)), instant.as_second()))
     };

@@ -2,16 +2,10 @@
 
 use std::collections::HashMap;
 
-use calendar::config::Settings;
-use calendar::model::event::{Event, Links};
-use calendar::model::role::Role;
-use calendar::model::schedule::Schedule;
-use calendar::model::status::{Stage, Status};
-use calendar::model::zone::Zone;
-use calendar::service::Calendar;
-use calendar::state::State;
-use calendar::store::media::Media;
-use calendar::store::{events, users};
+use calendar::{
+    Calendar, Event, Links, Media, Role, Schedule, Settings, Stage, State, Status, Zone, add_user,
+    allocate_event, insert_event,
+};
 use clap::Parser;
 use database::{DatabaseError, Db, Pools};
 use domain::{Clock, ManualClock};
@@ -78,11 +72,11 @@ pub fn plant(
         end_utc: end,
     };
     let mut event = Event::draft(author, schedule, start, start);
-    event.id = events::allocate(db)?;
+    event.id = allocate_event(db)?;
     event.slug = format!("planted-{}", event.id);
     event.set_status(Status::of(Stage::Publish));
     change(&mut event);
-    events::insert(db, &event, links)?;
+    insert_event(db, &event, links)?;
     Ok(event)
 }
 
@@ -156,7 +150,7 @@ impl App {
     /// Starts with a state that is not the one of the settings alone.
     pub async fn changed(arguments: &[&str], change: impl FnOnce(State) -> State) -> App {
         let database = Database::new();
-        let pools = database.open(&[&auth::MIGRATIONS, &calendar::store::MIGRATIONS]);
+        let pools = database.open(&[&auth::MIGRATIONS, &calendar::MIGRATIONS]);
         let clock = ManualClock::new(NOW.parse().unwrap());
         let (keys, ids) = people(&pools, clock.unix());
         let settings = settings(arguments);
@@ -234,7 +228,7 @@ impl App {
     pub fn rows(&self, table: &str) -> i64 {
         let count = |db: &mut Db| {
             let text = format!("select count(*) as n from {table}");
-            calendar::store::sql::Sql::new(db, &text).number(db)
+            calendar::Sql::new(db, &text).number(db)
         };
         self.state.pools.read_blocking(count).unwrap()
     }
@@ -255,7 +249,7 @@ fn people(pools: &Pools, now: i64) -> People {
     let make = |db: &mut Db| -> Result<People, DatabaseError> {
         let (mut keys, mut ids) = (HashMap::new(), HashMap::new());
         for (login, role) in names {
-            ids.insert(login, users::add(db, login, login, role)?);
+            ids.insert(login, add_user(db, login, login, role)?);
             let (_, text) = auth::issue(db, login, None, None, now)
                 .map_err(|error| DatabaseError::broken(error.to_string()))?;
             keys.insert(login, text);

@@ -1,9 +1,6 @@
 //! Gaps and overlaps of clocks, offset zones and whole days against a naive model.
 
-use calendar::model::schedule::{Schedule, ScheduleChange, wall_from_seconds};
-use calendar::model::when::{Moment, When};
-use calendar::model::window::Bounds;
-use calendar::model::zone::Zone;
+use calendar::{Bounds, PointInTime, Schedule, ScheduleChange, When, Zone, wall_from_seconds};
 use jiff::Timestamp;
 use jiff::civil::{Weekday, date};
 use proptest::prelude::*;
@@ -105,8 +102,8 @@ impl Law {
     }
 }
 
-fn wall(seconds: i64) -> Moment {
-    Moment::Wall(wall_from_seconds(seconds))
+fn wall(seconds: i64) -> PointInTime {
+    PointInTime::Wall(wall_from_seconds(seconds))
 }
 
 fn written(seconds: i64) -> String {
@@ -149,7 +146,7 @@ proptest! {
     fn what_is_shown_can_be_sent_back(
         (law, start) in law_and_wall(), length in length(), all_day: bool,
     ) {
-        let at = |wall: i64| Moment::Instant(Timestamp::from_second(wall - law.winter).unwrap());
+        let at = |wall: i64| PointInTime::Instant(Timestamp::from_second(wall - law.winter).unwrap());
         let made = Schedule::new(law.zone(), all_day, at(start), at(start + length)).unwrap();
         let back = ScheduleChange {
             start: Some(wall(made.start_local)),

@@ -1,6 +1,6 @@
 //! Index, OPTIONS, the OpenAPI document and the alias prefix.
 
-use calendar::service::Calendar;
+use calendar::Calendar;
 use reqwest::Method;
 use serde_json::json;
 

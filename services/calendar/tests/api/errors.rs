@@ -304,7 +304,7 @@ async fn failing_storage_is_told_without_its_cause() {
     let spoil = |db: &mut database::Db| {
         for table in ["event_venues", "event_terms", "event_organizers"] {
             let text = format!("alter table {table} rename to lost_{table}");
-            calendar::store::sql::Sql::new(db, &text).execute(db)?;
+            calendar::Sql::new(db, &text).execute(db)?;
         }
         Ok::<_, database::DatabaseError>(())
     };

@@ -46,7 +46,7 @@ async fn season(app: &App) -> Season {
     make("draft", 6, json!({"status": "draft", "tags": ["live"]})).await;
     let parent = make("old", 7, json!({"date": "2026-01-01"})).await;
     let set = format!("update events set parent_id = {parent} where slug in ('b', 'c')");
-    let link = |db: &mut database::Db| calendar::store::sql::Sql::new(db, &set).execute(db);
+    let link = |db: &mut database::Db| calendar::Sql::new(db, &set).execute(db);
     app.state.pools.write_blocking(link).unwrap();
     Season { hall, barn, ann, music, parent }
 }

@@ -1,7 +1,6 @@
 //! Events: created, read, listed, trashed, protected.
 
-use calendar::model::event::Links;
-use calendar::model::status::{Stage, Status};
+use calendar::{Links, Stage, Status};
 use serde_json::{Value, json};
 
 use crate::app::{App, NS, plant, send};
@@ -241,7 +240,7 @@ async fn scheduled_event_is_published_when_its_date_comes() {
     assert_eq!(created.json["status"], "future");
     assert_eq!(app.get("/events").await.json["total"], 0);
     app.clock.advance(24 * 3600);
-    calendar::jobs::publish::due(&app.state).await;
+    calendar::publish_due(&app.state).await;
     assert_eq!(app.get("/events").await.json["events"][0]["status"], "publish");
 }
 
@@ -285,6 +284,6 @@ async fn everything_that_is_due_is_published_at_once() {
         Ok(())
     };
     app.state.pools.write_blocking(plant_many).unwrap();
-    calendar::jobs::publish::due(&app.state).await;
+    calendar::publish_due(&app.state).await;
     assert_eq!(app.get("/events").await.json["total"], 1100);
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use calendar::store::sql::Sql;
+use calendar::Sql;
 use database::Db;
 use serde_json::{Value, json};
 

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use actix_web::web::{self, Bytes, Data};
 use actix_web::{App as Site, HttpResponse, HttpServer};
-use calendar::model::image::is_public;
-use calendar::store::remote_images::{FetchPolicy, ImageFetcher, MAX_BYTES};
+use calendar::{FetchPolicy, ImageFetcher, MAX_IMAGE_BYTES, is_public};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
@@ -78,8 +77,8 @@ async fn serve(request: actix_web::HttpRequest, log: Data<PeerLog>) -> HttpRespo
         "/svg" => image("image/svg+xml", b"<svg/>".to_vec()),
         "/none" => HttpResponse::Ok().insert_header(("Content-Type", "")).body(PNG),
         "/text.png" => image("image/png", b"no image at all".to_vec()),
-        "/largest.png" => image("image/png", [PNG, &vec![0; MAX_BYTES - PNG.len()]].concat()),
-        "/large.png" => image("image/png", [PNG, &vec![0; MAX_BYTES]].concat()),
+        "/largest.png" => image("image/png", [PNG, &vec![0; MAX_IMAGE_BYTES - PNG.len()]].concat()),
+        "/large.png" => image("image/png", [PNG, &vec![0; MAX_IMAGE_BYTES]].concat()),
         "/endless.png" => HttpResponse::Ok().content_type("image/png").streaming(
             futures_util::stream::repeat_with(|| {
                 Ok::<_, actix_web::Error>(Bytes::from_static(&[0; 1 << 16]))

@@ -1,14 +1,10 @@
 //! What events refer to: the same whether it is read by one statement or by several.
 
-use calendar::model::event::Event;
-use calendar::model::included::Included;
-use calendar::model::linked::Kind;
-use calendar::model::list::{EventFilter, Paging, Scope};
-use calendar::model::search::Words;
-use calendar::model::window::Window;
-use calendar::store::event_selector::EventSelector;
-use calendar::store::sql::Sql;
-use calendar::store::{event_list, events, images, included, linked, links, terms};
+use calendar::{
+    Event, EventFilter, EventSelector, Included, Kind, Paging, Scope, Sql, Window, Words,
+    events_with_included, find_event, images_by_ids, linked_by_ids, links_of_event,
+    list_with_included, terms_with_ancestors,
+};
 use database::{DatabaseError, Db};
 use diesel::sql_types::{BigInt, Text};
 use diesel::{QueryableByName, RunQueryDsl};
@@ -61,12 +57,12 @@ async fn season(app: &App) -> [i64; 4] {
 fn by_parts(db: &mut Db, ids: &[i64]) -> Result<(Vec<Event>, Included), DatabaseError> {
     let (mut found, mut included) = (Vec::new(), Included::default());
     for id in ids {
-        let Some(event) = events::find(db, *id)? else { continue };
-        let links = links::of_event(db, *id)?;
+        let Some(event) = find_event(db, *id)? else { continue };
+        let links = links_of_event(db, *id)?;
         let named = [links.categories.clone(), links.tags.clone()].concat();
-        included.terms.extend(terms::with_ancestors(db, &named)?);
-        included.venues.extend(linked::by_ids(db, Kind::Venue, &links.venues)?);
-        included.organizers.extend(linked::by_ids(db, Kind::Organizer, &links.organizers)?);
+        included.terms.extend(terms_with_ancestors(db, &named)?);
+        included.venues.extend(linked_by_ids(db, Kind::Venue, &links.venues)?);
+        included.organizers.extend(linked_by_ids(db, Kind::Organizer, &links.organizers)?);
         if links != Default::default() {
             included.links.insert(*id, links);
         }
@@ -75,7 +71,7 @@ fn by_parts(db: &mut Db, ids: &[i64]) -> Result<(Vec<Event>, Included), Database
     let rows = included.venues.values().chain(included.organizers.values());
     let shown = rows.map(|row| row.image).chain(found.iter().map(|event| event.image));
     let shown: Vec<i64> = shown.flatten().collect();
-    included.images = images::by_ids(db, &shown)?;
+    included.images = images_by_ids(db, &shown)?;
     Ok((found, included))
 }
 
@@ -85,7 +81,7 @@ async fn all_parts_come_as_they_are_stored() {
     let [much, little, nothing, draft] = season(&app).await;
     let pools = &app.state.pools;
     let whole = |which: EventSelector<'_>| {
-        pools.read_blocking(|db| included::of_events(db, which)).unwrap()
+        pools.read_blocking(|db| events_with_included(db, which)).unwrap()
     };
     let parts = |ids: &[i64]| pools.read_blocking(|db| by_parts(db, ids)).unwrap();
 
@@ -185,7 +181,7 @@ async fn one_prepared_statement_reads_an_event() {
         let slug = format!("s{id}");
         let ids: Vec<i64> = (id * 10..id * 10 + 10).collect();
         for which in [EventSelector::Id(id), EventSelector::Slug(&slug), EventSelector::Ids(&ids)] {
-            let (events, included) = included::of_events(&mut db, which).unwrap();
+            let (events, included) = events_with_included(&mut db, which).unwrap();
             assert!(!events.is_empty() && included.links.len() == events.len(), "{which:?}");
         }
     }
@@ -241,8 +237,7 @@ async fn one_prepared_statement_reads_a_page() {
                 ..EventFilter::plain(Scope::public(), window)
             };
             let paging = Paging { page: 1 + number % 3, per_page: 10 + number % 2 };
-            let (events, included, _) =
-                event_list::page_with_included(&mut db, &filter, paging).unwrap();
+            let (events, included, _) = list_with_included(&mut db, &filter, paging).unwrap();
             let many = usize::try_from(paging.per_page).unwrap();
             assert_eq!((events.len(), included.links.len()), (many, many), "{filter:?}");
         }
@@ -254,7 +249,7 @@ async fn one_prepared_statement_reads_a_page() {
             Window { start_min: Some(0), end_max: Some(i64::MAX / 2), ..Window::default() };
         let filter = EventFilter { words, ..EventFilter::plain(Scope::public(), window) };
         let paging = Paging { page: 1, per_page: 50 };
-        let (events, _, total) = event_list::page_with_included(&mut db, &filter, paging).unwrap();
+        let (events, _, total) = list_with_included(&mut db, &filter, paging).unwrap();
         assert!(i64::try_from(events.len()) == Ok(total) && total > 0, "{filter:?}");
     }
     let prepared = prepared(&mut db).unwrap();

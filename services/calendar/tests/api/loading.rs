@@ -2,8 +2,7 @@
 
 use std::io::Cursor;
 
-use calendar::jobs::load::{Loaded, load};
-use calendar::store::sql::Sql;
+use calendar::{Loaded, Sql, load};
 use database::Db;
 use serde_json::json;
 

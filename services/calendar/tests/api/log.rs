@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, Once};
 
-use calendar::service::Calendar;
+use calendar::Calendar;
 use log::kv::Key;
 use shell::Switch;
 use testkit::TestServer;

@@ -1,6 +1,6 @@
 //! Names and other texts: long ones, blank ones, their order, and characters that no database keeps.
 
-use calendar::store::sql::Sql;
+use calendar::Sql;
 use database::Db;
 use serde_json::{Value, json};
 

@@ -1,12 +1,9 @@
 //! The statements of lists use the indexes that they were made for.
 
-use calendar::model::geo::Point;
-use calendar::model::list::{EventFilter, Geo, Scope, Slice, Unpublished};
-use calendar::model::search::Words;
-use calendar::model::window::Window;
-use calendar::store::event_list::{self, Candidates};
-use calendar::store::search_vocabulary;
-use calendar::store::sql::Sql;
+use calendar::{
+    Candidates, EventFilter, Geo, Point, Scope, Slice, Sql, Unpublished, Window, Words, candidates,
+    candidates_statement, list_statement,
+};
 use database::{DatabaseError, Db};
 use diesel::sql_types::Text;
 use diesel::{QueryableByName, RunQueryDsl};
@@ -115,10 +112,10 @@ async fn list_statements_use_their_indexes() {
     for (name, filter, indexes) in cases {
         let found = Candidates {
             venues: filter.geo.is_some().then(|| vec![1, 2]),
-            events: search_vocabulary::candidates(&mut db, &filter.words).unwrap(),
+            events: candidates(&mut db, &filter.words).unwrap(),
         };
         let slice = Slice { skip: 0, take: 10, backwards: false };
-        let statement = event_list::page_statement(&db, &filter, &found, slice);
+        let statement = list_statement(&db, &filter, &found, slice);
         let plan = plan(&mut db, statement).unwrap();
         assert!(indexes.iter().any(|index| plan.contains(index)), "{name}:\n{plan}");
         let scans =
@@ -138,12 +135,12 @@ async fn words_lead_to_few_events_by_their_index() {
     let mut db = app.state.pools.connect().unwrap();
     let Db::Pg(conn) = &mut db else {
         let words = Words::parse("1234");
-        assert_eq!(search_vocabulary::candidates(&mut db, &words).unwrap(), None);
+        assert_eq!(candidates(&mut db, &words).unwrap(), None);
         return;
     };
     diesel::sql_query("vacuum analyze").execute(conn).unwrap();
     let of = |db: &mut Db, query: &str| {
-        search_vocabulary::candidates(db, &Words::parse(query)).unwrap().map(|mut ids| {
+        candidates(db, &Words::parse(query)).unwrap().map(|mut ids| {
             ids.sort_unstable();
             ids
         })
@@ -159,7 +156,7 @@ async fn words_lead_to_few_events_by_their_index() {
         assert_eq!(of(&mut db, query), None, "{query}");
     }
     let lists = ["1234 11234".to_owned(), "title".to_owned()];
-    let statement = search_vocabulary::candidates_statement(&db, &lists);
+    let statement = candidates_statement(&db, &lists);
     let plan = plan(&mut db, statement).unwrap();
     assert!(plan.contains("events_words"), "{plan}");
 }

@@ -1,10 +1,8 @@
 //! Search finds exactly the events whose text holds what is wanted, against a naive model.
 
-use calendar::model::event::{Event, Links};
-use calendar::model::list::{EventFilter, Paging, Scope};
-use calendar::model::search::Words;
-use calendar::model::window::Window;
-use calendar::store::{event_list, events, search_vocabulary};
+use calendar::{
+    Event, EventFilter, Links, Paging, Scope, Window, Words, candidates, list_events, update_event,
+};
 use database::{DatabaseError, Db};
 
 use crate::app::{App, Dice, plant};
@@ -85,7 +83,7 @@ async fn searches_equal_a_naive_model() {
             if number % 4 == 0 {
                 let old = event.clone();
                 event.title = text(&mut dice);
-                events::update(db, (&old, &Links::default()), (&event, &Links::default()))?;
+                update_event(db, (&old, &Links::default()), (&event, &Links::default()))?;
             }
             planted.push(event);
         }
@@ -114,7 +112,7 @@ async fn searches_equal_a_naive_model() {
         expected.sort_unstable();
         let filter =
             EventFilter { words, ..EventFilter::plain(Scope::public(), Window::default()) };
-        let read = |db: &mut Db| event_list::page(db, &filter, Paging { page: 1, per_page: 1000 });
+        let read = |db: &mut Db| list_events(db, &filter, Paging { page: 1, per_page: 1000 });
         let (mut ids, total) = app.state.pools.read_blocking(read).unwrap();
         ids.sort_unstable();
         assert_eq!(ids, expected, "round {round}: {:?}", filter.words);
@@ -137,7 +135,7 @@ async fn parts_of_many_words_are_found_too() {
         Ok(())
     };
     app.state.pools.write_blocking(planting).unwrap();
-    let candidates = |db: &mut Db| search_vocabulary::candidates(db, &Words::parse("evening"));
+    let candidates = |db: &mut Db| candidates(db, &Words::parse("evening"));
     assert_eq!(app.state.pools.read_blocking(candidates).unwrap(), None);
     for (query, expected) in
         [("evening", 510), ("ening", 510), ("evening50", 11), ("evening50 many", 11), ("of", 510)]
@@ -146,7 +144,7 @@ async fn parts_of_many_words_are_found_too() {
             words: Words::parse(query),
             ..EventFilter::plain(Scope::public(), Window::default())
         };
-        let read = |db: &mut Db| event_list::page(db, &filter, Paging { page: 1, per_page: 50 });
+        let read = |db: &mut Db| list_events(db, &filter, Paging { page: 1, per_page: 50 });
         let (ids, total) = app.state.pools.read_blocking(read).unwrap();
         assert_eq!(total, expected, "{query}");
         assert_eq!(ids.len(), usize::try_from(expected.min(50)).unwrap(), "{query}");

@@ -2,13 +2,10 @@
 
 use std::cell::Cell;
 
-use calendar::model::event::Links;
-use calendar::model::list::{EventFilter, EventOrder, Paging, Scope};
-use calendar::model::status::{Stage, Status};
-use calendar::model::window::Window;
-use calendar::store::read_transaction::read_transaction;
-use calendar::store::sql::{self, Sql};
-use calendar::store::{event_list, events};
+use calendar::{
+    EventFilter, EventOrder, Links, Paging, Scope, Sql, Stage, Status, Window, find_event,
+    list_events, one_writer, read_transaction, update_event,
+};
 use database::{DatabaseError, Db};
 use futures_util::future::{join, join_all};
 use serde_json::json;
@@ -94,12 +91,12 @@ async fn pages_of_one_moment_hold_as_many_events_as_their_totals_say() {
     };
     let ids = pools.write_blocking(plant_all).unwrap();
     let turn = |db: &mut Db, id: i64, stage: Stage| -> Result<(), DatabaseError> {
-        sql::one_writer(db)?;
-        let Some(old) = events::find(db, id)? else { return Ok(()) };
+        one_writer(db)?;
+        let Some(old) = find_event(db, id)? else { return Ok(()) };
         let mut new = old.clone();
         new.set_status(Status::of(stage));
         let links = Links::default();
-        events::update(db, (&old, &links), (&new, &links))
+        update_event(db, (&old, &links), (&new, &links))
     };
     let window = Window { start_min: Some(0), end_max: Some(i64::MAX / 2), ..Window::default() };
     let plain = EventFilter::plain(Scope::public(), window);
@@ -107,7 +104,7 @@ async fn pages_of_one_moment_hold_as_many_events_as_their_totals_say() {
     let read_all = |db: &mut Db, filter: &EventFilter| -> Result<(i64, Vec<i64>), DatabaseError> {
         let (mut all, mut totals) = (Vec::new(), Vec::new());
         for page in 1..=5 {
-            let (ids, total) = event_list::page(db, filter, Paging { page, per_page: 2 })?;
+            let (ids, total) = list_events(db, filter, Paging { page, per_page: 2 })?;
             all.extend(ids);
             totals.push(total);
         }

@@ -1,9 +1,9 @@
 //! Windows and totals against a naive model.
 
-use calendar::model::event::{Event, Links};
-use calendar::model::list::{EventFilter, EventOrder, Paging, Scope, Unpublished};
-use calendar::model::window::Window;
-use calendar::store::{counts, event_list, events};
+use calendar::{
+    Event, EventFilter, EventOrder, Links, Paging, Scope, Unpublished, Window, count_public,
+    find_event, list_events, list_with_included, update_event,
+};
 use database::{DatabaseError, Db};
 use serde_json::json;
 
@@ -29,7 +29,7 @@ async fn fill(app: &App, dice: &mut Dice, count: i64) -> Vec<(i64, i64, i64)> {
             }))
             .await;
         let load = move |db: &mut Db| -> Result<(i64, i64), DatabaseError> {
-            let event = events::find(db, id)?.unwrap();
+            let event = find_event(db, id)?.unwrap();
             Ok((event.schedule.start_utc, event.schedule.end_utc))
         };
         let (start, end) = app.state.pools.read_blocking(load).unwrap();
@@ -77,7 +77,7 @@ fn whole(
     filter: &EventFilter,
     paging: Paging,
 ) -> Result<(Vec<i64>, i64), DatabaseError> {
-    let (events, _, total) = event_list::page_with_included(db, filter, paging)?;
+    let (events, _, total) = list_with_included(db, filter, paging)?;
     Ok((events.iter().map(|event| event.id).collect(), total))
 }
 
@@ -105,9 +105,9 @@ async fn totals_and_pages_equal_a_naive_filter() {
         let check = move |db: &mut Db| -> Result<(i64, i64, Vec<i64>), DatabaseError> {
             let filter = EventFilter::plain(Scope::public(), window);
             let paging = Paging { page: 1, per_page: 1000 };
-            let (ids, total) = event_list::page(db, &filter, paging)?;
+            let (ids, total) = list_events(db, &filter, paging)?;
             assert_eq!(whole(db, &filter, paging)?, (ids.clone(), total), "{window:?}");
-            Ok((counts::public(db, &window)?, total, ids))
+            Ok((count_public(db, &window)?, total, ids))
         };
         let (counted, total, mut ids) = app.state.pools.read_blocking(check).unwrap();
         ids.sort_unstable();
@@ -151,7 +151,7 @@ async fn totals_hold_at_edges_of_blocks_and_before_1970() {
             later.schedule.end_utc += moved.max(0);
             later.schedule.end_local += moved.max(0);
             if moved != 0 {
-                events::update(db, (&event, &Links::default()), (&later, &Links::default()))?;
+                update_event(db, (&event, &Links::default()), (&later, &Links::default()))?;
             }
             rows.push((later.schedule.start_utc, later.schedule.end_utc));
         }
@@ -175,7 +175,7 @@ async fn totals_hold_at_edges_of_blocks_and_before_1970() {
             Window { end_min: first, start_max: second, ..Window::default() }
         };
         let expected = rows.iter().filter(|row| holds(&window, row.0, row.1)).count();
-        let count = |db: &mut Db| counts::public(db, &window);
+        let count = |db: &mut Db| count_public(db, &window);
         let counted = app.state.pools.read_blocking(count).unwrap();
         assert_eq!(counted, i64::try_from(expected).unwrap(), "round {round}: {window:?}");
     }
@@ -246,7 +246,7 @@ async fn pages_follow_every_order_from_both_ends() {
                 for per_page in [1, 4, 22, 23, 50] {
                     for page in 1..=23 / per_page + 2 {
                         let read =
-                            |db: &mut Db| event_list::page(db, &filter, Paging { page, per_page });
+                            |db: &mut Db| list_events(db, &filter, Paging { page, per_page });
                         let (ids, total) = app.state.pools.read_blocking(read).unwrap();
                         let range = usize::try_from((page - 1) * per_page).unwrap()
                             ..usize::try_from(page * per_page).unwrap().min(23);

@@ -2,14 +2,24 @@
 
 use jiff::civil::{Date, Time, Weekday};
 
+use super::date_time::{Base, NotADate, Step, Turn, Unit, When, rolling_date};
 use super::words::{month, unit, weekday};
-use super::{Base, NotADate, Step, Turn, Unit, When, rolling_date};
 use crate::model::zone::Zone;
 
 /// Longer texts are refused before any work; the longest sensible date is far shorter.
 const MAX_BYTES: usize = 100;
 
-pub(super) fn parse(text: &str) -> Result<When, NotADate> {
+impl When {
+    /// Parses the forms of the input grammar, from `2027-03-01 19:00` to `+1 week 2 hours`.
+    ///
+    /// # Errors
+    /// [`NotADate`] for every other text.
+    pub fn parse(text: &str) -> Result<When, NotADate> {
+        parse(text)
+    }
+}
+
+fn parse(text: &str) -> Result<When, NotADate> {
     let text = text.trim();
     if text.is_empty() || text.len() > MAX_BYTES || !text.is_ascii() {
         return Err(NotADate);

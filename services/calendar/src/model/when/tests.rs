@@ -1,4 +1,7 @@
-use super::*;
+use jiff::Timestamp;
+
+use super::{NotADate, When};
+use crate::model::zone::Zone;
 
 fn vienna() -> Zone {
     Zone::parse("Europe/Vienna").unwrap()
@@ -12,7 +15,7 @@ fn now() -> Timestamp {
 fn wall(text: &str) -> String {
     let zone = vienna();
     let when = When::parse(text).unwrap_or_else(|_| panic!("{text} is refused"));
-    let wall = when.resolve(&zone, now()).and_then(|moment| moment.wall(&zone)).unwrap();
+    let wall = when.resolve(&zone, now()).and_then(|point| point.wall(&zone)).unwrap();
     wall.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
@@ -93,8 +96,8 @@ fn every_form_of_the_grammar_is_understood() {
 #[test]
 fn repeated_local_time_is_its_first_occurrence() {
     let zone = vienna();
-    let moment = When::parse("2027-10-31 02:30").unwrap().resolve(&zone, now()).unwrap();
-    assert_eq!(moment.instant(&zone).unwrap().to_string(), "2027-10-31T00:30:00Z");
+    let point = When::parse("2027-10-31 02:30").unwrap().resolve(&zone, now()).unwrap();
+    assert_eq!(point.instant(&zone).unwrap().to_string(), "2027-10-31T00:30:00Z");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use jiff::civil::Weekday;
 
-use super::Unit;
+use super::date_time::Unit;
 
 /// Reads a month by its English name or its first three letters.
 pub(super) fn month(word: &str) -> Option<i8> {

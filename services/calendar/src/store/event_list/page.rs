@@ -11,10 +11,10 @@ use super::statements::{
 use crate::model::event::Event;
 use crate::model::included::Included;
 use crate::model::list::{EventFilter, Paging, Slice};
-use crate::store::event_selector::EventSelector;
-use crate::store::read_transaction::read_transaction;
+use crate::store::included::EventSelector;
+use crate::store::read_transactions::read_transaction;
 use crate::store::sql::Sql;
-use crate::store::{counts, included, included_postgres, search_vocabulary};
+use crate::store::{counts, included, search_candidates};
 
 /// How far into a list one statement reads without knowing the total.
 const MAX_OFFSET_WITHOUT_TOTAL: i64 = 1000;
@@ -30,7 +30,7 @@ pub fn page_with_included(
         return Ok((Vec::new(), Included::default(), 0));
     }
     // Before the read transaction of the list: the statement of the list tests the words again.
-    let events = search_vocabulary::candidates(db, &filter.words)?;
+    let events = search_candidates::candidates(db, &filter.words)?;
     let mut candidates = Candidates { events, venues: None };
     if let Db::Pg(conn) = db
         && is_preparable(filter, &candidates)
@@ -41,7 +41,7 @@ pub fn page_with_included(
         let slice = Slice { skip: paging.offset(), take, backwards: false };
         append_page(&mut page, filter, &candidates, slice);
         append_public_total(&mut total, filter, &candidates);
-        return included_postgres::of_page(conn, page, total);
+        return included::of_page(conn, page, total);
     }
     read_transaction(db, |db| {
         candidates.venues = geo_venues(db, filter)?;
@@ -62,7 +62,7 @@ pub fn page(
     }
     read_transaction(db, |db| {
         let venues = geo_venues(db, filter)?;
-        let events = search_vocabulary::candidates(db, &filter.words)?;
+        let events = search_candidates::candidates(db, &filter.words)?;
         page_of(db, filter, &Candidates { venues, events }, paging)
     })
 }

@@ -8,22 +8,22 @@ fn recorded(text: &str) -> Value {
 
 /// A single event.
 pub fn event() -> Value {
-    recorded(include_str!("examples/event.json"))
+    recorded(include_str!("event.json"))
 }
 
 /// A single venue.
 pub fn venue() -> Value {
-    recorded(include_str!("examples/venue.json"))
+    recorded(include_str!("venue.json"))
 }
 
 /// A single organizer.
 pub fn organizer() -> Value {
-    recorded(include_str!("examples/organizer.json"))
+    recorded(include_str!("organizer.json"))
 }
 
 /// A single category.
 pub fn term() -> Value {
-    recorded(include_str!("examples/term.json"))
+    recorded(include_str!("term.json"))
 }
 
 /// A list with one item of `kind`; items in lists carry no structured data.

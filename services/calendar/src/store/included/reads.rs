@@ -4,12 +4,13 @@ use std::collections::HashSet;
 
 use database::{DatabaseError, Db};
 
-use super::event_selector::EventSelector;
-use super::{events, images, included_postgres, linked, links, terms};
+use super::postgres;
+use super::selector::EventSelector;
 use crate::model::event::Event;
 use crate::model::included::Included;
 use crate::model::linked::{Kind, Linked};
 use crate::model::term::Term;
+use crate::store::{events, images, linked_posts, links, terms};
 
 fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {
     let mut ids: Vec<i64> = ids.collect::<HashSet<_>>().into_iter().collect();
@@ -26,7 +27,7 @@ pub fn of_events(
     which: EventSelector<'_>,
 ) -> Result<(Vec<Event>, Included), DatabaseError> {
     if let Db::Pg(conn) = db {
-        return included_postgres::of_events(conn, which);
+        return postgres::of_events(conn, which);
     }
     let events = match which {
         EventSelector::Id(id) => events::find(db, id)?.into_iter().collect(),
@@ -40,8 +41,8 @@ pub fn of_events(
     let venue_ids = unique(all().flat_map(|l| &l.venues).copied());
     let organizer_ids = unique(all().flat_map(|l| &l.organizers).copied());
     let terms = terms::with_ancestors(db, &term_ids)?;
-    let venues = linked::by_ids(db, Kind::Venue, &venue_ids)?;
-    let organizers = linked::by_ids(db, Kind::Organizer, &organizer_ids)?;
+    let venues = linked_posts::by_ids(db, Kind::Venue, &venue_ids)?;
+    let organizers = linked_posts::by_ids(db, Kind::Organizer, &organizer_ids)?;
     let of_linked = venues.values().chain(organizers.values()).filter_map(|row| row.image);
     let image_ids = unique(events.iter().filter_map(|event| event.image).chain(of_linked));
     let images = images::by_ids(db, &image_ids)?;

@@ -13,16 +13,17 @@ use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{Array, BigInt, Integer, Record};
 
-use super::event_selector::EventSelector;
-use super::linked::{OrganizerRow, VenueRow};
-use super::schema::events::dsl::{id, slug};
-use super::sql::Sql;
-use super::{events, images, links, terms};
+use super::selector::EventSelector;
+
 use crate::model::event::Event;
 use crate::model::image::Image;
 use crate::model::included::Included;
 use crate::model::linked::Linked;
 use crate::model::term::Term;
+use crate::store::linked_posts::{OrganizerRow, VenueRow};
+use crate::store::schema::events::dsl::{id, slug};
+use crate::store::sql::Sql;
+use crate::store::{events, images, links, terms};
 
 /// Fragments stand for `{}`: the condition on the events, the links of those that are wanted, and
 /// the columns of each kind of row.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
-use super::read_transaction::read_transaction;
+use super::read_transactions::read_transaction;
 use super::schema::{organizers, venues};
 use super::sql::{Sql, head, head_of_names};
 use super::{conditions, entities, links};
@@ -19,7 +19,7 @@ use crate::model::status::Status;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = venues, treat_none_as_null = true, treat_none_as_default_value = false)]
-pub(super) struct VenueRow {
+pub struct VenueRow {
     id: i64,
     author_id: i64,
     status: String,
@@ -49,7 +49,7 @@ pub(super) struct VenueRow {
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = organizers, treat_none_as_null = true, treat_none_as_default_value = false)]
-pub(super) struct OrganizerRow {
+pub struct OrganizerRow {
     id: i64,
     author_id: i64,
     status: String,

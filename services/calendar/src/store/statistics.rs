@@ -23,7 +23,7 @@ const GROWING: [&str; 12] = [
 ///
 /// PostgreSQL does both by itself, but up to minutes later, and plans by what it knew before until
 /// then. SQLite plans by its indexes alone.
-pub fn after_load(db: &mut Db) -> Result<(), DatabaseError> {
+pub fn gather(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
         let text = format!("vacuum (analyze) {}", GROWING.join(", "));
         diesel::sql_query(text).execute(conn)?;

@@ -1,0 +1,58 @@
+//! The elements that texts may hold.
+
+/// Elements inside a line.
+pub(super) const INLINE: [&str; 22] = [
+    "a", "abbr", "b", "br", "cite", "code", "del", "em", "i", "ins", "kbd", "mark", "q", "s",
+    "small", "span", "strong", "sub", "sup", "time", "u", "var",
+];
+
+/// Blocks, without parts of tables.
+pub(super) const BLOCKS: [&str; 34] = [
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "caption",
+    "col",
+    "colgroup",
+    "dd",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "figcaption",
+    "figure",
+    "footer",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "hr",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "section",
+    "summary",
+    "table",
+    "tbody",
+    "td",
+    "tfoot",
+    "ul",
+];
+
+/// Parts of a table that are blocks too.
+pub(super) const TABLE_PARTS: [&str; 3] = ["th", "thead", "tr"];
+
+/// Tells whether an element is a block, table and list parts among them.
+pub(super) fn is_block(name: &str) -> bool {
+    BLOCKS.contains(&name) || TABLE_PARTS.contains(&name)
+}
+
+/// Tells whether an element is a heading.
+pub(super) fn is_heading(name: &str) -> bool {
+    matches!(name, "h1" | "h2" | "h3" | "h4" | "h5" | "h6")
+}

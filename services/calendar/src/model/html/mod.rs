@@ -1,0 +1,13 @@
+//! Texts that hold HTML: sanitized on the way in, rendered on the way out.
+
+mod elements;
+mod paragraphs;
+mod parse_cost;
+mod sanitizer;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use paragraphs::paragraphs;
+pub use sanitizer::{sanitize, sanitize_inline};
+pub use text::{decode, escape, plain, strip_tags, title};

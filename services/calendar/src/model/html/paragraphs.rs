@@ -1,0 +1,140 @@
+//! Rendering of long texts.
+
+use super::elements::is_block;
+use super::text::ampersands;
+
+/// Renders a longer text: blank lines part paragraphs, single newlines break lines.
+///
+/// Feeding the result back changes nothing: what it writes it also recognises.
+pub fn paragraphs(text: &str) -> String {
+    let text = ampersands(&text.replace("\r\n", "\n").replace('\r', "\n"));
+    let text = text.replace("<br>", "<br />").replace("<br/>", "<br />");
+    let mut parts: Vec<String> = Vec::new();
+    let mut open = String::new();
+    let mut rest = text.trim();
+    // Nothing behind the last end of a tag is searched for tags, once for each that begins there.
+    let mut marked = rest.rfind('>').map_or(0, |at| at + 1);
+    while !rest.is_empty() {
+        let (node, kind) = first_node(rest, marked);
+        rest = &rest[node.len()..];
+        marked = marked.saturating_sub(node.len());
+        match kind {
+            Node::Text => {
+                let mut pieces = blank_line_split(node);
+                open.push_str(pieces.next().unwrap_or_default());
+                for piece in pieces {
+                    close_paragraph(&mut parts, &mut open);
+                    open.push_str(piece);
+                }
+            }
+            Node::Inline => open.push_str(node),
+            Node::Block => {
+                close_paragraph(&mut parts, &mut open);
+                parts.push(node.to_owned());
+            }
+        }
+    }
+    close_paragraph(&mut parts, &mut open);
+    parts.join("\n")
+}
+
+/// What stands at the top level of a text.
+enum Node {
+    Text,
+    /// An element without any block in it.
+    Inline,
+    /// A block, or an inline element around one.
+    Block,
+}
+
+struct Tag<'a> {
+    name: &'a str,
+    closes: bool,
+    is_void: bool,
+    length: usize,
+}
+
+fn close_paragraph(parts: &mut Vec<String>, open: &mut String) {
+    let text = std::mem::take(open);
+    let text = text.trim();
+    if text.is_empty() {
+        return;
+    }
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let mut paragraph = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        paragraph.push_str(line);
+        if at + 1 < lines.len() {
+            paragraph.push_str(if line.ends_with("<br />") { "\n" } else { "<br />\n" });
+        }
+    }
+    parts.push(format!("<p>{paragraph}</p>"));
+}
+
+/// Splits a text where lines of nothing but blanks stand.
+fn blank_line_split(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let gap = text.match_indices('\n').find_map(|(at, _)| {
+            let after = text[at + 1..].trim_start_matches([' ', '\t']);
+            after.starts_with('\n').then(|| (at, text.len() - after.len()))
+        });
+        let (piece, next) = match gap {
+            Some((end, from)) => (&text[..end], Some(&text[from..])),
+            None => (text, None),
+        };
+        rest = next;
+        Some(piece)
+    })
+}
+
+/// Reads the tag at the beginning of a text that begins with `<`.
+fn tag(text: &str) -> Option<Tag<'_>> {
+    let body = text.strip_prefix('<')?;
+    let closes = body.starts_with('/');
+    let body = body.strip_prefix('/').unwrap_or(body);
+    let end = body.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(body.len());
+    let name = &body[..end];
+    if name.is_empty() {
+        return None;
+    }
+    let length = text.find('>')? + 1;
+    let is_void = matches!(name, "br" | "hr" | "img" | "col") || text[..length].ends_with("/>");
+    Some(Tag { name, closes, is_void, length })
+}
+
+/// Cuts the first top-level node off a text whose tags all lie in its first `marked` bytes; an
+/// unclosed element runs to the end.
+fn first_node(text: &str, marked: usize) -> (&str, Node) {
+    let tags = &text[..marked];
+    let Some(first) = tag(tags) else {
+        let end = tags.match_indices('<').find(|(at, _)| tag(&tags[*at..]).is_some());
+        return (&text[..end.map_or(text.len(), |(at, _)| at)], Node::Text);
+    };
+    let (mut at, mut depth, mut block) = (0, 0_usize, is_block(first.name));
+    loop {
+        if let Some(tag) = tag(&tags[at..]) {
+            block |= is_block(tag.name);
+            at += tag.length;
+            if tag.closes {
+                depth = depth.saturating_sub(1);
+            } else if !tag.is_void {
+                depth += 1;
+            }
+            if depth == 0 {
+                break;
+            }
+        } else {
+            at += 1;
+        }
+        match tags[at..].find('<') {
+            Some(next) => at += next,
+            None => {
+                at = text.len();
+                break;
+            }
+        }
+    }
+    (&text[..at], if block { Node::Block } else { Node::Inline })
+}

@@ -1,0 +1,67 @@
+use super::*;
+
+#[test]
+fn plain_lines_become_paragraphs() {
+    for (text, rendered) in [
+        ("One", "<p>One</p>"),
+        ("One\nTwo", "<p>One<br />\nTwo</p>"),
+        ("One\n\nTwo", "<p>One</p>\n<p>Two</p>"),
+        ("One\r\n\r\n\r\nTwo\n", "<p>One</p>\n<p>Two</p>"),
+        ("R & B", "<p>R &#038; B</p>"),
+        ("R &amp; B", "<p>R &amp; B</p>"),
+        ("<ul>\n<li>a</li>\n</ul>", "<ul>\n<li>a</li>\n</ul>"),
+        ("Intro\n<h2>Head</h2>\nText", "<p>Intro</p>\n<h2>Head</h2>\n<p>Text</p>"),
+        ("<strong>x</strong> y", "<p><strong>x</strong> y</p>"),
+        ("a<br>b", "<p>a<br />b</p>"),
+        ("", ""),
+    ] {
+        assert_eq!(paragraphs(text), rendered, "{text}");
+    }
+}
+
+#[test]
+fn disallowed_tags_go_and_their_text_stays() {
+    for (text, cleaned) in [
+        ("<script>alert(1)</script>", "alert(1)"),
+        ("<p onclick=\"x()\">a</p>", "<p>a</p>"),
+        ("<a href=\"javascript:x()\">a</a>", "<a>a</a>"),
+        ("<a href=\"https://e.x/?a=1&b=2\">a</a>", "<a href=\"https://e.x/?a=1&#038;b=2\">a</a>"),
+        ("<iframe src=x>in</iframe>", "in"),
+        ("1 < 2 & 3", "1 &lt; 2 &#038; 3"),
+        ("<img src=\"https://e.x/a.png\" onerror=\"x()\">", "<img src=\"https://e.x/a.png\">"),
+    ] {
+        assert_eq!(sanitize(text).as_deref(), Some(cleaned), "{text}");
+    }
+    assert_eq!(sanitize_inline("<h1>A</h1> <em>b</em>"), "A <em>b</em>");
+}
+
+#[test]
+fn plain_text_has_no_markup() {
+    assert_eq!(plain("<p>R &#038; B</p>\n<p>x&lt;y</p>"), "R & B x<y");
+    assert_eq!(decode("&notanentity; & &#39;"), "&notanentity; & '");
+}
+
+/// Would not end within minutes if each bracket were looked for an end of its own.
+#[test]
+fn brackets_without_an_end_are_text() {
+    let text = "<a".repeat(1 << 20);
+    assert_eq!(strip_tags(&text), text);
+    assert_eq!(paragraphs(&text), format!("<p>{text}</p>"));
+    assert_eq!(paragraphs("<b>x <i"), "<p><b>x <i</p>");
+    assert_eq!(paragraphs("<hr>x <i"), "<hr>\n<p>x <i</p>");
+}
+
+proptest::proptest! {
+    #[test]
+    fn rendering_is_idempotent(text in "[a-c <>/&;pbrliué\n#0-9]{0,60}") {
+        let once = paragraphs(&sanitize(&text).unwrap());
+        let twice = paragraphs(&sanitize(&once).unwrap());
+        proptest::prop_assert_eq!(twice, once);
+    }
+
+    #[test]
+    fn no_markup_survives_in_titles(text in "\\PC{0,60}") {
+        let once = title(&sanitize_inline(&text));
+        proptest::prop_assert_eq!(title(&sanitize_inline(&once)), once);
+    }
+}

@@ -1,0 +1,104 @@
+//! Entities, tags and plain text.
+
+/// Writes every `&` that begins no entity as `&#038;`.
+pub fn ampersands(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        if c == '&' && entity(&text[at..]).is_none() {
+            out.push_str("&#038;");
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// Returns the entity at the beginning of a text that begins with `&`.
+fn entity(text: &str) -> Option<&str> {
+    let end = text.bytes().take(32).position(|byte| byte == b';')?;
+    let name = &text[1..end];
+    let body = name.strip_prefix('#').unwrap_or(name);
+    let fits = !body.is_empty() && body.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    fits.then(|| &text[..=end])
+}
+
+/// Replaces the entities that occur in practice by their characters.
+pub fn decode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let found = entity(rest).and_then(|entity| character(entity).map(|c| (entity.len(), c)));
+        let (used, c) = found.unwrap_or((1, '&'));
+        out.push(c);
+        rest = &rest[used..];
+    }
+    out.push_str(rest);
+    out
+}
+
+fn character(entity: &str) -> Option<char> {
+    let name = entity.trim_start_matches('&').trim_end_matches(';');
+    if let Some(hex) = name.strip_prefix("#x").or_else(|| name.strip_prefix("#X")) {
+        return u32::from_str_radix(hex, 16).ok().and_then(char::from_u32).filter(|c| *c != '\0');
+    }
+    if let Some(number) = name.strip_prefix('#') {
+        return number.parse().ok().and_then(char::from_u32).filter(|c| *c != '\0');
+    }
+    Some(match name {
+        "amp" => '&',
+        "lt" => '<',
+        "gt" => '>',
+        "quot" => '"',
+        "apos" => '\'',
+        "nbsp" => '\u{a0}',
+        "ndash" => '–',
+        "mdash" => '—',
+        "hellip" => '…',
+        _ => return None,
+    })
+}
+
+/// Removes tags and keeps the text between them.
+pub fn strip_tags(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let opens =
+            rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '!');
+        if opens {
+            // Where this tag has no end, no later one has.
+            let Some(end) = rest.find('>') else { break };
+            rest = &rest[end + 1..];
+        } else {
+            out.push('<');
+            rest = &rest[1..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Returns the text of an HTML fragment, blanks collapsed.
+pub fn plain(text: &str) -> String {
+    let spaced = text.replace("</p>", "</p> ").replace("<br", " <br").replace("</li>", "</li> ");
+    let text = decode(&strip_tags(&spaced));
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Escapes a plain text for HTML.
+pub fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#039;")
+}
+
+/// Renders a title: trimmed, bare ampersands written out.
+pub fn title(text: &str) -> String {
+    ampersands(text.trim())
+}

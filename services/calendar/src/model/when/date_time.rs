@@ -1,0 +1,219 @@
+//! What a date text means: steps from a base, bound to a zone and to the present.
+
+use jiff::civil::{Date, DateTime, Time, Weekday};
+use jiff::{Span, Timestamp};
+
+use crate::model::zone::Zone;
+
+/// A date and time as written, not yet bound to a zone or to the present.
+#[derive(Clone, Debug, PartialEq)]
+pub struct When {
+    pub(super) base: Base,
+    pub(super) time: Option<Time>,
+    pub(super) zone: Option<Zone>,
+    pub(super) steps: Vec<Step>,
+}
+
+/// What the text starts from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Base {
+    Timestamp(i64),
+    Date(Date),
+    Now,
+    Today,
+}
+
+/// One move away from the base, applied in written order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Step {
+    Add(i64, Unit),
+    Weekday { day: Weekday, turn: Turn },
+    FirstDay,
+    LastDay,
+}
+
+/// Which occurrence of a weekday is meant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Turn {
+    /// Today counts.
+    This,
+    /// Strictly later.
+    Next,
+    /// Strictly earlier.
+    Last,
+}
+
+/// A unit of a relative move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Unit {
+    Second,
+    Minute,
+    Hour,
+    Day,
+    Weekday,
+    Week,
+    Fortnight,
+    Month,
+    Year,
+}
+
+/// A date that was not understood or lies outside the calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a date")]
+pub struct NotADate;
+
+/// What a [`When`] means in a zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointInTime {
+    /// A wall clock reading; which instant it is depends on the zone it is read in.
+    Wall(DateTime),
+    /// An instant: the text carried an offset or was a timestamp.
+    Instant(Timestamp),
+}
+
+impl PointInTime {
+    /// Returns the instant, reading a wall clock in `zone`.
+    pub fn instant(self, zone: &Zone) -> Result<Timestamp, NotADate> {
+        match self {
+            PointInTime::Wall(wall) => zone.instant(wall).ok_or(NotADate),
+            PointInTime::Instant(at) => Ok(at),
+        }
+    }
+
+    /// Returns the wall clock in `zone`; a skipped local time moves forward by the gap.
+    pub fn wall(self, zone: &Zone) -> Result<DateTime, NotADate> {
+        Ok(zone.wall(self.instant(zone)?))
+    }
+}
+
+impl When {
+    /// Binds the text to a zone and to the present; relative words are counted in that zone.
+    pub fn resolve(&self, zone: &Zone, now: Timestamp) -> Result<PointInTime, NotADate> {
+        let home = self.zone.as_ref().unwrap_or(zone);
+        let wall = match self.base {
+            Base::Timestamp(seconds) => {
+                let at = Timestamp::from_second(seconds).map_err(|_| NotADate)?;
+                if self.steps.is_empty() && self.time.is_none() {
+                    return in_range(PointInTime::Instant(at));
+                }
+                home.wall(at)
+            }
+            Base::Date(date) => date.to_datetime(Time::midnight()),
+            Base::Now => home.wall(now),
+            Base::Today => home.wall(now).date().to_datetime(Time::midnight()),
+        };
+        let mut wall = wall;
+        for step in &self.steps {
+            wall = step.apply(wall)?;
+        }
+        if let Some(time) = self.time {
+            wall = wall.date().to_datetime(time);
+        }
+        let point = match &self.zone {
+            Some(own) => PointInTime::Instant(own.instant(wall).ok_or(NotADate)?),
+            None => PointInTime::Wall(wall),
+        };
+        in_range(point)
+    }
+
+    /// Returns the calendar day: the one written, else the day in `zone` (timestamps, relative words).
+    pub fn day(&self, zone: &Zone, now: Timestamp) -> Result<Date, NotADate> {
+        match self.base {
+            Base::Date(date) if self.steps.is_empty() => {
+                self.resolve(zone, now)?;
+                Ok(date)
+            }
+            _ => Ok(self.resolve(zone, now)?.wall(zone)?.date()),
+        }
+    }
+}
+
+/// Refuses years that four digits cannot write, and leaves room for zone arithmetic at both ends.
+fn in_range(point: PointInTime) -> Result<PointInTime, NotADate> {
+    let year = match point {
+        PointInTime::Wall(wall) => wall.year(),
+        PointInTime::Instant(at) => at.to_zoned(jiff::tz::TimeZone::UTC).year(),
+    };
+    if (1..=9998).contains(&year) { Ok(point) } else { Err(NotADate) }
+}
+
+impl Step {
+    fn apply(self, wall: DateTime) -> Result<DateTime, NotADate> {
+        match self {
+            Step::Add(count, unit) => add(wall, count, unit),
+            Step::Weekday { day, turn } => {
+                let date = wall.date();
+                let ahead = i64::from(date.weekday().until(day));
+                let days = match turn {
+                    Turn::This => ahead,
+                    Turn::Next if ahead == 0 => 7,
+                    Turn::Next => ahead,
+                    Turn::Last if ahead == 0 => -7,
+                    Turn::Last => ahead - 7,
+                };
+                let date = checked(date.to_datetime(Time::midnight()), days, Span::try_days)?;
+                Ok(date)
+            }
+            Step::FirstDay => Ok(wall.date().first_of_month().to_datetime(wall.time())),
+            Step::LastDay => Ok(wall.date().last_of_month().to_datetime(wall.time())),
+        }
+    }
+}
+
+fn checked(
+    wall: DateTime,
+    count: i64,
+    build: fn(Span, i64) -> Result<Span, jiff::Error>,
+) -> Result<DateTime, NotADate> {
+    let span = build(Span::new(), count).map_err(|_| NotADate)?;
+    wall.checked_add(span).map_err(|_| NotADate)
+}
+
+fn add(wall: DateTime, count: i64, unit: Unit) -> Result<DateTime, NotADate> {
+    match unit {
+        Unit::Second => checked(wall, count, Span::try_seconds),
+        Unit::Minute => checked(wall, count, Span::try_minutes),
+        Unit::Hour => checked(wall, count, Span::try_hours),
+        Unit::Day => checked(wall, count, Span::try_days),
+        Unit::Week => checked(wall, count, Span::try_weeks),
+        Unit::Fortnight => checked(wall, count.checked_mul(2).ok_or(NotADate)?, Span::try_weeks),
+        Unit::Weekday => add_working_days(wall, count),
+        Unit::Month => add_months(wall, count),
+        Unit::Year => add_months(wall, count.checked_mul(12).ok_or(NotADate)?),
+    }
+}
+
+/// Adds months and lets a day beyond the month's end roll over into the next one.
+fn add_months(wall: DateTime, count: i64) -> Result<DateTime, NotADate> {
+    let first = wall.date().first_of_month().to_datetime(wall.time());
+    let month = checked(first, count, Span::try_months)?;
+    checked(month, i64::from(wall.day()) - 1, Span::try_days)
+}
+
+/// Steps over Saturdays and Sundays; whole weeks are taken at once, so a large count stays cheap.
+fn add_working_days(wall: DateTime, count: i64) -> Result<DateTime, NotADate> {
+    let mut wall = checked(wall, count / 5, Span::try_weeks)?;
+    let step = count.signum();
+    let mut left = (count % 5).abs();
+    while left > 0 || is_weekend(wall) {
+        wall = checked(wall, if step == 0 { 1 } else { step }, Span::try_days)?;
+        if left > 0 && !is_weekend(wall) {
+            left -= 1;
+        }
+    }
+    Ok(wall)
+}
+
+fn is_weekend(wall: DateTime) -> bool {
+    matches!(wall.date().weekday(), Weekday::Saturday | Weekday::Sunday)
+}
+
+/// Reads a year, month and day; day 29 to 31 beyond the month's end rolls over into the next month.
+pub(super) fn rolling_date(year: i16, month: i8, day: i8) -> Result<Date, NotADate> {
+    if !(1..=31).contains(&day) || year < 1 {
+        return Err(NotADate);
+    }
+    let first = Date::new(year, month, 1).map_err(|_| NotADate)?;
+    let span = Span::new().try_days(i64::from(day) - 1).map_err(|_| NotADate)?;
+    first.checked_add(span).map_err(|_| NotADate)
+}

@@ -1,0 +1,9 @@
+//! Events, venues, organizers and terms with what they refer to.
+
+mod postgres;
+mod reads;
+mod selector;
+
+pub use postgres::of_page;
+pub use reads::{of_events, of_linked, of_terms};
+pub use selector::EventSelector;
