@@ -8,8 +8,8 @@ use serde::Serialize;
 use shell::{ErrorFormat, Fault, RequestInfo};
 
 use crate::model::linked::Kind;
-use crate::wire::decode::{InvalidParameter, ParameterErrors};
 use crate::wire::ordered_map::OrderedMap;
+use crate::wire::parameter_errors::{InvalidParameter, ParameterErrors};
 
 /// What a request failed for.
 #[derive(Debug, thiserror::Error)]

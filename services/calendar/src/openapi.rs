@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 use shell::ServiceInfo;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
+use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, RefOr};
 
+use crate::wire::description::publish_query;
 use crate::wire::error_body::{ErrorData, ErrorJson};
 use crate::wire::image::ImageSize;
 use crate::wire::urls::NAMESPACE;
@@ -23,6 +24,20 @@ pub fn document(info: &ServiceInfo) -> OpenApi {
     let info =
         InfoBuilder::new().title(info.title).version("1.0.0").description(Some(info.about)).build();
     OpenApiBuilder::new().info(info).components(Some(components)).build()
+}
+
+/// Completes the query parameters that the operations declare.
+pub fn amend(document: &mut OpenApi) {
+    for item in document.paths.paths.values_mut() {
+        let operations =
+            [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
+        let parameters = operations.into_iter().flatten().filter_map(|one| one.parameters.as_mut());
+        for parameter in parameters.flatten() {
+            if let RefOr::T(parameter) = parameter {
+                publish_query(parameter);
+            }
+        }
+    }
 }
 
 /// Returns a document whose paths begin at the namespace, which its server names.

@@ -41,6 +41,10 @@ impl Service for Calendar {
         openapi::document(&Self::INFO)
     }
 
+    fn amend(document: &mut OpenApi) {
+        openapi::amend(document);
+    }
+
     fn error_body() -> Option<ErrorBody> {
         Some(ErrorBody { schema: "Error", media_type: "application/json" })
     }

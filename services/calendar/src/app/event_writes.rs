@@ -19,7 +19,7 @@ use crate::model::term::{Taxonomy, TermRef};
 use crate::model::when::NotADate;
 use crate::model::zone::Zone;
 use crate::store::{events, links, terms as stored};
-use crate::wire::decode::ParameterErrors;
+use crate::wire::parameter_errors::ParameterErrors;
 
 fn no_date() -> Error {
     ParameterErrors::one("start_date", "must be a date").into()

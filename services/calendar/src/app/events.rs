@@ -15,9 +15,9 @@ use crate::model::slug;
 use crate::state::State;
 use crate::store::included::EventSelector;
 use crate::store::{entities, event_list, events, included, terms};
-use crate::wire::decode::ParameterErrors;
 use crate::wire::envelope::{EventListJson, list_meta};
 use crate::wire::event::{self as json, EventJson, Extent};
+use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::{event_input, list_input};
 

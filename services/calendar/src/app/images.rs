@@ -10,7 +10,7 @@ use crate::state::State;
 use crate::store::images;
 use crate::store::media::MediaError;
 use crate::store::remote_images::{FetchError, ImageFetcher};
-use crate::wire::decode::ParameterErrors;
+use crate::wire::parameter_errors::ParameterErrors;
 
 /// Fetches the image at a URL and stores it in the media folder.
 pub async fn fetch(state: &State, fetcher: &ImageFetcher, url: &str) -> Result<ImageFile, Error> {

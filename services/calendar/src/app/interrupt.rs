@@ -3,7 +3,7 @@
 use database::DatabaseError;
 
 use crate::error::Error;
-use crate::wire::decode::ParameterErrors;
+use crate::wire::parameter_errors::ParameterErrors;
 
 /// Why the work of a write stopped; its transaction is rolled back either way.
 #[derive(Debug)]

@@ -15,11 +15,11 @@ use crate::model::role::{self, Action};
 use crate::model::slug;
 use crate::state::State;
 use crate::store::{included, linked_posts};
-use crate::wire::decode::ParameterErrors;
 use crate::wire::envelope::{OrganizerListJson, VenueListJson, list_meta};
 use crate::wire::linked::{self as json, LinkedJson};
 use crate::wire::linked_input;
 use crate::wire::list_input::{self, ListRequest};
+use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
 /// How a path names a venue or an organizer.

@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::model::linked::Kind;
 use crate::model::term::Taxonomy;
 use crate::store::{events, images, linked_posts, terms, users};
-use crate::wire::decode::ParameterErrors;
 use crate::wire::lookup::Lookup;
+use crate::wire::parameter_errors::ParameterErrors;
 
 struct DatabaseLookup<'a> {
     db: &'a mut Db,

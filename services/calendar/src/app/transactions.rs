@@ -14,7 +14,7 @@ use crate::model::role::{Action, User};
 use crate::state::State;
 use crate::store::read_transactions::read_transaction;
 use crate::store::sql;
-use crate::wire::decode::ParameterErrors;
+use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::sanitized::SanitizedTexts;
 use crate::wire::urls::Urls;

@@ -11,14 +11,15 @@ use crate::app::terms;
 use crate::error::Error;
 use crate::model::term::Taxonomy;
 use crate::state::State;
-use crate::wire::describe::{CategoryCreate, CategoryListQuery, CategoryUpdate, ItemQuery};
+use crate::wire::description::{CategoryCreate, CategoryUpdate};
 use crate::wire::envelope::CategoryListJson;
+use crate::wire::parameters::{CategoryListParameters, ItemParameters};
 use crate::wire::term::TermJson;
 
 /// Lists categories.
 #[utoipa::path(
     operation_id = "listCategories", tag = "categories", path = "/calendar/events/v1/categories",
-    params(CategoryListQuery), responses((status = 200, body = CategoryListJson), (status = 400)),
+    params(CategoryListParameters), responses((status = 200, body = CategoryListJson), (status = 400)),
 )]
 #[get("/calendar/events/v1/categories")]
 pub async fn list_categories(input: Input, state: Data<State>) -> Result<HttpResponse, Error> {
@@ -62,7 +63,7 @@ async fn remove(id: i64, input: Input, state: &State) -> Result<HttpResponse, Er
 
 item_routes! {
     tag: "categories", body: TermJson, update: CategoryUpdate,
-    read: ItemQuery, remove: ItemQuery,
+    read: ItemParameters, remove: ItemParameters,
     route: "/calendar/events/v1/categories/{id:[0-9]+}",
     documented: "/calendar/events/v1/categories/{id}",
     key: parse_id, param: Id,

@@ -11,8 +11,7 @@ use shell::{Next, Pairs, base_url};
 use super::input::ByAlias;
 use super::reply;
 use crate::error::Error;
-use crate::wire::args;
-use crate::wire::describe::{self, Site};
+use crate::wire::description::{self, Site};
 use crate::wire::urls::{ALIAS, NAMESPACE, Urls};
 
 /// Handles what concerns every path of the interface, round the handler.
@@ -62,7 +61,9 @@ fn options(request: &ServiceRequest, per_page: i64) -> Option<HttpResponse> {
         return None;
     }
     let path = below(request.path(), NAMESPACE)?;
-    let Some(route) = args::route_of(path) else { return Some(Error::NoRoute.error_response()) };
+    let Some(route) = description::route_of(path) else {
+        return Some(Error::NoRoute.error_response());
+    };
     let alias = request.extensions().get::<ByAlias>().is_some();
     let urls = Urls { base: base_url(request.request()), alias };
     let methods: Vec<&str> =
@@ -70,7 +71,7 @@ fn options(request: &ServiceRequest, per_page: i64) -> Option<HttpResponse> {
     let answer = HttpResponse::Ok()
         .insert_header((header::CONTENT_TYPE, reply::JSON))
         .insert_header((header::ALLOW, methods.join(", ")))
-        .json(describe::route(route, Site { urls: &urls, per_page }));
+        .json(description::route(route, Site { urls: &urls, per_page }));
     Some(answer)
 }
 

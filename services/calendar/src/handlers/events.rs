@@ -10,18 +10,17 @@ use super::reply;
 use crate::app::events::{self, EventKey};
 use crate::error::Error;
 use crate::state::State;
-use crate::wire::describe::{
-    EventCreate, EventDeleteQuery, EventListQuery, EventReadQuery, EventUpdate,
-};
+use crate::wire::description::{EventCreate, EventUpdate};
 use crate::wire::envelope::EventListJson;
 use crate::wire::event::EventJson;
+use crate::wire::parameters::{EventDeleteParameters, EventListParameters, EventReadParameters};
 
 /// Lists events.
 ///
 /// Without dates the window runs from yesterday for two years and holds the events that lie inside.
 #[utoipa::path(
     operation_id = "listEvents", tag = "events", path = "/calendar/events/v1/events",
-    params(EventListQuery), responses((status = 200, body = EventListJson), (status = 400), (status = 404)),
+    params(EventListParameters), responses((status = 200, body = EventListJson), (status = 400), (status = 404)),
 )]
 #[get("/calendar/events/v1/events")]
 pub async fn list_events(input: Input, state: Data<State>) -> Result<HttpResponse, Error> {
@@ -72,7 +71,7 @@ async fn remove(key: EventKey, input: Input, state: &State) -> Result<HttpRespon
 
 item_routes! {
     tag: "events", body: EventJson, update: EventUpdate,
-    read: EventReadQuery, remove: EventDeleteQuery,
+    read: EventReadParameters, remove: EventDeleteParameters,
     route: "/calendar/events/v1/events/{id:[0-9]+}",
     documented: "/calendar/events/v1/events/{id}",
     key: id, param: Id,
@@ -82,7 +81,7 @@ item_routes! {
 
 item_routes! {
     tag: "events", body: EventJson, update: EventUpdate,
-    read: EventReadQuery, remove: EventDeleteQuery,
+    read: EventReadParameters, remove: EventDeleteParameters,
     route: "/calendar/events/v1/events/by-slug/{slug}",
     documented: "/calendar/events/v1/events/by-slug/{slug}",
     key: slug, param: Slug,

@@ -8,13 +8,14 @@ use super::input::Input;
 use super::reply;
 use crate::error::Error;
 use crate::state::{Document, State};
-use crate::wire::describe::{self, IndexQuery, Site};
+use crate::wire::description::{self, Site};
+use crate::wire::parameters::IndexParameters;
 use crate::wire::urls::NAMESPACE;
 
 /// Shows every route with its parameters.
 #[utoipa::path(
     operation_id = "getIndex", tag = "index", path = "/calendar/events/v1",
-    params(IndexQuery), responses((status = 200, body = Object, example = json!({"namespace": "calendar/events/v1", "routes": {}, "_links": {}})), (status = 404)),
+    params(IndexParameters), responses((status = 200, body = Object, example = json!({"namespace": "calendar/events/v1", "routes": {}, "_links": {}})), (status = 404)),
 )]
 #[get("/calendar/events/v1")]
 pub async fn get_index(input: Input, state: Data<State>) -> Result<HttpResponse, Error> {
@@ -27,7 +28,7 @@ pub async fn get_index(input: Input, state: Data<State>) -> Result<HttpResponse,
         }
     }
     let site = Site { urls: &request.urls, per_page: state.site.settings.per_page };
-    reply::ok(&describe::index(site), fields.as_deref())
+    reply::ok(&description::index(site), fields.as_deref())
 }
 
 /// Shows this document.

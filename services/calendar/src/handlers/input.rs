@@ -13,7 +13,7 @@ use shell::{Pairs, base_url, read_body};
 use crate::app::Request;
 use crate::error::Error;
 use crate::state::State;
-use crate::wire::decode::ParameterErrors;
+use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::urls::Urls;
 

@@ -11,14 +11,15 @@ use crate::app::linked::{self, LinkedKey};
 use crate::error::Error;
 use crate::model::linked::Kind;
 use crate::state::State;
-use crate::wire::describe::{ItemQuery, LinkedListQuery, OrganizerCreate, OrganizerUpdate};
+use crate::wire::description::{OrganizerCreate, OrganizerUpdate};
 use crate::wire::envelope::OrganizerListJson;
 use crate::wire::linked::OrganizerJson;
+use crate::wire::parameters::{ItemParameters, LinkedListParameters};
 
 /// Lists organizers, newest first.
 #[utoipa::path(
     operation_id = "listOrganizers", tag = "organizers", path = "/calendar/events/v1/organizers",
-    params(LinkedListQuery), responses((status = 200, body = OrganizerListJson), (status = 400), (status = 404)),
+    params(LinkedListParameters), responses((status = 200, body = OrganizerListJson), (status = 400), (status = 404)),
 )]
 #[get("/calendar/events/v1/organizers")]
 pub async fn list_organizers(input: Input, state: Data<State>) -> Result<HttpResponse, Error> {
@@ -68,7 +69,7 @@ async fn remove(key: LinkedKey, input: Input, state: &State) -> Result<HttpRespo
 
 item_routes! {
     tag: "organizers", body: OrganizerJson, update: OrganizerUpdate,
-    read: ItemQuery, remove: ItemQuery,
+    read: ItemParameters, remove: ItemParameters,
     route: "/calendar/events/v1/organizers/{id:[0-9]+}",
     documented: "/calendar/events/v1/organizers/{id}",
     key: id, param: Id,
@@ -79,7 +80,7 @@ item_routes! {
 
 item_routes! {
     tag: "organizers", body: OrganizerJson, update: OrganizerUpdate,
-    read: ItemQuery, remove: ItemQuery,
+    read: ItemParameters, remove: ItemParameters,
     route: "/calendar/events/v1/organizers/by-slug/{slug}",
     documented: "/calendar/events/v1/organizers/by-slug/{slug}",
     key: slug, param: Slug,

@@ -11,14 +11,15 @@ use crate::app::terms;
 use crate::error::Error;
 use crate::model::term::Taxonomy;
 use crate::state::State;
-use crate::wire::describe::{ItemQuery, TagCreate, TagListQuery, TagUpdate};
+use crate::wire::description::{TagCreate, TagUpdate};
 use crate::wire::envelope::TagListJson;
+use crate::wire::parameters::{ItemParameters, TagListParameters};
 use crate::wire::term::TermJson;
 
 /// Lists tags.
 #[utoipa::path(
     operation_id = "listTags", tag = "tags", path = "/calendar/events/v1/tags",
-    params(TagListQuery), responses((status = 200, body = TagListJson), (status = 400)),
+    params(TagListParameters), responses((status = 200, body = TagListJson), (status = 400)),
 )]
 #[get("/calendar/events/v1/tags")]
 pub async fn list_tags(input: Input, state: Data<State>) -> Result<HttpResponse, Error> {
@@ -62,7 +63,7 @@ async fn remove(id: i64, input: Input, state: &State) -> Result<HttpResponse, Er
 
 item_routes! {
     tag: "tags", body: TermJson, update: TagUpdate,
-    read: ItemQuery, remove: ItemQuery,
+    read: ItemParameters, remove: ItemParameters,
     route: "/calendar/events/v1/tags/{id:[0-9]+}",
     documented: "/calendar/events/v1/tags/{id}",
     key: parse_id, param: Id,

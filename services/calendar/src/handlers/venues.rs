@@ -11,14 +11,15 @@ use crate::app::linked::{self, LinkedKey};
 use crate::error::Error;
 use crate::model::linked::Kind;
 use crate::state::State;
-use crate::wire::describe::{ItemQuery, LinkedListQuery, VenueCreate, VenueUpdate};
+use crate::wire::description::{VenueCreate, VenueUpdate};
 use crate::wire::envelope::VenueListJson;
 use crate::wire::linked::VenueJson;
+use crate::wire::parameters::{ItemParameters, LinkedListParameters};
 
 /// Lists venues, newest first.
 #[utoipa::path(
     operation_id = "listVenues", tag = "venues", path = "/calendar/events/v1/venues",
-    params(LinkedListQuery), responses((status = 200, body = VenueListJson), (status = 400), (status = 404)),
+    params(LinkedListParameters), responses((status = 200, body = VenueListJson), (status = 400), (status = 404)),
 )]
 #[get("/calendar/events/v1/venues")]
 pub async fn list_venues(input: Input, state: Data<State>) -> Result<HttpResponse, Error> {
@@ -68,7 +69,7 @@ async fn remove(key: LinkedKey, input: Input, state: &State) -> Result<HttpRespo
 
 item_routes! {
     tag: "venues", body: VenueJson, update: VenueUpdate,
-    read: ItemQuery, remove: ItemQuery,
+    read: ItemParameters, remove: ItemParameters,
     route: "/calendar/events/v1/venues/{id:[0-9]+}",
     documented: "/calendar/events/v1/venues/{id}",
     key: id, param: Id,
@@ -78,7 +79,7 @@ item_routes! {
 
 item_routes! {
     tag: "venues", body: VenueJson, update: VenueUpdate,
-    read: ItemQuery, remove: ItemQuery,
+    read: ItemParameters, remove: ItemParameters,
     route: "/calendar/events/v1/venues/by-slug/{slug}",
     documented: "/calendar/events/v1/venues/by-slug/{slug}",
     key: slug, param: Slug,

@@ -9,7 +9,7 @@ use super::linked::{OrganizerJson, VenueJson};
 use super::term::TermJson;
 use crate::model::list::Paging;
 
-/// Urls and numbers of a list.
+/// Addresses and numbers of a list.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Frame)]
 pub struct ListMeta {

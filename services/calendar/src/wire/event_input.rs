@@ -4,11 +4,14 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::decode::{Decoder, MOST_MEMBERS, ParameterErrors, TOO_MANY, positive, text};
 use super::linked_input;
 use super::lookup::Lookup;
+use super::parameter_errors::ParameterErrors;
+use super::parameters::EventFields;
 use super::params::Params;
-use super::write_input::{WriteOptions, author, image, markup, moment, name, publication, status};
+use super::reading::{Errors, read_parameters};
+use super::values::{Flag, Items, MAX_ITEMS, TOO_MANY, Website, positive, text};
+use super::write_input::{WriteOptions, author, image, markup, name, point_in_time, publication};
 use crate::model::change::{EventChange, LinkRef};
 use crate::model::cost;
 use crate::model::event::Event;
@@ -18,70 +21,72 @@ use crate::model::term::{Taxonomy, TermRef};
 use crate::model::zone::Zone;
 
 /// Reads a write; without a current event it creates one, so that title and dates are required.
+///
+/// # Errors
+/// All parameters that are missing or invalid.
 pub fn decode(
     params: &Params,
     lookup: &mut dyn Lookup,
     writer: WriteOptions<'_>,
     current: Option<&Event>,
 ) -> Result<EventChange, ParameterErrors> {
-    let mut decoder = Decoder::new(params);
-    let d = &mut decoder;
+    let (given, mut errors) = read_parameters::<EventFields>(params);
     if current.is_none() {
-        for name in ["title", "start_date", "end_date"] {
-            d.require(name);
-        }
+        errors.require(params);
     }
-    let standing = current.map_or(writer.zone, |event| &event.schedule.zone);
-    // Dates are read in the zone that the event will have; a wrong one is reported in its turn.
-    let zone = params.text("timezone").and_then(|text| zone_of(text, writer).ok());
-    let zone_of_dates = zone.as_ref().unwrap_or(standing);
-    let mut change = EventChange {
-        title: name(d, "title", writer),
-        schedule: ScheduleChange {
-            start: moment(d, "start_date", zone_of_dates, writer.now),
-            end: moment(d, "end_date", zone_of_dates, writer.now),
-            ..ScheduleChange::default()
-        },
-        author: author(d, lookup),
-        publication: publication(d, writer),
-        description: markup(d, "description", writer),
-        slug: d.slug("slug"),
-        excerpt: markup(d, "excerpt", writer),
-        status: status(d),
-        ..EventChange::default()
+    let e = &mut errors;
+    let flag = |flag: Option<Flag>| flag.map(|flag| flag.0);
+    let zone = given.timezone.and_then(|text| zone_of(e, &text.0, writer));
+    // Dates are read in the zone that the event will have.
+    let stored = current.map_or(writer.zone, |event| &event.schedule.zone);
+    let zone_of_dates = zone.as_ref().unwrap_or(stored);
+    let schedule = ScheduleChange {
+        start: point_in_time(e, "start_date", given.start_date, zone_of_dates, writer.now),
+        end: point_in_time(e, "end_date", given.end_date, zone_of_dates, writer.now),
+        all_day: flag(given.all_day),
+        zone,
     };
-    change.schedule.zone = d.check("timezone", |value| zone_of(&text(value)?, writer));
-    change.schedule.all_day = d.boolean("all_day");
-    change.image = image(d, lookup, writer);
-    change.cost = cost_inputs(d, writer, current);
-    change.website = website(d, writer, current);
-    flags(d, &mut change);
-    change.categories = terms(d, lookup, Taxonomy::Category);
-    change.tags = terms(d, lookup, Taxonomy::Tag);
-    change.venues = links(d, lookup, Kind::Venue, writer);
-    change.organizers = links(d, lookup, Kind::Organizer, writer);
-    change.password = d.short_text("password");
-    decoder.finish(change)
+    let change = EventChange {
+        title: name(e, "title", given.title, writer),
+        description: markup(e, "description", given.description, writer),
+        excerpt: markup(e, "excerpt", given.excerpt, writer),
+        slug: given.slug.map(|slug| slug.0),
+        status: given.status.map(|status| status.0),
+        author: author(e, lookup, given.author),
+        publication: publication(e, (given.date, given.date_utc), writer),
+        schedule,
+        cost: cost_inputs(e, given.cost.as_ref(), writer, current),
+        website: website(given.website, writer, current),
+        show_map: flag(given.show_map),
+        show_map_link: flag(given.show_map_link),
+        hide_from_listings: flag(given.hide_from_listings),
+        sticky: flag(given.sticky),
+        featured: flag(given.featured),
+        password: given.password.map(|text| text.0),
+        image: image(e, lookup, given.image.as_ref(), writer),
+        categories: terms(e, lookup, Taxonomy::Category, given.categories),
+        tags: terms(e, lookup, Taxonomy::Tag, given.tags),
+        venues: links(e, lookup, Kind::Venue, given.venue, writer),
+        organizers: links(e, lookup, Kind::Organizer, given.organizer, writer),
+    };
+    errors.finish(change)
 }
 
-fn flags(d: &mut Decoder<'_>, change: &mut EventChange) {
-    change.show_map = d.boolean("show_map");
-    change.show_map_link = d.boolean("show_map_link");
-    change.hide_from_listings = d.boolean("hide_from_listings");
-    change.sticky = d.boolean("sticky");
-    change.featured = d.boolean("featured");
-}
-
-fn zone_of(text: &str, writer: WriteOptions<'_>) -> Result<Zone, &'static str> {
+fn zone_of(errors: &mut Errors, text: &str, writer: WriteOptions<'_>) -> Option<Zone> {
     if text.trim().is_empty() {
-        return Ok(writer.zone.clone());
+        return Some(writer.zone.clone());
     }
-    Zone::parse(text).ok_or("must be a time zone")
+    let zone = Zone::parse(text);
+    if zone.is_none() {
+        errors.fail("timezone", "must be a time zone");
+    }
+    zone
 }
 
 /// Reads a cost; the one that answers show for the stored event changes nothing.
 fn cost_inputs(
-    d: &mut Decoder<'_>,
+    errors: &mut Errors,
+    given: Option<&Value>,
     writer: WriteOptions<'_>,
     current: Option<&Event>,
 ) -> Option<Vec<String>> {
@@ -91,12 +96,13 @@ fn cost_inputs(
         Value::Number(number) => Ok(number.to_string()),
         _ => Err(WRONG),
     };
-    let inputs: Vec<String> = d.check("cost", |value| match value {
+    let inputs: Result<Vec<String>, &str> = match given? {
         Value::Array(items) => items.iter().map(one).collect(),
         other => one(other).map(|input| vec![input]),
-    })?;
+    };
+    let inputs = inputs.map_err(|text| errors.fail("cost", text)).ok()?;
     if inputs.iter().any(|input| input.chars().count() > 1000) || inputs.len() > 100 {
-        d.fail("cost", "must be at most 1000 characters long");
+        errors.fail("cost", "must be at most 1000 characters long");
         return None;
     }
     let shown = current.map(|event| cost::read(&event.cost, writer.currency).shown);
@@ -104,21 +110,26 @@ fn cost_inputs(
     (!same).then(|| inputs.into_iter().filter(|input| !input.trim().is_empty()).collect())
 }
 
-/// Reads the website; the page of the event itself counts as none.
+/// Returns the website; the page of the event itself counts as none.
 fn website(
-    d: &mut Decoder<'_>,
+    given: Option<Website>,
     writer: WriteOptions<'_>,
     current: Option<&Event>,
 ) -> Option<String> {
-    let website = d.website("website")?;
+    let Website(website) = given?;
     let own = current.map(|event| writer.urls.event_page(&event.slug));
     Some(if own.as_ref() == Some(&website) { String::new() } else { website })
 }
 
 /// Reads terms: ids that do not exist are skipped, texts are resolved when the event is stored.
-fn terms(d: &mut Decoder<'_>, lookup: &mut dyn Lookup, taxonomy: Taxonomy) -> Option<Vec<TermRef>> {
+fn terms(
+    errors: &mut Errors,
+    lookup: &mut dyn Lookup,
+    taxonomy: Taxonomy,
+    given: Option<Items>,
+) -> Option<Vec<TermRef>> {
     let name = taxonomy.collection();
-    let items: Vec<Value> = d.list(name)?.into_iter().map(term_of).collect();
+    let items: Vec<Value> = given?.0.into_iter().map(term_of).collect();
     let ids: Vec<i64> = items.iter().filter_map(positive).collect();
     let known = lookup.terms(taxonomy, &ids);
     let digits = items.iter().filter(|item| positive(item).is_some());
@@ -138,7 +149,7 @@ fn terms(d: &mut Decoder<'_>, lookup: &mut dyn Lookup, taxonomy: Taxonomy) -> Op
             }
             (Value::Number(_), None) => {}
             _ => {
-                d.fail(name, "must be a list of ids, slugs or names");
+                errors.fail(name, "must be a list of ids, slugs or names");
                 return None;
             }
         }
@@ -156,20 +167,21 @@ fn term_of(item: Value) -> Value {
 
 /// Reads linked venues or organizers: ids, objects, or a list of both.
 fn links(
-    d: &mut Decoder<'_>,
+    errors: &mut Errors,
     lookup: &mut dyn Lookup,
     kind: Kind,
+    given: Option<Value>,
     writer: WriteOptions<'_>,
 ) -> Option<Vec<LinkRef>> {
     let name = kind.word();
-    let items: Vec<Value> = match d.raw(name)? {
-        Value::Array(items) => items.iter().filter(|item| !item.is_null()).cloned().collect(),
+    let items: Vec<Value> = match given? {
+        Value::Array(items) => items.into_iter().filter(|item| !item.is_null()).collect(),
         Value::String(text) => text.split(',').map(|part| Value::from(part.trim())).collect(),
-        other => vec![other.clone()],
+        other => vec![other],
     };
     let items: Vec<&Value> = items.iter().filter(|item| !names_nothing(item)).collect();
-    if items.len() > MOST_MEMBERS {
-        d.fail(name, TOO_MANY);
+    if items.len() > MAX_ITEMS {
+        errors.fail(name, TOO_MANY);
         return None;
     }
     let ids: Vec<i64> = items.iter().filter_map(|item| positive(id_of(item)?)).collect();
@@ -179,7 +191,7 @@ fn links(
         match link(item, &known, lookup, kind, writer) {
             Ok(link) => refs.push(link),
             Err(text) => {
-                d.fail(name, text);
+                errors.fail(name, text);
                 return None;
             }
         }

@@ -2,15 +2,21 @@
 
 use serde_json::Value;
 
-use super::decode::{Decoder, ParameterErrors};
 use super::lookup::Lookup;
+use super::parameter_errors::ParameterErrors;
+use super::parameters::{OrganizerFields, VenueFields};
 use super::params::Params;
-use super::write_input::{WriteOptions, author, image, markup, name, publication, status};
+use super::reading::{Errors, read_parameters};
+use super::values::{FilledText, ShortText, number};
+use super::write_input::{WriteOptions, author, image, markup, name, publication};
 use crate::model::change::LinkedChange;
 use crate::model::geo::Point;
 use crate::model::linked::Kind;
 
 /// Reads a write; a name is required to create.
+///
+/// # Errors
+/// All parameters that are missing or invalid.
 pub fn decode(
     params: &Params,
     lookup: &mut dyn Lookup,
@@ -18,60 +24,110 @@ pub fn decode(
     writer: WriteOptions<'_>,
     creating: bool,
 ) -> Result<LinkedChange, ParameterErrors> {
-    let mut decoder = Decoder::new(params);
-    let d = &mut decoder;
-    if creating {
-        d.require(kind.word());
-    }
-    let mut change = LinkedChange {
-        name: match creating {
-            // Whether it can be created is told when that is tried.
-            true => d.filled_text(kind.word()).map(|name| writer.sanitize_inline(name)),
-            false => name(d, kind.word(), writer),
-        },
-        author: author(d, lookup),
-        publication: publication(d, writer),
-        description: markup(d, "description", writer),
-        excerpt: markup(d, "excerpt", writer),
-        slug: d.slug("slug"),
-        status: status(d),
-        phone: d.short_text("phone"),
-        website: d.website("website"),
-        image: image(d, lookup, writer),
-        ..LinkedChange::default()
-    };
     match kind {
-        Kind::Organizer => change.email = d.short_text("email"),
-        Kind::Venue => place(d, &mut change),
+        Kind::Venue => venue(params, lookup, writer, creating),
+        Kind::Organizer => organizer(params, lookup, writer, creating),
     }
-    decoder.finish(change)
 }
 
-fn place(d: &mut Decoder<'_>, change: &mut LinkedChange) {
-    change.show_map = d.flag("show_map");
-    change.show_map_link = d.flag("show_map_link");
-    change.address = d.short_text("address");
-    change.city = d.short_text("city");
-    change.country = d.short_text("country");
-    change.province = d.short_text("province");
-    change.state = d.short_text("state");
-    change.zip = d.short_text("zip");
-    change.stateprovince = d.short_text("stateprovince");
-    change.geo = geo(d);
+fn organizer(
+    params: &Params,
+    lookup: &mut dyn Lookup,
+    writer: WriteOptions<'_>,
+    creating: bool,
+) -> Result<LinkedChange, ParameterErrors> {
+    let (given, mut errors) = read_parameters::<OrganizerFields>(params);
+    if creating {
+        errors.require(params);
+    }
+    let e = &mut errors;
+    let change = LinkedChange {
+        name: linked_name(e, Kind::Organizer, given.organizer, writer, creating),
+        author: author(e, lookup, given.author),
+        publication: publication(e, (given.date, given.date_utc), writer),
+        description: markup(e, "description", given.description, writer),
+        excerpt: markup(e, "excerpt", given.excerpt, writer),
+        slug: given.slug.map(|slug| slug.0),
+        status: given.status.map(|status| status.0),
+        phone: text(given.phone),
+        website: given.website.map(|website| website.0),
+        email: text(given.email),
+        image: image(e, lookup, given.image.as_ref(), writer),
+        ..LinkedChange::default()
+    };
+    errors.finish(change)
+}
+
+fn venue(
+    params: &Params,
+    lookup: &mut dyn Lookup,
+    writer: WriteOptions<'_>,
+    creating: bool,
+) -> Result<LinkedChange, ParameterErrors> {
+    let (given, mut errors) = read_parameters::<VenueFields>(params);
+    if creating {
+        errors.require(params);
+    }
+    let e = &mut errors;
+    let change = LinkedChange {
+        name: linked_name(e, Kind::Venue, given.venue, writer, creating),
+        author: author(e, lookup, given.author),
+        publication: publication(e, (given.date, given.date_utc), writer),
+        description: markup(e, "description", given.description, writer),
+        excerpt: markup(e, "excerpt", given.excerpt, writer),
+        slug: given.slug.map(|slug| slug.0),
+        status: given.status.map(|status| status.0),
+        phone: text(given.phone),
+        website: given.website.map(|website| website.0),
+        image: image(e, lookup, given.image.as_ref(), writer),
+        show_map: given.show_map.map(|flag| flag.0),
+        show_map_link: given.show_map_link.map(|flag| flag.0),
+        address: text(given.address),
+        city: text(given.city),
+        country: text(given.country),
+        province: text(given.province),
+        state: text(given.state),
+        zip: text(given.zip),
+        stateprovince: text(given.stateprovince),
+        geo: geo(e, given.geo_lat.as_ref(), given.geo_lng.as_ref()),
+        ..LinkedChange::default()
+    };
+    errors.finish(change)
+}
+
+fn text(text: Option<ShortText>) -> Option<String> {
+    text.map(|text| text.0)
+}
+
+fn linked_name(
+    errors: &mut Errors,
+    kind: Kind,
+    given: Option<FilledText>,
+    writer: WriteOptions<'_>,
+    creating: bool,
+) -> Option<String> {
+    match creating {
+        // A name of nothing but tags has an error of its own, when the row is created.
+        true => given.map(|name| writer.sanitize_inline(name.0)),
+        false => name(errors, kind.word(), given, writer),
+    }
 }
 
 /// Reads both coordinates or none; two empty texts clear them.
-fn geo(d: &mut Decoder<'_>) -> Option<Option<Point>> {
-    let cleared = |name| d.raw(name).and_then(Value::as_str).is_some_and(str::is_empty);
-    if cleared("geo_lat") && cleared("geo_lng") {
+fn geo(errors: &mut Errors, lat: Option<&Value>, lng: Option<&Value>) -> Option<Option<Point>> {
+    let cleared = |value: Option<&Value>| value.and_then(Value::as_str).is_some_and(str::is_empty);
+    if cleared(lat) && cleared(lng) {
         return Some(None);
     }
-    let lat = d.number("geo_lat", -90.0, 90.0);
-    let lng = d.number("geo_lng", -180.0, 180.0);
-    match (d.raw("geo_lat").is_some(), d.raw("geo_lng").is_some()) {
-        (true, false) => d.fail("geo_lat", "needs geo_lng"),
-        (false, true) => d.fail("geo_lng", "needs geo_lat"),
+    let mut degrees = |name: &'static str, value: Option<&Value>, most: f64| {
+        let read = number(value?, -most, most);
+        read.map_err(|text| errors.fail(name, text)).ok()
+    };
+    let point = (degrees("geo_lat", lat, 90.0), degrees("geo_lng", lng, 180.0));
+    match (lat.is_some(), lng.is_some()) {
+        (true, false) => errors.fail("geo_lat", "needs geo_lng"),
+        (false, true) => errors.fail("geo_lng", "needs geo_lat"),
         _ => {}
     }
-    Some(Some(Point { lat: lat?, lng: lng? }))
+    Some(Some(Point { lat: point.0?, lng: point.1? }))
 }

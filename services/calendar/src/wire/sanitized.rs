@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::decode::text;
 use super::params::Params;
+use super::values::text;
 use crate::model::html;
 use crate::model::linked::Kind;
 

@@ -46,7 +46,7 @@ pub struct EmbeddedTerm {
     pub urls: TermUrls,
 }
 
-/// Urls of a term in the interface.
+/// Addresses of a term in the interface.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TermUrls {
     #[serde(rename = "self")]
@@ -56,7 +56,7 @@ pub struct TermUrls {
     pub up: Option<String>,
 }
 
-/// The same urls as links.
+/// The same addresses as links.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TermLinks {
     #[serde(rename = "self")]

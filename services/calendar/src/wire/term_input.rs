@@ -2,39 +2,53 @@
 
 use serde_json::Value;
 
-use super::decode::{Decoder, ParameterErrors, positive};
 use super::lookup::Lookup;
+use super::parameter_errors::ParameterErrors;
+use super::parameters::{CategoryFields, TagFields};
 use super::params::Params;
+use super::reading::{Errors, read_parameters};
+use super::values::positive;
 use crate::model::html;
 use crate::model::term::{Taxonomy, TermChange};
 
 /// Reads a write; a name is required to create.
+///
+/// # Errors
+/// All parameters that are missing or invalid.
 pub fn decode(
     params: &Params,
     lookup: &mut dyn Lookup,
     taxonomy: Taxonomy,
     creating: bool,
 ) -> Result<TermChange, ParameterErrors> {
-    let mut decoder = Decoder::new(params);
-    let d = &mut decoder;
+    let (given, mut errors) = match taxonomy {
+        Taxonomy::Category => read_parameters::<CategoryFields>(params),
+        Taxonomy::Tag => {
+            let (given, errors) = read_parameters::<TagFields>(params);
+            let TagFields { name, description, slug } = given;
+            (CategoryFields { name, description, slug, parent: None }, errors)
+        }
+    };
     if creating {
-        d.require("name");
+        errors.require(params);
     }
-    let name = d.filled_text("name").map(|name| plain_name(&name));
+    let e = &mut errors;
+    let name = given.name.map(|name| plain_name(&name.0));
     if name.as_deref() == Some("") {
-        d.fail("name", "must not be empty");
+        e.fail("name", "must not be empty");
     }
-    let description = match creating {
-        true => d.filled_text("description"),
-        false => d.short_text("description"),
-    };
-    let slug = if creating { filled_slug(d) } else { d.slug("slug") };
-    let parent = match taxonomy {
-        Taxonomy::Category => parent(d, lookup),
-        Taxonomy::Tag => None,
-    };
+    let description = given.description.map(|text| text.0);
+    let slug = given.slug.map(|slug| slug.0);
+    if creating {
+        for (name, text) in [("description", &description), ("slug", &slug)] {
+            if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
+                e.fail(name, "must not be empty");
+            }
+        }
+    }
+    let parent = given.parent.as_ref().and_then(|value| parent(e, lookup, value));
     let description = description.map(|text| html::sanitize_inline(&text));
-    decoder.finish(TermChange { name, description, slug, parent })
+    errors.finish(TermChange { name, description, slug, parent })
 }
 
 /// Removes markup from a name, which is stored plain and escaped when shown.
@@ -42,26 +56,16 @@ pub fn plain_name(name: &str) -> String {
     html::decode(&html::strip_tags(name)).trim().to_owned()
 }
 
-fn filled_slug(d: &mut Decoder<'_>) -> Option<String> {
-    let slug = d.slug("slug")?;
-    if slug.trim().is_empty() {
-        d.fail("slug", "must not be empty");
-        return None;
-    }
-    Some(slug)
-}
-
 /// Reads the id of an existing category, or 0 for the root.
-fn parent(d: &mut Decoder<'_>, lookup: &mut dyn Lookup) -> Option<i64> {
-    const WRONG: &str = "must be the id of a category";
-    let id = d.check("parent", |value| match value {
-        Value::Number(number) if number.as_i64() == Some(0) => Ok(0),
-        Value::String(text) if text.trim() == "0" => Ok(0),
-        other => positive(other).ok_or(WRONG),
-    })?;
-    if id != 0 && !lookup.term(Taxonomy::Category, id) {
-        d.fail("parent", WRONG);
-        return None;
+fn parent(errors: &mut Errors, lookup: &mut dyn Lookup, value: &Value) -> Option<i64> {
+    let id = match value {
+        Value::Number(number) if number.as_i64() == Some(0) => Some(0),
+        Value::String(text) if text.trim() == "0" => Some(0),
+        other => positive(other),
+    };
+    let known = id.filter(|id| *id == 0 || lookup.term(Taxonomy::Category, *id));
+    if known.is_none() {
+        errors.fail("parent", "must be the id of a category");
     }
-    Some(id)
+    known
 }

@@ -3,18 +3,18 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::decode::{Decoder, positive, text};
 use super::lookup::Lookup;
+use super::reading::Errors;
 use super::sanitized::SanitizedTexts;
 use super::urls::Urls;
+use super::values::{DateInput, FilledText, Positive, Text, positive};
 use crate::model::change::Publication;
 use crate::model::cost::Currency;
 use crate::model::html;
 use crate::model::image::{ImageRef, image_url};
 use crate::model::role::{self, Role, User};
 use crate::model::schedule::wall_seconds;
-use crate::model::status::Status;
-use crate::model::when::{PointInTime, When};
+use crate::model::when::PointInTime;
 use crate::model::zone::Zone;
 
 /// Who writes, and to which site.
@@ -48,98 +48,105 @@ impl WriteOptions<'_> {
     }
 }
 
-/// Reads a title or a name of which something is left when it is cleaned.
+/// Sanitizes a title or a name, of which something has to be left.
 pub fn name(
-    decoder: &mut Decoder<'_>,
+    errors: &mut Errors,
     name: &'static str,
+    text: Option<FilledText>,
     writer: WriteOptions<'_>,
 ) -> Option<String> {
-    let cleaned = writer.sanitize_inline(decoder.filled_text(name)?);
-    if html::plain(&cleaned).is_empty() {
-        decoder.fail(name, "must not be empty");
+    let sanitized = writer.sanitize_inline(text?.0);
+    if html::plain(&sanitized).is_empty() {
+        errors.fail(name, "must not be empty");
         return None;
     }
-    Some(cleaned)
+    Some(sanitized)
 }
 
-/// Reads a longer text and cleans it.
+/// Sanitizes a long text.
 pub fn markup(
-    decoder: &mut Decoder<'_>,
+    errors: &mut Errors,
     name: &'static str,
+    text: Option<Text>,
     writer: WriteOptions<'_>,
 ) -> Option<String> {
-    let cleaned = writer.sanitize(decoder.long_text(name)?);
-    if cleaned.is_none() {
-        decoder.fail(name, "must close its tags in order");
+    let sanitized = writer.sanitize(text?.0);
+    if sanitized.is_none() {
+        errors.fail(name, "must close its tags in order");
     }
-    cleaned
+    sanitized
 }
 
-/// Reads a date; integers are timestamps.
-pub fn moment(
-    decoder: &mut Decoder<'_>,
+/// Binds a date to a zone.
+pub fn point_in_time(
+    errors: &mut Errors,
     name: &'static str,
+    date: Option<DateInput>,
     zone: &Zone,
     now: Timestamp,
 ) -> Option<PointInTime> {
-    decoder.check(name, |value| {
-        let written = match value {
-            Value::Number(number) => number.to_string(),
-            other => text(other)?,
-        };
-        let when = When::parse(&written).and_then(|when| when.resolve(zone, now));
-        let moment = when.map_err(|_| "must be a date")?;
-        // What the zone cannot place is refused here, where the parameter is known.
-        moment.instant(zone).map_err(|_| "must be a date")?;
-        Ok(moment)
-    })
+    let point = date?.0.resolve(zone, now);
+    // What the zone cannot represent is an error of this parameter.
+    let point = point.and_then(|point| point.instant(zone).map(|_| point));
+    if point.is_err() {
+        errors.fail(name, "must be a date");
+    }
+    point.ok()
 }
 
 /// Reads `date` and `date_utc`: either computes the other, both are taken as given.
-pub fn publication(decoder: &mut Decoder<'_>, writer: WriteOptions<'_>) -> Publication {
+pub fn publication(
+    errors: &mut Errors,
+    (date, date_utc): (Option<DateInput>, Option<DateInput>),
+    writer: WriteOptions<'_>,
+) -> Publication {
     let utc = Zone::utc();
-    let local = moment(decoder, "date", writer.zone, writer.now);
-    let universal = moment(decoder, "date_utc", &utc, writer.now);
-    let read = |moment: PointInTime, zone: &Zone| {
-        let instant = moment.instant(zone).ok()?;
+    let local = point_in_time(errors, "date", date, writer.zone, writer.now);
+    let universal = point_in_time(errors, "date_utc", date_utc, &utc, writer.now);
+    let read = |point: PointInTime, zone: &Zone| {
+        let instant = point.instant(zone).ok()?;
         Some((wall_seconds(writer.zone.wall(instant)), instant.as_second()))
     };
-    let local = local.and_then(|moment| read(moment, writer.zone));
-    let universal = universal.and_then(|moment| read(moment, &utc));
+    let local = local.and_then(|point| read(point, writer.zone));
+    let universal = universal.and_then(|point| read(point, &utc));
     Publication(match (local, universal) {
         (Some((wall, _)), Some((_, instant))) => Some((wall, instant)),
         (one, other) => one.or(other),
     })
 }
 
-/// Reads the id of an existing user.
-pub fn author(decoder: &mut Decoder<'_>, lookup: &mut dyn Lookup) -> Option<i64> {
-    let id = decoder.positive("author")?;
+/// Returns the id of a user, who has to exist.
+pub fn author(
+    errors: &mut Errors,
+    lookup: &mut dyn Lookup,
+    author: Option<Positive>,
+) -> Option<i64> {
+    let Positive(id) = author?;
     if !lookup.user(id) {
-        decoder.fail("author", "must be the id of a user");
+        errors.fail("author", "must be the id of a user");
         return None;
     }
     Some(id)
 }
 
-/// Reads a status.
-pub fn status(decoder: &mut Decoder<'_>) -> Option<Status> {
-    decoder.check("status", |value| {
-        Status::parse(&text(value)?).ok_or("must be a status of 1 to 20 characters")
-    })
-}
-
-/// Reads an image: an id, an address, or what clears it.
+/// Reads an image: an id, a URL, or what clears it.
 pub fn image(
-    decoder: &mut Decoder<'_>,
+    errors: &mut Errors,
     lookup: &mut dyn Lookup,
+    image: Option<&Value>,
     writer: WriteOptions<'_>,
 ) -> Option<ImageRef> {
-    let reference = decoder.check("image", |value| image_ref(value, writer))?;
+    let reference = match image_ref(image?, writer) {
+        Ok(reference) => reference,
+        Err(text) => {
+            errors.fail("image", text);
+            return None;
+        }
+    };
     if let ImageRef::Id(id) = reference
         && !lookup.image(id)
     {
-        decoder.fail("image", "must be the id of an image");
+        errors.fail("image", "must be the id of an image");
         return None;
     }
     Some(reference)

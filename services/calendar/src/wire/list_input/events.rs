@@ -1,12 +1,9 @@
 //! The query of the list of events.
 
-use serde_json::Value;
-
 use super::query::{
-    ListOptions, ListRequest, default_status, descending, existing_event, paging, repeated, scope,
-    search,
+    ListOptions, ListRequest, default_status, existing_event, paging, repeated, scope,
 };
-use crate::model::geo::{Point, Unit};
+use crate::model::geo::Point;
 use crate::model::linked::Kind;
 use crate::model::list::{EventFilter, EventOrder, Geo, Scope};
 use crate::model::schedule::wall_seconds;
@@ -15,66 +12,93 @@ use crate::model::slug;
 use crate::model::term::Taxonomy;
 use crate::model::when::When;
 use crate::model::window::{Bounds, Defaults, Window};
-use crate::wire::args;
 use crate::wire::dates::written;
-use crate::wire::decode::{Decoder, ParameterErrors, text};
 use crate::wire::lookup::Lookup;
+use crate::wire::parameter_errors::ParameterErrors;
+use crate::wire::parameters::EventListParameters;
 use crate::wire::params::Params;
+use crate::wire::reading::{Errors, read_parameters};
+use crate::wire::values::{Date, Ids, Texts};
 
 /// Reads the query of the list of events.
+///
+/// # Errors
+/// All invalid parameters.
 pub fn events(
     params: &Params,
     lookup: &mut dyn Lookup,
-    lister: ListOptions<'_>,
+    options: ListOptions<'_>,
 ) -> Result<ListRequest<EventFilter>, ParameterErrors> {
-    let mut decoder = Decoder::new(params);
-    let d = &mut decoder;
-    let paging = paging(d, lister);
-    let (window, defaults) = window(d, lister);
-    let words = search(d).map(|text| Words::parse(&text)).unwrap_or_default();
+    let (mut given, mut errors) = read_parameters::<EventListParameters>(params);
+    let e = &mut errors;
+    let paging = paging(given.page.take(), given.per_page.take(), options);
+    let (window, defaults) = window(e, &mut given, options);
+    let words = given.search.take().map(|text| Words::parse(&text.0)).unwrap_or_default();
     if words.count() > Words::MOST {
-        d.fail("search", format!("must have at most {} words", Words::MOST));
+        e.fail("search", format!("must have at most {} words", Words::MOST));
     }
-    let categories = named_terms(d, lookup, Taxonomy::Category);
-    let tags = named_terms(d, lookup, Taxonomy::Tag);
-    let venues = linked(d, lookup, Kind::Venue);
-    let organizers = linked(d, lookup, Kind::Organizer);
-    let featured = d.boolean("featured");
-    let scope = scope(d, lister.actor);
-    let geo = geo(d, lister);
-    let include = d.ids("include");
-    let parent = existing_event(d, lookup, "post_parent");
-    let matches_nothing = d.boolean("ticketed") == Some(true);
-    let descending = descending(d);
-    let usual = if include.is_some() { EventOrder::Date } else { EventOrder::Start };
-    let order = event_order(d).unwrap_or(usual);
-    d.short_text("password");
-    let mut query = repeated(params, args::EVENT_LIST, paging);
+    let geo = geo(e, params, &given, options);
+    let EventListParameters {
+        categories,
+        tags,
+        venue,
+        organizer,
+        featured,
+        status,
+        include,
+        post_parent,
+        ticketed,
+        order,
+        orderby,
+        // Taken above.
+        page: _,
+        per_page: _,
+        start_date: _,
+        end_date: _,
+        starts_before: _,
+        starts_after: _,
+        ends_before: _,
+        ends_after: _,
+        strict_dates: _,
+        overlaps: _,
+        search: _,
+        geoloc: _,
+        geoloc_lat: _,
+        geoloc_lng: _,
+        geoloc_radius: _,
+        geoloc_unit: _,
+        // Decides how much of an event is shown.
+        password: _,
+        // Applied to the answer.
+        fields: _,
+    } = given;
+    let mut query = repeated::<EventListParameters>(params, paging);
     let window = if include.is_some() {
         Window::default()
     } else {
         query.extend(written_defaults(defaults));
         window
     };
-    query.extend(default_status(params, lister.actor));
+    query.extend(default_status(params, options.actor));
+    let default_order = if include.is_some() { EventOrder::Date } else { EventOrder::Start };
     let filter = EventFilter {
-        scope,
+        scope: scope(e, status, options.actor),
         window,
         words,
-        categories,
-        tags,
-        venues,
-        organizers,
-        featured,
-        include,
-        parent,
+        categories: named_terms(e, lookup, Taxonomy::Category, categories),
+        tags: named_terms(e, lookup, Taxonomy::Tag, tags),
+        venues: existing_linked(e, lookup, Kind::Venue, venue),
+        organizers: existing_linked(e, lookup, Kind::Organizer, organizer),
+        featured: featured.map(|flag| flag.0),
+        include: include.map(|ids| ids.0),
+        parent: existing_event(e, lookup, "post_parent", post_parent),
         geo,
-        venue_scope: Scope::of(lister.actor, None).unwrap_or_else(Scope::public),
-        matches_nothing,
-        order,
-        descending,
+        venue_scope: Scope::of(options.actor, None).unwrap_or_else(Scope::public),
+        matches_nothing: ticketed.is_some_and(|flag| flag.0),
+        order: orderby.map_or(default_order, |order| order.0),
+        descending: order.is_some_and(|order| order.0),
     };
-    decoder.finish(ListRequest { filter, paging, query })
+    errors.finish(ListRequest { filter, paging, query })
 }
 
 fn written_defaults(defaults: Defaults) -> impl Iterator<Item = (String, String)> {
@@ -83,51 +107,45 @@ fn written_defaults(defaults: Defaults) -> impl Iterator<Item = (String, String)
         .filter_map(|(name, wall)| Some((name.to_owned(), written(wall_seconds(wall?)))))
 }
 
-fn window(d: &mut Decoder<'_>, lister: ListOptions<'_>) -> (Window, Defaults) {
-    let mut when = |name: &'static str| {
-        d.check(name, |value| {
-            let when = When::parse(&text(value)?).map_err(|_| "must be a date")?;
-            // Whatever the mode, the text has to mean a moment in the zone of the site.
-            let moment = when.resolve(lister.zone, lister.now).map_err(|_| "must be a date")?;
-            moment.instant(lister.zone).map_err(|_| "must be a date")?;
-            Ok(when)
-        })
+fn window(
+    errors: &mut Errors,
+    given: &mut EventListParameters,
+    options: ListOptions<'_>,
+) -> (Window, Defaults) {
+    let mut when = |name: &'static str, date: &mut Option<Date>| -> Option<When> {
+        let Date(when) = date.take()?;
+        // Whatever the mode, the text has to name an instant in the zone of the site.
+        let point = when.resolve(options.zone, options.now);
+        let instant = point.and_then(|point| point.instant(options.zone));
+        if instant.is_err() {
+            errors.fail(name, "must be a date");
+        }
+        instant.is_ok().then_some(when)
     };
-    let mut bounds = Bounds {
-        start_date: when("start_date"),
-        end_date: when("end_date"),
-        starts_before: when("starts_before"),
-        starts_after: when("starts_after"),
-        ends_before: when("ends_before"),
-        ends_after: when("ends_after"),
-        strict: false,
-        overlaps: false,
+    let bounds = Bounds {
+        start_date: when("start_date", &mut given.start_date),
+        end_date: when("end_date", &mut given.end_date),
+        starts_before: when("starts_before", &mut given.starts_before),
+        starts_after: when("starts_after", &mut given.starts_after),
+        ends_before: when("ends_before", &mut given.ends_before),
+        ends_after: when("ends_after", &mut given.ends_after),
+        strict: given.strict_dates.as_ref().is_some_and(|flag| flag.0),
+        overlaps: given.overlaps.is_some_and(|flag| flag.0),
     };
-    bounds.strict = strict_dates(d);
-    bounds.overlaps = d.boolean("overlaps").unwrap_or(false);
-    bounds.window(lister.zone, lister.now).unwrap_or_else(|_| {
-        d.fail("start_date", "must be a date");
+    bounds.window(options.zone, options.now).unwrap_or_else(|_| {
+        errors.fail("start_date", "must be a date");
         (Window::default(), Defaults::default())
     })
 }
 
-fn strict_dates(d: &Decoder<'_>) -> bool {
-    match d.raw("strict_dates") {
-        Some(Value::Bool(flag)) => *flag,
-        Some(Value::String(text)) => {
-            matches!(text.to_ascii_lowercase().as_str(), "1" | "true" | "on" | "yes")
-        }
-        _ => false,
-    }
-}
-
-/// Reads terms to filter by: each member as slug, then as id, then as a name in its slug form.
+/// Finds the terms to filter by: each item as slug, then as id, then as a name in its slug form.
 fn named_terms(
-    d: &mut Decoder<'_>,
+    errors: &mut Errors,
     lookup: &mut dyn Lookup,
     taxonomy: Taxonomy,
+    texts: Option<Texts>,
 ) -> Option<Vec<i64>> {
-    let words = d.words(taxonomy.collection())?;
+    let Texts(words) = texts?;
     let ids: Vec<i64> = words.iter().filter_map(|word| word.parse().ok()).collect();
     let slugs: Vec<String> =
         words.iter().flat_map(|word| [word.to_lowercase(), slug::slugify(word)]).collect();
@@ -140,45 +158,40 @@ fn named_terms(
     let found: Option<Vec<i64>> = words.iter().map(known).collect();
     let found = found.filter(|ids| !ids.is_empty());
     if found.is_none() {
-        d.fail(taxonomy.collection(), "must name existing terms");
+        errors.fail(taxonomy.collection(), "must name existing terms");
     }
     found
 }
 
-fn linked(d: &mut Decoder<'_>, lookup: &mut dyn Lookup, kind: Kind) -> Option<Vec<i64>> {
-    let ids = d.ids(kind.word())?;
+fn existing_linked(
+    errors: &mut Errors,
+    lookup: &mut dyn Lookup,
+    kind: Kind,
+    ids: Option<Ids>,
+) -> Option<Vec<i64>> {
+    let Ids(ids) = ids?;
     if ids.is_empty() || lookup.linked(kind, &ids).len() < ids.len() {
-        d.fail(kind.word(), "must be a list of existing ids");
+        errors.fail(kind.word(), "must be a list of existing ids");
     }
     Some(ids)
 }
 
-fn geo(d: &mut Decoder<'_>, lister: ListOptions<'_>) -> Option<Geo> {
-    let known = d.boolean("geoloc");
-    let lat = d.number("geoloc_lat", -90.0, 90.0);
-    let lng = d.number("geoloc_lng", -180.0, 180.0);
-    let radius = d.number("geoloc_radius", f64::MIN_POSITIVE, 100_000.0);
-    let unit =
-        d.check("geoloc_unit", |value| Unit::named(&text(value)?).ok_or("must be miles or km"));
-    match (d.raw("geoloc_lat").is_some(), d.raw("geoloc_lng").is_some()) {
-        (true, false) => d.fail("geoloc_lat", "needs geoloc_lng"),
-        (false, true) => d.fail("geoloc_lng", "needs geoloc_lat"),
+fn geo(
+    errors: &mut Errors,
+    params: &Params,
+    given: &EventListParameters,
+    options: ListOptions<'_>,
+) -> Option<Geo> {
+    match (params.get("geoloc_lat").is_some(), params.get("geoloc_lng").is_some()) {
+        (true, false) => errors.fail("geoloc_lat", "needs geoloc_lng"),
+        (false, true) => errors.fail("geoloc_lng", "needs geoloc_lat"),
         _ => {}
     }
-    if let (Some(lat), Some(lng)) = (lat, lng) {
-        let length = radius.unwrap_or(lister.geo_radius);
-        let km = unit.unwrap_or(lister.geo_unit).to_km(length);
-        return Some(Geo::Near { point: Point { lat, lng }, km });
+    if let (Some(lat), Some(lng)) = (&given.geoloc_lat, &given.geoloc_lng) {
+        let length = given.geoloc_radius.as_ref().map_or(options.geo_radius, |radius| radius.0);
+        let unit = given.geoloc_unit.as_ref().map_or(options.geo_unit, |unit| unit.0);
+        let point = Point { lat: lat.0, lng: lng.0 };
+        return Some(Geo::Near { point, km: unit.to_km(length) });
     }
-    (known == Some(true)).then_some(Geo::Known)
-}
-
-fn event_order(d: &mut Decoder<'_>) -> Option<EventOrder> {
-    d.check("orderby", |value| match text(value)?.as_str() {
-        "start_date" => Ok(EventOrder::Start),
-        "date" => Ok(EventOrder::Date),
-        "title" => Ok(EventOrder::Title),
-        "id" => Ok(EventOrder::Id),
-        _ => Err("must be start_date, date, title or id"),
-    })
+    given.geoloc.is_some_and(|flag| flag.0).then_some(Geo::Known)
 }

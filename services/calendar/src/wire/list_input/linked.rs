@@ -1,37 +1,49 @@
 //! The query of the lists of venues and organizers.
 
 use super::query::{
-    ListOptions, ListRequest, default_status, existing_event, paging, repeated, scope, search,
+    ListOptions, ListRequest, default_status, existing_event, paging, repeated, scope,
 };
 use crate::model::list::LinkedFilter;
-use crate::wire::args;
-use crate::wire::decode::{Decoder, ParameterErrors};
 use crate::wire::lookup::Lookup;
+use crate::wire::parameter_errors::ParameterErrors;
+use crate::wire::parameters::LinkedListParameters;
 use crate::wire::params::Params;
+use crate::wire::reading::read_parameters;
 
 /// Reads the query of the lists of venues and organizers.
+///
+/// # Errors
+/// All invalid parameters.
 pub fn linked(
     params: &Params,
     lookup: &mut dyn Lookup,
-    lister: ListOptions<'_>,
+    options: ListOptions<'_>,
 ) -> Result<ListRequest<LinkedFilter>, ParameterErrors> {
-    let mut decoder = Decoder::new(params);
-    let d = &mut decoder;
-    let paging = paging(d, lister);
-    let search = search(d);
-    let event = existing_event(d, lookup, "event");
-    let has_events = d.flag("has_events");
-    let upcoming = d.flag("only_with_upcoming") == Some(true);
-    let scope = scope(d, lister.actor);
-    let mut query = repeated(params, args::LINKED_LIST, paging);
-    query.extend(default_status(params, lister.actor));
-    let filter = LinkedFilter {
-        scope,
-        actor: lister.actor.clone(),
+    let (given, mut errors) = read_parameters::<LinkedListParameters>(params);
+    let LinkedListParameters {
+        page,
+        per_page,
         search,
         event,
         has_events,
-        upcoming_since: upcoming.then(|| lister.now.as_second()),
+        only_with_upcoming,
+        status,
+        // Applied to the answer.
+        fields: _,
+    } = given;
+    let paging = paging(page, per_page, options);
+    let event = existing_event(&mut errors, lookup, "event", event);
+    let upcoming = only_with_upcoming.is_some_and(|flag| flag.0);
+    let scope = scope(&mut errors, status, options.actor);
+    let mut query = repeated::<LinkedListParameters>(params, paging);
+    query.extend(default_status(params, options.actor));
+    let filter = LinkedFilter {
+        scope,
+        actor: options.actor.clone(),
+        search: search.map(|text| text.0),
+        event,
+        has_events: has_events.map(|flag| flag.0),
+        upcoming_since: upcoming.then(|| options.now.as_second()),
     };
-    decoder.finish(ListRequest { filter, paging, query })
+    errors.finish(ListRequest { filter, paging, query })
 }

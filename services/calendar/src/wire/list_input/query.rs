@@ -8,10 +8,11 @@ use crate::model::list::{Paging, Scope, StatusFilter};
 use crate::model::role::{self, Actor};
 use crate::model::status::Status;
 use crate::model::zone::Zone;
-use crate::wire::args::Arg;
-use crate::wire::decode::{Decoder, text};
 use crate::wire::lookup::Lookup;
+use crate::wire::parameters::Declared;
 use crate::wire::params::Params;
+use crate::wire::reading::Errors;
+use crate::wire::values::{Positive, Texts};
 
 /// What a list needs to know of the site and the caller.
 #[derive(Clone, Copy)]
@@ -33,17 +34,22 @@ pub struct ListRequest<F> {
     pub query: Vec<(String, String)>,
 }
 
-pub fn paging(d: &mut Decoder<'_>, lister: ListOptions<'_>) -> Paging {
-    let page = d.positive("page").unwrap_or(1);
-    let per_page = d.positive("per_page").unwrap_or(lister.per_page).min(lister.per_page_max);
-    Paging { page, per_page }
+/// Returns the page that is asked for.
+pub fn paging(
+    page: Option<Positive>,
+    per_page: Option<Positive>,
+    options: ListOptions<'_>,
+) -> Paging {
+    let per_page = per_page.map_or(options.per_page, |rows| rows.0);
+    Paging { page: page.map_or(1, |page| page.0), per_page: per_page.min(options.per_page_max) }
 }
 
 /// Repeats the given parameters in the order of their declaration.
-pub fn repeated(params: &Params, declared: &[Arg], paging: Paging) -> Vec<(String, String)> {
+pub fn repeated<T: Declared>(params: &Params, paging: Paging) -> Vec<(String, String)> {
     let mut query = vec![("per_page".to_owned(), paging.per_page.to_string())];
-    for arg in declared.iter().filter(|arg| !matches!(arg.name, "page" | "per_page")) {
-        let value = match params.get(arg.name) {
+    let declared = T::parameters().iter().map(|parameter| parameter.name.as_str());
+    for name in declared.filter(|name| !matches!(*name, "page" | "per_page")) {
+        let value = match params.get(name) {
             None => continue,
             Some(Value::String(text)) => text.clone(),
             Some(Value::Array(items)) => {
@@ -55,28 +61,24 @@ pub fn repeated(params: &Params, declared: &[Arg], paging: Paging) -> Vec<(Strin
             }
             Some(other) => other.to_string(),
         };
-        query.push((arg.name.to_owned(), value));
+        query.push((name.to_owned(), value));
     }
     query
 }
 
-pub fn search(d: &mut Decoder<'_>) -> Option<String> {
-    d.filled_text("search")
-}
-
-/// Reads `status`; what the caller may not ask for is invalid.
-pub fn scope(d: &mut Decoder<'_>, actor: &Actor) -> Scope {
-    let asked = statuses(d);
+/// Returns the scope that `status` asks for; what the caller may not ask for is invalid.
+pub fn scope(errors: &mut Errors, status: Option<Texts>, actor: &Actor) -> Scope {
+    let asked = statuses(errors, status);
     Scope::of(actor, asked.as_ref()).unwrap_or_else(|| {
-        d.fail("status", "must be a list of statuses that the caller may ask for");
+        errors.fail("status", "must be a list of statuses that the caller may ask for");
         Scope::public()
     })
 }
 
-pub fn statuses(d: &mut Decoder<'_>) -> Option<StatusFilter> {
-    let words = d.words("status")?;
+fn statuses(errors: &mut Errors, status: Option<Texts>) -> Option<StatusFilter> {
+    let Texts(words) = status?;
     if words.is_empty() {
-        d.fail("status", "must not be empty");
+        errors.fail("status", "must not be empty");
         return None;
     }
     if words.iter().any(|word| word == "any") {
@@ -84,7 +86,7 @@ pub fn statuses(d: &mut Decoder<'_>) -> Option<StatusFilter> {
     }
     let statuses: Option<Vec<Status>> = words.iter().map(|word| Status::parse(word)).collect();
     if statuses.is_none() {
-        d.fail("status", "must be a list of statuses of 1 to 20 characters");
+        errors.fail("status", "must be a list of statuses of 1 to 20 characters");
     }
     statuses.map(StatusFilter::Of)
 }
@@ -100,23 +102,16 @@ pub fn default_status(params: &Params, actor: &Actor) -> Option<(String, String)
     Some(("status".to_owned(), word.to_owned()))
 }
 
+/// Returns the id of an event, which has to exist.
 pub fn existing_event(
-    d: &mut Decoder<'_>,
+    errors: &mut Errors,
     lookup: &mut dyn Lookup,
     name: &'static str,
+    id: Option<Positive>,
 ) -> Option<i64> {
-    let id = d.positive(name)?;
+    let Positive(id) = id?;
     if !lookup.event(id) {
-        d.fail(name, "must be the id of an event");
+        errors.fail(name, "must be the id of an event");
     }
     Some(id)
-}
-
-pub fn descending(d: &mut Decoder<'_>) -> bool {
-    let read = d.check("order", |value| match text(value)?.to_ascii_lowercase().as_str() {
-        "asc" | "ascending" => Ok(false),
-        "desc" | "descending" => Ok(true),
-        _ => Err("must be asc or desc"),
-    });
-    read.unwrap_or(false)
 }

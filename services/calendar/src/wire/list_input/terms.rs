@@ -1,92 +1,115 @@
 //! The query of the lists of categories and tags.
 
-use super::query::{
-    ListOptions, ListRequest, descending, existing_event, paging, repeated, search,
-};
+use super::query::{ListOptions, ListRequest, existing_event, paging, repeated};
 use crate::model::list::{TermFilter, TermOrder};
 use crate::model::slug;
 use crate::model::term::Taxonomy;
-use crate::wire::args;
-use crate::wire::decode::{Decoder, ParameterErrors, text};
 use crate::wire::lookup::Lookup;
+use crate::wire::parameter_errors::ParameterErrors;
+use crate::wire::parameters::{CategoryListParameters, TagListParameters};
 use crate::wire::params::Params;
+use crate::wire::reading::{Errors, read_parameters};
+use crate::wire::values::{Ids, Parent};
 
 /// Reads the query of the lists of categories and tags.
+///
+/// # Errors
+/// All invalid parameters.
 pub fn terms(
     params: &Params,
     lookup: &mut dyn Lookup,
     taxonomy: Taxonomy,
-    lister: ListOptions<'_>,
+    options: ListOptions<'_>,
 ) -> Result<ListRequest<TermFilter>, ParameterErrors> {
-    let mut decoder = Decoder::new(params);
-    let d = &mut decoder;
-    let declared = match taxonomy {
-        Taxonomy::Category => args::CATEGORY_LIST,
-        Taxonomy::Tag => args::TAG_LIST,
+    let (given, mut errors) = match taxonomy {
+        Taxonomy::Category => read_parameters::<CategoryListParameters>(params),
+        Taxonomy::Tag => {
+            let (given, errors) = read_parameters::<TagListParameters>(params);
+            (with_parent(given), errors)
+        }
     };
-    let paging = paging(d, lister);
-    let search = search(d);
-    let exclude = existing_terms(d, lookup, taxonomy, "exclude").unwrap_or_default();
-    let include = existing_terms(d, lookup, taxonomy, "include");
-    let descending = descending(d);
-    let order = term_order(d);
-    let hide_empty = d.boolean("hide_empty").unwrap_or(true);
-    let parent = match taxonomy {
-        Taxonomy::Category => parent(d, lookup),
-        Taxonomy::Tag => None,
-    };
-    let post = existing_event(d, lookup, "post");
-    let event = existing_event(d, lookup, "event").or(post);
-    let slugs = d.words("slug").map(|words| words.iter().map(|w| slug::slugify(w)).collect());
-    let query = repeated(params, declared, paging);
-    let filter = TermFilter {
+    let CategoryListParameters {
+        page,
+        per_page,
         search,
-        include,
         exclude,
+        include,
+        order,
+        orderby,
+        hide_empty,
+        parent,
+        post,
+        event,
+        slug,
+        // Applied to the answer.
+        fields: _,
+    } = given;
+    let paging = paging(page, per_page, options);
+    let exclude = existing_terms(&mut errors, lookup, taxonomy, "exclude", exclude);
+    let include = existing_terms(&mut errors, lookup, taxonomy, "include", include);
+    let parent = existing_parent(&mut errors, lookup, parent);
+    let post = existing_event(&mut errors, lookup, "post", post);
+    let event = existing_event(&mut errors, lookup, "event", event).or(post);
+    let query = match taxonomy {
+        Taxonomy::Category => repeated::<CategoryListParameters>(params, paging),
+        Taxonomy::Tag => repeated::<TagListParameters>(params, paging),
+    };
+    let slugs = slug.map(|texts| texts.0.iter().map(|text| slug::slugify(text)).collect());
+    let filter = TermFilter {
+        search: search.map(|text| text.0),
+        include,
+        exclude: exclude.unwrap_or_default(),
         slugs,
         parent,
         event,
-        hide_empty,
-        order,
-        descending,
+        hide_empty: hide_empty.is_none_or(|flag| flag.0),
+        order: orderby.map_or(TermOrder::Name, |order| order.0),
+        descending: order.is_some_and(|order| order.0),
     };
-    decoder.finish(ListRequest { filter, paging, query })
+    errors.finish(ListRequest { filter, paging, query })
+}
+
+/// Tags are listed by the same parameters without `parent`.
+fn with_parent(tags: TagListParameters) -> CategoryListParameters {
+    CategoryListParameters {
+        page: tags.page,
+        per_page: tags.per_page,
+        search: tags.search,
+        exclude: tags.exclude,
+        include: tags.include,
+        order: tags.order,
+        orderby: tags.orderby,
+        hide_empty: tags.hide_empty,
+        parent: None,
+        post: tags.post,
+        event: tags.event,
+        slug: tags.slug,
+        fields: tags.fields,
+    }
 }
 
 fn existing_terms(
-    d: &mut Decoder<'_>,
+    errors: &mut Errors,
     lookup: &mut dyn Lookup,
     taxonomy: Taxonomy,
     name: &'static str,
+    ids: Option<Ids>,
 ) -> Option<Vec<i64>> {
-    let ids = d.ids(name)?;
+    let Ids(ids) = ids?;
     if ids.is_empty() || lookup.terms(taxonomy, &ids).len() < ids.len() {
-        d.fail(name, "must be a list of existing ids");
+        errors.fail(name, "must be a list of existing ids");
     }
     Some(ids)
 }
 
-fn parent(d: &mut Decoder<'_>, lookup: &mut dyn Lookup) -> Option<i64> {
-    if d.raw("parent").is_some_and(|value| value.as_str().map(str::trim) == Some("0")) {
-        return Some(0);
-    }
-    let id = d.positive("parent")?;
-    if !lookup.term(Taxonomy::Category, id) {
-        d.fail("parent", "must be the id of a category");
+fn existing_parent(
+    errors: &mut Errors,
+    lookup: &mut dyn Lookup,
+    parent: Option<Parent>,
+) -> Option<i64> {
+    let Parent(id) = parent?;
+    if id != 0 && !lookup.term(Taxonomy::Category, id) {
+        errors.fail("parent", "must be the id of a category");
     }
     Some(id)
-}
-
-fn term_order(d: &mut Decoder<'_>) -> TermOrder {
-    let read = d.check("orderby", |value| match text(value)?.as_str() {
-        "id" | "term_group" => Ok(TermOrder::Id),
-        "name" => Ok(TermOrder::Name),
-        "slug" => Ok(TermOrder::Slug),
-        "description" => Ok(TermOrder::Description),
-        "parent" => Ok(TermOrder::Parent),
-        "count" => Ok(TermOrder::Count),
-        "include" | "include_slugs" => Ok(TermOrder::Given),
-        _ => Err("must be an attribute of terms"),
-    });
-    read.unwrap_or(TermOrder::Name)
 }

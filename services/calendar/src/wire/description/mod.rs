@@ -1,0 +1,14 @@
+//! The declared parameters as the index, OPTIONS and the OpenAPI document show them.
+
+mod bodies;
+mod index;
+mod interface;
+mod schemas;
+
+pub use bodies::{
+    CategoryCreate, CategoryUpdate, EventCreate, EventUpdate, OrganizerCreate, OrganizerUpdate,
+    TagCreate, TagUpdate, VenueCreate, VenueUpdate,
+};
+pub use index::{Site, index, route};
+pub use interface::route_of;
+pub use schemas::publish_query;

@@ -1,0 +1,73 @@
+//! Reading of the parameters of an operation; all that is wrong with them is reported together.
+//!
+//! The struct of the operation reads single values. What needs more, such as other parameters, the
+//! database or the zone of the site, is checked afterwards and added to the same errors.
+
+use serde::de::DeserializeOwned;
+use shell::params::{Input, Rules, read};
+use utoipa::openapi::Required;
+use utoipa::openapi::path::Parameter;
+use validator::Validate;
+
+use super::parameter_errors::{InvalidParameter, ParameterErrors};
+use super::parameters::Declared;
+use super::params::Params;
+use super::values::INVALID_TYPE;
+
+/// The errors found so far in the parameters of an operation.
+pub struct Errors {
+    declared: &'static [Parameter],
+    found: ParameterErrors,
+}
+
+/// Reads the parameters of an operation; those that are invalid are absent from the value.
+pub fn read_parameters<T>(params: &Params) -> (T, Errors)
+where
+    T: DeserializeOwned + Validate + Declared + Default,
+{
+    let input = Input::object(params.members());
+    let reading = read::<T>(&input, &Rules::PLAIN);
+    let mut errors = Errors { declared: T::parameters(), found: ParameterErrors::default() };
+    for violation in reading.violations {
+        let detail = (violation.code == INVALID_TYPE).then_some(INVALID_TYPE);
+        if let Some(name) = errors.declared_name(&violation.field) {
+            errors.found.invalid.push(InvalidParameter { name, text: violation.message, detail });
+        }
+    }
+    (reading.value.unwrap_or_default(), errors)
+}
+
+impl Errors {
+    fn declared_name(&self, name: &str) -> Option<&'static str> {
+        self.declared.iter().map(|one| one.name.as_str()).find(|declared| *declared == name)
+    }
+
+    /// Notes the required parameters that are not given.
+    pub fn require(&mut self, params: &Params) {
+        let required = self.declared.iter().filter(|one| one.required == Required::True);
+        let names = required.map(|one| one.name.as_str());
+        self.found.missing.extend(names.filter(|name| params.get(name).is_none()));
+    }
+
+    /// Notes that a parameter is invalid; its first error counts.
+    pub fn fail(&mut self, name: &'static str, text: impl Into<String>) {
+        if !self.found.invalid.iter().any(|invalid| invalid.name == name) {
+            self.found.invalid.push(InvalidParameter { name, text: text.into(), detail: None });
+        }
+    }
+
+    /// Ends reading: the value when nothing is wrong, else all errors in the order of declaration.
+    ///
+    /// # Errors
+    /// All errors that were found.
+    pub fn finish<T>(mut self, value: T) -> Result<T, ParameterErrors> {
+        if self.found == ParameterErrors::default() {
+            return Ok(value);
+        }
+        let place = |invalid: &InvalidParameter| {
+            self.declared.iter().position(|one| one.name == invalid.name)
+        };
+        self.found.invalid.sort_by_key(place);
+        Err(self.found)
+    }
+}

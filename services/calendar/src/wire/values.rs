@@ -1,0 +1,374 @@
+//! Values of parameters, each with the rule by which it is read and the text of its violation.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use shell::params::reject;
+
+use crate::model::geo::Unit;
+use crate::model::image::web_url;
+use crate::model::list::{EventOrder, TermOrder};
+use crate::model::slug;
+use crate::model::status::Status;
+use crate::model::when::When;
+
+/// The longest title or short text, in characters.
+const MAX_CHARACTERS: usize = 1000;
+
+/// The most items of a list.
+pub const MAX_ITEMS: usize = 1000;
+
+/// The violation of a list with more of them.
+pub const TOO_MANY: &str = "must have at most 1000 members";
+
+/// Code of the violation of a boolean, which has a detail of its own.
+pub const INVALID_TYPE: &str = "rest_invalid_type";
+
+/// Defines types that are read from any JSON value by a function.
+macro_rules! values {
+    ($($(#[$doc:meta])* $name:ident($type:ty) = $read:expr;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, Deserialize)]
+        #[serde(try_from = "Value")]
+        pub struct $name(pub $type);
+
+        impl TryFrom<Value> for $name {
+            type Error = &'static str;
+
+            fn try_from(value: Value) -> Result<$name, &'static str> {
+                let read: fn(&Value) -> Result<$type, &'static str> = $read;
+                read(&value).map($name)
+            }
+        }
+    )*};
+}
+
+values! {
+    /// A whole number above zero.
+    Positive(i64) = |value| positive(value).ok_or("must be a positive integer");
+    /// A text of any length.
+    Text(String) = text;
+    /// A date of a write, where integers are timestamps.
+    DateInput(When) = date_input;
+    /// The source of a slug.
+    SlugText(String) = slug_text;
+    /// A status.
+    StatusText(Status) = status;
+    /// An absolute URL of the web, or an empty text.
+    Website(String) = website;
+    /// Items of a list, each once.
+    Items(Vec<Value>) = list;
+    /// A text of at most 1000 characters.
+    ShortText(String) = short_text;
+    /// A short text that is not blank.
+    FilledText(String) = filled_text;
+    /// A date, not yet bound to a zone.
+    Date(When) = |value| When::parse(&text(value)?).map_err(|_| "must be a date");
+    /// Whole numbers above zero, each once.
+    Ids(Vec<i64>) = ids;
+    /// Texts, numbers written out.
+    Texts(Vec<String>) = texts;
+    /// A parent: the id of a term, or 0 for the roots.
+    Parent(i64) = parent;
+    /// A flag that is true for some words, and false for everything else.
+    LenientFlag(bool) = |value| Ok(lenient_flag(value));
+    /// As a lenient flag, with fewer words.
+    StrictDates(bool) = |value| Ok(strict_dates(value));
+    /// A latitude in degrees.
+    Latitude(f64) = |value| number(value, -90.0, 90.0);
+    /// A longitude in degrees.
+    Longitude(f64) = |value| number(value, -180.0, 180.0);
+    /// A radius.
+    Radius(f64) = |value| number(value, f64::MIN_POSITIVE, 100_000.0);
+    /// A unit of length.
+    LengthUnit(Unit) = |value| Unit::named(&text(value)?).ok_or("must be miles or km");
+    /// A direction: true for descending.
+    Descending(bool) = descending;
+    /// What events are ordered by.
+    EventSort(EventOrder) = event_sort;
+    /// What terms are ordered by.
+    TermSort(TermOrder) = term_sort;
+}
+
+/// A boolean; the violation of anything else has a code of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Flag(pub bool);
+
+impl<'de> Deserialize<'de> for Flag {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Flag, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        boolean(&value).map(Flag).ok_or_else(|| reject(INVALID_TYPE, "must be a boolean"))
+    }
+}
+
+/// Reads a text; characters that no database stores are dropped.
+pub fn text(value: &Value) -> Result<String, &'static str> {
+    value.as_str().map(|text| text.replace('\0', "")).ok_or("must be a string")
+}
+
+/// Reads a text of at most 1000 characters.
+pub fn short_text(value: &Value) -> Result<String, &'static str> {
+    let text = text(value)?;
+    if text.chars().count() > MAX_CHARACTERS {
+        return Err("must be at most 1000 characters long");
+    }
+    Ok(text)
+}
+
+/// Reads a short text that is not blank.
+pub fn filled_text(value: &Value) -> Result<String, &'static str> {
+    let text = short_text(value)?;
+    if text.trim().is_empty() { Err("must not be empty") } else { Ok(text) }
+}
+
+/// Reads a boolean.
+pub fn boolean(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(flag) => Some(*flag),
+        Value::Number(number) if number.as_i64() == Some(1) => Some(true),
+        Value::Number(number) if number.as_i64() == Some(0) => Some(false),
+        Value::String(text) => match text.to_ascii_lowercase().as_str() {
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Reads a flag that is true for some words, and false for everything else.
+pub fn lenient_flag(value: &Value) -> bool {
+    const YES: [&str; 7] = ["1", "enable", "enabled", "on", "y", "yes", "true"];
+    match value {
+        Value::Bool(flag) => *flag,
+        Value::Number(number) => number.as_i64() == Some(1),
+        Value::String(text) => YES.contains(&text.to_ascii_lowercase().as_str()),
+        _ => false,
+    }
+}
+
+fn strict_dates(value: &Value) -> bool {
+    match value {
+        Value::Bool(flag) => *flag,
+        Value::String(text) => {
+            matches!(text.to_ascii_lowercase().as_str(), "1" | "true" | "on" | "yes")
+        }
+        _ => false,
+    }
+}
+
+/// Reads a whole number above zero, also written `1.0` or as a text.
+pub fn positive(value: &Value) -> Option<i64> {
+    let whole = |number: f64| {
+        // Beyond 2^53 a float does not distinguish neighbours, so no id can be meant by it.
+        let fits = number.fract() == 0.0 && number > 0.0 && number < 9_007_199_254_740_992.0;
+        #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
+        fits.then_some(number as i64)
+    };
+    match value {
+        Value::Number(number) => {
+            number.as_i64().filter(|n| *n > 0).or_else(|| whole(number.as_f64()?))
+        }
+        Value::String(text) => {
+            let text = text.trim();
+            let plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+            let number = text.parse().ok().or_else(|| whole(text.parse().ok()?));
+            number.filter(|n: &i64| plain && *n > 0)
+        }
+        _ => None,
+    }
+}
+
+/// Reads a number within bounds.
+pub fn number(value: &Value, low: f64, high: f64) -> Result<f64, &'static str> {
+    let number = match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    };
+    let number = number.filter(|number: &f64| (low..=high).contains(number));
+    number.ok_or("must be a number in range")
+}
+
+/// Reads a list: an array, or texts separated by commas; empty items are dropped, and what comes
+/// twice counts once.
+pub fn list(value: &Value) -> Result<Vec<Value>, &'static str> {
+    let mut items: Vec<Value> = match value {
+        Value::Array(items) => {
+            items.iter().filter(|item| !item.is_null()).flat_map(split_items).collect()
+        }
+        Value::String(_) | Value::Number(_) => split_items(value),
+        _ => return Err("must be a list"),
+    };
+    let mut seen = HashSet::new();
+    items.retain(|item| seen.insert(item.to_string()));
+    if items.len() > MAX_ITEMS { Err(TOO_MANY) } else { Ok(items) }
+}
+
+/// Splits a text at its commas; other values stay whole.
+fn split_items(value: &Value) -> Vec<Value> {
+    match value {
+        Value::String(text) => text
+            .split(',')
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+            .map(|text| Value::from(text.replace('\0', "")))
+            .collect(),
+        other => vec![other.clone()],
+    }
+}
+
+/// Reads a list of whole numbers above zero.
+pub fn ids(value: &Value) -> Result<Vec<i64>, &'static str> {
+    let ids: Option<Vec<i64>> = list(value)?.iter().map(positive).collect();
+    let ids = ids.ok_or("must be a list of positive integers")?;
+    let mut seen = HashSet::new();
+    Ok(ids.into_iter().filter(|id| seen.insert(*id)).collect())
+}
+
+/// Reads a list of texts, numbers written out.
+pub fn texts(value: &Value) -> Result<Vec<String>, &'static str> {
+    let texts = list(value)?.into_iter().filter_map(|item| match item {
+        Value::String(text) => Some(text),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    });
+    Ok(texts.collect())
+}
+
+fn date_input(value: &Value) -> Result<When, &'static str> {
+    let written = match value {
+        Value::Number(number) => number.to_string(),
+        other => text(other)?,
+    };
+    When::parse(&written).map_err(|_| "must be a date")
+}
+
+fn slug_text(value: &Value) -> Result<String, &'static str> {
+    let text = text(value)?;
+    if slug::fits(&text) { Ok(text) } else { Err("must be at most 200 bytes long") }
+}
+
+fn status(value: &Value) -> Result<Status, &'static str> {
+    Status::parse(&text(value)?).ok_or("must be a status of 1 to 20 characters")
+}
+
+fn website(value: &Value) -> Result<String, &'static str> {
+    let text = short_text(value)?.trim().replace("&amp;", "&");
+    if text.is_empty() || web_url(&text).is_some() {
+        Ok(text)
+    } else {
+        Err("must be an absolute URL")
+    }
+}
+
+fn parent(value: &Value) -> Result<i64, &'static str> {
+    if value.as_str().map(str::trim) == Some("0") {
+        return Ok(0);
+    }
+    positive(value).ok_or("must be a positive integer")
+}
+
+fn descending(value: &Value) -> Result<bool, &'static str> {
+    match text(value)?.to_ascii_lowercase().as_str() {
+        "asc" | "ascending" => Ok(false),
+        "desc" | "descending" => Ok(true),
+        _ => Err("must be asc or desc"),
+    }
+}
+
+fn event_sort(value: &Value) -> Result<EventOrder, &'static str> {
+    match text(value)?.as_str() {
+        "start_date" => Ok(EventOrder::Start),
+        "date" => Ok(EventOrder::Date),
+        "title" => Ok(EventOrder::Title),
+        "id" => Ok(EventOrder::Id),
+        _ => Err("must be start_date, date, title or id"),
+    }
+}
+
+fn term_sort(value: &Value) -> Result<TermOrder, &'static str> {
+    match text(value)?.as_str() {
+        "id" | "term_group" => Ok(TermOrder::Id),
+        "name" => Ok(TermOrder::Name),
+        "slug" => Ok(TermOrder::Slug),
+        "description" => Ok(TermOrder::Description),
+        "parent" => Ok(TermOrder::Parent),
+        "count" => Ok(TermOrder::Count),
+        "include" | "include_slugs" => Ok(TermOrder::Given),
+        _ => Err("must be an attribute of terms"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn positive_integers() {
+        for value in [json!(1), json!("1"), json!("1.0"), json!(1.0), json!("007")] {
+            assert!(positive(&value).is_some(), "{value}");
+        }
+        for value in [
+            json!(0),
+            json!(-1),
+            json!("-1"),
+            json!("abc"),
+            json!(1.5),
+            json!("1.5"),
+            json!(""),
+            json!([1]),
+            json!(true),
+            json!("1e3"),
+            json!("99999999999999999999"),
+        ] {
+            assert!(positive(&value).is_none(), "{value}");
+        }
+    }
+
+    #[test]
+    fn booleans_and_flags() {
+        for (value, read) in [
+            (json!(true), Some(true)),
+            (json!(0), Some(false)),
+            (json!("TRUE"), Some(true)),
+            (json!("0"), Some(false)),
+            (json!("yes"), None),
+            (json!(""), None),
+            (json!(2), None),
+        ] {
+            assert_eq!(boolean(&value), read, "{value}");
+        }
+        for (value, read) in [
+            (json!("Yes"), true),
+            (json!("enabled"), true),
+            (json!("no"), false),
+            (json!(true), true),
+            (json!("2"), false),
+            (json!(""), false),
+        ] {
+            assert_eq!(lenient_flag(&value), read, "{value}");
+        }
+    }
+
+    #[test]
+    fn lists_come_as_arrays_or_with_commas() {
+        for value in [
+            json!([1, 2]),
+            json!("1, 2"),
+            json!([1, "2", "1.0"]),
+            json!(["1,2", ""]),
+            json!("1,,2,1"),
+        ] {
+            assert_eq!(ids(&value), Ok(vec![1, 2]), "{value}");
+        }
+        assert!(ids(&json!("1,x")).is_err());
+        assert_eq!(ids(&json!([])), Ok(vec![]));
+        let many = |count: usize| json!((1..=count).chain(1..=count).collect::<Vec<_>>());
+        assert_eq!(ids(&many(MAX_ITEMS)).unwrap().len(), MAX_ITEMS);
+        assert_eq!(ids(&many(MAX_ITEMS + 1)), Err(TOO_MANY));
+    }
+}
