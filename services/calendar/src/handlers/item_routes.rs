@@ -1,6 +1,6 @@
 //! The five handlers of an item, for every resource alike.
 
-/// Writes the five handlers of an item: GET, POST, PUT, PATCH and DELETE.
+/// Defines the five handlers of an item: GET, POST, PUT, PATCH and DELETE.
 ///
 /// `find`, `update` and `remove` of the calling module do the work; POST, PUT and PATCH are the
 /// same operation under names of their own, as the document has them. The extractor of the path goes by

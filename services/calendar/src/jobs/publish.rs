@@ -21,8 +21,8 @@ pub async fn publish_due(state: &State) {
     }
 }
 
-/// Publishes what is due at an instant, so much that other writers wait no longer than for a
-/// moment; returns how many resources there were.
+/// Publishes what is due at an instant, in a bounded number, so that other writers do not
+/// wait long; returns how many resources there were.
 fn due_in(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     sql::one_writer(db)?;
     let events = events::publish_due(db, now)?;

@@ -21,7 +21,7 @@ pub struct Included {
 }
 
 impl Included {
-    /// Leaves the venues and organizers that the caller may read; what lies in the trash is nobody's.
+    /// Keeps the venues and organizers that the caller may read; none from the trash.
     pub fn readable_by(mut self, actor: &Actor) -> Included {
         for rows in [&mut self.venues, &mut self.organizers] {
             rows.retain(|_, row| {

@@ -42,10 +42,10 @@ pub struct User {
     pub role: Role,
 }
 
-/// Who asks; nobody when no credentials came.
+/// Who asks; `None` without credentials.
 pub type Actor = Option<User>;
 
-/// Something that a request wants to do.
+/// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Create an event, a venue or an organizer.

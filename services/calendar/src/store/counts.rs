@@ -1,5 +1,5 @@
 //! Numbers of public events per hour and per block of hours, from which the total of a long window
-//! is read at once.
+//! is read by one statement.
 //!
 //! A total is one statement: the functions below append scalar expressions that are added and
 //! subtracted.

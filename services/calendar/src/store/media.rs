@@ -35,7 +35,7 @@ impl Media {
         Media { folder: Arc::new(folder) }
     }
 
-    /// Stores an image; its format is told by its first bytes, whatever anybody calls it.
+    /// Stores an image; its format is that of its first bytes, whatever its name says.
     pub fn store(&self, bytes: &[u8]) -> Result<ImageFile, MediaError> {
         let format = format(bytes).ok_or(MediaError::UnknownFormat)?;
         let size = imagesize::blob_size(bytes).map_err(|_| MediaError::UnknownFormat)?;

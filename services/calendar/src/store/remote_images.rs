@@ -24,7 +24,7 @@ pub const MAX_BYTES: usize = 10 << 20;
 /// How often an image may have moved.
 const MAX_REDIRECTS: usize = 3;
 
-/// Why an image was not fetched; the texts are for whoever named its address.
+/// Why an image was not fetched; the texts are for the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
     #[error("must be an address on a public host")]

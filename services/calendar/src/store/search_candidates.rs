@@ -28,7 +28,7 @@ struct Row {
 }
 
 /// Finds the events that may hold the wanted words, and all that do; `None` when they are too many
-/// or cannot be told.
+/// or unknown.
 pub fn candidates(db: &mut Db, words: &Words) -> Result<Option<Vec<i64>>, DatabaseError> {
     if db.backend() == Backend::Sqlite {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What a database is told after many rows came at once.
+//! Statistics after many rows came in one load.
 
 use database::{DatabaseError, Db};
 use diesel::RunQueryDsl;

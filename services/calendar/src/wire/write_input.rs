@@ -27,7 +27,7 @@ pub struct WriteOptions<'a> {
     pub now: Timestamp,
     /// Editors and administrators may write any HTML.
     pub unfiltered_html: bool,
-    /// Longer texts that were cleaned before.
+    /// Long texts that were sanitized before the transaction.
     pub sanitized: &'a SanitizedTexts,
 }
 
@@ -37,12 +37,12 @@ impl WriteOptions<'_> {
         self.unfiltered_html && self.user.role >= Role::Editor
     }
 
-    /// Cleans a longer text; none where its tags are tangled.
+    /// Sanitizes a long text; `None` where it is refused.
     fn sanitize(&self, text: String) -> Option<String> {
         if self.is_unfiltered() { Some(text) } else { self.sanitized.get(&text) }
     }
 
-    /// Cleans a title or a name.
+    /// Sanitizes a title or a name.
     pub fn sanitize_inline(&self, text: String) -> String {
         if self.is_unfiltered() { text } else { html::sanitize_inline(&text) }
     }
@@ -171,7 +171,7 @@ fn image_ref(value: &Value, writer: WriteOptions<'_>) -> Result<ImageRef, &'stat
     if !role::may_use_images(writer.user) {
         return Err("must be an image id, as this role may not add images");
     }
-    // Parsing drops control characters, but what is stored is the text.
+    // Parsing drops control characters, but the text is what is stored.
     if address.chars().any(char::is_control) {
         return Err(WRONG);
     }

@@ -152,7 +152,7 @@ struct OfPage {
     events: OfEvents<OnPage>,
 }
 
-/// Statements are told apart by their text.
+/// Statements are distinguished by their text.
 impl QueryId for OfPage {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;

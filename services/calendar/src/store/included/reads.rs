@@ -20,8 +20,8 @@ fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {
 
 /// Reads events with everything that they refer to.
 ///
-/// PostgreSQL answers once for all of it, because the way to a server costs more than what is asked
-/// there. SQLite has no such way, and takes its short statements as they lie prepared.
+/// PostgreSQL answers once for all of it, because a round trip costs more than the query.
+/// SQLite has no round trips, and its short statements are prepared already.
 pub fn of_events(
     db: &mut Db,
     which: EventSelector<'_>,

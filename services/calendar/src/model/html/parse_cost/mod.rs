@@ -1,4 +1,4 @@
-//! How much work a text of HTML makes for a parser, told before one touches it.
+//! How much work a text of HTML makes for a parser, estimated before it is parsed.
 //!
 //! A parser opens formatting again in every block that follows an unclosed `<b>`, so that half a
 //! text of open tags and half a text of blocks grow with the square of their length; and it walks
