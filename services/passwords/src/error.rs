@@ -1,4 +1,4 @@
-//! Every refusal of the service: status and text.
+//! Every error of the service: status and text.
 
 use std::borrow::Cow;
 
@@ -73,22 +73,22 @@ fn plain(status: StatusCode, text: impl Into<Cow<'static, str>>) -> HttpResponse
     };
     response.headers_mut().insert(header::CONTENT_TYPE, PLAIN_TEXT);
     response.headers_mut().insert(header::CACHE_CONTROL, NO_STORE);
-    mark(response.headers_mut());
+    add_shared_headers(response.headers_mut());
     response
 }
 
 /// Adds what every answer carries.
-pub fn mark(headers: &mut HeaderMap) {
+pub fn add_shared_headers(headers: &mut HeaderMap) {
     headers.insert(header::VARY, HeaderValue::from_static("Add-Padding, Accept-Encoding"));
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("ETag"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
 }
 
-/// The same plain text for failures outside the service's own handlers.
-pub struct PlainErrors;
+/// The same plain text for failures outside the handlers of the service.
+pub struct ErrorBodies;
 
-impl ErrorFormat for PlainErrors {
+impl ErrorFormat for ErrorBodies {
     fn respond(&self, fault: &Fault, request: &RequestInfo) -> HttpResponse {
         let error = match fault {
             Fault::MethodNotAllowed { .. } => Error::OnlyGet(request.method.clone()),

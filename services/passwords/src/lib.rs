@@ -1,21 +1,30 @@
-//! The password range service: how often was a password exposed, without being told it.
+//! The password range service: how often was a password exposed, without learning which.
 //!
 //! A client digests a password and sends the first five hexadecimal characters of the digest; the
 //! service answers all digests of its corpus that begin so, each with a count. The corpus is one
 //! immutable file per kind of digest, built by this same binary from lists that an operator has.
 //!
-//! - [`model`]: layout of a corpus, rendering, compression, padding, parsing of lists.
-//! - [`store`]: corpus files, their folders, what is in use.
-//! - [`jobs`]: building, merging, verifying and the other commands; reload.
-//! - [`handlers`]: the requests.
+//! The rooms are those of `docs/architecture.md`; [`model`] holds the layout of a corpus, rendering,
+//! compression, padding and the parsing of lists.
 
-pub mod config;
-pub mod error;
-pub mod handlers;
-pub mod jobs;
+mod app;
+mod cli;
+mod config;
+mod error;
+mod handlers;
+mod jobs;
+mod metrics;
 pub mod model;
-pub mod routes;
-pub mod state;
-pub mod store;
+mod openapi;
+mod routes;
+mod service;
+mod state;
+mod store;
 
-pub use state::PasswordRanges;
+pub use cli::Cli;
+pub use config::Settings;
+pub use error::Error;
+pub use handlers::{EntityTag, kind};
+pub use service::Passwords;
+pub use state::{Snapshot, State};
+pub use store::Corpus;

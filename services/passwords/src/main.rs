@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    shell::main::<passwords::config::Cli>()
+    shell::main::<passwords::Cli>()
 }

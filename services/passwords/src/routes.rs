@@ -1,36 +1,43 @@
-//! Every documented path of the service.
+//! Every operation of the service, and what the log shows of requests.
 
-use utoipa::openapi::{InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
+use std::borrow::Cow;
+
+use actix_web::http::Uri;
+use actix_web::{HttpRequest, web};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::config::INFO;
-use crate::handlers::{page, range};
+use crate::handlers;
+use crate::model::Kind;
 
-/// Registers the paths.
+pub use crate::handlers::{add_worker, around};
+
+/// Registers every operation.
 ///
-/// [`crate::handlers::around`] answers ranges before routing; the route makes the document.
-pub fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(range::get_password_range);
-    config.route("/", actix_web::web::get().to(page::check_page));
-    page::SITE.register(config);
+/// [`handlers::around`] answers ranges before routing; the route makes the document.
+pub fn register(config: &mut ServiceConfig<'_>) {
+    config.service(handlers::get_password_range);
+    // The page is for people: it is no part of the document.
+    config.route("/", web::get().to(handlers::check_page));
+    handlers::SITE.register(config);
 }
 
-/// The OpenAPI document without its paths.
-pub fn document() -> OpenApi {
-    let info = InfoBuilder::new()
-        .title(INFO.title)
-        .version(INFO.version)
-        .description(Some(
-            "Tells how often a password hash appears in a corpus of exposed passwords. The client \
-             sends only the first 5 characters of the SHA-1 or NTLM hash and looks for the rest \
-             of it in the answer. No key, no rate limit.",
-        ))
-        .license(Some(
-            LicenseBuilder::new()
-                .name("MIT OR Apache-2.0")
-                .identifier(Some("MIT OR Apache-2.0"))
-                .build(),
-        ))
-        .build();
-    OpenApiBuilder::new().info(info).build()
+/// What the access log shows: never a prefix, nor anything that could be one.
+pub fn redact(uri: &Uri) -> Cow<'_, str> {
+    let path = uri.path();
+    let shown = match path {
+        "/" | "/openapi.json" | "/docs" => path,
+        _ if path.starts_with("/docs/") => "/docs/",
+        _ if path.starts_with("/range/") => match handlers::kind(uri.query()) {
+            Kind::Sha1 => handlers::RANGE,
+            Kind::Ntlm => "/range/{prefix}?mode=ntlm",
+        },
+        _ if handlers::SITE.has(path) => path,
+        _ => "(other)",
+    };
+    shown.into()
+}
+
+/// What else the access log shows: whether padding was asked for.
+pub fn note(request: &HttpRequest) -> &'static str {
+    if handlers::wants_padding(request) { ", padded" } else { ", not padded" }
 }

@@ -22,7 +22,14 @@ const PUBLIC_MODULES: &[(&str, &str)] = &[
     ("buckets::store::packages", "its functions are named by their module"),
     ("buckets::store::rejected_lines", "its functions are named by their module"),
     ("buckets::store::runs", "its functions are named by their module"),
+    ("passwords::model", "fuzz targets read what strangers send; tests compare with it"),
+    ("passwords::model::bucket", "its functions are named by their module"),
+    ("passwords::model::gzip", "its functions are named by their module"),
+    ("passwords::model::lines", "its functions are named by their module"),
+    ("passwords::model::plaintext", "its functions are named by their module"),
+    ("passwords::model::render", "its functions are named by their module"),
     ("shell::media", "its functions are named for their path: media::essence"),
+    ("shell::pages", "its types are named for their path: pages::Site"),
     ("shell::params", "what services extend it with is named apart from what handlers take"),
 ];
 

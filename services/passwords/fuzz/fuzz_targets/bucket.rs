@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     for kind in Kind::ALL {
         let Ok(read) = Bucket::parse(kind, bytes) else { continue };
         let _ = read.find(&[0x5B; 20]);
-        if let Ok(text) = read.text() {
+        if let Ok(text) = render::text(&read) {
             assert!(text.len() <= render::room(&read, 0));
             let mut packed = vec![0; gzip::room(text.len())];
             let length = gzip::encode(&read, &[], &text, &mut packed).expect("it was rendered");

@@ -3,38 +3,29 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use batch::copy_atomically;
 
-use super::verify;
-use crate::store::KindFolder;
+use crate::store::{Corpus, KindFolder};
 
-/// Options of `activate`.
-#[derive(Clone, Debug, clap::Args)]
-pub struct Activate {
-    /// The corpus file; one from elsewhere is copied into DATA_DIR first
-    pub file: PathBuf,
-}
-
-impl Activate {
-    /// Checks the file as a server would and points `CURRENT` at it.
-    ///
-    /// # Errors
-    /// The file is damaged, or DATA_DIR cannot be written.
-    pub fn run(&self, data_dir: &Path) -> anyhow::Result<()> {
-        let corpus = verify::quick(&self.file)?;
-        let folder = KindFolder::new(data_dir, corpus.kind());
-        let lock = folder.lock()?;
-        let path = folder.corpus_path(&corpus.header().corpus_id);
-        if !same_file(&self.file, &path) {
-            copy_atomically(&self.file, &path)
-                .with_context(|| format!("cannot copy {} to DATA_DIR", self.file.display()))?;
-        }
-        folder.activate(&path, &lock)?;
-        println!("{}", path.display());
-        Ok(())
+/// Checks a file as a server would, points `CURRENT` at it and returns its path.
+///
+/// A file from elsewhere is copied into the data folder first.
+///
+/// # Errors
+/// The file is damaged, or the data folder cannot be written.
+pub fn activate(file: &Path, data_dir: &Path) -> anyhow::Result<PathBuf> {
+    let corpus = Corpus::open(file, 0)?;
+    corpus.spot_check()?;
+    let folder = KindFolder::new(data_dir, corpus.kind());
+    let lock = folder.lock()?;
+    let path = folder.corpus_path(&corpus.header().corpus_id);
+    if !is_same_file(file, &path) {
+        batch::copy_atomically(file, &path)
+            .with_context(|| format!("cannot copy {} to DATA_DIR", file.display()))?;
     }
+    folder.activate(&path, &lock)?;
+    Ok(path)
 }
 
-fn same_file(a: &Path, b: &Path) -> bool {
+fn is_same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

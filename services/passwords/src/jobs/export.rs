@@ -2,70 +2,42 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, bail};
-use batch::{Output, ProgressReporter, Unit, until_closed};
+use anyhow::Context;
+use batch::{ProgressReporter, Unit};
 use domain::HashPrefix;
 
 use super::report::Exported;
-use crate::model::Bucket;
-use crate::model::index::PREFIXES;
+use crate::model::{Bucket, PREFIXES, render};
 use crate::store::Corpus;
 
-/// The shape of an export.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ExportFormat {
-    /// `HASH:COUNT` lines in order.
-    Hashes,
-    /// `PREFIX.txt` with the answer of the service, for each prefix that has one.
-    Folder,
+/// Writes `HASH:COUNT` lines in order to a file.
+///
+/// # Errors
+/// The corpus is damaged, or the file cannot be written.
+pub fn export_hashes(corpus: &Corpus, path: &Path) -> anyhow::Result<Exported> {
+    let name = path.display().to_string();
+    let file = File::create(path).with_context(|| format!("cannot write {name}"))?;
+    let prefixes = write_hashes(corpus, BufWriter::with_capacity(1 << 20, file), &name)?;
+    Ok(Exported::new(path.to_owned(), corpus.header(), prefixes))
 }
 
-/// Options of `export`.
-#[derive(Clone, Debug, clap::Args)]
-pub struct Export {
-    /// Shape of the export
-    #[arg(long, value_enum)]
-    pub format: ExportFormat,
-    /// File or folder to write [default: standard output; a folder must be named]
-    #[arg(long, short, value_name = "PATH")]
-    pub output: Option<PathBuf>,
-    /// Report as one JSON object on standard output
-    #[arg(long, requires = "output")]
-    pub json: bool,
-    /// The corpus file
-    pub file: PathBuf,
+/// Writes `HASH:COUNT` lines in order to standard output.
+///
+/// # Errors
+/// The corpus is damaged, or standard output is closed.
+pub fn export_to_stdout(corpus: &Corpus) -> anyhow::Result<()> {
+    write_hashes(corpus, BufWriter::new(io::stdout().lock()), "standard output").map(drop)
 }
 
-impl Export {
-    /// Writes the lists, to standard output as far as its reader wants them.
-    ///
-    /// # Errors
-    /// The corpus is damaged, or the target cannot be written.
-    pub fn run(&self) -> anyhow::Result<()> {
-        until_closed(self.write())
-    }
-
-    fn write(&self) -> anyhow::Result<()> {
-        let corpus = Corpus::open(&self.file, 0)?;
-        let prefixes = match (self.format, &self.output) {
-            (ExportFormat::Hashes, None) => {
-                write_hashes(&corpus, BufWriter::new(io::stdout().lock()), "standard output")
-            }
-            (ExportFormat::Hashes, Some(path)) => {
-                let name = path.display().to_string();
-                let file = File::create(path).with_context(|| format!("cannot write {name}"))?;
-                write_hashes(&corpus, BufWriter::with_capacity(1 << 20, file), &name)
-            }
-            (ExportFormat::Folder, Some(folder)) => write_folder(&corpus, folder),
-            (ExportFormat::Folder, None) => bail!("give the folder to write with --output"),
-        }?;
-        let Some(path) = &self.output else { return Ok(()) };
-        Exported::new(path.clone(), corpus.header(), prefixes)
-            .print(Output::from_json_flag(self.json))?;
-        Ok(())
-    }
+/// Writes `PREFIX.txt` with the answer of the service, for each prefix that has one.
+///
+/// # Errors
+/// The corpus is damaged, or the folder cannot be written.
+pub fn export_folder(corpus: &Corpus, folder: &Path) -> anyhow::Result<Exported> {
+    let prefixes = write_folder(corpus, folder)?;
+    Ok(Exported::new(folder.to_owned(), corpus.header(), prefixes))
 }
 
 /// Writes the text of each prefix that has one, and returns how many there are.
@@ -80,7 +52,7 @@ fn each_text(
         let Some(prefix) = HashPrefix::from_value(value) else { continue };
         let text = corpus.sound_bytes(prefix, &mut buffer).and_then(|bytes| {
             progress.add(bytes.len() as u64);
-            Ok(Bucket::parse(corpus.kind(), bytes)?.text()?)
+            Ok(render::text(&Bucket::parse(corpus.kind(), bytes)?)?)
         });
         let text = text.map_err(|cause| corpus.problem(value, cause))?;
         if !text.is_empty() {

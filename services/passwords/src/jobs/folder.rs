@@ -9,13 +9,11 @@ use anyhow::{Context, bail};
 use batch::ProgressReporter;
 use domain::HashPrefix;
 
-use super::input::Reading;
-use super::ordered::BadLine;
-use super::pipeline::{Crew, in_order};
-use super::report::Tally;
-use crate::model::entry::sort_and_add_up;
+use super::reading::{BadLine, Reading};
+use super::tally::Tally;
+use super::worker_pool::{WorkerPool, in_order};
 use crate::model::lines::{self, Form};
-use crate::model::{Entry, Kind};
+use crate::model::{Entry, Kind, sort_and_add_up};
 
 /// How many files a thread reads at once.
 const BATCH: usize = 32;
@@ -32,7 +30,7 @@ pub struct FolderPass<'a> {
     /// How their lines are read.
     pub reading: Reading,
     /// Who works.
-    pub crew: Crew,
+    pub pool: WorkerPool,
     /// Where to show how far it is.
     pub progress: &'a ProgressReporter,
 }
@@ -57,7 +55,7 @@ pub fn read<T: Send>(
         Ok((tally, finish(entries)?))
     };
     let mut total = Tally::default();
-    in_order(pass.crew, produce, work, |(tally, done)| {
+    in_order(pass.pool, produce, work, |(tally, done)| {
         total.add(tally);
         consume(done)
     })?;
@@ -78,14 +76,9 @@ fn read_batch(
             let input = path.display().to_string();
             return Err(BadLine { input, line: line + 1, cause }.into());
         }
+        total.add(Tally::of(&parsed));
         sort_and_add_up(&mut parsed.entries);
         all.append(&mut parsed.entries);
-        total.add(Tally {
-            lines: parsed.lines,
-            dropped: parsed.dropped,
-            skipped: parsed.skipped,
-            ..Tally::default()
-        });
     }
     Ok((total, all))
 }

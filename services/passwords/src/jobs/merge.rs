@@ -1,46 +1,39 @@
-//! Unites an old corpus with more lists into a new one.
+//! CountMerges an old corpus with more lists into a new one.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use batch::{Output, ProgressReporter, Unit};
+use batch::{ProgressReporter, Unit};
 use domain::{Clock, HashPrefix};
 
-use super::build::{Lists, Source};
 use super::report::Built;
-use crate::model::entry::{Unite, unite_sorted};
-use crate::model::index::PREFIXES;
-use crate::model::{Bucket, Entry};
-use crate::store::corpus::BucketProblem;
-use crate::store::writer::Encoded;
-use crate::store::{Corpus, CorpusWriter, KindFolder};
+use super::source::{Lists, Source};
+use crate::model::{Bucket, CountMerge, Entry, PREFIXES, merge_sorted};
+use crate::store::{BucketProblem, Corpus, CorpusWriter, Encoded, KindFolder};
 
 /// How much of the base is copied at once.
-const STRETCH: u64 = 1 << 20;
+const COPIED_AT_ONCE: u64 = 1 << 20;
 
-/// Options of `merge`.
-#[derive(Clone, Debug, clap::Args)]
+/// A merge that was asked for.
+#[derive(Clone, Debug)]
 pub struct Merge {
-    /// The old corpus, which stays as it is
-    #[arg(long, value_name = "FILE")]
+    /// The old corpus, which stays as it is.
     pub base: PathBuf,
-    /// What happens to the count of a digest that both have
-    #[arg(long, value_enum, default_value = "sum")]
-    pub mode: Unite,
-    /// What is read and how
-    #[command(flatten)]
+    /// What happens to the count of a digest that both have.
+    pub mode: CountMerge,
+    /// What is read and how.
     pub lists: Lists,
 }
 
 impl Merge {
-    /// Merges and reports the new corpus.
+    /// Merges into a new corpus.
     ///
     /// # Errors
     /// A damaged base, bad input, a full disk, or another build that is under way.
-    pub fn run(&self, data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<()> {
+    pub fn run(&self, data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<Built> {
         let base = Corpus::open(&self.base, 0)?;
         let kind = base.kind();
-        // The inputs unite among themselves as they do with the base.
+        // The inputs merge among themselves as they do with the base.
         let mut source = Source::new(&self.lists, &[kind], self.mode, data_dir)?;
         if self.lists.note.is_none() {
             source.note = joined_note(&base.header().note, &source.note);
@@ -58,9 +51,7 @@ impl Merge {
         if self.lists.activate {
             folder.activate(&path, &lock)?;
         }
-        Built::new(path, &header, self.lists.activate, tally)
-            .print(Output::from_json_flag(self.lists.json))?;
-        Ok(())
+        Ok(Built::new(path, &header, self.lists.activate, tally))
     }
 }
 
@@ -72,14 +63,14 @@ fn joined_note(old: &str, new: &str) -> String {
 struct Walk<'a> {
     base: &'a Corpus,
     writer: CorpusWriter,
-    mode: Unite,
+    mode: CountMerge,
     next: usize,
     buffer: Vec<u8>,
     progress: ProgressReporter,
 }
 
 impl<'a> Walk<'a> {
-    fn new(base: &'a Corpus, writer: CorpusWriter, mode: Unite) -> Self {
+    fn new(base: &'a Corpus, writer: CorpusWriter, mode: CountMerge) -> Self {
         let progress =
             ProgressReporter::new("merging", Unit::Bytes, Some(base.header().file_length));
         Self { base, writer, mode, next: 0, buffer: Vec::new(), progress }
@@ -91,8 +82,8 @@ impl<'a> Walk<'a> {
             let value = first.prefix();
             self.copy_to(value as usize)?;
             let old = self.old_entries(value).map_err(|cause| self.base.problem(value, cause))?;
-            let united = unite_sorted(&old, additions, self.mode);
-            self.writer.append(&Encoded::of(self.base.kind(), &united)?)?;
+            let merged = merge_sorted(&old, additions, self.mode);
+            self.writer.append(&Encoded::of(self.base.kind(), &merged)?)?;
             self.next = value as usize + 1;
         }
         Ok(())
@@ -110,10 +101,10 @@ impl<'a> Walk<'a> {
         let index = self.base.index();
         while self.next < end {
             let begin = index.offset(self.next);
-            let fits = |last: usize| index.offset(last) - begin <= STRETCH;
+            let fits = |last: usize| index.offset(last) - begin <= COPIED_AT_ONCE;
             let last = (self.next + 1..=end).take_while(|last| fits(*last)).last();
             let last = last.unwrap_or(self.next + 1);
-            let bytes = self.base.stretch(self.next, last, &mut self.buffer);
+            let bytes = self.base.slice(self.next, last, &mut self.buffer);
             let bytes =
                 bytes.with_context(|| format!("cannot read {}", self.base.path().display()))?;
             for value in self.next..last {

@@ -1,21 +1,36 @@
-//! What an operator runs: building, merging, checking and inspecting corpora.
+//! What an operator runs: building, merging, checking and inspecting corpora; reloading them.
 
-pub mod activate;
-pub mod build;
-pub mod chunks;
-pub mod export;
-pub mod feed;
-pub mod folder;
-pub mod info;
-pub mod input;
-pub mod lookup;
-pub mod merge;
-pub mod ordered;
-pub mod partition;
-pub mod pipeline;
-pub mod prune;
-pub mod reload;
-pub mod report;
-pub mod runs;
-pub mod unordered;
-pub mod verify;
+mod activate;
+mod build;
+mod chunks;
+mod export;
+mod folder;
+mod lookup;
+mod merge;
+mod ordered;
+mod partition;
+mod prune;
+mod read_ahead;
+mod reading;
+mod reload;
+mod report;
+mod sorted_runs;
+mod source;
+mod tally;
+mod unordered;
+mod verify;
+mod worker_pool;
+
+pub use activate::activate;
+pub use build::Build;
+pub use chunks::LINE_LIMIT;
+pub use export::{export_folder, export_hashes, export_to_stdout};
+pub use lookup::{Lookup, open_corpus};
+pub use merge::Merge;
+pub use prune::prune;
+pub use reading::InputFormat;
+pub use reload::{Reloader, watch};
+pub use report::Built;
+pub use source::Lists;
+pub use tally::Tally;
+pub use verify::{Findings, verify};

@@ -6,12 +6,11 @@ use std::fmt;
 use batch::{Input, ProgressReporter};
 
 use super::chunks::{Chunk, Chunks, Cut};
-use super::input::{self, Reading};
-use super::pipeline::{Crew, in_order};
-use super::report::Tally;
-use crate::model::entry::add_up_sorted;
+use super::reading::{self, BadLine, Reading};
+use super::tally::Tally;
+use super::worker_pool::{WorkerPool, in_order};
 use crate::model::lines::{self, Form, LineError};
-use crate::model::{Entry, Kind};
+use crate::model::{Entry, Kind, add_up_sorted};
 
 /// How much a thread parses at once.
 pub const CHUNK: usize = 1 << 20;
@@ -33,18 +32,6 @@ impl fmt::Display for Disorder {
 
 impl std::error::Error for Disorder {}
 
-/// A line that is no entry.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{input}, line {line}: {cause}")]
-pub struct BadLine {
-    /// The file.
-    pub input: String,
-    /// Its line, counted from 1.
-    pub line: u64,
-    /// What is wrong with it.
-    pub cause: LineError,
-}
-
 /// What an ordered pass needs to know.
 #[derive(Clone, Copy)]
 pub struct Pass<'a> {
@@ -55,7 +42,7 @@ pub struct Pass<'a> {
     /// How its lines are read.
     pub reading: Reading,
     /// Who works.
-    pub crew: Crew,
+    pub pool: WorkerPool,
     /// How much a thread parses at once.
     pub chunk: usize,
     /// Where to show how far it is.
@@ -91,7 +78,7 @@ pub fn read<T: Send>(
     mut consume: impl FnMut(T) -> anyhow::Result<()>,
 ) -> anyhow::Result<Tally> {
     let name = pass.input.to_string();
-    let (reader, _) = input::open_hashes(pass.input, Some(pass.kind))?;
+    let (reader, _) = reading::open_hashes(pass.input, Some(pass.kind))?;
     let mut chunks = Chunks::new(reader, &name, pass.chunk, Cut::Prefix);
     let mut after_open = false;
     let produce = || {
@@ -101,7 +88,7 @@ pub fn read<T: Send>(
     };
     let work = |(chunk, begins_open)| parse(pass, chunk, begins_open, &finish);
     let mut joint = Joint { name: &name, tally: Tally::default(), last: None, part: Vec::new() };
-    in_order(pass.crew, produce, work, |piece| joint.take(piece, &finish, &mut consume))?;
+    in_order(pass.pool, produce, work, |piece| joint.take(piece, &finish, &mut consume))?;
     joint.flush(&finish, &mut consume)?;
     Ok(joint.tally)
 }
@@ -114,12 +101,7 @@ fn parse<T>(
 ) -> anyhow::Result<Piece<T>> {
     let parsed = lines::parse(&chunk.text, pass.kind, Form::Whole, pass.reading.lenient);
     pass.progress.add(chunk.text.len() as u64);
-    let tally = Tally {
-        lines: parsed.lines,
-        dropped: parsed.dropped,
-        skipped: parsed.skipped,
-        ..Tally::default()
-    };
+    let tally = Tally::of(&parsed);
     let (first, last) = (parsed.entries.first().copied(), parsed.entries.last().copied());
     let unusable = parsed.disorder.is_some() || parsed.error.is_some();
     let content = if chunk.open_end || begins_open || unusable {

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use batch::TemporaryFolder;
 
-use crate::model::entry::RECORD_BYTES;
-use crate::model::{Entry, Kind};
+use crate::model::{Entry, Kind, RECORD_BYTES};
 
 /// The most partitions of one kind.
 pub const MOST: usize = 4096;

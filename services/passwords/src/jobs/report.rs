@@ -1,39 +1,11 @@
-//! What a build, merge or export tells when it is done.
+//! What a build, merge or export has made.
 
-use std::io;
 use std::path::PathBuf;
 
-use batch::Output;
 use serde::Serialize;
 
-use crate::model::Header;
-use crate::model::header::lower_hex;
-
-/// What was read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
-    /// Lines, empty ones included.
-    pub lines: u64,
-    /// Lines with count 0: padding that someone saved.
-    pub dropped: u64,
-    /// Lines that are no entry, skipped because `--lenient` was given.
-    pub skipped: u64,
-    /// Passwords whose bytes are no text in the encoding.
-    pub not_text: u64,
-    /// Empty passwords.
-    pub empty: u64,
-}
-
-impl Tally {
-    /// Adds what another piece of input held.
-    pub fn add(&mut self, other: Self) {
-        self.lines += other.lines;
-        self.dropped += other.dropped;
-        self.skipped += other.skipped;
-        self.not_text += other.not_text;
-        self.empty += other.empty;
-    }
-}
+use super::tally::Tally;
+use crate::model::{Header, lower_hex};
 
 /// A new corpus.
 #[derive(Debug, Serialize)]
@@ -42,7 +14,7 @@ pub struct Built {
     pub kind: &'static str,
     /// Same content, same id.
     pub corpus_id: String,
-    /// Where the file lies.
+    /// The path of the file.
     pub path: PathBuf,
     /// How many digests.
     pub entries: u64,
@@ -76,22 +48,6 @@ impl Built {
             read,
         }
     }
-
-    /// Prints the report: one JSON object a line, or the path after a sentence on standard error.
-    ///
-    /// # Errors
-    /// Standard output cannot be written.
-    pub fn print(&self, output: Output) -> io::Result<()> {
-        let Tally { lines, dropped, skipped, not_text, empty } = self.read;
-        output.note(format_args!(
-            "{}: {} digests from {lines} lines ({dropped} with count 0, {skipped} skipped, \
-             {not_text} not in the encoding, {empty} empty){}",
-            self.kind,
-            self.entries,
-            if self.activated { ", activated" } else { "" }
-        ));
-        output.print(self, self.path.display())
-    }
 }
 
 /// A corpus written as lists.
@@ -114,18 +70,6 @@ impl Exported {
     pub fn new(path: PathBuf, header: &Header, prefixes: u32) -> Self {
         let corpus_id = lower_hex(&header.corpus_id);
         Self { kind: header.kind.name(), corpus_id, path, entries: header.entries, prefixes }
-    }
-
-    /// Prints the report: one JSON object a line, or the path after a sentence on standard error.
-    ///
-    /// # Errors
-    /// Standard output cannot be written.
-    pub fn print(&self, output: Output) -> io::Result<()> {
-        output.note(format_args!(
-            "{}: {} digests in {} prefixes",
-            self.kind, self.entries, self.prefixes
-        ));
-        output.print(self, self.path.display())
     }
 }
 

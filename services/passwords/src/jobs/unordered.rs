@@ -4,20 +4,20 @@ use anyhow::anyhow;
 use batch::{Input, ProgressReporter, TemporaryFolder, Unit};
 
 use super::chunks::{Chunks, Cut};
-use super::input::{self, InputFormat, Reading};
-use super::ordered::{BadLine, CHUNK};
+use super::folder::{self, FolderPass};
+use super::ordered::CHUNK;
 use super::partition::{Partitions, Spread, partition_path};
-use super::pipeline::{Crew, in_order};
-use super::report::Tally;
-use super::runs::Partition;
-use super::{folder, folder::FolderPass};
-use crate::model::entry::{RECORD_BYTES, Unite};
+use super::reading::{self, BadLine, InputFormat, Reading};
+use super::sorted_runs::Partition;
+use super::tally::Tally;
+use super::worker_pool::{WorkerPool, in_order};
+
 use crate::model::lines::{self, Form, LineError};
 use crate::model::plaintext::{self, Line};
-use crate::model::{Entry, Kind};
+use crate::model::{CountMerge, Entry, Kind, RECORD_BYTES};
 
 /// What an unordered pass needs to know.
-pub struct Spreading<'a> {
+pub struct Partitioning<'a> {
     /// The lists.
     pub inputs: &'a [Input],
     /// Their shape.
@@ -27,32 +27,32 @@ pub struct Spreading<'a> {
     /// How lines are read.
     pub reading: Reading,
     /// How counts of several inputs become one.
-    pub unite: Unite,
+    pub merge: CountMerge,
     /// Bytes that sorting may take.
     pub memory: u64,
     /// Who works.
-    pub crew: Crew,
+    pub pool: WorkerPool,
 }
 
 /// All entries on disk, spread by leading bits.
-pub struct Spreaded {
+pub struct Partitioned {
     folder: TemporaryFolder,
     groups: usize,
     spread: Spread,
-    unite: Unite,
+    merge: CountMerge,
     memory: u64,
-    crew: Crew,
+    pool: WorkerPool,
 }
 
-impl Spreading<'_> {
+impl Partitioning<'_> {
     /// Reads all inputs once.
     ///
     /// # Errors
     /// Unreadable input, a bad line, or a full disk.
-    pub fn run(&self, folder: TemporaryFolder) -> anyhow::Result<(Spreaded, Tally)> {
+    pub fn run(&self, folder: TemporaryFolder) -> anyhow::Result<(Partitioned, Tally)> {
         let spread = self.spread();
-        // Counts within one input add up, so inputs that unite otherwise are kept apart.
-        let apart = self.unite != Unite::Sum;
+        // Counts within one input add up, so inputs that merge otherwise are kept apart.
+        let apart = self.merge != CountMerge::Sum;
         let mut total = Tally::default();
         for (number, input) in self.inputs.iter().enumerate() {
             let group = if apart { number } else { 0 };
@@ -63,8 +63,8 @@ impl Spreading<'_> {
             partitions.into_iter().try_for_each(Partitions::finish)?;
         }
         let groups = if apart { self.inputs.len() } else { 1 };
-        let Self { unite, memory, crew, .. } = *self;
-        Ok((Spreaded { folder, groups, spread, unite, memory, crew }, total))
+        let Self { merge, memory, pool, .. } = *self;
+        Ok((Partitioned { folder, groups, spread, merge, memory, pool }, total))
     }
 
     fn spread(&self) -> Spread {
@@ -89,19 +89,19 @@ impl Spreading<'_> {
         };
         if let Input::Folder(path) = input {
             let Some(kind) = self.kinds.first().copied() else { return Ok(Tally::default()) };
-            let (reading, crew) = (self.reading, self.crew);
-            let pass = FolderPass { path, kind, reading, crew, progress: &progress };
+            let (reading, pool) = (self.reading, self.pool);
+            let pass = FolderPass { path, kind, reading, pool, progress: &progress };
             return folder::read(pass, Ok, |entries| scatter(vec![entries]));
         }
         let name = input.to_string();
-        let mut chunks = Chunks::new(input::open(input)?, &name, CHUNK, Cut::Line);
+        let mut chunks = Chunks::new(reading::open(input)?, &name, CHUNK, Cut::Line);
         let mut total = Tally::default();
         let work = |text: Vec<u8>| {
             progress.add(text.len() as u64);
             Ok(self.parse(&text))
         };
         let produce = || Ok(chunks.next_chunk()?.map(|chunk| chunk.text));
-        in_order(self.crew, produce, work, |parsed| {
+        in_order(self.pool, produce, work, |parsed| {
             let (tally, lists, error) = parsed;
             if let Some((line, cause)) = error {
                 let line = total.lines + line + 1;
@@ -118,13 +118,7 @@ impl Spreading<'_> {
             (InputFormat::Plaintext, _) => self.parse_passwords(text),
             (_, [kind, ..]) => {
                 let parsed = lines::parse(text, *kind, Form::Whole, self.reading.lenient);
-                let tally = Tally {
-                    lines: parsed.lines,
-                    dropped: parsed.dropped,
-                    skipped: parsed.skipped,
-                    ..Tally::default()
-                };
-                (tally, vec![parsed.entries], parsed.error)
+                (Tally::of(&parsed), vec![parsed.entries], parsed.error)
             }
             (_, []) => Pieces::default(),
         }
@@ -162,7 +156,7 @@ enum Sorted<T> {
     TooLarge(Partition),
 }
 
-impl Spreaded {
+impl Partitioned {
     /// Gives all entries of a kind in order; see [`super::ordered::read`] for `finish` and
     /// `consume`.
     ///
@@ -174,9 +168,9 @@ impl Spreaded {
         finish: impl Fn(Vec<Entry>) -> anyhow::Result<T> + Sync,
         mut consume: impl FnMut(T) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let crew = Crew { window: self.crew.threads + 1, ..self.crew };
+        let pool = WorkerPool { window: self.pool.threads + 1, ..self.pool };
         // Each partition under way takes its records and about as much again when encoded.
-        let limit = self.memory as usize / RECORD_BYTES / (2 * crew.window);
+        let limit = self.memory as usize / RECORD_BYTES / (2 * pool.window);
         let partitions = 1usize << self.spread.bits;
         let bytes = |partition| self.partition(kind, partition, 1).bytes();
         let progress =
@@ -192,7 +186,7 @@ impl Spreaded {
             }
         };
         in_order(
-            crew,
+            pool,
             || Ok(next.next()),
             work,
             |(bytes, sorted)| {
@@ -211,15 +205,15 @@ impl Spreaded {
         let files = (0..self.groups)
             .map(|group| partition_path(self.folder.path(), kind, group, partition))
             .collect();
-        Partition { files, unite: self.unite, limit }
+        Partition { files, merge: self.merge, limit }
     }
 }
 
-/// Refuses a folder where a list of passwords is meant.
+/// Rejects a folder where a list of passwords is meant.
 ///
 /// # Errors
 /// One of the inputs is a folder.
-pub fn refuse_folders(inputs: &[Input]) -> anyhow::Result<()> {
+pub fn reject_folders(inputs: &[Input]) -> anyhow::Result<()> {
     match inputs.iter().find(|input| matches!(input, Input::Folder(_))) {
         Some(folder) => Err(anyhow!("{folder} is a folder, not a list of passwords")),
         None => Ok(()),

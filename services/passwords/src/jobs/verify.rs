@@ -1,105 +1,75 @@
 //! Reads a corpus file whole and reports every bucket that is not as it was written.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use batch::{Output, ProgressReporter, Unit};
+use batch::{ProgressReporter, Unit};
 use domain::HashPrefix;
 use serde::Serialize;
 
-use super::pipeline::{Crew, in_order};
-use crate::model::Bucket;
-use crate::model::header::lower_hex;
-use crate::model::index::{PREFIXES, bucket_digest};
-use crate::store::corpus::BucketProblem;
-use crate::store::{Corpus, CorpusError};
+use super::worker_pool::{WorkerPool, in_order};
+use crate::model::{Bucket, PREFIXES, bucket_digest, lower_hex};
+use crate::store::{BucketProblem, Corpus, CorpusError};
 
 /// Prefixes that a thread checks at once.
 const BLOCK: usize = 256;
-/// Damaged prefixes that are printed.
-const PRINTED: usize = 20;
-/// Exit code for a damaged corpus.
-const DAMAGED: u8 = 10;
+/// Problems that a report lists.
+const MOST_LISTED: usize = 20;
 
-/// Options of `verify`.
-#[derive(Clone, Debug, clap::Args)]
-pub struct Verify {
-    /// Check header and index only
-    #[arg(long)]
-    pub quick: bool,
-    /// Report as JSON
-    #[arg(long)]
-    pub json: bool,
-    /// The corpus file
-    pub file: PathBuf,
-}
-
+/// What a check found.
 #[derive(Debug, Default, Serialize)]
-struct Findings {
-    file: PathBuf,
-    good: bool,
-    corpus_id: Option<String>,
-    entries: Option<u64>,
-    buckets_checked: usize,
-    damaged: usize,
-    problems: Vec<Problem>,
+pub struct Findings {
+    /// The corpus file.
+    pub file: PathBuf,
+    /// Whether nothing is damaged.
+    pub good: bool,
+    /// Same content, same id.
+    pub corpus_id: Option<String>,
+    /// How many digests it should hold.
+    pub entries: Option<u64>,
+    /// How many buckets were read.
+    pub buckets_checked: usize,
+    /// How many problems there are.
+    pub damaged: usize,
+    /// The first of them.
+    pub problems: Vec<Problem>,
 }
 
+/// One damaged bucket, or the file.
 #[derive(Debug, Serialize)]
-struct Problem {
-    prefix: Option<String>,
-    reason: String,
+pub struct Problem {
+    /// The prefix, or none for the file.
+    pub prefix: Option<String>,
+    /// What is wrong.
+    pub reason: String,
 }
 
-impl Verify {
-    /// Checks the file and reports. Exit code 0 good, 10 damaged; unreadable is an error.
-    ///
-    /// # Errors
-    /// The file cannot be opened or read.
-    pub fn run(&self, threads: usize) -> anyhow::Result<ExitCode> {
-        let findings = self.findings(threads)?;
-        Output::from_json_flag(self.json).print(&findings, &findings)?;
-        Ok(if findings.good { ExitCode::SUCCESS } else { ExitCode::from(DAMAGED) })
-    }
-
-    fn findings(&self, threads: usize) -> anyhow::Result<Findings> {
-        let mut findings = Findings { file: self.file.clone(), ..Findings::default() };
-        let corpus = match Corpus::open(&self.file, 0) {
-            Ok(corpus) => corpus,
-            Err(error @ CorpusError::Unreadable { .. }) => return Err(error.into()),
-            Err(error) => {
-                findings.add(None, error.to_string());
-                return Ok(findings);
-            }
-        };
-        findings.corpus_id = Some(lower_hex(&corpus.header().corpus_id));
-        findings.entries = Some(corpus.header().entries);
-        if !self.quick {
-            check_buckets(&corpus, &mut findings, threads)?;
+/// Checks a file: header and index only if `quick`, else every bucket too.
+///
+/// # Errors
+/// The file cannot be opened or read.
+pub fn verify(file: &Path, quick: bool, threads: usize) -> anyhow::Result<Findings> {
+    let mut findings = Findings { file: file.to_owned(), ..Findings::default() };
+    let corpus = match Corpus::open(file, 0) {
+        Ok(corpus) => corpus,
+        Err(error @ CorpusError::Unreadable { .. }) => return Err(error.into()),
+        Err(error) => {
+            findings.add(None, error.to_string());
+            return Ok(findings);
         }
-        findings.good = findings.damaged == 0;
-        Ok(findings)
+    };
+    findings.corpus_id = Some(lower_hex(&corpus.header().corpus_id));
+    findings.entries = Some(corpus.header().entries);
+    if !quick {
+        check_buckets(&corpus, &mut findings, threads)?;
     }
-}
-
-impl fmt::Display for Findings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for problem in &self.problems {
-            let prefix = problem.prefix.as_deref().unwrap_or("file");
-            writeln!(f, "{prefix}: {}", problem.reason)?;
-        }
-        match self.good {
-            true => write!(f, "good: {} entries", self.entries.unwrap_or_default()),
-            false => write!(f, "damaged: {} problems", self.damaged),
-        }
-    }
+    findings.good = findings.damaged == 0;
+    Ok(findings)
 }
 
 impl Findings {
     fn add(&mut self, prefix: Option<u32>, reason: String) {
         self.damaged += 1;
-        if self.problems.len() < PRINTED {
+        if self.problems.len() < MOST_LISTED {
             let prefix = prefix.map(|prefix| format!("{prefix:05X}"));
             self.problems.push(Problem { prefix, reason });
         }
@@ -120,7 +90,7 @@ fn check_buckets(corpus: &Corpus, findings: &mut Findings, threads: usize) -> an
     let mut blocks = (0..PREFIXES).step_by(BLOCK);
     let (mut entries, mut smallest, mut largest) = (0, u32::MAX, 0);
     in_order(
-        Crew::of(threads),
+        WorkerPool::of(threads),
         || Ok(blocks.next()),
         |first| Ok(check_block(corpus, first, &progress)),
         |sums| {
@@ -146,7 +116,7 @@ fn check_block(corpus: &Corpus, first: usize, progress: &ProgressReporter) -> Su
     let mut sums = Sums { entries: 0, smallest: u32::MAX, largest: 0, problems: Vec::new() };
     let mut buffer = Vec::new();
     let last = (first + BLOCK).min(PREFIXES);
-    let bytes = match corpus.stretch(first, last, &mut buffer) {
+    let bytes = match corpus.slice(first, last, &mut buffer) {
         Ok(bytes) => bytes,
         Err(error) => {
             sums.problems.push((first as u32, error.into()));
@@ -176,14 +146,4 @@ fn check_bucket(corpus: &Corpus, value: u32, bytes: &[u8]) -> Result<u32, Bucket
         return Err(BucketProblem::Digest);
     }
     Ok(Bucket::parse(corpus.kind(), bytes)?.entries(value)?.len() as u32)
-}
-
-/// Opens a corpus and compares random buckets before it is activated.
-///
-/// # Errors
-/// See [`CorpusError`].
-pub fn quick(path: &Path) -> Result<Corpus, CorpusError> {
-    let corpus = Corpus::open(path, 0)?;
-    corpus.spot_check()?;
-    Ok(corpus)
 }

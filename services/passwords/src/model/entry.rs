@@ -1,8 +1,8 @@
-//! One digest with its count, as loaders sort and unite them.
+//! One digest with its count, as loaders sort and merge them.
 
 use std::cmp::Ordering;
 
-use super::Kind;
+use super::kind::Kind;
 
 /// The largest count: many clients read it into a signed 32-bit integer.
 pub const MAX_COUNT: u32 = i32::MAX as u32;
@@ -66,8 +66,8 @@ impl Entry {
 }
 
 /// How counts of one digest from several inputs become one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Unite {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountMerge {
     /// Separate incidents: counts add up.
     Sum,
     /// Versions of one source: the larger count wins.
@@ -76,8 +76,8 @@ pub enum Unite {
     Replace,
 }
 
-impl Unite {
-    /// Unites an `older` count with a `newer` one.
+impl CountMerge {
+    /// CountMerges an `older` count with a `newer` one.
     pub fn counts(self, older: u32, newer: u32) -> u32 {
         match self {
             Self::Sum => add_counts(older, newer),
@@ -111,25 +111,25 @@ pub fn add_up_sorted(entries: &mut Vec<Entry>) {
     });
 }
 
-/// Unites two ascending lists without duplicates into one.
-pub fn unite_sorted(older: &[Entry], newer: &[Entry], unite: Unite) -> Vec<Entry> {
-    let mut united = Vec::with_capacity(older.len() + newer.len());
+/// CountMerges two ascending lists without duplicates into one.
+pub fn merge_sorted(older: &[Entry], newer: &[Entry], merge: CountMerge) -> Vec<Entry> {
+    let mut merged = Vec::with_capacity(older.len() + newer.len());
     let (mut a, mut b) = (older.iter().peekable(), newer.iter().peekable());
     loop {
         match (a.peek(), b.peek()) {
             (Some(x), Some(y)) => match x.compare(y) {
-                Ordering::Less => united.extend(a.next().copied()),
-                Ordering::Greater => united.extend(b.next().copied()),
+                Ordering::Less => merged.extend(a.next().copied()),
+                Ordering::Greater => merged.extend(b.next().copied()),
                 Ordering::Equal => {
-                    let count = unite.counts(x.count, y.count);
-                    united.push(Entry { hash: x.hash, count });
+                    let count = merge.counts(x.count, y.count);
+                    merged.push(Entry { hash: x.hash, count });
                     a.next();
                     b.next();
                 }
             },
-            (Some(_), None) => united.extend(a.next().copied()),
-            (None, Some(_)) => united.extend(b.next().copied()),
-            (None, None) => return united,
+            (Some(_), None) => merged.extend(a.next().copied()),
+            (None, Some(_)) => merged.extend(b.next().copied()),
+            (None, None) => return merged,
         }
     }
 }
@@ -152,11 +152,12 @@ mod tests {
     }
 
     #[test]
-    fn inputs_unite_by_sum_max_or_replacement() {
+    fn counts_merge_by_sum_max_or_replacement() {
         let (older, newer) = ([entry(1, 5), entry(3, 7)], [entry(2, 4), entry(3, 2)]);
-        for (unite, count) in [(Unite::Sum, 9), (Unite::Max, 7), (Unite::Replace, 2)] {
+        for (merge, count) in [(CountMerge::Sum, 9), (CountMerge::Max, 7), (CountMerge::Replace, 2)]
+        {
             let expected = [entry(1, 5), entry(2, 4), entry(3, count)];
-            assert_eq!(unite_sorted(&older, &newer, unite), expected);
+            assert_eq!(merge_sorted(&older, &newer, merge), expected);
         }
     }
 

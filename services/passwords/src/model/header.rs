@@ -2,13 +2,9 @@
 
 use sha1::{Digest, Sha1};
 
-use super::Kind;
-use super::index::INDEX_BYTES;
+use super::kind::Kind;
+use super::layout::HEADER_BYTES;
 
-/// Length of the header.
-pub const HEADER_BYTES: usize = 4096;
-/// Where the buckets begin.
-pub const DATA_START: u64 = (HEADER_BYTES + INDEX_BYTES) as u64;
 /// Longest source note in bytes.
 pub const NOTE_LIMIT: usize = 1024;
 
@@ -164,6 +160,7 @@ fn hex_digit(nibble: u8) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::layout::DATA_START;
 
     fn sample() -> Header {
         Header {

@@ -1,18 +1,12 @@
-//! Where each bucket lies and what its content digests to.
+//! The position and the digest of each bucket.
 
 use sha1::{Digest, Sha1};
 
 use domain::HashPrefix;
 
-use super::Kind;
-use super::header::DATA_START;
+use super::kind::Kind;
+use super::layout::{DATA_START, INDEX_BYTES, INDEX_ENTRY_BYTES, PREFIXES};
 
-/// How many prefixes there are.
-pub const PREFIXES: usize = HashPrefix::COUNT as usize;
-/// Length of the index region: one entry more than prefixes, so that each bucket has an end.
-pub const INDEX_BYTES: usize = (PREFIXES + 1) * STEP;
-
-const STEP: usize = 16;
 /// Ends, and for each of 65535 entries a tail of 17 and a count of 5 bytes.
 const LONGEST_BUCKET: u64 = 32 + 65_535 * 22;
 
@@ -78,11 +72,11 @@ impl Index {
 
     /// Where the bucket with this number begins; the last number tells the end of the file.
     pub fn offset(&self, at: usize) -> u64 {
-        u64::from_le_bytes(self.eight(at * STEP))
+        u64::from_le_bytes(self.eight(at * INDEX_ENTRY_BYTES))
     }
 
     fn digest_at(&self, at: usize) -> BucketDigest {
-        self.eight(at * STEP + 8)
+        self.eight(at * INDEX_ENTRY_BYTES + 8)
     }
 
     fn eight(&self, at: usize) -> [u8; 8] {
@@ -101,9 +95,9 @@ impl Index {
         let mut hasher = Sha1::new();
         hasher.update(kind.code().to_le_bytes());
         let mut column = Vec::with_capacity(8 * 4096);
-        for block in self.0[..PREFIXES * STEP].chunks(STEP * 4096) {
+        for block in self.0[..PREFIXES * INDEX_ENTRY_BYTES].chunks(INDEX_ENTRY_BYTES * 4096) {
             column.clear();
-            for entry in block.chunks_exact(STEP) {
+            for entry in block.chunks_exact(INDEX_ENTRY_BYTES) {
                 column.extend_from_slice(&entry[8..]);
             }
             hasher.update(&column);

@@ -1,7 +1,7 @@
 //! Lines of hash lists: `HASH:COUNT`, or `SUFFIX:COUNT` in a file that holds one prefix.
 
-use super::Kind;
 use super::entry::{Entry, MAX_COUNT};
+use super::kind::Kind;
 
 /// Why a line is no entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,25 +1,25 @@
-//! The rules of the range service: how a corpus is laid out, rendered, compressed and parsed.
+//! The rules of the service: how a corpus is laid out, rendered, compressed and parsed.
 //!
 //! Nothing here knows HTTP or opens a file.
 
-pub mod accept;
 pub mod bucket;
-pub mod conditional;
-pub mod entry;
+mod entry;
 pub mod gzip;
-mod gzip_simd;
-pub mod header;
-pub mod index;
-pub mod kind;
+mod header;
+mod index;
+mod kind;
+mod layout;
 pub mod lines;
-pub mod padding;
+mod padding;
 pub mod plaintext;
-pub mod query;
 pub mod render;
-mod render_simd;
 
 pub use bucket::Bucket;
-pub use entry::Entry;
-pub use header::Header;
-pub use index::Index;
-pub use kind::Kind;
+pub use entry::{
+    CountMerge, Entry, RECORD_BYTES, add_counts, add_up_sorted, merge_sorted, sort_and_add_up,
+};
+pub use header::{Header, HeaderError, lower_hex};
+pub use index::{BucketDigest, EMPTY_DIGEST, Index, IndexBuilder, IndexError, bucket_digest};
+pub use kind::{Kind, KindError};
+pub use layout::{DATA_START, HEADER_BYTES, INDEX_BYTES, PREFIXES};
+pub use padding::Padder;

@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::Kind;
+use super::kind::Kind;
 
 /// The fewest lines of a padded answer.
 pub const FEWEST: usize = 800;

@@ -2,18 +2,16 @@
 
 use domain::{NtlmDigest, Sha1Digest};
 
-use super::Kind;
 use super::entry::Entry;
+use super::kind::Kind;
 use super::lines::read_count;
 
 /// How the bytes of a password list stand for characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// UTF-8; other lines are skipped.
-    #[value(name = "utf8")]
     Utf8,
     /// ISO 8859-1; every line is text.
-    #[value(name = "latin1")]
     Latin1,
 }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
-use crate::model::header::DATA_START;
+use crate::model::DATA_START;
 
 /// Gives bytes of the data region.
 pub trait Access: Send + Sync {

@@ -8,9 +8,10 @@ use domain::HashPrefix;
 
 use super::access::{Access, InMemory, Positioned};
 use crate::model::bucket::BucketError;
-use crate::model::header::{DATA_START, HEADER_BYTES, HeaderError};
-use crate::model::index::{BucketDigest, INDEX_BYTES, IndexError, PREFIXES, bucket_digest};
-use crate::model::{Bucket, Header, Index, Kind};
+use crate::model::{
+    Bucket, BucketDigest, DATA_START, HEADER_BYTES, Header, HeaderError, INDEX_BYTES, Index,
+    IndexError, Kind, PREFIXES, bucket_digest,
+};
 
 /// How many buckets are read and compared with their digest before a corpus is served.
 const SPOT_CHECKS: usize = 64;
@@ -160,7 +161,7 @@ impl Corpus {
         }
     }
 
-    /// Where the file lies.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -170,7 +171,7 @@ impl Corpus {
         &self.header
     }
 
-    /// Where each bucket lies.
+    /// The position of each bucket.
     pub fn index(&self) -> &Index {
         &self.index
     }
@@ -220,7 +221,7 @@ impl Corpus {
     ///
     /// # Errors
     /// The file cannot be read there.
-    pub fn stretch<'a>(
+    pub fn slice<'a>(
         &'a self,
         first: usize,
         last: usize,

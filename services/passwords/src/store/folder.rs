@@ -6,14 +6,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use batch::AtomicFile;
 
-use crate::model::{Kind, header::lower_hex};
+use crate::model::{Kind, lower_hex};
 
 const CURRENT: &str = "CURRENT";
 const CURRENT_TMP: &str = "CURRENT.tmp";
 const LOCK: &str = ".lock";
 /// Ending of corpus files.
-pub const EXTENSION: &str = "pwr";
+const EXTENSION: &str = "pwr";
 
 /// Where the corpora of one kind lie.
 #[derive(Clone, Debug)]
@@ -109,7 +110,7 @@ impl KindFolder {
         Ok(FolderLock { _file: file })
     }
 
-    /// Unfinished files: nobody but the holder of the lock writes such.
+    /// Unfinished files, which only the holder of the lock writes.
     fn leftovers(&self) -> anyhow::Result<Vec<PathBuf>> {
         let is_leftover =
             |name: &str| name == CURRENT_TMP || (name.starts_with('.') && name.ends_with(".tmp"));
@@ -157,24 +158,10 @@ impl KindFolder {
     }
 
     fn write_current(&self, name: &str) -> io::Result<()> {
-        let tmp = self.path.join(CURRENT_TMP);
-        let mut file = File::create(&tmp)?;
-        let written = writeln!(file, "{name}").and_then(|()| file.sync_all());
-        if let Err(error) = written {
-            let _ = fs::remove_file(&tmp);
-            return Err(error);
-        }
-        fs::rename(&tmp, self.path.join(CURRENT))?;
-        sync_folder(&self.path)
+        let mut file = AtomicFile::create_as(self.path.join(CURRENT_TMP))?;
+        writeln!(file, "{name}")?;
+        file.commit(&self.path.join(CURRENT))
     }
-}
-
-/// Makes a renamed file survive a power failure.
-///
-/// # Errors
-/// The folder cannot be opened or written back.
-pub fn sync_folder(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
 }
 
 fn is_corpus_name(name: &str) -> bool {

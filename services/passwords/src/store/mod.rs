@@ -1,12 +1,10 @@
 //! Corpus files and the folders that hold them.
 
 mod access;
-pub mod corpus;
-pub mod folder;
-pub mod slot;
-pub mod writer;
+mod corpus;
+mod folder;
+mod writer;
 
-pub use corpus::{Corpus, CorpusError};
-pub use folder::KindFolder;
-pub use slot::Slot;
-pub use writer::CorpusWriter;
+pub use corpus::{BucketProblem, Corpus, CorpusError};
+pub use folder::{KindFolder, Signature};
+pub use writer::{CorpusWriter, Encoded};

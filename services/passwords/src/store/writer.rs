@@ -6,12 +6,14 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use batch::sync_folder;
 
-use super::folder::{FolderLock, KindFolder, sync_folder};
+use super::folder::{FolderLock, KindFolder};
 use crate::model::bucket::{self, BUCKET_LIMIT};
-use crate::model::header::{DATA_START, HEADER_BYTES};
-use crate::model::index::{BucketDigest, IndexBuilder, PREFIXES, bucket_digest};
-use crate::model::{Entry, Header, Kind};
+use crate::model::{
+    BucketDigest, DATA_START, Entry, HEADER_BYTES, Header, IndexBuilder, Kind, PREFIXES,
+    bucket_digest,
+};
 
 const BUFFER: usize = 1 << 20;
 
@@ -110,7 +112,7 @@ impl CorpusWriter {
         self.write(&encoded.data)
     }
 
-    /// Appends a bucket as it lies in another corpus.
+    /// Appends a bucket as it stands in another corpus.
     ///
     /// # Errors
     /// As [`Self::append`].

@@ -2,19 +2,19 @@
 
 use std::io::Write;
 
+use passwords::Corpus;
 use passwords::model::{Entry, Kind};
-use passwords::store::Corpus;
 use rstest::rstest;
 
-use crate::harness::{Data, Numbers, digest, hash_list, stderr, stdout};
+use crate::app::{Data, Numbers, digest, hash_list};
 
 const SHA1: &str = "5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8";
 const NTLM: &str = "8846F7EAEE8FB117AD06BDD830B7586C";
 
 fn entries(kind: Kind) -> Vec<Entry> {
-    let mut numbers = Numbers(10);
+    let mut numbers = Numbers::new(10);
     let sizes: Vec<(u32, usize)> = (0..300)
-        .map(|_| ((numbers.next() % (1 << 20)) as u32, 1 + numbers.0 as usize % 9))
+        .map(|_| ((numbers.next() % (1 << 20)) as u32, 1 + numbers.next() as usize % 9))
         .collect();
     let mut entries = numbers.entries(kind, &sizes);
     entries.extend(numbers.entries(kind, &[(0, 40), (0xFFFFF, 1200)]));
@@ -30,11 +30,11 @@ fn id(data: &Data, arguments: &[&str]) -> String {
 /// The entries of a corpus as `HASH:COUNT` lines.
 fn listed(data: &Data, arguments: &[&str]) -> String {
     let path = data.path_of(arguments);
-    stdout(&data.run(&["export", "--format", "hashes", path.to_str().unwrap()]))
+    data.done(&["export", "--format", "hashes", path.to_str().unwrap()])
 }
 
 fn shuffled(entries: &[Entry]) -> Vec<Entry> {
-    let mut numbers = Numbers(11);
+    let mut numbers = Numbers::new(11);
     let mut shuffled = entries.to_vec();
     for at in (1..shuffled.len()).rev() {
         shuffled.swap(at, numbers.next() as usize % (at + 1));
@@ -87,7 +87,7 @@ fn every_way_to_write_a_list_gives_the_same_corpus() {
         let both = ["build", a.to_str().unwrap(), b.to_str().unwrap()];
         assert_eq!(id(&data, &both), expected, "two ordered inputs");
         let piped = data.pipe(&["build", "--kind", kind.name(), "-"], text.as_bytes());
-        assert!(stdout(&piped).contains(&expected), "{}", stderr(&piped));
+        assert!(piped.out.contains(&expected), "{}", piped.errors);
     }
 }
 
@@ -102,7 +102,7 @@ fn an_export_builds_the_same_corpus() {
         for (format, output) in [("hashes", &hashes), ("folder", &folder)] {
             let output = output.to_str().unwrap();
             let exported = data.run(&["export", "--format", format, "-o", output, corpus]);
-            assert!(exported.status.success(), "{}", stderr(&exported));
+            assert!(exported.code == Some(0), "{}", exported.errors);
             let built = id(&data, &["build", output]);
             assert_eq!(built.as_str(), id_of, "{format}");
         }
@@ -115,10 +115,10 @@ fn an_export_builds_the_same_corpus() {
 #[test]
 fn folders_may_be_nested_packed_and_without_ending() {
     let data = Data::new();
-    let entries = Numbers(2).entries(Kind::Sha1, &[(0x00001, 4), (0x00002, 3), (0xABCDE, 5)]);
+    let entries = Numbers::new(2).entries(Kind::Sha1, &[(0x00001, 4), (0x00002, 3), (0xABCDE, 5)]);
     let list = data.write("list.txt", hash_list(Kind::Sha1, &entries));
     let expected = id(&data, &["build", list.to_str().unwrap()]);
-    let body = |prefix| crate::harness::expected_range(Kind::Sha1, &entries, prefix);
+    let body = |prefix| crate::app::expected_range(Kind::Sha1, &entries, prefix);
     let folder = data.path().join("ranges");
     data.write("ranges/00001", body(1));
     data.write("ranges/00/00002.txt", body(2).to_lowercase());
@@ -129,11 +129,11 @@ fn folders_may_be_nested_packed_and_without_ending() {
     assert_eq!(id(&data, &["build", folder.to_str().unwrap()]), expected);
     data.write("ranges/ABCDE", body(0xABCDE));
     let twice = data.run(&["build", folder.to_str().unwrap()]);
-    assert_eq!(twice.status.code(), Some(1));
-    assert!(stderr(&twice).contains("hold the same prefix"), "{}", stderr(&twice));
+    assert_eq!(twice.code, Some(1));
+    assert!(twice.errors.contains("hold the same prefix"), "{}", twice.errors);
     let wrong = data.write("other/README.md", "x");
     let wrong = data.run(&["build", "--kind", "sha1", wrong.parent().unwrap().to_str().unwrap()]);
-    assert!(stderr(&wrong).contains("is not named PREFIX"), "{}", stderr(&wrong));
+    assert!(wrong.errors.contains("is not named PREFIX"), "{}", wrong.errors);
 }
 
 #[rstest]
@@ -152,11 +152,11 @@ fn a_line_that_is_no_entry_is_named_and_can_be_skipped(#[case] line: &str, #[cas
     let list = list.to_str().unwrap();
     for extra in [&[][..], &["--unordered"]] {
         let output = data.run(&[&["build", list], extra].concat());
-        assert_eq!(output.status.code(), Some(1));
-        let message = stderr(&output);
+        assert_eq!(output.code, Some(1));
+        let message = output.errors;
         assert!(message.contains("list.txt, line 3: ") && message.contains(reason), "{message}");
         let output = data.run(&[&["build", "--lenient", "--json", list], extra].concat());
-        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&output.out).unwrap();
         assert_eq!((&report["entries"], &report["read"]["skipped"]), (&1.into(), &1.into()));
     }
     // Nothing but the finished corpus is left.
@@ -200,15 +200,15 @@ fn a_list_in_disorder_is_sorted_when_it_can_be_read_again() {
     let text = format!("{}:1\n{}:2\n", "B".repeat(40), "A".repeat(40));
     let list = data.write("list.txt", &text);
     let output = data.run(&["build", list.to_str().unwrap()]);
-    assert!(output.status.success());
-    let message = stderr(&output);
+    assert!(output.code == Some(0));
+    let message = output.errors;
     assert!(message.contains("list.txt, line 2: not in order of hashes"), "{message}");
     let output = data.pipe(&["build", "--kind", "sha1", "-"], text.as_bytes());
-    assert_eq!(output.status.code(), Some(1));
-    let message = stderr(&output);
+    assert_eq!(output.code, Some(1));
+    let message = output.errors;
     assert!(message.contains("standard input, line 2: not in order of hashes; give --unordered"));
     let output = data.pipe(&["build", "--kind", "sha1", "--unordered", "-"], text.as_bytes());
-    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(output.code == Some(0), "{}", output.errors);
 }
 
 #[test]
@@ -219,17 +219,17 @@ fn kinds_do_not_mix() {
     let (sha1, ntlm) = (sha1.to_str().unwrap(), ntlm.to_str().unwrap());
     for arguments in [&["build", sha1, ntlm][..], &["build", "--kind", "ntlm", sha1]] {
         let output = data.run(arguments);
-        assert_eq!(output.status.code(), Some(1));
-        assert!(stderr(&output).contains("digests, not"), "{}", stderr(&output));
+        assert_eq!(output.code, Some(1));
+        assert!(output.errors.contains("digests, not"), "{}", output.errors);
     }
     let output = data.pipe(&["build", "-"], SHA1.as_bytes());
-    assert!(stderr(&output).contains("give --kind sha1 or --kind ntlm"), "{}", stderr(&output));
+    assert!(output.errors.contains("give --kind sha1 or --kind ntlm"), "{}", output.errors);
     let empty = data.write("empty.txt", "");
     let output = data.run(&["build", empty.to_str().unwrap()]);
-    assert!(stderr(&output).contains("give --kind"), "{}", stderr(&output));
+    assert!(output.errors.contains("give --kind"), "{}", output.errors);
     let output = data.run(&["build", "--kind", "sha1", empty.to_str().unwrap()]);
-    assert!(output.status.success());
-    let corpus = Corpus::open(stdout(&output).trim().as_ref(), 0).unwrap();
+    assert!(output.code == Some(0));
+    let corpus = Corpus::open(output.out.trim().as_ref(), 0).unwrap();
     assert_eq!((corpus.header().entries, corpus.header().file_length), (0, 16_781_328));
 }
 
@@ -243,7 +243,7 @@ fn passwords_build_both_kinds_at_once() {
     let output =
         data.run(&["build", "--input-format", "plaintext", "--json", list.to_str().unwrap()]);
     let reports: Vec<serde_json::Value> =
-        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        output.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(reports.len(), 2);
     let mut lists = Vec::new();
     for (kind, report) in Kind::ALL.iter().zip(&reports) {
@@ -251,7 +251,7 @@ fn passwords_build_both_kinds_at_once() {
         assert_eq!(report["entries"], 4);
         assert_eq!((&report["read"]["not_text"], &report["read"]["empty"]), (&1.into(), &1.into()));
         let path = report["path"].as_str().unwrap();
-        lists.push(stdout(&data.run(&["export", "--format", "hashes", path])));
+        lists.push(data.done(&["export", "--format", "hashes", path]));
     }
     assert!(lists[0].contains(&format!("{SHA1}:3\n")));
     assert!(lists[1].contains(&format!("{NTLM}:3\n")));
@@ -275,8 +275,8 @@ fn passwords_may_come_with_counts() {
     assert!(text.contains(&format!("{SHA1}:10\n")) && text.contains(&format!("{spaced}:2\n")));
     let wrong = data.write("wrong.txt", "password\n");
     let output = data.run(&[&arguments[..], &[wrong.to_str().unwrap()]].concat());
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("wrong.txt, line 1: expected a count and one space"));
+    assert_eq!(output.code, Some(1));
+    assert!(output.errors.contains("wrong.txt, line 1: expected a count and one space"));
 }
 
 #[test]
@@ -285,21 +285,21 @@ fn a_bucket_beyond_the_limit_is_an_error_that_names_the_prefix() {
     let text: String = (0..=65_535u32).map(|at| format!("ABCDE{at:035X}:1\n")).collect();
     let list = data.write("list.txt", text);
     let output = data.run(&["build", list.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("prefix ABCDE has 65536 entries"), "{}", stderr(&output));
+    assert_eq!(output.code, Some(1));
+    assert!(output.errors.contains("prefix ABCDE has 65536 entries"), "{}", output.errors);
 }
 
 #[test]
 fn a_missing_input_a_folder_of_passwords_and_a_full_disk_are_clear_errors() {
     let data = Data::new();
     let output = data.run(&["build", "/nowhere/list.txt"]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("cannot read /nowhere/list.txt"), "{}", stderr(&output));
+    assert_eq!(output.code, Some(1));
+    assert!(output.errors.contains("cannot read /nowhere/list.txt"), "{}", output.errors);
     let folder = data.path().to_str().unwrap();
     let output = data.run(&["build", "--input-format", "plaintext", folder]);
-    assert!(stderr(&output).contains("is a folder, not a list of passwords"));
-    assert_eq!(data.run(&["build"]).status.code(), Some(2));
-    assert_eq!(data.run(&["build", "--memory", "1", folder]).status.code(), Some(2));
+    assert!(output.errors.contains("is a folder, not a list of passwords"));
+    assert_eq!(data.run(&["build"]).code, Some(2));
+    assert_eq!(data.run(&["build", "--memory", "1", folder]).code, Some(2));
 }
 
 #[test]
@@ -313,13 +313,11 @@ fn a_full_disk_leaves_no_temporary_files() {
             env!("CARGO_BIN_EXE_passwords"),
             list.display()
         );
-        let output = std::process::Command::new("bash")
-            .args(["-c", &script])
-            .env("DATA_DIR", data.path())
-            .output()
-            .unwrap();
-        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-        assert!(stderr(&output).contains("cannot write"), "{}", stderr(&output));
+        let mut command = std::process::Command::new("bash");
+        command.args(["-c", &script]).env("DATA_DIR", data.path());
+        let output = data.program().run_command(command);
+        assert_eq!(output.code, Some(1), "{}", output.errors);
+        assert!(output.errors.contains("cannot write"), "{}", output.errors);
         let left: Vec<_> = std::fs::read_dir(data.path().join("sha1"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use passwords::model::{Entry, Kind};
 
-use crate::harness::{Data, Numbers, hash_list, stderr, stdout};
+use crate::app::{Data, Numbers, hash_list};
 
 fn current(data: &Data, kind: &str) -> String {
     std::fs::read_to_string(data.path().join(kind).join("CURRENT")).unwrap()
@@ -19,12 +19,12 @@ fn the_samples_build_and_activate_both_kinds() {
     let data = Data::new();
     let arguments = ["build", "--input-format", "plaintext", "--activate"];
     let output = data.run(&[&arguments[..], &[&samples()]].concat());
-    assert!(output.status.success(), "{}", stderr(&output));
-    for (kind, path) in ["sha1", "ntlm"].iter().zip(stdout(&output).lines()) {
+    assert!(output.code == Some(0), "{}", output.errors);
+    for (kind, path) in ["sha1", "ntlm"].iter().zip(output.out.lines()) {
         let name = Path::new(path).file_name().unwrap().to_str().unwrap();
         assert_eq!(current(&data, kind), format!("{name}\n"));
         let verified = data.run(&["verify", path]);
-        assert_eq!(verified.status.code(), Some(0), "{}", stdout(&verified));
+        assert_eq!(verified.code, Some(0), "{}", verified.out);
     }
 }
 
@@ -32,41 +32,41 @@ fn the_samples_build_and_activate_both_kinds() {
 fn check_counts_passwords_and_hashes_from_standard_input() {
     let data = Data::new();
     let arguments = ["build", "--input-format", "plaintext", "--activate"];
-    assert!(data.run(&[&arguments[..], &[&samples()]].concat()).status.success());
+    assert!(data.run(&[&arguments[..], &[&samples()]].concat()).code == Some(0));
     for kind in ["sha1", "ntlm"] {
         let some = data.pipe(&["check", "--kind", kind], b"password\nnot in the list\n");
-        assert_eq!((some.status.code(), stdout(&some).as_str()), (Some(10), "3\n0\n"));
+        assert_eq!((some.code, some.out.as_str()), (Some(10), "3\n0\n"));
     }
     let none = data.pipe(&["check"], b"not in the list\r\n");
-    assert_eq!((none.status.code(), stdout(&none).as_str()), (Some(0), "0\n"));
+    assert_eq!((none.code, none.out.as_str()), (Some(0), "0\n"));
     let hash = b"5baa61e4c9b93f3f0682250b6cf8331b7ee68fd8";
     let hashed = data.pipe(&["check", "--hash"], hash);
-    assert_eq!((hashed.status.code(), stdout(&hashed).as_str()), (Some(10), "3\n"));
+    assert_eq!((hashed.code, hashed.out.as_str()), (Some(10), "3\n"));
     let wrong = data.pipe(&["check", "--hash"], b"password");
-    assert_eq!(wrong.status.code(), Some(1));
-    assert!(!stderr(&wrong).contains("password"), "{}", stderr(&wrong));
+    assert_eq!(wrong.code, Some(1));
+    assert!(!wrong.errors.contains("password"), "{}", wrong.errors);
     let nothing = Data::new().pipe(&["check"], b"x");
-    assert_eq!(nothing.status.code(), Some(1));
-    assert!(stderr(&nothing).contains("no corpus is active"));
-    assert_eq!(data.run(&["check", "password"]).status.code(), Some(2));
+    assert_eq!(nothing.code, Some(1));
+    assert!(nothing.errors.contains("no corpus is active"));
+    assert_eq!(data.run(&["check", "password"]).code, Some(2));
 }
 
 #[test]
 fn info_shows_the_header() {
     let data = Data::new();
-    let entries = Numbers(1).entries(Kind::Ntlm, &[(1, 5), (7, 2)]);
+    let entries = Numbers::new(1).entries(Kind::Ntlm, &[(1, 5), (7, 2)]);
     let list = data.write("list.txt", hash_list(Kind::Ntlm, &entries));
     let path = data.path_of(&["build", "--note", "two lists", list.to_str().unwrap()]);
     let shown = data.run(&["info", "--json", path.to_str().unwrap()]);
-    let info: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let info: serde_json::Value = serde_json::from_str(&shown.out).unwrap();
     assert_eq!((&info["kind"], &info["entries"]), (&"ntlm".into(), &7.into()));
     assert_eq!((&info["smallest_bucket"], &info["largest_bucket"]), (&0.into(), &5.into()));
     assert_eq!(info["note"], "two lists");
     assert_eq!(info["corpus_id"], path.file_stem().unwrap().to_str().unwrap());
     assert_eq!(info["bytes"], std::fs::metadata(&path).unwrap().len());
-    let text = stdout(&data.run(&["info", path.to_str().unwrap()]));
+    let text = data.done(&["info", path.to_str().unwrap()]);
     assert!(text.contains("kind        ntlm\n") && text.contains("bucket size 0 to 5\n"), "{text}");
-    assert_eq!(data.run(&["info", list.to_str().unwrap()]).status.code(), Some(1));
+    assert_eq!(data.run(&["info", list.to_str().unwrap()]).code, Some(1));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn activate_switches_and_prune_removes_the_rest() {
     let data = Data::new();
     let mut paths = Vec::new();
     for seed in 1..=3 {
-        let entries = Numbers(seed).entries(Kind::Sha1, &[(5, 2)]);
+        let entries = Numbers::new(seed).entries(Kind::Sha1, &[(5, 2)]);
         let list = data.write("list.txt", hash_list(Kind::Sha1, &entries));
         paths.push(data.path_of(&["build", list.to_str().unwrap()]));
     }
@@ -83,11 +83,11 @@ fn activate_switches_and_prune_removes_the_rest() {
     data.path_of(&["activate", second]);
     assert!(current(&data, "sha1").contains(paths[1].file_name().unwrap().to_str().unwrap()));
     std::fs::write(data.path().join("sha1/.sha1.tmp"), "left by a crash").unwrap();
-    assert!(data.run(&["prune", "--keep", "2"]).status.success());
+    assert!(data.run(&["prune", "--keep", "2"]).code == Some(0));
     assert!(paths[1].exists());
     assert_eq!(paths.iter().filter(|path| path.exists()).count(), 2);
     assert!(!data.path().join("sha1/.sha1.tmp").exists());
-    assert!(data.run(&["prune"]).status.success());
+    assert!(data.run(&["prune"]).code == Some(0));
     assert_eq!(paths.iter().filter(|path| path.exists()).count(), 1);
     assert!(paths[1].exists());
     let other = Data::new();
@@ -95,7 +95,7 @@ fn activate_switches_and_prune_removes_the_rest() {
     assert!(copied.starts_with(other.path()) && copied.exists());
     std::fs::write(data.path().join("damaged.pwr"), "PWRANGE").unwrap();
     let damaged = data.run(&["activate", data.path().join("damaged.pwr").to_str().unwrap()]);
-    assert_eq!(damaged.status.code(), Some(1));
+    assert_eq!(damaged.code, Some(1));
     assert!(current(&data, "sha1").contains(paths[1].file_name().unwrap().to_str().unwrap()));
 }
 
@@ -113,8 +113,8 @@ fn merge_sums_takes_the_larger_or_replaces() {
             let arguments = [&["merge", "--base", base, "--mode", mode, new][..], order].concat();
             let merged = data.path_of(&arguments);
             let merged = merged.to_str().unwrap();
-            assert_eq!(data.run(&["verify", merged]).status.code(), Some(0));
-            let text = stdout(&data.run(&["export", "--format", "hashes", merged]));
+            assert_eq!(data.run(&["verify", merged]).code, Some(0));
+            let text = data.done(&["export", "--format", "hashes", merged]);
             assert_eq!(text, format!("{a}:5\n{b}:{count}\n{c}:1\n"), "{mode}");
         }
     }
@@ -124,7 +124,7 @@ fn merge_sums_takes_the_larger_or_replaces() {
 #[test]
 fn a_merge_equals_a_build_of_both_lists() {
     let data = Data::new();
-    let mut numbers = Numbers(20);
+    let mut numbers = Numbers::new(20);
     let prefixes: Vec<(u32, usize)> = (0..400).map(|at| (at * 2600, 3)).collect();
     let old = numbers.entries(Kind::Sha1, &prefixes);
     let mut new = numbers.entries(Kind::Sha1, &[(0, 2), (2600, 1), (77, 1), (0xFFFFF, 4)]);
@@ -139,25 +139,25 @@ fn a_merge_equals_a_build_of_both_lists() {
     assert_eq!(merged, whole);
     let other = data.write("ntlm.txt", "8846F7EAEE8FB117AD06BDD830B7586C:1\n");
     let output = data.run(&["merge", "--base", base.to_str().unwrap(), other.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.code, Some(1));
 }
 
 #[test]
 fn export_needs_a_folder_to_write_to() {
     let data = Data::new();
-    let path = data.activate(Kind::Sha1, &Numbers(1).entries(Kind::Sha1, &[(5, 2)]));
+    let path = data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(5, 2)]));
     let output = data.run(&["export", "--format", "folder", path.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("--output"));
+    assert_eq!(output.code, Some(1));
+    assert!(output.errors.contains("--output"));
 }
 
 #[test]
 fn an_export_reports_what_it_wrote() {
     let data = Data::new();
-    let path = data.activate(Kind::Sha1, &Numbers(1).entries(Kind::Sha1, &[(5, 2), (9, 3)]));
+    let path = data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(5, 2), (9, 3)]));
     let (file, target) = (path.to_str().unwrap(), data.path().join("hashes.txt"));
     let export = ["export", "--format", "hashes", "--json", file, "-o", target.to_str().unwrap()];
-    let report: serde_json::Value = serde_json::from_str(&stdout(&data.run(&export))).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&data.done(&export)).unwrap();
     assert_eq!(report["kind"], "sha1");
     assert_eq!(report["corpus_id"], path.file_stem().unwrap().to_str().unwrap());
     assert_eq!(report["path"], target.to_str().unwrap());
@@ -165,11 +165,11 @@ fn an_export_reports_what_it_wrote() {
     assert_eq!(std::fs::read_to_string(&target).unwrap().lines().count(), 5);
     // The lists themselves go to standard output there.
     let output = data.run(&["export", "--format", "hashes", "--json", file]);
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.code, Some(2));
 }
 
 #[test]
 fn healthcheck_fails_where_nobody_serves() {
     let output = Data::new().run(&["healthcheck", "--admin-bind", "127.0.0.1:1"]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.code, Some(1));
 }

@@ -5,29 +5,28 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use passwords::PasswordRanges;
-use passwords::config::RangeSettings;
+use passwords::Corpus;
 use passwords::model::{Entry, Kind};
-use passwords::store::Corpus;
+use passwords::{Passwords, Settings};
 
-use crate::harness::{Data, Numbers, Ranges, expected_range, hash_list, stderr};
+use crate::app::{App, Data, Numbers, expected_range, hash_list};
 
 const PREFIXES: [u32; 4] = [0, 0x5BAA6, 0x80000, 0xFFFFF];
 
 fn entries(seed: u64) -> Vec<Entry> {
-    Numbers(seed).entries(Kind::Sha1, &PREFIXES.map(|prefix| (prefix, 50)))
+    Numbers::new(seed).entries(Kind::Sha1, &PREFIXES.map(|prefix| (prefix, 50)))
 }
 
 /// Which of several lists the corpus in use holds, whole.
 fn served(data: &Data, lists: &[&[Entry]]) -> Option<usize> {
-    let service = PasswordRanges::open(&RangeSettings::default(), data.path());
-    let served = service.state().slot(Kind::Sha1).get()?;
+    let service = Passwords::open(&Settings::default(), data.path());
+    let served = service.state().snapshot(Kind::Sha1)?;
     let text = |value| {
         let prefix = domain::HashPrefix::from_value(value).unwrap();
         let mut buffer = Vec::new();
-        let bytes = served.corpus.sound_bytes(prefix, &mut buffer).unwrap();
+        let bytes = served.corpus().sound_bytes(prefix, &mut buffer).unwrap();
         let bucket = passwords::model::Bucket::parse(Kind::Sha1, bytes).unwrap();
-        String::from_utf8(bucket.text().unwrap()).unwrap()
+        String::from_utf8(passwords::model::render::text(&bucket).unwrap()).unwrap()
     };
     lists.iter().position(|list| {
         PREFIXES.iter().all(|prefix| text(*prefix) == expected_range(Kind::Sha1, list, *prefix))
@@ -107,7 +106,7 @@ fn while_writing_the_header_is_zero_and_the_next_command_removes_the_file() {
     assert_eq!(std::fs::read(&tmp).unwrap()[..4096], [0; 4096]);
     assert!(Corpus::open(&tmp, 0).is_err());
     assert_eq!(served(&data, &[&old]), Some(0));
-    assert!(data.run(&["prune"]).status.success());
+    assert!(data.run(&["prune"]).code == Some(0));
     assert!(!tmp.exists());
 }
 
@@ -157,7 +156,7 @@ async fn serving_and_reloading_write_nothing() {
         state
     };
     let before = state();
-    let server = Ranges::start(&data).await;
+    let server = App::start(&data).await;
     for _ in 0..3 {
         server.text("/range/5BAA6").await;
         server.service.reload(true);
@@ -173,12 +172,12 @@ fn two_builds_at_once_are_refused() {
     await_that(&mut child, || tmp.exists());
     let list = data.write("list.txt", hash_list(Kind::Sha1, &entries(1)));
     let second = data.run(&["build", list.to_str().unwrap()]);
-    assert_eq!(second.status.code(), Some(1));
-    assert!(stderr(&second).contains("another command is changing"), "{}", stderr(&second));
+    assert_eq!(second.code, Some(1));
+    assert!(second.errors.contains("another command is changing"), "{}", second.errors);
     child.kill().unwrap();
     child.wait().unwrap();
     joined();
-    assert!(data.run(&["build", list.to_str().unwrap()]).status.success());
+    assert!(data.run(&["build", list.to_str().unwrap()]).code == Some(0));
 }
 
 /// Rounds of kills: 200 in full, `PASSWORDS_KILL_ROUNDS` sets another number.
@@ -197,8 +196,8 @@ fn killed_at_any_moment_the_old_or_the_new_corpus_serves_whole() {
     let base = data.path().join("base.pwr");
     std::fs::rename(data.path_of(&["build", names[0].to_str().unwrap()]), &base).unwrap();
     data.path_of(&["build", "--activate", names[0].to_str().unwrap()]);
-    let mut united = [lists[0].clone(), lists[1].clone()].concat();
-    united.sort_by(Entry::compare);
+    let mut merged = [lists[0].clone(), lists[1].clone()].concat();
+    merged.sort_by(Entry::compare);
     let merge = ["merge", "--activate", "--base", base.to_str().unwrap()];
     let commands = [
         vec!["build", "--activate", names[1].to_str().unwrap()],
@@ -206,10 +205,10 @@ fn killed_at_any_moment_the_old_or_the_new_corpus_serves_whole() {
         [&merge[..], &[names[1].to_str().unwrap()]].concat(),
     ];
     let begin = Instant::now();
-    assert!(data.run(&commands[0]).status.success());
+    assert!(data.run(&commands[0]).code == Some(0));
     let whole = begin.elapsed();
-    let mut numbers = Numbers(8);
-    let all: [&[Entry]; 3] = [&lists[0], &lists[1], &united];
+    let mut numbers = Numbers::new(8);
+    let all: [&[Entry]; 3] = [&lists[0], &lists[1], &merged];
     for round in 0..rounds() {
         let before = served(&data, &all).unwrap();
         let command = &commands[round as usize % 3];
@@ -223,6 +222,6 @@ fn killed_at_any_moment_the_old_or_the_new_corpus_serves_whole() {
         let after = served(&data, &all);
         assert!(after == Some(before) || after == Some(aim), "round {round}: {after:?}");
     }
-    assert!(data.run(&commands[0]).status.success());
+    assert!(data.run(&commands[0]).code == Some(0));
     assert_eq!(served(&data, &all), Some(1));
 }

@@ -4,16 +4,16 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use passwords::model::{Bucket, Kind};
-use passwords::store::Corpus;
+use passwords::Corpus;
+use passwords::model::{Bucket, Kind, render};
 
-use crate::harness::{Data, Numbers, Ranges, stdout};
+use crate::app::{App, Data, Numbers};
 
 const DATA_START: u64 = 4096 + 16 * ((1 << 20) + 1);
 
 /// A corpus of three small buckets at both ends of the file and in its middle.
 fn small(data: &Data, kind: Kind) -> std::path::PathBuf {
-    let mut entries = Numbers(3).entries(kind, &[(0, 2), (0x5BAA6, 3), (0xFFFFF, 1)]);
+    let mut entries = Numbers::new(3).entries(kind, &[(0, 2), (0x5BAA6, 3), (0xFFFFF, 1)]);
     entries[1].count = 300;
     data.activate(kind, &entries)
 }
@@ -44,7 +44,7 @@ fn use_all(corpus: &Corpus) {
         if let Ok(bytes) = corpus.bytes(prefix, &mut buffer)
             && let Ok(bucket) = Bucket::parse(corpus.kind(), bytes)
         {
-            let _ = bucket.text();
+            let _ = render::text(&bucket);
             let _ = bucket.find(&[0x5B; 20]);
         }
     }
@@ -81,7 +81,7 @@ fn changed_bytes_all_over_the_index_are_found() {
     let data = Data::new();
     let path = small(&data, Kind::Sha1);
     let file = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
-    let mut numbers = Numbers(9);
+    let mut numbers = Numbers::new(9);
     let ends = [4096, 4097, DATA_START - 16, DATA_START - 8, DATA_START - 1];
     let random = (0..60).map(|_| 4096 + numbers.next() % (DATA_START - 4096));
     for at in ends.into_iter().chain(random.collect::<Vec<_>>()) {
@@ -115,32 +115,32 @@ fn verify_names_the_prefix_and_the_reason_and_exits_with_10() {
     let path = small(&data, Kind::Sha1);
     let name = path.to_str().unwrap();
     let good = data.run(&["verify", name]);
-    assert_eq!((good.status.code(), stdout(&good).as_str()), (Some(0), "good: 6 entries\n"));
+    assert_eq!((good.code, good.out.as_str()), (Some(0), "good: 6 entries\n"));
     let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
     let length = file.metadata().unwrap().len();
     file.write_all_at(&[0xFF], length - 1).unwrap();
     let bad = data.run(&["verify", name]);
-    assert_eq!(bad.status.code(), Some(10));
-    assert_eq!(stdout(&bad), "FFFFF: the digest does not fit\ndamaged: 1 problems\n");
+    assert_eq!(bad.code, Some(10));
+    assert_eq!(bad.out, "FFFFF: the digest does not fit\ndamaged: 1 problems\n");
     let json = data.run(&["verify", "--json", name]);
-    let report: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!((&report["good"], &report["damaged"]), (&false.into(), &1.into()));
     assert_eq!(report["problems"][0]["prefix"], "FFFFF");
-    assert_eq!(data.run(&["verify", "--quick", name]).status.code(), Some(0));
+    assert_eq!(data.run(&["verify", "--quick", name]).code, Some(0));
     file.write_all_at(&[0xFF], 5000).unwrap();
-    assert_eq!(data.run(&["verify", "--quick", name]).status.code(), Some(10));
+    assert_eq!(data.run(&["verify", "--quick", name]).code, Some(10));
     file.set_len(10).unwrap();
-    assert_eq!(data.run(&["verify", name]).status.code(), Some(10));
-    assert_eq!(data.run(&["verify", "/nowhere.pwr"]).status.code(), Some(1));
+    assert_eq!(data.run(&["verify", name]).code, Some(10));
+    assert_eq!(data.run(&["verify", "/nowhere.pwr"]).code, Some(1));
 }
 
 #[actix_web::test]
 async fn a_damaged_corpus_is_not_loaded_and_the_old_one_goes_on() {
     let data = Data::new();
     small(&data, Kind::Sha1);
-    let server = Ranges::start(&data).await;
+    let server = App::start(&data).await;
     let before = server.text("/range/5BAA6").await;
-    let mut entries = Numbers(30).entries(Kind::Sha1, &[(0x5BAA6, 2)]);
+    let mut entries = Numbers::new(30).entries(Kind::Sha1, &[(0x5BAA6, 2)]);
     entries[0].count = 1;
     let other = data.activate(Kind::Sha1, &entries);
     let file = fs::OpenOptions::new().write(true).open(&other).unwrap();

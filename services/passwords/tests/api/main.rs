@@ -1,12 +1,13 @@
 //! Behaviour of the password range service.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
+mod app;
 mod build;
 mod commands;
 mod contract;
 mod crash;
 mod damage;
-mod harness;
+mod errors;
 mod log;
 mod memory;
 mod page;

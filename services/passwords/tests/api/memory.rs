@@ -7,19 +7,19 @@ use std::path::Path;
 
 use passwords::model::Kind;
 
-use crate::harness::{Data, Numbers, stderr};
+use crate::app::{Data, Numbers};
 
 /// The largest resident memory of a build in bytes, which its report tells.
 fn peak(data: &Data, arguments: &[&str]) -> u64 {
     let output = data.run(arguments);
-    assert!(output.status.success(), "{}", stderr(&output));
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(output.code == Some(0), "{}", output.errors);
+    let report: serde_json::Value = serde_json::from_str(&output.out).unwrap();
     report["peak_memory"].as_u64().unwrap()
 }
 
 fn write_list(path: &Path, bytes: u64, ordered: bool) {
     let mut out = BufWriter::new(File::create(path).unwrap());
-    let mut numbers = Numbers(77);
+    let mut numbers = Numbers::new(77);
     let lines = bytes / 44;
     let mut line = String::new();
     for at in 0..lines {
@@ -60,7 +60,7 @@ fn one_password_repeated_without_end_is_sorted_in_runs() {
     let arguments =
         ["build", "--input-format", "plaintext", "--kind", "sha1", "--memory", "1M", "--activate"];
     let output = data.run(&[&arguments[..], &[list.to_str().unwrap()]].concat());
-    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(output.code == Some(0), "{}", output.errors);
     let found = data.pipe(&["check", "--kind", Kind::Sha1.name()], b"password");
-    assert_eq!(found.stdout, b"600000\n");
+    assert_eq!(found.out, "600000\n");
 }

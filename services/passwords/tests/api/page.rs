@@ -1,10 +1,10 @@
 //! The page at `/`.
 
-use crate::harness::{Data, Ranges};
+use crate::app::{App, Data};
 
 #[actix_web::test]
 async fn the_page_runs_under_a_strict_policy_and_loads_only_its_own_files() {
-    let server = Ranges::start(&Data::new()).await;
+    let server = App::start(&Data::new()).await;
     let answer = server.get("/").send().await.unwrap();
     assert_eq!(answer.headers()["content-type"], "text/html; charset=utf-8");
     assert_eq!(answer.headers()["referrer-policy"], "no-referrer");
@@ -30,7 +30,7 @@ async fn the_page_runs_under_a_strict_policy_and_loads_only_its_own_files() {
 
 #[actix_web::test]
 async fn an_unknown_asset_is_an_invalid_query() {
-    let server = Ranges::start(&Data::new()).await;
+    let server = App::start(&Data::new()).await;
     for path in ["/assets/", "/assets/check.js", "/assets/check.0123456789abcdef.js"] {
         let answer = server.get(path).send().await.unwrap();
         assert_eq!(answer.status(), 400, "{path}");

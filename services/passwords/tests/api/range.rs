@@ -6,7 +6,7 @@ use std::io::Read;
 use passwords::model::Kind;
 use reqwest::Response;
 
-use crate::harness::{Data, Numbers, Ranges, expected_range};
+use crate::app::{App, Data, Numbers, expected_range};
 
 const SIZES: [(u32, usize); 11] = [
     (0x00000, 3),
@@ -36,13 +36,13 @@ fn header<'a>(answer: &'a Response, name: &str) -> Option<&'a str> {
 #[actix_web::test]
 async fn bodies_equal_the_source_byte_for_byte() {
     let data = Data::new();
-    let mut numbers = Numbers(1);
+    let mut numbers = Numbers::new(1);
     let all = Kind::ALL.map(|kind| (kind, numbers.entries(kind, &SIZES)));
     for (kind, entries) in &all {
         data.activate(*kind, entries);
     }
     for limit in [0, 1024] {
-        let server = Ranges::start_with(&data, |s, _| s.in_memory_limit_mb = limit).await;
+        let server = App::start_with(&data, |s, _| s.in_memory_limit_mb = limit).await;
         for (kind, entries) in &all {
             let query = if *kind == Kind::Ntlm { "?mode=ntlm" } else { "" };
             for (prefix, n) in SIZES.iter().chain(&[(EMPTY, 0)]) {
@@ -66,9 +66,9 @@ async fn bodies_equal_the_source_byte_for_byte() {
 #[actix_web::test]
 async fn head_has_the_headers_of_get_and_no_body() {
     let data = Data::new();
-    let entries = Numbers(2).entries(Kind::Sha1, &SIZES);
+    let entries = Numbers::new(2).entries(Kind::Sha1, &SIZES);
     data.activate(Kind::Sha1, &entries);
-    let server = Ranges::start(&data).await;
+    let server = App::start(&data).await;
     for extra in ["", "accept-encoding: gzip\r\n"] {
         let ask = |method: &str| {
             format!("{method} /range/5BAA6 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{extra}\r\n")
@@ -86,13 +86,13 @@ async fn head_has_the_headers_of_get_and_no_body() {
 #[actix_web::test]
 async fn gzip_unpacks_to_the_plain_answer_and_small_answers_stay_plain() {
     let data = Data::new();
-    let mut numbers = Numbers(3);
+    let mut numbers = Numbers::new(3);
     let mut sizes = SIZES.to_vec();
     sizes.push((0x77777, 65_535));
     for kind in Kind::ALL {
         data.activate(kind, &numbers.entries(kind, &sizes));
     }
-    let server = Ranges::start(&data).await;
+    let server = App::start(&data).await;
     sizes.push((EMPTY, 0));
     for query in ["", "?mode=ntlm"] {
         for (prefix, n) in &sizes {
@@ -116,8 +116,8 @@ async fn gzip_unpacks_to_the_plain_answer_and_small_answers_stay_plain() {
 #[actix_web::test]
 async fn gzip_can_be_switched_off() {
     let data = Data::new();
-    data.activate(Kind::Sha1, &Numbers(3).entries(Kind::Sha1, &SIZES));
-    let server = Ranges::start_with(&data, |s, _| s.gzip = shell::Switch::Off).await;
+    data.activate(Kind::Sha1, &Numbers::new(3).entries(Kind::Sha1, &SIZES));
+    let server = App::start_with(&data, |s, _| s.gzip = shell::Switch::Off).await;
     let answer = server.get("/range/5BAA6").header("accept-encoding", "gzip").send().await.unwrap();
     assert_eq!(header(&answer, "content-encoding"), None);
     assert!(header(&answer, "etag").unwrap().starts_with('"'));
@@ -137,11 +137,11 @@ async fn padded_answers_hide_the_number_of_lines() {
         (0xDEAD0, 1399, 1400, 1600),
     ];
     let data = Data::new();
-    let mut numbers = Numbers(5);
+    let mut numbers = Numbers::new(5);
     for kind in Kind::ALL {
         data.activate(kind, &numbers.entries(kind, &SIZES));
     }
-    let server = Ranges::start(&data).await;
+    let server = App::start(&data).await;
     for (query, width) in [("", 35), ("?mode=ntlm", 27)] {
         for (prefix, n, low, high) in BOUNDS {
             let path = format!("/range/{prefix:05X}{query}");
@@ -151,6 +151,7 @@ async fn padded_answers_hide_the_number_of_lines() {
                 let coding = if round % 8 == 0 { "gzip" } else { "identity" };
                 let request = server.get(&path).header("add-padding", "TRUE");
                 let answer = request.header("accept-encoding", coding).send().await.unwrap();
+                assert_eq!(answer.status(), 200, "{path}, round {round}");
                 let bytes = answer.bytes().await.unwrap();
                 let bytes = if round % 8 == 0 { unpacked(&bytes) } else { bytes.to_vec() };
                 let body = String::from_utf8(bytes).unwrap();
@@ -183,8 +184,8 @@ async fn padded_answers_hide_the_number_of_lines() {
 #[actix_web::test]
 async fn cache_headers_follow_the_padding_header() {
     let data = Data::new();
-    data.activate(Kind::Sha1, &Numbers(6).entries(Kind::Sha1, &SIZES));
-    let server = Ranges::start_with(&data, |s, _| s.max_age = 60).await;
+    data.activate(Kind::Sha1, &Numbers::new(6).entries(Kind::Sha1, &SIZES));
+    let server = App::start_with(&data, |s, _| s.max_age = 60).await;
     let ask = |padding: Option<&'static str>| {
         let request = server.get("/range/5BAA6");
         match padding {
@@ -205,14 +206,14 @@ async fn cache_headers_follow_the_padding_header() {
         assert_eq!(header(&answer, "cache-control"), Some("no-store"));
         assert!(header(&answer, "etag").is_none() && header(&answer, "last-modified").is_none());
     }
-    assert_eq!(passwords::config::RangeSettings::default().max_age, 31 * 24 * 60 * 60);
+    assert_eq!(passwords::Settings::default().max_age, 31 * 24 * 60 * 60);
 }
 
 #[actix_web::test]
 async fn a_known_tag_is_304_in_every_form() {
     let data = Data::new();
-    data.activate(Kind::Sha1, &Numbers(7).entries(Kind::Sha1, &SIZES));
-    let server = Ranges::start(&data).await;
+    data.activate(Kind::Sha1, &Numbers::new(7).entries(Kind::Sha1, &SIZES));
+    let server = App::start(&data).await;
     let plain = server.get("/range/5BAA6").send().await.unwrap();
     let tag = header(&plain, "etag").unwrap().to_owned();
     let modified = header(&plain, "last-modified").unwrap().to_owned();
@@ -248,11 +249,11 @@ async fn a_known_tag_is_304_in_every_form() {
 #[actix_web::test]
 async fn after_a_merge_only_the_changed_bucket_has_another_tag() {
     let data = Data::new();
-    let mut numbers = Numbers(8);
+    let mut numbers = Numbers::new(8);
     let entries = numbers.entries(Kind::Sha1, &SIZES);
     let base = data.activate(Kind::Sha1, &entries);
-    let server = Ranges::start(&data).await;
-    let tags = |server: &Ranges| {
+    let server = App::start(&data).await;
+    let tags = |server: &App| {
         let requests: Vec<_> =
             SIZES.iter().map(|(prefix, _)| server.get(&format!("/range/{prefix:05X}"))).collect();
         async move {
@@ -265,7 +266,7 @@ async fn after_a_merge_only_the_changed_bucket_has_another_tag() {
     };
     let before = tags(&server).await;
     let more = numbers.entries(Kind::Sha1, &[(0x5BAA6, 1)]);
-    let list = data.write("more.txt", crate::harness::hash_list(Kind::Sha1, &more));
+    let list = data.write("more.txt", crate::app::hash_list(Kind::Sha1, &more));
     let base = base.to_str().unwrap();
     data.path_of(&["merge", "--activate", "--base", base, list.to_str().unwrap()]);
     server.service.reload(false);
@@ -276,9 +277,9 @@ async fn after_a_merge_only_the_changed_bucket_has_another_tag() {
         let answer = request.header("if-none-match", &before[at]).send().await.unwrap();
         assert_eq!(answer.status() == 304, *prefix != 0x5BAA6, "{prefix:05X}");
     }
-    let mut united = entries.clone();
-    united.extend(more);
-    united.sort_by(passwords::model::Entry::compare);
-    let expected = expected_range(Kind::Sha1, &united, 0x5BAA6);
+    let mut merged = entries.clone();
+    merged.extend(more);
+    merged.sort_by(passwords::model::Entry::compare);
+    let expected = expected_range(Kind::Sha1, &merged, 0x5BAA6);
     assert_eq!(server.text("/range/5BAA6").await, expected);
 }

@@ -1,8 +1,7 @@
 //! Corpora exchanged under load, by signal and by interval.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -10,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use passwords::model::Kind;
 
-use crate::harness::{Data, Numbers, Ranges, exchange, expected_range};
+use testkit::{Served, exchange, until_blocking};
+
+use crate::app::{App, Data, Numbers, expected_range};
 
 /// Seconds of load: 60 in full, `PASSWORDS_RELOAD_SECONDS` sets another number.
 fn seconds() -> u64 {
@@ -39,10 +40,10 @@ fn ask(stream: &mut BufReader<TcpStream>) -> (u16, String) {
 #[actix_web::test]
 async fn no_request_fails_while_corpora_are_exchanged() {
     let data = Data::new();
-    let lists = [1, 2].map(|seed| Numbers(seed).entries(Kind::Sha1, &[(0x5BAA6, 830)]));
+    let lists = [1, 2].map(|seed| Numbers::new(seed).entries(Kind::Sha1, &[(0x5BAA6, 830)]));
     let texts = lists.each_ref().map(|list| expected_range(Kind::Sha1, list, 0x5BAA6));
     let paths = lists.each_ref().map(|list| data.activate(Kind::Sha1, list));
-    let server = Ranges::start_with(&data, |ranges, web| {
+    let server = App::start_with(&data, |ranges, web| {
         ranges.in_memory_limit_mb = 0;
         web.workers = Some(2);
     })
@@ -52,7 +53,7 @@ async fn no_request_fails_while_corpora_are_exchanged() {
     let clients: Vec<_> = (0..4)
         .map(|_| {
             let (stop, answers, seen) = (stop.clone(), answers.clone(), seen.clone());
-            let (texts, address) = (texts.clone(), server.running.http);
+            let (texts, address) = (texts.clone(), server.server().running().http);
             thread::spawn(move || {
                 let mut stream = BufReader::new(TcpStream::connect(address).unwrap());
                 while !stop.load(Ordering::Relaxed) {
@@ -85,119 +86,47 @@ async fn no_request_fails_while_corpora_are_exchanged() {
     assert!(seen.iter().all(|seen| seen.load(Ordering::Relaxed) > 0), "{seen:?}");
 }
 
-/// The binary on a free port, stopped at the end of the test.
-struct Served {
-    child: Child,
-    address: SocketAddr,
+fn serve(data: &Data, interval: &str) -> Served {
+    data.program().serve(&["--reload-interval", interval])
 }
 
-impl Served {
-    fn start(data: &Data, interval: &str) -> Self {
-        let free = "127.0.0.1:0";
-        let arguments = ["--bind", free, "--admin-bind", free, "--tls-mode", "off"];
-        let mut child = data
-            .command(&arguments)
-            .env("RELOAD_INTERVAL", interval)
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let address = lines
-            .find_map(|line| {
-                let line = line.unwrap();
-                let at = line.find("serves http://")?;
-                line[at + 14..].split_whitespace().next()?.parse().ok()
-            })
-            .unwrap();
-        // The rest of the log is read so that the pipe never fills up.
-        thread::spawn(move || lines.for_each(drop));
-        Self { child, address }
-    }
-
-    fn body(&self) -> String {
-        let request = "GET /range/5BAA6 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
-        exchange(self.address, request).text().to_owned()
-    }
-
-    fn await_body(&self, expected: &str) {
-        let begin = Instant::now();
-        while self.body() != expected {
-            assert!(begin.elapsed() < Duration::from_secs(30), "the new corpus is not served");
-            thread::yield_now();
-        }
-    }
-
-    fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
-    }
+fn body(served: &Served) -> String {
+    let request = "GET /range/5BAA6 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    exchange(served.http(), request).text().to_owned()
 }
 
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn await_body(served: &Served, expected: &str) {
+    until_blocking("the new corpus is served", || body(served) == expected);
 }
 
 #[test]
 fn a_signal_or_the_interval_brings_the_new_corpus() {
     let data = Data::new();
-    let lists = [1, 2, 3].map(|seed| Numbers(seed).entries(Kind::Sha1, &[(0x5BAA6, 5)]));
+    let lists = [1, 2, 3].map(|seed| Numbers::new(seed).entries(Kind::Sha1, &[(0x5BAA6, 5)]));
     let texts = lists.each_ref().map(|list| expected_range(Kind::Sha1, list, 0x5BAA6));
     data.activate(Kind::Sha1, &lists[0]);
-    let (by_signal, mut by_interval) = (Served::start(&data, "0"), Served::start(&data, "1"));
-    assert_eq!((by_signal.body(), by_interval.body()), (texts[0].clone(), texts[0].clone()));
+    let (mut by_signal, by_interval) = (serve(&data, "0"), serve(&data, "1"));
+    assert_eq!((body(&by_signal), body(&by_interval)), (texts[0].clone(), texts[0].clone()));
     data.activate(Kind::Sha1, &lists[1]);
-    by_interval.await_body(&texts[1]);
-    assert_eq!(by_signal.body(), texts[0]);
-    by_signal.signal("-HUP");
-    by_signal.await_body(&texts[1]);
+    await_body(&by_interval, &texts[1]);
+    assert_eq!(body(&by_signal), texts[0]);
+    by_signal.process().signal("HUP");
+    await_body(&by_signal, &texts[1]);
     // What is served may be pruned: the open file goes on until it is exchanged.
     data.activate(Kind::Sha1, &lists[2]);
-    assert!(data.run(&["prune"]).status.success());
-    assert_eq!(by_signal.body(), texts[1]);
-    by_interval.signal("-TERM");
-    assert_eq!(by_interval.child.wait().unwrap().code(), Some(0));
+    assert!(data.run(&["prune"]).code == Some(0));
+    assert_eq!(body(&by_signal), texts[1]);
+    assert_eq!(by_interval.stop(), Some(0));
 }
 
 #[test]
 fn prefixes_stay_out_of_the_log() {
     let data = Data::new();
-    data.activate(Kind::Sha1, &Numbers(1).entries(Kind::Sha1, &[(0x5BAA6, 5)]));
-    let free = "127.0.0.1:0";
-    let mut child = data
-        .command(&[
-            "--bind",
-            free,
-            "--admin-bind",
-            free,
-            "--tls-mode",
-            "off",
-            "--log-format",
-            "json",
-        ])
-        .env("RUST_LOG", "trace")
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut reader = BufReader::new(child.stderr.take().unwrap());
-    let mut log = String::new();
-    let address: SocketAddr = loop {
-        let mut line = String::new();
-        assert!(reader.read_line(&mut line).unwrap() > 0, "{log}");
-        log.push_str(&line);
-        if let Some(at) = line.find("serves http://") {
-            let rest = &line[at + 14..];
-            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ':');
-            break rest[..end.unwrap()].parse().unwrap();
-        }
-    };
-    let reading = thread::spawn(move || {
-        let mut rest = String::new();
-        reader.read_to_string(&mut rest).unwrap();
-        rest
-    });
+    data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(0x5BAA6, 5)]));
+    let mut command = data.command(&["--tls-mode", "off", "--log-format", "json"]);
+    command.env("BIND", "127.0.0.1:0").env("ADMIN_BIND", "127.0.0.1:0").env("RUST_LOG", "trace");
+    let mut served = Served::start(command);
+    let address = served.http();
     for target in
         ["/range/5BAA6", "/range/5baa6?mode=ntlm", "/range/5BAA6/", "/Range/5BAA6", "/5BAA6"]
     {
@@ -210,10 +139,10 @@ fn prefixes_stay_out_of_the_log() {
             );
         }
     }
-    let pid = child.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-    assert!(child.wait().unwrap().success());
-    log.push_str(&reading.join().unwrap());
+    served.process().signal("TERM");
+    assert_eq!(served.process().wait(), Some(0));
+    until_blocking("the log ends", || served.log().contains("stopped"));
+    let log = served.log().clone();
     assert!(log.contains("/range/{prefix}") && log.contains("?mode=ntlm"), "{log}");
     let shown = log.lines().find(|line| line.to_ascii_lowercase().contains("5baa6"));
     assert_eq!(shown, None);

@@ -4,24 +4,26 @@ use passwords::model::Kind;
 use rstest::rstest;
 use shell::{Switch, TlsMode};
 
-use crate::harness::{Data, Numbers, Ranges, Raw};
+use testkit::RawAnswer;
+
+use crate::app::{App, Data, Numbers};
 
 const PREFIX: u32 = 0x21BD1;
 
 fn data() -> Data {
     let data = Data::new();
-    let mut numbers = Numbers(4);
+    let mut numbers = Numbers::new(4);
     data.activate(Kind::Sha1, &numbers.entries(Kind::Sha1, &[(PREFIX, 3)]));
     data.activate(Kind::Ntlm, &numbers.entries(Kind::Ntlm, &[(PREFIX, 2)]));
     data
 }
 
-async fn server(data: &Data, require_user_agent: bool) -> Ranges {
+async fn server(data: &Data, require_user_agent: bool) -> App {
     let switch = if require_user_agent { Switch::On } else { Switch::Off };
-    Ranges::start_with(data, |ranges, _| ranges.require_user_agent = switch).await
+    App::start_with(data, |ranges, _| ranges.require_user_agent = switch).await
 }
 
-async fn ask(server: &Ranges, method: &str, target: &str, headers: &str) -> Raw {
+async fn ask(server: &App, method: &str, target: &str, headers: &str) -> RawAnswer {
     server
         .raw(&format!(
             "{method} {target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}\r\n"
@@ -29,7 +31,7 @@ async fn ask(server: &Ranges, method: &str, target: &str, headers: &str) -> Raw 
         .await
 }
 
-fn assert_marked(answer: &Raw) {
+fn assert_marked(answer: &RawAnswer) {
     assert_eq!(answer.header("vary"), Some("Add-Padding, Accept-Encoding"));
     assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
     assert_eq!(answer.header("access-control-expose-headers"), Some("ETag"));
@@ -37,7 +39,7 @@ fn assert_marked(answer: &Raw) {
     assert_eq!(answer.header("transfer-encoding"), None);
 }
 
-fn assert_refused(answer: &Raw, status: u16, text: &str) {
+fn assert_refused(answer: &RawAnswer, status: u16, text: &str) {
     assert_eq!((answer.status, answer.text()), (status, text));
     assert_eq!(answer.header("content-type"), Some("text/plain; charset=utf-8"));
     assert_eq!(answer.header("cache-control"), Some("no-store"));
@@ -150,7 +152,7 @@ async fn mode_is_the_first_one_and_exactly_ntlm() {
 #[actix_web::test]
 async fn a_kind_without_corpus_is_503_and_the_other_one_serves() {
     let data = Data::new();
-    data.activate(Kind::Sha1, &Numbers(1).entries(Kind::Sha1, &[(PREFIX, 1)]));
+    data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(PREFIX, 1)]));
     let server = server(&data, false).await;
     assert_eq!(ask(&server, "GET", "/range/21BD1", "").await.status, 200);
     let answer = ask(&server, "GET", "/range/21BD1?mode=ntlm", "").await;
@@ -173,8 +175,8 @@ async fn without_any_corpus_ranges_are_503_and_the_service_is_not_ready() {
 #[actix_web::test]
 async fn a_bucket_that_cannot_be_read_is_500_and_turns_readiness_red() {
     let data = Data::new();
-    let path = data.activate(Kind::Sha1, &Numbers(1).entries(Kind::Sha1, &[(PREFIX, 1)]));
-    let server = Ranges::start_with(&data, |ranges, _| ranges.in_memory_limit_mb = 0).await;
+    let path = data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(PREFIX, 1)]));
+    let server = App::start_with(&data, |ranges, _| ranges.in_memory_limit_mb = 0).await;
     assert_eq!(server.admin_status("/readyz").await, 200);
     let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
     file.set_len(4096).unwrap();
@@ -188,9 +190,9 @@ async fn a_bucket_that_cannot_be_read_is_500_and_turns_readiness_red() {
 async fn a_changed_bucket_is_500_where_it_is_verified() {
     use std::os::unix::fs::FileExt;
     let data = Data::new();
-    let path = data.activate(Kind::Sha1, &Numbers(1).entries(Kind::Sha1, &[(PREFIX, 1)]));
+    let path = data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(PREFIX, 1)]));
     let length = std::fs::metadata(&path).unwrap().len();
-    let server = Ranges::start_with(&data, |ranges, _| {
+    let server = App::start_with(&data, |ranges, _| {
         ranges.in_memory_limit_mb = 0;
         ranges.verify_on_read = Switch::On;
     })
@@ -204,7 +206,7 @@ async fn a_changed_bucket_is_500_where_it_is_verified() {
 #[actix_web::test]
 async fn plain_http_is_redirected_before_anything_but_health() {
     let data = data();
-    let server = Ranges::start_with(&data, |_, web| web.tls_mode = TlsMode::Proxy).await;
+    let server = App::start_with(&data, |_, web| web.tls_mode = TlsMode::Proxy).await;
     for (method, target) in [("GET", "/range/21BD1?mode=ntlm"), ("OPTIONS", "/x"), ("POST", "/")] {
         let answer = ask(&server, method, target, "content-length: 0\r\n").await;
         assert_eq!(answer.status, 301);

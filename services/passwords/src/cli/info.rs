@@ -1,4 +1,4 @@
-//! Shows what a corpus says about itself.
+//! `info`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use batch::Output;
 use serde::Serialize;
 
-use crate::model::header::lower_hex;
+use crate::model::{Header, lower_hex};
 use crate::store::Corpus;
 
 /// Options of `info`.
@@ -14,13 +14,13 @@ use crate::store::Corpus;
 pub struct Info {
     /// Show as JSON
     #[arg(long)]
-    pub json: bool,
+    json: bool,
     /// The corpus file
-    pub file: PathBuf,
+    file: PathBuf,
 }
 
 #[derive(Serialize)]
-struct Facts {
+struct Description {
     kind: &'static str,
     corpus_id: String,
     entries: u64,
@@ -33,13 +33,16 @@ struct Facts {
 
 impl Info {
     /// Prints the header.
-    ///
-    /// # Errors
-    /// The file is no sound corpus.
     pub fn run(&self) -> anyhow::Result<()> {
         let corpus = Corpus::open(&self.file, 0)?;
-        let header = corpus.header();
-        let facts = Facts {
+        let description = Description::of(corpus.header())?;
+        Ok(Output::from_json_flag(self.json).print(&description, &description)?)
+    }
+}
+
+impl Description {
+    fn of(header: &Header) -> anyhow::Result<Self> {
+        Ok(Self {
             kind: header.kind.name(),
             corpus_id: lower_hex(&header.corpus_id),
             entries: header.entries,
@@ -48,20 +51,19 @@ impl Info {
             smallest_bucket: header.smallest_bucket,
             largest_bucket: header.largest_bucket,
             note: header.note.clone(),
-        };
-        Output::from_json_flag(self.json).print(&facts, &facts)?;
-        Ok(())
+        })
     }
 }
 
-impl fmt::Display for Facts {
+impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:<12}{}", "kind", self.kind)?;
         writeln!(f, "{:<12}{}", "corpus id", self.corpus_id)?;
         writeln!(f, "{:<12}{}", "entries", self.entries)?;
         writeln!(f, "{:<12}{}", "bytes", self.bytes)?;
         writeln!(f, "{:<12}{}", "built at", self.built_at)?;
-        writeln!(f, "{:<12}{} to {}", "bucket size", self.smallest_bucket, self.largest_bucket)?;
+        let sizes = (self.smallest_bucket, self.largest_bucket);
+        writeln!(f, "{:<12}{} to {}", "bucket size", sizes.0, sizes.1)?;
         write!(f, "{:<12}{}", "note", self.note)
     }
 }

@@ -5,8 +5,8 @@
 //! arrays whose length is part of their type.
 #![allow(unsafe_code)]
 
-use super::bucket::{Bucket, BucketError};
-use super::render;
+use super::lines;
+use crate::model::bucket::{Bucket, BucketError};
 
 /// Writes the lines of a bucket in the fastest way that this processor has.
 ///
@@ -18,7 +18,7 @@ pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError>
         // SAFETY: the processor has SSSE3, which is all that the function asks for.
         return unsafe { x86::bucket(bucket, out) };
     }
-    render::portable(bucket, out)
+    lines::portable(bucket, out)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -28,11 +28,11 @@ mod x86 {
         _mm_storeu_si128, _mm_unpackhi_epi8, _mm_unpacklo_epi8,
     };
 
-    use super::{Bucket, BucketError, render};
+    use super::{Bucket, BucketError, lines};
 
     #[target_feature(enable = "ssse3")]
     pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
-        render::by_kind(bucket, out, |bytes, digits| hex(bytes, digits))
+        lines::by_kind(bucket, out, |bytes, digits| hex(bytes, digits))
     }
 
     #[inline]
@@ -68,19 +68,18 @@ mod x86 {
 mod tests {
     use super::*;
     use crate::model::bucket::{encode, tests::some_entries};
+    use crate::model::render::room;
     use crate::model::{Entry, Kind};
     use proptest::prelude::*;
 
-    fn assert_twins_agree(kind: Kind, entries: &[Entry]) {
+    fn assert_agrees_with_portable(kind: Kind, entries: &[Entry]) {
         let mut bytes = Vec::new();
         assert!(encode(kind, entries, &mut bytes));
         let parsed = Bucket::parse(kind, &bytes).unwrap();
-        let room = render::room(&parsed, 0);
+        let room = room(&parsed, 0);
         let (mut fast, mut portable) = (vec![0; room], vec![0; room]);
-        let lengths = (
-            bucket(&parsed, &mut fast).unwrap(),
-            render::portable(&parsed, &mut portable).unwrap(),
-        );
+        let lengths =
+            (bucket(&parsed, &mut fast).unwrap(), lines::portable(&parsed, &mut portable).unwrap());
         assert_eq!(lengths.0, lengths.1);
         assert_eq!(fast[..lengths.0], portable[..lengths.1]);
     }
@@ -91,8 +90,8 @@ mod tests {
             sha1 in some_entries(Kind::Sha1, 200),
             ntlm in some_entries(Kind::Ntlm, 200),
         ) {
-            assert_twins_agree(Kind::Sha1, &sha1);
-            assert_twins_agree(Kind::Ntlm, &ntlm);
+            assert_agrees_with_portable(Kind::Sha1, &sha1);
+            assert_agrees_with_portable(Kind::Ntlm, &ntlm);
         }
     }
 
@@ -107,8 +106,8 @@ mod tests {
             })
             .collect();
         for entries in [&full[..0], &full[..1], &full[65_534..], &full] {
-            assert_twins_agree(Kind::Sha1, entries);
-            assert_twins_agree(Kind::Ntlm, entries);
+            assert_agrees_with_portable(Kind::Sha1, entries);
+            assert_agrees_with_portable(Kind::Ntlm, entries);
         }
     }
 }

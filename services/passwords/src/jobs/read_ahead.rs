@@ -5,15 +5,14 @@ use std::thread::Scope;
 
 use anyhow::anyhow;
 
-use super::report::Tally;
-use crate::model::Entry;
-use crate::model::entry::{Unite, unite_sorted};
+use super::tally::Tally;
+use crate::model::{CountMerge, Entry, merge_sorted};
 
 /// The most inputs that are merged at once.
 pub const MOST: usize = 64;
 
 /// One ordered input, read ahead by a batch.
-pub struct Feed {
+pub struct ReadAhead {
     batches: Receiver<anyhow::Result<Event>>,
     batch: Vec<Entry>,
     at: usize,
@@ -25,7 +24,7 @@ enum Event {
     End(Tally),
 }
 
-impl Feed {
+impl ReadAhead {
     /// Starts to read. `read` hands ascending entries of whole prefixes to its argument.
     pub fn start<'scope, R>(scope: &'scope Scope<'scope, '_>, read: R) -> Self
     where
@@ -36,7 +35,7 @@ impl Feed {
         let (sender, batches) = sync_channel(1);
         scope.spawn(move || {
             let mut send = |batch| {
-                sender.send(Ok(Event::Batch(batch))).map_err(|_| anyhow!("nobody reads on"))
+                sender.send(Ok(Event::Batch(batch))).map_err(|_| anyhow!("the merge has ended"))
             };
             let outcome = read(&mut send);
             let _ = sender.send(outcome.map(Event::End));
@@ -70,37 +69,37 @@ impl Feed {
     }
 }
 
-/// Unites all feeds in the order of the inputs, prefix by prefix.
+/// CountMerges all inputs in the order of the inputs, prefix by prefix.
 ///
 /// # Errors
 /// An error of an input or of `consume`.
-pub fn unite(
-    mut feeds: Vec<Feed>,
-    unite: Unite,
+pub fn merge(
+    mut inputs: Vec<ReadAhead>,
+    merge: CountMerge,
     mut consume: impl FnMut(Vec<Entry>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Tally> {
     loop {
         let mut least = None;
-        for feed in &mut feeds {
-            if let Some(prefix) = feed.prefix()? {
+        for input in &mut inputs {
+            if let Some(prefix) = input.prefix()? {
                 least = Some(least.map_or(prefix, |least: u32| least.min(prefix)));
             }
         }
         let Some(least) = least else { break };
-        let mut united: Vec<Entry> = Vec::new();
-        for feed in &mut feeds {
-            let entries = feed.take(least);
-            if united.is_empty() {
-                united.extend_from_slice(entries);
+        let mut merged: Vec<Entry> = Vec::new();
+        for input in &mut inputs {
+            let entries = input.take(least);
+            if merged.is_empty() {
+                merged.extend_from_slice(entries);
             } else if !entries.is_empty() {
-                united = unite_sorted(&united, entries, unite);
+                merged = merge_sorted(&merged, entries, merge);
             }
         }
-        consume(united)?;
+        consume(merged)?;
     }
     let mut total = Tally::default();
-    for feed in feeds {
-        total.add(feed.tally);
+    for input in inputs {
+        total.add(input.tally);
     }
     Ok(total)
 }

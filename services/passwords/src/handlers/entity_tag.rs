@@ -1,6 +1,6 @@
 //! Whether a client already has the answer it asks for.
 
-use super::index::BucketDigest;
+use crate::model::BucketDigest;
 
 /// The entity tag of a bucket: its digest in quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl EntityTag {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::index::EMPTY_DIGEST;
+    use crate::model::EMPTY_DIGEST;
 
     #[test]
     fn lists_weak_tags_and_the_star_match() {

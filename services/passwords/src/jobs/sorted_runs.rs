@@ -9,7 +9,7 @@ use anyhow::Context;
 use batch::{Merge, Record, Run, RunReader, RunWriter};
 
 use crate::model::Entry;
-use crate::model::entry::{RECORD_BYTES, Unite, add_counts, sort_and_add_up, unite_sorted};
+use crate::model::{CountMerge, RECORD_BYTES, add_counts, merge_sorted, sort_and_add_up};
 
 /// Entries handed on at once by a merge of runs; a few more until the prefix ends.
 const BATCH: usize = 1 << 16;
@@ -23,7 +23,7 @@ pub struct Partition {
     /// The files in the order of their groups.
     pub files: Vec<PathBuf>,
     /// How counts of several groups become one.
-    pub unite: Unite,
+    pub merge: CountMerge,
     /// The most records that may be in memory at once.
     pub limit: usize,
 }
@@ -44,7 +44,7 @@ impl Partition {
     /// # Errors
     /// A file cannot be read.
     pub fn load(&self) -> anyhow::Result<Vec<Entry>> {
-        let mut united: Vec<Entry> = Vec::new();
+        let mut merged: Vec<Entry> = Vec::new();
         for path in &self.files {
             let Some(mut records) = Records::open(path)? else { continue };
             let mut entries = Vec::with_capacity(records.left());
@@ -53,13 +53,13 @@ impl Partition {
             }
             fs::remove_file(path).with_context(|| unreadable(path))?;
             sort_and_add_up(&mut entries);
-            united = if united.is_empty() {
+            merged = if merged.is_empty() {
                 entries
             } else {
-                unite_sorted(&united, &entries, self.unite)
+                merge_sorted(&merged, &entries, self.merge)
             };
         }
-        Ok(united)
+        Ok(merged)
     }
 
     /// Sorts the records in runs of at most `limit` and merges them.
@@ -78,7 +78,7 @@ impl Partition {
         let readers = runs.into_iter().map(|run| run.read(READ_BUFFER));
         let mut merge = Merge::new(readers).context(UNREADABLE_RUN)?;
         let mut batch: Vec<Entry> = Vec::with_capacity(BATCH);
-        while let Some(entry) = next_united(&mut merge, &groups, self.unite)? {
+        while let Some(entry) = next_merged(&mut merge, &groups, self.merge)? {
             let whole = batch.last().is_some_and(|last| last.prefix() != entry.prefix());
             if batch.len() >= BATCH && whole {
                 consume(std::mem::replace(&mut batch, Vec::with_capacity(BATCH)))?;
@@ -152,28 +152,28 @@ fn write_run(partition: &Path, entries: &[Entry]) -> anyhow::Result<Run<Sorted>>
     write().with_context(|| format!("cannot write a sorted run to {}", folder.display()))
 }
 
-/// Takes the smallest digest off all runs: adds up within a group, unites across groups. `groups`
+/// Takes the smallest digest off all runs: adds up within a group, merges across groups. `groups`
 /// are those of the runs.
-fn next_united(
-    merge: &mut Merge<RunReader<Sorted>>,
+fn next_merged(
+    runs: &mut Merge<RunReader<Sorted>>,
     groups: &[usize],
-    unite: Unite,
+    merge: CountMerge,
 ) -> anyhow::Result<Option<Entry>> {
-    let next = merge.next().context(UNREADABLE_RUN)?;
+    let next = runs.next().context(UNREADABLE_RUN)?;
     let Some((Sorted(first), run)) = next.map(|(entry, run)| (*entry, run)) else {
         return Ok(None);
     };
-    let (mut united, mut of_group, mut group) = (None, first.count, groups[run]);
-    while merge.peek().is_some_and(|next| next.0.hash == first.hash) {
-        let Some((Sorted(next), run)) = merge.next().context(UNREADABLE_RUN)? else { break };
+    let (mut merged, mut of_group, mut group) = (None, first.count, groups[run]);
+    while runs.peek().is_some_and(|next| next.0.hash == first.hash) {
+        let Some((Sorted(next), run)) = runs.next().context(UNREADABLE_RUN)? else { break };
         if groups[run] == group {
             of_group = add_counts(of_group, next.count);
         } else {
-            united = Some(united.map_or(of_group, |older| unite.counts(older, of_group)));
+            merged = Some(merged.map_or(of_group, |older| merge.counts(older, of_group)));
             (of_group, group) = (next.count, groups[run]);
         }
     }
-    let count = united.map_or(of_group, |older| unite.counts(older, of_group));
+    let count = merged.map_or(of_group, |older| merge.counts(older, of_group));
     Ok(Some(Entry { hash: first.hash, count }))
 }
 
@@ -230,7 +230,7 @@ mod tests {
         fs::write(path, bytes).unwrap();
     }
 
-    fn both_ways(groups: &[Vec<Entry>], unite: Unite) -> Vec<Entry> {
+    fn both_ways(groups: &[Vec<Entry>], merge: CountMerge) -> Vec<Entry> {
         let folder = tempfile::tempdir().unwrap();
         let files: Vec<PathBuf> =
             (0..groups.len()).map(|group| folder.path().join(format!("g{group}"))).collect();
@@ -240,13 +240,13 @@ mod tests {
             }
         };
         fill();
-        let loaded = Partition { files: files.clone(), unite, limit: 1 << 20 };
+        let loaded = Partition { files: files.clone(), merge, limit: 1 << 20 };
         assert!(loaded.fits());
         let loaded = loaded.load().unwrap();
         for limit in [2, 3, 10, 1000] {
             fill();
             let mut merged = Vec::new();
-            let partition = Partition { files: files.clone(), unite, limit };
+            let partition = Partition { files: files.clone(), merge, limit };
             let collect = |batch: Vec<Entry>| {
                 merged.extend(batch);
                 Ok(())
@@ -263,17 +263,17 @@ mod tests {
         let some = |salt: u32| -> Vec<Entry> {
             (0..200u32).map(|at| entry((at * salt % 61) as u16, at + 1)).collect()
         };
-        for unite in [Unite::Sum, Unite::Max, Unite::Replace] {
-            let united = both_ways(&[some(7), Vec::new(), some(13)], unite);
-            assert_eq!(united.len(), 61);
+        for merge in [CountMerge::Sum, CountMerge::Max, CountMerge::Replace] {
+            let merged = both_ways(&[some(7), Vec::new(), some(13)], merge);
+            assert_eq!(merged.len(), 61);
         }
     }
 
     #[test]
-    fn groups_add_up_before_they_unite() {
+    fn groups_add_up_before_they_merge() {
         let groups = [vec![entry(1, 2), entry(1, 3)], vec![entry(1, 4)]];
-        assert_eq!(both_ways(&groups, Unite::Sum), [entry(1, 9)]);
-        assert_eq!(both_ways(&groups, Unite::Max), [entry(1, 5)]);
+        assert_eq!(both_ways(&groups, CountMerge::Sum), [entry(1, 9)]);
+        assert_eq!(both_ways(&groups, CountMerge::Max), [entry(1, 5)]);
     }
 
     #[test]

@@ -1,17 +1,15 @@
-//! Buckets and padding as the text that clients read: `SUFFIX:COUNT`, CR LF between lines.
+//! Writes lines through a window of fixed length, with any way to write digits.
 
-use super::bucket::BucketError;
-use super::{Bucket, Kind, render_simd};
+use crate::model::bucket::{Bucket, BucketError};
+use crate::model::kind::Kind;
 
-/// Length of the separator between lines.
-const SEPARATOR: usize = 2;
 /// A line is written through a window of this length, so that no write needs a check of its own.
-const WINDOW: usize = 64;
+pub(super) const WINDOW: usize = 64;
 /// Counts below this have their ending in a table.
 const SHORT_COUNTS: usize = 1000;
 
 /// Upper-case hexadecimal digits of each byte.
-pub(super) static HEX_PAIRS: [[u8; 2]; 256] = hex_pairs();
+static HEX_PAIRS: [[u8; 2]; 256] = hex_pairs();
 /// What follows a suffix: colon, count, CR, LF in the lower bytes, their number in the highest.
 static SHORT_ENDINGS: [u64; SHORT_COUNTS] = short_endings();
 
@@ -45,51 +43,7 @@ const fn hex_pairs() -> [[u8; 2]; 256] {
     pairs
 }
 
-/// Room that a bucket and a number of padding lines need, with the slack of the last window.
-pub fn room(bucket: &Bucket<'_>, padding_lines: usize) -> usize {
-    bucket.text_bound() + padding_lines * (bucket.kind().suffix_len() + 4) + WINDOW
-}
-
-/// The length of a text once the separator after its last line is taken off.
-pub fn without_last_separator(length: usize) -> usize {
-    length.saturating_sub(SEPARATOR)
-}
-
-/// Writes all lines of a bucket, each with its separator, and returns their length.
-///
-/// `out` must be as long as [`room`] says; lines that do not fit are left out.
-///
-/// # Errors
-/// [`BucketError::Count`].
-pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
-    render_simd::bucket(bucket, out)
-}
-
-/// Writes padding lines, each with its separator, and returns their length.
-///
-/// `random` holds for each line one byte for the first digit and one tail.
-pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
-    match kind {
-        Kind::Sha1 => padding_lines::<17>(random, out),
-        Kind::Ntlm => padding_lines::<13>(random, out),
-    }
-}
-
-fn padding_lines<const TAIL: usize>(random: &[u8], out: &mut [u8]) -> usize {
-    let mut at = 0;
-    for line in random.chunks_exact(TAIL + 1) {
-        let Some((digit, tail)) = line.split_first() else { break };
-        let (Some(tail), Some(window)) =
-            (tail.first_chunk::<TAIL>(), out.get_mut(at..).and_then(<[u8]>::first_chunk_mut))
-        else {
-            break;
-        };
-        at += write_line(digit & 15, tail, 0, window, portable_hex);
-    }
-    at
-}
-
-/// The portable renderer, and the twin that others are compared with.
+/// The portable renderer, which every other one is compared with.
 ///
 /// # Errors
 /// [`BucketError::Count`].
@@ -132,7 +86,7 @@ fn lines<const TAIL: usize>(
 
 /// Writes one line at the front of the window and returns its length.
 #[inline(always)]
-fn write_line<const TAIL: usize>(
+pub(super) fn write_line<const TAIL: usize>(
     digit: u8,
     tail: &[u8; TAIL],
     count: u32,
@@ -175,7 +129,7 @@ fn write_long_ending(count: u32, out: &mut [u8]) -> usize {
 
 /// Writes 16 bytes as 32 upper-case digits, four bytes at a time in one 64-bit word.
 #[inline(always)]
-fn portable_hex(bytes: &[u8; 16], digits: &mut [u8; 32]) {
+pub(super) fn portable_hex(bytes: &[u8; 16], digits: &mut [u8; 32]) {
     for (four, eight) in bytes.as_chunks::<4>().0.iter().zip(digits.as_chunks_mut::<8>().0) {
         *eight = spread(u32::from_le_bytes(*four)).to_le_bytes();
     }
@@ -212,17 +166,6 @@ mod tests {
             let length = write_line(0xA, &[0xBC; 17], count, &mut window, portable_hex);
             let line = format!("A{}:{count}\r\n", "BC".repeat(17));
             assert_eq!(&window[..length], line.as_bytes());
-        }
-    }
-
-    #[test]
-    fn padding_lines_have_count_zero() {
-        for kind in Kind::ALL {
-            let random = vec![0xAB; (kind.tail_bytes() + 1) * 2];
-            let mut out = vec![0; 400];
-            let length = padding(kind, &random, &mut out);
-            let line = format!("B{}:0\r\n", "AB".repeat(kind.tail_bytes()));
-            assert_eq!(String::from_utf8_lossy(&out[..length]), line.repeat(2));
         }
     }
 }

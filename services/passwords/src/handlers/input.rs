@@ -1,6 +1,27 @@
-//! Which kind a query asks for.
+//! What a request for a range says.
 
-use super::Kind;
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use shell::media;
+
+use crate::app::Padding;
+use crate::model::Kind;
+
+const ADD_PADDING: HeaderName = HeaderName::from_static("add-padding");
+
+/// What the headers say about padding.
+pub fn padding(headers: &HeaderMap) -> Padding {
+    match headers.get(&ADD_PADDING) {
+        None => Padding::NotMentioned,
+        Some(value) if value.as_bytes().eq_ignore_ascii_case(b"true") => Padding::Wanted,
+        Some(_) => Padding::Refused,
+    }
+}
+
+/// Whether the client takes gzip.
+pub fn takes_gzip(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT_ENCODING).map(HeaderValue::as_bytes);
+    media::accepts_coding(values, "gzip")
+}
 
 /// NTLM when the first `mode` parameter, decoded, is exactly `ntlm`; else SHA-1.
 pub fn kind(query: Option<&str>) -> Kind {

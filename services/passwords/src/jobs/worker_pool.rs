@@ -12,15 +12,15 @@ type Done<T> = (u64, anyhow::Result<T>);
 
 /// How many threads work, and how many items may be under way at once.
 #[derive(Clone, Copy, Debug)]
-pub struct Crew {
+pub struct WorkerPool {
     /// Working threads, beside the one that produces and the caller's, which consumes.
     pub threads: usize,
     /// Items read but not yet consumed: what bounds memory.
     pub window: usize,
 }
 
-impl Crew {
-    /// A crew of `threads` with a little slack between reading and writing.
+impl WorkerPool {
+    /// A pool of `threads` with a little slack between reading and writing.
     pub fn of(threads: usize) -> Self {
         Self { threads: threads.max(1), window: 2 * threads.max(1) + 2 }
     }
@@ -32,7 +32,7 @@ impl Crew {
 /// The first error of `consume`, of `work` in the order of items, or of `produce`; then no more
 /// items are produced.
 pub fn in_order<I: Send, T: Send>(
-    crew: Crew,
+    pool: WorkerPool,
     produce: impl FnMut() -> anyhow::Result<Option<I>> + Send,
     work: impl Fn(I) -> anyhow::Result<T> + Sync,
     consume: impl FnMut(T) -> anyhow::Result<()>,
@@ -41,12 +41,12 @@ pub fn in_order<I: Send, T: Send>(
     let (jobs, queue) = channel();
     let (done, results) = channel();
     let queue = Mutex::new(queue);
-    for _ in 0..crew.window.max(1) {
+    for _ in 0..pool.window.max(1) {
         let _ = tokens.send(());
     }
     thread::scope(|scope| {
         let producer = scope.spawn(move || produce_all(produce, &granted, &jobs));
-        for _ in 0..crew.threads.max(1) {
+        for _ in 0..pool.threads.max(1) {
             let done = done.clone();
             let (queue, work) = (&queue, &work);
             scope.spawn(move || work_all(queue, work, &done));
@@ -125,7 +125,7 @@ mod tests {
             (0..n % 7).for_each(|_| thread::yield_now());
             Ok(n)
         };
-        in_order(Crew::of(3), numbers(500), work, |n| {
+        in_order(WorkerPool::of(3), numbers(500), work, |n| {
             seen.push(n);
             Ok(())
         })
@@ -137,17 +137,20 @@ mod tests {
     fn an_error_anywhere_stops_everything() {
         let failing = |n: u32| if n == 40 { Err(anyhow!("forty")) } else { Ok(n) };
         let endless = || numbers(u32::MAX);
-        let error = in_order(Crew::of(2), endless(), failing, |_| Ok(())).unwrap_err();
+        let error = in_order(WorkerPool::of(2), endless(), failing, |_| Ok(())).unwrap_err();
         assert_eq!(error.to_string(), "forty");
         let full = |n| if n == 9 { Err(anyhow!("full")) } else { Ok(()) };
-        let error = in_order(Crew::of(2), endless(), Ok, full).unwrap_err();
+        let error = in_order(WorkerPool::of(2), endless(), Ok, full).unwrap_err();
         assert_eq!(error.to_string(), "full");
         let mut calls = 0;
         let cut = move || {
             calls += 1;
             if calls > 3 { Err(anyhow!("cut")) } else { Ok(Some(1)) }
         };
-        assert_eq!(in_order(Crew::of(2), cut, Ok, |_| Ok(())).unwrap_err().to_string(), "cut");
+        assert_eq!(
+            in_order(WorkerPool::of(2), cut, Ok, |_| Ok(())).unwrap_err().to_string(),
+            "cut"
+        );
     }
 
     #[test]
@@ -161,7 +164,7 @@ mod tests {
             most.fetch_max(now, Ordering::SeqCst);
             Ok((left > 0).then_some(left))
         };
-        in_order(Crew { threads: 2, window: 3 }, produce, Ok, |_| {
+        in_order(WorkerPool { threads: 2, window: 3 }, produce, Ok, |_| {
             under_way.fetch_sub(1, Ordering::SeqCst);
             Ok(())
         })

@@ -7,20 +7,25 @@
 //! that feature, and for unaligned loads and stores of arrays whose length is part of their type.
 #![allow(unsafe_code)]
 
-use super::bucket::{Bucket, BucketError};
-use super::gzip::{self, Bits};
+use super::bits::Bits;
+use super::lines;
+use crate::model::bucket::{Bucket, BucketError};
 
 /// Encodes the lines of a bucket and of padding in the fastest way that this processor has.
 ///
 /// # Errors
 /// [`BucketError::Count`].
-pub fn lines(bucket: &Bucket<'_>, padding: &[u8], bits: &mut Bits<'_>) -> Result<(), BucketError> {
+pub fn encode_lines(
+    bucket: &Bucket<'_>,
+    padding: &[u8],
+    bits: &mut Bits<'_>,
+) -> Result<(), BucketError> {
     #[cfg(target_arch = "x86_64")]
     if x86::is_fast() {
         // SAFETY: the processor has the three features that the function asks for.
-        return unsafe { x86::lines(bucket, padding, bits) };
+        return unsafe { x86::encode_lines(bucket, padding, bits) };
     }
-    gzip::portable(bucket, padding, bits)
+    lines::portable(bucket, padding, bits)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -32,7 +37,9 @@ mod x86 {
     use std::sync::LazyLock;
 
     use super::{Bits, Bucket, BucketError};
-    use crate::model::gzip::{self, Code, TABLES};
+    use crate::model::gzip::code::Code;
+    use crate::model::gzip::lines;
+    use crate::model::gzip::tables::TABLES;
 
     /// AMD's family 19h (Zen 3) is the first whose `PEXT` is not a slow micro-program.
     const FAST_AMD_FAMILY: u32 = 0x19;
@@ -57,7 +64,7 @@ mod x86 {
     }
 
     #[target_feature(enable = "ssse3,bmi2,popcnt")]
-    pub fn lines(
+    pub fn encode_lines(
         bucket: &Bucket<'_>,
         padding: &[u8],
         bits: &mut Bits<'_>,
@@ -65,7 +72,7 @@ mod x86 {
         let digits = &TABLES.digits;
         let codes = load(&std::array::from_fn(|digit| digits[digit].bits as u8));
         let masks = load(&std::array::from_fn(|digit| (1u8 << digits[digit].length) - 1));
-        gzip::by_kind(bucket, padding, bits, |bytes| words(codes, masks, bytes))
+        lines::by_kind(bucket, padding, bits, |bytes| words(codes, masks, bytes))
     }
 
     /// The codes of 16 bytes, eight digits in each.
@@ -118,7 +125,7 @@ mod x86 {
 mod tests {
     use super::*;
     use crate::model::bucket::{encode, tests::some_entries};
-    use crate::model::gzip::Code;
+    use crate::model::gzip::code::Code;
     use crate::model::{Entry, Kind};
     use proptest::prelude::*;
 
@@ -133,12 +140,12 @@ mod tests {
         (out, held)
     }
 
-    fn assert_twins_agree(kind: Kind, entries: &[Entry], padding: &[u8]) {
+    fn assert_agrees_with_portable(kind: Kind, entries: &[Entry], padding: &[u8]) {
         let mut bytes = Vec::new();
         assert!(encode(kind, entries, &mut bytes));
         let bucket = Bucket::parse(kind, &bytes).unwrap();
-        let fast = encoded(lines, &bucket, padding);
-        assert_eq!(fast, encoded(gzip::portable, &bucket, padding));
+        let fast = encoded(encode_lines, &bucket, padding);
+        assert_eq!(fast, encoded(lines::portable, &bucket, padding));
     }
 
     proptest! {
@@ -148,8 +155,8 @@ mod tests {
             ntlm in some_entries(Kind::Ntlm, 200),
             padding in proptest::collection::vec(any::<u8>(), 0..100),
         ) {
-            assert_twins_agree(Kind::Sha1, &sha1, &padding);
-            assert_twins_agree(Kind::Ntlm, &ntlm, &padding);
+            assert_agrees_with_portable(Kind::Sha1, &sha1, &padding);
+            assert_agrees_with_portable(Kind::Ntlm, &ntlm, &padding);
         }
     }
 
@@ -165,8 +172,8 @@ mod tests {
             .collect();
         for entries in [&full[..0], &full[..1], &full[65_534..], &full] {
             for kind in Kind::ALL {
-                assert_twins_agree(kind, entries, &[]);
-                assert_twins_agree(kind, entries, &[0xFF; 180]);
+                assert_agrees_with_portable(kind, entries, &[]);
+                assert_agrees_with_portable(kind, entries, &[0xFF; 180]);
             }
         }
     }

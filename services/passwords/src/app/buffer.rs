@@ -3,8 +3,6 @@
 use std::cell::RefCell;
 use std::mem;
 
-use actix_web::web::Bytes;
-
 /// How many buffers a thread keeps: answers that wait for a slow client hold theirs.
 const MOST_KEPT: usize = 32;
 /// Longer buffers are given back to the system, in bytes.
@@ -35,10 +33,10 @@ impl Buffer {
         &mut self.bytes
     }
 
-    /// The first `length` bytes as a body; once it is sent, the thread has the buffer again.
-    pub fn into_body(mut self, length: usize) -> Bytes {
+    /// Cuts the answer off after its first `length` bytes.
+    pub fn truncated(mut self, length: usize) -> Self {
         self.length = length;
-        Bytes::from_owner(self)
+        self
     }
 }
 
@@ -51,7 +49,7 @@ impl AsRef<[u8]> for Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         let bytes = mem::take(&mut self.bytes);
-        // At the end of a thread there is nobody to keep it for.
+        // At the end of a thread no answer will need it.
         let _ = SPARE.try_with(|spare| {
             let mut spare = spare.borrow_mut();
             if bytes.len() <= LONGEST_KEPT && spare.len() < MOST_KEPT {
@@ -69,14 +67,14 @@ mod tests {
     fn a_sent_answer_gives_its_memory_to_the_next() {
         let mut buffer = Buffer::with_room(100);
         buffer.room()[..5].copy_from_slice(b"first");
-        let place = buffer.bytes.as_ptr();
-        let body = buffer.into_body(5);
+        let address = buffer.bytes.as_ptr();
+        let body = buffer.truncated(5);
         let other = Buffer::with_room(100);
-        assert_ne!(other.bytes.as_ptr(), place, "the first answer is not sent yet");
+        assert_ne!(other.bytes.as_ptr(), address, "the first answer is not sent yet");
         drop(other);
-        assert_eq!(&body[..], b"first");
+        assert_eq!(body.as_ref(), b"first");
         drop(body);
-        assert_eq!(Buffer::with_room(100).bytes.as_ptr(), place);
+        assert_eq!(Buffer::with_room(100).bytes.as_ptr(), address);
     }
 
     #[test]

@@ -1,19 +1,19 @@
-//! The files, folders and streams that corpora are built from.
+//! Lists and how they are read.
 
 use std::io::{Cursor, Read};
-use std::path::Path;
 
 use anyhow::{Context, bail};
 use batch::Input;
 
-use crate::model::lines::{self, Form};
-use crate::model::{Kind, plaintext::Dialect};
+use crate::model::Kind;
+use crate::model::lines::{self, Form, LineError};
+use crate::model::plaintext::Dialect;
 
 /// How much of a stream is looked at to tell its kind.
 const HEAD: u64 = 64 << 10;
 
 /// The shape of an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputFormat {
     /// `HASH:COUNT` lines.
     Hashes,
@@ -32,11 +32,23 @@ pub struct Reading {
     pub dialect: Dialect,
 }
 
+/// A line that is no entry.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{input}, line {line}: {cause}")]
+pub struct BadLine {
+    /// The file.
+    pub input: String,
+    /// Its line, counted from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub cause: LineError,
+}
+
 /// Finds out what a path on the command line is.
 ///
 /// # Errors
 /// There is nothing at the path.
-pub fn at(path: &Path) -> anyhow::Result<Input> {
+pub fn input_at(path: &std::path::Path) -> anyhow::Result<Input> {
     Input::at(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
@@ -45,7 +57,7 @@ pub fn at(path: &Path) -> anyhow::Result<Input> {
 /// # Errors
 /// It cannot be opened, or is a folder.
 pub fn open(input: &Input) -> anyhow::Result<Box<dyn Read + Send>> {
-    if let Input::Folder(_) = input {
+    if matches!(input, Input::Folder(_)) {
         bail!("{input} is a folder; give --input-format folder");
     }
     input.open().with_context(|| format!("cannot read {input}"))
@@ -70,20 +82,4 @@ pub fn open_hashes(
         bail!("{input} holds {} digests, not {}", found.label(), wanted.label());
     }
     Ok((Box::new(Cursor::new(head).chain(reader)), wanted.or(found)))
-}
-
-/// The one kind of several hash inputs.
-///
-/// # Errors
-/// The inputs hold different kinds, or none tells its kind.
-pub fn common_kind(inputs: &[Input], wanted: Option<Kind>) -> anyhow::Result<Kind> {
-    let mut kind = wanted;
-    for input in inputs {
-        kind = match input {
-            Input::File(_) => open_hashes(input, kind)?.1,
-            Input::Folder(path) => kind.or(super::folder::kind_of(path)?),
-            Input::Stdin | Input::Stream(_) => kind,
-        };
-    }
-    kind.context("the kind cannot be told from the input; give --kind sha1 or --kind ntlm")
 }

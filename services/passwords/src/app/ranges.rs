@@ -1,0 +1,88 @@
+//! Reads the range of a prefix: real lines, padding, compression.
+
+use domain::HashPrefix;
+
+use super::buffer::Buffer;
+use crate::model::{Bucket, Kind, Padder, gzip, render};
+use crate::store::{BucketProblem, Corpus};
+
+/// What a request says about padding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Padding {
+    /// Nothing: the answer may be cached.
+    NotMentioned,
+    /// Something else than `true`.
+    Refused,
+    /// `true`.
+    Wanted,
+}
+
+/// A body and whether it is compressed.
+pub struct Body {
+    /// The bytes.
+    pub bytes: Buffer,
+    /// Whether they are gzip.
+    pub compressed: bool,
+}
+
+/// Reads ranges for one worker, with memory that it uses again.
+pub struct RangeReader {
+    verify: bool,
+    bucket: Vec<u8>,
+    padder: Option<Padder>,
+}
+
+impl RangeReader {
+    /// A reader that compares each bucket with its digest if `verify`.
+    pub fn new(verify: bool) -> Self {
+        Self { verify, bucket: Vec::new(), padder: None }
+    }
+
+    /// The body for a prefix.
+    ///
+    /// # Errors
+    /// The bucket cannot be read or is damaged.
+    pub fn read(
+        &mut self,
+        corpus: &Corpus,
+        prefix: HashPrefix,
+        padding: Padding,
+        wants_gzip: bool,
+    ) -> Result<Body, BucketProblem> {
+        let bytes = if self.verify {
+            corpus.sound_bytes(prefix, &mut self.bucket)?
+        } else {
+            corpus.bytes(prefix, &mut self.bucket)?
+        };
+        let bucket = Bucket::parse(corpus.kind(), bytes)?;
+        let filler = match padding {
+            Padding::Wanted => filler(&mut self.padder, corpus.kind(), bucket.len())?,
+            Padding::NotMentioned | Padding::Refused => &[],
+        };
+        let lines = filler.len() / (corpus.kind().tail_bytes() + 1);
+        let mut text = Buffer::with_room(render::room(&bucket, lines));
+        let length = write_text(&bucket, filler, text.room())?;
+        if !wants_gzip || length < gzip::SHORTEST {
+            return Ok(Body { bytes: text.truncated(length), compressed: false });
+        }
+        let mut packed = Buffer::with_room(gzip::room(length));
+        let length = gzip::encode(&bucket, filler, &text.room()[..length], packed.room())?;
+        Ok(Body { bytes: packed.truncated(length), compressed: true })
+    }
+}
+
+fn filler(padder: &mut Option<Padder>, kind: Kind, n: usize) -> Result<&[u8], BucketProblem> {
+    let padder = match padder {
+        Some(padder) => padder,
+        None => padder.insert(Padder::new()?),
+    };
+    let lines = padder.draw(n);
+    Ok(padder.bytes(kind, lines)?)
+}
+
+/// Renders real lines, then padding, without a separator after the last line.
+fn write_text(bucket: &Bucket<'_>, filler: &[u8], out: &mut [u8]) -> Result<usize, BucketProblem> {
+    let mut length = render::bucket(bucket, out)?;
+    length += render::padding(bucket.kind(), filler, &mut out[length..]);
+    Ok(render::without_last_separator(length))
+}

@@ -1,0 +1,20 @@
+//! `activate`.
+
+use std::path::{Path, PathBuf};
+
+use crate::jobs;
+
+/// Options of `activate`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Activate {
+    /// The corpus file; one from elsewhere is copied into DATA_DIR first
+    file: PathBuf,
+}
+
+impl Activate {
+    /// Activates the file and prints its path.
+    pub fn run(&self, data_dir: &Path) -> anyhow::Result<()> {
+        println!("{}", jobs::activate(&self.file, data_dir)?.display());
+        Ok(())
+    }
+}

@@ -1,0 +1,45 @@
+//! `build`.
+
+use std::path::Path;
+
+use domain::Clock;
+
+use super::lists::Lists;
+use crate::jobs;
+use crate::model::{CountMerge, Kind};
+
+/// Options of `build`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Build {
+    /// Kinds to build: taken from hash lists; both for plaintext unless given
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(Kind))]
+    kind: Vec<Kind>,
+    /// How counts of one digest in several inputs become one
+    #[arg(long, value_enum, default_value = "sum")]
+    on_duplicate: OnDuplicate,
+    #[command(flatten)]
+    lists: Lists,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum OnDuplicate {
+    /// Counts add up
+    Sum,
+    /// The larger count wins: for inputs that overlap
+    Max,
+}
+
+impl Build {
+    /// Builds a corpus of each kind and reports each.
+    pub fn run(&self, data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<()> {
+        let job = jobs::Build {
+            kinds: self.kind.clone(),
+            on_duplicate: match self.on_duplicate {
+                OnDuplicate::Sum => CountMerge::Sum,
+                OnDuplicate::Max => CountMerge::Max,
+            },
+            lists: self.lists.to_job(),
+        };
+        job.run(data_dir, clock, |built| self.lists.print(built))
+    }
+}

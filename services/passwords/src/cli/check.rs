@@ -1,0 +1,62 @@
+//! `check`.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use batch::{BoundedLines, Line};
+
+use crate::jobs::{LINE_LIMIT, Lookup, open_corpus};
+use crate::model::Kind;
+
+/// Exit code when some password was found.
+const FOUND: u8 = 10;
+
+/// Options of `check`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Check {
+    /// Which corpus to ask [default: the first one that is active]
+    #[arg(long)]
+    kind: Option<Kind>,
+    /// The lines are hashes, not passwords
+    #[arg(long)]
+    hash: bool,
+    /// A corpus file instead of the active one
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+impl Check {
+    /// Reads passwords from the prompt or standard input and prints a count for each.
+    ///
+    /// Exit code 0 when none was found, 10 when some were.
+    pub fn run(&self, data_dir: &Path) -> anyhow::Result<ExitCode> {
+        let corpus = open_corpus(self.file.as_deref(), self.kind, data_dir)?;
+        let mut lookup = Lookup::new(corpus, self.hash);
+        let mut found = false;
+        let mut out = io::stdout().lock();
+        let mut answer = |line: &[u8]| -> anyhow::Result<()> {
+            let count = lookup.count(line)?;
+            found |= count > 0;
+            Ok(writeln!(out, "{count}")?)
+        };
+        if io::stdin().is_terminal() {
+            let prompt = if self.hash { "Hash: " } else { "Password: " };
+            let line = rpassword::prompt_password(prompt).context("cannot read the password")?;
+            answer(line.as_bytes())?;
+        } else {
+            // Nothing but the line end is stripped, as in a build.
+            let mut lines = BoundedLines::new(io::stdin().lock(), LINE_LIMIT).with_mark();
+            while let Some((number, line)) =
+                lines.next_with_return().context("cannot read standard input")?
+            {
+                match line {
+                    Line::Bytes(bytes) => answer(bytes)?,
+                    Line::TooLong { .. } => bail!("line {number} is too long"),
+                }
+            }
+        }
+        Ok(if found { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
+    }
+}

@@ -1,0 +1,50 @@
+//! `export`.
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+use batch::{Output, until_closed};
+
+use crate::jobs;
+use crate::store::Corpus;
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum ExportFormat {
+    /// `HASH:COUNT` lines in order
+    Hashes,
+    /// `PREFIX.txt` with the answer of the service, for each prefix that has one
+    Folder,
+}
+
+/// Options of `export`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Export {
+    /// Shape of the export
+    #[arg(long, value_enum)]
+    format: ExportFormat,
+    /// File or folder to write [default: standard output; a folder must be named]
+    #[arg(long, short, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// Report as one JSON object on standard output
+    #[arg(long, requires = "output")]
+    json: bool,
+    /// The corpus file
+    file: PathBuf,
+}
+
+impl Export {
+    /// Writes the lists and reports: one JSON object, or a sentence and the path.
+    pub fn run(&self) -> anyhow::Result<()> {
+        let corpus = Corpus::open(&self.file, 0)?;
+        let exported = match (self.format, &self.output) {
+            (ExportFormat::Hashes, None) => return until_closed(jobs::export_to_stdout(&corpus)),
+            (ExportFormat::Hashes, Some(path)) => jobs::export_hashes(&corpus, path)?,
+            (ExportFormat::Folder, Some(folder)) => jobs::export_folder(&corpus, folder)?,
+            (ExportFormat::Folder, None) => bail!("give the folder to write with --output"),
+        };
+        let output = Output::from_json_flag(self.json);
+        let (kind, entries, prefixes) = (exported.kind, exported.entries, exported.prefixes);
+        output.note(format_args!("{kind}: {entries} digests in {prefixes} prefixes"));
+        Ok(output.print(&exported, exported.path.display())?)
+    }
+}

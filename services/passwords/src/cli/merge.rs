@@ -1,0 +1,30 @@
+//! `merge`.
+
+use std::path::{Path, PathBuf};
+
+use domain::Clock;
+
+use super::lists::{Lists, MergeArgument};
+use crate::jobs;
+
+/// Options of `merge`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Merge {
+    /// The old corpus, which stays as it is
+    #[arg(long, value_name = "FILE")]
+    base: PathBuf,
+    /// What happens to the count of a digest that both have
+    #[arg(long, value_enum, default_value = "sum")]
+    mode: MergeArgument,
+    #[command(flatten)]
+    lists: Lists,
+}
+
+impl Merge {
+    /// Merges and reports the new corpus.
+    pub fn run(&self, data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<()> {
+        let (base, mode) = (self.base.clone(), self.mode.into());
+        let job = jobs::Merge { base, mode, lists: self.lists.to_job() };
+        self.lists.print(&job.run(data_dir, clock)?)
+    }
+}

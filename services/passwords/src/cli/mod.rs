@@ -1,0 +1,84 @@
+//! The command line.
+
+mod activate;
+mod build;
+mod check;
+mod export;
+mod info;
+mod lists;
+mod merge;
+mod prune;
+mod threads;
+mod verify;
+
+use std::process::ExitCode;
+
+use domain::SystemClock;
+use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
+
+use crate::config::Settings;
+use crate::service::Passwords;
+
+/// The command line.
+#[derive(Debug, clap::Parser)]
+pub struct Cli {
+    #[command(flatten)]
+    shell: ShellSettings,
+    #[command(flatten)]
+    settings: Settings,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Common(CommonCommand),
+    /// Build a corpus from hash lists, folders of ranges or password lists
+    Build(build::Build),
+    /// Build a new corpus from an old one and more lists
+    Merge(merge::Merge),
+    /// Serve a corpus file from now on
+    Activate(activate::Activate),
+    /// Remove corpus files that are not in use
+    Prune(prune::Prune),
+    /// Read a corpus file whole and report damage; exit code 10 if there is any
+    Verify(verify::Verify),
+    /// Show what a corpus file says about itself
+    Info(info::Info),
+    /// Look up passwords without a server; exit code 10 if any was exposed
+    Check(check::Check),
+    /// Write a corpus as lists
+    Export(export::Export),
+}
+
+impl shell::Cli for Cli {
+    const INFO: ServiceInfo = Passwords::INFO;
+
+    fn shell(&self) -> &ShellSettings {
+        &self.shell
+    }
+
+    fn run(self) -> anyhow::Result<ExitCode> {
+        let data_dir = &self.shell.data_dir;
+        match self.command.unwrap_or(Command::Common(CommonCommand::Serve)) {
+            Command::Common(CommonCommand::Serve) => {
+                shell::serve(&self.shell, Passwords::open(&self.settings, data_dir))
+            }
+            Command::Common(CommonCommand::Openapi) => shell::cli::print_openapi::<Passwords>(),
+            Command::Common(CommonCommand::Healthcheck) => shell::cli::healthcheck(&self.shell),
+            Command::Build(build) => done(build.run(data_dir, &SystemClock)),
+            Command::Merge(merge) => done(merge.run(data_dir, &SystemClock)),
+            Command::Activate(activate) => done(activate.run(data_dir)),
+            Command::Prune(prune) => done(prune.run(data_dir)),
+            Command::Verify(verify) => verify.run(),
+            Command::Info(info) => done(info.run()),
+            Command::Check(check) => check.run(data_dir),
+            Command::Export(export) => done(export.run()),
+        }
+    }
+}
+
+fn done(outcome: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
+    outcome.map(|()| ExitCode::SUCCESS)
+}

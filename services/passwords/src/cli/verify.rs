@@ -1,0 +1,52 @@
+//! `verify`.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use batch::Output;
+
+use super::threads::cores;
+use crate::jobs::{self, Findings};
+
+/// Exit code for a damaged corpus.
+const DAMAGED: u8 = 10;
+
+/// Options of `verify`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Verify {
+    /// Check header and index only
+    #[arg(long)]
+    quick: bool,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+    /// The corpus file
+    file: PathBuf,
+}
+
+impl Verify {
+    /// Checks the file and reports. Exit code 0 good, 10 damaged; unreadable is an error.
+    pub fn run(&self) -> anyhow::Result<ExitCode> {
+        let findings = jobs::verify(&self.file, self.quick, cores())?;
+        Output::from_json_flag(self.json).print(&findings, Text(&findings))?;
+        Ok(if findings.good { ExitCode::SUCCESS } else { ExitCode::from(DAMAGED) })
+    }
+}
+
+/// A line for each listed problem, and a verdict.
+struct Text<'a>(&'a Findings);
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let findings = self.0;
+        for problem in &findings.problems {
+            writeln!(f, "{}: {}", problem.prefix.as_deref().unwrap_or("file"), problem.reason)?;
+        }
+        if findings.good {
+            write!(f, "good: {} entries", findings.entries.unwrap_or_default())
+        } else {
+            write!(f, "damaged: {} problems", findings.damaged)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Encodes lines, with any way to turn digits into codes.
+
+use super::bits::Bits;
+use super::code::Code;
+use super::tables::{TABLES, Tables};
+use crate::model::bucket::{Bucket, BucketError};
+use crate::model::kind::Kind;
+
+/// The portable encoder of lines, which every other one is compared with.
+///
+/// # Errors
+/// [`BucketError::Count`].
+pub fn portable(
+    bucket: &Bucket<'_>,
+    padding: &[u8],
+    bits: &mut Bits<'_>,
+) -> Result<(), BucketError> {
+    let tables: &Tables = &TABLES;
+    by_kind(bucket, padding, bits, |bytes| {
+        std::array::from_fn(|word| {
+            let code = |at: usize| tables.byte(bytes[4 * word + at]);
+            code(0).then(code(1)).then(code(2).then(code(3)))
+        })
+    })
+}
+
+/// Encodes lines with the given way to turn 16 bytes into four codes of eight digits each.
+#[inline(always)]
+pub fn by_kind(
+    bucket: &Bucket<'_>,
+    padding: &[u8],
+    bits: &mut Bits<'_>,
+    words: impl Fn(&[u8; 16]) -> [Code; 4] + Copy,
+) -> Result<(), BucketError> {
+    match bucket.kind() {
+        Kind::Sha1 => lines::<17>(bucket, padding, bits, words),
+        Kind::Ntlm => lines::<13>(bucket, padding, bits, words),
+    }
+}
+
+#[inline(always)]
+fn lines<const TAIL: usize>(
+    bucket: &Bucket<'_>,
+    padding: &[u8],
+    bits: &mut Bits<'_>,
+    words: impl Fn(&[u8; 16]) -> [Code; 4] + Copy,
+) -> Result<(), BucketError> {
+    let tables: &Tables = &TABLES;
+    let mut counts = bucket.counts();
+    for (digit, group) in bucket.groups().enumerate() {
+        for tail in group.as_chunks::<TAIL>().0 {
+            let ending = tables.ending(counts.next_count()?);
+            line(tables, digit as u8, tail, ending, bits, words);
+        }
+    }
+    for filler in padding.chunks_exact(TAIL + 1) {
+        if let Some(tail) = filler[1..].first_chunk::<TAIL>() {
+            line(tables, filler[0], tail, tables.ending(0), bits, words);
+        }
+    }
+    Ok(())
+}
+
+/// A line is its first digit, words of four bytes, one byte, and the ending.
+#[inline(always)]
+fn line<const TAIL: usize>(
+    tables: &Tables,
+    digit: u8,
+    tail: &[u8; TAIL],
+    ending: Code,
+    bits: &mut Bits<'_>,
+    words: impl Fn(&[u8; 16]) -> [Code; 4],
+) {
+    let mut sixteen = [0; 16];
+    let fits = TAIL.min(16);
+    sixteen[..fits].copy_from_slice(&tail[..fits]);
+    let words = words(&sixteen);
+    let last = tables.byte(tail[TAIL - 1]);
+    let Some(mut window) = bits.window() else { return };
+    window.push(tables.digits[usize::from(digit & 15)].then(words[0]));
+    for word in &words[1..TAIL / 4] {
+        window.push(*word);
+    }
+    if last.length + ending.length <= 56 {
+        window.push(last.then(ending));
+    } else {
+        window.push(last);
+        window.push(ending);
+    }
+    (bits.at, bits.held) = window.end();
+}

@@ -1,0 +1,129 @@
+//! Buckets and padding as the text that clients read: `SUFFIX:COUNT`, CR LF between lines.
+
+mod lines;
+mod simd;
+
+use self::lines::{WINDOW, portable_hex, write_line};
+use super::bucket::{Bucket, BucketError};
+use super::kind::Kind;
+
+/// Length of the separator between lines.
+const SEPARATOR: usize = 2;
+
+/// Room that a bucket and a number of padding lines need, with the slack of the last window.
+pub fn room(bucket: &Bucket<'_>, padding_lines: usize) -> usize {
+    bucket.text_bound() + padding_lines * (bucket.kind().suffix_len() + 4) + WINDOW
+}
+
+/// The length of a text once the separator after its last line is taken off.
+pub fn without_last_separator(length: usize) -> usize {
+    length.saturating_sub(SEPARATOR)
+}
+
+/// Writes all lines of a bucket, each with its separator, and returns their length.
+///
+/// `out` must be as long as [`room`] says; lines that do not fit are left out.
+///
+/// # Errors
+/// [`BucketError::Count`].
+pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
+    simd::bucket(bucket, out)
+}
+
+/// Writes padding lines, each with its separator, and returns their length.
+///
+/// `random` holds for each line one byte for the first digit and one tail.
+pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
+    match kind {
+        Kind::Sha1 => padding_lines::<17>(random, out),
+        Kind::Ntlm => padding_lines::<13>(random, out),
+    }
+}
+
+fn padding_lines<const TAIL: usize>(random: &[u8], out: &mut [u8]) -> usize {
+    let mut at = 0;
+    for line in random.chunks_exact(TAIL + 1) {
+        let Some((digit, tail)) = line.split_first() else { break };
+        let (Some(tail), Some(window)) =
+            (tail.first_chunk::<TAIL>(), out.get_mut(at..).and_then(<[u8]>::first_chunk_mut))
+        else {
+            break;
+        };
+        at += write_line(digit & 15, tail, 0, window, portable_hex);
+    }
+    at
+}
+
+/// A whole bucket as text.
+///
+/// # Errors
+/// [`BucketError::Count`].
+pub fn text(of: &Bucket<'_>) -> Result<Vec<u8>, BucketError> {
+    let mut text = vec![0; room(of, 0)];
+    let length = bucket(of, &mut text)?;
+    text.truncate(without_last_separator(length));
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::bucket::{encode, tests::some_entries};
+    use crate::model::entry::{Entry, MAX_COUNT};
+
+    /// The text of entries, written without any of the code under test.
+    fn plain_text(kind: Kind, entries: &[Entry]) -> Vec<u8> {
+        let lines: Vec<String> = entries
+            .iter()
+            .map(|entry| {
+                let hash = &entry.hash[..kind.hash_bytes()];
+                let hex: String = hash.iter().map(|byte| format!("{byte:02X}")).collect();
+                format!("{}:{}", &hex[5..], entry.count)
+            })
+            .collect();
+        lines.join("\r\n").into_bytes()
+    }
+
+    proptest! {
+        #[test]
+        fn a_bucket_renders_as_its_lines(
+            sha1 in some_entries(Kind::Sha1, 300),
+            ntlm in some_entries(Kind::Ntlm, 300),
+        ) {
+            for (kind, entries) in [(Kind::Sha1, sha1), (Kind::Ntlm, ntlm)] {
+                let mut bytes = Vec::new();
+                prop_assert!(encode(kind, &entries, &mut bytes));
+                let bucket = Bucket::parse(kind, &bytes).unwrap();
+                prop_assert_eq!(text(&bucket).unwrap(), plain_text(kind, &entries));
+            }
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            for kind in Kind::ALL {
+                let _ = Bucket::parse(kind, &bytes).and_then(|bucket| text(&bucket));
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_count_is_written_whole() {
+        let mut bytes = Vec::new();
+        encode(Kind::Sha1, &[Entry { hash: [1; 20], count: MAX_COUNT }], &mut bytes);
+        let bucket = Bucket::parse(Kind::Sha1, &bytes).unwrap();
+        assert!(text(&bucket).unwrap().ends_with(b":2147483647"));
+    }
+
+    #[test]
+    fn padding_lines_have_count_zero() {
+        for kind in Kind::ALL {
+            let random = vec![0xAB; (kind.tail_bytes() + 1) * 2];
+            let mut out = vec![0; 400];
+            let length = padding(kind, &random, &mut out);
+            let line = format!("B{}:0\r\n", "AB".repeat(kind.tail_bytes()));
+            assert_eq!(String::from_utf8_lossy(&out[..length]), line.repeat(2));
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The document around the operation.
+
+use utoipa::openapi::{InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
+
+/// The OpenAPI document without its paths.
+pub fn document() -> OpenApi {
+    let info = InfoBuilder::new()
+        .title("Password range service")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(
+            "Tells how often a password hash appears in a corpus of exposed passwords. The client \
+             sends only the first 5 characters of the SHA-1 or NTLM hash and looks for the rest \
+             of it in the answer. No key, no rate limit.",
+        ))
+        .license(Some(
+            LicenseBuilder::new()
+                .name("MIT OR Apache-2.0")
+                .identifier(Some("MIT OR Apache-2.0"))
+                .build(),
+        ))
+        .build();
+    OpenApiBuilder::new().info(info).build()
+}

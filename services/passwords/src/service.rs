@@ -1,0 +1,100 @@
+//! How the service plugs into the shell.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use futures_util::future::LocalBoxFuture;
+use shell::{ErrorFormat, Next, ServiceInfo, Shell, TlsMode};
+use utoipa::openapi::OpenApi;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::config::Settings;
+use crate::error::ErrorBodies;
+use crate::jobs::{self, Reloader};
+use crate::state::State;
+use crate::{app, openapi, routes};
+
+/// The service.
+#[derive(Clone)]
+pub struct Passwords {
+    state: Arc<State>,
+    reloader: Arc<Reloader>,
+}
+
+impl Passwords {
+    /// Loads the active corpora of a data folder; none is no error, since one may come later.
+    pub fn open(settings: &Settings, data_dir: &Path) -> Self {
+        let state = Arc::new(State::new(settings.clone()));
+        let reloader = Arc::new(Reloader::new(state.clone(), data_dir));
+        reloader.look(true);
+        Self { state, reloader }
+    }
+
+    /// What it serves from.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Loads corpora that were activated since the last look, or all of them.
+    pub fn reload(&self, all: bool) {
+        self.reloader.look(all);
+    }
+}
+
+impl shell::Service for Passwords {
+    const INFO: ServiceInfo = ServiceInfo {
+        name: "passwords",
+        title: "Password range service",
+        about: "Tells by hash prefix how often a password was exposed.",
+        version: env!("CARGO_PKG_VERSION"),
+        http_port: 8084,
+        https_port: 8484,
+        admin_port: 9084,
+        tls_mode: TlsMode::Native,
+    };
+
+    fn document() -> OpenApi {
+        openapi::document()
+    }
+
+    fn routes(config: &mut ServiceConfig<'_>) {
+        routes::register(config);
+    }
+
+    fn state(&self, config: &mut actix_web::web::ServiceConfig) {
+        routes::add_worker(config, self.state.clone());
+    }
+
+    fn errors(&self) -> Arc<dyn ErrorFormat> {
+        Arc::new(ErrorBodies)
+    }
+
+    fn shell(&self) -> Shell {
+        Shell {
+            compression: false,
+            path: Shell::keep_path,
+            log_path: routes::redact,
+            log_note: routes::note,
+            ..Shell::default()
+        }
+    }
+
+    fn around(
+        &self,
+        request: ServiceRequest,
+        next: Next,
+    ) -> LocalBoxFuture<'static, Result<ServiceResponse, actix_web::Error>> {
+        routes::around(request, next, self.state.settings().require_user_agent.is_on())
+    }
+
+    fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {
+        let readiness = app::readiness(&self.state);
+        Box::pin(async move { readiness })
+    }
+
+    fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
+        let interval = self.state.settings().reload_interval;
+        vec![Box::pin(jobs::watch(self.reloader.clone(), interval))]
+    }
+}
