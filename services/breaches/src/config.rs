@@ -48,7 +48,7 @@ pub struct Settings {
     /// Milliseconds between looks at the versions of catalogue and opt-outs
     #[arg(long, env, global = true, default_value_t = 5_000, value_name = "MS")]
     pub catalogue_poll_ms: u64,
-    /// Opt-outs held in memory; more are asked of the database
+    /// Opt-outs held in memory; more are looked up in the database
     #[arg(long, env, global = true, default_value_t = 10_000_000, value_name = "HASHES")]
     pub optout_memory_max: i64,
     /// Memory that a load may take, in MiB

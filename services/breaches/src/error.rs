@@ -23,7 +23,7 @@ pub enum Error {
     Prefix,
     /// A boolean query value is neither `true` nor `false`.
     #[error("The value of {0} must be true or false.")]
-    Boolean(&'static str),
+    Boolean(String),
     /// The domain in the path breaks a rule.
     #[error("The domain name is not valid.")]
     Domain,

@@ -1,7 +1,7 @@
 //! The breach lookup service: in which breaches does an address or a domain appear?
 //!
 //! A request passes the checks of `policy` and of `app::admission` with one visit to the database.
-//! Catalogue, opt-outs and block list lie in memory (`state::Snapshot`) and are reloaded when their
+//! Catalogue, opt-outs and block list are held in memory (`state::Snapshot`) and are reloaded when their
 //! versions in the database change. Loads and other long work are `jobs`; the operator works with
 //! the commands of the same binary ([`Cli`]).
 
@@ -13,7 +13,6 @@ mod handlers;
 pub mod jobs;
 pub mod model;
 mod openapi;
-mod paths;
 mod policy;
 mod routes;
 mod service;
@@ -24,6 +23,7 @@ mod wire;
 pub use app::{opt_in, opt_out, verify_domain};
 pub use cli::Cli;
 pub use config::Settings;
-pub use paths::{Access, access};
+pub use policy::Access;
+pub use routes::access;
 pub use service::Breaches;
 pub use state::State;

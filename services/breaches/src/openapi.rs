@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use utoipa::OpenApi as _;
 use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::header::HeaderBuilder;
-use utoipa::openapi::path::Operation;
+use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::{
     Components, ContentBuilder, ObjectBuilder, OpenApi, Ref, RefOr, Response, Type,
@@ -63,14 +63,14 @@ fn failures() -> Vec<Row> {
         (
             "truncateResponse",
             "`truncateResponse` is no boolean",
-            Error::Boolean("truncateResponse"),
+            Error::Boolean("truncateResponse".into()),
         ),
         (
             "includeUnverified",
             "`IncludeUnverified` is no boolean",
-            Error::Boolean("IncludeUnverified"),
+            Error::Boolean("IncludeUnverified".into()),
         ),
-        ("isSpamList", "`IsSpamList` is no boolean", Error::Boolean("IsSpamList")),
+        ("isSpamList", "`IsSpamList` is no boolean", Error::Boolean("IsSpamList".into())),
         ("unreadable", "the query is not UTF-8", Error::Unreadable),
         ("keyMissing", "no key", Error::KeyMissing(key())),
         ("keyMalformed", "not 32 hexadecimal characters", Error::KeyMalformed(key())),
@@ -105,8 +105,9 @@ fn failures() -> Vec<Row> {
     ]
 }
 
-/// Whether an operation can fail so.
-fn can_fail(id: &str, keyed: bool, error: &Error) -> bool {
+/// Whether an operation can fail with an error.
+fn can_fail(operation: &Operation, keyed: bool, error: &Error) -> bool {
+    let id = operation.operation_id.as_deref().unwrap_or_default();
     match error {
         Error::UserAgent
         | Error::MethodNotAllowed(_)
@@ -119,21 +120,29 @@ fn can_fail(id: &str, keyed: bool, error: &Error) -> bool {
         | Error::NotInPlan
         | Error::Unavailable => keyed,
         Error::Ended(_) => keyed && id != "subscriptionStatus",
-        Error::Email => matches!(id, "breachedAccount" | "pasteAccount" | "stealerLogsByEmail"),
-        Error::Prefix => id == "breachedAccountRange",
-        Error::Domain => {
-            matches!(
-                id,
-                "breachedDomain" | "stealerLogsByWebsiteDomain" | "stealerLogsByEmailDomain"
-            )
+        Error::Email => has_parameter(operation, "email"),
+        Error::Prefix => has_parameter(operation, "prefix"),
+        Error::Domain => has_parameter(operation, "domain"),
+        Error::Boolean(name) => has_parameter(operation, name),
+        Error::Unreadable => {
+            parameters(operation).any(|parameter| parameter.parameter_in == ParameterIn::Query)
         }
-        Error::Boolean("IsSpamList") => id == "breaches",
-        Error::Boolean(_) => id == "breachedAccount",
-        Error::Unreadable => matches!(id, "breachedAccount" | "breaches"),
-        Error::NotVerified => id == "breachedDomain" || id.starts_with("stealerLogsBy"),
+        Error::NotVerified => has_parameter(operation, "domain") || id == "stealerLogsByEmail",
         Error::DomainTooLarge { .. } | Error::TooManyDomains { .. } => id == "breachedDomain",
         Error::CrossOrigin | Error::NotFound => false,
     }
+}
+
+fn parameters(operation: &Operation) -> impl Iterator<Item = &Parameter> {
+    let all = operation.parameters.iter().flatten();
+    all.filter_map(|parameter| match parameter {
+        RefOr::T(parameter) => Some(parameter),
+        RefOr::Ref(_) => None,
+    })
+}
+
+fn has_parameter(operation: &Operation, name: &str) -> bool {
+    parameters(operation).any(|parameter| parameter.name == name)
 }
 
 /// Headers that more than one operation sends: a name among the components, what they say, a sample.
@@ -171,7 +180,7 @@ fn headers_of(keyed: bool, status: &str) -> Vec<&'static str> {
         "200" => names.push("link"),
         "405" => names.push("allow"),
         "429" => names.push("retry-after"),
-        // Who is blocked is not told to try again, and without a key nothing else answers so.
+        // A blocked client gets no `retry-after`, and without a key there is no other 503.
         "503" if keyed => names.push("retry-after"),
         _ => {}
     }
@@ -210,9 +219,8 @@ fn describe(components: &mut Components) {
 }
 
 fn add_failures(operation: &mut Operation, keyed: bool) {
-    let id = operation.operation_id.clone().unwrap_or_default();
     let mut rows: BTreeMap<String, Vec<Row>> = BTreeMap::new();
-    for row in failures().into_iter().filter(|(.., error)| can_fail(&id, keyed, error)) {
+    for row in failures().into_iter().filter(|(.., error)| can_fail(operation, keyed, error)) {
         rows.entry(row.2.status_code().as_str().to_owned()).or_default().push(row);
     }
     for (status, rows) in rows {

@@ -1,5 +1,5 @@
-//! Who may call before the database is asked: blocked clients, user agents, where keys stand, and
-//! what callers without a key pay.
+//! Who may call, before the database is read: blocked clients, user agents, which headers carry keys,
+//! and what requests without a key cost.
 
 use std::net::IpAddr;
 
@@ -11,8 +11,22 @@ use auth::{AuthError, Charge, Credential, Policy, Quota, Rate};
 use crate::config::Settings;
 use crate::error::Error;
 use crate::model::BlockList;
+use crate::model::plan::Operation;
 
-/// Where keys stand in a request, and what requests without a key cost.
+/// Who may call what is at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Any caller, from any origin.
+    Keyless,
+    /// Callers with a key whose plan includes the operation.
+    Keyed(Operation),
+    /// The documentation, which is no operation of the API.
+    Documentation,
+    /// Nothing is served there.
+    Unknown,
+}
+
+/// Which headers carry keys, and what requests without a key cost.
 ///
 /// What a key on file and a test key pay follows from their look-up (`app::charge`).
 #[derive(Clone, Debug)]

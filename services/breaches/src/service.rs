@@ -7,14 +7,14 @@ use std::time::Duration;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Uri;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use actix_web::{HttpRequest, ResponseError, web::Data};
+use actix_web::web::Data;
+use actix_web::{HttpMessage, HttpRequest, ResponseError};
 use futures_util::future::LocalBoxFuture;
-use shell::{CorsRule, ErrorFormat, Next, Origin, ServiceInfo, Shell, TlsMode};
+use shell::{CorsRule, ErrorFormat, Next, Operations, Origin, Routes, ServiceInfo, Shell, TlsMode};
 
 use crate::error::{Error, ErrorBodies};
 use crate::openapi;
-use crate::paths::{self, Access};
-use crate::policy;
+use crate::policy::{self, Access};
 use crate::routes;
 use crate::state::State;
 
@@ -49,7 +49,7 @@ impl Breaches {
         let client = shell::client_ip(request.request());
         policy::check_client(&snapshot.blocks, now, client, method, headers)?;
         match access {
-            Access::Keyed if policy::is_preflight(method, headers) => Err(Error::CrossOrigin),
+            Access::Keyed(_) if policy::is_preflight(method, headers) => Err(Error::CrossOrigin),
             Access::Unknown => Err(Error::NotFound),
             _ => Ok(()),
         }
@@ -76,8 +76,8 @@ impl shell::Service for Breaches {
         openapi::complete(document);
     }
 
-    fn routes(config: &mut utoipa_actix_web::service_config::ServiceConfig<'_>) {
-        routes::register(config);
+    fn operations(routes: &mut Routes<'_>) {
+        routes::register(routes);
     }
 
     fn state(&self, config: &mut actix_web::web::ServiceConfig) {
@@ -89,7 +89,7 @@ impl shell::Service for Breaches {
     }
 
     fn shell(&self) -> Shell {
-        Shell { cors, path: paths::canonical, log_path, ..Shell::default() }
+        Shell { cors, paths: Some(routes::PATHS), redact: Some(redact), ..Shell::default() }
     }
 
     fn around(
@@ -97,7 +97,7 @@ impl shell::Service for Breaches {
         request: ServiceRequest,
         next: Next,
     ) -> LocalBoxFuture<'static, Result<ServiceResponse, actix_web::Error>> {
-        let access = paths::access(request.path());
+        let access = routes::access(request.path());
         if let Err(error) = self.check(&request, access) {
             let mut response = request.into_response(error.error_response());
             if access == Access::Keyless {
@@ -108,6 +108,8 @@ impl shell::Service for Breaches {
             decorate(&request, access, response.status().is_success(), response.headers_mut());
             return Box::pin(async { Ok(ServiceResponse::new(request, response)) });
         }
+        // CORS, and the handlers of keyed operations, read it there.
+        request.extensions_mut().insert(access);
         Box::pin(async move {
             let (request, mut response) = next.call(request).await?.into_parts();
             let data = response.status().is_success();
@@ -144,11 +146,13 @@ async fn keep_fresh(state: State) {
 }
 
 fn cors(request: &ServiceRequest) -> Option<&'static CorsRule> {
-    (paths::access(request.path()) == Access::Keyless).then_some(&KEYLESS)
+    let access = request.extensions().get::<Access>().copied();
+    (access == Some(Access::Keyless)).then_some(&KEYLESS)
 }
 
-fn log_path(uri: &Uri) -> Cow<'_, str> {
-    Cow::Owned(paths::redact(uri.path()))
+/// The path without addresses and hash prefixes; the query may hold addresses and is left out.
+fn redact<'u>(operations: &Operations, uri: &'u Uri) -> Cow<'u, str> {
+    Cow::Owned(operations.redact(uri.path()))
 }
 
 /// Headers that follow from the path and the transport alone.
@@ -157,11 +161,11 @@ fn decorate(request: &HttpRequest, access: Access, data: bool, headers: &mut Hea
         let year = HeaderValue::from_static("max-age=31536000");
         headers.insert(header::STRICT_TRANSPORT_SECURITY, year);
     }
-    if access == Access::Keyed {
+    if matches!(access, Access::Keyed(_)) {
         let private = HeaderValue::from_static("private, no-store");
         headers.insert(header::CACHE_CONTROL, private);
     }
-    if data && matches!(access, Access::Keyless | Access::Keyed) {
+    if data && matches!(access, Access::Keyless | Access::Keyed(_)) {
         let link = format!("<{}>; rel=\"license\"", shell::base_url(request));
         if let Ok(link) = HeaderValue::from_str(&link) {
             headers.insert(HeaderName::from_static("link"), link);

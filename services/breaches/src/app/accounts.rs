@@ -12,7 +12,7 @@ use crate::model::{AccountKey, Breach, EmailPrefix, address_text};
 use crate::state::State;
 use crate::store::accounts::{self, RangeRow};
 use crate::store::pastes;
-use crate::wire::{HashSuffix, Paste, RangeEntry};
+use crate::wire::{BreachedAccountQuery, HashSuffix, Paste, RangeEntry};
 
 /// Bytes of a range entry with two or three breaches.
 const TYPICAL_ENTRY: usize = 96;
@@ -26,6 +26,18 @@ pub struct AccountFilter {
     pub domain: Option<String>,
     /// Whether unverified breaches are included.
     pub unverified: bool,
+}
+
+impl From<BreachedAccountQuery> for AccountFilter {
+    /// An empty domain is none.
+    fn from(query: BreachedAccountQuery) -> Self {
+        let BreachedAccountQuery { truncate_response, domain, include_unverified } = query;
+        Self {
+            truncated: truncate_response.unwrap_or(true),
+            domain: domain.filter(|domain| !domain.is_empty()).map(|domain| domain.to_lowercase()),
+            unverified: include_unverified.unwrap_or(true),
+        }
+    }
 }
 
 impl AccountFilter {

@@ -85,7 +85,7 @@ pub fn revoke_domain(
     Ok(())
 }
 
-/// Counts a domain anew for every subscriber that controls it.
+/// Recounts a domain for every subscriber that controls it.
 pub fn recount_domain(
     db: &mut Db,
     domain: &DomainName,

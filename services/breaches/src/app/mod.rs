@@ -15,7 +15,7 @@ mod session;
 mod stealer_logs;
 mod subscriptions;
 
-pub use accounts::{AccountFilter, breached_account, breached_range, pastes_of_account};
+pub use accounts::{breached_account, breached_range, pastes_of_account};
 pub use addresses::held_data;
 pub use breaches::{change_breach, listed_breaches};
 pub use domain_control::{recount_domain, revoke_domain, verify_domain};

@@ -20,7 +20,7 @@ pub enum FileFormat {
 /// The subcommand `accounts`.
 #[derive(clap::Subcommand)]
 pub enum AccountsCommand {
-    /// Link the addresses of files to a breach; goes on where an interrupted load stopped
+    /// Link the addresses of files to a breach; resumes where an interrupted load stopped
     Load {
         /// Name of the breach
         #[arg(long, value_name = "NAME")]

@@ -16,7 +16,7 @@ pub enum CatalogueCommand {
         /// Deactivate breaches that the file does not name
         #[arg(long)]
         deactivate_missing: bool,
-        /// Tell what would change, and change nothing
+        /// Report what would change, and change nothing
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]

@@ -27,7 +27,7 @@ pub enum JobCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Go on with a job that was interrupted
+    /// Resume a job that was interrupted
     Resume {
         /// Number of the job
         id: i64,
@@ -96,7 +96,7 @@ fn line(job: &Job) -> String {
     )
 }
 
-/// Runs the job again with its own parameters; it goes on where it was if its input is unchanged.
+/// Runs the job again with its own parameters; it resumes where it was if its input is unchanged.
 fn resume(context: &JobContext, job: &Job, output: Output) -> anyhow::Result<ExitCode> {
     if matches!(job.state.as_str(), "done" | "cancelled") {
         bail!("job {} is {}", job.id, job.state);

@@ -63,9 +63,9 @@ fn with_setting(url: &str, setting: &str) -> String {
 
 /// Has PostgreSQL keep one plan for each prepared statement of `serve`.
 ///
-/// It would plan lookups in partitioned tables anew each time, which takes longer than they do; jobs
-/// read in ways that are better planned for their values. A URL with options of its own, were they
-/// empty, keeps those: a pooler in front of the server may refuse others.
+/// It would replan lookups in partitioned tables each time, which takes longer than they do; jobs read
+/// in ways that are better planned for their values. A URL with options of its own, even empty ones,
+/// keeps those: a pooler in front of the server may reject others.
 pub fn keep_plans(database: &mut DatabaseSettings) {
     if !database.database_url.as_ref().is_some_and(|url| url.contains("options=")) {
         set_for_sessions(database, "plan_cache_mode=force_generic_plan");

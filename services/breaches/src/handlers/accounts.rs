@@ -3,13 +3,12 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
 
-use super::input::{Query, Segment, keyed_request};
+use super::input::{Segment, keyed_request, query};
 use super::reply;
-use crate::app::{self, AccountFilter};
+use crate::app;
 use crate::error::Error;
-use crate::model::plan::Operation;
 use crate::state::State;
-use crate::wire::AccountBreach;
+use crate::wire::{AccountBreach, BreachedAccountQuery};
 
 /// Breaches of an address
 ///
@@ -22,9 +21,7 @@ use crate::wire::AccountBreach;
     security(("key" = [])),
     params(
         ("email" = String, Path, description = "Address; trimmed, any letter case", example = "account-exists@breach-integration-tests.example"),
-        ("truncateResponse" = Option<bool>, Query, description = "`false` answers with the full breach model; default `true`"),
-        ("Domain" = Option<String>, Query, description = "Only breaches of this domain, ignoring case"),
-        ("IncludeUnverified" = Option<bool>, Query, description = "`false` leaves unverified breaches out; default `true`"),
+        BreachedAccountQuery,
     ),
     responses(
         (status = 200, description = "The breaches, by title", body = [AccountBreach], example = json!([{"Name": "Acmegram"}])),
@@ -36,17 +33,9 @@ pub async fn breached_account(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let keyed = keyed_request(&request, &state, Operation::BreachedAccount)?;
+    let keyed = keyed_request(&request, &state)?;
     let address = Segment::of(&request).email();
-    let input = address.and_then(|address| Ok((address, filter(request.query_string())?)));
+    let input =
+        address.and_then(|address| Ok((address, query::<BreachedAccountQuery>(&request)?.into())));
     Ok(reply::json(app::breached_account(&state, keyed, input).await?))
-}
-
-fn filter(query: &str) -> Result<AccountFilter, Error> {
-    let query = Query::parse(query)?;
-    Ok(AccountFilter {
-        truncated: query.boolean("truncateResponse")?.unwrap_or(true),
-        domain: query.text("Domain").map(str::to_lowercase),
-        unverified: query.boolean("IncludeUnverified")?.unwrap_or(true),
-    })
 }

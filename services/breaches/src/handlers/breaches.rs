@@ -3,11 +3,11 @@
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
 
-use super::input::{Query, Segment, charge_keyless};
+use super::input::{Segment, charge_keyless, query_without_empty};
 use super::reply;
 use crate::error::Error;
 use crate::state::State;
-use crate::wire::Breach;
+use crate::wire::{Breach, BreachesQuery};
 
 /// All breaches
 ///
@@ -16,10 +16,7 @@ use crate::wire::Breach;
     path = "/api/v3/breaches",
     operation_id = "breaches",
     tag = "Catalogue",
-    params(
-        ("Domain" = Option<String>, Query, description = "Only breaches of this domain, ignoring case"),
-        ("IsSpamList" = Option<bool>, Query, description = "Only spam lists, or only others"),
-    ),
+    params(BreachesQuery),
     responses(
         (status = 200, description = "The breaches; may be empty", body = [Breach]),
         (status = 304, description = "Not changed since the answer that the client has"),
@@ -29,22 +26,17 @@ use crate::wire::Breach;
 #[get("/api/v3/breaches")]
 pub async fn breaches(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, Error> {
     charge_keyless(&request, &state)?;
-    let query = Query::parse(request.query_string())?;
-    let (domain, spam_list) = (query.text("Domain").map(str::to_lowercase), spam_list(&query)?);
+    let BreachesQuery { domain, is_spam_list } = query_without_empty(&request)?;
     let snapshot = state.snapshot();
-    if domain.is_none() && spam_list.is_none() {
+    if domain.is_none() && is_spam_list.is_none() {
         return Ok(reply::catalogue(&request, &snapshot, snapshot.answers.listing.clone()));
     }
+    let domain = domain.map(|domain| domain.to_lowercase());
     let body = snapshot.answers.list(|listed| {
         domain.as_ref().is_none_or(|domain| *domain == listed.domain)
-            && spam_list.is_none_or(|wanted| wanted == listed.flags.spam_list)
+            && is_spam_list.is_none_or(|wanted| wanted == listed.flags.spam_list)
     });
     Ok(reply::catalogue(&request, &snapshot, body.into()))
-}
-
-/// An empty value is no filter.
-fn spam_list(query: &Query) -> Result<Option<bool>, Error> {
-    query.text("IsSpamList").map_or(Ok(None), |_| query.boolean("IsSpamList"))
 }
 
 /// One breach

@@ -6,7 +6,6 @@ use actix_web::{HttpRequest, HttpResponse, get};
 use super::input::{Segment, keyed_request};
 use crate::app;
 use crate::error::Error;
-use crate::model::plan::Operation;
 use crate::state::State;
 use crate::wire::{NamesByAlias, SubscribedDomain};
 
@@ -39,7 +38,7 @@ pub async fn breached_domain(
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
     let domain = Segment::of(&request).domain();
-    let keyed = keyed_request(&request, &state, Operation::BreachedDomain)?;
+    let keyed = keyed_request(&request, &state)?;
     let keyed = keyed.of_domain(domain.as_ref().ok());
     let answer = app::search_domain(&state, keyed, domain).await?;
     let mut response = HttpResponse::Ok();
@@ -66,6 +65,6 @@ pub async fn subscribed_domains(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let keyed = keyed_request(&request, &state, Operation::SubscribedDomains)?;
+    let keyed = keyed_request(&request, &state)?;
     Ok(HttpResponse::Ok().json(app::subscribed_domains(&state, keyed).await?))
 }

@@ -1,23 +1,24 @@
 //! Path and query as this API reads them.
 
 use ::domain::{DomainName, EmailAddress};
-use actix_web::HttpRequest;
+use actix_web::{HttpMessage, HttpRequest};
 use auth::AuthError;
 use percent_encoding::percent_decode_str;
-use shell::Pairs;
+use serde::de::DeserializeOwned;
+use shell::params::{Empty, Faults, Input, Names, Rules, Undecodable, read};
+use validator::Validate;
 
 use crate::app::KeyedRequest;
 use crate::error::Error;
 use crate::model::EmailPrefix;
-use crate::model::plan::Operation;
+use crate::policy::Access;
 use crate::state::State;
 
-/// Reads the key of a request to a keyed operation.
-pub fn keyed_request(
-    request: &HttpRequest,
-    state: &State,
-    operation: Operation,
-) -> Result<KeyedRequest, Error> {
+/// Reads the key of a request; the operation is the one that the table of routes has at its path.
+pub fn keyed_request(request: &HttpRequest, state: &State) -> Result<KeyedRequest, Error> {
+    let Some(Access::Keyed(operation)) = request.extensions().get::<Access>().copied() else {
+        return Err(Error::Internal("the operation needs no key".to_owned()));
+    };
     let presented = state.gate().present_key(request);
     let presented = presented.map_err(|error| auth_error(error, state))?;
     Ok(KeyedRequest::new(presented, operation))
@@ -68,27 +69,36 @@ impl Segment {
     }
 }
 
-/// The query of a request; names are compared ignoring case, the first of a repeated one counts.
-pub struct Query(Pairs);
+/// How this API reads query parameters.
+const RULES: Rules = Rules {
+    names: Names::IgnoringCase,
+    undecodable: Undecodable::Input,
+    faults: Faults::First,
+    ..Rules::PLAIN
+};
 
-impl Query {
-    /// Decodes a query string.
-    pub fn parse(query: &str) -> Result<Self, Error> {
-        Pairs::parse(query).map(Self).map_err(|_| Error::Unreadable)
-    }
+/// The same where an empty value is none.
+const EMPTY_IS_ABSENT: Rules = Rules { empty: Empty::Absent, ..RULES };
 
-    /// A text; an empty one counts as none.
-    pub fn text(&self, name: &'static str) -> Option<&str> {
-        self.0.first_ignoring_case(name).filter(|text| !text.is_empty())
-    }
+/// The query parameters of an operation.
+pub fn query<T: DeserializeOwned + Validate>(request: &HttpRequest) -> Result<T, Error> {
+    read_query(request, &RULES)
+}
 
-    /// A boolean, `true` or `false` in any case.
-    pub fn boolean(&self, name: &'static str) -> Result<Option<bool>, Error> {
-        match self.0.first_ignoring_case(name) {
-            None => Ok(None),
-            Some(text) if text.eq_ignore_ascii_case("true") => Ok(Some(true)),
-            Some(text) if text.eq_ignore_ascii_case("false") => Ok(Some(false)),
-            Some(_) => Err(Error::Boolean(name)),
-        }
-    }
+/// The same, with empty values left out.
+pub fn query_without_empty<T: DeserializeOwned + Validate>(
+    request: &HttpRequest,
+) -> Result<T, Error> {
+    read_query(request, &EMPTY_IS_ABSENT)
+}
+
+fn read_query<T: DeserializeOwned + Validate>(
+    request: &HttpRequest,
+    rules: &Rules,
+) -> Result<T, Error> {
+    let input = Input::query(request.query_string());
+    read(&input, rules).into_result().map_err(|violations| match violations.into_iter().next() {
+        Some(violation) if violation.code == "boolean" => Error::Boolean(violation.field),
+        _ => Error::Unreadable,
+    })
 }

@@ -6,7 +6,6 @@ use actix_web::{HttpRequest, HttpResponse, get};
 use super::input::{Segment, keyed_request};
 use crate::app;
 use crate::error::Error;
-use crate::model::plan::Operation;
 use crate::state::State;
 use crate::wire::Paste;
 
@@ -30,7 +29,7 @@ pub async fn paste_account(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let keyed = keyed_request(&request, &state, Operation::PasteAccount)?;
+    let keyed = keyed_request(&request, &state)?;
     let address = Segment::of(&request).email();
     Ok(HttpResponse::Ok().json(app::pastes_of_account(&state, keyed, address).await?))
 }

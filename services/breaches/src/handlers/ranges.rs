@@ -7,7 +7,6 @@ use super::input::{Segment, keyed_request};
 use super::reply;
 use crate::app;
 use crate::error::Error;
-use crate::model::plan::Operation;
 use crate::state::State;
 use crate::wire::RangeEntry;
 
@@ -32,7 +31,7 @@ pub async fn breached_account_range(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let keyed = keyed_request(&request, &state, Operation::BreachedAccountRange)?;
+    let keyed = keyed_request(&request, &state)?;
     let prefix = Segment::of(&request).prefix();
     Ok(reply::json(app::breached_range(&state, keyed, prefix).await?))
 }

@@ -6,7 +6,6 @@ use actix_web::{HttpRequest, HttpResponse, get};
 use super::input::{Segment, keyed_request};
 use crate::app;
 use crate::error::Error;
-use crate::model::plan::Operation;
 use crate::state::State;
 use crate::wire::NamesByAlias;
 
@@ -30,7 +29,7 @@ pub async fn stealer_logs_by_email(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let keyed = keyed_request(&request, &state, Operation::StealerLogsByEmail)?;
+    let keyed = keyed_request(&request, &state)?;
     let address = Segment::of(&request).email();
     Ok(HttpResponse::Ok().json(app::stealer_logs_by_email(&state, keyed, address).await?))
 }
@@ -56,7 +55,7 @@ pub async fn stealer_logs_by_website_domain(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let keyed = keyed_request(&request, &state, Operation::StealerLogsByWebsiteDomain)?;
+    let keyed = keyed_request(&request, &state)?;
     let domain = Segment::of(&request).domain();
     Ok(HttpResponse::Ok().json(app::stealer_logs_by_website_domain(&state, keyed, domain).await?))
 }
@@ -82,7 +81,7 @@ pub async fn stealer_logs_by_email_domain(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let keyed = keyed_request(&request, &state, Operation::StealerLogsByEmailDomain)?;
+    let keyed = keyed_request(&request, &state)?;
     let domain = Segment::of(&request).domain();
     Ok(HttpResponse::Ok().json(app::stealer_logs_by_email_domain(&state, keyed, domain).await?))
 }

@@ -6,7 +6,6 @@ use actix_web::{HttpRequest, HttpResponse, get};
 use super::input::keyed_request;
 use crate::app;
 use crate::error::Error;
-use crate::model::plan::Operation;
 use crate::state::State;
 use crate::wire::SubscriptionStatus;
 
@@ -27,6 +26,6 @@ pub async fn subscription_status(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let keyed = keyed_request(&request, &state, Operation::SubscriptionStatus)?;
+    let keyed = keyed_request(&request, &state)?;
     Ok(HttpResponse::Ok().json(app::subscription_status(&state, keyed).await?))
 }

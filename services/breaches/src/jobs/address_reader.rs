@@ -66,7 +66,7 @@ pub struct Column {
     pub header: bool,
 }
 
-/// Finds a column by what the operator said, else by usual names; `looks` tells data from titles.
+/// Finds a column by what the operator named, else by usual names; `looks` recognises data cells.
 pub fn find_column(
     first: &Record,
     wanted: Option<&str>,

@@ -1,4 +1,4 @@
-//! Tells whether a file is the one that an interrupted job read.
+//! Recognises the file that an interrupted job read.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -28,7 +28,7 @@ fn digest(file: &mut File) -> io::Result<Sha1Digest> {
     Ok(Sha1Digest::of(bytes))
 }
 
-/// The fingerprint of several files together; standard input has none that could be met again.
+/// The fingerprint of several files together; that of standard input never matches another run.
 ///
 /// # Errors
 /// The file that cannot be read, by name.

@@ -16,7 +16,7 @@ use crate::store::{admin_events, breaches, versions};
 pub struct ImportOptions {
     /// Deactivates breaches that the file does not name.
     pub deactivate_missing: bool,
-    /// Tells what would change, and changes nothing.
+    /// Reports what would change, and changes nothing.
     pub dry_run: bool,
 }
 
@@ -77,7 +77,7 @@ pub fn import_catalogue(
         unknown.extend(entry::unknown_members(value).into_iter().map(str::to_owned));
         if !named.insert(entry.name.to_lowercase()) {
             let name = entry.name;
-            return Err(JobError::Rejected(format!("entry {number}: {name} is named twice")));
+            return Err(JobError::Rejected(format!("entry {number}: {name} occurs twice")));
         }
         take(db, entry, options, now, &mut report)?;
     }

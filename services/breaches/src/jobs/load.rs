@@ -1,4 +1,4 @@
-//! What all loads share: jobs that go on after a crash, skipped rows, batches in key order.
+//! What all loads share: jobs that resume after a crash, skipped rows, batches in key order.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -83,7 +83,7 @@ pub struct Running {
     pub after: Option<i64>,
 }
 
-/// Begins a job, or goes on with an unfinished one of the same input and options.
+/// Begins a job, or resumes an unfinished one with the same input and options.
 pub fn begin(
     context: &JobContext,
     kind: &str,
@@ -131,7 +131,7 @@ pub struct Record<'b> {
     pub text: &'b str,
 }
 
-/// Records with their texts in one piece of memory.
+/// Records with their texts in one buffer.
 #[derive(Debug, Default)]
 struct Batch {
     texts: Vec<u8>,
@@ -181,9 +181,9 @@ pub fn split_text(text: &str) -> (&str, &str) {
 
 /// Walks sorted records in batches, each in one transaction that also notes how far the job is.
 ///
-/// A batch never ends between records of one key, so that the key alone says where to go on. On SQLite
-/// it has up to `per_mib` records for each MiB of memory: a transaction writes the pages of accounts by
-/// domain anew that it touches, nearly as many for a small batch as for a large one.
+/// A batch never ends between records of one key, so that the key alone says where to resume. On SQLite
+/// it has up to `per_mib` records for each MiB of memory: a transaction rewrites the pages of accounts
+/// by domain that it touches, nearly as many for a small batch as for a large one.
 pub fn walk(
     context: &JobContext,
     running: &Running,

@@ -41,7 +41,7 @@ const PER_MIB: usize = 4_096;
 /// Addresses of a batch that are prepared at once: few enough to stay in the processor's cache.
 const PIECE: usize = 8_192;
 
-/// Loads; see the module.
+/// Loads the addresses of files and links them to a breach.
 pub fn load_accounts(context: &JobContext, options: &AccountsOptions) -> Result<Outcome, JobError> {
     let breach = context.pools.read_blocking(|db| open_breach(db, &options.breach))?;
     let params = serde_json::to_string(options).map_err(database::DatabaseError::broken)?;
@@ -49,7 +49,7 @@ pub fn load_accounts(context: &JobContext, options: &AccountsOptions) -> Result<
     load::noted(context, running.id, || run(context, options, &breach, &running))
 }
 
-/// The breach with this name, which must not be retired: nobody would take its links out again.
+/// The breach with this name, which must not be retired: no purge would remove the new links.
 pub fn open_breach(db: &mut Db, name: &str) -> Result<Breach, JobError> {
     let found = breaches::by_name(db, name)?
         .ok_or_else(|| JobError::Rejected(format!("there is no breach {name}")))?;
@@ -152,7 +152,7 @@ impl Linker {
     fn try_link(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError> {
         still_open(db, &self.breach)?;
         self.excluded.refresh(db)?;
-        let (mut added, mut places) = (0, Vec::with_capacity(batch.len()));
+        let (mut added, mut filings) = (0, Vec::with_capacity(batch.len()));
         for piece in batch.chunks(PIECE) {
             let mut new = Vec::with_capacity(piece.len());
             for &Record { k, text } in piece {
@@ -165,9 +165,9 @@ impl Linker {
             for (account, id) in new.iter_mut().zip(ids) {
                 account.domain_id = id;
             }
-            added += account_links::link(db, &new, self.breach.id, &mut places)?;
+            added += account_links::link(db, &new, self.breach.id, &mut filings)?;
         }
-        domain_accounts::add(db, &mut places)?;
+        domain_accounts::add(db, &mut filings)?;
         breaches::add_loaded(db, self.breach.id, added)?;
         Ok(added)
     }
@@ -216,7 +216,7 @@ pub fn reconcile(db: &mut Db, breach: &Breach, ending: Ending, now: i64) -> Resu
     if changed != loaded {
         breaches::update(db, &changed)?;
     }
-    // Domain searches are charged by catalogue version: new accounts are news as well.
+    // Domain searches are charged by catalogue version: new accounts count as a change.
     if ending.added || changed != loaded {
         versions::bump_catalogue(db, now)?;
     }

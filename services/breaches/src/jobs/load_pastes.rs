@@ -108,7 +108,7 @@ impl Batch {
     }
 }
 
-/// Loads; see the module.
+/// Loads pastes with their addresses.
 pub fn load_pastes(context: &JobContext, options: &PastesOptions) -> Result<Outcome, JobError> {
     let params = serde_json::to_string(options).map_err(database::DatabaseError::broken)?;
     let running = load::begin(context, "pastes", std::slice::from_ref(&options.file), &params)?;

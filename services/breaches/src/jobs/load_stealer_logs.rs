@@ -49,7 +49,7 @@ struct Object {
 /// Between the address and the website of a sorted record; no address holds a line end.
 const BETWEEN: char = '\n';
 
-/// Loads; see the module.
+/// Loads pairs of address and website.
 pub fn load_stealer_logs(
     context: &JobContext,
     options: &StealerLogsOptions,
@@ -139,7 +139,7 @@ fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), SkipRea
 
 type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> std::io::Result<()>;
 
-/// Reads JSON objects, one a line, or CSV; the first byte tells which.
+/// Reads JSON objects, one a line, or CSV; the first byte decides which.
 fn read(input: impl std::io::Read, each: Each<'_>) -> std::io::Result<()> {
     let mut input = BufReader::with_capacity(1 << 20, input);
     let start = input.fill_buf()?;
@@ -231,7 +231,7 @@ fn link(
     let mut new = Vec::with_capacity(pairs.len());
     for ((address, _), website_id) in pairs.into_iter().zip(ids) {
         // Addresses that must not be stored have no row, and so no pair.
-        if let Some(row) = account_links::place(db, address)? {
+        if let Some(row) = account_links::find_sorted(db, address)? {
             new.push(NewPair { k: row.0, seq: row.1, website_id, breach_id: i32::from(breach) });
         }
     }

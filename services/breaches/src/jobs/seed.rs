@@ -49,7 +49,7 @@ fn seed_plans(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// `seed-test`: makes the test accounts; existing ones are made anew.
+/// `seed-test`: creates the test accounts; existing ones are replaced.
 pub fn seed_test(context: &JobContext, use_catalogue: bool) -> Result<(), JobError> {
     let now = context.clock.unix();
     context.pools.write_blocking(|db| {

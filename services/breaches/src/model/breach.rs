@@ -9,7 +9,7 @@ pub struct Flags {
     pub verified: bool,
     /// It is considered made up.
     pub fabricated: bool,
-    /// Searches by address must not tell it.
+    /// Searches by address must not return it.
     pub sensitive: bool,
     /// Its data were removed.
     pub retired: bool,
@@ -50,7 +50,7 @@ pub struct Breach {
     pub logo_path: String,
     /// Attribution that the provider of the data asked for.
     pub attribution: Option<String>,
-    /// Where the breached party told of it.
+    /// Where the breached party disclosed it.
     pub disclosure_url: Option<String>,
     /// Sorted ignoring case.
     pub data_classes: Vec<String>,
@@ -61,12 +61,12 @@ pub struct Breach {
 }
 
 impl Breach {
-    /// Whether searches by address and by prefix tell it.
+    /// Whether searches by address and by prefix return it.
     pub fn shown_for_address(&self) -> bool {
         self.shown_for_domain() && !self.flags.sensitive
     }
 
-    /// Whether searches by the controller of a domain tell it; stealer pairs follow the same rule.
+    /// Whether searches by the controller of a domain return it; stealer pairs follow the same rule.
     pub fn shown_for_domain(&self) -> bool {
         self.active && !self.flags.retired
     }

@@ -24,17 +24,6 @@ pub fn date(seconds: i64) -> String {
     civil(seconds).date().to_string()
 }
 
-/// The form of HTTP headers, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
-pub fn http_date(seconds: i64) -> String {
-    civil(seconds).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
-}
-
-/// Reads the form of HTTP headers.
-pub fn parse_http_date(text: &str) -> Option<i64> {
-    let civil = DateTime::strptime("%a, %d %b %Y %H:%M:%S GMT", text).ok()?;
-    TimeZone::UTC.to_timestamp(civil).ok().map(Timestamp::as_second)
-}
-
 /// The start of the minute.
 pub fn whole_minute(seconds: i64) -> i64 {
     seconds.div_euclid(60) * 60
@@ -79,9 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn header_dates_round_trip() {
-        assert_eq!(http_date(784_111_777), "Sun, 06 Nov 1994 08:49:37 GMT");
-        assert_eq!(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
-        assert_eq!(whole_minute(61), 60);
+    fn minutes_begin_at_their_second_zero() {
+        assert_eq!((whole_minute(61), whole_minute(-1)), (60, -60));
     }
 }

@@ -88,7 +88,7 @@ impl Operation {
         }
     }
 
-    /// Whether only the all-zero key is a test key here, so that a mistyped key is told as such.
+    /// Whether only the all-zero key is a test key here, so that a mistyped key is reported as such.
     pub fn needs_zero_test_key(self) -> bool {
         matches!(self, Self::SubscribedDomains | Self::SubscriptionStatus)
     }

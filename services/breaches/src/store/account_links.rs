@@ -13,7 +13,7 @@ use diesel::sqlite::Sqlite;
 use domain::EmailAddress;
 
 use super::accounts::AccountRow;
-use super::domain_accounts::{self, Place};
+use super::domain_accounts::{self, DomainAccount};
 use super::schema::{account, mail_domain, paste_account, stealer_log};
 use crate::model::{AccountKey, address_text, id_list};
 
@@ -34,15 +34,15 @@ pub struct NewAccount<'a> {
 }
 
 impl NewAccount<'_> {
-    fn place(&self, seq: i16) -> Place {
-        Place { domain_id: self.domain_id, k: self.k, seq }
+    fn filed(&self, seq: i16) -> DomainAccount {
+        DomainAccount { domain_id: self.domain_id, k: self.k, seq }
     }
 }
 
 /// Inserts accounts that are new, all with one list, and passes over keys that exist.
 ///
-/// SQLite is told `OR IGNORE`, which cannot fail half-way: for any other form it copies every page
-/// that the statement touches, so as to undo it alone.
+/// SQLite gets `OR IGNORE`, which cannot fail half-way: with any other form it copies every page that
+/// the statement touches, to be able to undo that statement alone.
 struct InsertNew<'a, const ROWS: usize> {
     rows: &'a [NewAccount<'a>; ROWS],
     list: &'a [u8],
@@ -61,8 +61,8 @@ impl<const ROWS: usize> InsertNew<'_, ROWS> {
     {
         out.push_sql(" INTO account (breaches, seq, k, domain_id, local) VALUES (");
         out.push_bind_param::<Binary, _>(self.list)?;
-        for (place, row) in self.rows.iter().enumerate() {
-            if place > 0 {
+        for (index, row) in self.rows.iter().enumerate() {
+            if index > 0 {
                 out.push_sql("), (");
                 out.push_sql(first);
             }
@@ -107,22 +107,22 @@ impl<const ROWS: usize, C> RunQueryDsl<C> for InsertNew<'_, ROWS> {}
 /// Most rows of a load are new, so a group is inserted first and only looked at more closely
 /// when some of its keys existed. `new` is sorted by key and without repetitions.
 ///
-/// What is still to be filed under its domain is added to `places`.
+/// What is still to be filed under its domain is added to `filings`.
 pub fn link(
     db: &mut Db,
     new: &[NewAccount<'_>],
     breach: u16,
-    places: &mut Vec<Place>,
+    filings: &mut Vec<DomainAccount>,
 ) -> Result<i64, DatabaseError> {
     let list = breach.to_le_bytes();
     let mut added = 0;
     for group in groups(new) {
         let inserted = insert_group(db, group, &list)?;
         added += if inserted == group.len() {
-            places.extend(group.iter().map(|new| new.place(0)));
+            filings.extend(group.iter().map(|new| new.filed(0)));
             i64::try_from(inserted).map_err(DatabaseError::broken)?
         } else {
-            link_existing(db, group, breach, inserted, places)?
+            link_existing(db, group, breach, inserted, filings)?
         };
     }
     Ok(added)
@@ -153,14 +153,14 @@ fn insert_group(
 /// Handles a group of which some keys existed before.
 ///
 /// Rows inserted just now carry exactly the list of `breach` alone, like rows that an earlier load
-/// of the same breach made; both need no change, and `inserted` tells how many are new. All of them
-/// are added to `places`: those of an earlier load are passed over where they are filed.
+/// of the same breach made; both need no change, and `inserted` is how many are new. All of them
+/// are added to `filings`: those of an earlier load are passed over where they are filed.
 fn link_existing(
     db: &mut Db,
     group: &[NewAccount<'_>],
     breach: u16,
     inserted: usize,
-    places: &mut Vec<Place>,
+    filings: &mut Vec<DomainAccount>,
 ) -> Result<i64, DatabaseError> {
     let keys: Vec<i64> = group.iter().map(|new| new.k).collect();
     let mut rows: HashMap<i64, Vec<AccountRow>> = HashMap::with_capacity(keys.len());
@@ -177,7 +177,7 @@ fn link_existing(
                     set_list(db, (row.k, row.seq), &longer)?;
                     added += 1;
                 }
-                None if row.breaches == breach.to_le_bytes() => places.push(new.place(row.seq)),
+                None if row.breaches == breach.to_le_bytes() => filings.push(new.filed(row.seq)),
                 None => {}
             },
             None => {
@@ -214,7 +214,7 @@ fn insert_behind(
             account::breaches.eq(list),
         ))
         .execute(db)?;
-    domain_accounts::add(db, &mut [new.place(seq)])?;
+    domain_accounts::add(db, &mut [new.filed(seq)])?;
     Ok(seq)
 }
 
@@ -224,7 +224,7 @@ pub fn set_list(db: &mut Db, (k, seq): (i64, i16), list: &[u8]) -> Result<(), Da
     Ok(())
 }
 
-/// The place of an address, made with an empty list if it has none.
+/// The account of an address, created with an empty list if it has none.
 pub fn ensure(db: &mut Db, address: &EmailAddress) -> Result<AccountRow, DatabaseError> {
     if let Some(row) = super::accounts::find(db, address)? {
         return Ok(row);
@@ -254,7 +254,7 @@ pub fn link_one(db: &mut Db, address: &EmailAddress, breach: u16) -> Result<bool
     Ok(true)
 }
 
-/// Removes an account with its pairs and its places in pastes.
+/// Removes an account with its stealer-log pairs and its links to pastes.
 pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), DatabaseError> {
     diesel::delete(stealer_log::table.filter(stealer_log::k.eq(k).and(stealer_log::seq.eq(seq))))
         .execute(db)?;
@@ -266,9 +266,9 @@ pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The place of the account whose row says what stands before the last `@` of `sorted_text`, at the
-/// domain behind it; none when it is not stored.
-pub fn place(db: &mut Db, sorted_text: &str) -> Result<Option<(i64, i16)>, DatabaseError> {
+/// The key of the account whose stored local part is before the last `@` of `sorted_text` and whose
+/// domain is behind it; none when it is not stored.
+pub fn find_sorted(db: &mut Db, sorted_text: &str) -> Result<Option<(i64, i16)>, DatabaseError> {
     let (local, domain) = sorted_text.rsplit_once('@').unwrap_or((sorted_text, ""));
     let digest = address_text::digest(local, domain);
     let rows = super::accounts::with_key(db, AccountKey::of(&digest))?;

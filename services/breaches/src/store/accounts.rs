@@ -52,7 +52,7 @@ pub fn by_key(k: i64) -> _ {
     ))
 }
 
-/// What a range says of an account; its key follows from its address.
+/// An account in a range; its key follows from its address.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct RangeRow {
     /// Local part as stored, see [`address_text`].
@@ -63,7 +63,7 @@ pub struct RangeRow {
     pub breaches: Vec<u8>,
 }
 
-/// The accounts whose keys lie between two keys.
+/// The accounts with keys between two keys.
 #[auto_type]
 pub fn by_range(low: i64, high: i64) -> _ {
     account::table.inner_join(mail_domain::table).filter(account::k.between(low, high)).select((

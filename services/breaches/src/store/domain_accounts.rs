@@ -1,7 +1,7 @@
 //! Accounts by domain in SQLite: what an index would be, filled in its own order.
 //!
-//! A load brings accounts in the order of their keys. An index would be met all over by each of them;
-//! here the accounts of a transaction are filed together, sorted by domain.
+//! A load inserts accounts in the order of their keys, which would touch pages all over an index by
+//! domain; here the accounts of a transaction are filed together, sorted by domain.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -14,10 +14,10 @@ use super::schema::{account, domain_account};
 /// Rows of one statement; a constant, so that the statement is prepared once.
 const GROUP: usize = 100;
 
-/// The place of an account under its domain.
+/// An account filed under its domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Insertable)]
 #[diesel(table_name = domain_account)]
-pub struct Place {
+pub struct DomainAccount {
     /// Id of the domain.
     pub domain_id: i32,
     /// Key of the account.
@@ -27,17 +27,17 @@ pub struct Place {
 }
 
 /// Files first accounts of their keys; diesel's own statement would insert its rows one by one.
-struct InsertFirst<'a, const ROWS: usize>(&'a [Place; ROWS]);
+struct InsertFirst<'a, const ROWS: usize>(&'a [DomainAccount; ROWS]);
 
 impl<const ROWS: usize> QueryFragment<Sqlite> for InsertFirst<'_, ROWS> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
         out.push_sql("INSERT OR IGNORE INTO domain_account (domain_id, k, seq) VALUES ");
         let mut mark = "(";
-        for place in self.0 {
+        for row in self.0 {
             out.push_sql(mark);
-            out.push_bind_param::<Integer, _>(&place.domain_id)?;
+            out.push_bind_param::<Integer, _>(&row.domain_id)?;
             out.push_sql(", ");
-            out.push_bind_param::<BigInt, _>(&place.k)?;
+            out.push_bind_param::<BigInt, _>(&row.k)?;
             out.push_sql(", 0)");
             mark = ", (";
         }
@@ -54,12 +54,12 @@ impl<const ROWS: usize> QueryId for InsertFirst<'_, ROWS> {
 impl<const ROWS: usize, C> RunQueryDsl<C> for InsertFirst<'_, ROWS> {}
 
 /// Files accounts under their domains and passes over those that are. PostgreSQL needs nothing.
-pub fn add(db: &mut Db, places: &mut [Place]) -> Result<(), DatabaseError> {
+pub fn add(db: &mut Db, rows: &mut [DomainAccount]) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
-    places.sort_unstable();
-    let (groups, rest) = places.as_chunks::<GROUP>();
+    rows.sort_unstable();
+    let (groups, rest) = rows.as_chunks::<GROUP>();
     for group in groups {
-        if group.iter().all(|place| place.seq == 0) {
+        if group.iter().all(|row| row.seq == 0) {
             InsertFirst(group).execute(conn)?;
         } else {
             add_singly(conn, group)?;
@@ -68,9 +68,9 @@ pub fn add(db: &mut Db, places: &mut [Place]) -> Result<(), DatabaseError> {
     add_singly(conn, rest)
 }
 
-fn add_singly(conn: &mut SqliteConnection, places: &[Place]) -> Result<(), DatabaseError> {
-    for place in places {
-        diesel::insert_or_ignore_into(domain_account::table).values(place).execute(conn)?;
+fn add_singly(conn: &mut SqliteConnection, rows: &[DomainAccount]) -> Result<(), DatabaseError> {
+    for row in rows {
+        diesel::insert_or_ignore_into(domain_account::table).values(row).execute(conn)?;
     }
     Ok(())
 }

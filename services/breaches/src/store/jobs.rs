@@ -1,4 +1,4 @@
-//! Long jobs: what they did and where they stand, so that they can go on after a crash.
+//! Long jobs: what they did and how far they are, so that they can resume after a crash.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -14,7 +14,7 @@ pub struct Job {
     pub kind: String,
     /// Identifies its input.
     pub fingerprint: String,
-    /// What it was asked to do, as JSON.
+    /// Its options, as JSON.
     pub params: String,
     /// `running`, `done`, `failed` or `cancelled`.
     pub state: String,
@@ -50,7 +50,7 @@ pub struct Counts {
     pub skipped: i64,
 }
 
-/// An unfinished job with the same input and the same wish.
+/// An unfinished job with the same input and options.
 pub fn unfinished(
     db: &mut Db,
     kind: &str,

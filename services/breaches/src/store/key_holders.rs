@@ -29,7 +29,7 @@ pub struct Holder {
     pub subscription: Option<(Arc<Plan>, i64)>,
 }
 
-/// What a look-up says of a key.
+/// The result of looking a key up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyLookup {
     /// Never issued.
@@ -168,8 +168,8 @@ const MOST: usize = 10_000;
 
 /// Live keys that one SQLite connection found, forgotten whenever the file changed.
 ///
-/// SQLite tells a connection whether any other one, in whatever process, has committed since it last
-/// asked: so a key that another process revokes is dead at once, without a query for each request.
+/// SQLite can report whether another connection, in any process, has committed since the last check:
+/// a key that another process revokes is dead at once, without a query for each request.
 #[derive(Debug, Default)]
 pub struct KnownKeys {
     version: Option<i64>,
@@ -177,8 +177,8 @@ pub struct KnownKeys {
 }
 
 impl KnownKeys {
-    /// Forgets all keys when another connection has committed since the last call; asked at the
-    /// begin of each read transaction.
+    /// Forgets all keys when another connection has committed since the last call; called at the
+    /// beginning of each read transaction.
     pub fn renew(&mut self, db: &mut Db) -> Result<(), DatabaseError> {
         let version = data_version(db)?;
         if version.is_none() || version != self.version {

@@ -7,7 +7,7 @@ use diesel::prelude::*;
 
 use super::schema::mail_domain;
 
-/// Names asked for in one statement.
+/// Names looked up in one statement.
 const CHUNK: usize = 500;
 
 /// The id of a domain, if it is known.

@@ -32,7 +32,7 @@ pub fn get(db: &mut Db, digest: &Sha1Digest) -> Result<Option<OptOut>, DatabaseE
     Ok(kind.and_then(OptOut::from_kind))
 }
 
-/// Files an opt-out, in place of an earlier one; a wish for deletion leaves none.
+/// Files an opt-out, in place of an earlier one; a deletion leaves no row.
 pub fn set(
     db: &mut Db,
     digest: &Sha1Digest,
@@ -56,7 +56,7 @@ pub fn set(
 pub enum OptOuts {
     /// All of them.
     Memory(OptOutSet),
-    /// Each one is asked for.
+    /// Each one is looked up.
     Database,
 }
 
@@ -83,7 +83,7 @@ impl OptOuts {
         }
     }
 
-    /// Whether it is worth hashing the address of an account to ask for its opt-out.
+    /// Whether an account with this key may have an opt-out, so that its address has to be hashed.
     pub fn may_hold(&self, key: AccountKey) -> bool {
         match self {
             Self::Memory(set) => set.may_hold(key),

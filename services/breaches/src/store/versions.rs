@@ -1,4 +1,4 @@
-//! Version numbers that tell every replica when to reload.
+//! Version numbers by which every replica sees when to reload, and other single values.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -69,13 +69,13 @@ fn bump(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Tells that the catalogue changed.
+/// Publishes a change of the catalogue.
 pub fn bump_catalogue(db: &mut Db, now: i64) -> Result<(), DatabaseError> {
     bump(db, CATALOGUE_VERSION)?;
     set(db, CATALOGUE_CHANGED_AT, now)
 }
 
-/// Tells that the opt-outs changed.
+/// Publishes a change of the opt-outs.
 pub fn bump_opt_out(db: &mut Db) -> Result<(), DatabaseError> {
     bump(db, OPTOUT_VERSION)
 }

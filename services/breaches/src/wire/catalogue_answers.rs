@@ -13,8 +13,8 @@ pub struct CatalogueAnswers {
     pub catalogue: Catalogue,
     /// The whole answer of the operation `breaches` without filters.
     pub listing: Bytes,
-    /// The strong entity tag of this version, with its quotes.
-    pub etag: String,
+    /// Names the version: the text of the entity tag.
+    pub version_tag: String,
     full: Vec<String>,
     truncated: Vec<String>,
 }
@@ -40,8 +40,8 @@ impl CatalogueAnswers {
             .iter()
             .map(|breach| serde_json::to_string(&TruncatedBreach { name: &breach.name }))
             .collect::<Result<Vec<_>, _>>()?;
-        let etag = format!("\"{}-{}\"", catalogue.version, catalogue.changed_at);
-        let mut answers = Self { listing: Bytes::new(), catalogue, etag, full, truncated };
+        let version_tag = format!("{}-{}", catalogue.version, catalogue.changed_at);
+        let mut answers = Self { listing: Bytes::new(), catalogue, version_tag, full, truncated };
         answers.listing = answers.list(|_| true).into();
         Ok(answers)
     }

@@ -10,7 +10,7 @@ use database::{DatabaseError, Db};
 use domain::{DomainName, EmailAddress, ManualClock};
 use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
-use testkit::{Database, Folder, TestServer};
+use testkit::{Database, Exchange, Folder, TestServer};
 
 pub const TEST: &str = "breach-integration-tests.example";
 pub const ZERO: &str = "00000000000000000000000000000000";
@@ -44,7 +44,7 @@ impl App {
         let mut settings = Settings::for_tests();
         change(&mut settings);
         let pools = database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
-        let clock = ManualClock::new(jiff::Timestamp::from_second(NOW).unwrap());
+        let clock = testkit::clock("2026-03-01T12:00:00Z");
         let context = JobContext { pools, clock: clock.shared(), settings };
         breaches::jobs::first_start(&context).unwrap();
         let state =
@@ -57,6 +57,20 @@ impl App {
     /// A request that names its client.
     pub fn request(&self, path: &str) -> RequestBuilder {
         self.server.get(path).header("user-agent", "tests")
+    }
+
+    /// Request and answer as a snapshot shows them: status, headers that depend on neither time nor
+    /// port, and the body.
+    pub async fn shown(&self, key: &str, path: &str) -> String {
+        let request = self.request(path).header("breach-api-key", key);
+        let headers = [
+            "content-type",
+            "cache-control",
+            "access-control-allow-origin",
+            "retry-after",
+            "x-domain-search-limited",
+        ];
+        format!("GET {path}\n{}\n", request.answer().await.shown(&headers))
     }
 
     pub async fn get(&self, path: &str) -> Response {

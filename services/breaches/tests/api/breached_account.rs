@@ -95,3 +95,18 @@ async fn unverified_breaches_can_be_left_out() {
     let without = app.get_with(UNKNOWN, &format!("{address}?includeunverified=FALSE")).await;
     assert_eq!(answer(without).await, (404, String::new()));
 }
+
+#[actix_web::test]
+async fn whole_answers() {
+    let app = App::start().await;
+    let mut shown = String::new();
+    for path in [
+        format!("breachedAccount/multiple-breaches@{TEST}"),
+        format!("breachedAccount/account-exists@{TEST}?truncateResponse=false"),
+        format!("breachedAccount/nobody@{TEST}"),
+        "breachedAccount/nobody".to_owned(),
+    ] {
+        shown += &app.shown(ZERO, &format!("/api/v3/{path}")).await;
+    }
+    insta::assert_snapshot!(shown);
+}

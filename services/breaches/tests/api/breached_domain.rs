@@ -4,7 +4,7 @@ use database::DatabaseError;
 use diesel::{RunQueryDsl, sql_query};
 use serde_json::json;
 
-use crate::app::{App, answer, entry, failure};
+use crate::app::{App, TEST, ZERO, answer, entry, failure};
 
 const PATH: &str = "/api/v3/breacheddomain/example.com";
 
@@ -155,4 +155,18 @@ async fn an_unlimited_plan_covers_any_size() {
         let found = app.json_with(&key, PATH).await;
         assert_eq!(found.as_object().unwrap().len(), 600);
     }
+}
+
+#[actix_web::test]
+async fn whole_answers() {
+    let app = App::start().await;
+    let mut shown = String::new();
+    for path in [
+        format!("breachedDomain/{TEST}"),
+        format!("breachedDomain/nowhere.{TEST}"),
+        "breachedDomain/nowhere".to_owned(),
+    ] {
+        shown += &app.shown(ZERO, &format!("/api/v3/{path}")).await;
+    }
+    insta::assert_snapshot!(shown);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{App, answer, entry, failure};
+use crate::app::{App, ZERO, answer, entry, failure};
 
 async fn without_fixtures() -> App {
     App::with(|settings| settings.seed_test_data = false).await
@@ -135,4 +135,21 @@ async fn a_large_answer_is_compressed_for_clients_that_accept_it() {
     let app = App::start().await;
     let packed = app.request("/api/v3/breaches").header("accept-encoding", "gzip");
     assert_eq!(packed.send().await.unwrap().headers()["content-encoding"], "gzip");
+}
+
+#[actix_web::test]
+async fn whole_answers() {
+    let app = App::start().await;
+    let mut shown = String::new();
+    for path in [
+        "breaches?Domain=acmegram.example",
+        "breaches?IsSpamList=true",
+        "breach/Inkwell",
+        "breach/Nowhere",
+        "latestBreach",
+        "dataClasses",
+    ] {
+        shown += &app.shown(ZERO, &format!("/api/v3/{path}")).await;
+    }
+    insta::assert_snapshot!(shown);
 }

@@ -12,6 +12,7 @@ mod errors;
 mod explain;
 mod load_limits;
 mod loads;
+mod pastes;
 mod paths;
 mod plans;
 mod privacy;

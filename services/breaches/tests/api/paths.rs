@@ -1,7 +1,6 @@
 //! Which paths are served: what the table of paths does not have never comes to the router.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 
 use breaches::Access;
 use proptest::prelude::*;
@@ -9,17 +8,11 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::app::{App, TEST, ZERO, answer};
 
-/// The status of a path that is sent as it is, without the tidying of a client.
+/// The status of a path that is sent as it is, without the normalisation of a client.
 fn status(server: SocketAddr, path: &str) -> u16 {
-    let mut stream = TcpStream::connect(server).unwrap();
-    write!(
-        stream,
-        "GET {path} HTTP/1.1\r\nhost: tests\r\nuser-agent: tests\r\nbreach-api-key: {ZERO}\r\nconnection: close\r\n\r\n"
-    )
-    .unwrap();
-    let mut head = [0; 12];
-    stream.read_exact(&mut head).unwrap();
-    std::str::from_utf8(&head[9..]).unwrap().parse().unwrap()
+    let headers = format!("host: tests\r\nuser-agent: tests\r\nbreach-api-key: {ZERO}");
+    let request = format!("GET {path} HTTP/1.1\r\n{headers}\r\nconnection: close\r\n\r\n");
+    testkit::exchange(server, request).status
 }
 
 #[actix_web::test]

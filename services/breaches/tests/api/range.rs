@@ -90,3 +90,20 @@ async fn hidden_addresses_are_absent_and_test_keys_see_test_accounts_only() {
     assert!(names(app.json_with(&key, &path(&hash[..6])).await, &hash).is_some());
     assert!(names(app.json_with(ZERO, &path(&hash[..6])).await, &hash).is_none());
 }
+
+#[actix_web::test]
+async fn whole_answers() {
+    let app = App::start().await;
+    let mut shown = String::new();
+    for path in [
+        "breachedaccount/range/000000".to_owned(),
+        format!(
+            "breachedaccount/range/{}",
+            &Sha1Digest::of(format!("multiple-breaches@{TEST}")).to_string()[..6]
+        ),
+        "breachedaccount/range/xyz".to_owned(),
+    ] {
+        shown += &app.shown(ZERO, &format!("/api/v3/{path}")).await;
+    }
+    insta::assert_snapshot!(shown);
+}

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::app::{App, answer, entry, failure};
+use crate::app::{App, TEST, ZERO, answer, entry, failure};
 
 async fn app() -> (App, String) {
     let app = App::start().await;
@@ -82,4 +82,19 @@ async fn a_breach_that_is_no_stealer_log_takes_no_pairs() {
     };
     let error = breaches::jobs::load_stealer_logs(&app.context, &options).unwrap_err();
     assert_eq!(error.to_string(), "Plain is no stealer log");
+}
+
+#[actix_web::test]
+async fn whole_answers() {
+    let app = App::start().await;
+    let mut shown = String::new();
+    for path in [
+        format!("stealerLogsByEmail/stealer-log@{TEST}"),
+        format!("stealerLogsByWebsiteDomain/shop.{TEST}"),
+        format!("stealerLogsByEmailDomain/{TEST}"),
+        format!("stealerLogsByEmail/nobody@{TEST}"),
+    ] {
+        shown += &app.shown(ZERO, &format!("/api/v3/{path}")).await;
+    }
+    insta::assert_snapshot!(shown);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::app::{App, NOW, answer, entry};
+use crate::app::{App, NOW, ZERO, answer, entry};
 
 #[actix_web::test]
 async fn the_status_of_core_1_is_as_published() {
@@ -46,4 +46,14 @@ async fn subscribed_domains_come_by_name_with_the_counts_of_their_last_search() 
     .await;
     let renewed = app.json_with(&key, "/api/v3/subscribeddomains").await;
     assert_eq!(renewed[0], row("example.com", Some(4), Some(3), Some(3)));
+}
+
+#[actix_web::test]
+async fn whole_answers() {
+    let app = App::start().await;
+    let mut shown = String::new();
+    for path in ["subscribedDomains", "subscription/status"] {
+        shown += &app.shown(ZERO, &format!("/api/v3/{path}")).await;
+    }
+    insta::assert_snapshot!(shown);
 }

@@ -1,0 +1,37 @@
+//! Query parameters; names are compared ignoring case.
+
+use serde::Deserialize;
+use utoipa::IntoParams;
+use validator::Validate;
+
+/// Which breaches of an account are wanted, and how they are written.
+#[derive(Clone, Debug, Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct BreachedAccountQuery {
+    /// `false` answers with the full breach model; default `true`
+    #[serde(rename = "truncateResponse")]
+    #[param(value_type = bool, required = false)]
+    pub truncate_response: Option<bool>,
+    /// Only breaches of this domain, ignoring case
+    #[serde(rename = "Domain")]
+    #[param(value_type = String, required = false)]
+    pub domain: Option<String>,
+    /// `false` leaves unverified breaches out; default `true`
+    #[serde(rename = "IncludeUnverified")]
+    #[param(value_type = bool, required = false)]
+    pub include_unverified: Option<bool>,
+}
+
+/// Which breaches of the catalogue are wanted.
+#[derive(Clone, Debug, Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct BreachesQuery {
+    /// Only breaches of this domain, ignoring case
+    #[serde(rename = "Domain")]
+    #[param(value_type = String, required = false)]
+    pub domain: Option<String>,
+    /// Only spam lists, or only others
+    #[serde(rename = "IsSpamList")]
+    #[param(value_type = bool, required = false)]
+    pub is_spam_list: Option<bool>,
+}
