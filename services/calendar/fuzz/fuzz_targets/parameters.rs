@@ -3,7 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use calendar::{Currency, Kind, ListOptions, Lookup, Params, Role, SanitizedTexts, Taxonomy, Unit, Urls, User, WriteOptions, Zone, decode_event, decode_event_list, decode_linked, decode_linked_list, decode_term, decode_term_list};
+use calendar::{
+    Currency, Kind, ListOptions, Lookup, Params, Role, SanitizedTexts, Taxonomy, Unit, Urls, User,
+    WriteOptions, Zone, decode_event, decode_event_list, decode_linked, decode_linked_list,
+    decode_term, decode_term_list,
+};
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
 

@@ -1,6 +1,7 @@
 //! Events: listing, reading, creating, changing and trashing.
 
 use database::Db;
+use subtle::ConstantTimeEq as _;
 
 use super::context::RequestContext;
 use super::event_writes;
@@ -74,15 +75,11 @@ impl EventKey {
     }
 }
 
-/// Compares in a time that does not depend on how much agrees.
-fn same_secret(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    a.len() == b.len() && a.iter().zip(b).fold(0, |differences, (x, y)| differences | (x ^ y)) == 0
-}
-
 fn is_unlocked(event: &Event, params: &Params) -> bool {
     let sent = params.text("password").unwrap_or_default();
-    event.password.as_ref().is_none_or(|password| same_secret(password, sent))
+    // Compared in a time that does not depend on how much agrees.
+    let agrees = |password: &String| password.as_bytes().ct_eq(sent.as_bytes()).into();
+    event.password.as_ref().is_none_or(agrees)
 }
 
 fn may_edit(user: &User, event: &Event) -> bool {

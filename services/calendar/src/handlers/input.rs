@@ -8,7 +8,7 @@ use actix_web::web::Bytes;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web as actix};
 use futures_util::future::LocalBoxFuture;
 use futures_util::{StreamExt, TryStreamExt};
-use shell::{Pairs, base_url, read_body};
+use shell::{Pairs, base_url, media, read_body};
 
 use crate::app::Request;
 use crate::error::Error;
@@ -89,8 +89,8 @@ fn not_text() -> Error {
 }
 
 fn essence(headers: &HeaderMap) -> String {
-    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    let essence = headers.get(CONTENT_TYPE).and_then(media::essence);
+    essence.unwrap_or_default().to_ascii_lowercase()
 }
 
 fn from_json(bytes: &Bytes) -> Result<Params, Error> {
