@@ -181,3 +181,19 @@ fn queries_are_named_in_the_plural_of_their_table() {
     }
     assert_obeyed(&["plural"], offences);
 }
+
+#[test]
+fn every_decision_has_a_number_of_its_own_and_is_in_the_index() {
+    let folder = root().join("docs/decisions");
+    let index = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    let mut numbers = std::collections::BTreeSet::new();
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+        if name != "README.md" {
+            let listed = index.contains(&format!("]({name})"));
+            assert!(listed, "docs/decisions/README.md does not list {name}");
+            let number = name[..4].to_owned();
+            assert!(numbers.insert(number), "{name}: the number is taken, take the next");
+        }
+    }
+}
