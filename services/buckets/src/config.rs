@@ -45,7 +45,7 @@ pub struct Settings {
     /// Milliseconds between looks for a publish
     #[arg(long, env, global = true, default_value_t = 1_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     pub reload_ms: u64,
-    /// IntakeState that a load may take, in MiB
+    /// Memory that a load may take, in MiB
     #[arg(long, env, global = true, default_value_t = 512, value_name = "MIB")]
     pub load_memory_mb: usize,
 }

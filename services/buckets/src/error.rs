@@ -112,7 +112,7 @@ impl Error {
             Self::OffsetTooLarge => (StatusCode::BAD_REQUEST, "offset_too_large"),
             Self::ScrollExpired => (StatusCode::BAD_REQUEST, "scroll_expired"),
             Self::Package { .. } => (StatusCode::FORBIDDEN, "package_required"),
-            Self::TargetTooLong => (StatusCode::URI_TOO_LONG, "uri_too_long"),
+            Self::TargetTooLong => TOO_LONG,
             Self::Timeout => (StatusCode::SERVICE_UNAVAILABLE, "search_timeout"),
             Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, "search_busy"),
             Self::NotReady => (StatusCode::SERVICE_UNAVAILABLE, "index_not_ready"),
@@ -157,6 +157,7 @@ impl Error {
     }
 }
 
+const TOO_LONG: (StatusCode, &str) = (StatusCode::URI_TOO_LONG, "uri_too_long");
 const INTERNAL: (StatusCode, &str) = (StatusCode::INTERNAL_SERVER_ERROR, "internal");
 
 fn of_fault(fault: &Fault) -> (StatusCode, &'static str) {
@@ -170,9 +171,10 @@ fn of_fault(fault: &Fault) -> (StatusCode, &'static str) {
         | Fault::InvalidBody(_)
         | Fault::MalformedBody { .. }
         | Fault::UnsupportedMediaType
-        | Fault::Unreadable(_)
         | Fault::PayloadTooLarge { .. } => (StatusCode::BAD_REQUEST, "invalid_parameter"),
         Fault::Unavailable { .. } => (StatusCode::SERVICE_UNAVAILABLE, "index_not_ready"),
+        Fault::Unreadable(StatusCode::URI_TOO_LONG) => TOO_LONG,
+        Fault::Unreadable(_) => (StatusCode::BAD_REQUEST, "invalid_parameter"),
         Fault::Internal(_) => INTERNAL,
     }
 }
@@ -192,6 +194,8 @@ fn fault_text(fault: &Fault) -> String {
             return violations.first().map_or_else(String::new, violation_text);
         }
         Fault::Unavailable { .. } => "the service cannot answer now: try again",
+        // The HTTP library refuses some long targets before the service sees them.
+        Fault::Unreadable(StatusCode::URI_TOO_LONG) => return Error::TargetTooLong.to_string(),
         Fault::Internal(_) => "internal error",
         _ => "the request cannot be read",
     };

@@ -49,7 +49,7 @@ const PROGRESS: usize = 1024;
 /// How long a connection without a request is kept.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// Longest request line, in bytes; longer ones get 414.
-const LONGEST_REQUEST_LINE: usize = 16 << 10;
+const LONGEST_REQUEST_LINE: usize = 48 << 10;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 

@@ -17,6 +17,6 @@ pub mod words;
 pub use address::{Address, AddressError, BucketType};
 pub use expression::{Expression, ExpressionError};
 pub use file_query::{Between, FileQuery, FileRow, Found, Matching, Order, Position, SortKey};
-pub use keywords::{Keywords, MOST_TERMS, Phrase};
+pub use keywords::{Keywords, MOST_TERMS, Phrase, TooManyTerms};
 pub use package::Package;
-pub use scroll::Scroll;
+pub use scroll::{InvalidScroll, Scroll};

@@ -244,12 +244,12 @@ async fn a_client_that_leaves_gives_its_place_to_the_next() {
     let search = || app.server.get(path).bearer_auth(&app.key).send();
     let waits = || async { tokio::time::timeout(Duration::from_secs(1), search()).await.is_err() };
     let first = actix_web::rt::spawn(search());
-    // While the first one waits, there is no fixture for another.
+    // While the first one waits, there is no position for another.
     while search().await.unwrap().status() != 503 {}
     first.abort();
     let deadline = Instant::now() + Duration::from_secs(20);
     while !waits().await {
-        assert!(Instant::now() < deadline, "the fixture of a client that left is not given back");
+        assert!(Instant::now() < deadline, "the position of a client that left is not given back");
     }
     drop(slot);
     assert_eq!(app.get(path).await.0, 200);

@@ -83,7 +83,7 @@ fn azure_listing() {
     let list = r#"<?xml version="1.0"?><EnumerationResults ServiceEndpoint="https://Acc.blob.core.windows.net/" ContainerName="box">
 <Blobs><Blob><Name>x/y.txt</Name><Properties><Last-Modified>Tue, 25 Oct 2022 02:57:46 GMT</Last-Modified><Content-Length>7</Content-Length></Properties></Blob>
 <Blob><Name Encoded="true">a%EF%BF%BEb</Name><Properties><Last-Modified>Tue, 25 Oct 2022 02:57:46 GMT</Last-Modified><Content-Length>8</Content-Length></Properties></Blob>
-<Blob><Name>old</Name><IndexSummary>2020</IndexSummary><Properties><Content-Length>8</Content-Length></Properties></Blob>
+<Blob><Name>old</Name><Snapshot>2020</Snapshot><Properties><Content-Length>8</Content-Length></Properties></Blob>
 <BlobPrefix><Name>p/</Name></BlobPrefix></Blobs><NextMarker>more</NextMarker></EnumerationResults>"#;
     let (report, lines) = load("listing", list);
     let bucket = "acc.blob.core.windows.net/box";

@@ -1,6 +1,6 @@
 //! Sources and expressions made to hurt: the program stays within bounds and says what is wrong.
 //!
-//! IntakeState is the most that the process had, time a bound that only what hangs or explodes breaks.
+//! Memory is the most that the process had, time a bound that only what hangs or explodes breaks.
 
 use std::fs::File;
 use std::io::Write;
@@ -12,7 +12,7 @@ use rstest::rstest;
 use crate::app::line;
 use crate::program::{Program, Ran, Serving, text};
 
-/// IntakeState of a load that was given 64 MiB, in MiB; the sources below are larger or unpack to more.
+/// Memory of a load that was given 64 MiB, in MiB; the sources below are larger or unpack to more.
 const MOST: u64 = 200;
 
 const A: &str = "a.s3.amazonaws.com";

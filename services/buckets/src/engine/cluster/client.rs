@@ -162,7 +162,9 @@ impl Client {
     }
 
     fn runtime(&self) -> Result<&Runtime, ClusterError> {
-        self.runtime.as_ref().ok_or_else(|| ClusterError::Unreachable("it is being closed".to_owned()))
+        self.runtime
+            .as_ref()
+            .ok_or_else(|| ClusterError::Unreachable("it is being closed".to_owned()))
     }
 
     fn wait<T: Send + 'static>(

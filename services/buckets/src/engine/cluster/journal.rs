@@ -106,7 +106,9 @@ pub(super) fn commit(
         sql::text(&document)
     );
     // The first one is the one that is read; the others follow it.
-    servers.journal_servers().try_for_each(|server| client.execute(&server.url, &statement).map(drop))
+    servers
+        .journal_servers()
+        .try_for_each(|server| client.execute(&server.url, &statement).map(drop))
 }
 
 /// Brings servers that missed the last commit to the newest state, and gives it.

@@ -35,7 +35,7 @@ impl Lease {
         let server = client.target.base.clone();
         let table = format!("{}.buckets_{name}", client.target.database);
         let make = format!(
-            "CREATE TABLE {table} (token String, holder String, at DateTime) ENGINE = IntakeState"
+            "CREATE TABLE {table} (token String, holder String, at DateTime) ENGINE = Memory"
         );
         if let Err(error) = client.execute(&server, &make) {
             if !error.is_existing_table() {

@@ -53,7 +53,7 @@ pub(super) fn read<R: BufRead>(input: Meter<R>, sink: &mut dyn Sink) -> Result<(
                         finish(std::mem::take(&mut blob), &bucket, position, sink)?;
                     }
                     (3, "Name") => blob.name = Some(text),
-                    (3, "IndexSummary") => blob.old = true,
+                    (3, "Snapshot") => blob.old = true,
                     (3, "Deleted") => blob.old |= text.trim() == "true",
                     (3, "IsCurrentVersion") => blob.old |= text.trim() == "false",
                     (4, "Content-Length") => blob.size = Some(text),

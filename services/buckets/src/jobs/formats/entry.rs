@@ -38,7 +38,7 @@ pub struct Bad {
 pub enum Skipped {
     /// A common prefix: a folder in a listing.
     Prefix,
-    /// An old version, a summary or a delete marker.
+    /// An old version, a snapshot or a delete marker.
     Version,
     /// A key that ends in `/` and has no bytes.
     DirectoryMarker,

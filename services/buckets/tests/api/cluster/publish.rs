@@ -84,7 +84,7 @@ fn one_writes_at_a_time() {
     // A holder that was silent for too long, on a machine of which nothing is known.
     let lease = format!("default.buckets_writer_{}", table.throwaway.generation);
     raw(&format!(
-        "CREATE TABLE {lease} (token String, holder String, at DateTime) ENGINE = IntakeState"
+        "CREATE TABLE {lease} (token String, holder String, at DateTime) ENGINE = Memory"
     ));
     raw(&format!("INSERT INTO {lease} SELECT 'x', '1@elsewhere\\nrun 7', now() - 20"));
     match table.index.writer(64) {
@@ -93,7 +93,7 @@ fn one_writes_at_a_time() {
     }
     raw(&format!("DROP TABLE {lease}"));
     raw(&format!(
-        "CREATE TABLE {lease} (token String, holder String, at DateTime) ENGINE = IntakeState"
+        "CREATE TABLE {lease} (token String, holder String, at DateTime) ENGINE = Memory"
     ));
     raw(&format!("INSERT INTO {lease} SELECT 'x', '1@elsewhere\\nrun 7', now() - 40"));
     let mut writer = table.index.writer(64).unwrap();

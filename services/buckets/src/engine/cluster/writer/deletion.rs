@@ -25,8 +25,10 @@ impl ClusterWriter {
         for server in self.servers.all() {
             if self.count(server, &condition)? > 0 {
                 let files = &self.tables.files;
-                self.client
-                    .execute(&server.url, &format!("ALTER TABLE {files} DELETE WHERE {condition}"))?;
+                self.client.execute(
+                    &server.url,
+                    &format!("ALTER TABLE {files} DELETE WHERE {condition}"),
+                )?;
                 touched.push(server);
             }
         }
