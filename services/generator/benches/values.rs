@@ -2,9 +2,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use generator::model::names::Part;
-use generator::model::random::Random;
-use generator::model::seed::Seed;
-use generator::model::{card, crypto, iban, imei, names, phone, ssn};
+use generator::model::{Random, Seed, card, crypto, iban, imei, names, phone, ssn};
 
 /// Values in one measured pass, so that what is looked up once does not count.
 const BATCH: u64 = 1_000;

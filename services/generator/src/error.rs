@@ -1,18 +1,51 @@
-//! Every failure as a problem body (RFC 9457), in one place.
+//! Every error with its status and its problem body (RFC 9457), on one page.
 
 use std::collections::HashMap;
 
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use actix_web::{HttpRequest, HttpResponse};
 use serde::{Serialize, Serializer};
 use shell::{Credentials, ErrorFormat, Fault, RequestInfo, Violation};
 use utoipa::{IntoResponses, ToSchema};
 
+use crate::model::SeedError;
+use crate::model::phone::PatternError;
+use crate::wire::{ABSENT, BETWEEN, DATE, DEEPEST, MEMBER_LENGTH, TOO_LONG, UNSUPPORTED};
+
 const VALIDATION: &str = "One or more validation errors occurred.";
 
-/// Writes faults as problem bodies.
-pub struct Problems;
+/// Why an operation did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The shell or the reader of parameters met it.
+    #[error("{0:?}")]
+    Fault(Fault),
+    /// No fresh seed could be made.
+    #[error(transparent)]
+    Seed(#[from] SeedError),
+    /// A numbering plan does not compile.
+    #[error(transparent)]
+    NumberingPlan(#[from] PatternError),
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl Error {
+    /// The error as a handler returns it; its body needs the id of the request.
+    pub fn answered(self, request: &HttpRequest) -> actix_web::Error {
+        let fault = match self {
+            Self::Fault(fault) => fault,
+            Self::Seed(cause) => Fault::Internal(cause.to_string()),
+            Self::NumberingPlan(cause) => Fault::Internal(cause.to_string()),
+        };
+        fault.into_error(request)
+    }
+}
 
 /// A problem body as the clients of ASP.NET services know it.
 #[derive(Serialize, ToSchema)]
@@ -41,6 +74,7 @@ pub struct Problem {
 
 /// The failures that each operation may answer with.
 #[derive(IntoResponses)]
+#[expect(dead_code, reason = "documentation: its variants are never made")]
 pub enum Failures {
     /// Parameters or body break a rule; all faults are named.
     #[response(status = 400, content_type = "application/problem+json")]
@@ -59,6 +93,7 @@ pub enum Failures {
 
 /// The failures of operations that read a body.
 #[derive(IntoResponses)]
+#[expect(dead_code, reason = "documentation: its variants are never made")]
 pub enum BodyFailures {
     /// The body has more than 1 MiB.
     #[response(status = 413, content_type = "application/problem+json")]
@@ -68,25 +103,28 @@ pub enum BodyFailures {
     WrongType(#[to_schema] Problem),
 }
 
-/// Messages of each field in the order in which they were found.
-struct Messages(Vec<Violation>);
+/// Field and message of each violation, in the order in which they were found.
+struct Messages(Vec<(String, String)>);
 
 impl Serialize for Messages {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields: Vec<(&str, Vec<&str>)> = Vec::new();
-        let mut places: HashMap<&str, usize> = HashMap::new();
-        for Violation { field, message, .. } in &self.0 {
-            let place = *places.entry(field).or_insert(fields.len());
-            if place == fields.len() {
+        let mut indexes: HashMap<&str, usize> = HashMap::new();
+        for (field, message) in &self.0 {
+            let index = *indexes.entry(field).or_insert(fields.len());
+            if index == fields.len() {
                 fields.push((field, Vec::new()));
             }
-            fields[place].1.push(message);
+            fields[index].1.push(message);
         }
         serializer.collect_map(fields)
     }
 }
 
-impl ErrorFormat for Problems {
+/// Gives every fault its problem body.
+pub struct ErrorBodies;
+
+impl ErrorFormat for ErrorBodies {
     fn respond(&self, fault: &Fault, request: &RequestInfo) -> HttpResponse {
         let (status, kind, title) = heading(fault);
         let id = request.id;
@@ -95,7 +133,7 @@ impl ErrorFormat for Problems {
             title,
             status: status.as_u16(),
             detail: detail(fault),
-            errors: violations(fault).map(Messages),
+            errors: messages(fault).map(Messages),
             trace_id: format!("00-{id}-{:016x}-00", id.value() as u64),
         };
         let body = serde_json::to_string(&problem).unwrap_or_default();
@@ -152,22 +190,71 @@ fn heading(fault: &Fault) -> (StatusCode, &'static str, &'static str) {
     }
 }
 
-fn violations(fault: &Fault) -> Option<Vec<Violation>> {
-    let one = |field: &str, message: String| {
-        vec![Violation::new(field, "invalid", message)]
-    };
+fn messages(fault: &Fault) -> Option<Vec<(String, String)>> {
     match fault {
         Fault::InvalidPath(found) | Fault::InvalidQuery(found) | Fault::InvalidBody(found) => {
-            Some(found.clone())
+            Some(found.iter().map(|found| (found.field.clone(), message(found))).collect())
         }
         Fault::MalformedBody { line, column, .. } => {
-            Some(one("$", format!("The body could not be read, line {line}, column {column}.")))
+            let message = format!("The body could not be read, line {line}, column {column}.");
+            Some(vec![("$".to_owned(), message)])
         }
         Fault::Unauthorized(Credentials::Several) => {
-            Some(one("X-Api-Key", "The X-Api-Key header must be sent only once.".to_owned()))
+            let message = "The X-Api-Key header must be sent only once.";
+            Some(vec![("X-Api-Key".to_owned(), message.to_owned())])
         }
         _ => None,
     }
+}
+
+/// The text of a violation, by its code.
+fn message(violation: &Violation) -> String {
+    let Violation { field, code, message, .. } = violation;
+    let sent = violation.sent.as_deref().unwrap_or_default();
+    let limit = |name: &str| violation.limit(name).map(ToString::to_string).unwrap_or_default();
+    match &**code {
+        "empty" => "A non-empty request body is required.".to_owned(),
+        "object" => "The body must be a JSON object.".to_owned(),
+        "syntax" => format!("The body is not JSON: {}.", position(violation)),
+        "depth" => {
+            let position = position(violation);
+            format!("The body is nested deeper than {DEEPEST} levels: {position}.")
+        }
+        "encoding" if violation.limit("line").is_some() => {
+            format!("The body is not UTF-8 text: {}.", position(violation))
+        }
+        "unknown" => {
+            let name = field.trim_start_matches("$.");
+            format!("The property '{name}' is not allowed.")
+        }
+        "type" => {
+            let name = violation.name.as_deref().unwrap_or_default();
+            format!("The property '{name}' must be a string.")
+        }
+        "encoding" | "integer" | "choice" | DATE => format!("The value '{sent}' is not valid."),
+        "required" => format!("The {field} field is required."),
+        ABSENT => format!("A value for the '{field}' parameter or property was not provided."),
+        "range" => {
+            format!("The field {field} must be between {} and {}.", limit("min"), limit("max"))
+        }
+        BETWEEN => format!("The field {field} must be between {message}."),
+        TOO_LONG => format!(
+            "The field {field} must be a string or array type with a maximum length of '{message}'."
+        ),
+        MEMBER_LENGTH => format!(
+            "The field {field} must be a string with a minimum length of 1 and a maximum length of \
+             {message}."
+        ),
+        UNSUPPORTED if message.is_empty() => format!("The value '{sent}' is not supported."),
+        UNSUPPORTED => format!("The value '{sent}' is not supported. See {message}."),
+        _ => message.clone(),
+    }
+}
+
+/// Where in the body something is wrong.
+fn position(violation: &Violation) -> String {
+    let limit = |name: &str| violation.limit(name).map(ToString::to_string).unwrap_or_default();
+    format!("line {}, column {}", limit("line"), limit("column"))
 }
 
 fn detail(fault: &Fault) -> Option<String> {
@@ -208,26 +295,21 @@ fn header(fault: &Fault) -> Option<(HeaderName, HeaderValue)> {
 mod tests {
     use super::*;
 
-    fn messages(found: impl Iterator<Item = (String, String)>) -> Messages {
-        let violation = |(field, message): (String, String)| Violation::new(field, "invalid", message);
-        Messages(found.map(violation).collect())
-    }
-
     #[test]
-    fn messages_stand_by_field_in_the_order_of_the_first() {
+    fn messages_are_grouped_by_field_in_the_order_of_the_first() {
         let found = [("b", "1"), ("a", "2"), ("b", "3"), ("", "4"), ("a", "5")];
-        let messages =
-            messages(found.iter().map(|(field, text)| (field.to_string(), text.to_string())));
+        let found = found.map(|(field, message)| (field.to_owned(), message.to_owned()));
         assert_eq!(
-            serde_json::to_string(&messages).unwrap(),
+            serde_json::to_string(&Messages(found.into())).unwrap(),
             r#"{"b":["1","3"],"a":["2","5"],"":["4"]}"#
         );
     }
 
     #[test]
-    fn many_faults_are_written_in_one_pass() {
-        // Minutes where each fault is compared with every other.
-        let many = messages((0..200_000).map(|n| (format!("$.member{n}"), String::new())));
+    fn many_messages_are_written_in_one_pass() {
+        // Minutes where each field is compared with every other.
+        let many =
+            Messages((0..200_000).map(|n| (format!("$.member{n}"), String::new())).collect());
         assert!(serde_json::to_vec(&many).unwrap().len() > 200_000);
     }
 }

@@ -1,15 +1,21 @@
 //! The test-data generator: makes cards, numbers and names, and checks numbers.
 //!
-//! A request is read by [`wire`] with all its faults at once, drawn by [`model`] from a seed, and
-//! answered by [`handlers`]. The data lie in the binary; the database holds only keys and plans.
+//! A request is read with all its violations at once (`wire`), answered by `handlers` from the rules
+//! in [`model`], and made repeatable by a seed. The data are embedded in the binary; the database
+//! holds only keys and plans.
 
-pub mod access;
-pub mod commands;
-pub mod config;
-pub mod error;
-pub mod handlers;
+mod cli;
+mod config;
+mod error;
+mod handlers;
 pub mod model;
-pub mod routes;
-pub mod service;
-pub mod state;
-pub mod wire;
+mod openapi;
+mod policy;
+mod routes;
+mod service;
+mod state;
+mod wire;
+
+pub use cli::Cli;
+pub use config::Settings;
+pub use service::Generator;

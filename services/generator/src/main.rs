@@ -1,7 +1,7 @@
-//! The command line of the generator.
+//! Runs the test-data generator and its commands.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    shell::main::<generator::config::Cli>()
+    shell::main::<generator::Cli>()
 }

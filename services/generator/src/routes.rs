@@ -31,26 +31,26 @@ const DOCS: &str = "/docs/";
 /// Registers every operation.
 pub fn register(config: &mut ServiceConfig<'_>) {
     config
-        .service(card::generate)
-        .service(card::types)
-        .service(finance::coins)
-        .service(finance::address)
-        .service(finance::account)
-        .service(finance::countries)
+        .service(card::generate_card)
+        .service(card::list_card_types)
+        .service(finance::list_crypto_address_types)
+        .service(finance::generate_crypto_address)
+        .service(finance::generate_iban)
+        .service(finance::list_iban_countries)
         .service(finance::validate_vat)
-        .service(name::generate)
-        .service(name::cultures)
-        .service(phone::generate)
-        .service(phone::imeis)
-        .service(phone::validate)
-        .service(phone::countries)
-        .service(social::generate)
-        .service(social::validate)
-        .service(licenses::read);
+        .service(name::generate_names)
+        .service(name::list_name_cultures)
+        .service(phone::generate_phone_numbers)
+        .service(phone::generate_imeis)
+        .service(phone::validate_phone_number)
+        .service(phone::list_phone_countries)
+        .service(social::generate_social_number)
+        .service(social::validate_social_number)
+        .service(licenses::read_licenses);
 }
 
 /// The declared spelling of a path that differs from it in case or by a final slash.
-pub fn declared(path: &str) -> Option<String> {
+pub fn canonical(path: &str) -> Option<String> {
     if PATHS.contains(&path) {
         return None;
     }
@@ -89,12 +89,12 @@ mod tests {
 
     #[test]
     fn case_and_final_slashes_do_not_count() {
-        assert_eq!(declared("/API/card/TYPES/").as_deref(), Some("/api/Card/Types"));
-        assert_eq!(declared("/api/Card"), None);
-        assert_eq!(declared("/api/Cards"), None);
-        assert_eq!(declared("/docs/"), None);
-        assert_eq!(declared("/DOCS/Index.html").as_deref(), Some("/docs/index.html"));
-        assert_eq!(declared("/Docs").as_deref(), Some("/docs"));
+        assert_eq!(canonical("/API/card/TYPES/").as_deref(), Some("/api/Card/Types"));
+        assert_eq!(canonical("/api/Card"), None);
+        assert_eq!(canonical("/api/Cards"), None);
+        assert_eq!(canonical("/docs/"), None);
+        assert_eq!(canonical("/DOCS/Index.html").as_deref(), Some("/docs/index.html"));
+        assert_eq!(canonical("/Docs").as_deref(), Some("/docs"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The service as the shell runs it.
+//! How the service plugs into the shell.
 
 use std::sync::Arc;
 
@@ -6,42 +6,28 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::web::{Data, ServiceConfig};
 use actix_web::{Error, HttpMessage};
-use auth::{Gate, KeyStore, Quotas, Remaining, seed_plans};
+use auth::{Gate, KeyStore, Quotas, Remaining};
 use database::{DatabaseError, Pools};
 use domain::SharedClock;
 use futures_util::future::LocalBoxFuture;
-use shell::{CorsRule, ErrorFormat, Next, Origin, Service, ServiceInfo, Shell, Switch, TlsMode};
+use shell::{CorsRule, ErrorFormat, Next, Origin, Service, ServiceInfo, Shell, TlsMode};
 use utoipa::openapi::OpenApi;
-use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::tag::TagBuilder;
-use utoipa::openapi::{
-    ComponentsBuilder, HeaderBuilder, InfoBuilder, LicenseBuilder, Object, OpenApiBuilder, Ref,
-    RefOr, Type,
-};
 
-use crate::access::{CallerSettings, HeaderKeys, plans};
-use crate::error::Problems;
-use crate::routes;
+use crate::config::Settings;
+use crate::error::ErrorBodies;
+use crate::policy::{self, KeyPolicy};
 use crate::state::State;
+use crate::{openapi, routes};
 
 /// The generator, ready to serve.
 #[derive(Clone)]
 pub struct Generator {
-    gate: Gate,
-    pools: Pools,
     state: State,
-    anonymous: Switch,
+    gate: Gate,
 }
 
-/// The limit that [`Remaining`] tells where there is none.
+/// The limit in [`Remaining`] where there is none.
 const UNLIMITED: u32 = u32::MAX;
-
-/// What counted answers tell about the caller's limit.
-const RATE_HEADERS: [(&str, &str); 3] = [
-    ("RateLimit-Limit", "Requests at once; absent where nothing limits them"),
-    ("RateLimit-Remaining", "Requests that are left"),
-    ("RateLimit-Reset", "Seconds until all are left again"),
-];
 
 const CORS: CorsRule = CorsRule {
     origin: Origin::Any,
@@ -61,17 +47,13 @@ impl Generator {
     pub fn new(
         pools: Pools,
         clock: SharedClock,
-        callers: &CallerSettings,
+        settings: &Settings,
     ) -> Result<Self, DatabaseError> {
-        pools.write_blocking(|db| seed_plans(db, &plans()))?;
+        policy::seed_plans(&pools)?;
         let keys = KeyStore::new(pools.clone(), clock.clone());
-        let gate = Gate::new(keys, Quotas::new(clock.clone()), HeaderKeys(callers.clone()));
-        Ok(Self { gate, pools, state: State { clock }, anonymous: callers.anonymous })
-    }
-
-    /// Whether requests without a key are answered.
-    pub fn is_open(&self) -> bool {
-        self.anonymous.is_on()
+        let quotas = Quotas::new(clock.clone());
+        let gate = Gate::new(keys, quotas, KeyPolicy(settings.clone()));
+        Ok(Self { state: State::new(pools, clock), gate })
     }
 }
 
@@ -88,53 +70,11 @@ impl Service for Generator {
     };
 
     fn document() -> OpenApi {
-        let tags = ["Card", "Finance", "Misc", "Name", "Phone", "SocialNumber", "Text"];
-        let key = ApiKey::Header(ApiKeyValue::with_description(
-            "X-Api-Key",
-            "Optional unless the deployment wants one; a key has its own, larger limits.",
-        ));
-        let components =
-            ComponentsBuilder::new().security_scheme("ApiKey", SecurityScheme::ApiKey(key));
-        let components = RATE_HEADERS.into_iter().fold(components, |components, (name, text)| {
-            let schema = Some(Object::with_type(Type::Integer));
-            let header = HeaderBuilder::new().schema(schema).description(Some(text));
-            components.header(name, header.build())
-        });
-        OpenApiBuilder::new()
-            .info(
-                InfoBuilder::new()
-                    .title(Self::INFO.title)
-                    .version("v1")
-                    .description(Some(
-                        "Makes and checks synthetic test data. Nothing here belongs to anybody: \
-                         never send money to an account, a card or an address from here.",
-                    ))
-                    .license(Some(LicenseBuilder::new().name("MIT OR Apache-2.0").build()))
-                    .build(),
-            )
-            .tags(Some(tags.map(|name| TagBuilder::new().name(name).build())))
-            .components(Some(components.build()))
-            .security(Some([
-                SecurityRequirement::default(),
-                SecurityRequirement::new("ApiKey", Vec::<String>::new()),
-            ]))
-            .build()
+        openapi::document()
     }
 
     fn amend(document: &mut OpenApi) {
-        let items = document.paths.paths.values_mut();
-        let operations = items.flat_map(|item| [&mut item.get, &mut item.post]).flatten();
-        // What needs no key is not counted.
-        for operation in operations.filter(|operation| operation.security.is_none()) {
-            for response in operation.responses.responses.values_mut() {
-                let RefOr::T(response) = response else { continue };
-                let shared = RATE_HEADERS.map(|(name, _)| {
-                    let place = format!("#/components/headers/{name}");
-                    (name.to_owned(), RefOr::Ref(Ref::new(place)))
-                });
-                response.headers.extend(shared);
-            }
-        }
+        openapi::amend(document);
     }
 
     fn routes(config: &mut utoipa_actix_web::service_config::ServiceConfig<'_>) {
@@ -146,19 +86,19 @@ impl Service for Generator {
     }
 
     fn errors(&self) -> Arc<dyn ErrorFormat> {
-        Arc::new(Problems)
+        Arc::new(ErrorBodies)
     }
 
     fn shell(&self) -> Shell {
         Shell {
             cors: |_| Some(&CORS),
-            path: |path| routes::declared(path).or_else(|| Shell::trim_trailing_slash(path)),
+            path: |path| routes::canonical(path).or_else(|| Shell::trim_trailing_slash(path)),
             log_path: Shell::path_only,
             ..Shell::default()
         }
     }
 
-    /// Tells every counted caller what is left.
+    /// Adds the headers of the rate limit to counted answers.
     fn around(
         &self,
         request: ServiceRequest,
@@ -166,13 +106,13 @@ impl Service for Generator {
     ) -> LocalBoxFuture<'static, Result<ServiceResponse, Error>> {
         Box::pin(async move {
             let mut response = next.call(request).await?;
-            let state = response.request().extensions().get::<Remaining>().copied();
-            if let Some(state) = state.filter(|state| state.limit != UNLIMITED) {
+            let remaining = response.request().extensions().get::<Remaining>().copied();
+            if let Some(left) = remaining.filter(|left| left.limit != UNLIMITED) {
                 let headers = response.headers_mut();
                 for (name, value) in [
-                    ("ratelimit-limit", u64::from(state.limit)),
-                    ("ratelimit-remaining", u64::from(state.remaining)),
-                    ("ratelimit-reset", state.reset),
+                    ("ratelimit-limit", u64::from(left.limit)),
+                    ("ratelimit-remaining", u64::from(left.remaining)),
+                    ("ratelimit-reset", left.reset),
                 ] {
                     headers.insert(HeaderName::from_static(name), HeaderValue::from(value));
                 }
@@ -182,7 +122,7 @@ impl Service for Generator {
     }
 
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {
-        let pools = self.pools.clone();
+        let pools = self.state.pools().clone();
         Box::pin(async move { pools.ping().await.map_err(|error| error.to_string()) })
     }
 }

@@ -2,24 +2,20 @@
 
 use std::sync::LazyLock;
 
-use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::web::Data;
 use actix_web::{Error, HttpRequest, HttpResponse, get};
-use auth::Caller;
+use auth::{After, Caller};
 use jiff::civil::{Date, date};
 
-use super::Ask;
-use super::answer::{self, List, Unchanged};
+use super::input::Input;
+use super::reply::{self, List, Unchanged};
 use crate::error::Failures;
-use crate::model::CARD_TYPES;
-use crate::model::card::Card;
+use crate::model::card::{CARD_TYPES, Card};
 use crate::state::State;
-use crate::wire::{CardAnswer, CardParams};
+use crate::wire::{CardAnswer, CardParameters, CardRequest};
 
 /// The day that a seeded card is made on unless the caller names another.
 const SEEDED_DAY: Date = date(2030, 1, 1);
-
-const X_REF_DATE: HeaderName = HeaderName::from_static("x-ref-date");
 
 /// Make a payment card
 ///
@@ -27,7 +23,7 @@ const X_REF_DATE: HeaderName = HeaderName::from_static("x-ref-date");
 #[utoipa::path(
     operation_id = "generateCard",
     tag = "Card",
-    params(CardParams),
+    params(CardParameters),
     responses(
         (status = 200, body = CardAnswer, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
@@ -37,16 +33,16 @@ const X_REF_DATE: HeaderName = HeaderName::from_static("x-ref-date");
     )
 )]
 #[get("/api/Card")]
-pub async fn generate(ask: Ask<CardParams>, state: Data<State>) -> Result<HttpResponse, Error> {
-    let seed = ask.seed(&ask.draw)?;
-    let usual = || if ask.draw.seed.is_some() { SEEDED_DAY } else { state.today() };
-    let day = ask.day.unwrap_or_else(usual);
-    let card = Card::draw(&mut seed.random("generateCard", ""), ask.kind, day);
-    let mut response = answer::drawn(&seed, answer::json(&CardAnswer::from(card)));
-    if let Ok(value) = HeaderValue::from_str(&day.to_string()) {
-        response.headers_mut().insert(X_REF_DATE, value);
-    }
-    Ok(response)
+pub async fn generate_card(
+    After(input): After<Input<CardRequest>>,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let seed = input.seed()?;
+    let usual = || if input.seed.is_some() { SEEDED_DAY } else { state.today() };
+    let day = input.reference_day.unwrap_or_else(usual);
+    let card = Card::generate(&mut seed.random("generateCard", ""), input.card_type, day);
+    let response = reply::generated(&seed, reply::json(&CardAnswer::from(card)));
+    Ok(reply::with_reference_day(response, day))
 }
 
 /// List the card brands
@@ -63,7 +59,7 @@ pub async fn generate(ask: Ask<CardParams>, state: Data<State>) -> Result<HttpRe
     )
 )]
 #[get("/api/Card/Types")]
-pub async fn types(_caller: Caller, request: HttpRequest) -> HttpResponse {
+pub async fn list_card_types(_caller: Caller, request: HttpRequest) -> HttpResponse {
     static TYPES: LazyLock<List> =
         LazyLock::new(|| List::of(&CARD_TYPES.iter().map(|kind| kind.name).collect::<Vec<_>>()));
     TYPES.answer(&request)

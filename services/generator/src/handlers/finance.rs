@@ -4,15 +4,18 @@ use std::sync::LazyLock;
 
 use actix_web::web::Data;
 use actix_web::{Error, HttpRequest, HttpResponse, get, post};
-use auth::Caller;
+use auth::{After, Caller};
 
-use super::Ask;
-use super::answer::{self, List, Unchanged};
+use super::input::Input;
+use super::reply::{self, List, Unchanged};
 use crate::error::Failures;
 use crate::model::crypto::COINS;
 use crate::model::{country, iban};
 use crate::state::State;
-use crate::wire::{CountryAnswer, CryptoAnswer, CryptoParams, IbanParams, NumberAnswer, VatParams};
+use crate::wire::{
+    CountryAnswer, CryptoAnswer, CryptoParameters, CryptoRequest, IbanPath, IbanRequest,
+    NumberAnswer, SeedParameters, VatParameters, VatRequest,
+};
 
 /// List the coins
 #[utoipa::path(
@@ -28,7 +31,7 @@ use crate::wire::{CountryAnswer, CryptoAnswer, CryptoParams, IbanParams, NumberA
     )
 )]
 #[get("/api/Finance/CryptoAddress/Types")]
-pub async fn coins(_caller: Caller, request: HttpRequest) -> HttpResponse {
+pub async fn list_crypto_address_types(_caller: Caller, request: HttpRequest) -> HttpResponse {
     static TYPES: LazyLock<List> =
         LazyLock::new(|| List::of(&COINS.iter().map(|coin| coin.name).collect::<Vec<_>>()));
     TYPES.answer(&request)
@@ -41,7 +44,7 @@ pub async fn coins(_caller: Caller, request: HttpRequest) -> HttpResponse {
 #[utoipa::path(
     operation_id = "generateCryptoAddress",
     tag = "Finance",
-    params(CryptoParams),
+    params(CryptoParameters),
     responses(
         (status = 200, body = CryptoAnswer, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
@@ -50,23 +53,21 @@ pub async fn coins(_caller: Caller, request: HttpRequest) -> HttpResponse {
     )
 )]
 #[get("/api/Finance/CryptoAddress")]
-pub async fn address(ask: Ask<CryptoParams>) -> Result<HttpResponse, Error> {
-    let seed = ask.seed(&ask.draw)?;
+pub async fn generate_crypto_address(
+    After(input): After<Input<CryptoRequest>>,
+) -> Result<HttpResponse, Error> {
+    let seed = input.seed()?;
     let mut address = String::new();
-    ask.coin.write(&mut seed.random("generateCryptoAddress", ""), &mut address);
-    let answer = CryptoAnswer { kind: ask.coin.name, address };
-    Ok(answer::drawn(&seed, answer::json(&answer)))
+    input.coin.write(&mut seed.random("generateCryptoAddress", ""), &mut address);
+    let answer = CryptoAnswer { kind: input.coin.name, address };
+    Ok(reply::generated(&seed, reply::json(&answer)))
 }
 
 /// Make an IBAN
 #[utoipa::path(
     operation_id = "generateIban",
     tag = "Finance",
-    params(
-        ("countryCode" = String, Path, max_length = 2, example = "DE",
-            description = "Two letters as `/api/Finance/Countries` lists them, in any case"),
-        IbanParams
-    ),
+    params(IbanPath, SeedParameters),
     responses(
         (status = 200, body = String, content_type = "application/json", headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
@@ -76,11 +77,11 @@ pub async fn address(ask: Ask<CryptoParams>) -> Result<HttpResponse, Error> {
     )
 )]
 #[get("/api/Finance/Iban/{countryCode}")]
-pub async fn account(ask: Ask<IbanParams>) -> Result<HttpResponse, Error> {
-    let seed = ask.seed(&ask.draw)?;
+pub async fn generate_iban(After(input): After<Input<IbanRequest>>) -> Result<HttpResponse, Error> {
+    let seed = input.seed()?;
     let mut number = String::new();
-    ask.country.write(&mut seed.random("generateIban", ""), &mut number);
-    Ok(answer::drawn(&seed, answer::json(&number)))
+    input.country.write(&mut seed.random("generateIban", ""), &mut number);
+    Ok(reply::generated(&seed, reply::json(&number)))
 }
 
 /// List the countries of IBANs
@@ -96,7 +97,7 @@ pub async fn account(ask: Ask<IbanParams>) -> Result<HttpResponse, Error> {
     )
 )]
 #[get("/api/Finance/Countries")]
-pub async fn countries(_caller: Caller, request: HttpRequest) -> HttpResponse {
+pub async fn list_iban_countries(_caller: Caller, request: HttpRequest) -> HttpResponse {
     static COUNTRIES: LazyLock<List> = LazyLock::new(|| {
         let countries = country::named(iban::all().iter().map(iban::Country::code));
         List::of(&countries.into_iter().map(CountryAnswer::from).collect::<Vec<_>>())
@@ -108,11 +109,14 @@ pub async fn countries(_caller: Caller, request: HttpRequest) -> HttpResponse {
 #[utoipa::path(
     operation_id = "validateVat",
     tag = "Finance",
-    params(VatParams),
+    params(VatParameters),
     responses((status = 200, body = NumberAnswer), Failures)
 )]
 #[post("/api/Finance/Vat/Validator")]
-pub async fn validate_vat(ask: Ask<VatParams>, state: Data<State>) -> HttpResponse {
-    let verdict = ask.schemes.check(&ask.number, state.today());
-    answer::fresh(answer::json(&NumberAnswer::from(verdict)))
+pub async fn validate_vat(
+    After(input): After<Input<VatRequest>>,
+    state: Data<State>,
+) -> HttpResponse {
+    let verdict = input.0.schemes.check(&input.0.number, state.today());
+    reply::fresh(reply::json(&NumberAnswer::from(verdict)))
 }

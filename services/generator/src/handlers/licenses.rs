@@ -22,7 +22,7 @@ const NOTICES: &str = concat!(
     responses((status = 200, body = String, content_type = "text/plain"))
 )]
 #[get("/licenses")]
-pub async fn read() -> HttpResponse {
+pub async fn read_licenses() -> HttpResponse {
     HttpResponse::Ok()
         .content_type("text/plain; charset=utf-8")
         .insert_header(("cache-control", "public, max-age=3600"))

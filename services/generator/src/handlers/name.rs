@@ -4,19 +4,19 @@ use std::convert::Infallible;
 use std::sync::LazyLock;
 
 use actix_web::{Error, HttpRequest, HttpResponse, get};
-use auth::Caller;
+use auth::{After, Caller};
 
-use super::Ask;
-use super::answer::{self, Array, List, Unchanged};
+use super::input::Input;
+use super::reply::{self, Array, List, Unchanged};
 use crate::error::Failures;
 use crate::model::names;
-use crate::wire::{CultureAnswer, NameParams};
+use crate::wire::{CultureAnswer, NameParameters, NameRequest};
 
 /// Make names of people
 #[utoipa::path(
     operation_id = "generateNames",
     tag = "Name",
-    params(NameParams),
+    params(NameParameters),
     responses(
         (status = 200, body = Vec<String>, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
@@ -26,17 +26,19 @@ use crate::wire::{CultureAnswer, NameParams};
     )
 )]
 #[get("/api/Name")]
-pub async fn generate(ask: Ask<NameParams>) -> Result<HttpResponse, Error> {
-    let seed = ask.seed(&ask.draw)?;
-    let mut random = seed.random("generateNames", ask.culture.code);
-    let mut names = Array::new(ask.quantity as usize, 16);
-    for _ in 0..ask.quantity {
+pub async fn generate_names(
+    After(input): After<Input<NameRequest>>,
+) -> Result<HttpResponse, Error> {
+    let seed = input.seed()?;
+    let mut random = seed.random("generateNames", input.culture.code);
+    let mut names = Array::new(input.quantity, 16);
+    for _ in 0..input.quantity {
         let Ok(()) = names.push(|out| {
-            ask.culture.write(&mut random, ask.part, out);
+            input.culture.write(&mut random, input.part, out);
             Ok::<(), Infallible>(())
         });
     }
-    Ok(answer::drawn(&seed, names.finish()))
+    Ok(reply::generated(&seed, names.finish()))
 }
 
 /// List the cultures that names can be made in
@@ -52,7 +54,7 @@ pub async fn generate(ask: Ask<NameParams>) -> Result<HttpResponse, Error> {
     )
 )]
 #[get("/api/Name/Cultures")]
-pub async fn cultures(_caller: Caller, request: HttpRequest) -> HttpResponse {
+pub async fn list_name_cultures(_caller: Caller, request: HttpRequest) -> HttpResponse {
     static CULTURES: LazyLock<List> = LazyLock::new(|| {
         List::of(&names::all().iter().map(CultureAnswer::from).collect::<Vec<_>>())
     });

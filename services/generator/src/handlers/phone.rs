@@ -4,13 +4,16 @@ use std::convert::Infallible;
 use std::sync::LazyLock;
 
 use actix_web::{Error, HttpRequest, HttpResponse, get};
-use auth::Caller;
+use auth::{After, Caller};
 
-use super::Ask;
-use super::answer::{self, Array, List, Unchanged};
+use super::input::Input;
+use super::reply::{self, Array, List, Unchanged};
 use crate::error::Failures;
 use crate::model::{country, imei, phone};
-use crate::wire::{CountryAnswer, ImeiParams, PhoneAnswer, PhoneParams, PhoneValidateParams};
+use crate::wire::{
+    CountryAnswer, ImeiParameters, ImeiRequest, PhoneAnswer, PhoneParameters, PhoneRequest,
+    PhoneValidationParameters, PhoneValidationRequest,
+};
 
 /// Make telephone numbers
 ///
@@ -18,7 +21,7 @@ use crate::wire::{CountryAnswer, ImeiParams, PhoneAnswer, PhoneParams, PhoneVali
 #[utoipa::path(
     operation_id = "generatePhoneNumbers",
     tag = "Phone",
-    params(PhoneParams),
+    params(PhoneParameters),
     responses(
         (status = 200, body = Vec<String>, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
@@ -28,22 +31,24 @@ use crate::wire::{CountryAnswer, ImeiParams, PhoneAnswer, PhoneParams, PhoneVali
     )
 )]
 #[get("/api/Phone/Generate")]
-pub async fn generate(ask: Ask<PhoneParams>) -> Result<HttpResponse, Error> {
-    let seed = ask.seed(&ask.draw)?;
+pub async fn generate_phone_numbers(
+    After(input): After<Input<PhoneRequest>>,
+) -> Result<HttpResponse, Error> {
+    let seed = input.seed()?;
     let mut random = seed.random("generatePhoneNumbers", "");
-    let mut numbers = Array::new(ask.quantity as usize, 15);
-    for _ in 0..ask.quantity {
-        let written = numbers.push(|out| ask.region.write(&mut random, out));
-        written.map_err(|cause| ask.broken(cause))?;
+    let mut numbers = Array::new(input.quantity, 15);
+    for _ in 0..input.quantity {
+        let written = numbers.push(|out| input.region.write(&mut random, out));
+        written.map_err(|cause| input.error(cause))?;
     }
-    Ok(answer::drawn(&seed, numbers.finish()))
+    Ok(reply::generated(&seed, numbers.finish()))
 }
 
 /// Make device identifiers
 #[utoipa::path(
     operation_id = "generateImeis",
     tag = "Phone",
-    params(ImeiParams),
+    params(ImeiParameters),
     responses(
         (status = 200, body = Vec<String>, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
@@ -53,30 +58,34 @@ pub async fn generate(ask: Ask<PhoneParams>) -> Result<HttpResponse, Error> {
     )
 )]
 #[get("/api/Phone/IMEI")]
-pub async fn imeis(ask: Ask<ImeiParams>) -> Result<HttpResponse, Error> {
-    let seed = ask.seed(&ask.draw)?;
+pub async fn generate_imeis(
+    After(input): After<Input<ImeiRequest>>,
+) -> Result<HttpResponse, Error> {
+    let seed = input.seed()?;
     let mut random = seed.random("generateImeis", "");
-    let mut numbers = Array::new(ask.quantity as usize, 15);
-    for _ in 0..ask.quantity {
+    let mut numbers = Array::new(input.quantity, 15);
+    for _ in 0..input.quantity {
         let Ok(()) = numbers.push(|out| {
             imei::write(&mut random, out);
             Ok::<(), Infallible>(())
         });
     }
-    Ok(answer::drawn(&seed, numbers.finish()))
+    Ok(reply::generated(&seed, numbers.finish()))
 }
 
 /// Check a telephone number
 #[utoipa::path(
     operation_id = "validatePhoneNumber",
     tag = "Phone",
-    params(PhoneValidateParams),
+    params(PhoneValidationParameters),
     responses((status = 200, body = PhoneAnswer), Failures)
 )]
 #[get("/api/Phone/Validate")]
-pub async fn validate(ask: Ask<PhoneValidateParams>) -> HttpResponse {
-    let judgement = phone::judge(&ask.telephone, ask.region);
-    answer::fresh(answer::json(&PhoneAnswer::from(judgement)))
+pub async fn validate_phone_number(
+    After(input): After<Input<PhoneValidationRequest>>,
+) -> HttpResponse {
+    let validation = phone::validate(&input.telephone, input.region);
+    reply::fresh(reply::json(&PhoneAnswer::from(validation)))
 }
 
 /// List the countries of telephone numbers
@@ -92,7 +101,7 @@ pub async fn validate(ask: Ask<PhoneValidateParams>) -> HttpResponse {
     )
 )]
 #[get("/api/Phone/Countries")]
-pub async fn countries(_caller: Caller, request: HttpRequest) -> HttpResponse {
+pub async fn list_phone_countries(_caller: Caller, request: HttpRequest) -> HttpResponse {
     static COUNTRIES: LazyLock<List> = LazyLock::new(|| {
         let countries = country::named(phone::all().iter().map(|region| region.code));
         List::of(&countries.into_iter().map(CountryAnswer::from).collect::<Vec<_>>())

@@ -2,19 +2,20 @@
 
 use actix_web::web::Data;
 use actix_web::{Error, HttpResponse, get, post};
+use auth::After;
 
-use super::Ask;
-use super::answer;
+use super::input::{BodyInput, Input};
+use super::reply;
 use crate::error::{BodyFailures, Failures};
 use crate::model::ssn;
 use crate::state::State;
-use crate::wire::{DrawParams, NumberAnswer, NumberParams, NumberValidation};
+use crate::wire::{NumberAnswer, NumberParameters, NumberValidation, SeedParameters};
 
 /// Make a social security number of the United States
 #[utoipa::path(
     operation_id = "generateSocialNumber",
     tag = "SocialNumber",
-    params(DrawParams),
+    params(SeedParameters),
     responses(
         (status = 200, body = String, content_type = "application/json", headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
@@ -24,18 +25,20 @@ use crate::wire::{DrawParams, NumberAnswer, NumberParams, NumberValidation};
     )
 )]
 #[get("/api/SocialNumber")]
-pub async fn generate(ask: Ask<DrawParams>) -> Result<HttpResponse, Error> {
-    let seed = ask.seed(&ask.draw)?;
+pub async fn generate_social_number(
+    After(input): After<Input<SeedParameters>>,
+) -> Result<HttpResponse, Error> {
+    let seed = input.seed()?;
     let mut number = String::new();
     ssn::write(&mut seed.random("generateSocialNumber", ""), &mut number);
-    Ok(answer::drawn(&seed, answer::json(&number)))
+    Ok(reply::generated(&seed, reply::json(&number)))
 }
 
 /// Check a tax or identity number
 #[utoipa::path(
     operation_id = "validateSocialNumber",
     tag = "SocialNumber",
-    params(NumberParams),
+    params(NumberParameters),
     request_body(content(
         (NumberValidation = "application/json"),
         (NumberValidation = "application/json-patch+json"),
@@ -45,7 +48,10 @@ pub async fn generate(ask: Ask<DrawParams>) -> Result<HttpResponse, Error> {
     responses((status = 200, body = NumberAnswer), Failures, BodyFailures)
 )]
 #[post("/api/SocialNumber")]
-pub async fn validate(ask: Ask<NumberParams>, state: Data<State>) -> HttpResponse {
-    let verdict = ask.schemes.check(&ask.number, state.today());
-    answer::fresh(answer::json(&NumberAnswer::from(verdict)))
+pub async fn validate_social_number(
+    After(BodyInput(request)): After<BodyInput>,
+    state: Data<State>,
+) -> HttpResponse {
+    let verdict = request.schemes.check(&request.number, state.today());
+    reply::fresh(reply::json(&NumberAnswer::from(verdict)))
 }

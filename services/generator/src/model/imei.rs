@@ -1,15 +1,15 @@
 //! Device identifiers (3GPP TS 23.003): reporting body, type allocation, serial number, Luhn digit.
 
+use super::ascii_buffer::AsciiBuffer;
 use super::check::{ascii, luhn, luhn_holds};
 use super::random::Random;
-use super::short::Short;
 
 /// Prefixes of bodies that allocate real type codes; 00 is left out, it marks test devices.
 const BODIES: [u64; 5] = [1, 35, 86, 91, 99];
 
 /// Writes an IMEI of 15 digits.
 pub fn write(random: &mut Random, out: &mut String) {
-    let mut imei = Short::new();
+    let mut imei = AsciiBuffer::new();
     imei.push_number(*random.pick(&BODIES), 2);
     imei.push_digits(random, 6);
     imei.push_number(random.between(1, 999_999), 6);

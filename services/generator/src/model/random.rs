@@ -1,6 +1,6 @@
-//! The one source of chance: a ChaCha12 stream and the draws made from it.
+//! The one source of randomness: a ChaCha12 stream and the distributions sampled from it.
 //!
-//! Draws are written here rather than taken from a library, because an answer made with a seed has
+//! The sampling is written here rather than taken from a library, because an answer made with a seed has
 //! to stay byte-identical when a dependency changes how it turns bits into numbers.
 
 use rand_chacha::ChaCha12Rng;

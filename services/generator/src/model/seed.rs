@@ -9,7 +9,7 @@ use super::random::Random;
 /// The version of algorithms and data together.
 ///
 /// The same seed and parameters give the same bytes as long as it stays; every change of a list, a
-/// pattern or the order of draws raises it.
+/// pattern or the order of random numbers raises it.
 pub const DATA_VERSION: &str = "1.1.0";
 
 /// The longest seed, counted in UTF-16 code units.
@@ -19,7 +19,7 @@ thread_local! {
     static SOURCE: RefCell<Option<Random>> = const { RefCell::new(None) };
 }
 
-/// A text that fixes what a generating operation draws.
+/// A text that fixes what a generating operation makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seed(String);
 
@@ -36,6 +36,9 @@ pub enum SeedError {
 
 impl Seed {
     /// Takes a caller's text as the seed.
+    ///
+    /// # Errors
+    /// [`SeedError::Length`].
     pub fn parse(text: &str) -> Result<Self, SeedError> {
         match text.encode_utf16().count() {
             1..=MAX_SEED => Ok(Self(text.to_owned())),
@@ -43,9 +46,12 @@ impl Seed {
         }
     }
 
-    /// Draws a fresh seed of 128 bits, as 32 lower-case hex digits.
+    /// Makes a fresh seed of 128 bits, as 32 lower-case hex digits.
     ///
-    /// Each thread asks the system for random bytes once and draws on from them.
+    /// Each thread reads random bytes of the system once and expands them.
+    ///
+    /// # Errors
+    /// [`SeedError::Source`].
     pub fn fresh() -> Result<Self, SeedError> {
         let bits: [u8; 16] = SOURCE.with_borrow_mut(|source| match source {
             Some(source) => Ok(source.bytes()),
@@ -63,7 +69,7 @@ impl Seed {
         &self.0
     }
 
-    /// Starts the draws of an operation for a culture (empty where there is none).
+    /// Starts the random stream of an operation for a culture (empty where there is none).
     ///
     /// The quantity is left out on purpose: a longer list begins with the shorter one.
     pub fn random(&self, operation: &str, culture: &str) -> Random {

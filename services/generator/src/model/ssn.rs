@@ -1,7 +1,7 @@
 //! Social security numbers of the United States, as they were given out since 2011.
 
+use super::ascii_buffer::AsciiBuffer;
 use super::random::Random;
-use super::short::Short;
 
 /// Numbers that were printed in advertisements and are refused everywhere.
 const ADVERTISED: [&str; 3] = ["078-05-1120", "219-09-9999", "457-55-5462"];
@@ -10,7 +10,7 @@ const ADVERTISED: [&str; 3] = ["078-05-1120", "219-09-9999", "457-55-5462"];
 pub fn write(random: &mut Random, out: &mut String) {
     loop {
         let area = random.between(1, 898);
-        let mut number = Short::new();
+        let mut number = AsciiBuffer::new();
         // 666 was never an area; the draw has one value fewer so that none is likelier.
         number.push_number(area + u64::from(area >= 666), 3);
         number.push(b'-');

@@ -1,44 +1,57 @@
 //! Accounts and crypto addresses on the wire.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
+use shell::Violation;
+use shell::params::{Input, read};
 use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
 
-use super::{Draw, Input, Operation};
+use super::request::{Request, complete, seeded};
+use super::rules::RULES;
+use super::seed::SeedParameters;
+use super::values::{LONGEST_NAME, limited, listed, seed};
 use crate::model::country::Country;
 use crate::model::crypto::{self, COINS, Coin};
-use crate::model::iban;
+use crate::model::{Seed, iban};
 
 /// Parameters of `GET /api/Finance/CryptoAddress`.
-#[derive(IntoParams)]
+#[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct CryptoParams {
+pub struct CryptoParameters {
     /// Coin as `/api/Finance/CryptoAddress/Types` lists it, or its ticker.
+    #[serde(rename = "cryptoType", default, deserialize_with = "coin")]
     #[param(
         rename = "cryptoType",
         value_type = Option<String>,
         max_length = 100,
         default = "Bitcoin"
     )]
-    pub coin: &'static Coin,
+    coin: Option<&'static Coin>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[param(rename = "seed", value_type = Option<String>, min_length = 1, max_length = 64)]
-    pub draw: Draw,
+    #[serde(default, deserialize_with = "seed")]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    seed: Option<Seed>,
 }
 
-impl Operation for CryptoParams {
-    fn read(input: &mut Input<'_>) -> Option<Self> {
-        let coin = match input.text("cryptoType", 100) {
-            None => COINS.first(),
-            Some(name) => input.known(
-                "cryptoType",
-                name,
-                crypto::find(name),
-                "/api/Finance/CryptoAddress/Types",
-            ),
-        };
-        let draw = input.draw();
-        Some(Self { coin: coin?, draw })
+fn coin<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Coin>, D::Error> {
+    let name = limited(deserializer, LONGEST_NAME)?;
+    listed(crypto::find(name), "/api/Finance/CryptoAddress/Types")
+}
+
+/// A request for a crypto address.
+pub struct CryptoRequest {
+    /// Coin; Bitcoin unless the caller names another.
+    pub coin: &'static Coin,
+    /// The caller's seed.
+    pub seed: Option<Seed>,
+}
+
+impl Request for CryptoRequest {
+    fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
+        complete(query, |CryptoParameters { coin, seed }| {
+            Some(Self { coin: coin.or(COINS.first())?, seed })
+        })
     }
 }
 
@@ -54,29 +67,55 @@ pub struct CryptoAnswer {
     pub address: String,
 }
 
-/// Parameters of `GET /api/Finance/Iban/{countryCode}`.
-#[derive(IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct IbanParams {
-    /// The country in the path.
-    #[param(ignore)]
-    pub country: &'static iban::Country,
-    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
-    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[param(rename = "seed", value_type = Option<String>, min_length = 1, max_length = 64)]
-    pub draw: Draw,
+/// The path parameter of `GET /api/Finance/Iban/{countryCode}`.
+#[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub struct IbanPath {
+    /// Two letters as `/api/Finance/Countries` lists them, in any case
+    #[serde(rename = "countryCode", default, deserialize_with = "country")]
+    #[param(
+        rename = "countryCode",
+        value_type = String,
+        required = true,
+        max_length = 2,
+        example = "DE"
+    )]
+    #[validate(required)]
+    country_code: Option<&'static iban::Country>,
 }
 
-impl Operation for IbanParams {
-    fn read(input: &mut Input<'_>) -> Option<Self> {
-        let code = input.path();
-        let country = input.short("countryCode", code, 2).and_then(|code| {
-            input.known("countryCode", code, iban::find(code), "/api/Finance/Countries")
-        });
-        let draw = input.draw();
-        Some(Self { country: country?, draw })
+fn country<'de, D>(deserializer: D) -> Result<Option<&'static iban::Country>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    listed(iban::find(limited(deserializer, 2)?), "/api/Finance/Countries")
+}
+
+/// A request for an IBAN.
+pub struct IbanRequest {
+    /// The country in the path.
+    pub country: &'static iban::Country,
+    /// The caller's seed.
+    pub seed: Option<Seed>,
+}
+
+impl Request for IbanRequest {
+    fn read(query: &str, variable: &str) -> Result<Self, Vec<Violation>> {
+        let path = Input::default().with("countryCode", variable);
+        let path = read::<IbanPath>(&path, &RULES).into_result();
+        let query = SeedParameters::read(query, "");
+        match (path, query) {
+            (Ok(IbanPath { country_code: Some(country) }), Ok(SeedParameters { seed })) => {
+                Ok(Self { country, seed })
+            }
+            (path, query) => {
+                Err([path.err(), query.err()].into_iter().flatten().flatten().collect())
+            }
+        }
     }
 }
+
+seeded!(CryptoRequest IbanRequest);
 
 /// A country of the lists.
 #[derive(Serialize, ToSchema)]

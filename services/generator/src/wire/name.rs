@@ -1,14 +1,18 @@
 //! Names on the wire.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
+use shell::Violation;
 use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
 
-use super::{Draw, Input, Operation};
+use super::request::{Request, complete, seeded};
+use super::values::{LONGEST_NAME, limited, listed, seed};
+use crate::model::Seed;
 use crate::model::names::{self, Culture, Part};
 
 /// Which part of a name is wanted.
-#[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
+#[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum NameType {
     /// The given name.
     FirstName,
@@ -18,38 +22,73 @@ pub enum NameType {
     FullName,
 }
 
-/// Parameters of `GET /api/Name`.
-#[derive(IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct NameParams {
-    /// Which part of a name is wanted.
-    #[param(rename = "nameType", value_type = NameType, inline)]
-    pub part: Part,
-    /// How many names.
-    #[param(minimum = 1, maximum = 5000)]
-    pub quantity: i32,
-    /// Language and country as `/api/Name/Cultures` lists them.
-    #[param(rename = "cultureCode", value_type = Option<String>, default = "en_US")]
-    pub culture: &'static Culture,
-    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
-    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[param(rename = "seed", value_type = Option<String>, min_length = 1, max_length = 64)]
-    pub draw: Draw,
-}
-
-impl Operation for NameParams {
-    fn read(input: &mut Input<'_>) -> Option<Self> {
-        let words = [("firstname", Part::First), ("surname", Part::Last), ("fullname", Part::Full)];
-        let part = input.required_word("nameType", &words);
-        let quantity = input.required_number("quantity", 1, 5000);
-        let culture = match input.text("cultureCode", 100) {
-            None => Some(names::american()),
-            Some(code) => input.known("cultureCode", code, names::find(code), "/api/Name/Cultures"),
-        };
-        let draw = input.draw();
-        Some(Self { part: part?, quantity: quantity?, culture: culture?, draw })
+impl From<NameType> for Part {
+    fn from(name_type: NameType) -> Self {
+        match name_type {
+            NameType::FirstName => Self::First,
+            NameType::Surname => Self::Last,
+            NameType::FullName => Self::Full,
+        }
     }
 }
+
+/// Parameters of `GET /api/Name`.
+#[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct NameParameters {
+    /// Which part of a name is wanted.
+    #[serde(rename = "nameType")]
+    #[param(rename = "nameType", value_type = NameType, inline)]
+    #[validate(required(code = "absent"))]
+    name_type: Option<NameType>,
+    /// How many names.
+    #[param(value_type = i32, minimum = 1, maximum = 5000)]
+    #[validate(required(code = "absent"), range(min = 1, max = 5000))]
+    quantity: Option<i32>,
+    /// Language and country as `/api/Name/Cultures` lists them.
+    #[serde(rename = "cultureCode", default, deserialize_with = "culture")]
+    #[param(rename = "cultureCode", value_type = Option<String>, default = "en_US")]
+    culture_code: Option<&'static Culture>,
+    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
+    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    #[serde(default, deserialize_with = "seed")]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    seed: Option<Seed>,
+}
+
+fn culture<'de, D>(deserializer: D) -> Result<Option<&'static Culture>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    listed(names::find(limited(deserializer, LONGEST_NAME)?), "/api/Name/Cultures")
+}
+
+/// A request for names.
+pub struct NameRequest {
+    /// Which part of a name is wanted.
+    pub part: Part,
+    /// How many names.
+    pub quantity: usize,
+    /// Culture; `en_US` unless the caller names another.
+    pub culture: &'static Culture,
+    /// The caller's seed.
+    pub seed: Option<Seed>,
+}
+
+impl Request for NameRequest {
+    fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
+        complete(query, |parameters: NameParameters| {
+            Some(Self {
+                part: parameters.name_type?.into(),
+                quantity: parameters.quantity?.try_into().ok()?,
+                culture: parameters.culture_code.unwrap_or_else(names::american),
+                seed: parameters.seed,
+            })
+        })
+    }
+}
+
+seeded!(NameRequest);
 
 /// A culture of the lists.
 #[derive(Serialize, ToSchema)]

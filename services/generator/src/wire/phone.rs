@@ -1,80 +1,139 @@
-//! Telephone numbers and devices on the wire.
+//! Telephone numbers and device identifiers on the wire.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
+use shell::Violation;
 use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
 
-use super::{Draw, Input, Operation};
-use crate::model::phone::{self, Judgement, Region};
+use super::request::{Request, complete, seeded};
+use super::values::{filled, limited, listed, seed};
+use crate::model::Seed;
+use crate::model::phone::{self, Region, Validation};
 
 const LIST: &str = "/api/Phone/Countries";
 
 /// Parameters of `GET /api/Phone/Generate`.
-#[derive(IntoParams)]
+#[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct PhoneParams {
+pub struct PhoneParameters {
     /// Two letters as `/api/Phone/Countries` lists them, in any case.
-    #[param(rename = "CountryCode", value_type = String, max_length = 2, example = "FR")]
-    pub region: &'static Region,
+    #[serde(rename = "CountryCode", default, deserialize_with = "required_region")]
+    #[param(
+        rename = "CountryCode",
+        value_type = String,
+        required = true,
+        max_length = 2,
+        example = "FR"
+    )]
+    #[validate(required)]
+    country_code: Option<&'static Region>,
     /// How many numbers.
-    #[param(rename = "Quantity", minimum = 1, maximum = 1000)]
-    pub quantity: i32,
+    #[serde(rename = "Quantity")]
+    #[param(rename = "Quantity", value_type = i32, minimum = 1, maximum = 1000)]
+    #[validate(required(code = "absent"), range(min = 1, max = 1000))]
+    quantity: Option<i32>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[param(rename = "seed", value_type = Option<String>, min_length = 1, max_length = 64)]
-    pub draw: Draw,
+    #[serde(default, deserialize_with = "seed")]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    seed: Option<Seed>,
 }
 
-impl Operation for PhoneParams {
-    fn read(input: &mut Input<'_>) -> Option<Self> {
-        let code = input.required_text("CountryCode", 2);
-        let region =
-            code.and_then(|code| input.known("CountryCode", code, phone::find(code), LIST));
-        let quantity = input.required_number("Quantity", 1, 1000);
-        let draw = input.draw();
-        Some(Self { region: region?, quantity: quantity?, draw })
+fn required_region<'de, D>(deserializer: D) -> Result<Option<&'static Region>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    listed(phone::find(filled(deserializer, 2)?), LIST)
+}
+
+fn region<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Region>, D::Error> {
+    listed(phone::find(limited(deserializer, 2)?), LIST)
+}
+
+/// A request for telephone numbers.
+pub struct PhoneRequest {
+    /// Region that they are valid in.
+    pub region: &'static Region,
+    /// How many numbers.
+    pub quantity: usize,
+    /// The caller's seed.
+    pub seed: Option<Seed>,
+}
+
+impl Request for PhoneRequest {
+    fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
+        complete(query, |PhoneParameters { country_code, quantity, seed }| {
+            Some(Self { region: country_code?, quantity: quantity?.try_into().ok()?, seed })
+        })
     }
 }
 
 /// Parameters of `GET /api/Phone/IMEI`.
-#[derive(IntoParams)]
+#[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct ImeiParams {
+pub struct ImeiParameters {
     /// How many numbers.
-    #[param(rename = "Quantity", minimum = 1, maximum = 1000)]
-    pub quantity: i32,
+    #[serde(rename = "Quantity")]
+    #[param(rename = "Quantity", value_type = i32, minimum = 1, maximum = 1000)]
+    #[validate(required(code = "absent"), range(min = 1, max = 1000))]
+    quantity: Option<i32>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[param(rename = "seed", value_type = Option<String>, min_length = 1, max_length = 64)]
-    pub draw: Draw,
+    #[serde(default, deserialize_with = "seed")]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    seed: Option<Seed>,
 }
 
-impl Operation for ImeiParams {
-    fn read(input: &mut Input<'_>) -> Option<Self> {
-        let quantity = input.required_number("Quantity", 1, 1000);
-        let draw = input.draw();
-        Some(Self { quantity: quantity?, draw })
+/// A request for device identifiers.
+pub struct ImeiRequest {
+    /// How many numbers.
+    pub quantity: usize,
+    /// The caller's seed.
+    pub seed: Option<Seed>,
+}
+
+impl Request for ImeiRequest {
+    fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
+        complete(query, |ImeiParameters { quantity, seed }| {
+            Some(Self { quantity: quantity?.try_into().ok()?, seed })
+        })
     }
 }
 
+seeded!(PhoneRequest ImeiRequest);
+
 /// Parameters of `GET /api/Phone/Validate`.
-#[derive(IntoParams)]
+#[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct PhoneValidateParams {
+pub struct PhoneValidationParameters {
     /// Number in any usual form. Without `CountryCode` it begins with `+` or `00`.
-    #[param(max_length = 25, example = "06 12 34 56 78")]
-    pub telephone: String,
+    #[serde(default, deserialize_with = "telephone")]
+    #[param(value_type = String, required = true, max_length = 25, example = "06 12 34 56 78")]
+    #[validate(required)]
+    telephone: Option<String>,
     /// Two letters as `/api/Phone/Countries` lists them: the number must be valid there.
+    #[serde(rename = "CountryCode", default, deserialize_with = "region")]
     #[param(rename = "CountryCode", value_type = Option<String>, max_length = 2, example = "FR")]
+    country_code: Option<&'static Region>,
+}
+
+fn telephone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    filled(deserializer, 25).map(|text| Some(text.to_owned()))
+}
+
+/// A telephone number to be checked.
+pub struct PhoneValidationRequest {
+    /// The number.
+    pub telephone: String,
+    /// Region that it must be valid in.
     pub region: Option<&'static Region>,
 }
 
-impl Operation for PhoneValidateParams {
-    fn read(input: &mut Input<'_>) -> Option<Self> {
-        let telephone = input.required_text("telephone", 25);
-        let code = input.text("CountryCode", 2);
-        let region =
-            code.and_then(|code| input.known("CountryCode", code, phone::find(code), LIST));
-        Some(Self { telephone: telephone?.to_owned(), region })
+impl Request for PhoneValidationRequest {
+    fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
+        complete(query, |PhoneValidationParameters { telephone, country_code }| {
+            Some(Self { telephone: telephone?, region: country_code })
+        })
     }
 }
 
@@ -111,11 +170,11 @@ pub struct PhoneAnswer {
     kind: Option<&'static str>,
 }
 
-impl From<Judgement> for PhoneAnswer {
-    fn from(judgement: Judgement) -> Self {
-        match judgement {
-            Judgement::Invalid(reason) => Self { error_message: Some(reason), ..Self::default() },
-            Judgement::Valid(valid) => Self {
+impl From<Validation> for PhoneAnswer {
+    fn from(validation: Validation) -> Self {
+        match validation {
+            Validation::Invalid(reason) => Self { error_message: Some(reason), ..Self::default() },
+            Validation::Valid(valid) => Self {
                 is_valid: true,
                 error_message: None,
                 country_code: Some(valid.region),

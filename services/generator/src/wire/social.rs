@@ -1,61 +1,65 @@
 //! Tax and identity numbers on the wire.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
+use shell::Violation;
+use shell::params::{Input, members, read, reject};
 use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
 
-use super::{Draw, Input, Operation};
+use super::request::{Request, complete};
+use super::rules::{BODY_RULES, MEMBER_LENGTH, RULES, UNSUPPORTED};
+use super::values::{filled, length, listed};
 use crate::model::numbers::{self, Kind, Schemes, Verdict};
 
-/// Parameters of an operation that draws one value.
-#[derive(IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct DrawParams {
-    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
-    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[param(rename = "seed", value_type = Option<String>, min_length = 1, max_length = 64)]
-    pub draw: Draw,
-}
-
-impl Operation for DrawParams {
-    fn read(input: &mut Input<'_>) -> Option<Self> {
-        Some(Self { draw: input.draw() })
-    }
-}
+/// Levels of arrays and objects inside each other that a body may have.
+pub const DEEPEST: usize = 32;
 
 /// Parameters of `POST /api/Finance/Vat/Validator`.
-#[derive(IntoParams)]
+#[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct VatParams {
+pub struct VatParameters {
     /// Two letters; also `UK`, `EL`, `XI`, and `EU` or `IM` for the one-stop shop.
-    #[param(rename = "country", value_type = String, example = "DE")]
-    pub schemes: Schemes,
+    #[serde(default, deserialize_with = "vat_schemes")]
+    #[param(value_type = String, required = true, example = "DE")]
+    #[validate(required)]
+    country: Option<Schemes>,
     /// Number with or without the country in front, in any usual spelling.
-    #[param(rename = "vat", value_type = String, example = "DE136695976")]
+    #[serde(default, deserialize_with = "number")]
+    #[param(value_type = String, required = true, example = "DE136695976")]
+    #[validate(required)]
+    vat: Option<String>,
+}
+
+fn vat_schemes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Schemes>, D::Error> {
+    listed(numbers::find(filled(deserializer, usize::MAX)?, Kind::Vat), "")
+}
+
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    filled(deserializer, usize::MAX).map(|text| Some(text.to_owned()))
+}
+
+/// A number to be checked.
+pub struct NumberRequest {
+    /// The schemes of its country.
+    pub schemes: Schemes,
+    /// The number as people write it.
     pub number: String,
 }
 
-impl Operation for VatParams {
-    fn read(input: &mut Input<'_>) -> Option<Self> {
-        let country = input.required_text("country", usize::MAX);
-        let schemes =
-            country.and_then(|country| supported(input, "country", country, &[Kind::Vat]));
-        let number = input.required_text("vat", usize::MAX);
-        Some(Self { schemes: schemes?, number: number?.to_owned() })
-    }
-}
+/// A tax number to be checked.
+pub struct VatRequest(pub NumberRequest);
 
-/// The schemes of a country of the first of some kinds that it has.
-fn supported(input: &mut Input<'_>, field: &str, country: &str, kinds: &[Kind]) -> Option<Schemes> {
-    let found = kinds.iter().find_map(|kind| numbers::find(country, *kind));
-    if found.is_none() {
-        input.fault(field, format!("The value '{country}' is not supported."));
+impl Request for VatRequest {
+    fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
+        complete(query, |VatParameters { country, vat }| {
+            Some(Self(NumberRequest { schemes: country?, number: vat? }))
+        })
     }
-    found
 }
 
 /// Which kind of number is checked.
-#[derive(ToSchema)]
-#[schema(rename_all = "UPPERCASE")]
+#[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum IdType {
     /// Tax number of a business.
     Vat,
@@ -63,44 +67,113 @@ pub enum IdType {
     Ssn,
 }
 
+impl From<IdType> for Kind {
+    fn from(id_type: IdType) -> Self {
+        match id_type {
+            IdType::Vat => Self::Vat,
+            IdType::Ssn => Self::Person,
+        }
+    }
+}
+
+/// Parameters of `POST /api/SocialNumber`.
+#[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct NumberParameters {
+    /// Which kind of number is checked.
+    #[serde(rename = "idType")]
+    #[param(rename = "idType", value_type = IdType, inline)]
+    #[validate(required(code = "absent"))]
+    id_type: Option<IdType>,
+}
+
 /// Body of `POST /api/SocialNumber`.
-#[derive(ToSchema)]
-#[allow(dead_code, reason = "documents the body that the reader takes apart")]
+#[derive(Deserialize, Validate, ToSchema)]
 pub struct NumberValidation {
     /// Number to be checked.
-    #[schema(min_length = 1, max_length = 100, example = "536-90-4399")]
-    number: String,
+    #[serde(default, deserialize_with = "member::<_, 100>")]
+    #[schema(value_type = String, required = true, min_length = 1, max_length = 100, example = "536-90-4399")]
+    #[validate(required)]
+    number: Option<String>,
     /// Two letters.
-    #[schema(min_length = 1, max_length = 2, example = "US")]
-    country: String,
+    #[serde(default, deserialize_with = "member::<_, 2>")]
+    #[schema(value_type = String, required = true, min_length = 1, max_length = 2, example = "US")]
+    #[validate(required)]
+    country: Option<String>,
 }
 
-/// Parameters of `POST /api/SocialNumber`; schemes and number are the body's.
-#[derive(IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct NumberParams {
-    /// Which kind of number is checked.
-    #[param(rename = "idType", value_type = IdType, inline)]
-    pub kind: Kind,
-    /// Schemes of the country.
-    #[param(ignore)]
-    pub schemes: Schemes,
-    /// Number to be checked.
-    #[param(ignore)]
-    pub number: String,
+fn member<'de, D, const LONGEST: usize>(deserializer: D) -> Result<Option<String>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    let text = <&str>::deserialize(deserializer)?;
+    match (1..=LONGEST).contains(&length(text)) {
+        true => Ok(Some(text.to_owned())),
+        false => Err(reject(MEMBER_LENGTH, LONGEST)),
+    }
 }
 
-impl Operation for NumberParams {
-    const MEMBERS: &'static [&'static str] = &["number", "country"];
+impl NumberRequest {
+    /// Reads query and body of `POST /api/SocialNumber`.
+    ///
+    /// # Errors
+    /// The violations of both; those of the body as a whole come first.
+    pub fn read_body(query: &str, body: &[u8]) -> Result<Self, Vec<Violation>> {
+        let query = Input::query(query);
+        let query = read::<NumberParameters>(&query, &RULES);
+        let id_type = query.value.and_then(|parameters| parameters.id_type);
+        let members = match members(body, DEEPEST) {
+            Ok(members) => members,
+            Err(broken) => return Err([vec![of_body(broken)], query.violations].concat()),
+        };
+        let body = Input::members(members.iter().map(|(name, value)| (name, value)));
+        let body = read::<NumberValidation>(&body, &BODY_RULES);
+        let found = body.violations.into_iter().map(of_body);
+        let (mut violations, found): (Vec<_>, Vec<_>) =
+            found.partition(|violation| violation.code == "unknown");
+        violations.extend(query.violations);
+        violations.extend(found);
+        let (number, country) = match body.value {
+            Some(NumberValidation { number, country }) => (number, country),
+            None => (None, None),
+        };
+        // Without a kind a country that has no scheme at all is a violation all the same.
+        let schemes = country.as_deref().and_then(|country| {
+            let found = schemes(country, id_type.map(Kind::from));
+            if found.is_none() {
+                violations.push(Violation {
+                    sent: Some(country.to_owned()),
+                    ..Violation::new("Country", UNSUPPORTED, "")
+                });
+            }
+            found
+        });
+        match (schemes, number, id_type) {
+            (Some(schemes), Some(number), Some(_)) if violations.is_empty() => {
+                Ok(Self { schemes, number })
+            }
+            _ => Err(violations),
+        }
+    }
+}
 
-    fn read(input: &mut Input<'_>) -> Option<Self> {
-        let kind = input.required_word("idType", &[("VAT", Kind::Vat), ("SSN", Kind::Person)]);
-        let number = input.required_member("Number", 100);
-        let country = input.required_member("Country", 2);
-        // Without a kind a country that has none at all is still a fault.
-        let kinds = kind.map_or_else(|| vec![Kind::Vat, Kind::Person], |kind| vec![kind]);
-        let schemes = country.and_then(|country| supported(input, "Country", country, &kinds));
-        Some(Self { kind: kind?, schemes: schemes?, number: number?.to_owned() })
+/// A violation of the body under the name that the contract gives its field: members in PascalCase,
+/// the syntax and unknown members as paths.
+fn of_body(violation: Violation) -> Violation {
+    let field = match (&*violation.code, violation.field.as_str()) {
+        ("empty", _) => String::new(),
+        (_, "") => "$".to_owned(),
+        ("unknown" | "type", field) => format!("$.{field}"),
+        (_, field) => field[..1].to_ascii_uppercase() + &field[1..],
+    };
+    Violation { field, ..violation }
+}
+
+/// The schemes of a country of one kind, else of any.
+fn schemes(country: &str, kind: Option<Kind>) -> Option<Schemes> {
+    match kind {
+        Some(kind) => numbers::find(country, kind),
+        None => [Kind::Vat, Kind::Person].into_iter().find_map(|kind| numbers::find(country, kind)),
     }
 }
 
@@ -118,5 +191,44 @@ pub struct NumberAnswer {
 impl From<Verdict> for NumberAnswer {
     fn from(verdict: Verdict) -> Self {
         Self { is_valid: verdict.is_ok(), error_message: verdict.err().map(|why| why.to_string()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn violations(body: &str) -> Vec<Violation> {
+        NumberRequest::read_body("idType=SSN", body.as_bytes()).err().unwrap_or_default()
+    }
+
+    fn fields(body: &str) -> Vec<String> {
+        violations(body).into_iter().map(|violation| violation.field).collect()
+    }
+
+    #[test]
+    fn members_ignore_case_and_the_last_one_counts() {
+        let body = br#"{"NUMBER":"1","number":"2","Country":"us"}"#;
+        assert_eq!(NumberRequest::read_body("idType=SSN", body).ok().unwrap().number, "2");
+    }
+
+    #[test]
+    fn violations_are_named_by_member_or_path() {
+        assert_eq!(fields(""), [""]);
+        assert_eq!(fields(" null "), [""]);
+        assert_eq!(fields("[]"), ["$"]);
+        assert_eq!(fields(r#"{"number":"1",}"#), ["$"]);
+        assert_eq!(fields(r#"{"number":7,"country":"US"}"#), ["$.number"]);
+        assert_eq!(fields(r#"{"extra":1,"other":2}"#), ["$.extra", "$.other", "Number", "Country"]);
+    }
+
+    #[test]
+    fn only_the_first_unknown_members_are_reported() {
+        let members: Vec<_> = (0..40_000).map(|n| format!("\"member{n}\":1")).collect();
+        let body = format!("{{{}}}", members.join(","));
+        let unknown = violations(&body).into_iter().filter(|it| it.code == "unknown");
+        let unknown: Vec<_> = unknown.map(|violation| violation.field).collect();
+        assert_eq!(unknown.len(), 32);
+        assert_eq!([&*unknown[0], &*unknown[31]], ["$.member0", "$.member31"]);
     }
 }

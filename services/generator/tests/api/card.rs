@@ -1,32 +1,34 @@
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Fixture, header};
+use testkit::Exchange;
+
+use crate::app::App;
 
 #[actix_web::test]
 async fn seeded_card_is_the_same_for_ever() {
-    let fixture = Fixture::start().await;
-    let response = fixture.get("/api/Card?type=Visa&seed=demo").await;
-    assert_eq!(response.status(), 200);
-    assert_eq!(header(&response, "content-type"), "application/json; charset=utf-8");
-    assert_eq!(header(&response, "cache-control"), "no-store");
-    assert_eq!(header(&response, "x-seed"), "demo");
-    assert_eq!(header(&response, "x-ref-date"), "2030-01-01");
-    assert_eq!(header(&response, "x-data-version"), "1.1.0");
+    let app = App::start().await;
+    let response = app.get("/api/Card?type=Visa&seed=demo").await;
+    assert_eq!(response.status, 200);
+    assert_eq!(response.header("content-type"), "application/json; charset=utf-8");
+    assert_eq!(response.header("cache-control"), "no-store");
+    assert_eq!(response.header("x-seed"), "demo");
+    assert_eq!(response.header("x-ref-date"), "2030-01-01");
+    assert_eq!(response.header("x-data-version"), "1.1.0");
     assert_eq!(
-        response.text().await.unwrap(),
+        response.text(),
         r#"{"type":"Visa","date":"2031-02-01T00:00:00","fullName":"Kim Lopez","cardNumber":"4252942886413145","cvv":"646","pin":6419}"#
     );
 }
 
 #[actix_web::test]
 async fn every_type_gives_a_card_of_that_type() {
-    let fixture = Fixture::start().await;
-    let types = fixture.ok("/api/Card/Types").await;
+    let app = App::start().await;
+    let types = app.ok("/api/Card/Types").await;
     let types: Vec<_> = types.as_array().unwrap().iter().map(|t| t.as_str().unwrap()).collect();
     assert_eq!(types.len(), 22);
     assert_eq!(types[..4], ["Visa", "VisaElectron", "Mastercard", "AmericanExpress"]);
     for kind in types {
-        let card = fixture.ok(&format!("/api/Card?type={kind}")).await;
+        let card = app.ok(&format!("/api/Card?type={kind}")).await;
         assert_eq!(card["type"], kind);
         let code = if kind == "AmericanExpress" { 4 } else { 3 };
         assert_eq!(card["cvv"].as_str().unwrap().len(), code);
@@ -39,38 +41,37 @@ async fn every_type_gives_a_card_of_that_type() {
 
 #[actix_web::test]
 async fn unseeded_card_can_be_asked_for_again_by_its_headers() {
-    let fixture = Fixture::start().await;
-    let first = fixture.get("/api/Card").await;
-    let (seed, day) =
-        (header(&first, "x-seed").to_owned(), header(&first, "x-ref-date").to_owned());
+    let app = App::start().await;
+    let first = app.get("/api/Card").await;
+    let (seed, day) = (first.header("x-seed").to_owned(), first.header("x-ref-date").to_owned());
     assert_eq!(seed.len(), 32);
     assert_eq!(day, "2026-11-20");
-    let first = first.json::<Value>().await.unwrap();
-    assert_eq!(fixture.ok(&format!("/api/Card?seed={seed}&refDate={day}")).await, first);
-    assert_ne!(fixture.ok("/api/Card").await, first);
+    let first = first.json();
+    assert_eq!(app.ok(&format!("/api/Card?seed={seed}&refDate={day}")).await, first);
+    assert_ne!(app.ok("/api/Card").await, first);
 }
 
 #[actix_web::test]
 async fn names_values_and_paths_ignore_case_and_aliases_work() {
-    let fixture = Fixture::start().await;
-    let card = fixture.ok("/api/Card?type=AmericanExpress&seed=x").await;
+    let app = App::start().await;
+    let card = app.ok("/api/Card?type=AmericanExpress&seed=x").await;
     for path in [
         "/API/CARD?TYPE=amex&SEED=x",
         "/api/card/?Type=american_express&Seed=x",
         "/api/Card?type=American%20Express&type=Visa&seed=x&unknown=1",
     ] {
-        assert_eq!(fixture.ok(path).await, card, "{path}");
+        assert_eq!(app.ok(path).await, card, "{path}");
     }
-    assert_eq!(fixture.ok("/api/Card?type=&seed=x").await, fixture.ok("/api/Card?seed=x").await);
+    assert_eq!(app.ok("/api/Card?type=&seed=x").await, app.ok("/api/Card?seed=x").await);
 }
 
 #[actix_web::test]
 async fn all_faults_are_told_at_once() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     let long = "x".repeat(65);
     let path = format!("/api/Card?type=Monopoly&seed={long}&refDate=2026-02-30");
     assert_eq!(
-        fixture.errors(&path).await,
+        app.errors(&path).await,
         json!({
             "type": ["The value 'Monopoly' is not supported. See /api/Card/Types."],
             "seed": ["The field seed must be a string or array type with a maximum length of '64'."],
@@ -81,15 +82,14 @@ async fn all_faults_are_told_at_once() {
 
 #[actix_web::test]
 async fn list_is_not_sent_again_to_a_client_that_has_it() {
-    let fixture = Fixture::start().await;
-    let first = fixture.get("/api/Card/Types").await;
-    assert_eq!(header(&first, "cache-control"), "public, max-age=3600");
-    let tag = header(&first, "etag").to_owned();
-    let again =
-        fixture.server.get("/api/Card/Types").header("if-none-match", &tag).send().await.unwrap();
-    assert_eq!(again.status(), 304);
-    assert_eq!(header(&again, "etag"), tag);
-    assert_eq!(again.text().await.unwrap(), "");
-    let other = fixture.server.get("/api/Card/Types").header("if-none-match", "W/\"0\"");
-    assert_eq!(other.send().await.unwrap().status(), 200);
+    let app = App::start().await;
+    let first = app.get("/api/Card/Types").await;
+    assert_eq!(first.header("cache-control"), "public, max-age=3600");
+    let tag = first.header("etag").to_owned();
+    let again = app.server.get("/api/Card/Types").header("if-none-match", &tag).answer().await;
+    assert_eq!(again.status, 304);
+    assert_eq!(again.header("etag"), tag);
+    assert_eq!(again.text(), "");
+    let other = app.server.get("/api/Card/Types").header("if-none-match", "W/\"0\"");
+    assert_eq!(other.answer().await.status, 200);
 }

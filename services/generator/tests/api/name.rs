@@ -1,12 +1,12 @@
 use serde_json::json;
 
-use super::{Fixture, header};
+use crate::app::App;
 
 #[actix_web::test]
 async fn quantity_gives_so_many_names() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     for quantity in [1, 2, 5000] {
-        let names = fixture.ok(&format!("/api/Name?nameType=fullname&quantity={quantity}")).await;
+        let names = app.ok(&format!("/api/Name?nameType=fullname&quantity={quantity}")).await;
         let names = names.as_array().unwrap();
         assert_eq!(names.len(), quantity);
         assert!(names.iter().all(|name| name.as_str().unwrap().split(' ').count() == 2));
@@ -15,36 +15,36 @@ async fn quantity_gives_so_many_names() {
 
 #[actix_web::test]
 async fn first_names_of_a_longer_list_are_those_of_a_shorter_one() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     for kind in ["firstname", "surname", "fullname"] {
         let path = |n: u32| format!("/api/Name?nameType={kind}&quantity={n}&seed=prefix");
-        let long = fixture.ok(&path(300)).await;
-        let short = fixture.ok(&path(7)).await;
+        let long = app.ok(&path(300)).await;
+        let short = app.ok(&path(7)).await;
         assert_eq!(long.as_array().unwrap()[..7], short.as_array().unwrap()[..]);
     }
 }
 
 #[actix_web::test]
 async fn seeded_names_are_the_same_for_ever() {
-    let fixture = Fixture::start().await;
-    let response = fixture.get("/api/Name?nameType=FULLNAME&Quantity=3&seed=demo").await;
-    assert_eq!(header(&response, "x-seed"), "demo");
-    let names = response.text().await.unwrap();
+    let app = App::start().await;
+    let response = app.get("/api/Name?nameType=FULLNAME&Quantity=3&seed=demo").await;
+    assert_eq!(response.header("x-seed"), "demo");
+    let names = response.text();
     assert_eq!(names, r#"["Pamela Conner","Dennis Smith","Amber Powers"]"#);
 }
 
 #[actix_web::test]
 async fn every_wrong_parameter_is_named() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     assert_eq!(
-        fixture.errors("/api/Name").await,
+        app.errors("/api/Name").await,
         json!({
             "nameType": ["A value for the 'nameType' parameter or property was not provided."],
             "quantity": ["A value for the 'quantity' parameter or property was not provided."],
         })
     );
     assert_eq!(
-        fixture.errors("/api/Name?nameType=1&quantity=abc&cultureCode=xx").await,
+        app.errors("/api/Name?nameType=1&quantity=abc&cultureCode=xx").await,
         json!({
             "nameType": ["The value '1' is not valid."],
             "quantity": ["The value 'abc' is not valid."],
@@ -55,29 +55,29 @@ async fn every_wrong_parameter_is_named() {
 
 #[actix_web::test]
 async fn quantity_outside_its_range_is_400() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     for quantity in ["0", "5001", "-1", "2147483647"] {
         assert_eq!(
-            fixture.errors(&format!("/api/Name?nameType=surname&quantity={quantity}")).await,
+            app.errors(&format!("/api/Name?nameType=surname&quantity={quantity}")).await,
             json!({ "quantity": ["The field quantity must be between 1 and 5000."] })
         );
     }
     for quantity in ["2147483648", "1.0", "0x1", "1e3"] {
         let message = format!("The value '{quantity}' is not valid.");
         assert_eq!(
-            fixture.errors(&format!("/api/Name?nameType=surname&quantity={quantity}")).await,
+            app.errors(&format!("/api/Name?nameType=surname&quantity={quantity}")).await,
             json!({ "quantity": [message] })
         );
     }
-    let blanks = fixture.ok("/api/Name?nameType=surname&quantity=%20%2B2%20").await;
+    let blanks = app.ok("/api/Name?nameType=surname&quantity=%20%2B2%20").await;
     assert_eq!(blanks.as_array().unwrap().len(), 2);
 }
 
 #[actix_web::test]
 async fn cultures_are_listed_and_accepted_in_any_spelling() {
-    let fixture = Fixture::start().await;
-    let cultures = fixture.ok("/api/Name/Cultures").await;
+    let app = App::start().await;
+    let cultures = app.ok("/api/Name/Cultures").await;
     assert_eq!(cultures, json!([{ "code": "en_US", "name": "English (United States)" }]));
     let path = |code: &str| format!("/api/Name?nameType=surname&quantity=2&seed=1{code}");
-    assert_eq!(fixture.ok(&path("&culturecode=EN-us")).await, fixture.ok(&path("")).await);
+    assert_eq!(app.ok(&path("&culturecode=EN-us")).await, app.ok(&path("")).await);
 }

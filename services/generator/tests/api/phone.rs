@@ -1,18 +1,17 @@
 use serde_json::json;
 
-use super::Fixture;
+use crate::app::App;
 
 #[actix_web::test]
 async fn numbers_are_valid_in_their_country() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     for code in ["FR", "US", "IT", "AR", "CI", "TA"] {
-        let numbers =
-            fixture.ok(&format!("/api/Phone/Generate?CountryCode={code}&Quantity=20")).await;
+        let numbers = app.ok(&format!("/api/Phone/Generate?CountryCode={code}&Quantity=20")).await;
         assert_eq!(numbers.as_array().unwrap().len(), 20);
         for number in numbers.as_array().unwrap() {
             let number = number.as_str().unwrap().replace('+', "%2B");
             let path = format!("/api/Phone/Validate?telephone={number}&CountryCode={code}");
-            let answer = fixture.ok(&path).await;
+            let answer = app.ok(&path).await;
             assert_eq!(answer["isValid"], true, "{number}");
             assert_eq!(answer["countryCode"], code);
         }
@@ -21,19 +20,19 @@ async fn numbers_are_valid_in_their_country() {
 
 #[actix_web::test]
 async fn longer_list_begins_with_the_shorter_one() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     for path in
         ["/api/Phone/Generate?countrycode=jp&seed=a&quantity=", "/api/Phone/IMEI?seed=a&Quantity="]
     {
-        let long = fixture.ok(&format!("{path}1000")).await;
-        let short = fixture.ok(&format!("{path}5")).await;
+        let long = app.ok(&format!("{path}1000")).await;
+        let short = app.ok(&format!("{path}5")).await;
         assert_eq!(long.as_array().unwrap()[..5], short.as_array().unwrap()[..]);
     }
 }
 
 #[actix_web::test]
 async fn number_is_told_in_all_its_forms() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     let right = json!({
         "isValid": true, "countryCode": "FR", "e164": "+33612345678",
         "international": "+33 6 12 34 56 78", "national": "06 12 34 56 78", "type": "MOBILE",
@@ -44,20 +43,20 @@ async fn number_is_told_in_all_its_forms() {
         "telephone=0033612345678",
         "telephone=+33612345678",
     ] {
-        assert_eq!(fixture.ok(&format!("/api/Phone/Validate?{query}")).await, right, "{query}");
+        assert_eq!(app.ok(&format!("/api/Phone/Validate?{query}")).await, right, "{query}");
     }
 }
 
 #[actix_web::test]
 async fn wrong_numbers_are_told_with_a_reason() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     for query in [
         "telephone=0612345678",
         "telephone=hello&CountryCode=FR",
         "telephone=%2B33612345678&CountryCode=DE",
         "telephone=%2B80012345678",
     ] {
-        let answer = fixture.ok(&format!("/api/Phone/Validate?{query}")).await;
+        let answer = app.ok(&format!("/api/Phone/Validate?{query}")).await;
         assert_eq!(answer["isValid"], false);
         assert!(answer["errorMessage"].as_str().unwrap().ends_with('.'));
         assert_eq!(answer.as_object().unwrap().len(), 2);
@@ -66,10 +65,10 @@ async fn wrong_numbers_are_told_with_a_reason() {
 
 #[actix_web::test]
 async fn faults_of_a_check_are_400() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     let long = "1".repeat(26);
     assert_eq!(
-        fixture.errors(&format!("/api/Phone/Validate?telephone={long}&CountryCode=ZZ")).await,
+        app.errors(&format!("/api/Phone/Validate?telephone={long}&CountryCode=ZZ")).await,
         json!({
             "telephone": [
                 "The field telephone must be a string or array type with a maximum length of '25'."
@@ -78,15 +77,15 @@ async fn faults_of_a_check_are_400() {
         })
     );
     assert_eq!(
-        fixture.errors("/api/Phone/Validate").await,
+        app.errors("/api/Phone/Validate").await,
         json!({ "telephone": ["The telephone field is required."] })
     );
 }
 
 #[actix_web::test]
 async fn countries_are_sorted_by_name() {
-    let fixture = Fixture::start().await;
-    let countries = fixture.ok("/api/Phone/Countries").await;
+    let app = App::start().await;
+    let countries = app.ok("/api/Phone/Countries").await;
     let countries = countries.as_array().unwrap();
     assert_eq!(countries.len(), 245);
     assert_eq!(countries[0]["name"], "Afghanistan");

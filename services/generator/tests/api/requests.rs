@@ -1,15 +1,17 @@
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Fixture, header};
+use testkit::{Answer, Exchange};
+
+use crate::app::App;
 
 #[actix_web::test]
 async fn unknown_paths_are_404_in_the_problem_format() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     for path in ["/", "/api", "/api/Card/Nothing", "/api/Card/Types/x"] {
-        let response = fixture.get(path).await;
-        assert_eq!(response.status(), 404, "{path}");
-        let body = response.json::<Value>().await.unwrap();
+        let response = app.get(path).await;
+        assert_eq!(response.status, 404, "{path}");
+        let body = response.json();
         assert_eq!(body["title"], "Not Found");
         assert_eq!(body["type"], "https://tools.ietf.org/html/rfc9110#section-15.5.5");
         let trace: Vec<_> = body["traceId"].as_str().unwrap().split('-').collect();
@@ -19,67 +21,54 @@ async fn unknown_paths_are_404_in_the_problem_format() {
 
 #[actix_web::test]
 async fn wrong_methods_are_405_with_the_allowed_ones() {
-    let fixture = Fixture::start().await;
-    let response = fixture.server.request(Method::DELETE, "/api/card").send().await.unwrap();
-    assert_eq!(response.status(), 405);
-    assert_eq!(header(&response, "allow"), "GET, HEAD");
-    assert_eq!(response.json::<Value>().await.unwrap()["title"], "Method Not Allowed");
+    let app = App::start().await;
+    let response = app.server.request(Method::DELETE, "/api/card").answer().await;
+    assert_eq!(response.status, 405);
+    assert_eq!(response.header("allow"), "GET, HEAD");
+    assert_eq!(response.json()["title"], "Method Not Allowed");
 }
 
 #[actix_web::test]
 async fn head_is_get_without_the_body() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     let path = "/api/Card?type=Visa&seed=demo";
-    let head = fixture.server.request(Method::HEAD, path).send().await.unwrap();
-    assert_eq!(head.status(), 200);
-    assert_eq!(header(&head, "x-seed"), "demo");
-    assert_eq!(head.text().await.unwrap(), "");
+    let head = app.server.request(Method::HEAD, path).answer().await;
+    assert_eq!(head.status, 200);
+    assert_eq!(head.header("x-seed"), "demo");
+    assert_eq!(head.text(), "");
 }
 
 #[actix_web::test]
 async fn value_that_is_not_utf8_is_a_fault_of_its_parameter_alone() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     let not_valid = |value: &str| json!([format!("The value '{value}' is not valid.")]);
     let long = format!("/api/Card?TYPE=%FF&seed={}", "x".repeat(70));
     let too_long = "The field seed must be a string or array type with a maximum length of '64'.";
+    assert_eq!(app.errors(&long).await, json!({ "type": not_valid("%FF"), "seed": [too_long] }));
     assert_eq!(
-        fixture.errors(&long).await,
-        json!({ "type": not_valid("%FF"), "seed": [too_long] })
-    );
-    assert_eq!(
-        fixture.errors("/api/Name?nametype=%FF&QUANTITY=1%80&cultureCode=").await,
+        app.errors("/api/Name?nametype=%FF&QUANTITY=1%80&cultureCode=").await,
         json!({ "nameType": not_valid("%FF"), "quantity": not_valid("1%80") })
     );
     assert_eq!(
-        fixture.errors("/api/Phone/Validate?telephone=%C3&CountryCode=%C3%28").await,
+        app.errors("/api/Phone/Validate?telephone=%C3&CountryCode=%C3%28").await,
         json!({ "telephone": not_valid("%C3"), "CountryCode": not_valid("%C3%28") })
     );
     // What no operation asks for is ignored, whatever it holds.
-    let card = fixture.ok("/api/Card?seed=a").await;
-    assert_eq!(fixture.ok("/api/Card?x=%FF&%FF=1&seed=a&seed=%FF").await, card);
+    let card = app.ok("/api/Card?seed=a").await;
+    assert_eq!(app.ok("/api/Card?x=%FF&%FF=1&seed=a&seed=%FF").await, card);
 }
 
-/// The text of an answer up to its trace id, whose form is checked.
-async fn without_trace(response: reqwest::Response) -> String {
-    assert_eq!(response.status(), 400);
-    assert_eq!(header(&response, "content-type"), "application/problem+json; charset=utf-8");
-    let text = response.text().await.unwrap();
-    let (front, trace) = text.split_once(r#""traceId":""#).unwrap();
-    let parts: Vec<_> = trace.strip_suffix("\"}").unwrap().split('-').collect();
-    assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [2, 32, 16, 2]);
-    assert!(
-        parts.concat().bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')),
-        "{trace}"
-    );
-    assert_eq!([parts[0], parts[3]], ["00", "00"]);
-    front.to_owned()
+/// The text of a 400 up to its trace id.
+fn without_trace(answer: &Answer) -> &str {
+    assert_eq!(answer.status, 400);
+    answer.text().split_once(r#""traceId":""#).unwrap().0
 }
 
 #[actix_web::test]
 async fn whole_body_of_a_400_is_as_the_contract_says() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     assert_eq!(
-        without_trace(fixture.get("/api/Name?quantity=0&nameType=x").await).await,
+        without_trace(&app.get("/api/Name?quantity=0&nameType=x").await),
         concat!(
             r#"{"type":"https://tools.ietf.org/html/rfc9110#section-15.5.1","#,
             r#""title":"One or more validation errors occurred.","status":400,"#,
@@ -87,11 +76,11 @@ async fn whole_body_of_a_400_is_as_the_contract_says() {
             r#""quantity":["The field quantity must be between 1 and 5000."]},"#,
         )
     );
-    let request = fixture.server.post("/api/SocialNumber?idType=x");
+    let request = app.server.post("/api/SocialNumber?idType=x");
     let request = request.header("content-type", "application/json");
-    let response = request.body(r#"{"extra":1,"number":"","more":2}"#).send().await.unwrap();
+    let response = request.body(r#"{"extra":1,"number":"","more":2}"#).answer().await;
     assert_eq!(
-        without_trace(response).await,
+        without_trace(&response),
         concat!(
             r#"{"type":"https://tools.ietf.org/html/rfc9110#section-15.5.1","#,
             r#""title":"One or more validation errors occurred.","status":400,"#,
@@ -106,20 +95,20 @@ async fn whole_body_of_a_400_is_as_the_contract_says() {
 
 #[actix_web::test]
 async fn quantities_end_at_their_bounds() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     for (path, name, most) in [
         ("/api/Name?nameType=surname", "quantity", 5000),
         ("/api/Phone/Generate?CountryCode=FR", "Quantity", 1000),
         ("/api/Phone/IMEI?seed=1", "Quantity", 1000),
     ] {
         for quantity in [1, most] {
-            let list = fixture.ok(&format!("{path}&quantity={quantity}")).await;
+            let list = app.ok(&format!("{path}&quantity={quantity}")).await;
             assert_eq!(list.as_array().unwrap().len(), quantity, "{path}");
         }
         for quantity in [0, most + 1] {
             let message = format!("The field {name} must be between 1 and {most}.");
             assert_eq!(
-                fixture.errors(&format!("{path}&quantity={quantity}")).await,
+                app.errors(&format!("{path}&quantity={quantity}")).await,
                 json!({ name: [message] })
             );
         }
@@ -128,49 +117,49 @@ async fn quantities_end_at_their_bounds() {
 
 #[actix_web::test]
 async fn documents_are_found_in_any_case_and_read_only() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     for path in ["/OpenAPI.json", "/DOCS/", "/Docs/Index.html", "/docs/"] {
-        assert_eq!(fixture.get(path).await.status(), 200, "{path}");
-        let response = fixture.server.post(path).send().await.unwrap();
-        assert_eq!(response.status(), 405, "{path}");
-        assert_eq!(header(&response, "allow"), "GET, HEAD");
-        assert_eq!(response.json::<Value>().await.unwrap()["title"], "Method Not Allowed");
+        assert_eq!(app.get(path).await.status, 200, "{path}");
+        let response = app.server.post(path).answer().await;
+        assert_eq!(response.status, 405, "{path}");
+        assert_eq!(response.header("allow"), "GET, HEAD");
+        assert_eq!(response.json()["title"], "Method Not Allowed");
     }
-    assert_eq!(header(&fixture.get("/DOCS").await, "location"), "/docs/");
+    assert_eq!(app.get("/DOCS").await.header("location"), "/docs/");
 }
 
 #[actix_web::test]
 async fn browsers_of_any_origin_may_call_and_read_the_headers() {
-    let fixture = Fixture::start().await;
-    let preflight = fixture
+    let app = App::start().await;
+    let preflight = app
         .server
         .request(Method::OPTIONS, "/api/Card")
         .header("origin", "https://example.org")
         .header("access-control-request-method", "GET")
         .header("access-control-request-headers", "x-api-key");
-    let response = preflight.send().await.unwrap();
-    assert_eq!(response.status(), 204);
-    assert_eq!(header(&response, "access-control-allow-origin"), "*");
-    assert_eq!(header(&response, "access-control-allow-methods"), "GET, POST");
-    assert_eq!(header(&response, "access-control-allow-headers"), "X-Api-Key, Content-Type");
-    let response = fixture.get("/api/Card?type=none").await;
-    assert_eq!(header(&response, "access-control-allow-origin"), "*");
-    assert!(header(&response, "access-control-expose-headers").contains("RateLimit-Remaining"));
+    let response = preflight.answer().await;
+    assert_eq!(response.status, 204);
+    assert_eq!(response.header("access-control-allow-origin"), "*");
+    assert_eq!(response.header("access-control-allow-methods"), "GET, POST");
+    assert_eq!(response.header("access-control-allow-headers"), "X-Api-Key, Content-Type");
+    let response = app.get("/api/Card?type=none").await;
+    assert_eq!(response.header("access-control-allow-origin"), "*");
+    assert!(response.header("access-control-expose-headers").contains("RateLimit-Remaining"));
 }
 
 #[actix_web::test]
 async fn long_answers_are_compressed_when_asked_for() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     let request = |coding: &str| {
         let path = "/api/Name?nameType=fullname&quantity=500&seed=z";
-        fixture.server.get(path).header("accept-encoding", coding).send()
+        app.server.get(path).header("accept-encoding", coding).send()
     };
     let plain = request("identity").await.unwrap();
-    assert_eq!(header(&plain, "content-encoding"), "");
-    let plain = plain.bytes().await.unwrap();
+    assert_eq!(plain.header("content-encoding"), "");
+    let plain = plain.body;
     for coding in ["gzip", "br"] {
         let packed = request(coding).await.unwrap();
-        assert_eq!(header(&packed, "content-encoding"), coding);
-        assert!(packed.bytes().await.unwrap().len() < plain.len());
+        assert_eq!(packed.header("content-encoding"), coding);
+        assert!(packed.body.len() < plain.len());
     }
 }

@@ -1,87 +1,81 @@
-use reqwest::Response;
 use serde_json::{Value, json};
 
-use super::Fixture;
+use testkit::{Answer, Exchange};
 
-async fn post(fixture: &Fixture, kind: &str, body: &str) -> Response {
-    let request = fixture.server.post("/api/SocialNumber?idType=SSN").header("content-type", kind);
-    request.body(body.to_owned()).send().await.unwrap()
+use crate::app::App;
+
+async fn post(app: &App, kind: &str, body: &str) -> Answer {
+    let request = app.server.post("/api/SocialNumber?idType=SSN").header("content-type", kind);
+    request.body(body.to_owned()).answer().await
 }
 
-async fn errors(fixture: &Fixture, body: &str) -> Value {
-    let response = post(fixture, "application/json", body).await;
-    assert_eq!(response.status(), 400, "{body}");
-    response.json::<Value>().await.unwrap()["errors"].take()
+async fn errors(app: &App, body: &str) -> Value {
+    let response = post(app, "application/json", body).await;
+    assert_eq!(response.status, 400, "{body}");
+    response.json()["errors"].take()
 }
 
 #[actix_web::test]
 async fn made_number_has_its_form_and_is_accepted() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     for _ in 0..50 {
-        let number = fixture.ok("/api/SocialNumber").await;
+        let number = app.ok("/api/SocialNumber").await;
         assert_eq!(number.as_str().unwrap().len(), 11);
         let body = json!({ "number": number, "country": "us" }).to_string();
-        let answer = post(&fixture, "application/json", &body).await;
-        assert_eq!(
-            answer.json::<Value>().await.unwrap(),
-            json!({ "isValid": true, "errorMessage": null })
-        );
+        let answer = post(&app, "application/json", &body).await;
+        assert_eq!(answer.json(), json!({ "isValid": true, "errorMessage": null }));
     }
 }
 
 #[actix_web::test]
 async fn every_json_media_type_is_read_and_refuses_unknown_members() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     for kind in [
         "application/json",
         "application/json-patch+json",
         "text/json; charset=utf-8",
         "application/vnd.any+json",
     ] {
-        let good = post(&fixture, kind, r#"{"Number":"536-90-4399","COUNTRY":"US"}"#).await;
-        assert_eq!(good.status(), 200, "{kind}");
-        let bad = post(&fixture, kind, r#"{"number":"1","country":"US","extra":1}"#).await;
-        assert_eq!(bad.status(), 400, "{kind}");
+        let good = post(&app, kind, r#"{"Number":"536-90-4399","COUNTRY":"US"}"#).await;
+        assert_eq!(good.status, 200, "{kind}");
+        let bad = post(&app, kind, r#"{"number":"1","country":"US","extra":1}"#).await;
+        assert_eq!(bad.status, 400, "{kind}");
         let message = "The property 'extra' is not allowed.";
-        assert_eq!(
-            bad.json::<Value>().await.unwrap()["errors"],
-            json!({ "$.extra": [message] }),
-            "{kind}"
-        );
+        assert_eq!(bad.json()["errors"], json!({ "$.extra": [message] }), "{kind}");
     }
 }
 
 #[actix_web::test]
 async fn other_media_types_are_415() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     for kind in ["text/plain", "application/json; charset=utf-16", "application/xml"] {
-        let response = post(&fixture, kind, r#"{"number":"1","country":"US"}"#).await;
-        assert_eq!(response.status(), 415, "{kind}");
-        let body = response.json::<Value>().await.unwrap();
+        let response = post(&app, kind, r#"{"number":"1","country":"US"}"#).await;
+        assert_eq!(response.status, 415, "{kind}");
+        let body = response.json();
         assert_eq!(body["title"], "Unsupported Media Type");
     }
-    let untyped = fixture.server.post("/api/SocialNumber?idType=SSN").body("{}");
-    assert_eq!(untyped.send().await.unwrap().status(), 415);
+    let untyped = app.server.post("/api/SocialNumber?idType=SSN").body("{}");
+    assert_eq!(untyped.answer().await.status, 415);
 }
 
 #[actix_web::test]
 async fn large_body_is_413() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     let body = format!(r#"{{"number":"{}"}}"#, "1".repeat(1 << 20));
-    let response = post(&fixture, "application/json", &body).await;
-    assert_eq!(response.status(), 413);
-    assert_eq!(response.json::<Value>().await.unwrap()["title"], "Payload Too Large");
+    let response = post(&app, "application/json", &body).await;
+    assert_eq!(response.status, 413);
+    assert_eq!(response.json()["title"], "Payload Too Large");
 }
 
 #[actix_web::test]
 async fn faults_of_the_body_are_named_as_members() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     for empty in ["", "null"] {
         let message = "A non-empty request body is required.";
-        assert_eq!(errors(&fixture, empty).await, json!({ "": [message] }));
+        assert_eq!(errors(&app, empty).await, json!({ "": [message] }));
     }
     assert_eq!(
-        errors(&fixture, r#"{"number":null}"#).await,
+        errors(&app, r#"{"number":null}"#).await,
         json!({
             "Number": ["The Number field is required."],
             "Country": ["The Country field is required."],
@@ -95,26 +89,26 @@ async fn faults_of_the_body_are_named_as_members() {
         )
     };
     assert_eq!(
-        errors(&fixture, &json!({ "number": long, "country": "USA" }).to_string()).await,
+        errors(&app, &json!({ "number": long, "country": "USA" }).to_string()).await,
         json!({ "Number": [length("Number", 100)], "Country": [length("Country", 2)] })
     );
     assert_eq!(
-        errors(&fixture, r#"{"number":"","country":"ZZ"}"#).await,
+        errors(&app, r#"{"number":"","country":"ZZ"}"#).await,
         json!({
             "Number": [length("Number", 100)],
             "Country": ["The value 'ZZ' is not supported."],
         })
     );
-    let malformed = errors(&fixture, "{\"number\":\n\"1\",}").await;
+    let malformed = errors(&app, "{\"number\":\n\"1\",}").await;
     assert_eq!(malformed, json!({ "$": ["The body is not JSON: line 2, column 5."] }));
 }
 
 #[actix_web::test]
 async fn faults_of_parameter_and_body_come_together() {
-    let fixture = Fixture::start().await;
-    let request = fixture.server.post("/api/SocialNumber?idType=7");
+    let app = App::start().await;
+    let request = app.server.post("/api/SocialNumber?idType=7");
     let request = request.header("content-type", "application/json").body(r#"{"number":"1"}"#);
-    let body = request.send().await.unwrap().json::<Value>().await.unwrap();
+    let body = request.answer().await.json();
     assert_eq!(
         body["errors"],
         json!({
@@ -126,11 +120,11 @@ async fn faults_of_parameter_and_body_come_together() {
 
 #[actix_web::test]
 async fn a_country_without_any_scheme_is_told_even_without_a_kind() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     let faults = async |country: &str| {
         let body = json!({ "number": "1", "country": country });
-        let response = fixture.server.post("/api/SocialNumber").json(&body).send().await.unwrap();
-        response.json::<Value>().await.unwrap()["errors"].take()
+        let response = app.server.post("/api/SocialNumber").json(&body).answer().await;
+        response.json()["errors"].take()
     };
     let missing = "A value for the 'idType' parameter or property was not provided.";
     assert_eq!(
@@ -145,12 +139,12 @@ async fn a_country_without_any_scheme_is_told_even_without_a_kind() {
 
 #[actix_web::test]
 async fn kind_decides_which_schemes_count() {
-    let fixture = Fixture::start().await;
+    let app = App::start().await;
     let check = async |kind: &str, number: &str| {
-        let request = fixture.server.post(&format!("/api/SocialNumber?idType={kind}"));
+        let request = app.server.post(&format!("/api/SocialNumber?idType={kind}"));
         let body = json!({ "number": number, "country": "SE" });
-        let response = request.json(&body).send().await.unwrap();
-        response.json::<Value>().await.unwrap()["isValid"].as_bool().unwrap()
+        let response = request.json(&body).answer().await;
+        response.json()["isValid"].as_bool().unwrap()
     };
     assert!(check("ssn", "880320-0016").await);
     assert!(!check("vat", "880320-0016").await);

@@ -2,7 +2,7 @@
 //!
 //! To add a coin, add a row in alphabetical order, and a scheme only when no family fits.
 
-use super::Coin;
+use super::coin::Coin;
 use super::encode::Scheme::{
     self, Algorand, Base58Check, Bech32, Cardano, CashAddr, Eip55, Filecoin, Hex, InternetComputer,
     Monero, Nano, Nem, Ripple, Segwit, Solana, Ss58, Stellar, Ton, Waves,
@@ -128,3 +128,70 @@ pub const COINS: &[Coin] = &[
     coin("Zcash", "ZEC", &[(Base58Check(&[0x1c, 0xb8]), 70), (Base58Check(&[0x1c, 0xbd]), 30)]),
     coin("Zilliqa", "ZIL", &[(Bech32("zil", 20), 1)]),
 ];
+
+/// Finds a coin by name or ticker, ignoring case, blanks and punctuation.
+pub fn find(name: &str) -> Option<&'static Coin> {
+    let plain: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
+    COINS.iter().find(|coin| {
+        [Some(coin.name), Some(coin.ticker), coin.alias]
+            .into_iter()
+            .flatten()
+            .any(|known| known.eq_ignore_ascii_case(&plain))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::seed::Seed;
+
+    #[test]
+    fn there_are_68_coins_four_first_the_others_sorted() {
+        assert_eq!(COINS.len(), 68);
+        let first: Vec<_> = COINS[..4].iter().map(|coin| coin.name).collect();
+        assert_eq!(first, ["Bitcoin", "Ethereum", "Litecoin", "Ripple"]);
+        assert!(COINS[4..].is_sorted_by_key(|coin| coin.name));
+    }
+
+    #[test]
+    fn coins_are_found_by_name_ticker_and_alias() {
+        assert_eq!(find("bitcoin cash").unwrap().name, "BitcoinCash");
+        assert_eq!(find("xrp").unwrap().name, "Ripple");
+        assert_eq!(find("matic").unwrap().name, "Polygon");
+        assert!(find("").is_none());
+    }
+
+    #[test]
+    fn addresses_have_the_length_and_beginning_of_their_coin() {
+        let cases = [
+            ("XLM", "G", 56),
+            ("XMR", "4", 95),
+            ("ALGO", "", 58),
+            ("XEM", "N", 40),
+            ("XNO", "nano_", 65),
+            ("TON", "", 48),
+            ("FIL", "f1", 41),
+            ("ICP", "", 64),
+            ("APT", "0x", 66),
+            ("NEAR", "", 64),
+            ("ETH", "0x", 42),
+            ("ATOM", "cosmos1", 45),
+            ("EGLD", "erd1", 62),
+            ("TRX", "T", 34),
+            ("XTZ", "tz", 36),
+            ("WAVES", "3P", 35),
+            ("BCH", "bitcoincash:", 54),
+            ("ZEC", "t", 35),
+            ("NEO", "A", 34),
+        ];
+        for (ticker, beginning, length) in cases {
+            let mut random = Seed::parse("coins").unwrap().random(ticker, "");
+            for _ in 0..200 {
+                let mut address = String::new();
+                find(ticker).unwrap().write(&mut random, &mut address);
+                assert!(address.starts_with(beginning), "{ticker} {address}");
+                assert_eq!(address.len(), length, "{ticker} {address}");
+            }
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 
 use super::number::{Number, fits};
-use super::scheme::Outcome;
+use super::outcome::Outcome;
 
 /// The day, if the calendar has it.
 pub fn day(year: u64, month: u64, day: u64) -> Option<Date> {

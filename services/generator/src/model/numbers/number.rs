@@ -1,8 +1,8 @@
-//! A cleaned number of the right form, with what rules ask of it.
+//! A normalised number of the right form, with what rules need of it.
 
 use jiff::civil::Date;
 
-use super::scheme::{Outcome, Stage};
+use super::outcome::{Outcome, Stage};
 use crate::model::check;
 
 /// A number that has the form of its scheme.

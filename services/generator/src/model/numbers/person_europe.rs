@@ -2,11 +2,12 @@
 
 use super::date;
 use super::number::{Number, base_36, checks, fits};
+use super::outcome::Outcome;
 use super::rules::{
     baltic_check, birth_number, bulgarian_citizen, bulgarian_foreigner, dutch_eleven, irish_letter,
     latvian_person, mod_11_10, romanian_person, spanish_identity, yugoslav_check,
 };
-use super::scheme::{Outcome, Scheme, person};
+use super::scheme::{Scheme, person};
 use crate::model::check::luhn_holds;
 
 /// Month and day of a sampled date.

@@ -2,10 +2,11 @@
 
 use super::date;
 use super::number::{Number, checks, fits};
+use super::outcome::Outcome;
 use super::rules::{
     ecuadorian_card, free, indian_account, indonesian_person, luhn_all, sum_36, thai_check,
 };
-use super::scheme::{Outcome, Scheme, person};
+use super::scheme::{Scheme, person};
 use super::vat_america::venezuela;
 use crate::model::ssn;
 

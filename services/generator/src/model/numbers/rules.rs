@@ -2,7 +2,7 @@
 
 use super::date;
 use super::number::{Number, base_36, checks, fits};
-use super::scheme::{Outcome, Stage};
+use super::outcome::{Outcome, Stage};
 use crate::model::check::luhn;
 
 /// Numbers whose form is all that is public.

@@ -1,6 +1,7 @@
 //! What a scheme consists of.
 
 use super::number::Number;
+use super::outcome::Outcome;
 
 /// Which numbers are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,28 +12,12 @@ pub enum Kind {
     Person,
 }
 
-/// How far a number came before it was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
-    /// It has another length.
-    Length,
-    /// It has other characters.
-    Format,
-    /// A part of it has no meaning.
-    Component,
-    /// Its check digit differs.
-    Checksum,
-}
-
-/// What a rule says of a number whose form is right.
-pub type Outcome = Result<(), Stage>;
-
 /// One kind of number of one country.
 pub struct Scheme {
     pub(super) country: &'static str,
     pub(super) name: &'static str,
     kinds: &'static [Kind],
-    /// Regular expression over the whole cleaned number; `\d` is an ASCII digit.
+    /// Regular expression over the whole normalised number; `\d` is an ASCII digit.
     pub(super) form: &'static str,
     /// A narrower form from which numbers are made.
     pub(super) make: Option<&'static str>,
@@ -144,8 +129,8 @@ impl Scheme {
         self.kinds.contains(&kind)
     }
 
-    /// The ways to read a cleaned number: as it is, and without a prefix.
-    pub(super) fn candidates(&self, cleaned: &str) -> Vec<String> {
+    /// The ways to read a normalised number: as it is, and without a prefix.
+    pub(super) fn candidates(&self, normalised: &str) -> Vec<String> {
         let country = self.is_for(Kind::Vat).then_some(self.country);
         // Greece and Northern Ireland write other letters than those of their country.
         let other = match country {
@@ -155,8 +140,8 @@ impl Scheme {
         };
         let prefixes = self.prefixes.iter().copied().chain(country).chain(other);
         let mut bare: Vec<&str> =
-            prefixes.filter_map(|prefix| cleaned.strip_prefix(prefix)).collect();
-        bare.insert(0, cleaned);
+            prefixes.filter_map(|prefix| normalised.strip_prefix(prefix)).collect();
+        bare.insert(0, normalised);
         bare.into_iter().map(|text| self.with_zeros(text)).collect()
     }
 

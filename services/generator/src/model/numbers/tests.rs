@@ -1,5 +1,7 @@
 use jiff::civil::date;
 
+use super::number::Number;
+use super::schemes::{READY, Reject};
 use super::*;
 use crate::model::seed::Seed;
 
@@ -233,4 +235,13 @@ fn made_numbers_carry_check_digits_that_nobody_enforces() {
             assert!(complete(country, kind, &text), "{country} {text}");
         }
     }
+}
+
+/// The countries of one kind, sorted by code.
+fn countries(kind: Kind) -> Vec<&'static str> {
+    let of_kind = READY.iter().filter(|ready| ready.scheme.is_for(kind));
+    let mut codes: Vec<_> = of_kind.map(|ready| ready.scheme.country).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
 }

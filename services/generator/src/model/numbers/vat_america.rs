@@ -1,9 +1,11 @@
 //! Tax numbers of the Americas.
 
+use super::date;
 use super::number::{Number, checks, fits};
+use super::outcome::Outcome;
+use super::outcome::Stage;
 use super::rules::{ecuadorian_card, either, free, never};
-use super::scheme::{Outcome, Scheme, both, vat};
-use super::{date, scheme::Stage};
+use super::scheme::{Scheme, both, vat};
 use crate::model::check::luhn_holds;
 
 pub const SCHEMES: &[Scheme] = &[

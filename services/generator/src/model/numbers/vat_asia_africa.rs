@@ -1,8 +1,9 @@
 //! Tax numbers of Asia, Africa and Oceania.
 
 use super::number::{Number, base_36, checks, fits};
+use super::outcome::Outcome;
 use super::rules::{free, indian_account, indonesian_person, luhn_all, luhn_values, thai_check};
-use super::scheme::{Outcome, Scheme, both, vat};
+use super::scheme::{Scheme, both, vat};
 
 pub const SCHEMES: &[Scheme] = &[
     vat("AU", "ABN", r"\d{11}", |n| {

@@ -1,11 +1,12 @@
 //! Tax numbers of central and eastern Europe.
 
 use super::number::{Number, checks, fits};
+use super::outcome::Outcome;
 use super::rules::{
     baltic_check, birth_number, bulgarian_citizen, bulgarian_foreigner, either, free,
     latvian_person, mod_11_10, romanian_person, yugoslav_check,
 };
-use super::scheme::{Outcome, Scheme, both, vat};
+use super::scheme::{Scheme, both, vat};
 
 pub const SCHEMES: &[Scheme] = &[
     vat("AL", "NIPT", r"[A-M]\d{8}[A-Z]", free).prefixes(&["(AL)"]),

@@ -1,11 +1,12 @@
 //! Tax numbers of western, northern and southern Europe, and of the one-stop shop.
 
 use super::number::{Number, base_36, checks, fits};
+use super::outcome::Outcome;
 use super::rules::{
     either, free, french_key, irish_letter, luhn_all, luhn_digit, mod_11_10, spanish_identity,
     spanish_letter,
 };
-use super::scheme::{Outcome, Scheme, both, vat};
+use super::scheme::{Scheme, both, vat};
 use crate::model::check::{luhn_holds, mod_97};
 
 pub const SCHEMES: &[Scheme] = &[

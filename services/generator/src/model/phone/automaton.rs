@@ -11,8 +11,8 @@ use regex_automata::util::primitives::StateID;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, MatchKind};
 
+use crate::model::ascii_buffer::AsciiBuffer;
 use crate::model::random::Random;
-use crate::model::short::Short;
 
 /// Why a pattern has no automaton.
 #[derive(Debug, thiserror::Error)]
@@ -65,7 +65,7 @@ impl Automaton {
     }
 
     /// Draws a number; nothing is added when there is none.
-    pub fn push(&self, random: &mut Random, out: &mut Short) {
+    pub fn push(&self, random: &mut Random, out: &mut AsciiBuffer) {
         let mut state = &self.states[self.start];
         let mut nth = random.below(state.count());
         while nth >= state.ends && state.count() > 0 {
@@ -168,7 +168,7 @@ mod tests {
         let mut random = Seed::parse("automaton").unwrap().random("test", "");
         let mut seen = std::collections::BTreeMap::new();
         for _ in 0..count {
-            let mut number = Short::new();
+            let mut number = AsciiBuffer::new();
             automaton.push(&mut random, &mut number);
             *seen.entry(number.as_str().to_owned()).or_default() += 1;
         }

@@ -1,26 +1,21 @@
-//! Telephone numbers of 245 regions, made from the numbering plans of libphonenumber.
-
-mod automaton;
-mod judge;
+//! The regions and the numbers that are made from their numbering plans.
 
 use std::sync::{LazyLock, OnceLock};
 
-use self::automaton::Automaton;
-pub use self::automaton::PatternError;
-pub use self::judge::{Judgement, Valid, judge};
-use super::random::Random;
-use super::short::Short;
+use super::automaton::{Automaton, PatternError};
+use crate::model::ascii_buffer::AsciiBuffer;
+use crate::model::random::Random;
 
-const TABLE: &str = include_str!("../../data/phones.tsv");
+const TABLE: &str = include_str!("../../../data/phones.tsv");
 
 /// A region with a numbering plan.
 pub struct Region {
     /// The two letters.
     pub code: &'static str,
-    calling_code: &'static str,
+    pub(super) calling_code: &'static str,
     mobile: &'static str,
     fixed: &'static str,
-    /// Numbers that are premium, toll-free or of another kind that must not be made.
+    /// Premium, toll-free and other numbers that must not be made.
     other: &'static str,
     plan: OnceLock<Plan>,
 }
@@ -69,7 +64,7 @@ impl Region {
             (false, false) => random.percent(70),
             (no_mobile, _) => !no_mobile,
         };
-        let mut number = Short::new();
+        let mut number = AsciiBuffer::new();
         number.push(b'+');
         number.push_str(self.calling_code);
         (if mobile { &plan.mobile } else { &plan.fixed }).push(random, &mut number);
@@ -93,6 +88,7 @@ impl Region {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::phone::{Validation, validate};
     use crate::model::seed::Seed;
 
     #[test]
@@ -103,13 +99,13 @@ mod tests {
             for _ in 0..2_000 {
                 let mut number = String::new();
                 region.write(&mut random, &mut number).unwrap();
-                match judge(&number, Some(region)) {
-                    Judgement::Valid(valid) => {
+                match validate(&number, Some(region)) {
+                    Validation::Valid(valid) => {
                         assert_eq!(valid.e164, number);
                         let kind = valid.kind;
                         assert!(kind.contains("MOBILE") || kind == "FIXED_LINE", "{number} {kind}");
                     }
-                    Judgement::Invalid(reason) => panic!("{} {number}: {reason}", region.code),
+                    Validation::Invalid(reason) => panic!("{} {number}: {reason}", region.code),
                 }
             }
         }

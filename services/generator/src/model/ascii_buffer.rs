@@ -1,17 +1,17 @@
-//! A short ASCII text on the stack, in which numbers are put together.
+//! A short ASCII text on the stack, in which numbers are built.
 
 use super::random::Random;
 
 const CAPACITY: usize = 64;
 
-/// Up to 64 ASCII characters; what does not fit is dropped.
+/// Up to 64 ASCII characters; characters beyond them are dropped.
 #[derive(Clone)]
-pub struct Short {
+pub struct AsciiBuffer {
     bytes: [u8; CAPACITY],
     length: usize,
 }
 
-impl Short {
+impl AsciiBuffer {
     /// The empty text.
     pub fn new() -> Self {
         Self { bytes: [b'0'; CAPACITY], length: 0 }
@@ -76,7 +76,7 @@ impl Short {
     }
 }
 
-impl Default for Short {
+impl Default for AsciiBuffer {
     fn default() -> Self {
         Self::new()
     }

@@ -4,7 +4,7 @@
 //! check digits in place and says whether the number can exist. A number is right when its rule
 //! leaves it unchanged.
 
-use super::check::{ascii, digit, luhn, mod_11_10, mod_97, number, weighted};
+use crate::model::check::{ascii, digit, luhn, mod_11_10, mod_97, number, weighted};
 
 /// Writes national check digits; false when there are none for this number.
 pub type Rule = fn(&mut [u8]) -> bool;

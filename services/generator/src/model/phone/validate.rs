@@ -2,11 +2,11 @@
 
 use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumberFormat, PhoneNumberType, Region as Code};
 
-use super::Region;
+use super::region::Region;
 
 /// What is known about a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judgement {
+pub enum Validation {
     /// It can be dialled.
     Valid(Box<Valid>),
     /// It cannot; the sentence says why.
@@ -29,7 +29,7 @@ pub struct Valid {
 }
 
 /// Reads `text` as a number of `region`, or of any region when it begins with `+` or `00`.
-pub fn judge(text: &str, region: Option<&Region>) -> Judgement {
+pub fn validate(text: &str, region: Option<&Region>) -> Validation {
     // A plus that was not escaped in a query arrives as a blank in front of the digits.
     let unescaped =
         text.strip_prefix(' ').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
@@ -44,13 +44,13 @@ pub fn judge(text: &str, region: Option<&Region>) -> Judgement {
         _ => text.to_owned(),
     };
     if region.is_none() && !international.starts_with('+') {
-        return Judgement::Invalid(
+        return Validation::Invalid(
             "The telephone number must start with + or 00 when no CountryCode is given.".into(),
         );
     }
     let default = region.and_then(|region| region.code.parse().ok());
     let Ok(number) = PHONE_NUMBER_UTIL.parse(&international, default) else {
-        return Judgement::Invalid("The value is not a telephone number.".into());
+        return Validation::Invalid("The value is not a telephone number.".into());
     };
     let valid = match region.zip(default) {
         // The library does not compare the calling code, so that a French number would be right in
@@ -65,7 +65,7 @@ pub fn judge(text: &str, region: Option<&Region>) -> Judgement {
     let known = || PHONE_NUMBER_UTIL.get_region_for_number(&number);
     let home = default.or_else(|| known().filter(|home| *home != Code::World));
     match (valid, home) {
-        (true, Some(home)) => Judgement::Valid(Box::new(Valid {
+        (true, Some(home)) => Validation::Valid(Box::new(Valid {
             region: home.to_string(),
             e164: PHONE_NUMBER_UTIL.format(&number, PhoneNumberFormat::E164).into_owned(),
             international: PHONE_NUMBER_UTIL
@@ -75,9 +75,9 @@ pub fn judge(text: &str, region: Option<&Region>) -> Judgement {
             kind: kind(PHONE_NUMBER_UTIL.get_number_type(&number)),
         })),
         (_, None) if default.is_none() => {
-            Judgement::Invalid("The telephone number belongs to no country.".into())
+            Validation::Invalid("The telephone number belongs to no country.".into())
         }
-        _ => Judgement::Invalid(match region {
+        _ => Validation::Invalid(match region {
             Some(region) => format!("The telephone number is not valid in {}.", region.code),
             None => "The telephone number is not valid in its country.".into(),
         }),
@@ -107,9 +107,9 @@ mod tests {
 
     #[test]
     fn numbers_of_no_country_are_not_valid() {
-        let nowhere = Judgement::Invalid("The telephone number belongs to no country.".to_owned());
+        let nowhere = Validation::Invalid("The telephone number belongs to no country.".to_owned());
         for number in ["+80012345678", "0080012345678", "+870773111632"] {
-            assert_eq!(judge(number, None), nowhere, "{number}");
+            assert_eq!(validate(number, None), nowhere, "{number}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The successful answers: JSON with the headers that each kind carries.
+//! Successful answers: JSON with the headers of each kind.
 
 use std::borrow::Cow;
 
@@ -8,19 +8,21 @@ use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_TYPE, ETAG, EntityTag, HeaderName, HeaderValue, IF_NONE_MATCH,
 };
 use actix_web::{HttpRequest, HttpResponse};
+use jiff::civil::Date;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use utoipa::IntoResponses;
 
-use crate::model::seed::{DATA_VERSION, Seed};
+use crate::model::{DATA_VERSION, Seed};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const PUBLIC: HeaderValue = HeaderValue::from_static("public, max-age=3600");
+const X_REF_DATE: HeaderName = HeaderName::from_static("x-ref-date");
 const X_SEED: HeaderName = HeaderName::from_static("x-seed");
 const X_DATA_VERSION: HeaderName = HeaderName::from_static("x-data-version");
 
-/// Answers with something that is not to be stored.
+/// Answers with a body that no cache may store.
 pub fn fresh(body: impl Into<Vec<u8>>) -> HttpResponse {
     let mut response = HttpResponse::with_body(StatusCode::OK, BoxBody::new(body.into()));
     let headers = response.headers_mut();
@@ -29,8 +31,8 @@ pub fn fresh(body: impl Into<Vec<u8>>) -> HttpResponse {
     response
 }
 
-/// Answers with something drawn from a seed.
-pub fn drawn(seed: &Seed, body: impl Into<Vec<u8>>) -> HttpResponse {
+/// Answers with what was made from a seed.
+pub fn generated(seed: &Seed, body: impl Into<Vec<u8>>) -> HttpResponse {
     let mut response = fresh(body);
     let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(&visible(seed.as_str())) {
@@ -40,7 +42,15 @@ pub fn drawn(seed: &Seed, body: impl Into<Vec<u8>>) -> HttpResponse {
     response
 }
 
-/// A value as JSON; what the service writes always has one.
+/// Adds the day that a card's expiry was counted from.
+pub fn with_reference_day(mut response: HttpResponse, day: Date) -> HttpResponse {
+    if let Ok(value) = HeaderValue::from_str(&day.to_string()) {
+        response.headers_mut().insert(X_REF_DATE, value);
+    }
+    response
+}
+
+/// A value as JSON; the types of the service always serialise.
 pub fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_default()
 }
@@ -55,7 +65,7 @@ fn visible(seed: &str) -> Cow<'_, str> {
     seed.bytes().map(escaped).collect()
 }
 
-/// A JSON array written item by item, so that the items need not all be held as well.
+/// A JSON array written item by item, so that the items are never in memory beside it.
 pub struct Array {
     body: Vec<u8>,
     item: String,
@@ -96,7 +106,7 @@ impl Array {
 ))]
 pub struct Unchanged;
 
-/// A list that changes only with the data: clients may keep it.
+/// A list that changes only with the data, so that clients may cache it.
 pub struct List {
     body: Vec<u8>,
     tag: EntityTag,

@@ -2,11 +2,10 @@
 
 use std::sync::LazyLock;
 
-use super::check::{mod_97, number};
-pub use super::iban_rules::italian_letter;
-use super::iban_table::{Row, TABLE};
-use super::random::Random;
-use super::short::Short;
+use super::table::{Row, TABLE};
+use crate::model::ascii_buffer::AsciiBuffer;
+use crate::model::check::{mod_97, number};
+use crate::model::random::Random;
 
 const DIGITS: &[u8] = b"0123456789";
 const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -60,7 +59,7 @@ impl Country {
     /// Writes an IBAN in the electronic form, without blanks.
     pub fn write(&self, random: &mut Random, out: &mut String) {
         loop {
-            let mut iban = Short::new();
+            let mut iban = AsciiBuffer::new();
             iban.push_str(self.row.code);
             iban.push_str("00");
             self.parts.iter().for_each(|part| part.push(random, &mut iban));
@@ -87,7 +86,7 @@ impl Country {
             }
             rest = next;
         }
-        let mut completed = Short::new();
+        let mut completed = AsciiBuffer::new();
         completed.push_str(&iban[4..]);
         self.complete(completed.bytes_mut())
             && completed.bytes() == &bytes[4..]
@@ -111,7 +110,7 @@ impl Part {
         }
     }
 
-    fn push(&self, random: &mut Random, out: &mut Short) {
+    fn push(&self, random: &mut Random, out: &mut AsciiBuffer) {
         match self {
             Self::Any(alphabet, count) if alphabet.len() == 10 => out.push_digits(random, *count),
             Self::Any(alphabet, count) => out.push_any(random, alphabet, *count),
@@ -170,7 +169,7 @@ fn choice(text: &'static str) -> Choice {
 
 /// The two digits behind the country: what makes the moved number 1 modulo 97.
 fn check_digits(iban: &[u8]) -> [u8; 2] {
-    let mut moved = Short::new();
+    let mut moved = AsciiBuffer::new();
     iban[4..].iter().chain(&iban[..2]).chain(b"00").for_each(|byte| moved.push(*byte));
     let check = 98 - mod_97(moved.bytes());
     [b'0' + (check / 10) as u8, b'0' + (check % 10) as u8]
@@ -231,7 +230,7 @@ mod tests {
             let country = find(&iban[..2]).unwrap();
             // Some examples of the registry carry bank codes outside the lists drawn from, so only
             // the digits are compared here.
-            let mut bban = Short::new();
+            let mut bban = AsciiBuffer::new();
             bban.push_str(&iban[4..]);
             assert!(country.complete(bban.bytes_mut()), "{iban}");
             assert_eq!(bban.as_str(), &iban[4..], "{iban}");

@@ -1,45 +1,30 @@
-//! Tax numbers of businesses and numbers of persons, by country.
-//!
-//! A scheme is a form (a small regular expression over the cleaned number) and a rule. The form
-//! also makes numbers: it is sampled until the rule agrees. To add a country, add a scheme to the
-//! file of its part of the world.
-
-mod clean;
-mod date;
-mod form;
-mod number;
-mod person_europe;
-mod person_world;
-mod rules;
-mod scheme;
-mod vat_america;
-mod vat_asia_africa;
-mod vat_east;
-mod vat_west;
+//! The schemes of a country: checking and making its numbers.
 
 use std::sync::{LazyLock, OnceLock};
 
 use jiff::civil::Date;
 
-use self::form::{Form, FormError};
-use self::number::Number;
-use self::scheme::Outcome;
-pub use self::scheme::{Kind, Scheme, Stage};
-use super::random::Random;
+use super::form::{Form, FormError};
+use super::normalise::normalise;
+use super::number::Number;
+use super::outcome::{Outcome, Stage};
+use super::scheme::{Kind, Scheme};
+use super::{person_europe, person_world, vat_america, vat_asia_africa, vat_east, vat_west};
+use crate::model::random::Random;
 
 /// Whether a number is right, and if not, what is wrong.
 pub type Verdict = Result<(), Reject>;
 
-/// Why no scheme of a country takes a number; told for the scheme that it came closest to.
+/// Why no scheme of a country accepts a number, for the scheme that it came closest to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reject {
     /// Too short or too long.
     #[error("The {0} has the wrong length.")]
     Length(&'static str),
-    /// Other characters than the scheme has in these places.
+    /// Characters that the scheme does not have at their positions.
     #[error("The {0} has the wrong format.")]
     Format(&'static str),
-    /// A date that is none, a region that is not assigned, and the like.
+    /// An impossible date, an unassigned region and the like.
     #[error("The {0} contains an unknown component.")]
     Component(&'static str),
     /// A check digit or letter is wrong.
@@ -48,12 +33,12 @@ pub enum Reject {
 }
 
 /// A scheme with its form, compiled when it is first used.
-struct Ready {
-    scheme: &'static Scheme,
+pub(super) struct Ready {
+    pub(super) scheme: &'static Scheme,
     form: OnceLock<Result<Form, FormError>>,
 }
 
-static READY: LazyLock<Vec<Ready>> = LazyLock::new(|| {
+pub(super) static READY: LazyLock<Vec<Ready>> = LazyLock::new(|| {
     let files = [
         vat_west::SCHEMES,
         vat_east::SCHEMES,
@@ -67,7 +52,7 @@ static READY: LazyLock<Vec<Ready>> = LazyLock::new(|| {
 
 /// The schemes of one country and kind, any of which may accept a number.
 #[derive(Clone)]
-pub struct Schemes(Vec<&'static Ready>);
+pub struct Schemes(pub(super) Vec<&'static Ready>);
 
 /// Finds the schemes of a country by its two letters in any case.
 ///
@@ -85,16 +70,12 @@ pub fn find(country: &str, kind: Kind) -> Option<Schemes> {
     (!found.is_empty()).then_some(Schemes(found))
 }
 
-/// The countries of one kind, sorted by code.
-pub fn countries(kind: Kind) -> Vec<&'static str> {
-    let of_kind = READY.iter().filter(|ready| ready.scheme.is_for(kind));
-    let mut codes: Vec<_> = of_kind.map(|ready| ready.scheme.country).collect();
-    codes.sort_unstable();
-    codes.dedup();
-    codes
-}
-
 impl Schemes {
+    /// The two letters of the country.
+    pub fn country(&self) -> &'static str {
+        self.0.first().map_or("", |ready| ready.scheme.country)
+    }
+
     /// Checks a number as people write it.
     pub fn check(&self, text: &str, today: Date) -> Verdict {
         let mut closest: Option<Reject> = None;
@@ -117,16 +98,16 @@ impl Schemes {
 }
 
 impl Ready {
-    fn form(&self) -> Option<&Form> {
+    pub(super) fn form(&self) -> Option<&Form> {
         self.form.get_or_init(|| Form::new(self.scheme.form, self.scheme.make)).as_ref().ok()
     }
 
     /// Checks a number with and without the prefix that the scheme may have.
-    fn check(&self, text: &str, today: Date) -> Verdict {
-        let cleaned = clean::clean(text, self.scheme.keep);
+    pub(super) fn check(&self, text: &str, today: Date) -> Verdict {
+        let normalised = normalise(text, self.scheme.keep);
         let mut closest = Stage::Length;
-        for candidate in self.scheme.candidates(&cleaned) {
-            match self.check_cleaned(&candidate, today) {
+        for candidate in self.scheme.candidates(&normalised) {
+            match self.check_normalised(&candidate, today) {
                 Ok(()) => return Ok(()),
                 Err(stage) => closest = closest.max(stage),
             }
@@ -134,7 +115,7 @@ impl Ready {
         Err(Reject::at(closest, self.scheme.name))
     }
 
-    fn check_cleaned(&self, text: &str, today: Date) -> Result<(), Stage> {
+    fn check_normalised(&self, text: &str, today: Date) -> Result<(), Stage> {
         let form = self.form().ok_or(Stage::Format)?;
         if !form.matches(text) {
             let length = text.chars().count();
@@ -144,7 +125,7 @@ impl Ready {
     }
 
     /// Samples the form until the rules agree; the rarest rule takes one of 200 samples.
-    fn make(&self, random: &mut Random, today: Date) -> Option<String> {
+    pub(super) fn make(&self, random: &mut Random, today: Date) -> Option<String> {
         let form = self.form()?;
         for _ in 0..100_000 {
             let text = form.sample(random);
@@ -176,6 +157,3 @@ impl Reject {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,7 @@
 //! Brings numbers as people write them into one spelling.
 
-/// Upper-cases, maps look-alikes to ASCII and drops blanks and separators, except those to `keep`.
-pub fn clean(text: &str, keep: &[char]) -> String {
+/// Upper-cases, maps confusable characters to ASCII and drops blanks and separators, except those to `keep`.
+pub fn normalise(text: &str, keep: &[char]) -> String {
     text.chars()
         .map(plain)
         .filter(|c| keep.contains(c) || !matches!(c, ' ' | '-' | '.' | '/' | ',' | ':'))
@@ -50,12 +50,12 @@ fn latin(c: char) -> char {
 
 #[cfg(test)]
 mod tests {
-    use super::clean;
+    use super::normalise;
 
     #[test]
     fn digits_and_separators_of_other_scripts_become_plain() {
-        assert_eq!(clean("１２–３４ ٥٦/𝟕𝟖.９", &[]), "123456789");
-        assert_eq!(clean("ab-c", &['-']), "AB-C");
-        assert_eq!(clean("МК 12", &[]), "MK12");
+        assert_eq!(normalise("１２–３４ ٥٦/𝟕𝟖.９", &[]), "123456789");
+        assert_eq!(normalise("ab-c", &['-']), "AB-C");
+        assert_eq!(normalise("МК 12", &[]), "MK12");
     }
 }

@@ -1,9 +1,9 @@
 //! The countries of the IBAN registry: structure of the domestic number and national rule.
 //!
 //! Pieces: `4n` digits, `4a` capitals, `4c` either, else a choice of words and digit ranges.
-//! To add a country, add a row, and a rule in `iban_rules` when it has check digits of its own.
+//! To add a country, add a row, and a rule in `rules` when it has check digits of its own.
 
-use super::iban_rules::{self as rules, Rule};
+use super::rules::{self, Rule};
 
 /// A country of the registry.
 pub struct Row {
@@ -25,7 +25,7 @@ const fn ruled(code: &'static str, structure: &'static str, rule: Rule) -> Row {
 
 /// Blocks of bank codes that are allocated in Belgium.
 const BELGIAN: &str = "000-099|103-108|140-149|190-214|220-399|400-499 7n 2n";
-/// Bank codes whose account method is known, see `iban_rules::germany`.
+/// Bank codes whose account method is known, see `rules::germany`.
 const GERMAN: &str = "12030000|20050550|37050198|70150000|10040000|37040044|50040000|10070000\
                       |50070010|70070010|10090000|10011001 10n";
 /// Day, month and year of the holder's number, two free digits, check digit, century.

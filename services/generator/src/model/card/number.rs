@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-use super::card_table::{CARD_TYPES, CardType, Prefixes};
-use super::check::{ascii, luhn, luhn_holds};
-use super::names;
-use super::random::Random;
-use super::short::Short;
+use super::table::{CARD_TYPES, CardType, Prefixes};
+use crate::model::ascii_buffer::AsciiBuffer;
+use crate::model::check::{ascii, luhn, luhn_holds};
+use crate::model::names;
+use crate::model::random::Random;
 
 /// A made-up card.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Card {
 
 impl Card {
     /// Makes a card of `kind` (or of a brand as common as in shops) that is valid on `today`.
-    pub fn draw(random: &mut Random, kind: Option<&'static CardType>, today: Date) -> Self {
+    pub fn generate(random: &mut Random, kind: Option<&'static CardType>, today: Date) -> Self {
         let kind = kind.unwrap_or_else(|| any_type(random));
         let mut number = String::with_capacity(19);
         kind.write_number(random, &mut number);
@@ -38,7 +38,7 @@ impl Card {
         let expiry = today.first_of_month().saturating_add(months.months());
         let mut holder = String::new();
         names::american().write_full(random, &mut holder);
-        let mut code = Short::new();
+        let mut code = AsciiBuffer::new();
         code.push_digits(random, kind.code_length);
         let pin = random.between(1_000, 9_999) as u16;
         Self { kind, expiry, holder, number, code: code.as_str().to_owned(), pin }
@@ -75,7 +75,7 @@ impl CardType {
     pub fn write_number(&self, random: &mut Random, out: &mut String) {
         let space = &SPACES[self.position()];
         let length = usize::from(*random.pick_weighted(self.lengths));
-        let mut number = Short::new();
+        let mut number = AsciiBuffer::new();
         number.push_number(space.draw(random), 6);
         number.push_digits(random, length - 7);
         number.push(ascii(luhn(number.bytes())));
@@ -248,7 +248,7 @@ mod tests {
         let mut random = random();
         let today = jiff::civil::date(2030, 1, 31);
         for _ in 0..2_000 {
-            let card = Card::draw(&mut random, None, today);
+            let card = Card::generate(&mut random, None, today);
             assert!(card.expiry >= jiff::civil::date(2030, 8, 1));
             assert!(card.expiry <= jiff::civil::date(2035, 1, 1));
             assert_eq!(card.expiry.day(), 1);

@@ -1,0 +1,104 @@
+//! `make`: the same values as over HTTP, in bulk and without a server.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use jiff::civil::Date;
+
+use super::subject::{Subject, kind_of, unknown, unless_closed, without_kind};
+use crate::model::numbers::{self, Kind};
+use crate::model::{Random, Seed, card, crypto, iban, imei, names, phone, ssn};
+
+/// Makes values, one a line.
+#[derive(Clone, Debug, clap::Args)]
+pub struct MakeCommand {
+    /// What to make
+    pub(super) subject: Subject,
+    /// Brand, coin or country, where the subject has such
+    pub(super) of: Option<String>,
+    /// How many
+    #[arg(long, short = 'n', default_value_t = 1)]
+    pub(super) count: u64,
+    /// Makes the values repeatable
+    #[arg(long)]
+    pub(super) seed: Option<String>,
+}
+
+/// Appends a value to a line.
+type Maker = Box<dyn FnMut(&mut Random, &mut String) -> anyhow::Result<()>>;
+
+impl MakeCommand {
+    /// Writes the values to `out`, until it takes no more.
+    ///
+    /// # Errors
+    /// One sentence for the operator.
+    pub fn run_to(self, today: Date, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+        unless_closed(self.write_to(today, out))
+    }
+
+    fn write_to(self, today: Date, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+        let seed = self.seed.as_deref().map_or_else(Seed::fresh, Seed::parse)?;
+        let mut random = seed.random("make", "");
+        let mut make = self.maker(today)?;
+        let mut line = String::new();
+        for _ in 0..self.count {
+            line.clear();
+            make(&mut random, &mut line)?;
+            line.push('\n');
+            out.write_all(line.as_bytes())?;
+        }
+        out.flush()?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn maker(&self, today: Date) -> anyhow::Result<Maker> {
+        let of = self.of.as_deref();
+        Ok(match self.subject {
+            Subject::Imei => without_kind(of, plain(imei::write))?,
+            Subject::Ssn => without_kind(of, plain(ssn::write))?,
+            Subject::Name => {
+                without_kind(of, plain(|random, out| names::american().write_full(random, out)))?
+            }
+            Subject::Card => {
+                let brand = kind_of(of)?;
+                let kind = card::find(brand).with_context(|| unknown(brand))?;
+                plain(|random, out| kind.write_number(random, out))
+            }
+            Subject::Crypto => {
+                let coin = kind_of(of)?;
+                let coin = crypto::find(coin).with_context(|| unknown(coin))?;
+                plain(|random, out| coin.write(random, out))
+            }
+            Subject::Iban => {
+                let code = kind_of(of)?;
+                let country = iban::find(code).with_context(|| unknown(code))?;
+                plain(|random, out| country.write(random, out))
+            }
+            Subject::Phone => {
+                let code = kind_of(of)?;
+                let region = phone::find(code).with_context(|| unknown(code))?;
+                Box::new(|random, out| Ok(region.write(random, out)?))
+            }
+            Subject::Vat => number(of, Kind::Vat, today)?,
+            Subject::Person => number(of, Kind::Person, today)?,
+        })
+    }
+}
+
+fn plain(write: impl Fn(&mut Random, &mut String) + 'static) -> Maker {
+    Box::new(move |random, out| {
+        write(random, out);
+        Ok(())
+    })
+}
+
+fn number(of: Option<&str>, kind: Kind, today: Date) -> anyhow::Result<Maker> {
+    let country = kind_of(of)?;
+    let schemes = numbers::find(country, kind).with_context(|| unknown(country))?;
+    Ok(Box::new(move |random, out| {
+        let number = schemes.make(random, today).context("no number could be made")?;
+        out.push_str(&number);
+        Ok(())
+    }))
+}

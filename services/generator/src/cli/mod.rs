@@ -1,0 +1,106 @@
+//! The command line.
+
+mod check;
+mod make;
+mod subject;
+#[cfg(test)]
+mod tests;
+
+use std::io::{BufWriter, stdin, stdout};
+use std::process::ExitCode;
+
+use auth::{AnyOwner, KeysCommand, NoColumns, PlansCommand};
+use database::{DatabaseSettings, MigrateCommand, Migrations, Pools};
+use domain::{Clock, SystemClock};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
+
+use self::check::CheckCommand;
+use self::make::MakeCommand;
+use crate::config::Settings;
+use crate::policy::{self, STANDARD};
+use crate::service::Generator;
+
+/// What the database needs: the tables of keys and plans.
+const MIGRATIONS: [&Migrations; 1] = [&auth::MIGRATIONS];
+
+/// Makes and checks synthetic test data
+#[derive(clap::Parser)]
+pub struct Cli {
+    #[command(flatten)]
+    shell: ShellSettings,
+    #[command(flatten)]
+    database: DatabaseSettings,
+    #[command(flatten)]
+    settings: Settings,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Common(CommonCommand),
+    /// Make values without a server, one a line
+    Make(MakeCommand),
+    /// Check values without a server, one a line of stdin
+    Check(CheckCommand),
+    /// Bring the database up to date
+    Migrate(MigrateCommand),
+    /// Issue, list, revoke and rotate API keys
+    #[command(subcommand)]
+    Keys(KeysCommand),
+    /// List and change plans
+    #[command(subcommand)]
+    Plans(PlansCommand),
+}
+
+impl shell::Cli for Cli {
+    const INFO: ServiceInfo = Generator::INFO;
+
+    fn shell(&self) -> &ShellSettings {
+        &self.shell
+    }
+
+    fn run(mut self) -> anyhow::Result<ExitCode> {
+        let command = self.command.take().unwrap_or(Command::Common(CommonCommand::Serve));
+        match command {
+            Command::Common(CommonCommand::Serve) => self.serve(),
+            Command::Common(CommonCommand::Openapi) => shell::cli::print_openapi::<Generator>(),
+            Command::Common(CommonCommand::Healthcheck) => shell::cli::healthcheck(&self.shell),
+            Command::Make(command) => command.run_to(today(), &mut BufWriter::new(stdout().lock())),
+            Command::Check(command) => {
+                command.run_to(today(), stdin().lock(), &mut BufWriter::new(stdout().lock()))
+            }
+            Command::Migrate(command) => {
+                let name = Generator::INFO.name;
+                Ok(command.run(&self.database, &self.shell.data_dir, name, &MIGRATIONS)?)
+            }
+            Command::Keys(command) => {
+                let owners = AnyOwner { default_plan: Some(STANDARD) };
+                command.run(&self.pools()?, &owners, SystemClock.unix())
+            }
+            Command::Plans(command) => command.run(&self.pools()?, &NoColumns::default()),
+        }
+    }
+}
+
+impl Cli {
+    fn serve(self) -> anyhow::Result<ExitCode> {
+        let service = Generator::new(self.pools()?, SystemClock::shared(), &self.settings)?;
+        shell::serve(&self.shell, service)
+    }
+
+    /// The database with its plans, which keys may need before the first `serve`.
+    fn pools(&self) -> anyhow::Result<Pools> {
+        let name = Generator::INFO.name;
+        let pools = self.database.open(&self.shell.data_dir, name, &MIGRATIONS)?;
+        policy::seed_plans(&pools)?;
+        Ok(pools)
+    }
+}
+
+fn today() -> Date {
+    SystemClock.now().to_zoned(TimeZone::UTC).date()
+}

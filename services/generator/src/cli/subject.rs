@@ -1,0 +1,53 @@
+//! What `make` and `check` share: subjects and the output.
+
+use std::io;
+use std::process::ExitCode;
+
+use anyhow::{Context, ensure};
+
+/// What is made or checked.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum Subject {
+    /// Card numbers; of a brand
+    Card,
+    /// Crypto addresses; of a coin (made only)
+    Crypto,
+    /// Bank account numbers; of a country
+    Iban,
+    /// Device identifiers
+    Imei,
+    /// Full names (made only)
+    Name,
+    /// Telephone numbers; of a country
+    Phone,
+    /// Numbers of persons; of a country
+    Person,
+    /// Social security numbers of the United States
+    Ssn,
+    /// Tax numbers; of a country
+    Vat,
+}
+
+/// Treats a closed pipe as success: a reader may stop before the end of the values.
+pub fn unless_closed(outcome: anyhow::Result<ExitCode>) -> anyhow::Result<ExitCode> {
+    outcome.or_else(|error| match error.downcast_ref::<io::Error>().map(io::Error::kind) {
+        Some(io::ErrorKind::BrokenPipe) => Ok(ExitCode::SUCCESS),
+        _ => Err(error),
+    })
+}
+
+/// Rejects a brand, coin or country beside a subject that has no kinds.
+pub fn without_kind<T>(of: Option<&str>, subject: T) -> anyhow::Result<T> {
+    ensure!(of.is_none(), "{}: this subject has no brand or country", of.unwrap_or_default());
+    Ok(subject)
+}
+
+/// The brand, coin or country of a subject that needs one.
+pub fn kind_of(of: Option<&str>) -> anyhow::Result<&str> {
+    of.context("this subject needs a brand, coin or country")
+}
+
+/// The message for a brand, coin or country that does not exist.
+pub fn unknown(name: &str) -> String {
+    format!("{name} is not known")
+}

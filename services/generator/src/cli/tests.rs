@@ -1,0 +1,143 @@
+//! `make` and `check` against each other.
+
+use std::io::{self, Write};
+
+use jiff::civil::date;
+
+use super::check::CheckCommand;
+use super::make::MakeCommand;
+use super::subject::Subject;
+
+fn made(subject: Subject, of: Option<&str>, count: u64) -> String {
+    let of = of.map(str::to_owned);
+    let make = MakeCommand { subject, of, count, seed: Some("commands".to_owned()) };
+    let mut out = Vec::new();
+    make.run_to(date(2026, 11, 20), &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn verdicts(subject: Subject, of: Option<&str>, lines: &str) -> String {
+    let check = CheckCommand { subject, of: of.map(str::to_owned) };
+    let mut out = Vec::new();
+    check.run_to(date(2026, 11, 20), lines.as_bytes(), &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn what_is_made_is_accepted() {
+    for (subject, of) in [
+        (Subject::Card, Some("Visa")),
+        (Subject::Iban, Some("FR")),
+        (Subject::Imei, None),
+        (Subject::Phone, Some("IT")),
+        (Subject::Person, Some("IT")),
+        (Subject::Ssn, None),
+        (Subject::Vat, Some("IT")),
+    ] {
+        let lines = made(subject, of, 20);
+        assert_eq!(lines.lines().count(), 20);
+        assert_eq!(verdicts(subject, of, &lines), "ok\n".repeat(20), "{lines}");
+    }
+}
+
+#[test]
+fn wrong_values_are_refused_with_a_reason() {
+    assert_eq!(
+        verdicts(Subject::Vat, Some("DE"), "DE136695976\nDE136695977\n"),
+        "ok\nThe USt-IdNr has a check digit mismatch.\n"
+    );
+    assert_eq!(verdicts(Subject::Card, None, "4111111111111112\n"), "The value is not valid.\n");
+    assert_eq!(verdicts(Subject::Imei, None, "490154203237518\n"), "The value is not valid.\n");
+}
+
+#[test]
+fn accounts_are_checked_line_by_line_in_any_spelling() {
+    assert_eq!(
+        verdicts(
+            Subject::Iban,
+            None,
+            "DE89370400440532013001\nZZ89370400440532013000\n\nöä\nno93 8601 1117 947\n\
+             be43 0689 9999 9501\n"
+        ),
+        "The value is not valid.\nZZ is not known\nThe value is not valid.\nö is not \
+         known\nok\nok\n"
+    );
+    let lines = "be43068999999501\nDE89370400440532013000\n";
+    assert_eq!(verdicts(Subject::Iban, Some("be"), lines), "ok\nThe value is not valid.\n");
+}
+
+#[test]
+fn cards_have_a_length_of_their_brand() {
+    // All of them pass Luhn.
+    let lines = "4111111111111111\n41111111111111113\n411111111111116\n30569309025904\n";
+    let verdict = "The value is not valid.\n";
+    assert_eq!(verdicts(Subject::Card, None, lines), format!("ok\n{verdict}{verdict}ok\n"));
+    assert_eq!(
+        verdicts(Subject::Card, Some("visa"), lines),
+        format!("ok\n{verdict}{verdict}{verdict}")
+    );
+}
+
+#[test]
+fn subjects_without_kinds_take_none() {
+    for (subject, of) in [(Subject::Name, "fr_FR"), (Subject::Imei, "FR"), (Subject::Ssn, "US")] {
+        let make = MakeCommand { subject, of: Some(of.to_owned()), count: 1, seed: None };
+        let error = make.run_to(date(2026, 11, 20), &mut Vec::new()).unwrap_err();
+        assert_eq!(error.to_string(), format!("{of}: this subject has no brand or country"));
+    }
+    let check = CheckCommand { subject: Subject::Imei, of: Some("FR".to_owned()) };
+    assert!(check.run_to(date(2026, 11, 20), "1".as_bytes(), &mut Vec::new()).is_err());
+}
+
+/// Fails as a pipe does whose reader is gone, or as a full disk.
+struct Broken(io::ErrorKind);
+
+impl Write for Broken {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(self.0.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Err(self.0.into())
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_success_and_a_full_disk_is_not() {
+    let run = |kind, buffered: bool| {
+        let make = MakeCommand { subject: Subject::Imei, of: None, count: 9, seed: None };
+        let check = CheckCommand { subject: Subject::Imei, of: None };
+        let mut out: Box<dyn Write> = match buffered {
+            true => Box::new(io::BufWriter::new(Broken(kind))),
+            false => Box::new(Broken(kind)),
+        };
+        let made = make.run_to(date(2026, 11, 20), &mut out).is_ok();
+        assert_eq!(check.run_to(date(2026, 11, 20), "1\n".as_bytes(), &mut out).is_ok(), made);
+        made
+    };
+    for buffered in [false, true] {
+        assert!(run(io::ErrorKind::BrokenPipe, buffered));
+        assert!(!run(io::ErrorKind::StorageFull, buffered));
+    }
+}
+
+#[test]
+fn the_same_seed_makes_the_same_values() {
+    assert_eq!(made(Subject::Name, None, 5), made(Subject::Name, None, 5));
+    assert!(made(Subject::Crypto, Some("btc"), 9).starts_with(&made(
+        Subject::Crypto,
+        Some("btc"),
+        3
+    )));
+}
+
+#[test]
+fn unknown_names_are_an_error() {
+    let make =
+        MakeCommand { subject: Subject::Iban, of: Some("ZZ".to_owned()), count: 1, seed: None };
+    let error = make.run_to(date(2026, 11, 20), &mut Vec::new()).unwrap_err();
+    assert_eq!(error.to_string(), "ZZ is not known");
+    let check = CheckCommand { subject: Subject::Name, of: None };
+    let error = check.run_to(date(2026, 11, 20), "x".as_bytes(), &mut Vec::new()).unwrap_err();
+    assert_eq!(error.to_string(), "these values cannot be checked");
+}

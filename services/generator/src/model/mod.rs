@@ -1,0 +1,22 @@
+//! The rules of the service: how each kind of value is made and checked.
+//!
+//! Nothing here knows HTTP or a database. Every value is made from a [`Random`] stream, so the same
+//! seed gives the same values everywhere.
+#![warn(missing_docs)]
+
+mod ascii_buffer;
+pub mod card;
+mod check;
+pub(crate) mod country;
+pub mod crypto;
+pub mod iban;
+pub mod imei;
+pub mod names;
+pub(crate) mod numbers;
+pub mod phone;
+mod random;
+mod seed;
+pub mod ssn;
+
+pub use random::Random;
+pub use seed::{DATA_VERSION, MAX_SEED, Seed, SeedError};

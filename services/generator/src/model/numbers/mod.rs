@@ -1,0 +1,25 @@
+//! Tax numbers of businesses and numbers of persons, by country.
+//!
+//! A scheme is a form (a small regular expression over the normalised number) and a rule. The form
+//! also makes numbers: it is sampled until the rule agrees. To add a country, add a scheme to the
+//! file of its part of the world.
+
+mod date;
+mod form;
+mod normalise;
+mod number;
+mod outcome;
+mod person_europe;
+mod person_world;
+mod rules;
+mod scheme;
+mod schemes;
+#[cfg(test)]
+mod tests;
+mod vat_america;
+mod vat_asia_africa;
+mod vat_east;
+mod vat_west;
+
+pub use scheme::Kind;
+pub use schemes::{Schemes, Verdict, find};

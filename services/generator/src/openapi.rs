@@ -1,0 +1,67 @@
+//! The document around the operations.
+
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::tag::TagBuilder;
+use utoipa::openapi::{
+    ComponentsBuilder, HeaderBuilder, InfoBuilder, LicenseBuilder, Object, OpenApi, OpenApiBuilder,
+    Ref, RefOr, Type,
+};
+
+/// Headers of counted answers with the caller's limit.
+const RATE_HEADERS: [(&str, &str); 3] = [
+    ("RateLimit-Limit", "Requests at once; absent where nothing limits them"),
+    ("RateLimit-Remaining", "Requests that are left"),
+    ("RateLimit-Reset", "Seconds until all are left again"),
+];
+
+/// The document without its paths.
+pub fn document() -> OpenApi {
+    let tags = ["Card", "Finance", "Misc", "Name", "Phone", "SocialNumber", "Text"];
+    let key = ApiKey::Header(ApiKeyValue::with_description(
+        "X-Api-Key",
+        "Optional unless the deployment wants one; a key has its own, larger limits.",
+    ));
+    let components =
+        ComponentsBuilder::new().security_scheme("ApiKey", SecurityScheme::ApiKey(key));
+    let components = RATE_HEADERS.into_iter().fold(components, |components, (name, text)| {
+        let schema = Some(Object::with_type(Type::Integer));
+        let header = HeaderBuilder::new().schema(schema).description(Some(text));
+        components.header(name, header.build())
+    });
+    OpenApiBuilder::new()
+        .info(
+            InfoBuilder::new()
+                .title("Test-data generator")
+                .version("v1")
+                .description(Some(
+                    "Makes and checks synthetic test data. Nothing here belongs to anybody: \
+                     never send money to an account, a card or an address from here.",
+                ))
+                .license(Some(LicenseBuilder::new().name("MIT OR Apache-2.0").build()))
+                .build(),
+        )
+        .tags(Some(tags.map(|name| TagBuilder::new().name(name).build())))
+        .components(Some(components.build()))
+        .security(Some([
+            SecurityRequirement::default(),
+            SecurityRequirement::new("ApiKey", Vec::<String>::new()),
+        ]))
+        .build()
+}
+
+/// Adds the headers of the rate limit to the answers of all counted operations.
+pub fn amend(document: &mut OpenApi) {
+    let items = document.paths.paths.values_mut();
+    let operations = items.flat_map(|item| [&mut item.get, &mut item.post]).flatten();
+    // What needs no key is not counted.
+    for operation in operations.filter(|operation| operation.security.is_none()) {
+        for response in operation.responses.responses.values_mut() {
+            let RefOr::T(response) = response else { continue };
+            let shared = RATE_HEADERS.map(|(name, _)| {
+                let place = format!("#/components/headers/{name}");
+                (name.to_owned(), RefOr::Ref(Ref::new(place)))
+            });
+            response.headers.extend(shared);
+        }
+    }
+}

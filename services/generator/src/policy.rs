@@ -1,0 +1,51 @@
+//! Who may call, and how often.
+
+use actix_web::HttpRequest;
+use auth::{AuthError, Charge, Credential, Key, Plan, Policy, Quota, header_key};
+use database::{DatabaseError, Pools};
+
+use crate::config::Settings;
+
+/// Code of the plan that a key gets unless another is named.
+pub const STANDARD: &str = "standard";
+
+/// The plans of a new database.
+fn plans() -> [Plan; 1] {
+    [Plan::new(STANDARD, "Standard", 600, 300)]
+}
+
+/// Writes the plans of a new database.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn seed_plans(pools: &Pools) -> Result<(), DatabaseError> {
+    pools.write_blocking(|db| auth::seed_plans(db, &plans()))?;
+    Ok(())
+}
+
+/// Keys in `X-Api-Key`; without one the client address pays.
+pub struct KeyPolicy(pub Settings);
+
+impl KeyPolicy {
+    fn address(&self) -> Charge {
+        Quota { per_minute: self.0.anonymous_rpm, burst: self.0.anonymous_burst }.into()
+    }
+}
+
+impl Policy for KeyPolicy {
+    fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
+        header_key(request, "x-api-key")
+    }
+
+    fn anonymous(&self, _: &HttpRequest) -> Option<Charge> {
+        self.0.anonymous.is_on().then(|| self.address())
+    }
+
+    fn refused(&self, _: &HttpRequest) -> Charge {
+        self.address()
+    }
+
+    fn keyed(&self, _: &HttpRequest, key: &Key) -> Charge {
+        key.quota().unwrap_or_else(|| plans()[0].quota()).into()
+    }
+}
