@@ -1,16 +1,19 @@
 //! How the service plugs into the shell.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::web::{Data, ServiceConfig};
 use actix_web::{Error, HttpMessage};
 use auth::{Gate, KeyStore, Quotas, Remaining};
 use database::{DatabaseError, Pools};
 use domain::SharedClock;
 use futures_util::future::LocalBoxFuture;
-use shell::{CorsRule, ErrorFormat, Next, Origin, Service, ServiceInfo, Shell, TlsMode};
+use shell::{
+    CorsRule, ErrorFormat, Next, Origin, PathRules, RateLimit, Routes, Service, ServiceInfo, Shell,
+    TlsMode,
+};
 use utoipa::openapi::OpenApi;
 
 use crate::config::Settings;
@@ -38,6 +41,9 @@ const CORS: CorsRule = CorsRule {
     max_age: Some(86_400),
     preflight: 204,
 };
+
+/// Letter case and slashes at the end do not count in paths.
+const PATHS: PathRules = PathRules { ignore_case: true, ..PathRules::NO_TRAILING_SLASH };
 
 impl Generator {
     /// A service over its database, whose plans are seeded at the first start.
@@ -77,8 +83,8 @@ impl Service for Generator {
         openapi::amend(document);
     }
 
-    fn routes(config: &mut utoipa_actix_web::service_config::ServiceConfig<'_>) {
-        routes::register(config);
+    fn operations(routes: &mut Routes<'_>) {
+        routes::register(routes);
     }
 
     fn state(&self, config: &mut ServiceConfig) {
@@ -92,8 +98,9 @@ impl Service for Generator {
     fn shell(&self) -> Shell {
         Shell {
             cors: |_| Some(&CORS),
-            path: |path| routes::canonical(path).or_else(|| Shell::trim_trailing_slash(path)),
-            log_path: Shell::path_only,
+            paths: Some(PATHS),
+            // Queries hold numbers of people.
+            redact: Some(|_, uri| Cow::Borrowed(uri.path())),
             ..Shell::default()
         }
     }
@@ -108,14 +115,8 @@ impl Service for Generator {
             let mut response = next.call(request).await?;
             let remaining = response.request().extensions().get::<Remaining>().copied();
             if let Some(left) = remaining.filter(|left| left.limit != UNLIMITED) {
-                let headers = response.headers_mut();
-                for (name, value) in [
-                    ("ratelimit-limit", u64::from(left.limit)),
-                    ("ratelimit-remaining", u64::from(left.remaining)),
-                    ("ratelimit-reset", left.reset),
-                ] {
-                    headers.insert(HeaderName::from_static(name), HeaderValue::from(value));
-                }
+                let Remaining { limit, remaining, reset } = left;
+                RateLimit { limit, remaining, reset }.mark(response.headers_mut());
             }
             Ok(response)
         })

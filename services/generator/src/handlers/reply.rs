@@ -4,20 +4,19 @@ use std::borrow::Cow;
 
 use actix_web::body::BoxBody;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_TYPE, ETAG, EntityTag, HeaderName, HeaderValue, IF_NONE_MATCH,
-};
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse};
 use jiff::civil::Date;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use shell::{EntityTag, Validators};
 use utoipa::IntoResponses;
 
 use crate::model::{DATA_VERSION, Seed};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
-const PUBLIC: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 const X_REF_DATE: HeaderName = HeaderName::from_static("x-ref-date");
 const X_SEED: HeaderName = HeaderName::from_static("x-seed");
 const X_DATA_VERSION: HeaderName = HeaderName::from_static("x-data-version");
@@ -108,8 +107,8 @@ pub struct Unchanged;
 
 /// A list that changes only with the data, so that clients may cache it.
 pub struct List {
-    body: Vec<u8>,
-    tag: EntityTag,
+    body: Bytes,
+    validators: Validators,
 }
 
 impl List {
@@ -118,19 +117,15 @@ impl List {
         let body = json(items);
         let digest = Sha256::digest(&body);
         // Weak, because the same tag stands for compressed and plain bodies.
-        Self { tag: EntityTag::new_weak(hex::encode(&digest[..8])), body }
+        let validators = Validators::weak(EntityTag::of_digest(&digest[..8]));
+        Self { body: body.into(), validators }
     }
 
     /// Answers with the list, or with 304 when the client has it.
-    pub fn answer(&self, http: &HttpRequest) -> HttpResponse {
-        let lines = http.headers().get_all(IF_NONE_MATCH).filter_map(|line| line.to_str().ok());
-        let known = lines.flat_map(|line| line.split(',')).any(|part| {
-            let part = part.trim();
-            part == "*" || part.parse().is_ok_and(|tag: EntityTag| tag.weak_eq(&self.tag))
-        });
-        let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
-        response.insert_header((CACHE_CONTROL, PUBLIC)).insert_header((ETAG, self.tag.clone()));
-        if known { response.finish() } else { response.content_type(JSON).body(self.body.clone()) }
+    pub fn answer(&self, request: &HttpRequest) -> HttpResponse {
+        self.validators.answer(request, "public, max-age=3600", |mut ok| {
+            ok.content_type(JSON).body(self.body.clone())
+        })
     }
 }
 

@@ -4,6 +4,8 @@ use generator::model::names::Part;
 use generator::model::{DATA_VERSION, Seed, crypto, iban, imei, names, phone, ssn};
 use sha2::{Digest, Sha256};
 
+use testkit::Exchange;
+
 use crate::app::App;
 
 #[test]
