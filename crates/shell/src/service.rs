@@ -35,6 +35,42 @@ pub struct ServiceInfo {
     pub tls_mode: TlsMode,
 }
 
+impl ServiceInfo {
+    /// The constants of a service with the usual ports (HTTPS 400 and admin 1000 above HTTP) and
+    /// without TLS of its own.
+    ///
+    /// ```
+    /// use shell::{ServiceInfo, TlsMode};
+    ///
+    /// const INFO: ServiceInfo = ServiceInfo::new("clock", "Clock", "Tells the time", "1.0.0", 8090)
+    ///     .tls(TlsMode::Native);
+    /// assert_eq!((INFO.http_port, INFO.https_port, INFO.admin_port), (8090, 8490, 9090));
+    /// ```
+    pub const fn new(
+        name: &'static str,
+        title: &'static str,
+        about: &'static str,
+        version: &'static str,
+        http_port: u16,
+    ) -> Self {
+        Self {
+            name,
+            title,
+            about,
+            version,
+            http_port,
+            https_port: http_port + 400,
+            admin_port: http_port + 1000,
+            tls_mode: TlsMode::Off,
+        }
+    }
+
+    /// The same with another TLS mode.
+    pub const fn tls(self, tls_mode: TlsMode) -> Self {
+        Self { tls_mode, ..self }
+    }
+}
+
 /// Where the OpenAPI document describes the body of errors.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorBody {

@@ -199,16 +199,7 @@ mod tests {
     #[test]
     fn numbers_out_of_their_range_are_refused() {
         use clap::{CommandFactory, FromArgMatches};
-        let info = ServiceInfo {
-            name: "test",
-            title: "",
-            about: "",
-            version: "1",
-            http_port: 1,
-            https_port: 2,
-            admin_port: 3,
-            tls_mode: TlsMode::Off,
-        };
+        let info = ServiceInfo::new("test", "", "", "1", 1);
         let parse = |line: &[&str]| {
             let command = with_defaults(Program::command(), &info);
             command.try_get_matches_from(line).and_then(|found| Program::from_arg_matches(&found))

@@ -57,16 +57,14 @@ impl Breaches {
 }
 
 impl shell::Service for Breaches {
-    const INFO: ServiceInfo = ServiceInfo {
-        name: "breaches",
-        title: "Breach lookup service",
-        about: "Tells in which data breaches an address or a domain appears",
-        version: env!("CARGO_PKG_VERSION"),
-        http_port: 8083,
-        https_port: 8483,
-        admin_port: 9083,
-        tls_mode: TlsMode::Native,
-    };
+    const INFO: ServiceInfo = ServiceInfo::new(
+        "breaches",
+        "Breach lookup service",
+        "Tells in which data breaches an address or a domain appears",
+        env!("CARGO_PKG_VERSION"),
+        8083,
+    )
+    .tls(TlsMode::Native);
 
     fn document() -> utoipa::openapi::OpenApi {
         openapi::document()

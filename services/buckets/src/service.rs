@@ -11,7 +11,7 @@ use actix_web::http::header::{CACHE_CONTROL, HeaderValue};
 use actix_web::web::Data;
 use auth::{Gate, KeyStore, Quotas};
 use futures_util::future::LocalBoxFuture;
-use shell::{ErrorFormat, Next, ServiceInfo, Shell, TlsMode};
+use shell::{ErrorFormat, Next, ServiceInfo, Shell};
 
 use crate::error::{Error, ErrorBodies, LONGEST_TARGET};
 use crate::policy::KeyPolicy;
@@ -35,16 +35,13 @@ impl Buckets {
 }
 
 impl shell::Service for Buckets {
-    const INFO: ServiceInfo = ServiceInfo {
-        name: "buckets",
-        title: "Bucket index search",
-        about: "Searches an index of files in open cloud-storage buckets",
-        version: env!("CARGO_PKG_VERSION"),
-        http_port: 8082,
-        https_port: 8482,
-        admin_port: 9082,
-        tls_mode: TlsMode::Off,
-    };
+    const INFO: ServiceInfo = ServiceInfo::new(
+        "buckets",
+        "Bucket index search",
+        "Searches an index of files in open cloud-storage buckets",
+        env!("CARGO_PKG_VERSION"),
+        8082,
+    );
 
     fn document() -> utoipa::openapi::OpenApi {
         openapi::document()

@@ -7,7 +7,7 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::web::Data;
 use futures_util::future::LocalBoxFuture;
 use serde_json::Value;
-use shell::{ErrorBody, ErrorFormat, Next, Service, ServiceInfo, Shell, TlsMode};
+use shell::{ErrorBody, ErrorFormat, Next, Service, ServiceInfo, Shell};
 use utoipa::openapi::OpenApi;
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -26,16 +26,13 @@ pub struct Calendar {
 }
 
 impl Service for Calendar {
-    const INFO: ServiceInfo = ServiceInfo {
-        name: "calendar",
-        title: "Events calendar",
-        about: "Events calendar: events, venues, organizers, categories and tags over HTTP",
-        version: env!("CARGO_PKG_VERSION"),
-        http_port: 8085,
-        https_port: 8485,
-        admin_port: 9085,
-        tls_mode: TlsMode::Off,
-    };
+    const INFO: ServiceInfo = ServiceInfo::new(
+        "calendar",
+        "Events calendar",
+        "Events calendar: events, venues, organizers, categories and tags over HTTP",
+        env!("CARGO_PKG_VERSION"),
+        8085,
+    );
 
     fn document() -> OpenApi {
         openapi::document(&Self::INFO)

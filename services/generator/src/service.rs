@@ -12,7 +12,6 @@ use domain::SharedClock;
 use futures_util::future::LocalBoxFuture;
 use shell::{
     CorsRule, ErrorFormat, Next, Origin, PathRules, RateLimit, Routes, Service, ServiceInfo, Shell,
-    TlsMode,
 };
 use utoipa::openapi::OpenApi;
 
@@ -64,16 +63,13 @@ impl Generator {
 }
 
 impl Service for Generator {
-    const INFO: ServiceInfo = ServiceInfo {
-        name: "generator",
-        title: "Test-data generator",
-        about: "Makes and checks synthetic test data: cards, numbers, names",
-        version: env!("CARGO_PKG_VERSION"),
-        http_port: 8081,
-        https_port: 8481,
-        admin_port: 9081,
-        tls_mode: TlsMode::Off,
-    };
+    const INFO: ServiceInfo = ServiceInfo::new(
+        "generator",
+        "Test-data generator",
+        "Makes and checks synthetic test data: cards, numbers, names",
+        env!("CARGO_PKG_VERSION"),
+        8081,
+    );
 
     fn document() -> OpenApi {
         openapi::document()

@@ -43,16 +43,14 @@ impl Passwords {
 }
 
 impl shell::Service for Passwords {
-    const INFO: ServiceInfo = ServiceInfo {
-        name: "passwords",
-        title: "Password range service",
-        about: "Tells by hash prefix how often a password was exposed.",
-        version: env!("CARGO_PKG_VERSION"),
-        http_port: 8084,
-        https_port: 8484,
-        admin_port: 9084,
-        tls_mode: TlsMode::Native,
-    };
+    const INFO: ServiceInfo = ServiceInfo::new(
+        "passwords",
+        "Password range service",
+        "Tells by hash prefix how often a password was exposed.",
+        env!("CARGO_PKG_VERSION"),
+        8084,
+    )
+    .tls(TlsMode::Native);
 
     fn document() -> OpenApi {
         openapi::document()

@@ -80,6 +80,8 @@ pub(super) struct Guard {
     /// Until when the next request must have reached the application, while none is open.
     head: Pin<Box<Sleep>>,
     head_state: Head,
+    /// Requests that the application had got when the state was last looked at.
+    served: u64,
     write: Progress,
     /// An answer in place of the parser's own.
     reply: Bytes,
@@ -113,14 +115,25 @@ impl Guard {
             faults,
             head: Box::pin(sleep(KEEP_ALIVE + limits.head)),
             head_state: Head::Awaited,
+            served: 0,
             write: Progress::new(limits.write),
             reply: Bytes::new(),
             closed: false,
         }
     }
 
+    /// Takes notice of requests that reached the application; some are answered between two looks.
+    fn note_served(&mut self) {
+        let served = self.connection.served.get();
+        if served != self.served {
+            self.served = served;
+            self.head_state = Head::Served;
+        }
+    }
+
     /// Follows the bytes of a request head; true when its first line is too long.
     fn note_head(&mut self, bytes: &[u8]) -> bool {
+        self.note_served();
         if !self.connection.is_idle() {
             return false;
         }
@@ -142,8 +155,8 @@ impl Guard {
 
     /// Whether the next request takes too long; asked while nothing can be read.
     fn head_is_late(&mut self, context: &mut Context<'_>) -> bool {
+        self.note_served();
         if !self.connection.is_idle() {
-            self.head_state = Head::Served;
             return false;
         }
         if self.head_state == Head::Served {

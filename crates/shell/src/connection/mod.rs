@@ -96,6 +96,8 @@ pub(crate) struct Connection {
     /// Whether it speaks TLS.
     pub(crate) secure: bool,
     open: Cell<usize>,
+    /// Requests that the application got so far.
+    served: Cell<u64>,
     /// Whether an answer was made whose bytes may not have left.
     unflushed: Cell<bool>,
     held: Cell<usize>,
@@ -107,6 +109,7 @@ impl Connection {
         Rc::new(Self {
             secure,
             open: Cell::new(0),
+            served: Cell::new(0),
             unflushed: Cell::new(false),
             held: Cell::new(0),
         })
@@ -131,6 +134,7 @@ impl OpenRequest {
         OPEN_REQUESTS.inc();
         if let Some(connection) = &connection {
             connection.open.set(connection.open.get() + 1);
+            connection.served.set(connection.served.get() + 1);
             connection.unflushed.set(true);
         }
         Self(connection)

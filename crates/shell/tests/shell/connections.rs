@@ -56,6 +56,18 @@ async fn a_second_head_that_does_not_end_is_cut_too() {
 }
 
 #[actix_web::test]
+async fn a_busy_connection_may_live_longer_than_the_time_of_one_head() {
+    let started = Started::with(impatient).await;
+    let mut stream = connect(&started).await;
+    let since = std::time::Instant::now();
+    while since.elapsed() < Duration::from_millis(2_500) {
+        stream.write_all(b"GET /count?count=1 HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+        let answer = some(&mut stream).await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+}
+
+#[actix_web::test]
 async fn a_head_that_drips_has_no_more_time_than_another() {
     let started = Started::with(impatient).await;
     let (mut reading, mut writing) = connect(&started).await.into_split();

@@ -9,7 +9,7 @@ use futures_util::future::LocalBoxFuture;
 use serde::Deserialize;
 use shell::{
     CorsRule, Credentials, ErrorFormat, Fault, Json, Origin, Pairs, Path, Query, RequestInfo,
-    Routes, Running, Server, Service, ServiceInfo, Shell, ShellSettings, TlsMode,
+    Routes, Running, Server, Service, ServiceInfo, Shell, ShellSettings,
 };
 use tokio::sync::Notify;
 use utoipa::OpenApi;
@@ -174,16 +174,7 @@ static CORS: CorsRule = CorsRule {
 };
 
 impl Service for Echo {
-    const INFO: ServiceInfo = ServiceInfo {
-        name: "echo",
-        title: "Echo",
-        about: "Says what it hears.",
-        version: "1.2.3",
-        http_port: 0,
-        https_port: 0,
-        admin_port: 0,
-        tls_mode: TlsMode::Off,
-    };
+    const INFO: ServiceInfo = ServiceInfo::new("echo", "Echo", "Says what it hears.", "1.2.3", 0);
 
     fn document() -> utoipa::openapi::OpenApi {
         Document::openapi()

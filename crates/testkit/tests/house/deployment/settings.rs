@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
 use clap::CommandFactory;
-use shell::{Cli, ServiceInfo, ShellSettings, TlsMode};
+use shell::{Cli, ServiceInfo, ShellSettings};
 
 use super::{files, has_database, root};
 
@@ -60,16 +60,7 @@ struct Shared {
 }
 
 impl Cli for Shared {
-    const INFO: ServiceInfo = ServiceInfo {
-        name: "shared",
-        title: "",
-        about: "",
-        version: "0",
-        http_port: 1,
-        https_port: 2,
-        admin_port: 3,
-        tls_mode: TlsMode::Off,
-    };
+    const INFO: ServiceInfo = ServiceInfo::new("shared", "", "", "0", 1);
 
     fn shell(&self) -> &ShellSettings {
         &self.shell
