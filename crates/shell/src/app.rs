@@ -58,7 +58,7 @@ pub(crate) fn build<S: Service>(
     let (outer, service) = (Rc::new(context.clone()), context.service.clone());
     let (shell, operations) = (context.shell, context.operations.clone());
     let app = App::new().into_utoipa_app().configure(S::routes).into_app();
-    app.configure(routes::serve::<S>)
+    app.configure(|config| routes::serve(config, S::operations))
         .app_data(context.errors.clone())
         .app_data(context.edge.clone())
         .app_data(context.operations.clone())

@@ -34,11 +34,11 @@ pub struct Violation {
     pub message: String,
     /// The value as it was sent: a text decoded, another JSON value as JSON, and what cannot be
     /// decoded as it stands in the request.
-    pub sent: Option<String>,
+    pub sent: Option<Box<str>>,
     /// The name as it was sent.
-    pub name: Option<String>,
+    pub name: Option<Box<str>>,
     /// Numbers and texts of the rule, such as `min` and `max`.
-    pub limits: Vec<(Cow<'static, str>, Value)>,
+    pub limits: Box<[(Cow<'static, str>, Value)]>,
 }
 
 impl Violation {
@@ -60,7 +60,7 @@ impl Violation {
     ///
     /// ```
     /// let mut violation = shell::Violation::new("limit", "range", "");
-    /// violation.limits.push(("max".into(), 100.into()));
+    /// violation.limits = Box::new([("max".into(), 100.into())]);
     /// assert_eq!(violation.limit("max").unwrap(), 100);
     /// ```
     pub fn limit(&self, name: &str) -> Option<&Value> {

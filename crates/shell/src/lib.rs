@@ -1,23 +1,7 @@
-//! The actix shell that every service of Quintet runs in.
-//!
-//! A service implements [`Service`]: its routes, its state, its error format. The shell adds what
-//! all of them need alike, once: listeners and TLS, the 301 to HTTPS, health, metrics, access log,
-//! request ids, panics turned into answers, `HEAD`, 404 and 405 in the service's own body format,
-//! the OpenAPI document with its page, and the common part of the command line.
-//!
-//! How a request travels (see [`app`] for the order in code):
-//!
-//! 1. health paths are answered, whatever the transport;
-//! 2. plain HTTP gets its 301 where the TLS mode asks for one;
-//! 3. the service's own middleware, [`Service::around`];
-//! 4. CORS and preflight, `HEAD` as `GET`, the path rule, compression;
-//! 5. routing, extractors, the handler.
-//!
-//! This crate knows neither databases nor keys: those plug in through [`Service::ready`],
-//! [`Service::state`] and [`Fault`].
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
-pub mod app;
+mod app;
 mod body;
 pub mod cli;
 mod compression;
@@ -27,6 +11,7 @@ mod cors;
 mod edge;
 mod fault;
 mod health;
+mod info;
 mod logs;
 pub mod media;
 pub mod metrics;
@@ -45,11 +30,12 @@ mod shell;
 mod tls;
 
 pub use body::read_body;
-pub use cli::{Cli, CommonCommand, main};
+pub use cli::{Cli, CommonCommand, healthcheck, main, parse, print_openapi};
 pub use conditional::{EntityTag, Validators, http_date, is_known, may_change, parse_http_date};
 pub use cors::{CorsRule, Origin};
 pub use edge::{base_url, client_ip, is_https};
 pub use fault::{Credentials, ErrorFormat, Fault, RequestInfo, Violation};
+pub use info::{ErrorBody, ServiceInfo, TlsMode};
 pub use openapi::{document, openapi};
 pub use pairs::Pairs;
 pub use params::{Form, Json, Path, Query};
@@ -58,6 +44,6 @@ pub use redact::redact_query;
 pub use request_id::{RequestId, request_id};
 pub use routes::{Operation, Operations, PathRules, Routes, TrailingSlash, operations};
 pub use server::{Running, Server, serve};
-pub use service::{ErrorBody, Next, Service, ServiceInfo};
-pub use settings::{LogFormat, ShellSettings, Switch, TlsMode};
+pub use service::{Next, Service};
+pub use settings::{LogFormat, ShellSettings, Switch};
 pub use shell::Shell;

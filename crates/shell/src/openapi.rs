@@ -12,7 +12,7 @@ use crate::{ErrorBody, Service, routes};
 pub fn document<S: Service>() -> OpenApi {
     let (_, mut document) =
         App::new().into_utoipa_app().openapi(S::document()).configure(S::routes).split_for_parts();
-    routes::document::<S>(&mut document);
+    routes::document(&mut document, S::operations);
     let error_body = S::error_body();
     for item in document.paths.paths.values_mut() {
         for operation in operations(item) {

@@ -87,7 +87,11 @@ impl Server {
         let (http, admin) = (listener.local_addr()?, admin_listener.local_addr()?);
         let https = secure.as_ref().map(|(listener, _)| listener.local_addr()).transpose()?;
         let shell = service.shell();
-        let operations = Operations::of_service::<S>().with_docs(shell.docs);
+        let operations = match Operations::of(S::operations) {
+            none if none.is_empty() => Operations::of_document(&crate::document::<S>()),
+            operations => operations,
+        };
+        let operations = operations.with_docs(shell.docs);
         let operations = operations.with(shell.paths.unwrap_or(PathRules::EXACT));
         let context = Context {
             shell,

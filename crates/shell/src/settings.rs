@@ -6,18 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use ipnet::IpNet;
 
-use crate::ServiceInfo;
-
-/// How a service stands to TLS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TlsMode {
-    /// Plain HTTP is served, without a redirect.
-    Off,
-    /// A proxy in `TRUSTED_PROXIES` ends TLS and says so in `x-forwarded-proto`.
-    Proxy,
-    /// HTTPS on `TLS_BIND`; plain HTTP gets a 301.
-    Native,
-}
+use crate::info::{ServiceInfo, TlsMode};
 
 /// A setting that is on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

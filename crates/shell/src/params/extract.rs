@@ -10,7 +10,10 @@ use futures_util::future::LocalBoxFuture;
 use serde::de::DeserializeOwned;
 use validator::Validate;
 
-use super::{Input, Rules, members, read};
+use super::input::Input;
+use super::members::members;
+use super::reader::read;
+use super::rules::Rules;
 use crate::{Fault, Violation, media, read_body};
 
 /// Largest JSON body or form, in bytes.

@@ -119,6 +119,21 @@ impl<'a> Input<'a> {
         self
     }
 
+    /// Adds the parameters of another input behind these.
+    ///
+    /// ```
+    /// use shell::params::{Input, Rules};
+    ///
+    /// let input = Input::default().with("id", "7").and(Input::query("id=8&page=2"));
+    /// assert_eq!(input.text("id", &Rules::PLAIN), Some("7"));
+    /// assert_eq!(input.text("page", &Rules::PLAIN), Some("2"));
+    /// ```
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.entries.extend(other.entries);
+        self
+    }
+
     /// The text of a parameter under the rules for names and repeats.
     ///
     /// For what is read outside an operation, such as keys; operations use [`read`](super::read).
@@ -162,7 +177,7 @@ impl<'a> Input<'a> {
     pub fn undecodable(&self) -> Option<Violation> {
         self.entries.iter().find_map(|(name, given)| match given {
             Given::Undecodable(sent) => Some(Violation {
-                sent: Some((*sent).to_owned()),
+                sent: Some((*sent).into()),
                 ..Violation::new(name.as_ref(), "encoding", "the value is not UTF-8 text")
             }),
             _ => None,

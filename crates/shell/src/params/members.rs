@@ -53,7 +53,7 @@ fn empty() -> Violation {
 }
 
 fn placed(code: &'static str, message: &str, (line, column): (usize, usize)) -> Violation {
-    let limits = vec![("line".into(), line.into()), ("column".into(), column.into())];
+    let limits = Box::new([("line".into(), line.into()), ("column".into(), column.into())]);
     Violation { limits, ..Violation::new("", code, message) }
 }
 

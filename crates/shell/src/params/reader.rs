@@ -122,7 +122,7 @@ fn without_faulty<'de, T: Deserialize<'de>>(
         let known = bit.is_some_and(|bit| fields.skipped & bit != 0);
         if !known {
             found.push(Violation {
-                limits: failure.limits,
+                limits: failure.limits.into(),
                 ..Violation::new(failure.field, failure.code, failure.message)
             });
         }
@@ -144,12 +144,12 @@ fn in_order(mut found: Vec<Violation>, fields: Fields<'_, '_>) -> Vec<Violation>
     for violation in &mut found {
         let Some(name) = outer(violation).map(|at| fields.declared.get()[at]) else { continue };
         violation.sent = match fields.input.find(name, fields.rules) {
-            Some(Given::Text(text)) => Some(text.as_ref().to_owned()),
-            Some(Given::Undecodable(text)) => Some((*text).to_owned()),
-            Some(Given::Json(value)) => Some(value.to_string()),
+            Some(Given::Text(text)) => Some(text.as_ref().into()),
+            Some(Given::Undecodable(text)) => Some((*text).into()),
+            Some(Given::Json(value)) => Some(value.to_string().into()),
             None => None,
         };
-        violation.name = fields.input.name_sent(name, fields.rules).map(str::to_owned);
+        violation.name = fields.input.name_sent(name, fields.rules).map(Into::into);
     }
     found.sort_by_key(|violation| outer(violation).unwrap_or(usize::MAX));
     found

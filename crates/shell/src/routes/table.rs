@@ -6,9 +6,10 @@ use std::sync::{Arc, LazyLock};
 use actix_web::HttpRequest;
 use actix_web::http::Method;
 
-use super::operation::Segment;
-use super::{Operation, Routes, describe, operations_of};
-use crate::Service;
+use utoipa::openapi::OpenApi;
+
+use super::operation::{Operation, Segment};
+use super::register::{Routes, describe, operations_of};
 
 /// Where the document of the API is.
 const DOCUMENT: &str = "/openapi.json";
@@ -81,13 +82,13 @@ impl Operations {
         Self::listed(describe(register).operations)
     }
 
-    /// The operations of a service, also of one that registers them without the table.
-    pub(crate) fn of_service<S: Service>() -> Self {
-        let operations = describe(S::operations).operations;
-        match operations.is_empty() {
-            true => Self::listed(operations_of(&crate::document::<S>())),
-            false => Self::listed(operations),
-        }
+    /// The operations of a document, for a service that registers them without the table.
+    pub(crate) fn of_document(document: &OpenApi) -> Self {
+        Self::listed(operations_of(document))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.operations.is_empty()
     }
 
     fn listed(mut operations: Vec<Operation>) -> Self {

@@ -142,7 +142,7 @@ impl NumberRequest {
             let found = schemes(country, id_type.map(Kind::from));
             if found.is_none() {
                 violations.push(Violation {
-                    sent: Some(country.to_owned()),
+                    sent: Some(country.into()),
                     ..Violation::new("Country", UNSUPPORTED, "")
                 });
             }

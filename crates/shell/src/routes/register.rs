@@ -1,0 +1,266 @@
+//! Registering operations.
+
+use actix_web::dev::HttpServiceFactory;
+use actix_web::http::Method;
+use actix_web::web::ServiceConfig;
+use actix_web::{App, Route};
+use utoipa::openapi::path::{PathItem, Paths};
+use utoipa::openapi::{OpenApi, RefOr, Schema};
+use utoipa_actix_web::OpenApiFactory;
+
+use super::operation::Operation;
+use crate::pages::Site;
+
+/// Takes the operations of a service, in the order of its documentation.
+///
+/// Whatever is added is served, stands in the OpenAPI document, and is known to the table of
+/// [`Operations`](crate::Operations), from which 405, canonical paths and the redaction of the access log follow.
+///
+/// ```
+/// use actix_web::get;
+/// use shell::Routes;
+///
+/// /// Who may call an operation.
+/// #[derive(Debug, PartialEq)]
+/// enum Access {
+///     Anybody,
+///     Keyed,
+/// }
+///
+/// #[utoipa::path(operation_id = "listRows", responses((status = 200)))]
+/// #[get("/rows")]
+/// async fn list_rows() -> &'static str {
+///     "[]"
+/// }
+///
+/// #[utoipa::path(operation_id = "getRow", responses((status = 200)))]
+/// #[get("/rows/{id}")]
+/// async fn get_row() -> &'static str {
+///     "{}"
+/// }
+///
+/// fn routes(routes: &mut Routes<'_>) {
+///     routes.add(list_rows).attach(Access::Anybody);
+///     routes.add(get_row).attach(Access::Keyed).show("id");
+/// }
+///
+/// let operations = shell::Operations::of(routes);
+/// let found = operations.find("/rows/7").unwrap();
+/// assert_eq!(found.id(), Some("getRow"));
+/// assert_eq!(found.attached::<Access>(), Some(&Access::Keyed));
+/// assert_eq!(operations.redact("/rows/7"), "/rows/7");
+/// assert_eq!(operations.redact("/rows/7/secret"), "/rows/{hidden}/{hidden}");
+/// ```
+pub struct Routes<'a> {
+    config: &'a mut ServiceConfig,
+    pass: Pass,
+    described: Described,
+}
+
+/// What the routes of a service are gone through for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pass {
+    /// To list and document them; nothing is served.
+    Describe,
+    /// To serve those that are asked for most, which a router then tries first.
+    Frequent,
+    /// To serve the others.
+    Others,
+}
+
+/// What is known of the routes.
+#[derive(Default)]
+pub(super) struct Described {
+    pub(super) operations: Vec<Operation>,
+    paths: Paths,
+    schemas: Vec<(String, RefOr<Schema>)>,
+}
+
+impl<'a> Routes<'a> {
+    fn new(config: &'a mut ServiceConfig, pass: Pass) -> Self {
+        Self { config, pass, described: Described::default() }
+    }
+
+    /// Adds a handler with its `utoipa::path`.
+    pub fn add<F>(&mut self, handler: F) -> &mut Operation
+    where
+        F: HttpServiceFactory + OpenApiFactory + 'static,
+    {
+        self.register(handler, Pass::Others)
+    }
+
+    /// Adds a handler that is asked for more often than others: routers try it before them.
+    ///
+    /// ```
+    /// # use actix_web::get;
+    /// # #[utoipa::path(responses((status = 200)))]
+    /// # #[get("/search")]
+    /// # async fn search() -> &'static str { "" }
+    /// fn routes(routes: &mut shell::Routes<'_>) {
+    ///     routes.add_frequent(search);
+    /// }
+    /// # assert_eq!(shell::Operations::of(routes).iter().count(), 1);
+    /// ```
+    pub fn add_frequent<F>(&mut self, handler: F) -> &mut Operation
+    where
+        F: HttpServiceFactory + OpenApiFactory + 'static,
+    {
+        self.register(handler, Pass::Frequent)
+    }
+
+    /// Adds an operation that [`Service::first`](crate::Service::first) answers before routing: it is documented and
+    /// listed, and no handler is registered for it. `documented` is what `utoipa::path` makes of a
+    /// function: its name behind `__path_`.
+    ///
+    /// ```
+    /// # use actix_web::HttpResponse;
+    /// /// Reads a range.
+    /// #[utoipa::path(get, path = "/range/{prefix}", responses((status = 200)))]
+    /// fn get_range() -> HttpResponse {
+    ///     HttpResponse::Ok().finish()
+    /// }
+    ///
+    /// fn routes(routes: &mut shell::Routes<'_>) {
+    ///     routes.answered_first(__path_get_range);
+    /// }
+    /// # assert_eq!(shell::Operations::of(routes).redact("/range/ABCDE"), "/range/{prefix}");
+    /// # let _ = get_range;
+    /// ```
+    pub fn answered_first(&mut self, documented: impl OpenApiFactory) -> &mut Operation {
+        let at = self.describe(&documented);
+        &mut self.described.operations[at]
+    }
+
+    /// Serves a page for people, which is no part of the document.
+    ///
+    /// ```
+    /// use actix_web::web;
+    ///
+    /// fn routes(routes: &mut shell::Routes<'_>) {
+    ///     routes.page("/", web::get().to(async || "hello"));
+    /// }
+    /// # assert_eq!(shell::Operations::of(routes).redact("/"), "/");
+    /// ```
+    pub fn page(&mut self, path: &str, route: Route) {
+        self.described.operations.push(Operation::new(path, Vec::new(), None));
+        if self.pass == Pass::Others {
+            self.config.route(path, route);
+        }
+    }
+
+    /// Serves the assets of the pages.
+    pub fn assets(&mut self, site: &'static Site) {
+        let mut assets = Operation::new("/assets/{file}", Vec::new(), None);
+        assets.show("file");
+        self.described.operations.push(assets);
+        self.beside(|config| site.serve(config));
+    }
+
+    /// Serves what is no operation, such as files: neither documented nor listed.
+    ///
+    /// ```
+    /// use actix_web::web;
+    ///
+    /// fn routes(routes: &mut shell::Routes<'_>) {
+    ///     routes.beside(|config| {
+    ///         config.route("/media/{name}", web::get().to(async || "image"));
+    ///     });
+    /// }
+    /// # assert_eq!(shell::Operations::of(routes).iter().count(), 0);
+    /// ```
+    pub fn beside(&mut self, register: impl FnOnce(&mut ServiceConfig)) {
+        if self.pass == Pass::Others {
+            register(self.config);
+        }
+    }
+
+    fn register<F>(&mut self, handler: F, pass: Pass) -> &mut Operation
+    where
+        F: HttpServiceFactory + OpenApiFactory + 'static,
+    {
+        let at = self.describe(&handler);
+        if self.pass == pass {
+            self.config.service(handler);
+        }
+        &mut self.described.operations[at]
+    }
+
+    /// Lists and documents what a handler serves; answers the place of its operation.
+    fn describe(&mut self, handler: &impl OpenApiFactory) -> usize {
+        let at = self.described.operations.len();
+        if self.pass != Pass::Describe {
+            self.described.operations.push(Operation::new("", Vec::new(), None));
+            return at;
+        }
+        let paths = handler.paths();
+        for (template, item) in &paths.paths {
+            let (methods, id) = methods_of(item);
+            self.described.operations.push(Operation::new(template, methods, id));
+        }
+        if self.described.operations.len() == at {
+            self.described.operations.push(Operation::new("", Vec::new(), None));
+        }
+        self.described.paths.merge(paths);
+        handler.schemas(&mut self.described.schemas);
+        at
+    }
+}
+
+/// The operations of a document, for services that register them without the table.
+pub(super) fn operations_of(document: &OpenApi) -> Vec<Operation> {
+    let items = document.paths.paths.iter();
+    items
+        .map(|(template, item)| {
+            let (methods, id) = methods_of(item);
+            Operation::new(template, methods, id)
+        })
+        .collect()
+}
+
+fn methods_of(item: &PathItem) -> (Vec<Method>, Option<String>) {
+    let mut methods = Vec::new();
+    let mut id = None;
+    for (method, operation) in [
+        (Method::GET, &item.get),
+        (Method::HEAD, &item.head),
+        (Method::POST, &item.post),
+        (Method::PUT, &item.put),
+        (Method::PATCH, &item.patch),
+        (Method::DELETE, &item.delete),
+    ] {
+        let Some(operation) = operation else { continue };
+        id = id.or_else(|| operation.operation_id.clone());
+        if method != Method::HEAD || !methods.contains(&method) {
+            methods.push(method.clone());
+        }
+        if method == Method::GET {
+            methods.push(Method::HEAD);
+        }
+    }
+    (methods, id)
+}
+
+pub(super) fn describe(register: impl FnOnce(&mut Routes<'_>)) -> Described {
+    let mut described = Described::default();
+    // The application is dropped: actix hands out a configuration only while it builds one.
+    let _ = App::new().configure(|config| {
+        let mut routes = Routes::new(config, Pass::Describe);
+        register(&mut routes);
+        described = routes.described;
+    });
+    described
+}
+
+/// Serves what a function adds, the frequent operations first.
+pub(crate) fn serve(config: &mut ServiceConfig, add: fn(&mut Routes<'_>)) {
+    for pass in [Pass::Frequent, Pass::Others] {
+        add(&mut Routes::new(config, pass));
+    }
+}
+
+/// Adds to a document what a function adds.
+pub(crate) fn document(document: &mut OpenApi, add: fn(&mut Routes<'_>)) {
+    let described = describe(add);
+    document.paths.merge(described.paths);
+    document.components.get_or_insert_default().schemas.extend(described.schemas);
+}
