@@ -224,7 +224,7 @@ fn message(violation: &Violation) -> String {
             format!("The body is not UTF-8 text: {}.", position(violation))
         }
         "unknown" => {
-            let name = field.trim_start_matches("$.");
+            let name = field.strip_prefix("$.").unwrap_or(field);
             format!("The property '{name}' is not allowed.")
         }
         "type" => {

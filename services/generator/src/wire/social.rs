@@ -162,8 +162,8 @@ impl NumberRequest {
 fn of_body(violation: Violation) -> Violation {
     let field = match (&*violation.code, violation.field.as_str()) {
         ("empty", _) => String::new(),
-        (_, "") => "$".to_owned(),
         ("unknown" | "type", field) => format!("$.{field}"),
+        (_, "") => "$".to_owned(),
         (_, field) => field[..1].to_ascii_uppercase() + &field[1..],
     };
     Violation { field, ..violation }
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(fields("[]"), ["$"]);
         assert_eq!(fields(r#"{"number":"1",}"#), ["$"]);
         assert_eq!(fields(r#"{"number":7,"country":"US"}"#), ["$.number"]);
-        assert_eq!(fields(r#"{"extra":1,"other":2}"#), ["$.extra", "$.other", "Number", "Country"]);
+        assert_eq!(fields(r#"{"":1,"$.other":2}"#), ["$.", "$.$.other", "Number", "Country"]);
     }
 
     #[test]

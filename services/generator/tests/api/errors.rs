@@ -60,7 +60,11 @@ async fn faults_of_bodies() {
         ("members_required", "idType=SSN", "{\"number\":null}".to_owned()),
         ("members_type", "idType=SSN", "{\"NUMBER\":7,\"country\":[]}".to_owned()),
         ("members_length", "idType=SSN", format!("{{\"number\":\"{long}\",\"country\":\"\"}}")),
-        ("members_unknown", "idType=x", "{\"extra\":1,\"number\":\"\",\"more\":2}".to_owned()),
+        (
+            "members_unknown",
+            "idType=x",
+            "{\"extra\":1,\"number\":\"\",\"$.more\":2,\"\":3}".to_owned(),
+        ),
         ("country_unsupported", "", "{\"number\":\"1\",\"country\":\"ZZ\"}".to_owned()),
     ] {
         let request = app.server.post(&format!("/api/SocialNumber?{query}"));
