@@ -58,8 +58,8 @@ pub fn amend(document: &mut OpenApi) {
         for response in operation.responses.responses.values_mut() {
             let RefOr::T(response) = response else { continue };
             let shared = RATE_HEADERS.map(|(name, _)| {
-                let place = format!("#/components/headers/{name}");
-                (name.to_owned(), RefOr::Ref(Ref::new(place)))
+                let reference = format!("#/components/headers/{name}");
+                (name.to_owned(), RefOr::Ref(Ref::new(reference)))
             });
             response.headers.extend(shared);
         }

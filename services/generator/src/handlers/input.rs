@@ -1,4 +1,6 @@
-//! Requests read by extractors; wrapped in [`After`](auth::After), they cost what valid ones do.
+//! Extractors of requests.
+//!
+//! Handlers wrap them in [`After`](auth::After): the caller is charged before a violation is answered.
 
 use std::future::{Ready, ready};
 use std::ops::Deref;

@@ -35,14 +35,14 @@ impl AsciiBuffer {
     /// Adds a number, padded with zeros to `width` digits.
     pub fn push_number(&mut self, mut value: u64, width: usize) {
         let end = (self.length + width).min(CAPACITY);
-        for place in self.bytes[self.length..end].iter_mut().rev() {
-            *place = b'0' + (value % 10) as u8;
+        for position in self.bytes[self.length..end].iter_mut().rev() {
+            *position = b'0' + (value % 10) as u8;
             value /= 10;
         }
         self.length = end;
     }
 
-    /// Adds `count` random digits, up to 18 from one draw.
+    /// Adds `count` random digits, up to 18 from one random number.
     pub fn push_digits(&mut self, random: &mut Random, mut count: usize) {
         while count > 0 {
             let part = count.min(18);

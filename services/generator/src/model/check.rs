@@ -22,9 +22,9 @@ pub fn weighted(digits: &[u8], weights: &[i32]) -> i32 {
 pub fn luhn(digits: &[u8]) -> u32 {
     const DOUBLED: [u32; 10] = [0, 2, 4, 6, 8, 1, 3, 5, 7, 9];
     let mut sum = 0;
-    for (place, byte) in digits.iter().rev().enumerate() {
+    for (position, byte) in digits.iter().rev().enumerate() {
         let value = digit(*byte);
-        sum += if place % 2 == 0 { DOUBLED[(value % 10) as usize] } else { value };
+        sum += if position % 2 == 0 { DOUBLED[(value % 10) as usize] } else { value };
     }
     (10 - sum % 10) % 10
 }

@@ -1,4 +1,4 @@
-//! Names of people, drawn by how common they are.
+//! Names of people, sampled by how common they are.
 
 use std::sync::LazyLock;
 
@@ -61,7 +61,7 @@ impl Culture {
     pub fn write(&self, random: &mut Random, part: Part, out: &mut String) {
         match part {
             Part::First => out.push_str(self.given(random)),
-            Part::Last => out.push_str(self.surnames.draw(random)),
+            Part::Last => out.push_str(self.surnames.sample(random)),
             Part::Full => self.write_full(random, out),
         }
     }
@@ -70,11 +70,11 @@ impl Culture {
     pub fn write_full(&self, random: &mut Random, out: &mut String) {
         out.push_str(self.given(random));
         out.push(' ');
-        out.push_str(self.surnames.draw(random));
+        out.push_str(self.surnames.sample(random));
     }
 
     fn given(&self, random: &mut Random) -> &'static str {
-        if random.percent(50) { self.female.draw(random) } else { self.male.draw(random) }
+        if random.percent(50) { self.female.sample(random) } else { self.male.sample(random) }
     }
 }
 
@@ -107,14 +107,14 @@ impl Weighted {
         Self { names, sums, guide }
     }
 
-    fn draw(&self, random: &mut Random) -> &'static str {
+    fn sample(&self, random: &mut Random) -> &'static str {
         let total = u64::from(self.sums.last().copied().unwrap_or(1));
         let nth = random.below(total);
-        let mut place = self.guide[(nth * GUIDE / total) as usize] as usize;
-        while u64::from(self.sums[place]) <= nth {
-            place += 1;
+        let mut position = self.guide[(nth * GUIDE / total) as usize] as usize;
+        while u64::from(self.sums[position]) <= nth {
+            position += 1;
         }
-        self.names[place]
+        self.names[position]
     }
 }
 
@@ -140,9 +140,9 @@ mod tests {
     fn guide_never_skips_a_name() {
         let list = Weighted::parse("A\t1\nB\t1\nC\t5000\nD\t1\n");
         let mut random = Seed::parse("guide").unwrap().random("test", "");
-        let drawn: Vec<_> = (0..40_000).map(|_| list.draw(&mut random)).collect();
+        let sampled: Vec<_> = (0..40_000).map(|_| list.sample(&mut random)).collect();
         for name in ["A", "B", "C", "D"] {
-            assert!(drawn.contains(&name), "{name}");
+            assert!(sampled.contains(&name), "{name}");
         }
     }
 

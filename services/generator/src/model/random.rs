@@ -6,9 +6,9 @@
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// Draws numbers, choices and bytes from a keyed stream.
+/// Samples numbers, choices and bytes from a keyed stream.
 ///
-/// The same key gives the same draws on every platform.
+/// The same key gives the same values on every platform.
 pub struct Random {
     stream: ChaCha12Rng,
 }
@@ -19,14 +19,14 @@ impl Random {
         Self { stream: ChaCha12Rng::from_seed(key) }
     }
 
-    /// Draws 64 bits.
+    /// Samples 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.stream.next_u64()
     }
 
-    /// Draws a number below `bound`, each equally likely; 0 when `bound` is 0.
+    /// Samples a number below `bound`, each equally likely; 0 when `bound` is 0.
     ///
-    /// Multiplies 64 random bits by the bound and keeps the upper half, rejecting the few draws
+    /// Multiplies 64 random bits by the bound and keeps the upper half, rejecting the few results
     /// that would make some results likelier than others.
     pub fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.bits()) * u128::from(bound);
@@ -39,22 +39,22 @@ impl Random {
         (product >> 64) as u64
     }
 
-    /// Draws a number from `low` to `high`, both included.
+    /// Samples a number from `low` to `high`, both included.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }
 
-    /// Draws a position in a list of `length` items.
+    /// Samples a position in a list of `length` items.
     pub fn index(&mut self, length: usize) -> usize {
         self.below(length as u64) as usize
     }
 
-    /// Draws one item; the list must hold at least one.
+    /// Samples one item; the list must hold at least one.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.index(items.len())]
     }
 
-    /// Draws one item, each as likely as its weight; the list must hold at least one.
+    /// Samples one item, each as likely as its weight; the list must hold at least one.
     pub fn pick_weighted<'a, T>(&mut self, items: &'a [(T, u16)]) -> &'a T {
         let total: u64 = items.iter().map(|item| u64::from(item.1)).sum();
         let mut left = self.below(total);
@@ -67,7 +67,7 @@ impl Random {
         &items[0].0
     }
 
-    /// Says yes in `percent` of 100 cases.
+    /// True in `percent` of 100 cases.
     pub fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
@@ -77,7 +77,7 @@ impl Random {
         self.stream.fill_bytes(bytes);
     }
 
-    /// Draws `N` random bytes.
+    /// Samples `N` random bytes.
     pub fn bytes<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];
         self.fill(&mut bytes);

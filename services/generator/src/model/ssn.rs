@@ -3,7 +3,7 @@
 use super::ascii_buffer::AsciiBuffer;
 use super::random::Random;
 
-/// Numbers that were printed in advertisements and are refused everywhere.
+/// Numbers that were printed in advertisements and are rejected everywhere.
 const ADVERTISED: [&str; 3] = ["078-05-1120", "219-09-9999", "457-55-5462"];
 
 /// Writes a number as `AAA-GG-SSSS`.
@@ -11,7 +11,7 @@ pub fn write(random: &mut Random, out: &mut String) {
     loop {
         let area = random.between(1, 898);
         let mut number = AsciiBuffer::new();
-        // 666 was never an area; the draw has one value fewer so that none is likelier.
+        // 666 was never an area; the range has one value fewer so that all are equally likely.
         number.push_number(area + u64::from(area >= 666), 3);
         number.push(b'-');
         number.push_number(random.between(1, 99), 2);

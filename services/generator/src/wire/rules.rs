@@ -1,7 +1,7 @@
 //! How parameters are read, and the codes of what is wrong with them.
 //!
-//! Beside the codes of [`shell::params`] there are those of the constants here. Their violations
-//! carry no text for callers: the error bodies make one from code, value and message.
+//! The constants here add codes to those of [`shell::params`]. Their messages are parameters of the
+//! texts, which the error bodies make from code, value and message.
 
 use shell::params::{Empty, Faults, Names, Repeated, Rules, Unknown, Words};
 

@@ -1,4 +1,4 @@
-//! Payment cards: which issuer ranges belong to which brand, and numbers drawn from them.
+//! Payment cards: which issuer ranges belong to which brand, and numbers sampled from them.
 
 use std::sync::LazyLock;
 
@@ -11,14 +11,14 @@ use crate::model::check::{ascii, luhn, luhn_holds};
 use crate::model::names;
 use crate::model::random::Random;
 
-/// A made-up card.
+/// A synthetic card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
     /// The brand.
     pub kind: &'static CardType,
     /// The first day of the last month in which the card is valid.
     pub expiry: Date,
-    /// Who holds it.
+    /// The holder.
     pub holder: String,
     /// Digits only; passes Luhn.
     pub number: String,
@@ -55,7 +55,7 @@ pub fn find(name: &str) -> Option<&'static CardType> {
     })
 }
 
-/// Draws a brand: four common ones by their share, the others alike.
+/// Picks a brand: four common ones by their share, the others equally often.
 fn any_type(random: &mut Random) -> &'static CardType {
     let rest = CARD_TYPES.iter().filter(|kind| kind.share == 0).count() as u64;
     // In units of 1/rest percent, so that 14 percent divide evenly among the others.
@@ -76,7 +76,7 @@ impl CardType {
         let space = &SPACES[self.position()];
         let length = usize::from(*random.pick_weighted(self.lengths));
         let mut number = AsciiBuffer::new();
-        number.push_number(space.draw(random), 6);
+        number.push_number(space.sample(random), 6);
         number.push_digits(random, length - 7);
         number.push(ascii(luhn(number.bytes())));
         out.push_str(number.as_str());
@@ -162,7 +162,7 @@ impl Space {
         Self { runs: runs.collect(), total }
     }
 
-    fn draw(&self, random: &mut Random) -> u64 {
+    fn sample(&self, random: &mut Random) -> u64 {
         let nth = random.below(u64::from(self.total)) as u32;
         let run = self.runs.partition_point(|(before, _)| *before <= nth) - 1;
         let (before, span) = self.runs[run];

@@ -1,6 +1,6 @@
 //! The card brands: issuer prefixes, lengths and codes.
 //!
-//! To add a brand, add a row; a number is drawn from its prefixes less those longer ones that
+//! To add a brand, add a row; a number is sampled from its prefixes less those longer ones that
 //! belong to another brand.
 
 /// A brand of payment cards.
@@ -10,7 +10,7 @@ pub struct CardType {
     pub name: &'static str,
     /// Other names that callers may give.
     pub aliases: &'static [&'static str],
-    /// Percent of cards when no brand is asked for; 0 shares what is left.
+    /// Percent of cards when no brand is requested; brands with 0 share the rest.
     pub share: u8,
     /// Issuer prefixes from which numbers are made.
     pub prefixes: &'static [Prefixes],

@@ -20,7 +20,7 @@ pub fn write(prefix: &str, version: Option<u8>, payload: &[u8], constant: u32, o
     groups.iter().for_each(|group| state = step(state, *group));
     (0..6).for_each(|_| state = step(state, 0));
     state ^= constant;
-    groups.extend((0..6).rev().map(|place| (state >> (5 * place)) as u8 & 31));
+    groups.extend((0..6).rev().map(|position| (state >> (5 * position)) as u8 & 31));
     out.push_str(prefix);
     out.push('1');
     out.extend(groups.iter().map(|group| char::from(ALPHABET[usize::from(*group)])));
@@ -49,7 +49,7 @@ pub fn write_cash(prefix: &str, kind: u8, hash: &[u8], out: &mut String) {
     groups.iter().for_each(|group| state = cash_step(state, *group));
     (0..8).for_each(|_| state = cash_step(state, 0));
     state ^= 1;
-    groups.extend((0..8).rev().map(|place| (state >> (5 * place)) as u8 & 31));
+    groups.extend((0..8).rev().map(|position| (state >> (5 * position)) as u8 & 31));
     out.push_str(prefix);
     out.push(':');
     out.extend(groups.iter().map(|group| char::from(ALPHABET[usize::from(*group)])));

@@ -116,8 +116,8 @@ fn eip55(account: &[u8; 20], out: &mut String) {
     let text = hex::encode(account);
     let digest = Keccak256::digest(&text);
     out.push_str("0x");
-    for (place, character) in text.chars().enumerate() {
-        let nibble = digest[place / 2] >> (4 * (1 - place % 2)) & 15;
+    for (position, character) in text.chars().enumerate() {
+        let nibble = digest[position / 2] >> (4 * (1 - position % 2)) & 15;
         out.push(if nibble >= 8 { character.to_ascii_uppercase() } else { character });
     }
 }
@@ -136,8 +136,8 @@ fn monero(keys: &[u8; 64], out: &mut String) {
         let width = if block.len() == 8 { 11 } else { 7 };
         let mut value = block.iter().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
         let mut text = [b'1'; 11];
-        for place in text[..width].iter_mut().rev() {
-            *place = BASE58[(value % 58) as usize];
+        for position in text[..width].iter_mut().rev() {
+            *position = BASE58[(value % 58) as usize];
             value /= 58;
         }
         out.extend(text[..width].iter().map(|byte| char::from(*byte)));

@@ -1,7 +1,7 @@
 //! Crypto addresses: the right form and checksum around random bytes.
 //!
-//! The bytes stand where a hash or a public key would; no private key is ever made, so nobody can
-//! hold the key of an address from here.
+//! The bytes replace a hash or a public key; no private key is ever made, so an address from here
+//! has none.
 
 mod bech32;
 mod coin;

@@ -228,7 +228,7 @@ mod tests {
             "DE89370400440532013000",
         ] {
             let country = find(&iban[..2]).unwrap();
-            // Some examples of the registry carry bank codes outside the lists drawn from, so only
+            // Some examples of the registry carry bank codes outside of the lists used here, so only
             // the digits are compared here.
             let mut bban = AsciiBuffer::new();
             bban.push_str(&iban[4..]);
@@ -259,10 +259,11 @@ mod tests {
         let mut random = Seed::parse("iban").unwrap().random("change", "");
         let mut iban = String::new();
         country.write(&mut random, &mut iban);
-        for place in 2..iban.len() {
+        for position in 2..iban.len() {
             let mut changed = iban.clone().into_bytes();
-            changed[place] = if changed[place] == b'9' { b'0' } else { changed[place] + 1 };
-            assert!(!country.accepts(str::from_utf8(&changed).unwrap()), "{place}");
+            changed[position] =
+                if changed[position] == b'9' { b'0' } else { changed[position] + 1 };
+            assert!(!country.accepts(str::from_utf8(&changed).unwrap()), "{position}");
         }
     }
 

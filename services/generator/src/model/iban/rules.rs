@@ -1,7 +1,7 @@
 //! National check digits inside bank account numbers.
 //!
 //! A rule gets the domestic number (everything behind the check digits of the IBAN), writes its
-//! check digits in place and says whether the number can exist. A number is right when its rule
+//! check digits in place and says whether the number can exist. A number is valid when its rule
 //! leaves it unchanged.
 
 use crate::model::check::{ascii, digit, luhn, mod_11_10, mod_97, number, weighted};
@@ -15,7 +15,7 @@ fn put_two(bban: &mut [u8], at: usize, value: u32) -> bool {
     true
 }
 
-/// The last place of `bban[range]` so that the weighted sum is 0 modulo `modulus`.
+/// The last position of `bban[range]` so that the weighted sum is 0 modulo `modulus`.
 fn close(part: &mut [u8], weights: &[i32], modulus: i32) -> bool {
     let last = part.len() - 1;
     let value = (-weighted(&part[..last], weights)).rem_euclid(modulus);
@@ -62,11 +62,11 @@ fn rib_digit(byte: u8) -> u64 {
     })
 }
 
-/// What a character in an odd place counts in the Italian control letter, digits and letters alike.
+/// The value of a digit or letter in an odd position of the Italian control letter.
 pub const ITALIAN_ODD: [u32; 26] =
     [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
 
-/// The Italian control letter over `text`, whose first place is odd.
+/// The Italian control letter over `text`, whose first position is odd.
 pub fn italian_letter(text: &[u8]) -> u8 {
     let value = |byte: u8| match byte {
         b'A'..=b'Z' => usize::from(byte - b'A'),
@@ -75,7 +75,7 @@ pub fn italian_letter(text: &[u8]) -> u8 {
     let sum: u32 = text
         .iter()
         .enumerate()
-        .map(|(place, byte)| match place % 2 {
+        .map(|(position, byte)| match position % 2 {
             0 => ITALIAN_ODD[value(*byte)],
             _ => value(*byte) as u32,
         })

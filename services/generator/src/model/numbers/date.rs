@@ -15,13 +15,13 @@ pub fn exists(year: u64, month: u64, date: u64) -> Outcome {
     fits(day(year, month, date).is_some())
 }
 
-/// Whether `YYMMDD` at a place is a day of the 1900s or the 2000s.
+/// Whether `YYMMDD` at a position is a day of the 1900s or the 2000s.
 pub fn year_first(number: &Number<'_>, from: usize) -> Outcome {
     let (year, month, date) = year_month_day(number, from);
     fits([1900, 2000].into_iter().any(|century| day(century + year, month, date).is_some()))
 }
 
-/// Whether `DDMMYY` at a place is a day of the 1900s or the 2000s.
+/// Whether `DDMMYY` at a position is a day of the 1900s or the 2000s.
 pub fn day_first(number: &Number<'_>, from: usize) -> Outcome {
     let (date, month, year) = year_month_day(number, from);
     fits([1900, 2000].into_iter().any(|century| day(century + year, month, date).is_some()))
@@ -29,6 +29,6 @@ pub fn day_first(number: &Number<'_>, from: usize) -> Outcome {
 
 /// Three values of two digits each.
 pub fn year_month_day(number: &Number<'_>, from: usize) -> (u64, u64, u64) {
-    let two = |place: usize| number.value(from + place, from + place + 2);
+    let two = |position: usize| number.value(from + position, from + position + 2);
     (two(0), two(2), two(4))
 }

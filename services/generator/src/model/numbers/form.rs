@@ -7,7 +7,7 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::model::random::Random;
 
-/// Why a form is none; a test compiles all of them.
+/// Why a form does not compile; a test compiles all of them.
 #[derive(Debug, thiserror::Error)]
 pub enum FormError {
     /// It is no regular expression.
@@ -48,7 +48,7 @@ impl Form {
         self.lengths.contains(&length)
     }
 
-    /// Draws a text of this form.
+    /// Samples a text of this form.
     pub fn sample(&self, random: &mut Random) -> String {
         let mut out = String::new();
         push(&self.sample, random, &mut out);

@@ -11,12 +11,12 @@ pub struct Number<'a> {
     today: Date,
 }
 
-/// Right when the check digits are.
+/// Valid when the check digits are.
 pub fn checks(right: bool) -> Outcome {
     if right { Ok(()) } else { Err(Stage::Checksum) }
 }
 
-/// Right when a component has a meaning.
+/// Valid when a component has a meaning.
 pub fn fits(right: bool) -> Outcome {
     if right { Ok(()) } else { Err(Stage::Component) }
 }
@@ -60,14 +60,14 @@ impl<'a> Number<'a> {
         Number { text: self.text.get(from..to).unwrap_or_default(), today: self.today }
     }
 
-    /// The byte at a place, counted from 0.
-    pub fn at(&self, place: usize) -> u8 {
-        self.bytes().get(place).copied().unwrap_or(b'0')
+    /// The byte at a position, counted from 0.
+    pub fn at(&self, position: usize) -> u8 {
+        self.bytes().get(position).copied().unwrap_or(b'0')
     }
 
-    /// The digit at a place, counted from 0.
-    pub fn digit(&self, place: usize) -> i32 {
-        i32::from(self.at(place).wrapping_sub(b'0'))
+    /// The digit at a position, counted from 0.
+    pub fn digit(&self, position: usize) -> i32 {
+        i32::from(self.at(position).wrapping_sub(b'0'))
     }
 
     /// The last digit.
@@ -117,11 +117,11 @@ impl<'a> Number<'a> {
             .fold(0, |rest, byte| (rest * 10 + u64::from(check::digit(*byte))) % modulus)
     }
 
-    /// Whether the last character stands at `place` in `alphabet`.
-    pub fn ends_in(&self, alphabet: &str, place: i32) -> Outcome {
+    /// Whether the last character stands at `position` in `alphabet`.
+    pub fn ends_in(&self, alphabet: &str, position: i32) -> Outcome {
         checks(
-            usize::try_from(place)
-                .is_ok_and(|place| alphabet.chars().nth(place) == Some(self.end())),
+            usize::try_from(position)
+                .is_ok_and(|position| alphabet.chars().nth(position) == Some(self.end())),
         )
     }
 }

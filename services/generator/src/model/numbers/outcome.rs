@@ -13,5 +13,5 @@ pub enum Stage {
     Checksum,
 }
 
-/// What a rule says of a number whose form is right.
+/// What a rule says of a number whose form is valid.
 pub type Outcome = Result<(), Stage>;

@@ -106,7 +106,7 @@ pub const SCHEMES: &[Scheme] = &[
     })
     .make(concat!(day_month!(), r"\d{7}")),
     person("IE", "PPS number", r"\d{7}[A-W][ABHWTX]?", |n| {
-        let digits: [i32; 7] = std::array::from_fn(|place| n.digit(place));
+        let digits: [i32; 7] = std::array::from_fn(|position| n.digit(position));
         let second = match n.at(8) {
             letter @ (b'A' | b'B' | b'H') if n.len() == 9 => i32::from(letter - b'A') + 1,
             _ => 0,
@@ -147,8 +147,8 @@ pub const SCHEMES: &[Scheme] = &[
     .make(concat!(r"\d\d", month_day!(), r"\d{5}")),
     person("PT", "cartão de cidadão", r"\d{9}[0-9A-Z]{2}\d", |n| {
         let fold = |value: i32| if value > 9 { value - 9 } else { value };
-        let places = n.bytes().iter().rev().enumerate();
-        let sum: i32 = places
+        let positions = n.bytes().iter().rev().enumerate();
+        let sum: i32 = positions
             .map(|(i, byte)| if i % 2 == 1 { fold(base_36(*byte) * 2) } else { base_36(*byte) })
             .sum();
         checks(sum % 10 == 0)
@@ -230,13 +230,13 @@ const ITALIAN_MAKE: &str = r"[A-Z]{6}\d\d[A-EHLMPR-T]([04][1-9]|[15]\d|[26][0-8]
 
 fn italy(n: &Number<'_>) -> Outcome {
     const MONTHS: &str = "ABCDEHLMPRST";
-    // Letters stand for digits where two people would get the same number.
-    let digit = |place: usize| {
-        let byte = n.at(place);
+    // Letters replace digits where two people would get the same number.
+    let digit = |position: usize| {
+        let byte = n.at(position);
         "LMNPQRSTUV".find(char::from(byte)).map_or(u64::from(byte.wrapping_sub(b'0')), |i| i as u64)
     };
     let year = digit(6) * 10 + digit(7);
-    let month = MONTHS.find(char::from(n.at(8))).map_or(0, |place| place as u64 + 1);
+    let month = MONTHS.find(char::from(n.at(8))).map_or(0, |position| position as u64 + 1);
     let day = match digit(9) * 10 + digit(10) {
         day if day > 40 => day - 40,
         day => day,

@@ -168,8 +168,8 @@ fn verhoeff(n: &Number<'_>) -> usize {
         (false, true) => 5 + (a - 5 + 5 - b) % 5,
         (false, false) => (a + 5 - b) % 5,
     };
-    let places = n.bytes().iter().rev().enumerate();
-    places.fold(0, |sum, (place, byte)| {
-        multiply(sum, permute(place % 8, usize::from(byte - b'0') % 10))
+    let positions = n.bytes().iter().rev().enumerate();
+    positions.fold(0, |sum, (position, byte)| {
+        multiply(sum, permute(position % 8, usize::from(byte - b'0') % 10))
     })
 }

@@ -23,8 +23,9 @@ pub fn mod_11_10(n: &Number<'_>) -> Outcome {
 /// Luhn with an alphabet of `modulus` characters, over the values from the right.
 pub fn luhn_values(values: impl DoubleEndedIterator<Item = i32>, modulus: i32) -> i32 {
     let doubled = |value: i32| value * 2 / modulus + value * 2 % modulus;
-    let places = values.rev().enumerate();
-    places.map(|(place, v)| if place % 2 == 1 { doubled(v) } else { v }).sum::<i32>() % modulus
+    let positions = values.rev().enumerate();
+    positions.map(|(position, v)| if position % 2 == 1 { doubled(v) } else { v }).sum::<i32>()
+        % modulus
 }
 
 /// The key letter of Spanish identity numbers.

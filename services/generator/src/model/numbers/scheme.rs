@@ -22,11 +22,11 @@ pub struct Scheme {
     /// A narrower form from which numbers are made.
     pub(super) make: Option<&'static str>,
     pub(super) rule: fn(&Number<'_>) -> Outcome,
-    /// What made numbers obey beside the rule: check digits that nobody enforces.
+    /// A further rule for made numbers: check digits that no authority enforces.
     pub(super) make_rule: Option<fn(&Number<'_>) -> Outcome>,
     /// Separators that belong to the number.
     pub(super) keep: &'static [char],
-    /// What may stand in front.
+    /// Prefixes that may precede the number.
     prefixes: &'static [&'static str],
     /// Digits up to which zeros are put in front, and the fewest digits for which that is done.
     padding: Option<(usize, usize)>,

@@ -12,7 +12,7 @@ use super::scheme::{Kind, Scheme};
 use super::{person_europe, person_world, vat_america, vat_asia_africa, vat_east, vat_west};
 use crate::model::random::Random;
 
-/// Whether a number is right, and if not, what is wrong.
+/// Whether a number is valid, and if not, what is wrong.
 pub type Verdict = Result<(), Reject>;
 
 /// Why no scheme of a country accepts a number, for the scheme that it came closest to.

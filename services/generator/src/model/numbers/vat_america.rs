@@ -117,7 +117,7 @@ const MEXICAN_WORDS: &[&str] = &[
     "PEDO", "PENE", "PUTA", "PUTO", "QULO", "RATA", "RUIN",
 ];
 
-/// Mexico's check character, over what stands before it with blanks in front up to 12 places.
+/// Mexico's check character, over the characters before it with blanks in front up to 12 positions.
 fn mexican_check(n: &Number<'_>) -> Outcome {
     const ALPHABET: &str = "0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ Ñ";
     let index = |c: char| ALPHABET.chars().position(|other| other == c).unwrap_or_default() as i32;

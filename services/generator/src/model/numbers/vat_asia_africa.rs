@@ -57,7 +57,7 @@ pub const SCHEMES: &[Scheme] = &[
     both("NZ", "IRD", r"\d{8,9}", |n| {
         let value = n.value(0, n.len());
         fits(value > 10_000_000 && value < 150_000_000)?;
-        // Weights stand from the right, so that the digit missing in front counts as 0.
+        // Weights count from the right, so that the digit missing in front counts as 0.
         let check = |weights: [i32; 8]| (-n.sum_back(weights.into_iter())).rem_euclid(11);
         let first = check([2, 3, 4, 5, 6, 7, 2, 3]);
         let second = check([6, 7, 2, 5, 2, 3, 4, 7]);

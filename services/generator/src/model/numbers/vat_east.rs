@@ -31,8 +31,8 @@ pub const SCHEMES: &[Scheme] = &[
         let (first, second) = match n.at(0) {
             b'0'..=b'9' => (n.digit(0), n.digit(1)),
             other => {
-                let place = "ABCEHKMOPT".find(char::from(n.at(1))).unwrap_or_default();
-                (letter(other), place as i32)
+                let position = "ABCEHKMOPT".find(char::from(n.at(1))).unwrap_or_default();
+                (letter(other), position as i32)
             }
         };
         let sum = 29 * first + 23 * second + n.part(2, 8).sum(&[19, 17, 13, 7, 5, 3]);

@@ -61,7 +61,7 @@ pub const SCHEMES: &[Scheme] = &[
     })
     .pad(8, 9),
     vat("IE", "VAT", r"\d{7}[A-W]{1,2}|\d[A-Z+*]\d{5}[A-W]", |n| {
-        let digits = |places: [usize; 7]| places.map(|place| n.digit(place));
+        let digits = |positions: [usize; 7]| positions.map(|position| n.digit(position));
         if !n.at(1).is_ascii_digit() {
             // The old form counts its first digit last, behind a 0 in front.
             let mut old = digits([0, 2, 3, 4, 5, 6, 0]);

@@ -1,7 +1,7 @@
-//! A pattern of digits compiled so that each of its numbers is equally likely to be drawn.
+//! A pattern of digits compiled so that each of its numbers is equally likely to be sampled.
 //!
 //! The patterns become deterministic automata; walking the wanted one and the unwanted one side by
-//! side gives states that know how many numbers lie behind them. A draw is one random number below
+//! side gives states that know how many numbers follow them. A sample is one random number below
 //! the count of the start, divided up on the way.
 
 use std::collections::HashMap;
@@ -64,7 +64,7 @@ impl Automaton {
         self.states[self.start].count() == 0
     }
 
-    /// Draws a number; nothing is added when there is none.
+    /// Samples a number; nothing is added when there is none.
     pub fn push(&self, random: &mut Random, out: &mut AsciiBuffer) {
         let mut state = &self.states[self.start];
         let mut nth = random.below(state.count());
@@ -115,25 +115,25 @@ impl Pair {
         self.states.len() - 1
     }
 
-    /// The place of the state for a pair; patterns are finite, so the walk ends.
+    /// The position of the state for a pair; patterns are finite, so the walk ends.
     fn visit(&mut self, wanted: StateID, unwanted: Option<StateID>) -> usize {
-        if let Some(place) = self.seen.get(&(wanted, unwanted)) {
-            return *place;
+        if let Some(position) = self.seen.get(&(wanted, unwanted)) {
+            return *position;
         }
         let mut state = State { ends: u64::from(self.ends(wanted, unwanted)), ..State::default() };
         let mut sum = state.ends;
         for digit in 0..10 {
             let byte = b'0' + digit as u8;
             if let Some(next) = step(&self.wanted, Some(wanted), byte) {
-                let place = self.visit(next, step(&self.unwanted, unwanted, byte));
-                state.next[digit] = place as u32;
-                sum += self.states[place].count();
+                let position = self.visit(next, step(&self.unwanted, unwanted, byte));
+                state.next[digit] = position as u32;
+                sum += self.states[position].count();
             }
             state.up_to[digit] = sum;
         }
-        let place = self.add(state);
-        self.seen.insert((wanted, unwanted), place);
-        place
+        let position = self.add(state);
+        self.seen.insert((wanted, unwanted), position);
+        position
     }
 
     fn ends(&self, wanted: StateID, unwanted: Option<StateID>) -> bool {
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::model::seed::Seed;
 
-    fn draws(
+    fn samples(
         wanted: &str,
         unwanted: &str,
         count: usize,
@@ -178,14 +178,14 @@ mod tests {
     #[test]
     fn every_number_of_a_pattern_is_equally_likely() {
         // 1x, 12x and 7: 10 + 10 + 1 numbers of three lengths, some reached in two ways.
-        let seen = draws(r"1\d|12\d|1[2-5]|7", "", 21_000);
+        let seen = samples(r"1\d|12\d|1[2-5]|7", "", 21_000);
         assert_eq!(seen.len(), 21);
         assert!(seen.values().all(|n| (850..1_150).contains(n)), "{seen:?}");
     }
 
     #[test]
     fn unwanted_numbers_are_never_drawn() {
-        let seen = draws(r"1\d\d?", "1[0-8]|19[1-9]|15[0-9]", 20_000);
+        let seen = samples(r"1\d\d?", "1[0-8]|19[1-9]|15[0-9]", 20_000);
         assert!(seen.contains_key("19") && seen.contains_key("190") && seen.contains_key("100"));
         assert!(!seen.contains_key("11") && !seen.contains_key("191") && !seen.contains_key("155"));
         assert_eq!(seen.len(), 1 + 100 - 9 - 10);

@@ -72,7 +72,7 @@ impl Region {
         Ok(())
     }
 
-    /// Compiles the patterns when the region is first asked for.
+    /// Compiles the patterns when the region is first used.
     fn plan(&self) -> Result<&Plan, PatternError> {
         if let Some(plan) = self.plan.get() {
             return Ok(plan);
