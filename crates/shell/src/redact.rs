@@ -13,7 +13,7 @@ use percent_encoding::percent_decode_str;
 /// use actix_web::http::Uri;
 /// use shell::redact_query;
 ///
-/// let uri: Uri = "/rows?a=1&acces%73_token=secret&b".parse().unwrap();
+/// let uri: Uri = "/rows?a=1&access%5Ftoken=secret&b".parse().unwrap();
 /// assert_eq!(redact_query(&uri, &["access_token"]), "/rows?a=1&access_token=***&b");
 /// ```
 pub fn redact_query<'u>(uri: &'u Uri, secrets: &[&'static str]) -> Cow<'u, str> {

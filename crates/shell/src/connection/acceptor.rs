@@ -18,9 +18,13 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
+use super::account::Connection;
+use super::drain::Drain;
 use super::guard::{Guard, Protocol, Socket};
+use super::http2;
+use super::limits::{KEEP_ALIVE, Limits};
+use super::parser_answer::ParserFaults;
 use super::tracked::Tracked;
-use super::{Connection, Drain, Limits, ParserFaults, http2};
 
 /// What the sockets of one listener have in common.
 #[derive(Clone)]
@@ -81,7 +85,7 @@ where
 {
     let stopping = entrance.stopping.clone();
     let service = HttpService::build()
-        .keep_alive(super::KEEP_ALIVE)
+        .keep_alive(KEEP_ALIVE)
         // The socket has a deadline for every head, also the first.
         .client_request_timeout(std::time::Duration::ZERO)
         .client_disconnect_timeout(std::time::Duration::from_secs(1))

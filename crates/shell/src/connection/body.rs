@@ -9,7 +9,7 @@ use actix_web::error::PayloadError;
 use actix_web::web::Bytes;
 use futures_util::Stream;
 
-use super::guard::Progress;
+use super::progress::Progress;
 
 /// A body that ends with an error when less than 1 KiB of it comes within one period.
 pub(super) struct Timed<S> {

@@ -5,7 +5,6 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Buf, Bytes};
@@ -14,9 +13,10 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 use tokio_rustls::server::TlsStream;
 
-use super::{
-    Connection, KEEP_ALIVE, LONGEST_REQUEST_LINE, Limits, PROGRESS, ParserFaults, parser_answer,
-};
+use super::account::Connection;
+use super::limits::{KEEP_ALIVE, LONGEST_REQUEST_LINE, Limits};
+use super::parser_answer::{self, ParserFaults};
+use super::progress::Progress;
 
 /// A socket of either kind.
 pub(super) enum Socket {
@@ -24,43 +24,6 @@ pub(super) enum Socket {
     Plain(TcpStream),
     /// TLS over TCP.
     Secure(Box<TlsStream<TcpStream>>),
-}
-
-/// Deadline of a thing that must move at least [`PROGRESS`] bytes in each period.
-pub(super) struct Progress {
-    timer: Pin<Box<Sleep>>,
-    period: Duration,
-    moved: usize,
-    armed: bool,
-}
-
-impl Progress {
-    pub(super) fn new(period: Duration) -> Self {
-        Self { timer: Box::pin(sleep(period)), period, moved: 0, armed: false }
-    }
-
-    /// Counts bytes that moved; enough of them start a new period.
-    pub(super) fn moved(&mut self, bytes: usize) {
-        self.moved = self.moved.saturating_add(bytes);
-        if self.moved >= PROGRESS {
-            self.rest();
-        }
-    }
-
-    /// Nothing is waited for.
-    pub(super) fn rest(&mut self) {
-        self.moved = 0;
-        self.armed = false;
-    }
-
-    /// Whether the period is over; asked while something is waited for.
-    pub(super) fn is_over(&mut self, context: &mut Context<'_>) -> bool {
-        if !self.armed {
-            self.armed = true;
-            self.timer.as_mut().reset(Instant::now() + self.period);
-        }
-        self.timer.as_mut().poll(context).is_ready()
-    }
 }
 
 /// Whether the socket carries HTTP/1.1, whose heads and parser faults are looked after here.

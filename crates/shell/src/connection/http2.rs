@@ -2,7 +2,7 @@
 //!
 //! That of actix announces no limit of streams, makes every answer before the client takes any, and
 //! says no GOAWAY. This one hands requests to the same application, within the bounds of
-//! [`super`].
+//! the module above.
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -22,10 +22,12 @@ use h2::server::{Builder, SendResponse};
 use h2::{Reason, RecvStream, SendStream};
 use tokio::time::{Instant, sleep, timeout};
 
+use super::account::{Connection, Held};
 use super::body::{Received, Timed};
+use super::drain::Drain;
 use super::guard::Guard;
+use super::limits::{KEEP_ALIVE, Limits};
 use super::tracked::{Tracked, Watched};
-use super::{Connection, Drain, Held, KEEP_ALIVE, Limits};
 
 /// Bytes of a request body that may come before the application reads it.
 const REQUEST_WINDOW: u32 = 64 << 10;

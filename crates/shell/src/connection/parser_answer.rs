@@ -10,8 +10,10 @@ use actix_web::body::MessageBody;
 use actix_web::http::{Method, StatusCode, Uri};
 use actix_web::web::Bytes;
 
-use super::ParserFaults;
 use crate::{ErrorFormat, Fault, RequestId, RequestInfo, metrics};
+
+/// Answers a fault of the HTTP parser, which no application sees: the whole answer as bytes.
+pub(crate) type ParserFaults = dyn Fn(StatusCode) -> Bytes + Send + Sync;
 
 /// Longest such answer: a status line, length, date and the end of the connection.
 const LONGEST: usize = 160;

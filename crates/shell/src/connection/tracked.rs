@@ -12,8 +12,9 @@ use actix_web::web::Bytes;
 use actix_web::{HttpMessage, HttpResponse};
 use futures_util::future::LocalBoxFuture;
 
+use super::account::{Connection, OpenRequest};
 use super::body::Timed;
-use super::{Connection, Limits, OpenRequest};
+use super::limits::Limits;
 
 /// The application of a worker, shared by its connections.
 pub(super) struct Tracked<A> {

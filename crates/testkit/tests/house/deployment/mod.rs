@@ -60,18 +60,14 @@ struct Ports {
 
 impl Ports {
     fn of(service: &str) -> Self {
-        let sources: String = files(&root().join("services").join(service).join("src"), "rs")
-            .iter()
-            .map(|path| fs::read_to_string(path).unwrap())
-            .collect();
-        let port = |field: &str| -> u16 {
-            let (_, rest) = sources
-                .split_once(&format!("{field}: "))
-                .unwrap_or_else(|| panic!("{service} names no {field}"));
-            let digits = rest.chars().take_while(|c| c.is_ascii_digit() || *c == '_');
-            digits.filter(|c| *c != '_').collect::<String>().parse().unwrap()
-        };
-        Self { http: port("http_port"), https: port("https_port"), admin: port("admin_port") }
+        let source = read(format!("services/{service}/src/service.rs"));
+        let (_, arguments) = source.split_once("ServiceInfo::new(").unwrap();
+        let (arguments, _) = arguments.split_once(';').unwrap();
+        let number = |word: &str| word.trim().parse::<u16>().ok();
+        let http = arguments.split([',', ')']).find_map(number);
+        let http = http.unwrap_or_else(|| panic!("{service} names no port"));
+        let info = shell::ServiceInfo::new("", "", "", "", http);
+        Self { http, https: info.https_port, admin: info.admin_port }
     }
 }
 

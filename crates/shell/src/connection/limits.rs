@@ -1,0 +1,33 @@
+//! The bounds of a connection.
+
+use std::time::Duration;
+
+use crate::ShellSettings;
+
+/// How long a connection without a request is kept.
+pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(5);
+/// Longest request line, in bytes; longer ones get 414.
+pub(super) const LONGEST_REQUEST_LINE: usize = 48 << 10;
+
+/// The bounds of connections.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(super) head: Duration,
+    pub(super) body: Duration,
+    pub(super) write: Duration,
+    pub(super) streams: u32,
+    /// Whether a handler ends when its client resets the stream or closes the connection.
+    pub(super) stop_when_client_leaves: bool,
+}
+
+impl Limits {
+    pub(crate) fn new(settings: &ShellSettings, stop_when_client_leaves: bool) -> Self {
+        Self {
+            head: Duration::from_secs(settings.head_timeout),
+            body: Duration::from_secs(settings.body_timeout),
+            write: Duration::from_secs(settings.write_timeout),
+            streams: settings.max_requests_per_connection,
+            stop_when_client_leaves,
+        }
+    }
+}
