@@ -12,7 +12,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
-use super::frame::protect;
+use super::headers::protect;
 
 /// Shorter bodies are sent as they are, in bytes.
 const SHORTEST_COMPRESSED: usize = 512;

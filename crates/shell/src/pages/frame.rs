@@ -1,107 +1,12 @@
-//! The frame around the content of a page, and the headers of a page.
+//! The frame around the content of a page.
 
-use actix_web::HttpResponseBuilder;
-use actix_web::http::header::{self, HeaderValue};
+use actix_web::HttpResponse;
 use askama::Template;
 
+use super::asset::FixedPage;
+use super::headers::protect;
+use super::page::Page;
 use super::site::Site;
-
-/// What a page may load and do: files of its own service, nothing inline, nothing from elsewhere.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
-    connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; \
-    frame-ancestors 'none'";
-
-/// Adds the headers that keep a page to itself.
-pub(super) fn protect(response: &mut HttpResponseBuilder) {
-    for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ] {
-        response.insert_header((name, HeaderValue::from_static(value)));
-    }
-}
-
-/// A document that readers of feeds and calendars find by the page.
-pub(super) struct Feed<'a> {
-    pub(super) media_type: &'a str,
-    pub(super) title: &'a str,
-    pub(super) href: &'a str,
-}
-
-/// The frame of one page.
-///
-/// Every `href` is relative to the root of the site and has no slash at its beginning.
-pub struct Page<'a> {
-    pub(super) title: &'a str,
-    pub(super) description: &'a str,
-    pub(super) language: &'a str,
-    pub(super) root: &'a str,
-    pub(super) current: Option<&'a str>,
-    pub(super) wide: bool,
-    pub(super) scripts: Vec<&'static str>,
-    pub(super) feeds: Vec<Feed<'a>>,
-}
-
-impl<'a> Page<'a> {
-    /// A page at any path of the site.
-    ///
-    /// Its links begin with `/`; see [`Page::root`] for a site below another path.
-    pub fn new(title: &'a str) -> Self {
-        Self {
-            title,
-            description: "",
-            language: "en",
-            root: "/",
-            current: None,
-            wide: false,
-            scripts: Vec::new(),
-            feeds: Vec::new(),
-        }
-    }
-
-    /// The page at the root of the site; its links work below any path of a proxy.
-    pub fn home(title: &'a str) -> Self {
-        Self { root: "./", ..Self::new(title) }
-    }
-
-    /// A sentence for search engines and link previews.
-    pub fn description(self, description: &'a str) -> Self {
-        Self { description, ..self }
-    }
-
-    /// The language of the content, `en` unless said otherwise.
-    pub fn language(self, language: &'a str) -> Self {
-        Self { language, ..self }
-    }
-
-    /// The path of the site, with a slash at its end.
-    pub fn root(self, root: &'a str) -> Self {
-        Self { root, ..self }
-    }
-
-    /// The link of the navigation that leads to this page.
-    pub fn current(self, href: &'a str) -> Self {
-        Self { current: Some(href), ..self }
-    }
-
-    /// Gives the content the whole width, for tables.
-    pub fn wide(self) -> Self {
-        Self { wide: true, ..self }
-    }
-
-    /// Runs a script of the site once the document is read.
-    pub fn script(mut self, name: &'static str) -> Self {
-        self.scripts.push(name);
-        self
-    }
-
-    /// Names a feed or a calendar with the same content.
-    pub fn feed(mut self, media_type: &'a str, title: &'a str, href: &'a str) -> Self {
-        self.feeds.push(Feed { media_type, title, href });
-        self
-    }
-}
 
 /// The whole document.
 #[derive(Template)]
@@ -115,5 +20,39 @@ pub(super) struct Frame<'a, T: Template> {
 impl<T: Template> Frame<'_, T> {
     fn script_hrefs(&self) -> impl Iterator<Item = String> {
         self.page.scripts.iter().map(|name| self.site.href(name))
+    }
+}
+
+impl Site {
+    /// Renders a page once for all.
+    pub fn fixed(&self, page: &Page<'_>, main: &impl Template) -> FixedPage {
+        FixedPage::new(self.render(page, main).unwrap_or_else(|error| {
+            log::error!("the page {:?} cannot be rendered: {error}", page.title);
+            String::new()
+        }))
+    }
+
+    /// Renders a page for one request; the caller adds status and caching.
+    ///
+    /// The answer may hold what belongs to one reader, so that it is `no-store` unless the caller
+    /// says otherwise.
+    pub fn respond(&self, page: &Page<'_>, main: &impl Template) -> HttpResponse {
+        match self.render(page, main) {
+            Ok(html) => {
+                let mut response = HttpResponse::Ok();
+                protect(&mut response);
+                response
+                    .insert_header((actix_web::http::header::CACHE_CONTROL, "no-store"))
+                    .content_type("text/html; charset=utf-8")
+                    .body(html)
+            }
+            Err(error) => {
+                HttpResponse::from_error(actix_web::error::ErrorInternalServerError(error))
+            }
+        }
+    }
+
+    fn render(&self, page: &Page<'_>, main: &impl Template) -> askama::Result<String> {
+        Frame { site: self, page, main }.render()
     }
 }

@@ -64,10 +64,12 @@
 
 mod asset;
 mod frame;
+mod headers;
+mod page;
 mod site;
 #[cfg(test)]
 mod tests;
 
 pub use asset::FixedPage;
-pub use frame::Page;
+pub use page::Page;
 pub use site::{Accent, Site};

@@ -1,12 +1,10 @@
 //! What all pages of a service share.
 
 use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponse, web};
-use askama::Template;
+use actix_web::{HttpRequest, web};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::asset::{Asset, FixedPage};
-use super::frame::{Frame, Page, protect};
+use super::asset::Asset;
 use crate::Fault;
 
 /// The style sheet of all services.
@@ -161,37 +159,5 @@ impl Site {
             }
         };
         config.route("/assets/{file}", web::get().to(answer));
-    }
-
-    /// Renders a page once for all.
-    pub fn fixed(&self, page: &Page<'_>, main: &impl Template) -> FixedPage {
-        FixedPage::new(self.render(page, main).unwrap_or_else(|error| {
-            log::error!("the page {:?} cannot be rendered: {error}", page.title);
-            String::new()
-        }))
-    }
-
-    /// Renders a page for one request; the caller adds status and caching.
-    ///
-    /// The answer may hold what belongs to one reader, so that it is `no-store` unless the caller
-    /// says otherwise.
-    pub fn respond(&self, page: &Page<'_>, main: &impl Template) -> HttpResponse {
-        match self.render(page, main) {
-            Ok(html) => {
-                let mut response = HttpResponse::Ok();
-                protect(&mut response);
-                response
-                    .insert_header((actix_web::http::header::CACHE_CONTROL, "no-store"))
-                    .content_type("text/html; charset=utf-8")
-                    .body(html)
-            }
-            Err(error) => {
-                HttpResponse::from_error(actix_web::error::ErrorInternalServerError(error))
-            }
-        }
-    }
-
-    fn render(&self, page: &Page<'_>, main: &impl Template) -> askama::Result<String> {
-        Frame { site: self, page, main }.render()
     }
 }

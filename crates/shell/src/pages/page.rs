@@ -1,0 +1,82 @@
+//! What a page says of itself.
+
+/// A document that readers of feeds and calendars find by the page.
+pub(super) struct Feed<'a> {
+    pub(super) media_type: &'a str,
+    pub(super) title: &'a str,
+    pub(super) href: &'a str,
+}
+
+/// The frame of one page.
+///
+/// Every `href` is relative to the root of the site and has no slash at its beginning.
+pub struct Page<'a> {
+    pub(super) title: &'a str,
+    pub(super) description: &'a str,
+    pub(super) language: &'a str,
+    pub(super) root: &'a str,
+    pub(super) current: Option<&'a str>,
+    pub(super) wide: bool,
+    pub(super) scripts: Vec<&'static str>,
+    pub(super) feeds: Vec<Feed<'a>>,
+}
+
+impl<'a> Page<'a> {
+    /// A page at any path of the site.
+    ///
+    /// Its links begin with `/`; see [`Page::root`] for a site below another path.
+    pub fn new(title: &'a str) -> Self {
+        Self {
+            title,
+            description: "",
+            language: "en",
+            root: "/",
+            current: None,
+            wide: false,
+            scripts: Vec::new(),
+            feeds: Vec::new(),
+        }
+    }
+
+    /// The page at the root of the site; its links work below any path of a proxy.
+    pub fn home(title: &'a str) -> Self {
+        Self { root: "./", ..Self::new(title) }
+    }
+
+    /// A sentence for search engines and link previews.
+    pub fn description(self, description: &'a str) -> Self {
+        Self { description, ..self }
+    }
+
+    /// The language of the content, `en` unless said otherwise.
+    pub fn language(self, language: &'a str) -> Self {
+        Self { language, ..self }
+    }
+
+    /// The path of the site, with a slash at its end.
+    pub fn root(self, root: &'a str) -> Self {
+        Self { root, ..self }
+    }
+
+    /// The link of the navigation that leads to this page.
+    pub fn current(self, href: &'a str) -> Self {
+        Self { current: Some(href), ..self }
+    }
+
+    /// Gives the content the whole width, for tables.
+    pub fn wide(self) -> Self {
+        Self { wide: true, ..self }
+    }
+
+    /// Runs a script of the site once the document is read.
+    pub fn script(mut self, name: &'static str) -> Self {
+        self.scripts.push(name);
+        self
+    }
+
+    /// Names a feed or a calendar with the same content.
+    pub fn feed(mut self, media_type: &'a str, title: &'a str, href: &'a str) -> Self {
+        self.feeds.push(Feed { media_type, title, href });
+        self
+    }
+}
