@@ -1,14 +1,18 @@
-//! Every path of the service, in the order of the documentation.
+//! Every operation of the service in the order of the documentation.
 
 use std::borrow::Cow;
 
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Uri;
-use shell::{Next, Shell};
-use url::form_urlencoded;
-use utoipa_actix_web::service_config::ServiceConfig;
+use shell::{Next, Operations, PathRules, Routes, redact_query};
 
 use crate::handlers::{categories, edge, events, index, media, organizers, tags, venues};
+
+/// Which spellings of a path are the same.
+pub const PATHS: PathRules = PathRules::NO_TRAILING_SLASH;
+
+/// Query parameters that no log shows.
+const SECRETS: [&str; 1] = ["password"];
 
 /// Handles what all operations have in common, round the handler.
 ///
@@ -22,83 +26,87 @@ pub async fn around(
     edge::around(request, next, site).await
 }
 
-/// Registers all handlers.
-pub fn routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(index::get_index)
-        .service(index::get_documentation)
-        .service(events::list_events)
-        .service(events::create_event)
-        .service(events::get_event)
-        .service(events::post_event)
-        .service(events::update_event)
-        .service(events::patch_event)
-        .service(events::delete_event)
-        .service(events::get_event_by_slug)
-        .service(events::post_event_by_slug)
-        .service(events::update_event_by_slug)
-        .service(events::patch_event_by_slug)
-        .service(events::delete_event_by_slug);
-    linked_routes(config);
-    term_routes(config);
+/// Adds the operations.
+pub fn register(routes: &mut Routes<'_>) {
+    routes.add(index::get_index);
+    routes.add(index::get_documentation);
+    add_events(routes);
+    add_venues(routes);
+    add_organizers(routes);
+    add_categories(routes);
+    add_tags(routes);
     // Not part of the interface, so not in its document.
-    config.map(|config| config.service(media::get_media));
-}
-
-fn linked_routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(venues::list_venues)
-        .service(venues::create_venue)
-        .service(venues::get_venue)
-        .service(venues::post_venue)
-        .service(venues::update_venue)
-        .service(venues::patch_venue)
-        .service(venues::delete_venue)
-        .service(venues::get_venue_by_slug)
-        .service(venues::post_venue_by_slug)
-        .service(venues::update_venue_by_slug)
-        .service(venues::patch_venue_by_slug)
-        .service(venues::delete_venue_by_slug)
-        .service(organizers::list_organizers)
-        .service(organizers::create_organizer)
-        .service(organizers::get_organizer)
-        .service(organizers::post_organizer)
-        .service(organizers::update_organizer)
-        .service(organizers::patch_organizer)
-        .service(organizers::delete_organizer)
-        .service(organizers::get_organizer_by_slug)
-        .service(organizers::post_organizer_by_slug)
-        .service(organizers::update_organizer_by_slug)
-        .service(organizers::patch_organizer_by_slug)
-        .service(organizers::delete_organizer_by_slug);
-}
-
-fn term_routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(categories::list_categories)
-        .service(categories::create_category)
-        .service(categories::get_category)
-        .service(categories::post_category)
-        .service(categories::update_category)
-        .service(categories::patch_category)
-        .service(categories::delete_category)
-        .service(tags::list_tags)
-        .service(tags::create_tag)
-        .service(tags::get_tag)
-        .service(tags::post_tag)
-        .service(tags::update_tag)
-        .service(tags::patch_tag)
-        .service(tags::delete_tag);
-}
-
-/// Hides passwords of events in a request target, however their name is encoded.
-pub fn redact(uri: &Uri) -> Cow<'_, str> {
-    let target = Shell::path_and_query(uri);
-    let Some((path, query)) = target.split_once('?') else { return target };
-    let parts = query.split('&').map(|part| {
-        let name = form_urlencoded::parse(part.as_bytes()).next().map(|(name, _)| name);
-        let is_password = name.is_some_and(|name| name.split('[').next() == Some("password"));
-        if is_password { "password=***" } else { part }
+    routes.beside(|config| {
+        config.service(media::get_media);
     });
-    Cow::Owned(format!("{path}?{}", parts.collect::<Vec<_>>().join("&")))
+}
+
+fn add_events(routes: &mut Routes<'_>) {
+    routes.add(events::list_events);
+    routes.add(events::create_event);
+    routes.add(events::get_event);
+    routes.add(events::post_event);
+    routes.add(events::update_event);
+    routes.add(events::patch_event);
+    routes.add(events::delete_event);
+    routes.add(events::get_event_by_slug);
+    routes.add(events::post_event_by_slug);
+    routes.add(events::update_event_by_slug);
+    routes.add(events::patch_event_by_slug);
+    routes.add(events::delete_event_by_slug);
+}
+
+fn add_venues(routes: &mut Routes<'_>) {
+    routes.add(venues::list_venues);
+    routes.add(venues::create_venue);
+    routes.add(venues::get_venue);
+    routes.add(venues::post_venue);
+    routes.add(venues::update_venue);
+    routes.add(venues::patch_venue);
+    routes.add(venues::delete_venue);
+    routes.add(venues::get_venue_by_slug);
+    routes.add(venues::post_venue_by_slug);
+    routes.add(venues::update_venue_by_slug);
+    routes.add(venues::patch_venue_by_slug);
+    routes.add(venues::delete_venue_by_slug);
+}
+
+fn add_organizers(routes: &mut Routes<'_>) {
+    routes.add(organizers::list_organizers);
+    routes.add(organizers::create_organizer);
+    routes.add(organizers::get_organizer);
+    routes.add(organizers::post_organizer);
+    routes.add(organizers::update_organizer);
+    routes.add(organizers::patch_organizer);
+    routes.add(organizers::delete_organizer);
+    routes.add(organizers::get_organizer_by_slug);
+    routes.add(organizers::post_organizer_by_slug);
+    routes.add(organizers::update_organizer_by_slug);
+    routes.add(organizers::patch_organizer_by_slug);
+    routes.add(organizers::delete_organizer_by_slug);
+}
+
+fn add_categories(routes: &mut Routes<'_>) {
+    routes.add(categories::list_categories);
+    routes.add(categories::create_category);
+    routes.add(categories::get_category);
+    routes.add(categories::post_category);
+    routes.add(categories::update_category);
+    routes.add(categories::patch_category);
+    routes.add(categories::delete_category);
+}
+
+fn add_tags(routes: &mut Routes<'_>) {
+    routes.add(tags::list_tags);
+    routes.add(tags::create_tag);
+    routes.add(tags::get_tag);
+    routes.add(tags::post_tag);
+    routes.add(tags::update_tag);
+    routes.add(tags::patch_tag);
+    routes.add(tags::delete_tag);
+}
+
+/// A request target without the passwords of events.
+pub fn redact<'u>(_operations: &Operations, uri: &'u Uri) -> Cow<'u, str> {
+    redact_query(uri, &SECRETS)
 }

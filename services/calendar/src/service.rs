@@ -7,9 +7,8 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::web::Data;
 use futures_util::future::LocalBoxFuture;
 use serde_json::Value;
-use shell::{ErrorBody, ErrorFormat, Next, Service, ServiceInfo, Shell};
+use shell::{ErrorBody, ErrorFormat, Next, Routes, Service, ServiceInfo, Shell};
 use utoipa::openapi::OpenApi;
-use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::error::ErrorBodies;
 use crate::jobs::publish_due;
@@ -46,8 +45,8 @@ impl Service for Calendar {
         Some(ErrorBody { schema: "Error", media_type: "application/json" })
     }
 
-    fn routes(config: &mut ServiceConfig<'_>) {
-        routes::routes(config);
+    fn operations(routes: &mut Routes<'_>) {
+        routes::register(routes);
     }
 
     fn state(&self, config: &mut actix_web::web::ServiceConfig) {
@@ -60,7 +59,7 @@ impl Service for Calendar {
     }
 
     fn shell(&self) -> Shell {
-        Shell { log_path: routes::redact, ..Shell::default() }
+        Shell { paths: Some(routes::PATHS), redact: Some(routes::redact), ..Shell::default() }
     }
 
     fn around(

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use auth::KeysCommand;
 use clap::{Parser, Subcommand};
-use database::{DatabaseSettings, Pools};
+use database::{DatabaseSettings, MigrateCommand, Pools};
 use domain::{Clock, SystemClock};
 use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
 
@@ -45,7 +45,7 @@ enum Command {
     #[command(flatten)]
     Common(CommonCommand),
     /// Bring the database up to date
-    Migrate,
+    Migrate(MigrateCommand),
     /// API keys; the owner is a login
     #[command(subcommand)]
     Keys(KeysCommand),
@@ -68,7 +68,10 @@ impl shell::Cli for Cli {
             Command::Common(CommonCommand::Serve) => self.serve(),
             Command::Common(CommonCommand::Openapi) => shell::cli::print_openapi::<Calendar>(),
             Command::Common(CommonCommand::Healthcheck) => shell::cli::healthcheck(&self.shell),
-            Command::Migrate => self.migrate(),
+            Command::Migrate(command) => {
+                let name = Calendar::INFO.name;
+                Ok(command.run(&self.database, &self.shell.data_dir, name, &ALL_MIGRATIONS)?)
+            }
             Command::Keys(command) => command.run(&self.open()?, &Logins, SystemClock.unix()),
             Command::Users(command) => command.run(&self.open()?),
             Command::Load(command) => command.run(&self.state()?),
@@ -98,12 +101,5 @@ impl Cli {
     fn serve(self) -> anyhow::Result<ExitCode> {
         let settings = self.shell.clone();
         shell::serve(&settings, Calendar { state: self.state()? })
-    }
-
-    fn migrate(&self) -> anyhow::Result<ExitCode> {
-        let name = Calendar::INFO.name;
-        let applied = self.database.migrate(&self.shell.data_dir, name, &ALL_MIGRATIONS)?;
-        eprintln!("{} migrations applied", applied.len());
-        Ok(ExitCode::SUCCESS)
     }
 }

@@ -2,12 +2,10 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
-use actix_web::http::StatusCode;
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse};
-use jiff::Timestamp;
-use jiff::fmt::rfc2822::DateTimePrinter;
 use serde::Serialize;
+use shell::{EntityTag, Validators};
 
 use crate::error::Error;
 use crate::wire::envelope::ListMeta;
@@ -79,26 +77,10 @@ pub fn read<T: Serialize>(
     let mut hasher = DefaultHasher::new();
     hasher.write(body.as_bytes());
     // Weak, as the same content also travels compressed.
-    let tag = format!("W/\"{:016x}\"", hasher.finish());
-    let known = request.headers().get(header::IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
-    let same = known.is_some_and(|tags| {
-        tags.split(',').map(str::trim).any(|known| known == "*" || known == tag)
-    });
-    let status = if same { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
-    let mut response = HttpResponse::build(status);
-    response.insert_header((header::ETAG, tag));
+    let validators = Validators::weak(EntityTag::of_digest(&hasher.finish().to_be_bytes()));
+    let validators = modified.map_or(validators, |seconds| validators.dated(seconds));
     // What is shown depends on the caller, so that no shared cache may keep it.
-    response.insert_header((header::CACHE_CONTROL, "private, no-cache"));
-    if let Some(date) = modified.and_then(http_date) {
-        response.insert_header((header::LAST_MODIFIED, date));
-    }
-    if same {
-        return Ok(response.finish());
-    }
-    Ok(response.insert_header((header::CONTENT_TYPE, JSON)).body(body))
-}
-
-fn http_date(seconds: i64) -> Option<String> {
-    let at = Timestamp::from_second(seconds).ok()?;
-    DateTimePrinter::new().timestamp_to_rfc9110_string(&at).ok()
+    Ok(validators.answer(request, "private, no-cache", |mut response| {
+        response.insert_header((header::CONTENT_TYPE, JSON)).body(body)
+    }))
 }
