@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use prometheus::{Gauge, HistogramOpts, HistogramVec, IntGauge};
+use shell::metrics::register;
 
 /// Regular-expression searches that run.
 pub static REGEXP_RUNNING: LazyLock<IntGauge> =
@@ -22,25 +23,16 @@ static PUBLISHED: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("buckets_last_publish_seconds", "Unix time of the last publish"));
 static LOAD_RATE: LazyLock<Gauge> = LazyLock::new(|| {
     let help = "Files per second of the load that is under way; 0 without one";
-    registered(Gauge::new("buckets_load_files_per_second", help))
+    register(Gauge::new("buckets_load_files_per_second", help))
 });
 static RESULTS: LazyLock<HistogramVec> = LazyLock::new(|| {
     let buckets = (0..9).map(|power| 10_f64.powi(power)).collect();
     let options = HistogramOpts::new("buckets_search_results", "Results of a search");
-    registered(HistogramVec::new(options.buckets(buckets), &["operation"]))
+    register(HistogramVec::new(options.buckets(buckets), &["operation"]))
 });
 
 fn gauge(name: &str, help: &str) -> IntGauge {
-    registered(IntGauge::new(name, help))
-}
-
-#[expect(clippy::expect_used, reason = "names are constants that tests exercise")]
-fn registered<C: prometheus::core::Collector + Clone + 'static>(
-    collector: prometheus::Result<C>,
-) -> C {
-    let collector = collector.expect("metric options are valid");
-    shell::metrics::registry().register(Box::new(collector.clone())).expect("names are unique");
-    collector
+    register(IntGauge::new(name, help))
 }
 
 /// Records the number of results of a search by its operationId.

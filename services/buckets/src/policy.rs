@@ -2,7 +2,7 @@
 
 use actix_web::HttpRequest;
 use auth::{AuthError, Charge, Credential, Key, Policy, Quota};
-use shell::Pairs;
+use shell::params::Input;
 
 /// Path of the own account, which costs nothing.
 const ACCOUNT: &str = "/api/account";
@@ -15,12 +15,10 @@ impl Policy for KeyPolicy {
         if let Some(key) = auth::bearer_key(request)? {
             return Ok(Some(key));
         }
-        let named = |part: &str| {
-            let pairs = Pairs::parse(part).ok()?;
-            pairs.last("access_token").filter(|key| !key.is_empty()).map(Credential::from)
-        };
+        let query = Input::query(request.query_string());
         // Another parameter that cannot be decoded is no reason to overlook the key.
-        Ok(request.query_string().split('&').rev().find_map(named))
+        let keys = query.texts().filter(|(name, key)| *name == "access_token" && !key.is_empty());
+        Ok(keys.last().map(|(_, key)| Credential::from(key)))
     }
 
     fn refused(&self, _: &HttpRequest) -> Charge {

@@ -1,17 +1,46 @@
 //! Every operation, in the order of the documentation.
 
-use utoipa_actix_web::service_config::ServiceConfig;
+use std::borrow::Cow;
+
+use actix_web::http::Uri;
+use shell::{Routes, redact_query};
 
 use crate::handlers::{account, buckets, files, page, stats};
 
+/// Bytes of a request target that the log shows.
+const LONGEST_LOGGED: usize = 2_048;
+
 /// Registers every operation.
-pub fn register(config: &mut ServiceConfig<'_>) {
+pub fn register(routes: &mut Routes<'_>) {
     // The page is for people: it is not part of the document.
-    config.route("/", actix_web::web::get().to(page::search_page));
-    page::SITE.register(config);
-    config
-        .service(files::search_files)
-        .service(buckets::list_buckets)
-        .service(stats::get_stats)
-        .service(account::get_account);
+    routes.page("/", actix_web::web::get().to(page::search_page));
+    routes.assets(&page::SITE);
+    routes.add(files::search_files);
+    routes.add(buckets::list_buckets);
+    routes.add(stats::get_stats);
+    routes.add(account::get_account);
+}
+
+/// The request target with keys hidden, and cut where it is very long.
+pub fn redact(uri: &Uri) -> Cow<'_, str> {
+    let length = uri.path_and_query().map_or(0, |target| target.as_str().len());
+    if length > LONGEST_LOGGED {
+        return Cow::Owned(format!("{}?...", uri.path().get(..256).unwrap_or(uri.path())));
+    }
+    redact_query(uri, &["access_token"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_never_shows_a_key() {
+        let uri: Uri =
+            "/api/v2/files?a=1&access_token=secret&b&acces%73_token=other".parse().unwrap();
+        assert_eq!(redact(&uri), "/api/v2/files?a=1&access_token=***&b&access_token=***");
+        assert_eq!(redact(&"/x".parse().unwrap()), "/x");
+        let long: Uri = format!("/x?access_token=secret&{}", "a".repeat(3_000)).parse().unwrap();
+        assert_eq!(redact(&long), "/x?...");
+    }
 }
