@@ -62,16 +62,6 @@ impl Gate {
         Self { ledger: Arc::new(Ledger { keys, quotas }), policy: Arc::new(policy) }
     }
 
-    /// The keys behind this gate.
-    pub fn keys(&self) -> &KeyStore {
-        &self.ledger.keys
-    }
-
-    /// The buckets behind this gate, for charges of another kind than requests.
-    pub fn quotas(&self) -> &Quotas {
-        &self.ledger.quotas
-    }
-
     /// Finds the caller and charges the request, once: asked again for the same request it gives
     /// the same caller.
     ///

@@ -81,7 +81,7 @@ impl KeyStore {
     }
 
     /// Notes that a key is used now.
-    pub fn note_use(&self, id: i64) {
+    pub(crate) fn note_use(&self, id: i64) {
         let now = self.inner.clock.unix();
         self.used().insert(id, now);
         let flushed = self.inner.flushed_at.load(Ordering::Relaxed);

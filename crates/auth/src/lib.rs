@@ -17,7 +17,7 @@ mod policy;
 mod presented;
 mod quota;
 mod quotas;
-pub mod schema;
+mod schema;
 
 pub use caller::Caller;
 pub use charge::Charge;

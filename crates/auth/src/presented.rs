@@ -136,7 +136,7 @@ pub struct Admitted<H> {
 ///     digest: &[u8; 32],
 /// ) -> Result<Option<(i64, Subscriber, Option<String>)>, DatabaseError> {
 ///     # let _ = (db, digest);
-///     // A join of auth::schema::api_key with the tables of the service.
+///     // A join of the table api_key with those of the service.
 ///     Ok(None)
 /// }
 ///

@@ -90,8 +90,6 @@ pub enum QuotaId {
     Key(i64),
     /// A client address; IPv6 counts by its /64, which one subscriber owns whole.
     Address(IpAddr),
-    /// Anything else.
-    Named(String),
     /// One of these for a purpose of its own.
     For(&'static str, Box<QuotaId>),
     /// One of these for a name of its own, such as a domain.

@@ -1,4 +1,4 @@
-//! The two tables of this crate, for services that join them with their own.
+//! The two tables of this crate.
 #![allow(missing_docs)] // The macro writes items that cannot be documented.
 
 diesel::table! {

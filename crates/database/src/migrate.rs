@@ -39,15 +39,20 @@ const LOCK: i64 = 0x5175_696e_7465_7401;
 pub(crate) fn migrate(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     match db {
         Db::Sqlite(_) => migrate_file(db, sources),
-        Db::Pg(conn) => alone(conn, |conn| apply_all(conn, sources.iter().map(|s| &s.postgres))),
+        Db::Pg(conn) => alone(conn, |conn| {
+            let pending = pending_of(conn, sources.iter().map(|s| &s.postgres))?;
+            apply_all(conn, pending)
+        }),
     }
 }
 
 /// The versions that the database still lacks, in the order in which they would be applied.
 pub(crate) fn pending(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     match db {
-        Db::Sqlite(conn) => pending_of(conn, sources.iter().map(|s| &s.sqlite)),
-        Db::Pg(conn) => alone(conn, |conn| pending_of(conn, sources.iter().map(|s| &s.postgres))),
+        Db::Sqlite(conn) => Ok(names(&pending_of(conn, sources.iter().map(|s| &s.sqlite))?)),
+        Db::Pg(conn) => {
+            alone(conn, |conn| Ok(names(&pending_of(conn, sources.iter().map(|s| &s.postgres))?)))
+        }
     }
 }
 
@@ -72,7 +77,8 @@ fn migrate_file(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, Dat
     db.batch_execute("PRAGMA foreign_keys = OFF")?;
     let applied = transaction(db, |db| {
         let Db::Sqlite(conn) = db else { return Ok(Vec::new()) };
-        let applied = apply_all(conn, sources.iter().map(|source| &source.sqlite))?;
+        let pending = pending_of(conn, sources.iter().map(|source| &source.sqlite))?;
+        let applied = apply_all(conn, pending)?;
         check_references(conn)?;
         Ok(applied)
     });
@@ -104,40 +110,37 @@ impl<DB: Backend> MigrationSource<DB> for Embedded<'_> {
     }
 }
 
-fn apply_all<'a, C, DB>(
+fn apply_all<C, DB>(
     conn: &mut C,
-    sources: impl Iterator<Item = &'a EmbeddedMigrations>,
+    migrations: Vec<Box<dyn Migration<DB>>>,
 ) -> Result<Vec<String>, DatabaseError>
 where
     C: MigrationHarness<DB>,
     DB: Backend,
 {
-    let mut applied = Vec::new();
-    for source in sources {
-        for migration in conn.pending_migrations(Embedded(source)).map_err(DatabaseError::Broken)? {
-            let name = migration.name().to_string();
-            conn.run_migration(&migration).map_err(|cause| {
-                DatabaseError::Setup(format!("migration {name} failed: {cause}"))
-            })?;
-            log::info!("migration {name} applied");
-            applied.push(name);
-        }
+    let mut applied = Vec::with_capacity(migrations.len());
+    for migration in migrations {
+        let name = migration.name().to_string();
+        conn.run_migration(&migration)
+            .map_err(|cause| DatabaseError::Setup(format!("migration {name} failed: {cause}")))?;
+        log::info!("migration {name} applied");
+        applied.push(name);
     }
     Ok(applied)
 }
 
-fn pending_of<'a, C, DB>(
-    conn: &mut C,
+fn pending_of<'a, DB: Backend>(
+    conn: &mut impl MigrationHarness<DB>,
     sources: impl Iterator<Item = &'a EmbeddedMigrations>,
-) -> Result<Vec<String>, DatabaseError>
-where
-    C: MigrationHarness<DB>,
-    DB: Backend,
-{
-    let mut names = Vec::new();
+) -> Result<Vec<Box<dyn Migration<DB>>>, DatabaseError> {
+    let mut migrations = Vec::new();
     for source in sources {
-        let lacking = conn.pending_migrations(Embedded(source)).map_err(DatabaseError::Broken)?;
-        names.extend(lacking.iter().map(|migration| migration.name().to_string()));
+        migrations
+            .extend(conn.pending_migrations(Embedded(source)).map_err(DatabaseError::Broken)?);
     }
-    Ok(names)
+    Ok(migrations)
+}
+
+fn names<DB: Backend>(migrations: &[Box<dyn Migration<DB>>]) -> Vec<String> {
+    migrations.iter().map(|migration| migration.name().to_string()).collect()
 }

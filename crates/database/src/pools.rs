@@ -66,14 +66,8 @@ impl Pools {
         T: Send + 'static,
         E: From<DatabaseError> + Send + 'static,
     {
-        let inner = Arc::clone(&self.inner);
-        let deadline = Instant::now() + inner.wait;
-        let turn = inner.readers.turn(deadline).await?;
-        off_worker(move || {
-            let _turn = turn;
-            work(&mut inner.readers.take(deadline)?.db)
-        })
-        .await
+        let run = |lane: &Lane, deadline| work(&mut lane.take(deadline)?.db);
+        self.in_turn(|inner| &inner.readers, run).await
     }
 
     /// Runs `work` in a transaction that commits when it returns `Ok`.
@@ -87,17 +81,31 @@ impl Pools {
         T: Send + 'static,
         E: From<DatabaseError> + Send + 'static,
     {
+        self.in_turn(|inner| &inner.writers, |lane, deadline| lane.transaction(deadline, work))
+            .await
+    }
+
+    /// Waits for a turn in a lane, then runs blocking work with it.
+    async fn in_turn<T, E>(
+        &self,
+        lane: fn(&Inner) -> &Lane,
+        run: impl FnOnce(&Lane, Instant) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<DatabaseError> + Send + 'static,
+    {
         let inner = Arc::clone(&self.inner);
         let deadline = Instant::now() + inner.wait;
-        let turn = inner.writers.turn(deadline).await?;
+        let turn = lane(&inner).turn(deadline).await?;
         off_worker(move || {
             let _turn = turn;
-            inner.writers.transaction(deadline, work)
+            run(lane(&inner), deadline)
         })
         .await
     }
 
-    /// The twin of [`read`](Self::read) for commands and jobs: waits on the calling thread.
+    /// The same as [`read`](Self::read) for commands and jobs: waits on the calling thread.
     ///
     /// # Errors
     /// What `work` returns; [`DatabaseError::Busy`] when no connection came free in time.
@@ -108,7 +116,7 @@ impl Pools {
         work(&mut self.inner.readers.take(Instant::now() + PATIENCE)?.db)
     }
 
-    /// The twin of [`write`](Self::write) for commands and jobs: waits on the calling thread.
+    /// The same as [`write`](Self::write) for commands and jobs: waits on the calling thread.
     ///
     /// # Errors
     /// What `work` returns, after a rollback; [`DatabaseError::Busy`] as with [`write`](Self::write).
@@ -121,7 +129,7 @@ impl Pools {
 
     /// Opens a connection outside the pools, for a job that takes long.
     ///
-    /// It commits each statement by itself unless [`transaction`](crate::transaction) bundles them,
+    /// It commits each statement by itself unless [`transaction`](crate::transaction) groups them,
     /// has no statement timeout and waits for locks up to a minute.
     ///
     /// # Errors

@@ -5,6 +5,13 @@ use database::DatabaseError;
 
 use crate::House;
 
+diesel::table! {
+    api_key (id) {
+        id -> BigInt,
+        digest -> Binary,
+    }
+}
+
 #[tokio::test]
 async fn key_is_found_in_any_case_and_its_text_is_not_on_file() {
     use diesel::prelude::*;
@@ -19,8 +26,7 @@ async fn key_is_found_in_any_case_and_its_text_is_not_on_file() {
     }
     let digest: Vec<u8> = pools
         .read_blocking(|db| {
-            let column = auth::schema::api_key::table.select(auth::schema::api_key::digest);
-            Ok::<_, DatabaseError>(column.first(db)?)
+            Ok::<_, DatabaseError>(api_key::table.select(api_key::digest).first(db)?)
         })
         .unwrap();
     assert_eq!(digest, auth::digest(&text));

@@ -67,7 +67,7 @@ fn holders_and_purposes_have_buckets_of_their_own() {
         QuotaId::Key(1),
         QuotaId::Key(2),
         QuotaId::Key(1).purpose("write"),
-        QuotaId::Named("test".into()),
+        QuotaId::Key(1).part("example.org"),
         address("192.0.2.1"),
         address("192.0.2.2"),
     ];
@@ -130,6 +130,6 @@ fn full_buckets_are_dropped_after_a_while() {
     quotas.tidy();
     assert_eq!(quotas.len(), 1, "only the bucket that is not full again");
     clock.advance(120);
-    quotas.check(QuotaId::Named("last".into()), quota, 1).unwrap();
+    quotas.check(QuotaId::Key(501), quota, 1).unwrap();
     assert_eq!(quotas.len(), 1, "tidied by the check itself");
 }

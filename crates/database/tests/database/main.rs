@@ -1,7 +1,7 @@
 //! The crate as a service uses it, on SQLite or on the server that `TEST_DATABASE_URL` names.
 #![allow(clippy::unwrap_used)] // A test that cannot go on says so by stopping.
 
-mod migrations;
+mod migrating;
 mod opening;
 mod pools;
 mod queries;

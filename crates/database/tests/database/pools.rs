@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use database::{
-    Backend, DatabaseError, DatabaseSettings, Pools, begin_reading, end_reading, transaction,
+    Backend, DatabaseError, DatabaseSettings, Db, Pools, begin_reading, end_reading, transaction,
 };
 use diesel::prelude::*;
 use testkit::Database;
@@ -15,23 +15,16 @@ fn impatient(database: &Database) -> Pools {
     settings.open(database.folder(), "test", &[&NOTES]).unwrap()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn writers_of_two_processes_lose_nothing() {
-    let database = Database::new();
+/// Forty writers in two processes.
+async fn write_forty_times(
+    database: &Database,
+    work: impl Fn(&mut Db) -> Result<(), DatabaseError> + Copy + Send + 'static,
+) {
     let processes = [database.open(&[&NOTES]), database.open(&[&NOTES])];
     let mut tasks = Vec::new();
     for n in 0..40 {
         let pools = processes[n % 2].clone();
-        tasks.push(tokio::spawn(async move {
-            pools
-                .write(|db| {
-                    diesel::update(crate::counter::table.find("hits"))
-                        .set(crate::counter::value.eq(crate::counter::value + 1))
-                        .execute(db)?;
-                    Ok::<_, DatabaseError>(())
-                })
-                .await
-        }));
+        tasks.push(tokio::spawn(async move { pools.write(work).await }));
     }
     for task in tasks {
         task.await.unwrap().unwrap();
@@ -40,25 +33,23 @@ async fn writers_of_two_processes_lose_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn writers_of_two_processes_lose_nothing() {
+    write_forty_times(&Database::new(), |db| {
+        diesel::update(crate::counter::table.find("hits"))
+            .set(crate::counter::value.eq(crate::counter::value + 1))
+            .execute(db)?;
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn sqlite_writers_that_read_first_do_not_collide() {
-    let database = Database::in_file();
-    let processes = [database.open(&[&NOTES]), database.open(&[&NOTES])];
-    let mut tasks = Vec::new();
-    for n in 0..40 {
-        let pools = processes[n % 2].clone();
-        tasks.push(tokio::spawn(async move {
-            pools
-                .write(|db| {
-                    let value = hits(db)?;
-                    set_hits(db, value + 1)
-                })
-                .await
-        }));
-    }
-    for task in tasks {
-        task.await.unwrap().unwrap();
-    }
-    assert_eq!(processes[1].read(hits).await.unwrap(), 40);
+    write_forty_times(&Database::in_file(), |db| {
+        let value = hits(db)?;
+        set_hits(db, value + 1)
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

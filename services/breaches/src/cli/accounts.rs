@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::output::Output;
+use super::output::LoadEnding;
 use crate::jobs::{self, AccountsOptions, Format, JobContext};
 
 /// How files hold addresses.
@@ -31,14 +31,8 @@ pub enum AccountsCommand {
         /// Column of a CSV file, by name or by number from 1
         #[arg(long, value_name = "COLUMN")]
         column: Option<String>,
-        /// Leave PwnCount as it is
-        #[arg(long)]
-        keep_count: bool,
-        /// Activate an inactive breach when done
-        #[arg(long)]
-        activate: bool,
         #[command(flatten)]
-        output: Output,
+        ending: LoadEnding,
         /// Files, or - for standard input
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
@@ -48,13 +42,14 @@ pub enum AccountsCommand {
 impl AccountsCommand {
     /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
-        let Self::Load { breach, format, column, keep_count, activate, output, files } = self;
+        let Self::Load { breach, format, column, ending, files } = self;
         let format = match format {
             FileFormat::Lines => Format::Lines,
             FileFormat::Csv => Format::Csv(column),
             FileFormat::Text => Format::Text,
         };
+        let LoadEnding { keep_count, activate, .. } = ending;
         let options = AccountsOptions { breach, files, format, keep_count, activate };
-        output.print_outcome(&jobs::load_accounts(context, &options)?)
+        ending.output.print_outcome(&jobs::load_accounts(context, &options)?)
     }
 }

@@ -62,6 +62,19 @@ impl Output {
     }
 }
 
+/// What happens at the end of a load.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct LoadEnding {
+    /// Leave PwnCount as it is
+    #[arg(long)]
+    pub keep_count: bool,
+    /// Activate an inactive breach when done
+    #[arg(long)]
+    pub activate: bool,
+    #[command(flatten)]
+    pub output: Output,
+}
+
 /// Records a change by the operator: the action, and what was changed.
 pub fn record(context: &JobContext, event: Option<(&str, String)>) -> Result<(), DatabaseError> {
     let Some((action, subject)) = event else { return Ok(()) };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::output::Output;
+use super::output::LoadEnding;
 use crate::jobs::{self, JobContext, StealerLogsOptions};
 
 /// The subcommand `stealer-logs`.
@@ -17,14 +17,8 @@ pub enum StealerLogsCommand {
         /// Drop addresses whose only website is their own mail domain
         #[arg(long, default_value_t = true, action = clap::ArgAction::Set, value_name = "BOOLEAN")]
         drop_self: bool,
-        /// Leave PwnCount as it is
-        #[arg(long)]
-        keep_count: bool,
-        /// Activate an inactive breach when done
-        #[arg(long)]
-        activate: bool,
         #[command(flatten)]
-        output: Output,
+        ending: LoadEnding,
         /// File, or - for standard input
         file: PathBuf,
     },
@@ -33,8 +27,9 @@ pub enum StealerLogsCommand {
 impl StealerLogsCommand {
     /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
-        let Self::Load { breach, drop_self, keep_count, activate, output, file } = self;
+        let Self::Load { breach, drop_self, ending, file } = self;
+        let LoadEnding { keep_count, activate, .. } = ending;
         let options = StealerLogsOptions { breach, file, drop_self, keep_count, activate };
-        output.print_outcome(&jobs::load_stealer_logs(context, &options)?)
+        ending.output.print_outcome(&jobs::load_stealer_logs(context, &options)?)
     }
 }

@@ -97,8 +97,28 @@ pub fn looks_like_address(cell: &[u8]) -> bool {
 
 fn read_csv(input: impl BufRead, wanted: Option<&str>, each: Each<'_>) -> io::Result<()> {
     let names = ["email", "e-mail", "mail", "email address", "email_address", "emailaddress"];
+    let find = |first: &Record| {
+        let found = find_column(first, wanted, &names, looks_like_address)
+            .ok_or_else(|| io::Error::other("the CSV file has no such column"))?;
+        Ok((found.place, found.header))
+    };
+    each_row(input, find, &mut |line, row| {
+        each(line, row.and_then(|(record, place)| text_cell(record, *place)))
+    })
+}
+
+/// What a reader of CSV reports: line number, and the record with the columns that were found.
+type EachRow<'e, C> = &'e mut dyn FnMut(u64, Result<(&Record, &C), SkipReason>) -> io::Result<()>;
+
+/// Reads the records of a CSV file. `find` finds the columns by the first record and says whether
+/// that is a header.
+pub fn each_row<C>(
+    input: impl BufRead,
+    find: impl Fn(&Record) -> io::Result<(C, bool)>,
+    each: EachRow<'_, C>,
+) -> io::Result<()> {
     let mut records = Records::new(input);
-    let mut column = None;
+    let mut columns = None;
     while let Some((line, record)) = records.next_record()? {
         let record = match record {
             Ok(record) => record,
@@ -107,26 +127,23 @@ fn read_csv(input: impl BufRead, wanted: Option<&str>, each: Each<'_>) -> io::Re
                 continue;
             }
         };
-        let place = match &column {
-            Some(Column { place, .. }) => *place,
-            None => {
-                let found = find_column(record, wanted, &names, looks_like_address)
-                    .ok_or_else(|| io::Error::other("the CSV file has no such column"))?;
-                let (place, header) = (found.place, found.header);
-                column = Some(found);
-                if header {
-                    continue;
-                }
-                place
-            }
-        };
-        match record.get(place).map(std::str::from_utf8) {
-            None => each(line, Err(SkipReason::Column))?,
-            Some(Err(_)) => each(line, Err(SkipReason::Encoding))?,
-            Some(Ok(text)) => each(line, Ok(text))?,
+        if let Some(columns) = &columns {
+            each(line, Ok((record, columns)))?;
+            continue;
         }
+        let (found, is_header) = find(record)?;
+        if !is_header {
+            each(line, Ok((record, &found)))?;
+        }
+        columns = Some(found);
     }
     Ok(())
+}
+
+/// The text of a cell.
+pub fn text_cell(record: &Record, place: usize) -> Result<&str, SkipReason> {
+    let cell = record.get(place).ok_or(SkipReason::Column)?;
+    std::str::from_utf8(cell).map_err(|_| SkipReason::Encoding)
 }
 
 /// Reads a text in pieces that end at a blank or a line end, so that no address is cut.

@@ -40,6 +40,14 @@ pub struct Outcome {
     pub skips: Vec<(u64, SkipReason)>,
 }
 
+impl Outcome {
+    /// The outcome of a job that is done.
+    pub fn new(job: i64, added: i64, tally: Tally) -> Self {
+        let Counts { read, accepted, skipped } = tally.counts;
+        Self { job, read, accepted, skipped, added, skips: tally.first }
+    }
+}
+
 /// Counts rows and keeps why some were not taken; never what they said.
 #[derive(Debug, Default)]
 pub struct Tally {
@@ -67,11 +75,6 @@ impl Tally {
     /// The kept skips as JSON.
     pub fn skips(&self) -> String {
         serde_json::to_string(&self.first).unwrap_or_else(|_| "[]".to_owned())
-    }
-
-    /// The kept skips.
-    pub fn into_skips(self) -> Vec<(u64, SkipReason)> {
-        self.first
     }
 }
 
@@ -120,6 +123,19 @@ pub fn noted<T>(
         }
     }
     result
+}
+
+/// Reads and sorts the input of a job and notes in its row what was read.
+pub fn sorted(
+    context: &JobContext,
+    id: i64,
+    sort: impl FnOnce(&mut Tally) -> Result<Sorted, JobError>,
+) -> Result<(Sorted, Tally), JobError> {
+    let mut tally = Tally::default();
+    let merge = sort(&mut tally)?;
+    let (counts, skips) = (tally.counts, tally.skips());
+    context.pools.write_blocking(|db| jobs::set_input(db, id, counts, &skips))?;
+    Ok((merge, tally))
 }
 
 /// A sorted record: the key of an account and the text that the load put there.

@@ -74,22 +74,14 @@ fn run(
     breach: &Breach,
     running: &Running,
 ) -> Result<Outcome, JobError> {
-    let mut tally = Tally::default();
-    let merge = sort(context, options, running.id, &mut tally)?;
-    let (counts, skips) = (tally.counts, tally.skips());
-    context.pools.write_blocking(|db| jobs::set_input(db, running.id, counts, &skips))?;
+    let (merge, tally) =
+        load::sorted(context, running.id, |tally| sort(context, options, running.id, tally))?;
     let mut linker = Linker::new(context, breach);
     load::walk(context, running, merge, &tally, PER_MIB, |db, batch| linker.link(db, batch))?;
-    finish(context, options, breach, running.id)?;
-    let added = context.pools.read_blocking(|db| jobs::get(db, running.id))?.added;
-    Ok(Outcome {
-        job: running.id,
-        read: counts.read,
-        accepted: counts.accepted,
-        skipped: counts.skipped,
-        added,
-        skips: tally.into_skips(),
-    })
+    let AccountsOptions { keep_count, activate, .. } = *options;
+    let ending = Ending { command: "accounts load", keep_count, activate };
+    let added = finish(context, breach, running.id, ending)?;
+    Ok(Outcome::new(running.id, added, tally))
 }
 
 /// Memory for sorting, in bytes.
@@ -173,38 +165,43 @@ impl Linker {
     }
 }
 
-fn finish(
-    context: &JobContext,
-    options: &AccountsOptions,
-    breach: &Breach,
-    job: i64,
-) -> Result<(), JobError> {
-    let now = context.clock.unix();
-    context.pools.write_blocking(|db| {
-        versions::lock_accounts(db)?;
-        let added = jobs::get(db, job)?.added > 0;
-        let ending = Ending { added, keep_count: options.keep_count, activate: options.activate };
-        reconcile(db, breach, ending, now)?;
-        jobs::finish(db, job, "done", None, now)?;
-        let detail = format!("job {job}");
-        admin_events::add(db, now, "accounts load", &options.breach, &detail)?;
-        Ok(())
-    })
-}
-
 /// How a load ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Ending {
-    /// Whether it brought anything new.
-    pub added: bool,
+    /// The command, for the list of the operator's changes.
+    pub command: &'static str,
     /// Leaves the published count as it is.
     pub keep_count: bool,
     /// Activates the breach.
     pub activate: bool,
 }
 
-/// Publishes the count of a loaded breach and activates it, if wanted.
-pub fn reconcile(db: &mut Db, breach: &Breach, ending: Ending, now: i64) -> Result<(), JobError> {
+/// Ends the job of a load: publishes the count of its breach and activates that, if wanted.
+/// Returns how many links the job added.
+pub fn finish(
+    context: &JobContext,
+    breach: &Breach,
+    job: i64,
+    ending: Ending,
+) -> Result<i64, JobError> {
+    let now = context.clock.unix();
+    context.pools.write_blocking(|db| {
+        versions::lock_accounts(db)?;
+        let added = jobs::get(db, job)?.added;
+        reconcile(db, breach, ending, added > 0, now)?;
+        jobs::finish(db, job, "done", None, now)?;
+        admin_events::add(db, now, ending.command, &breach.name, &format!("job {job}"))?;
+        Ok(added)
+    })
+}
+
+fn reconcile(
+    db: &mut Db,
+    breach: &Breach,
+    ending: Ending,
+    has_added: bool,
+    now: i64,
+) -> Result<(), JobError> {
     let loaded = still_open(db, breach)?;
     let mut changed = loaded.clone();
     if !ending.keep_count {
@@ -217,7 +214,7 @@ pub fn reconcile(db: &mut Db, breach: &Breach, ending: Ending, now: i64) -> Resu
         breaches::update(db, &changed)?;
     }
     // Domain searches are charged by catalogue version: new accounts count as a change.
-    if ending.added || changed != loaded {
+    if has_added || changed != loaded {
         versions::bump_catalogue(db, now)?;
     }
     Ok(())

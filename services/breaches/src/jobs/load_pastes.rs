@@ -226,14 +226,7 @@ fn finish(context: &JobContext, id: i64, tally: Tally) -> Result<Outcome, JobErr
         admin_events::add(db, now, "pastes load", "pastes", &format!("job {id}"))?;
         Ok(jobs::get(db, id)?.added)
     })?;
-    Ok(Outcome {
-        job: id,
-        read: counts.read,
-        accepted: counts.accepted,
-        skipped: counts.skipped,
-        added,
-        skips: tally.into_skips(),
-    })
+    Ok(Outcome::new(id, added, tally))
 }
 
 #[cfg(test)]

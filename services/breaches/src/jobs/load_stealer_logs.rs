@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::address_reader::{self, Column};
 use super::context::JobContext;
-use super::csv_records::{self, Records};
+use super::csv_records::Record as Row;
 use super::domain_ids::DomainIds;
 use super::error::JobError;
 use super::input::{JobInput, LONGEST_LINE};
@@ -18,8 +18,8 @@ use super::load::{self, Outcome, Record, Running, Tally};
 use super::load_accounts::{self, Ending, Linker};
 use super::skip_reason::SkipReason;
 use crate::model::{AccountKey, Breach, website};
+use crate::store::account_links;
 use crate::store::stealer_logs::{self, NewPair};
-use crate::store::{account_links, admin_events, jobs, versions};
 
 /// Pairs of a SQLite transaction for each MiB of `LOAD_MEMORY_MB`: each takes the time of several
 /// accounts.
@@ -71,10 +71,8 @@ fn run(
     breach: &Breach,
     running: &Running,
 ) -> Result<Outcome, JobError> {
-    let mut tally = Tally::default();
-    let merge = sort(context, options, running.id, &mut tally)?;
-    let (counts, skips, now) = (tally.counts, tally.skips(), context.clock.unix());
-    context.pools.write_blocking(|db| jobs::set_input(db, running.id, counts, &skips))?;
+    let (merge, tally) =
+        load::sorted(context, running.id, |tally| sort(context, options, running.id, tally))?;
     let mut linker = Linker::new(context, breach);
     let mut websites = DomainIds::default();
     load::walk(context, running, merge, &tally, PER_MIB, |db, batch| {
@@ -84,25 +82,10 @@ fn run(
         }
         added
     })?;
-    let added = context.pools.write_blocking(|db| -> Result<i64, JobError> {
-        versions::lock_accounts(db)?;
-        let added = jobs::get(db, running.id)?.added;
-        let ending =
-            Ending { added: added > 0, keep_count: options.keep_count, activate: options.activate };
-        load_accounts::reconcile(db, breach, ending, now)?;
-        jobs::finish(db, running.id, "done", None, now)?;
-        let detail = format!("job {}", running.id);
-        admin_events::add(db, now, "stealer-logs load", &options.breach, &detail)?;
-        Ok(added)
-    })?;
-    Ok(Outcome {
-        job: running.id,
-        read: counts.read,
-        accepted: counts.accepted,
-        skipped: counts.skipped,
-        added,
-        skips: tally.into_skips(),
-    })
+    let StealerLogsOptions { keep_count, activate, .. } = *options;
+    let ending = Ending { command: "stealer-logs load", keep_count, activate };
+    let added = load_accounts::finish(context, breach, running.id, ending)?;
+    Ok(Outcome::new(running.id, added, tally))
 }
 
 fn sort(
@@ -165,38 +148,17 @@ fn read_json(input: impl BufRead, each: Each<'_>) -> std::io::Result<()> {
 
 /// Columns `email` and `website`, or the first two; any other column is never looked at.
 fn read_csv(input: impl BufRead, each: Each<'_>) -> std::io::Result<()> {
-    let mut records = Records::new(input);
-    let mut columns: Option<(usize, usize)> = None;
-    while let Some((line, record)) = records.next_record()? {
-        let record = match record {
-            Ok(record) => record,
-            Err(reason) => {
-                each(line, Err(reason))?;
-                continue;
-            }
+    address_reader::each_row(input, find_columns, &mut |line, row| {
+        let (record, (email, site)) = match row {
+            Ok(row) => row,
+            Err(reason) => return each(line, Err(reason)),
         };
-        let (email, site) = match columns {
-            Some(columns) => columns,
-            None => {
-                let (found, header) = find_columns(record)?;
-                columns = Some(found);
-                if header {
-                    continue;
-                }
-                found
-            }
-        };
-        let cell = |place| record.get(place).map(std::str::from_utf8);
-        match (cell(email), cell(site)) {
-            (Some(Ok(email)), Some(Ok(site))) => each(line, Ok((email, site)))?,
-            (Some(Err(_)), _) | (_, Some(Err(_))) => each(line, Err(SkipReason::Encoding))?,
-            _ => each(line, Err(SkipReason::Column))?,
-        }
-    }
-    Ok(())
+        let cell = |place| address_reader::text_cell(record, place);
+        each(line, cell(*email).and_then(|email| Ok((email, cell(*site)?))))
+    })
 }
 
-fn find_columns(first: &csv_records::Record) -> std::io::Result<((usize, usize), bool)> {
+fn find_columns(first: &Row) -> std::io::Result<((usize, usize), bool)> {
     let looks = address_reader::looks_like_address;
     let email = address_reader::find_column(first, None, &["email", "e-mail", "mail"], looks);
     let Some(Column { place, header }) = email else {

@@ -5,6 +5,18 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use testkit::{Database, Folder};
 
+/// A command of the binary with a database and a folder.
+pub fn command(database: &Database, folder: &Folder, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_breaches"));
+    command.args(arguments).env("DATABASE_URL", database.url()).env("DATA_DIR", folder.path());
+    command
+}
+
+/// The arguments that give a subscriber a plan.
+pub fn subscription<'a>(owner: &'a str, plan: &'a str) -> [&'a str; 7] {
+    ["subscription", "set", owner, "--plan", plan, "--until", "2099-01-01"]
+}
+
 pub struct Operator {
     pub database: Database,
     pub folder: Folder,
@@ -18,12 +30,7 @@ impl Operator {
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_breaches"));
-        command
-            .args(arguments)
-            .env("DATABASE_URL", self.database.url())
-            .env("DATA_DIR", self.folder.path());
-        command
+        command(&self.database, &self.folder, arguments)
     }
 
     fn output(&self, arguments: &[&str]) -> Output {
@@ -64,25 +71,9 @@ fn subscribers_get_subscriptions_keys_and_domains() {
     operator.run(&["subscriber", "add", "owner@example.org", "--if-missing"]);
     let absent = operator.output(&["keys", "issue", "nobody@example.org"]);
     assert_eq!(absent.status.code(), Some(1));
-    let plan = operator.output(&[
-        "subscription",
-        "set",
-        "owner@example.org",
-        "--plan",
-        "gold",
-        "--until",
-        "2030-01-01",
-    ]);
+    let plan = operator.output(&subscription("owner@example.org", "gold"));
     assert!(String::from_utf8_lossy(&plan.stderr).contains("there is no plan gold"));
-    operator.run(&[
-        "subscription",
-        "set",
-        "owner@example.org",
-        "--plan",
-        "pro1",
-        "--until",
-        "2030-01-01",
-    ]);
+    operator.run(&subscription("owner@example.org", "pro1"));
     let first = operator.run(&["keys", "issue", "owner@example.org"]);
     assert_eq!(first.trim().len(), 32);
     operator.run(&["keys", "issue", "owner@example.org"]);

@@ -161,15 +161,7 @@ async fn a_busy_run_writes_no_address_key_or_hash_into_logs_errors_and_jobs() {
     let log = File::create(&path).unwrap();
     load(&operator, &log);
     operator.run(&["subscriber", "add", "owner@example.org"]);
-    operator.run(&[
-        "subscription",
-        "set",
-        "owner@example.org",
-        "--plan",
-        "pro1",
-        "--until",
-        "2099-01-01",
-    ]);
+    operator.run(&crate::commands::subscription("owner@example.org", "pro1"));
     let key = operator.run(&["keys", "issue", "owner@example.org"]).trim().to_owned();
 
     let port = || std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

@@ -40,11 +40,8 @@ impl Cluster {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_breaches"));
+        let mut command = crate::commands::command(&self.database, &self.folder, arguments);
         command
-            .args(arguments)
-            .env("DATABASE_URL", self.database.url())
-            .env("DATA_DIR", self.folder.path())
             .env("CATALOGUE_POLL_MS", "100")
             // Searches are asked again and again, on a busy machine.
             .env("DB_WAIT_MS", "20000");
@@ -170,7 +167,7 @@ async fn every_change_by_a_command_reaches_two_running_servers() {
         // A subscriber for each step, because domain searches are few a minute.
         let owner = format!("owner{step}@example.org");
         cluster.run(&["subscriber", "add", &owner]);
-        cluster.run(&["subscription", "set", &owner, "--plan", "pro5", "--until", "2099-01-01"]);
+        cluster.run(&crate::commands::subscription(&owner, "pro5"));
         for domain in ["example.com", "shop.example"] {
             cluster.run(&["domain", "verify", &owner, domain]);
         }
@@ -195,15 +192,7 @@ async fn a_key_that_is_revoked_by_a_command_is_dead_at_once_on_two_running_serve
     cluster.run(&["migrate"]);
     let servers = [cluster.serve(), cluster.serve()];
     cluster.run(&["subscriber", "add", "owner@example.org"]);
-    cluster.run(&[
-        "subscription",
-        "set",
-        "owner@example.org",
-        "--plan",
-        "pro1",
-        "--until",
-        "2099-01-01",
-    ]);
+    cluster.run(&crate::commands::subscription("owner@example.org", "pro1"));
     let issue = ["keys", "issue", "owner@example.org"];
     let keys = [cluster.run(&issue), cluster.run(&issue)];
     for server in &servers {
@@ -226,15 +215,7 @@ async fn a_server_answers_while_another_process_loads() {
     let catalogue = cluster.file("catalogue.json", &crate::app::entry("Alpha").to_string());
     cluster.run(&["catalogue", "import", catalogue.to_str().unwrap()]);
     cluster.run(&["subscriber", "add", "owner@example.org"]);
-    cluster.run(&[
-        "subscription",
-        "set",
-        "owner@example.org",
-        "--plan",
-        "pro5",
-        "--until",
-        "2099-01-01",
-    ]);
+    cluster.run(&crate::commands::subscription("owner@example.org", "pro5"));
     cluster.run(&["domain", "verify", "owner@example.org", "example.com"]);
     let key = cluster.run(&["keys", "issue", "owner@example.org"]);
     let server = cluster.serve();

@@ -36,11 +36,8 @@ impl Bench {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_breaches"));
+        let mut command = crate::commands::command(&self.database, &self.folder, arguments);
         command
-            .args(arguments)
-            .env("DATABASE_URL", self.database.url())
-            .env("DATA_DIR", self.folder.path())
             .env("SEED_TEST_DATA", "false")
             // The least: small batches, and sorted runs on disk.
             .env("LOAD_MEMORY_MB", "0")
