@@ -44,7 +44,7 @@ impl Output {
 
     /// Prints how a load ended; exit code 3 when rows were skipped.
     pub fn print_outcome(self, outcome: &Outcome) -> anyhow::Result<ExitCode> {
-        let Outcome { job, read, accepted, skipped, added, skips } = outcome;
+        let Outcome { job, read, accepted, skipped, added, reasons, skips } = outcome;
         self.print(
             outcome,
             format!(
@@ -52,8 +52,10 @@ impl Output {
             ),
         )?;
         for (line, reason) in skips.iter().take(20) {
-            let reason = serde_json::to_value(reason)?;
-            eprintln!("line {line}: {}", reason.as_str().unwrap_or_default());
+            eprintln!("line {line}: {reason}");
+        }
+        for (reason, rows) in reasons {
+            eprintln!("{rows} skipped: {reason}");
         }
         if skips.len() > 20 {
             eprintln!("`breaches job show {job}` has the first {} of them", skips.len());

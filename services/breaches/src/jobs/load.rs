@@ -1,6 +1,7 @@
 //! What all loads share: jobs that resume after a crash, skipped rows, batches in key order.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use batch::{ProgressReporter, Sorted, Unit};
@@ -36,6 +37,8 @@ pub struct Outcome {
     pub skipped: i64,
     /// Links that did not exist before.
     pub added: i64,
+    /// How many rows were not taken for each reason.
+    pub reasons: BTreeMap<SkipReason, i64>,
     /// Line and reason of the first skipped rows.
     pub skips: Vec<(u64, SkipReason)>,
 }
@@ -44,7 +47,8 @@ impl Outcome {
     /// The outcome of a job that is done.
     pub fn new(job: i64, added: i64, tally: Tally) -> Self {
         let Counts { read, accepted, skipped } = tally.counts;
-        Self { job, read, accepted, skipped, added, skips: tally.first }
+        let Tally { reasons, first: skips, .. } = tally;
+        Self { job, read, accepted, skipped, added, reasons, skips }
     }
 }
 
@@ -53,6 +57,7 @@ impl Outcome {
 pub struct Tally {
     /// Rows.
     pub counts: Counts,
+    reasons: BTreeMap<SkipReason, i64>,
     first: Vec<(u64, SkipReason)>,
 }
 
@@ -67,6 +72,7 @@ impl Tally {
     pub fn skip(&mut self, line: u64, reason: SkipReason) {
         self.counts.read += 1;
         self.counts.skipped += 1;
+        *self.reasons.entry(reason).or_default() += 1;
         if self.first.len() < KEPT_SKIPS {
             self.first.push((line, reason));
         }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use batch::{ByteSize, Sorted, Sorter};
 use database::Db;
-use domain::EmailAddress;
 
 use super::address_reader::{self, Format};
 use super::context::JobContext;
@@ -13,7 +12,7 @@ use super::error::JobError;
 use super::input::JobInput;
 use super::load::{self, Excluded, Outcome, Record, Running, Tally};
 use super::skip_reason::SkipReason;
-use crate::model::{AccountKey, Breach};
+use crate::model::{AccountKey, Breach, loaded_address};
 use crate::store::account_links::{self, NewAccount};
 use crate::store::{admin_events, breaches, domain_accounts, jobs, versions};
 
@@ -101,7 +100,8 @@ fn sort(
     for path in &options.files {
         let (input, mut job_input) = JobInput::open(context, job, path)?;
         address_reader::read(input, &options.format, &mut |line, found| {
-            match found.and_then(|text| EmailAddress::parse(text).map_err(|_| SkipReason::Address))
+            match found
+                .and_then(|text| loaded_address::parse(text).map_err(|_| SkipReason::Address))
             {
                 Ok(address) => {
                     let key = AccountKey::of(&address.sha1());

@@ -15,7 +15,7 @@ use super::error::JobError;
 use super::input::{JobInput, LONGEST_LINE};
 use super::load::{self, Excluded, Outcome, Running, Tally};
 use super::skip_reason::SkipReason;
-use crate::model::{AccountKey, instant, paste as rules};
+use crate::model::{AccountKey, instant, loaded_address, paste as rules};
 use crate::store::{account_links, admin_events, jobs, load_connections, pastes, versions};
 
 /// Pastes of one transaction, unless their lines are longer together than a line may be.
@@ -71,7 +71,7 @@ impl<'de> Visitor<'de> for Texts {
     fn visit_seq<A: SeqAccess<'de>>(self, mut texts: A) -> Result<Emails, A::Error> {
         let mut emails = Emails::default();
         while let Some(text) = texts.next_element::<String>()? {
-            match EmailAddress::parse(&text) {
+            match loaded_address::parse(&text) {
                 Ok(address) => emails.addresses.push(address),
                 Err(_) => emails.invalid += 1,
             }

@@ -17,7 +17,7 @@ use super::input::{JobInput, LONGEST_LINE};
 use super::load::{self, Outcome, Record, Running, Tally};
 use super::load_accounts::{self, Ending, Linker};
 use super::skip_reason::SkipReason;
-use crate::model::{AccountKey, Breach, website};
+use crate::model::{AccountKey, Breach, loaded_address, website};
 use crate::store::account_links;
 use crate::store::stealer_logs::{self, NewPair};
 
@@ -116,7 +116,7 @@ fn sort(
 }
 
 fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), SkipReason> {
-    let address = EmailAddress::parse(email).map_err(|_| SkipReason::Address)?;
+    let address = loaded_address::parse(email).map_err(|_| SkipReason::Address)?;
     Ok((address, website::host(site).ok_or(SkipReason::Website)?))
 }
 

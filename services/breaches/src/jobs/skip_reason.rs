@@ -1,9 +1,10 @@
 //! Why rows of an input are not taken.
 
 use batch::LineError;
+use serde::Serialize as _;
 
 /// Why a row is not taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SkipReason {
     /// No valid address.
@@ -20,6 +21,12 @@ pub enum SkipReason {
     Website,
     /// Not the JSON that was expected.
     Json,
+}
+
+impl std::fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.serialize(f)
+    }
 }
 
 impl From<LineError> for SkipReason {

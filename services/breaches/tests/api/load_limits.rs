@@ -3,6 +3,7 @@
 use breaches::jobs::AccountsOptions;
 use breaches::jobs::{Format, SkipReason};
 use breaches::store::accounts;
+use diesel::{QueryDsl, RunQueryDsl, TextExpressionMethods};
 use serde_json::json;
 
 use crate::app::{App, entry};
@@ -82,4 +83,38 @@ async fn a_paste_may_take_a_quarter_of_the_memory_and_its_invalid_addresses_do_n
     let key = app.subscriber("owner@example.org", "core1").await;
     let found = app.json_with(&key, "/api/v3/pasteaccount/user7@one.example").await;
     assert_eq!(found[0]["EmailCount"], 4_000);
+}
+
+#[actix_web::test]
+async fn a_secret_behind_an_address_is_refused_and_appears_nowhere() {
+    let operator = crate::commands::Operator::new();
+    let catalogue = operator.folder.write("c.json", json!([entry("Alpha")]).to_string());
+    operator.run(&["catalogue", "import", catalogue.to_str().unwrap()]);
+    let lines = "ada@corp.example:hunter2\nbob@corp.example;hunter2\neve@corp.example|hunter@2.x\n\
+                 <kim@corp.example>\nmailto:lea@corp.example\nzoe@corp.example\n";
+    let file = operator.folder.write("a.txt", lines);
+    let load = ["accounts", "load", "--breach", "Alpha", "--json", file.to_str().unwrap()];
+    let loaded = operator.command(&load).output().unwrap();
+    assert_eq!(loaded.status.code(), Some(3));
+    let errors = String::from_utf8(loaded.stderr).unwrap();
+    assert!(errors.contains("5 skipped: address"), "{errors}");
+    let outcome: serde_json::Value = serde_json::from_slice(&loaded.stdout).unwrap();
+    assert_eq!(outcome["reasons"], json!({ "address": 5 }));
+    let exported = operator.run(&["account", "export", "--breach", "Alpha"]);
+    assert_eq!(exported, "zoe@corp.example\n");
+    let jobs = operator.run(&["job", "show", &outcome["job"].to_string()]);
+    let pastes = operator.folder.write(
+        "p.jsonl",
+        r#"{"Source":"Pastebin","Id":"a","Emails":["ada@corp.example:hunter2","zoe@corp.example"]}"#,
+    );
+    operator.run(&["pastes", "load", pastes.to_str().unwrap()]);
+    let database = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+    let domains: Vec<String> = database
+        .read_blocking(|db| -> Result<_, database::DatabaseError> {
+            use breaches::store::schema::mail_domain::dsl::{mail_domain, name};
+            Ok(mail_domain.select(name).filter(name.like("%corp%")).load(db)?)
+        })
+        .unwrap();
+    assert_eq!(domains, ["corp.example"]);
+    assert!(!format!("{errors}{outcome}{jobs}").contains("hunter"));
 }
