@@ -24,7 +24,7 @@ mod store;
 pub use cli::Cli;
 pub use config::Settings;
 pub use error::Error;
-pub use handlers::{EntityTag, kind};
+pub use handlers::kind;
 pub use service::Passwords;
 pub use state::{Snapshot, State};
 pub use store::Corpus;

@@ -4,40 +4,57 @@ use std::borrow::Cow;
 
 use actix_web::http::Uri;
 use actix_web::{HttpRequest, web};
-use utoipa_actix_web::service_config::ServiceConfig;
+use shell::{Operations, Routes};
 
 use crate::handlers;
 use crate::model::Kind;
 
-pub use crate::handlers::{add_worker, around};
+pub use crate::handlers::{add_worker, answer_first};
 
-/// Registers every operation.
-///
-/// [`handlers::around`] answers ranges before routing; the route makes the document.
-pub fn register(config: &mut ServiceConfig<'_>) {
-    config.service(handlers::get_password_range);
+/// Adds the operation, which [`answer_first`] answers before routing, and the pages.
+pub fn register(routes: &mut Routes<'_>) {
+    routes.answered_first(handlers::__path_get_password_range);
     // The page is for people: it is no part of the document.
-    config.route("/", web::get().to(handlers::check_page));
-    handlers::SITE.register(config);
+    routes.page("/", web::get().to(handlers::check_page));
+    routes.assets(&handlers::SITE);
 }
 
 /// What the access log shows: never a prefix, nor anything that could be one.
-pub fn redact(uri: &Uri) -> Cow<'_, str> {
+pub fn redact<'u>(operations: &Operations, uri: &'u Uri) -> Cow<'u, str> {
     let path = uri.path();
-    let shown = match path {
-        "/" | "/openapi.json" | "/docs" => path,
-        _ if path.starts_with("/docs/") => "/docs/",
-        _ if path.starts_with("/range/") => match handlers::kind(uri.query()) {
-            Kind::Sha1 => handlers::RANGE,
-            Kind::Ntlm => "/range/{prefix}?mode=ntlm",
-        },
-        _ if handlers::SITE.has(path) => path,
-        _ => "(other)",
-    };
-    shown.into()
+    if !path.starts_with("/range/") {
+        return Cow::Owned(operations.redact(path));
+    }
+    // The table says no more of a range, and its answer would be allocated.
+    Cow::Borrowed(match handlers::kind(uri.query()) {
+        Kind::Sha1 => handlers::RANGE,
+        Kind::Ntlm => "/range/{prefix}?mode=ntlm",
+    })
 }
 
 /// What else the access log shows: whether padding was asked for.
 pub fn note(request: &HttpRequest) -> &'static str {
     if handlers::wants_padding(request) { ", padded" } else { ", not padded" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_never_shows_a_prefix() {
+        let operations = Operations::of(register);
+        for (target, shown) in [
+            ("/range/ABCDE", "/range/{prefix}"),
+            ("/range/ABCDE?mode=ntlm&x=ABCDE", "/range/{prefix}?mode=ntlm"),
+            ("/range/ABCDE/x", "/range/{prefix}"),
+            ("/ABCDE", "/{hidden}"),
+            ("/?ABCDE", "/"),
+            ("/docs/ABCDE", "/docs/{hidden}"),
+            ("/openapi.json", "/openapi.json"),
+        ] {
+            let uri: Uri = target.parse().unwrap();
+            assert_eq!(redact(&operations, &uri), shown, "{target}");
+        }
+    }
 }

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use actix_web::HttpResponse;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use futures_util::future::LocalBoxFuture;
-use shell::{ErrorFormat, Next, ServiceInfo, Shell, TlsMode};
+use shell::{ErrorFormat, Next, PathRules, Routes, ServiceInfo, Shell, TlsMode};
 use utoipa::openapi::OpenApi;
-use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::config::Settings;
-use crate::error::ErrorBodies;
+use crate::error::{ErrorBodies, add_shared_headers};
 use crate::jobs::{self, Reloader};
 use crate::state::State;
 use crate::{app, openapi, routes};
@@ -56,8 +56,8 @@ impl shell::Service for Passwords {
         openapi::document()
     }
 
-    fn routes(config: &mut ServiceConfig<'_>) {
-        routes::register(config);
+    fn operations(routes: &mut Routes<'_>) {
+        routes::register(routes);
     }
 
     fn state(&self, config: &mut actix_web::web::ServiceConfig) {
@@ -71,11 +71,15 @@ impl shell::Service for Passwords {
     fn shell(&self) -> Shell {
         Shell {
             compression: false,
-            path: Shell::keep_path,
-            log_path: routes::redact,
+            paths: Some(PathRules::EXACT),
+            redact: Some(routes::redact),
             log_note: routes::note,
             ..Shell::default()
         }
+    }
+
+    fn first(&self, request: &ServiceRequest) -> Option<HttpResponse> {
+        routes::answer_first(request, self.state.settings().require_user_agent.is_on())
     }
 
     fn around(
@@ -83,7 +87,11 @@ impl shell::Service for Passwords {
         request: ServiceRequest,
         next: Next,
     ) -> LocalBoxFuture<'static, Result<ServiceResponse, actix_web::Error>> {
-        routes::around(request, next, self.state.settings().require_user_agent.is_on())
+        Box::pin(async move {
+            let mut response = next.call(request).await?;
+            add_shared_headers(response.headers_mut());
+            Ok(response)
+        })
     }
 
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwapOption;
 use arc_swap::cache::Cache;
@@ -13,20 +12,19 @@ use crate::model::Kind;
 use crate::store::Corpus;
 
 /// The last second that an HTTP date can name, the end of the year 9999.
-const LAST_SECOND: u64 = 253_402_300_799;
+const LAST_SECOND: i64 = 253_402_300_799;
 /// No prefix has this value.
 const NONE_FAILING: u32 = u32::MAX;
 
 /// A corpus in use: loaded whole, swapped whole.
 pub struct Snapshot {
     corpus: Corpus,
-    built_at: SystemTime,
+    built_at: i64,
 }
 
 impl From<Corpus> for Snapshot {
     fn from(corpus: Corpus) -> Self {
-        let seconds = u64::try_from(corpus.header().built_at).unwrap_or(0);
-        let built_at = UNIX_EPOCH + Duration::from_secs(seconds.min(LAST_SECOND));
+        let built_at = corpus.header().built_at.clamp(0, LAST_SECOND);
         Self { corpus, built_at }
     }
 }
@@ -37,8 +35,8 @@ impl Snapshot {
         &self.corpus
     }
 
-    /// When it was built, within what HTTP can say.
-    pub fn built_at(&self) -> SystemTime {
+    /// When it was built, in Unix seconds within what HTTP can say.
+    pub fn built_at(&self) -> i64 {
         self.built_at
     }
 }

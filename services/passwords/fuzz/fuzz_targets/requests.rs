@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use passwords::EntityTag;
+use shell::EntityTag;
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = EntityTag::of([7; 8]).is_in(bytes);
+    let _ = EntityTag::of_digest(&[7; 8]).is_listed([bytes]);
     if let Ok(text) = std::str::from_utf8(bytes) {
         passwords::kind(Some(text));
     }

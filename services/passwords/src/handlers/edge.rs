@@ -1,64 +1,38 @@
 //! Answers requests in the order of the contract, before they are routed.
 
-use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::dev::ServiceRequest;
 use actix_web::http::{Method, header};
 use actix_web::{HttpMessage, HttpResponse};
-use futures_util::future::{LocalBoxFuture, ready};
-use shell::Next;
 use shell::metrics::RouteLabel;
 
-use super::page::SITE;
 use super::{range, reply};
-use crate::error::{Error, add_shared_headers};
+use crate::error::Error;
 
-type Answer = LocalBoxFuture<'static, Result<ServiceResponse, actix_web::Error>>;
-
-/// What becomes of a request.
-enum Outcome {
-    /// It is answered here.
-    Done(HttpResponse),
-    /// It asks for a page that the router knows.
-    Route,
-}
-
-/// Answers every request in the order of the contract; only pages go on to the router.
-pub fn around(request: ServiceRequest, next: Next, require_user_agent: bool) -> Answer {
-    match outcome(&request, require_user_agent) {
-        Outcome::Done(response) => Box::pin(ready(Ok(request.into_response(response)))),
-        Outcome::Route => Box::pin(async move {
-            let mut response = next.call(request).await?;
-            add_shared_headers(response.headers_mut());
-            Ok(response)
-        }),
-    }
-}
-
-fn outcome(request: &ServiceRequest, require_user_agent: bool) -> Outcome {
+/// Answers every request in the order of the contract; none: it reads a page, which is routed.
+pub fn answer_first(request: &ServiceRequest, require_user_agent: bool) -> Option<HttpResponse> {
     let method = request.method();
     if method == Method::OPTIONS {
-        return Outcome::Done(reply::preflight());
+        return Some(reply::preflight());
     }
     if require_user_agent && !names_user_agent(request) {
-        return Outcome::Done(Error::MissingUserAgent.response());
+        return Some(Error::MissingUserAgent.response());
     }
+    let reads = method == Method::GET || method == Method::HEAD;
     let path = request.uri().path();
-    let Some(text) = path.strip_prefix("/range/") else {
-        let reads = method == Method::GET || method == Method::HEAD;
-        return if reads && is_page(path) {
-            Outcome::Route
-        } else {
-            Outcome::Done(Error::InvalidQuery.response())
-        };
+    let Some(prefix) = path.strip_prefix("/range/") else {
+        let routed = reads && is_page(request, path);
+        return (!routed).then(|| Error::InvalidQuery.response());
     };
     request.extensions_mut().insert(RouteLabel(range::RANGE));
-    if method != Method::GET && method != Method::HEAD {
-        return Outcome::Done(Error::OnlyGet(method.clone()).response());
+    if !reads {
+        return Some(Error::OnlyGet(method.clone()).response());
     }
-    Outcome::Done(range::answer(request.request(), text))
+    Some(range::get_password_range(request.request(), prefix))
 }
 
-fn is_page(path: &str) -> bool {
-    matches!(path, "/" | "/openapi.json" | "/docs") || path.starts_with("/docs/") || SITE.has(path)
+fn is_page(request: &ServiceRequest, path: &str) -> bool {
+    let operations = shell::operations(request.request());
+    operations.find(path).is_some() || operations.is_documentation(path)
 }
 
 fn names_user_agent(request: &ServiceRequest) -> bool {

@@ -1,11 +1,10 @@
 //! `GET /range/{prefix}`.
 
-use actix_web::http::header::{self, HeaderMap, HeaderValue};
-use actix_web::{HttpRequest, HttpResponse, get};
+use actix_web::{HttpRequest, HttpResponse};
 use domain::{HashPrefix, PrefixError};
+use shell::EntityTag;
 
-use super::entity_tag::EntityTag;
-use super::worker::{Current, Worker, WorkerCell};
+use super::worker::{Worker, WorkerCell};
 use super::{input, reply};
 use crate::app::{self, Padding};
 use crate::error::Error;
@@ -23,6 +22,8 @@ pub const RANGE: &str = "/range/{prefix}";
 /// With `Add-Padding: true` lines with random hashes and count 0 follow, so that the length of
 /// the answer does not give away the prefix; clients discard them.
 #[utoipa::path(
+    get,
+    path = "/range/{prefix}",
     operation_id = "getPasswordRange",
     tag = "Range",
     params(
@@ -53,13 +54,7 @@ pub const RANGE: &str = "/range/{prefix}";
             example = "The NTLM corpus is not available"),
     ),
 )]
-#[get("/range/{prefix}")]
-pub async fn get_password_range(request: HttpRequest) -> HttpResponse {
-    answer(&request, request.uri().path().strip_prefix("/range/").unwrap_or_default())
-}
-
-/// Answers a GET or HEAD request for the range of a prefix as it stands in the path.
-pub fn answer(request: &HttpRequest, prefix: &str) -> HttpResponse {
+pub fn get_password_range(request: &HttpRequest, prefix: &str) -> HttpResponse {
     let range = match HashPrefix::parse(prefix) {
         Ok(prefix) => range(request, prefix),
         Err(PrefixError::Length) => Err(Error::PrefixFormat),
@@ -77,8 +72,10 @@ fn range(request: &HttpRequest, prefix: HashPrefix) -> Result<HttpResponse, Erro
     let corpus = current.snapshot.corpus();
     let headers = request.headers();
     let padding = input::padding(headers);
-    let tag = EntityTag::of(corpus.digest(prefix));
-    if padding != Padding::Wanted && is_known(headers, &tag, current) {
+    let tag = EntityTag::of_digest(&corpus.digest(prefix));
+    if padding != Padding::Wanted
+        && shell::is_known(headers, &tag, Some(current.snapshot.built_at()))
+    {
         return Ok(reply::not_modified(padding, &tag, current, cache_control));
     }
     let wants_gzip = state.settings().gzip.is_on() && input::takes_gzip(headers);
@@ -94,14 +91,4 @@ fn range(request: &HttpRequest, prefix: HashPrefix) -> Result<HttpResponse, Erro
 /// Whether a request asks for padding.
 pub fn wants_padding(request: &HttpRequest) -> bool {
     input::padding(request.headers()) == Padding::Wanted
-}
-
-fn is_known(headers: &HeaderMap, tag: &EntityTag, current: &Current) -> bool {
-    if headers.contains_key(header::IF_NONE_MATCH) {
-        let mut values = headers.get_all(header::IF_NONE_MATCH);
-        return values.any(|value| tag.is_in(value.as_bytes()));
-    }
-    let since = headers.get(header::IF_MODIFIED_SINCE).map(HeaderValue::to_str);
-    let since = since.and_then(|since| httpdate::parse_http_date(since.ok()?).ok());
-    since.is_some_and(|since| since >= current.snapshot.built_at())
 }

@@ -5,8 +5,8 @@ use actix_web::body::BoxBody;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::web::Bytes;
+use shell::EntityTag;
 
-use super::entity_tag::EntityTag;
 use super::worker::Current;
 use crate::app::{Body, Padding};
 use crate::error::add_shared_headers;
@@ -57,10 +57,8 @@ fn describe(
     let caching = if padding == Padding::NotMentioned { cache_control.clone() } else { NO_STORE };
     headers.insert(header::CACHE_CONTROL, caching);
     if padding != Padding::Wanted {
-        let tag = if compressed { tag.weak() } else { tag.strong() };
-        if let Ok(tag) = HeaderValue::from_bytes(tag) {
-            headers.insert(header::ETAG, tag);
-        }
+        let tag = if compressed { tag.weak_header() } else { tag.strong_header() };
+        headers.insert(header::ETAG, tag);
         headers.insert(header::LAST_MODIFIED, current.last_modified.clone());
     }
     add_shared_headers(headers);

@@ -66,8 +66,7 @@ impl KindReader {
 
 impl Current {
     fn of(snapshot: Arc<Snapshot>) -> Self {
-        let text = httpdate::fmt_http_date(snapshot.built_at());
-        let last_modified = HeaderValue::from_str(&text)
+        let last_modified = shell::http_date(snapshot.built_at())
             .unwrap_or(HeaderValue::from_static("Thu, 01 Jan 1970 00:00:00 GMT"));
         Self { snapshot, last_modified }
     }

@@ -69,7 +69,7 @@ impl ReadAhead {
     }
 }
 
-/// CountMerges all inputs in the order of the inputs, prefix by prefix.
+/// Merges all inputs in the order of the inputs, prefix by prefix.
 ///
 /// # Errors
 /// An error of an input or of `consume`.

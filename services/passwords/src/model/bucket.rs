@@ -247,6 +247,17 @@ pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// As many entries as a bucket can hold, with extreme digests and counts.
+    pub fn as_many_as_fit() -> Vec<Entry> {
+        let entry = |at: u32| {
+            let mut hash = [0xFF; 20];
+            hash[2] = 0xF0 | (at >> 12) as u8;
+            hash[3..7].copy_from_slice(&at.to_be_bytes());
+            Entry { hash, count: 1 + at * 32_768 }
+        };
+        (0..BUCKET_LIMIT as u32).map(entry).collect()
+    }
+
     /// Entries of one prefix, ascending, as a property test draws them.
     pub fn some_entries(kind: Kind, most: usize) -> impl Strategy<Value = Vec<Entry>> {
         let count = prop_oneof![4 => 1..128u32, 2 => 128..100_000u32, 1 => 1..=MAX_COUNT];

@@ -1,12 +1,11 @@
 //! Writes a corpus file: data, index, fsync, header, fsync, rename, fsync of the folder.
 
-use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use batch::sync_folder;
+use batch::AtomicFile;
 
 use super::folder::{FolderLock, KindFolder};
 use crate::model::bucket::{self, BUCKET_LIMIT};
@@ -65,13 +64,11 @@ impl Encoded {
 #[derive(Debug)]
 pub struct CorpusWriter {
     folder: KindFolder,
-    tmp: PathBuf,
-    file: BufWriter<File>,
+    file: BufWriter<AtomicFile>,
     index: IndexBuilder,
     entries: u64,
     smallest: u32,
     largest: u32,
-    finished: bool,
 }
 
 impl CorpusWriter {
@@ -81,18 +78,16 @@ impl CorpusWriter {
     /// The folder cannot be written.
     pub fn create(folder: &KindFolder, _lock: &FolderLock) -> anyhow::Result<Self> {
         let tmp = folder.path().join(format!(".{}.tmp", folder.kind()));
-        let mut file =
-            File::create(&tmp).with_context(|| format!("cannot write {}", tmp.display()))?;
+        let file = AtomicFile::create_as(tmp.clone());
+        let mut file = file.with_context(|| unwritable(&tmp))?;
         file.seek(SeekFrom::Start(DATA_START))?;
         Ok(Self {
             folder: folder.clone(),
-            tmp,
             file: BufWriter::with_capacity(BUFFER, file),
             index: IndexBuilder::default(),
             entries: 0,
             smallest: u32::MAX,
             largest: 0,
-            finished: false,
         })
     }
 
@@ -144,7 +139,7 @@ impl CorpusWriter {
 
     fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         let written = self.file.write_all(bytes);
-        written.with_context(|| format!("cannot write {}", self.tmp.display()))
+        written.with_context(|| unwritable(self.file.get_ref().path()))
     }
 
     /// Completes the file and gives it its name. Returns its path and header.
@@ -168,29 +163,24 @@ impl CorpusWriter {
             note: note.to_owned(),
         };
         let path = self.folder.corpus_path(&header.corpus_id);
-        self.seal(index.as_bytes(), &header, &path)
-            .with_context(|| format!("cannot write {}", self.tmp.display()))?;
-        self.finished = true;
+        let temporary = self.file.get_ref().path().to_owned();
+        seal(self.file, index.as_bytes(), &header, &path)
+            .with_context(|| unwritable(&temporary))?;
         Ok((path, header))
-    }
-
-    fn seal(&mut self, index: &[u8], header: &Header, path: &Path) -> io::Result<()> {
-        self.file.flush()?;
-        let file = self.file.get_ref();
-        file.set_len(header.file_length)?;
-        file.write_all_at(index, HEADER_BYTES as u64)?;
-        file.sync_all()?;
-        file.write_all_at(&header.to_bytes(), 0)?;
-        file.sync_all()?;
-        fs::rename(&self.tmp, path)?;
-        sync_folder(self.folder.path())
     }
 }
 
-impl Drop for CorpusWriter {
-    fn drop(&mut self) {
-        if !self.finished {
-            let _ = fs::remove_file(&self.tmp);
-        }
-    }
+fn unwritable(path: &Path) -> String {
+    format!("cannot write {}", path.display())
+}
+
+/// Writes the index, then the header, without which a file is no corpus, and names the file.
+fn seal(file: BufWriter<AtomicFile>, index: &[u8], header: &Header, path: &Path) -> io::Result<()> {
+    let whole = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    let file = whole.file();
+    file.set_len(header.file_length)?;
+    file.write_all_at(index, HEADER_BYTES as u64)?;
+    file.sync_all()?;
+    file.write_all_at(&header.to_bytes(), 0)?;
+    whole.commit(path)
 }

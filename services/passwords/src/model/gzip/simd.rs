@@ -124,7 +124,10 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::bucket::{encode, tests::some_entries};
+    use crate::model::bucket::{
+        encode,
+        tests::{as_many_as_fit, some_entries},
+    };
     use crate::model::gzip::code::Code;
     use crate::model::{Entry, Kind};
     use proptest::prelude::*;
@@ -162,14 +165,7 @@ mod tests {
 
     #[test]
     fn extreme_buckets_are_encoded_alike() {
-        let full: Vec<Entry> = (0..65_535u32)
-            .map(|at| {
-                let mut hash = [0xFF; 20];
-                hash[2] = 0xF0 | (at >> 12) as u8;
-                hash[3..7].copy_from_slice(&at.to_be_bytes());
-                Entry { hash, count: 1 + at * 32_768 }
-            })
-            .collect();
+        let full = as_many_as_fit();
         for entries in [&full[..0], &full[..1], &full[65_534..], &full] {
             for kind in Kind::ALL {
                 assert_agrees_with_portable(kind, entries, &[]);

@@ -67,7 +67,10 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::bucket::{encode, tests::some_entries};
+    use crate::model::bucket::{
+        encode,
+        tests::{as_many_as_fit, some_entries},
+    };
     use crate::model::render::room;
     use crate::model::{Entry, Kind};
     use proptest::prelude::*;
@@ -97,14 +100,7 @@ mod tests {
 
     #[test]
     fn extreme_buckets_render_alike() {
-        let full: Vec<Entry> = (0..65_535u32)
-            .map(|at| {
-                let mut hash = [0xFF; 20];
-                hash[2] = 0xF0 | (at >> 12) as u8;
-                hash[3..7].copy_from_slice(&at.to_be_bytes());
-                Entry { hash, count: 1 + at * 32_768 }
-            })
-            .collect();
+        let full = as_many_as_fit();
         for entries in [&full[..0], &full[..1], &full[65_534..], &full] {
             assert_agrees_with_portable(Kind::Sha1, entries);
             assert_agrees_with_portable(Kind::Ntlm, entries);
