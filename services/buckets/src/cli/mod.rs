@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use auth::KeysCommand;
-use database::{DatabaseSettings, Pools};
+use database::{DatabaseSettings, MigrateCommand, Pools};
 use domain::SystemClock;
 use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
 
@@ -27,6 +27,9 @@ use crate::service::Buckets;
 use crate::store::MIGRATIONS;
 
 pub use plans::PackageFlags;
+
+/// Everything that makes up the database.
+const ALL_MIGRATIONS: [&database::Migrations; 2] = [&auth::MIGRATIONS, &MIGRATIONS];
 
 /// Searches an index of files in open cloud-storage buckets
 #[derive(clap::Parser)]
@@ -46,7 +49,7 @@ enum Command {
     #[command(flatten)]
     Common(CommonCommand),
     /// Bring the database up to date
-    Migrate,
+    Migrate(MigrateCommand),
     /// Load listings of buckets and publish them in one step
     Load(load::LoadArguments),
     /// Make a new generation of the index, of the sources or of the present one
@@ -96,7 +99,10 @@ impl shell::Cli for Cli {
             Command::Common(CommonCommand::Serve) => self.serve(),
             Command::Common(CommonCommand::Openapi) => shell::cli::print_openapi::<Buckets>(),
             Command::Common(CommonCommand::Healthcheck) => shell::cli::healthcheck(&self.shell),
-            Command::Migrate => self.migrate(),
+            Command::Migrate(command) => {
+                let (folder, name) = (&self.shell.data_dir, Buckets::INFO.name);
+                Ok(command.run(&self.database, folder, name, &ALL_MIGRATIONS)?)
+            }
             Command::Load(arguments) => load::run(&self.context()?, arguments, self.checkpoints()),
             Command::Rebuild(arguments) => {
                 rebuild::run(&self.context()?, arguments, self.checkpoints())
@@ -126,17 +132,10 @@ impl Cli {
         shell::serve(&self.shell, Buckets::new(state))
     }
 
-    fn migrate(&self) -> anyhow::Result<ExitCode> {
-        let sources = [&auth::MIGRATIONS, &MIGRATIONS];
-        let done = self.database.migrate(&self.shell.data_dir, Buckets::INFO.name, &sources)?;
-        eprintln!("{} migrations applied", done.len());
-        Ok(ExitCode::SUCCESS)
-    }
-
     /// The database with its plans and packages.
     fn pools(&self) -> anyhow::Result<Pools> {
-        let sources = [&auth::MIGRATIONS, &MIGRATIONS];
-        let pools = self.database.open(&self.shell.data_dir, Buckets::INFO.name, &sources)?;
+        let (folder, name) = (&self.shell.data_dir, Buckets::INFO.name);
+        let pools = self.database.open(folder, name, &ALL_MIGRATIONS)?;
         pools.write_blocking(app::seed_packages)?;
         Ok(pools)
     }

@@ -80,6 +80,14 @@ pub struct Journal {
     pub removal: Option<i64>,
 }
 
+impl Journal {
+    /// The journal after a publish.
+    pub fn with_publish(&self, publish: Publish) -> Self {
+        let sequence = self.sequence + 1;
+        Self { sequence, open: None, published: Some(publish), ..self.clone() }
+    }
+}
+
 /// One published state, as far as a reader needs it without searching.
 #[derive(Clone, Debug, Default)]
 pub struct IndexSummary {

@@ -1,5 +1,6 @@
 //! What every job needs.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use database::Pools;
@@ -7,6 +8,7 @@ use domain::SharedClock;
 
 use super::error::JobError;
 use crate::engine::{FileIndex, Generations};
+use crate::store::buckets::{self, Bucket};
 use crate::store::generations;
 
 /// Database, clock and index of a job.
@@ -27,5 +29,11 @@ impl JobContext {
     pub fn open_index(&self) -> Result<Arc<dyn FileIndex>, JobError> {
         let generation = self.pools.read_blocking(generations::read)?.generation;
         Ok(self.generations.open_or_create(generation)?)
+    }
+
+    /// All buckets by their ids, those that are not listed included.
+    pub fn buckets(&self) -> Result<HashMap<u64, Bucket>, JobError> {
+        let all = self.pools.read_blocking(buckets::all)?;
+        Ok(all.into_iter().map(|bucket| (bucket.id, bucket)).collect())
     }
 }

@@ -1,6 +1,5 @@
 //! The index as NDJSON that loads again.
 
-use std::collections::HashMap;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -10,7 +9,6 @@ use super::context::JobContext;
 use super::error::JobError;
 use crate::engine::{Limits, each_row};
 use crate::model::address::Address;
-use crate::store::buckets::{self, Bucket};
 
 /// One line: the fields that a load reads.
 #[derive(Serialize)]
@@ -37,12 +35,7 @@ pub fn export(
     out: &mut dyn Write,
 ) -> Result<u64, JobError> {
     let index = context.open_index()?;
-    let buckets: HashMap<u64, Bucket> = context
-        .pools
-        .read_blocking(buckets::all)?
-        .into_iter()
-        .map(|bucket| (bucket.id, bucket))
-        .collect();
+    let buckets = context.buckets()?;
     let wanted = address.map(|address| -> Result<u64, JobError> {
         let parsed = Address::parse(address).map_err(|e| JobError::Invalid(e.to_string()))?;
         let found = buckets.values().find(|bucket| bucket.address == parsed.as_str());

@@ -1,7 +1,5 @@
 //! A new generation of the index, written beside the old one.
 
-use std::collections::HashMap;
-
 use super::context::JobContext;
 use super::error::JobError;
 use super::export::patient;
@@ -11,7 +9,6 @@ use super::report::Report;
 use super::write_session::Session;
 use crate::engine::{EngineError, FileIndex, Mode, NamedBucket, NewFile, each_row};
 use crate::model::address::BucketType;
-use crate::store::buckets::{self, Bucket};
 use crate::store::generations;
 
 /// Files that are added to the new generation together.
@@ -66,12 +63,7 @@ fn open(context: &JobContext) -> Result<Session, JobError> {
 }
 
 fn copy(context: &JobContext, old: &dyn FileIndex, new: &mut Session) -> Result<u64, JobError> {
-    let buckets: HashMap<u64, Bucket> = context
-        .pools
-        .read_blocking(buckets::all)?
-        .into_iter()
-        .map(|bucket| (bucket.id, bucket))
-        .collect();
+    let buckets = context.buckets()?;
     let summary = old.summary();
     let published = summary.journal.published.clone();
     let writer = &mut new.writer;

@@ -1,22 +1,14 @@
 //! The index checked against itself and against the bucket table.
 
-use std::collections::BTreeMap;
-
 use super::context::JobContext;
 use super::error::JobError;
-use crate::store::buckets;
 
 /// Returns every fault; an empty list means that the index is sound.
 pub fn verify(context: &JobContext) -> Result<Vec<String>, JobError> {
     let index = context.open_index()?;
     let mut faults = index.verify()?;
     let summary = index.summary();
-    let buckets: BTreeMap<u64, bool> = context
-        .pools
-        .read_blocking(buckets::all)?
-        .into_iter()
-        .map(|bucket| (bucket.id, bucket.first_indexed.is_some()))
-        .collect();
+    let buckets = context.buckets()?;
     let just_published: Vec<u64> = summary
         .journal
         .published
@@ -24,7 +16,7 @@ pub fn verify(context: &JobContext) -> Result<Vec<String>, JobError> {
         .flat_map(|published| published.buckets.iter().map(|bucket| bucket.id))
         .collect();
     for (id, count) in summary.counts.iter() {
-        match buckets.get(id) {
+        match buckets.get(id).map(|bucket| bucket.first_indexed.is_some()) {
             None => faults.push(format!("bucket {id} has {count} files but no row")),
             Some(false) if !just_published.contains(id) => {
                 faults.push(format!("bucket {id} has {count} files but is not listed"));

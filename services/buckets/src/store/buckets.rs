@@ -25,34 +25,25 @@ pub struct Bucket {
 
 type Row = (i64, String, String, Option<i64>, bool);
 
+/// What makes up a [`Row`].
+const COLUMNS: (
+    bucket::id,
+    bucket::address,
+    bucket::kind,
+    bucket::first_indexed,
+    bucket::truncated,
+) = (bucket::id, bucket::address, bucket::kind, bucket::first_indexed, bucket::truncated);
+
 /// All buckets by ascending id, those that are not listed included.
 pub fn all(db: &mut Db) -> Result<Vec<Bucket>, DatabaseError> {
-    let rows: Vec<Row> = bucket::table
-        .select((
-            bucket::id,
-            bucket::address,
-            bucket::kind,
-            bucket::first_indexed,
-            bucket::truncated,
-        ))
-        .order(bucket::id.asc())
-        .load(db)?;
+    let rows: Vec<Row> = bucket::table.select(COLUMNS).order(bucket::id.asc()).load(db)?;
     rows.into_iter().map(from_row).collect()
 }
 
 /// The bucket with an address.
 pub fn by_address(db: &mut Db, address: &str) -> Result<Option<Bucket>, DatabaseError> {
-    let row: Option<Row> = bucket::table
-        .filter(bucket::address.eq(address))
-        .select((
-            bucket::id,
-            bucket::address,
-            bucket::kind,
-            bucket::first_indexed,
-            bucket::truncated,
-        ))
-        .first(db)
-        .optional()?;
+    let row: Option<Row> =
+        bucket::table.filter(bucket::address.eq(address)).select(COLUMNS).first(db).optional()?;
     row.map(from_row).transpose()
 }
 

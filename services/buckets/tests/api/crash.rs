@@ -94,7 +94,7 @@ fn killed_between_the_commit_of_the_index_and_that_of_sql() {
         assert_eq!(program.published(), (Some(round), FILES));
         // The next command that writes heals it; so does a server when it starts.
         if unsettled {
-            assert_eq!(program.run(&["load", "--resume", "7777"]).status.code(), Some(1));
+            assert_eq!(program.run(&["load", "--resume", "7777"]).code, Some(1));
             let healed = program.status();
             assert_eq!(healed["runs"][0]["state"], "published");
             assert_eq!(healed["runs"][0]["id"], newest["id"]);
@@ -153,8 +153,8 @@ fn a_changed_source_ends_a_resume() {
     let mut file = std::fs::OpenOptions::new().append(true).open(&source).unwrap();
     file.write_all(b"\n").unwrap();
     let output = program.run(&["load", "--resume", &run]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("changed since the run began"));
+    assert_eq!(output.code, Some(1));
+    assert!(output.errors.contains("changed since the run began"));
     assert_eq!(program.published().1, 0);
 }
 
@@ -210,8 +210,8 @@ fn killed_removals_are_finished_by_whoever_writes_next() {
         let waits = program.status()["removals_waiting"] == 1;
         match dice.below(3) {
             0 if waits => {
-                let other = program.folder.write("other.ndjson", "");
-                assert_eq!(program.run(&["load", text(&other)]).status.code(), Some(0));
+                let other = program.folder().write("other.ndjson", "");
+                assert_eq!(program.run(&["load", text(&other)]).code, Some(0));
             }
             1 if waits => drop(program.done(&["rebuild"])),
             _ => drop(program.done(&["remove", &address])),
@@ -270,20 +270,19 @@ fn a_removal_during_a_run_is_not_undone_by_the_run() {
     let source = program.source(2, MANY);
     for round in 0..3 {
         let address = bucket(round);
-        let mut load = program.started(&["load", text(&source)]);
+        let mut load = program.start(&["load", text(&source)]);
         let begin = Instant::now();
         while program.status()["open_run"].is_null() {
             assert!(begin.elapsed() < Duration::from_secs(120), "the load does not begin");
         }
         let output = program.run(&["remove", &address]);
-        let during = load.try_wait().unwrap().is_none();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let during = !load.has_ended();
+        assert_eq!(output.code, Some(0), "{}", output.errors);
         assert!(during, "the removal waited for the end of the load");
         let export = program.done(&["export"]);
         assert!(!export.contains(&address), "the published files are hidden");
         std::thread::sleep(Duration::from_millis(dice.below(300)));
-        load.kill().unwrap();
-        load.wait().unwrap();
+        load.kill();
         let path = format!("dir/{round} mark-2.txt");
         assert!(!holds(&program.index(), path.as_bytes()), "seed {}", dice.seed);
         if let Some(run) = program.status()["open_run"].as_u64() {
@@ -302,17 +301,17 @@ fn a_removal_during_a_run_is_not_undone_by_the_run() {
 #[test]
 fn exit_codes_and_sentences() {
     let program = Program::new();
-    let bad = program.folder.write("bad.ndjson", "{}\n".repeat(1_200));
+    let bad = program.folder().write("bad.ndjson", "{}\n".repeat(1_200));
     for command in ["load", "rebuild"] {
         let output = program.run(&[command, text(&bad)]);
-        assert_eq!(output.status.code(), Some(3));
-        assert!(String::from_utf8_lossy(&output.stderr).contains("nothing was published"));
+        assert_eq!(output.code, Some(3));
+        assert!(output.errors.contains("nothing was published"));
         let missing = program.run(&[command, "missing.ndjson"]);
-        assert_eq!(missing.status.code(), Some(1));
-        assert_eq!(String::from_utf8_lossy(&missing.stderr).lines().count(), 1);
+        assert_eq!(missing.code, Some(1));
+        assert_eq!(missing.errors.lines().count(), 1);
     }
-    assert_eq!(program.run(&["load"]).status.code(), Some(2));
-    assert_eq!(program.run(&["rebuild", "--format", "csv"]).status.code(), Some(2));
-    assert_eq!(program.run(&["load", "--resume", "77"]).status.code(), Some(1));
-    assert_eq!(program.run(&["unremove", "a.s3.amazonaws.com"]).status.code(), Some(1));
+    assert_eq!(program.run(&["load"]).code, Some(2));
+    assert_eq!(program.run(&["rebuild", "--format", "csv"]).code, Some(2));
+    assert_eq!(program.run(&["load", "--resume", "77"]).code, Some(1));
+    assert_eq!(program.run(&["unremove", "a.s3.amazonaws.com"]).code, Some(1));
 }

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use rstest::rstest;
 
 use crate::app::line;
-use crate::program::{Program, Ran, Serving, text};
+use testkit::Ran;
+
+use crate::program::{Program, text};
 
 /// Memory of a load that was given 64 MiB, in MiB; the sources below are larger or unpack to more.
 const MOST: u64 = 200;
@@ -27,7 +29,7 @@ impl Case {
     /// A source written piece by piece.
     fn new(name: &str, write: impl FnOnce(&mut File)) -> Self {
         let program = Program::new();
-        let path = program.folder.write(name, "");
+        let path = program.folder().write(name, "");
         write(&mut File::create(&path).unwrap());
         Self { program, path }
     }
@@ -35,7 +37,7 @@ impl Case {
     fn load(&self, more: &[&str]) -> Ran {
         let mut arguments = vec!["load", "--json", text(&self.path)];
         arguments.extend_from_slice(more);
-        let ran = self.program.measured(&arguments);
+        let ran = self.program.run(&arguments);
         eprintln!("{}: {} MiB", self.path.display(), ran.peak_mib);
         assert!(ran.peak_mib > 0, "it was measured");
         assert!(ran.peak_mib <= MOST, "{} MiB", ran.peak_mib);
@@ -282,9 +284,9 @@ async fn slow_expressions_end_within_their_time_and_memory() {
     let lines: Vec<String> = (0..300)
         .map(|n| line(A, &format!("{}{n}", "a".repeat(1_000 + n as usize * 10)), 1, 1))
         .collect();
-    program.done(&["load", text(&program.folder.write("long.ndjson", lines.join("\n")))]);
+    program.done(&["load", text(&program.folder().write("long.ndjson", lines.join("\n")))]);
     let key = program.done(&["keys", "issue", "tester", "--plan", "enterprise"]);
-    let serving = Serving::start(&program, &[("SEARCH_TIMEOUT", "2")]);
+    let mut serving = program.served(&["--search-timeout", "2"]);
     let long = format!("(?:{})", "(a|b)*".repeat(160));
     let classes = r"[\w&&[^\d]]".repeat(90);
     for expression in SLOW.into_iter().chain([long.as_str(), classes.as_str()]) {
@@ -300,7 +302,7 @@ async fn slow_expressions_end_within_their_time_and_memory() {
             let text = response.text().await.unwrap();
             let body: serde_json::Value = serde_json::from_str(&text).unwrap();
             let (shown, peak): (String, _) =
-                (expression.chars().take(40).collect(), serving.peak_mib());
+                (expression.chars().take(40).collect(), serving.process().peak_mib());
             eprintln!("{status} {:?} {peak} MiB {shown}", begin.elapsed());
             match status {
                 200 => {}
@@ -310,5 +312,5 @@ async fn slow_expressions_end_within_their_time_and_memory() {
             }
         }
     }
-    assert!(serving.peak_mib() <= MOST, "{} MiB", serving.peak_mib());
+    assert!(serving.process().peak_mib() <= MOST, "{} MiB", serving.process().peak_mib());
 }

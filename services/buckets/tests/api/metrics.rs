@@ -2,7 +2,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 use crate::app::Fixture;
-use crate::program::{Program, Serving};
+use crate::program::Program;
 
 #[actix_web::test]
 async fn everything_that_is_measured_has_a_name() {
@@ -37,7 +37,7 @@ async fn everything_that_is_measured_has_a_name() {
 #[actix_web::test]
 async fn the_rate_of_a_load_is_seen_by_a_server_until_it_ends() {
     let program = Program::new();
-    let serving = Serving::start(&program, &[]);
+    let serving = program.served(&[]);
     let rate = async || serving.metric("buckets_load_files_per_second").await;
     assert_eq!(rate().await, 0.0);
     let mut command = program.command(&["load", "-"]);

@@ -1,111 +1,57 @@
 //! The program as a process of its own, which can be killed and measured.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use testkit::{Database, Folder};
-
-/// A process that runs longer than that hangs.
-const PATIENCE: Duration = Duration::from_secs(300);
+use testkit::Served;
 
 /// The program on a database and an index of its own.
-pub struct Program {
-    database: Database,
-    pub folder: Folder,
-}
+pub struct Program(testkit::Program);
 
-/// How a process ended, and what it took.
-pub struct Ran {
-    pub code: Option<i32>,
-    pub out: String,
-    pub errors: String,
-    pub peak_mib: u64,
+impl Deref for Program {
+    type Target = testkit::Program;
+
+    fn deref(&self) -> &testkit::Program {
+        &self.0
+    }
 }
 
 impl Program {
     pub fn new() -> Self {
-        Self { database: Database::new(), folder: Folder::new() }
-    }
-
-    pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_buckets"));
-        command
-            .args(arguments)
-            .env("DATABASE_URL", self.database.url())
-            .env("AUTO_MIGRATE", "true")
-            .env("DATA_DIR", self.folder.join("data"))
-            .env("CHECKPOINT_FILES", "700")
-            .env("LOAD_MEMORY_MB", "64")
-            .env("RUST_LOG", "warn");
-        command
-    }
-
-    pub fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
-    }
-
-    /// Runs and expects success; gives what was printed.
-    pub fn done(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{arguments:?}: {text}{errors}");
-        text
+        let program = testkit::Program::new(env!("CARGO_BIN_EXE_buckets")).with_database();
+        let data = program.folder().join("data");
+        let program = program
+            .setting("DATA_DIR", data)
+            .setting("CHECKPOINT_FILES", "700")
+            .setting("LOAD_MEMORY_MB", "64")
+            .setting("RUST_LOG", "warn");
+        Self(program)
     }
 
     pub fn status(&self) -> serde_json::Value {
-        serde_json::from_str(&self.done(&["status", "--json"])).unwrap()
+        self.json(&["status"])
     }
 
-    /// Starts it and lets it run.
-    pub fn started(&self, arguments: &[&str]) -> Child {
-        let mut command = self.command(arguments);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
-    }
-
-    /// Starts it and kills it after a while; true when it had ended by itself.
-    pub fn killed(&self, arguments: &[&str], after: Duration) -> bool {
-        let mut child = self.started(arguments);
+    /// Starts it and kills it after a while.
+    pub fn killed(&self, arguments: &[&str], after: Duration) {
+        let mut process = self.start(arguments);
         std::thread::sleep(after);
-        end(&mut child)
+        process.kill();
     }
 
     /// Starts it and kills it as soon as `now` says so; false when it ended before.
     pub fn killed_when(&self, arguments: &[&str], now: impl Fn() -> bool) -> bool {
-        let mut child = self.started(arguments);
-        while child.try_wait().unwrap().is_none() {
-            if now() {
-                return !end(&mut child);
-            }
-        }
-        false
+        self.start(arguments).kill_when(now)
     }
 
-    /// Runs it to its end and notes the most memory that it had.
-    pub fn measured(&self, arguments: &[&str]) -> Ran {
-        let (out, errors) = (self.folder.join("stdout"), self.folder.join("stderr"));
-        let mut command = self.command(arguments);
-        command.stdin(Stdio::null());
-        command.stdout(File::create(&out).unwrap()).stderr(File::create(&errors).unwrap());
-        let mut child = command.spawn().unwrap();
-        let (begin, mut peak) = (Instant::now(), 0);
-        let status = loop {
-            peak = peak_mib(child.id()).unwrap_or(0).max(peak);
-            if let Some(status) = child.try_wait().unwrap() {
-                break status;
-            }
-            if begin.elapsed() > PATIENCE {
-                child.kill().unwrap();
-                panic!("{arguments:?} does not end");
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        };
-        let text =
-            |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
-        Ran { code: status.code(), out: text(&out), errors: text(&errors), peak_mib: peak }
+    /// A server of it, which soon sees what is published.
+    pub fn served(&self, arguments: &[&str]) -> Served {
+        let mut command = self.command(&["serve"]);
+        command.env("BIND", "127.0.0.1:0").env("ADMIN_BIND", "127.0.0.1:0");
+        command.env("RUST_LOG", "info").env("RELOAD_MS", "50").args(arguments);
+        Served::start(command)
     }
 
     /// Writes a source whose files all carry a mark.
@@ -119,7 +65,7 @@ impl Program {
             )
             .unwrap();
         }
-        self.folder.write(format!("source-{mark}.ndjson"), text)
+        self.folder().write(format!("source-{mark}.ndjson"), text)
     }
 
     /// What is published, after the index was verified: the one mark of all files and their number.
@@ -135,7 +81,7 @@ impl Program {
 
     /// The folder of the index.
     pub fn index(&self) -> PathBuf {
-        self.folder.join("data/index")
+        self.folder().join("data/index")
     }
 
     /// The journal of a generation, as its last commit has it.
@@ -144,74 +90,6 @@ impl Program {
         let meta: serde_json::Value = serde_json::from_slice(&std::fs::read(meta).ok()?).ok()?;
         serde_json::from_str(meta["payload"].as_str()?).ok()
     }
-}
-
-/// A server of its own; stopped when it is dropped.
-pub struct Serving {
-    child: Child,
-    http: String,
-    admin: String,
-}
-
-impl Serving {
-    pub fn start(program: &Program, settings: &[(&str, &str)]) -> Self {
-        // Whoever comes second finds it installed.
-        rustls::crypto::ring::default_provider().install_default().unwrap_or_default();
-        let mut command = program.command(&["serve"]);
-        command.env("BIND", "127.0.0.1:0").env("ADMIN_BIND", "127.0.0.1:0");
-        command.env("RUST_LOG", "info").env("RELOAD_MS", "50");
-        command.envs(settings.iter().copied());
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let mut find = |mark: &str| {
-            lines.find_map(|line| Some(line.unwrap().split_once(mark)?.1.trim().to_owned()))
-        };
-        let http = find("buckets serves ").expect("the server says where it is");
-        let admin = find("health and metrics on ").expect("the server says where it is");
-        // Whatever it says later must not block it.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, http, admin }
-    }
-
-    /// A GET request.
-    pub fn get(&self, target: &str) -> reqwest::RequestBuilder {
-        reqwest::Client::new().get(format!("{}{target}", self.http))
-    }
-
-    pub async fn metric(&self, name: &str) -> f64 {
-        let text = reqwest::get(format!("{}/metrics", self.admin)).await.unwrap().text().await;
-        let text = text.unwrap();
-        let value = text.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
-        value.unwrap_or_else(|| panic!("{name} in {text}")).parse().unwrap()
-    }
-
-    /// The most memory that it had so far.
-    pub fn peak_mib(&self) -> u64 {
-        peak_mib(self.child.id()).unwrap()
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
-/// Kills a process; true when it had ended by itself.
-fn end(child: &mut Child) -> bool {
-    let ended = child.try_wait().unwrap().is_some();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    ended
-}
-
-/// The most memory that a process had so far.
-fn peak_mib(process: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib >> 10)
 }
 
 /// Whether any file of a folder holds these bytes.

@@ -53,12 +53,7 @@ impl FileWriter for ClusterWriter {
         let mut dead = self.record.dead.clone();
         dead.extend(batch);
         let purges = self.record.purges + u64::from(batch.is_some());
-        let journal = Journal {
-            sequence: self.record.journal.sequence + 1,
-            open: None,
-            published: Some(Publish { run, at, buckets, counts }),
-            ..self.record.journal.clone()
-        };
+        let journal = self.record.journal.with_publish(Publish { run, at, buckets, counts });
         self.commit(journal, dead, purges)?;
         if batch.is_some()
             && let Err(error) = self.delete_dead()

@@ -151,12 +151,7 @@ impl FileWriter for EmbeddedWriter {
         let (deletions, counts) = publish::compare(&view, run, mode, &buckets, self.memory / 2)?;
         drop(view);
         self.doom(deletions)?;
-        self.commit(Journal {
-            sequence: self.journal.sequence + 1,
-            open: None,
-            published: Some(Publish { run, at, buckets, counts }),
-            ..self.journal.clone()
-        })?;
+        self.commit(self.journal.with_publish(Publish { run, at, buckets, counts }))?;
         Ok(counts)
     }
 
