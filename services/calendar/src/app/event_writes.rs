@@ -91,7 +91,7 @@ pub fn trash(db: &mut Db, old: &Event, now: i64) -> Result<Event, Error> {
 
 /// Sending back the author that the event has is no change.
 fn check_author(change: &EventChange, user: &User, current: Option<i64>) -> Result<(), Error> {
-    match change.author {
+    match change.post.author {
         Some(author) if current == Some(author) || role::may_set_author(user, author) => Ok(()),
         Some(_) => Err(Error::CannotEditOthers),
         None => Ok(()),
@@ -106,14 +106,14 @@ fn assign_slug_and_image(
     write: WriteContext<'_>,
 ) -> Result<(), Interrupt> {
     let source = SlugSource {
-        sent: change.slug.as_deref(),
+        sent: change.post.slug.as_deref(),
         current: &event.slug,
         title: &event.title,
         was_trashed,
         is_trashed: event.status.is_trashed(),
     };
     event.slug = slugs::assign(db, "events", event.id, source)?;
-    event.image = images::resolve(db, change.image.as_ref(), event.image, write)?;
+    event.image = images::resolve(db, change.post.image.as_ref(), event.image, write)?;
     Ok(())
 }
 

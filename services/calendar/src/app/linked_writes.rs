@@ -50,7 +50,7 @@ fn duplicate(
     user: &User,
 ) -> Result<Option<Linked>, Error> {
     let actor = Some(user.clone());
-    let wanted = change.description.as_deref().filter(|text| !text.is_empty());
+    let wanted = change.post.description.as_deref().filter(|text| !text.is_empty());
     let fits = |row: &Linked| {
         !row.status.is_trashed()
             && role::may_read(&actor, &row.status, row.author)
@@ -66,7 +66,7 @@ pub fn may_edit(user: &User, row: &Linked) -> bool {
 }
 
 fn check_author(change: &LinkedChange, user: &User) -> Result<(), Error> {
-    match change.author {
+    match change.post.author {
         Some(author) if !role::may_set_author(user, author) => Err(Error::CannotEditOthers),
         _ => Ok(()),
     }
@@ -79,7 +79,7 @@ pub fn update(
     change: &LinkedChange,
     write: WriteContext<'_>,
 ) -> Result<Linked, Interrupt> {
-    if change.author != Some(row.author) {
+    if change.post.author != Some(row.author) {
         check_author(change, write.user)?;
     }
     let was_trashed = row.status.is_trashed();
@@ -97,14 +97,14 @@ fn assign_slug_and_image(
     write: WriteContext<'_>,
 ) -> Result<(), Interrupt> {
     let source = SlugSource {
-        sent: change.slug.as_deref(),
+        sent: change.post.slug.as_deref(),
         current: &row.slug,
         title: &row.name,
         was_trashed,
         is_trashed: row.status.is_trashed(),
     };
     row.slug = slugs::assign(db, row.kind.collection(), row.id, source)?;
-    row.image = images::resolve(db, change.image.as_ref(), row.image, write)?;
+    row.image = images::resolve(db, change.post.image.as_ref(), row.image, write)?;
     Ok(())
 }
 

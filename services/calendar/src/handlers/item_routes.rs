@@ -1,13 +1,50 @@
-//! The five handlers of an item, for every resource alike.
+//! The handlers of a list and of an item, for every resource alike.
+
+/// Defines the two handlers of a list: GET and POST.
+///
+/// `list` is the use case that reads a page; `create` of the items makes a new one.
+macro_rules! list_routes {
+    (
+        items: $items:expr, tag: $tag:tt, path: $path:tt,
+        $(#[$list_doc:meta])*
+        list: $list:ident $list_id:tt, page: $page:ident, params: $params:ident, errors: [$($error:tt),*],
+        use_case: $use_case:path,
+        $(#[$create_doc:meta])*
+        create: $create:ident $create_id:tt, body: $body:ident, fields: $fields:ident,
+    ) => {
+        $(#[$list_doc])*
+        #[utoipa::path(
+            operation_id = $list_id, tag = $tag, path = $path, params($params),
+            responses((status = 200, body = $page), $((status = $error)),*),
+        )]
+        #[get($path)]
+        pub async fn $list(input: Input, state: Data<State>) -> Result<HttpResponse, Error> {
+            let json = $use_case(&state, input.request).await?;
+            reply::list(&json, &json.meta, input.fields.as_deref())
+        }
+
+        $(#[$create_doc])*
+        #[utoipa::path(
+            operation_id = $create_id, tag = $tag, path = $path, request_body = $fields,
+            security(("key" = []), ("bearer" = []), ("basic" = [])),
+            responses((status = 201, body = $body), (status = 400), (status = 401), (status = 403)),
+        )]
+        #[post($path)]
+        pub async fn $create(input: Input, state: Data<State>) -> Result<HttpResponse, Error> {
+            $items.create(input, &state).await
+        }
+    };
+}
+pub(super) use list_routes;
 
 /// Defines the five handlers of an item: GET, POST, PUT, PATCH and DELETE.
 ///
-/// `find`, `update` and `remove` of the calling module do the work; POST, PUT and PATCH are the
-/// same operation under names of their own, as the document has them. The extractor of the path goes by
-/// another name, so that utoipa documents only the declared parameters.
+/// `find`, `update` and `remove` of the items do the work; POST, PUT and PATCH are the same operation
+/// under names of their own, as the document has them. The extractor of the path goes by another
+/// name, so that utoipa documents only the declared parameters.
 macro_rules! item_routes {
     (
-        tag: $tag:tt, body: $body:ident, update: $update:ident,
+        items: $items:expr, tag: $tag:tt, body: $body:ident, update: $update:ident,
         read: $read:ident, remove: $remove:ident,
         route: $route:tt, documented: $path:tt, key: $key:path, param: $param:ident,
                get: $get:ident $get_id:tt, post: $post:ident $post_id:tt, put: $put:ident $put_id:tt,
@@ -25,12 +62,12 @@ macro_rules! item_routes {
             request: HttpRequest,
             state: Data<State>,
         ) -> Result<HttpResponse, Error> {
-            find($key(&path), input, &request, &state).await
+            $items.find($key(&path), input, &request, &state).await
         }
 
-        item_routes!(@write post, $post, $post_id, $tag, $body, $update, $route, $path, $key, $param);
-        item_routes!(@write put, $put, $put_id, $tag, $body, $update, $route, $path, $key, $param);
-        item_routes!(@write patch, $patch, $patch_id, $tag, $body, $update, $route, $path, $key, $param);
+        item_routes!(@write post, $post, $post_id, $tag, $body, $update, $route, $path, $key, $param, $items);
+        item_routes!(@write put, $put, $put_id, $tag, $body, $update, $route, $path, $key, $param, $items);
+        item_routes!(@write patch, $patch, $patch_id, $tag, $body, $update, $route, $path, $key, $param, $items);
 
         /// Deletes the item.
         #[utoipa::path(
@@ -44,10 +81,10 @@ macro_rules! item_routes {
             path: InPath<String>,
             state: Data<State>,
         ) -> Result<HttpResponse, Error> {
-            remove($key(&path), input, &state).await
+            $items.remove($key(&path), input, &state).await
         }
     };
-    (@write $method:ident, $name:ident, $id:tt, $tag:tt, $body:ident, $update:ident, $route:tt, $path:tt, $key:path, $param:ident) => {
+    (@write $method:ident, $name:ident, $id:tt, $tag:tt, $body:ident, $update:ident, $route:tt, $path:tt, $key:path, $param:ident, $items:expr) => {
         /// Changes the item: only what is sent.
         #[utoipa::path(
             operation_id = $id, tag = $tag, path = $path, params($param), request_body = $update,
@@ -60,7 +97,7 @@ macro_rules! item_routes {
             path: InPath<String>,
             state: Data<State>,
         ) -> Result<HttpResponse, Error> {
-            update($key(&path), input, &state).await
+            $items.update($key(&path), input, &state).await
         }
     };
 }

@@ -22,16 +22,44 @@ impl Publication {
     }
 }
 
-/// What an event write names.
+/// What the writes of events, venues and organizers name alike.
 #[derive(Clone, Debug, Default)]
-pub struct EventChange {
-    pub title: Option<String>,
+pub struct PostChange {
     pub description: Option<String>,
     pub excerpt: Option<String>,
     pub slug: Option<String>,
     pub status: Option<Status>,
     pub author: Option<i64>,
     pub publication: Publication,
+    pub image: Option<ImageRef>,
+}
+
+impl PostChange {
+    /// Returns the status after the write; a row that is created has no current one.
+    fn status_after(
+        &self,
+        user: &User,
+        current: Option<&Status>,
+        published_utc: i64,
+        now: i64,
+    ) -> Status {
+        role::granted(user, self.status.clone(), current).agreeing_with(published_utc, now)
+    }
+}
+
+/// Puts a new text in the place of the old one; tells whether it differs.
+fn replace(old: &mut String, new: Option<&String>) -> bool {
+    let Some(new) = new else { return false };
+    let differs = new != old;
+    old.clone_from(new);
+    differs
+}
+
+/// What an event write names.
+#[derive(Clone, Debug, Default)]
+pub struct EventChange {
+    pub title: Option<String>,
+    pub post: PostChange,
     pub schedule: ScheduleChange,
     pub cost: Option<Vec<String>>,
     pub website: Option<String>,
@@ -41,7 +69,6 @@ pub struct EventChange {
     pub sticky: Option<bool>,
     pub featured: Option<bool>,
     pub password: Option<String>,
-    pub image: Option<ImageRef>,
     pub categories: Option<Vec<TermRef>>,
     pub tags: Option<Vec<TermRef>>,
     pub venues: Option<Vec<LinkRef>>,
@@ -57,16 +84,11 @@ impl EventChange {
         creating: bool,
         now: i64,
     ) -> Result<(), NotADate> {
-        let text = |slot: &mut String, new: &Option<String>| {
-            if let Some(new) = new {
-                slot.clone_from(new);
-            }
-        };
         let flag = |slot: &mut bool, new: Option<bool>| *slot = new.unwrap_or(*slot);
-        text(&mut event.title, &self.title);
-        text(&mut event.description, &self.description);
-        text(&mut event.excerpt, &self.excerpt);
-        text(&mut event.website, &self.website);
+        replace(&mut event.title, self.title.as_ref());
+        replace(&mut event.description, self.post.description.as_ref());
+        replace(&mut event.excerpt, self.post.excerpt.as_ref());
+        replace(&mut event.website, self.website.as_ref());
         flag(&mut event.show_map, self.show_map);
         flag(&mut event.show_map_link, self.show_map_link);
         flag(&mut event.sticky, self.sticky);
@@ -80,17 +102,17 @@ impl EventChange {
         if let Some(cost) = &self.cost {
             event.cost.clone_from(cost);
         }
-        event.author = self.author.unwrap_or(event.author);
+        event.author = self.post.author.unwrap_or(event.author);
         let schedule = event.schedule.changed(&self.schedule)?;
         if !creating && schedule != event.schedule {
             event.sequence += 1;
         }
         event.schedule = schedule;
         (event.published_local, event.published_utc) =
-            self.publication.over((event.published_local, event.published_utc));
+            self.post.publication.over((event.published_local, event.published_utc));
         let current = (!creating).then_some(&event.status);
-        let status = role::granted(user, self.status.clone(), current);
-        event.set_status(status.agreeing_with(event.published_utc, now));
+        let status = self.post.status_after(user, current, event.published_utc, now);
+        event.set_status(status);
         event.modified_utc = now;
         Ok(())
     }
@@ -107,13 +129,7 @@ pub enum LinkRef {
 #[derive(Clone, Debug, Default)]
 pub struct LinkedChange {
     pub name: Option<String>,
-    pub description: Option<String>,
-    pub excerpt: Option<String>,
-    pub slug: Option<String>,
-    pub status: Option<Status>,
-    pub author: Option<i64>,
-    pub publication: Publication,
-    pub image: Option<ImageRef>,
+    pub post: PostChange,
     pub phone: Option<String>,
     pub website: Option<String>,
     pub email: Option<String>,
@@ -155,10 +171,10 @@ impl LinkedChange {
 
     /// Tells whether anything beside the name is named, which a duplicate would take over.
     pub fn names_more_than_the_name(&self) -> bool {
-        self.status.is_some()
-            || self.author.is_some()
-            || self.publication.0.is_some()
-            || self.image.is_some()
+        self.post.status.is_some()
+            || self.post.author.is_some()
+            || self.post.publication.0.is_some()
+            || self.post.image.is_some()
             || self.show_map.is_some()
             || self.show_map_link.is_some()
             || self.geo.is_some()
@@ -167,9 +183,9 @@ impl LinkedChange {
 
     fn texts(&self) -> [&Option<String>; 13] {
         [
-            &self.description,
-            &self.excerpt,
-            &self.slug,
+            &self.post.description,
+            &self.post.excerpt,
+            &self.post.slug,
             &self.phone,
             &self.website,
             &self.email,
@@ -185,43 +201,30 @@ impl LinkedChange {
 
     /// Applies the write to a row; image rows and the slug are left to the store.
     pub fn apply(&self, row: &mut Linked, user: &User, creating: bool, now: i64) {
-        let text = |slot: &mut String, new: &Option<String>| {
-            if let Some(new) = new {
-                slot.clone_from(new);
-            }
-        };
-        text(&mut row.name, &self.name);
-        text(&mut row.description, &self.description);
-        text(&mut row.excerpt, &self.excerpt);
-        text(&mut row.phone, &self.phone);
-        text(&mut row.website, &self.website);
-        text(&mut row.email, &self.email);
+        replace(&mut row.name, self.name.as_ref());
+        replace(&mut row.description, self.post.description.as_ref());
+        replace(&mut row.excerpt, self.post.excerpt.as_ref());
+        replace(&mut row.phone, self.phone.as_ref());
+        replace(&mut row.website, self.website.as_ref());
+        replace(&mut row.email, self.email.as_ref());
         self.apply_place(&mut row.place);
-        row.author = self.author.unwrap_or(row.author);
+        row.author = self.post.author.unwrap_or(row.author);
         (row.published_local, row.published_utc) =
-            self.publication.over((row.published_local, row.published_utc));
+            self.post.publication.over((row.published_local, row.published_utc));
         let current = (!creating).then_some(&row.status);
-        let status = role::granted(user, self.status.clone(), current);
-        let status = status.agreeing_with(row.published_utc, now);
+        let status = self.post.status_after(user, current, row.published_utc, now);
         status.replace(&mut row.status, &mut row.previous);
         row.modified_utc = now;
     }
 
     fn apply_place(&self, place: &mut Place) {
-        let text = |slot: &mut String, new: &Option<String>| {
-            let changes = new.as_ref().is_some_and(|new| new != slot);
-            if let Some(new) = new {
-                slot.clone_from(new);
-            }
-            changes
-        };
-        text(&mut place.address, &self.address);
-        text(&mut place.city, &self.city);
-        text(&mut place.zip, &self.zip);
+        replace(&mut place.address, self.address.as_ref());
+        replace(&mut place.city, self.city.as_ref());
+        replace(&mut place.zip, self.zip.as_ref());
         let parts = [
-            text(&mut place.country, &self.country),
-            text(&mut place.province, &self.province),
-            text(&mut place.state, &self.state),
+            replace(&mut place.country, self.country.as_ref()),
+            replace(&mut place.province, self.province.as_ref()),
+            replace(&mut place.state, self.state.as_ref()),
         ];
         match &self.stateprovince {
             Some(given) if !given.is_empty() => place.stateprovince.clone_from(given),

@@ -17,54 +17,49 @@ use crate::model::role::{self, Actor};
 use crate::model::search;
 use crate::model::status::Status;
 
-#[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = venues, treat_none_as_null = true, treat_none_as_default_value = false)]
-pub struct VenueRow {
-    id: i64,
-    author_id: i64,
-    status: String,
-    prev_status: Option<String>,
-    name: String,
-    description: String,
-    excerpt: String,
-    slug: String,
-    published_utc: i64,
-    published_local: i64,
-    modified_utc: i64,
-    image_id: Option<i64>,
-    phone: String,
-    website: String,
-    address: String,
-    city: String,
-    country: String,
-    province: String,
-    state: String,
-    stateprovince: String,
-    zip: String,
-    show_map: bool,
-    show_map_link: bool,
-    geo_lat: Option<f64>,
-    geo_lng: Option<f64>,
+/// Defines the rows of both tables: the columns that both have, then those of one.
+macro_rules! rows {
+    ($($table:ident $row:ident { $($own:tt)* })*) => {$(
+        #[derive(Queryable, Selectable, Insertable, AsChangeset)]
+        #[diesel(table_name = $table)]
+        #[diesel(treat_none_as_null = true, treat_none_as_default_value = false)]
+        pub struct $row {
+            id: i64,
+            author_id: i64,
+            status: String,
+            prev_status: Option<String>,
+            name: String,
+            description: String,
+            excerpt: String,
+            slug: String,
+            published_utc: i64,
+            published_local: i64,
+            modified_utc: i64,
+            image_id: Option<i64>,
+            phone: String,
+            website: String,
+            $($own)*
+        }
+    )*};
 }
 
-#[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = organizers, treat_none_as_null = true, treat_none_as_default_value = false)]
-pub struct OrganizerRow {
-    id: i64,
-    author_id: i64,
-    status: String,
-    prev_status: Option<String>,
-    name: String,
-    description: String,
-    excerpt: String,
-    slug: String,
-    published_utc: i64,
-    published_local: i64,
-    modified_utc: i64,
-    image_id: Option<i64>,
-    phone: String,
-    website: String,
-    email: String,
+rows! {
+    venues VenueRow {
+        address: String,
+        city: String,
+        country: String,
+        province: String,
+        state: String,
+        stateprovince: String,
+        zip: String,
+        show_map: bool,
+        show_map_link: bool,
+        geo_lat: Option<f64>,
+        geo_lng: Option<f64>,
+    }
+    organizers OrganizerRow {
+        email: String,
+    }
 }
 
 /// Builds a [`Linked`] from the columns that both tables have; the rest is given behind.

@@ -11,7 +11,7 @@ use super::parameters::EventFields;
 use super::params::Params;
 use super::reading::{Errors, read_parameters};
 use super::values::{Flag, Items, MAX_ITEMS, TOO_MANY, Website, positive, text};
-use super::write_input::{WriteOptions, author, image, markup, name, point_in_time, publication};
+use super::write_input::{WriteOptions, name, point_in_time, post_change};
 use crate::model::change::{EventChange, LinkRef};
 use crate::model::cost;
 use crate::model::event::Event;
@@ -48,12 +48,7 @@ pub fn decode(
     };
     let change = EventChange {
         title: name(e, "title", given.title, writer),
-        description: markup(e, "description", given.description, writer),
-        excerpt: markup(e, "excerpt", given.excerpt, writer),
-        slug: given.slug.map(|slug| slug.0),
-        status: given.status.map(|status| status.0),
-        author: author(e, lookup, given.author),
-        publication: publication(e, (given.date, given.date_utc), writer),
+        post: post_change!(e, lookup, given, writer),
         schedule,
         cost: cost_inputs(e, given.cost.as_ref(), writer, current),
         website: website(given.website, writer, current),
@@ -63,7 +58,6 @@ pub fn decode(
         sticky: flag(given.sticky),
         featured: flag(given.featured),
         password: given.password.map(|text| text.0),
-        image: image(e, lookup, given.image.as_ref(), writer),
         categories: terms(e, lookup, Taxonomy::Category, given.categories),
         tags: terms(e, lookup, Taxonomy::Tag, given.tags),
         venues: links(e, lookup, Kind::Venue, given.venue, writer),

@@ -8,7 +8,7 @@ use super::parameters::{OrganizerFields, VenueFields};
 use super::params::Params;
 use super::reading::{Errors, read_parameters};
 use super::values::{FilledText, ShortText, number};
-use super::write_input::{WriteOptions, author, image, markup, name, publication};
+use super::write_input::{WriteOptions, name, post_change};
 use crate::model::change::LinkedChange;
 use crate::model::geo::Point;
 use crate::model::linked::Kind;
@@ -24,75 +24,43 @@ pub fn decode(
     writer: WriteOptions<'_>,
     creating: bool,
 ) -> Result<LinkedChange, ParameterErrors> {
+    /// Reads the fields of a kind; those that only one kind has are given behind.
+    macro_rules! change {
+        ($fields:ident . $name:ident, |$errors:ident, $given:ident| $own:expr) => {{
+            let ($given, mut errors) = read_parameters::<$fields>(params);
+            if creating {
+                errors.require(params);
+            }
+            let $errors = &mut errors;
+            let change = LinkedChange {
+                name: linked_name($errors, kind, $given.$name, writer, creating),
+                post: post_change!($errors, lookup, $given, writer),
+                phone: text($given.phone),
+                website: $given.website.map(|website| website.0),
+                ..$own
+            };
+            errors.finish(change)
+        }};
+    }
     match kind {
-        Kind::Venue => venue(params, lookup, writer, creating),
-        Kind::Organizer => organizer(params, lookup, writer, creating),
+        Kind::Venue => change!(VenueFields.venue, |errors, given| LinkedChange {
+            show_map: given.show_map.map(|flag| flag.0),
+            show_map_link: given.show_map_link.map(|flag| flag.0),
+            address: text(given.address),
+            city: text(given.city),
+            country: text(given.country),
+            province: text(given.province),
+            state: text(given.state),
+            zip: text(given.zip),
+            stateprovince: text(given.stateprovince),
+            geo: geo(errors, given.geo_lat.as_ref(), given.geo_lng.as_ref()),
+            ..LinkedChange::default()
+        }),
+        Kind::Organizer => change!(OrganizerFields.organizer, |errors, given| LinkedChange {
+            email: text(given.email),
+            ..LinkedChange::default()
+        }),
     }
-}
-
-fn organizer(
-    params: &Params,
-    lookup: &mut dyn Lookup,
-    writer: WriteOptions<'_>,
-    creating: bool,
-) -> Result<LinkedChange, ParameterErrors> {
-    let (given, mut errors) = read_parameters::<OrganizerFields>(params);
-    if creating {
-        errors.require(params);
-    }
-    let e = &mut errors;
-    let change = LinkedChange {
-        name: linked_name(e, Kind::Organizer, given.organizer, writer, creating),
-        author: author(e, lookup, given.author),
-        publication: publication(e, (given.date, given.date_utc), writer),
-        description: markup(e, "description", given.description, writer),
-        excerpt: markup(e, "excerpt", given.excerpt, writer),
-        slug: given.slug.map(|slug| slug.0),
-        status: given.status.map(|status| status.0),
-        phone: text(given.phone),
-        website: given.website.map(|website| website.0),
-        email: text(given.email),
-        image: image(e, lookup, given.image.as_ref(), writer),
-        ..LinkedChange::default()
-    };
-    errors.finish(change)
-}
-
-fn venue(
-    params: &Params,
-    lookup: &mut dyn Lookup,
-    writer: WriteOptions<'_>,
-    creating: bool,
-) -> Result<LinkedChange, ParameterErrors> {
-    let (given, mut errors) = read_parameters::<VenueFields>(params);
-    if creating {
-        errors.require(params);
-    }
-    let e = &mut errors;
-    let change = LinkedChange {
-        name: linked_name(e, Kind::Venue, given.venue, writer, creating),
-        author: author(e, lookup, given.author),
-        publication: publication(e, (given.date, given.date_utc), writer),
-        description: markup(e, "description", given.description, writer),
-        excerpt: markup(e, "excerpt", given.excerpt, writer),
-        slug: given.slug.map(|slug| slug.0),
-        status: given.status.map(|status| status.0),
-        phone: text(given.phone),
-        website: given.website.map(|website| website.0),
-        image: image(e, lookup, given.image.as_ref(), writer),
-        show_map: given.show_map.map(|flag| flag.0),
-        show_map_link: given.show_map_link.map(|flag| flag.0),
-        address: text(given.address),
-        city: text(given.city),
-        country: text(given.country),
-        province: text(given.province),
-        state: text(given.state),
-        zip: text(given.zip),
-        stateprovince: text(given.stateprovince),
-        geo: geo(e, given.geo_lat.as_ref(), given.geo_lng.as_ref()),
-        ..LinkedChange::default()
-    };
-    errors.finish(change)
 }
 
 fn text(text: Option<ShortText>) -> Option<String> {

@@ -115,6 +115,23 @@ pub fn publication(
     })
 }
 
+/// Reads what the writes of events, venues and organizers have in common.
+macro_rules! post_change {
+    ($errors:ident, $lookup:ident, $given:ident, $writer:ident) => {{
+        use $crate::wire::write_input::{author, image, markup, publication};
+        $crate::model::change::PostChange {
+            description: markup($errors, "description", $given.description, $writer),
+            excerpt: markup($errors, "excerpt", $given.excerpt, $writer),
+            slug: $given.slug.map(|slug| slug.0),
+            status: $given.status.map(|status| status.0),
+            author: author($errors, $lookup, $given.author),
+            publication: publication($errors, ($given.date, $given.date_utc), $writer),
+            image: image($errors, $lookup, $given.image.as_ref(), $writer),
+        }
+    }};
+}
+pub(super) use post_change;
+
 /// Returns the id of a user, who has to exist.
 pub fn author(
     errors: &mut Errors,

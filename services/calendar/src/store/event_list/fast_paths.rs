@@ -130,28 +130,12 @@ pub fn is_overlap_page(filter: &EventFilter) -> bool {
 /// usual window and order, narrowed by one link or one wanted text at most. There are few such
 /// kinds, so a connection can keep the statements of all of them.
 pub fn is_preparable(filter: &EventFilter, candidates: &Candidates) -> bool {
-    let EventFilter {
-        scope,
-        window,
-        order,
-        words,
-        categories: _,
-        tags: _,
-        venues: _,
-        organizers: _,
-        featured: _,
-        include: _,
-        parent: _,
-        geo: _,
-        venue_scope: _,
-        matches_nothing: _,
-        descending: _,
-    } = filter;
+    // `single_link` and `is_plain` look at all other fields.
+    let EventFilter { scope, window, order, words, .. } = filter;
     let Window { start_min, start_max, end_min, end_max } = window;
     let one_text =
         candidates.events.is_some() && words.wanted.len() == 1 && words.unwanted.is_empty();
     let textless = EventFilter { words: Words::default(), ..filter.clone() };
-    // These look at every field that is left out above.
     let narrowed_once =
         single_link(filter).is_some() || is_plain(filter) || one_text && is_plain(&textless);
     narrowed_once

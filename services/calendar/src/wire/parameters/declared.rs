@@ -8,9 +8,17 @@ pub trait Declared {
     fn parameters() -> &'static [Parameter];
 }
 
-/// Implements [`Declared`] from the documentation of a struct, which is built once.
-macro_rules! declared {
-    ($name:ident) => {
+/// Defines the parameters of an operation: a struct that documents and reads them.
+///
+/// The documentation is built once.
+macro_rules! parameters {
+    ($(#[$doc:meta])* $name:ident { $($field:tt)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Default, serde::Deserialize, validator::Validate, utoipa::IntoParams)]
+        #[serde(default)]
+        #[into_params(parameter_in = Query)]
+        pub struct $name { $($field)* }
+
         impl $crate::wire::parameters::Declared for $name {
             fn parameters() -> &'static [utoipa::openapi::path::Parameter] {
                 static PARAMETERS: std::sync::LazyLock<Vec<utoipa::openapi::path::Parameter>> =
@@ -22,4 +30,40 @@ macro_rules! declared {
         }
     };
 }
-pub(super) use declared;
+pub(super) use parameters;
+
+/// Defines the parameters of an operation whose answer is cut down to the keys in `_fields`.
+macro_rules! read_parameters {
+    ($(#[$doc:meta])* $name:ident { $($field:tt)* }) => {
+        $crate::wire::parameters::declared::parameters! {
+            $(#[$doc])*
+            $name {
+                $($field)*
+                /// Comma list of the keys to answer with; dots descend: events.id,total.
+                #[serde(rename = "_fields")]
+                #[param(value_type = String)]
+                pub fields: Option<$crate::wire::values::Text>,
+            }
+        }
+    };
+}
+pub(super) use read_parameters;
+
+/// Defines the parameters of a list, which comes in pages.
+macro_rules! list_parameters {
+    ($(#[$doc:meta])* $name:ident { $($field:tt)* }) => {
+        $crate::wire::parameters::declared::read_parameters! {
+            $(#[$doc])*
+            $name {
+                /// Page of the list, from 1.
+                #[param(value_type = i64, default = 1)]
+                pub page: Option<$crate::wire::values::Positive>,
+                /// Rows per page; more than the site allows counts as the most allowed.
+                #[param(value_type = i64, default = 10)]
+                pub per_page: Option<$crate::wire::values::Positive>,
+                $($field)*
+            }
+        }
+    };
+}
+pub(super) use list_parameters;

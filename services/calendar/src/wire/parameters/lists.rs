@@ -1,237 +1,165 @@
 //! Parameters of lists.
 
-use serde::Deserialize;
-use utoipa::IntoParams;
-use validator::Validate;
-
-use super::declared::declared;
+use super::declared::list_parameters;
 use crate::wire::values::{
     Date, Descending, EventSort, FilledText, Flag, Ids, Latitude, LengthUnit, LenientFlag,
-    Longitude, Parent, Positive, Radius, ShortText, StrictDates, TermSort, Text, Texts,
+    Longitude, Parent, Positive, Radius, ShortText, StrictDates, TermSort, Texts,
 };
 
-/// Parameters of the list of events.
-#[derive(Debug, Default, Deserialize, Validate, IntoParams)]
-#[serde(default)]
-#[into_params(parameter_in = Query)]
-pub struct EventListParameters {
-    /// Page of the list, from 1.
-    #[param(value_type = i64, default = 1)]
-    pub page: Option<Positive>,
-    /// Rows per page; more than the site allows counts as the most allowed.
-    #[param(value_type = i64, default = 10)]
-    pub per_page: Option<Positive>,
-    /// Events that start at this date or later; default yesterday, written YYYY-MM-DD HH:MM:SS.
-    #[param(value_type = String)]
-    pub start_date: Option<Date>,
-    /// Events that end at this date or earlier; default two years from now, written YYYY-MM-DD HH:MM:SS.
-    #[param(value_type = String)]
-    pub end_date: Option<Date>,
-    /// Events that start before this date.
-    #[param(value_type = String)]
-    pub starts_before: Option<Date>,
-    /// Events that start after this date.
-    #[param(value_type = String)]
-    pub starts_after: Option<Date>,
-    /// Events that end before this date.
-    #[param(value_type = String)]
-    pub ends_before: Option<Date>,
-    /// Events that end after this date.
-    #[param(value_type = String)]
-    pub ends_after: Option<Date>,
-    /// Takes the given times exactly instead of whole days.
-    #[param(value_type = bool, default = false)]
-    pub strict_dates: Option<StrictDates>,
-    /// Events that overlap the window instead of lying inside it.
-    #[param(value_type = bool, default = false)]
-    pub overlaps: Option<Flag>,
-    /// Words that must occur in title, description or excerpt; "a phrase", -without.
-    #[param(value_type = String)]
-    pub search: Option<FilledText>,
-    /// Category ids, slugs or names; any match, descendants included.
-    #[param(value_type = Vec<String>)]
-    pub categories: Option<Texts>,
-    /// Tag ids, slugs or names; any match.
-    #[param(value_type = Vec<String>)]
-    pub tags: Option<Texts>,
-    /// Venue ids; any match.
-    #[param(value_type = Vec<String>)]
-    pub venue: Option<Ids>,
-    /// Organizer ids; any match.
-    #[param(value_type = Vec<String>)]
-    pub organizer: Option<Ids>,
-    /// Only featured events, or only others.
-    #[param(value_type = bool)]
-    pub featured: Option<Flag>,
-    /// Comma list of statuses, or any.
-    #[param(value_type = String)]
-    pub status: Option<Texts>,
-    /// Events whose venue has coordinates.
-    #[param(value_type = bool)]
-    pub geoloc: Option<Flag>,
-    /// Latitude of a point; needs geoloc_lng.
-    #[param(value_type = f64)]
-    pub geoloc_lat: Option<Latitude>,
-    /// Longitude of a point; needs geoloc_lat.
-    #[param(value_type = f64)]
-    pub geoloc_lng: Option<Longitude>,
-    /// Radius round the point.
-    #[param(value_type = f64)]
-    pub geoloc_radius: Option<Radius>,
-    /// Unit of the radius: miles or km.
-    #[param(value_type = String)]
-    pub geoloc_unit: Option<LengthUnit>,
-    /// Event ids; date filters are ignored then.
-    #[param(value_type = Vec<String>)]
-    pub include: Option<Ids>,
-    /// Events whose parent is this event.
-    #[param(value_type = i64)]
-    pub post_parent: Option<Positive>,
-    /// Events with tickets, of which there are none, or without.
-    #[param(value_type = bool)]
-    pub ticketed: Option<Flag>,
-    /// Shows the events that this password protects.
-    #[param(value_type = String)]
-    pub password: Option<ShortText>,
-    /// asc or desc.
-    #[param(value_type = String, default = "asc")]
-    pub order: Option<Descending>,
-    /// start_date, date, title or id.
-    #[param(value_type = String, default = "start_date")]
-    pub orderby: Option<EventSort>,
-    /// Comma list of the keys to answer with; dots descend: events.id,total.
-    #[serde(rename = "_fields")]
-    #[param(value_type = String)]
-    pub fields: Option<Text>,
+list_parameters! {
+    /// Parameters of the list of events.
+    EventListParameters {
+        /// Events that start at this date or later; default yesterday, written YYYY-MM-DD HH:MM:SS.
+        #[param(value_type = String)]
+        pub start_date: Option<Date>,
+        /// Events that end at this date or earlier; default two years from now, written YYYY-MM-DD HH:MM:SS.
+        #[param(value_type = String)]
+        pub end_date: Option<Date>,
+        /// Events that start before this date.
+        #[param(value_type = String)]
+        pub starts_before: Option<Date>,
+        /// Events that start after this date.
+        #[param(value_type = String)]
+        pub starts_after: Option<Date>,
+        /// Events that end before this date.
+        #[param(value_type = String)]
+        pub ends_before: Option<Date>,
+        /// Events that end after this date.
+        #[param(value_type = String)]
+        pub ends_after: Option<Date>,
+        /// Takes the given times exactly instead of whole days.
+        #[param(value_type = bool, default = false)]
+        pub strict_dates: Option<StrictDates>,
+        /// Events that overlap the window instead of lying inside it.
+        #[param(value_type = bool, default = false)]
+        pub overlaps: Option<Flag>,
+        /// Words that must occur in title, description or excerpt; "a phrase", -without.
+        #[param(value_type = String)]
+        pub search: Option<FilledText>,
+        /// Category ids, slugs or names; any match, descendants included.
+        #[param(value_type = Vec<String>)]
+        pub categories: Option<Texts>,
+        /// Tag ids, slugs or names; any match.
+        #[param(value_type = Vec<String>)]
+        pub tags: Option<Texts>,
+        /// Venue ids; any match.
+        #[param(value_type = Vec<String>)]
+        pub venue: Option<Ids>,
+        /// Organizer ids; any match.
+        #[param(value_type = Vec<String>)]
+        pub organizer: Option<Ids>,
+        /// Only featured events, or only others.
+        #[param(value_type = bool)]
+        pub featured: Option<Flag>,
+        /// Comma list of statuses, or any.
+        #[param(value_type = String)]
+        pub status: Option<Texts>,
+        /// Events whose venue has coordinates.
+        #[param(value_type = bool)]
+        pub geoloc: Option<Flag>,
+        /// Latitude of a point; needs geoloc_lng.
+        #[param(value_type = f64)]
+        pub geoloc_lat: Option<Latitude>,
+        /// Longitude of a point; needs geoloc_lat.
+        #[param(value_type = f64)]
+        pub geoloc_lng: Option<Longitude>,
+        /// Radius round the point.
+        #[param(value_type = f64)]
+        pub geoloc_radius: Option<Radius>,
+        /// Unit of the radius: miles or km.
+        #[param(value_type = String)]
+        pub geoloc_unit: Option<LengthUnit>,
+        /// Event ids; date filters are ignored then.
+        #[param(value_type = Vec<String>)]
+        pub include: Option<Ids>,
+        /// Events whose parent is this event.
+        #[param(value_type = i64)]
+        pub post_parent: Option<Positive>,
+        /// Events with tickets, of which there are none, or without.
+        #[param(value_type = bool)]
+        pub ticketed: Option<Flag>,
+        /// Shows the events that this password protects.
+        #[param(value_type = String)]
+        pub password: Option<ShortText>,
+        /// asc or desc.
+        #[param(value_type = String, default = "asc")]
+        pub order: Option<Descending>,
+        /// start_date, date, title or id.
+        #[param(value_type = String, default = "start_date")]
+        pub orderby: Option<EventSort>,
+    }
 }
 
-declared!(EventListParameters);
-
-/// Parameters of the lists of venues and organizers.
-#[derive(Debug, Default, Deserialize, Validate, IntoParams)]
-#[serde(default)]
-#[into_params(parameter_in = Query)]
-pub struct LinkedListParameters {
-    /// Page of the list, from 1.
-    #[param(value_type = i64, default = 1)]
-    pub page: Option<Positive>,
-    /// Rows per page; more than the site allows counts as the most allowed.
-    #[param(value_type = i64, default = 10)]
-    pub per_page: Option<Positive>,
-    /// Text in name, description, excerpt or contact fields.
-    #[param(value_type = String)]
-    pub search: Option<FilledText>,
-    /// Those linked to this event.
-    #[param(value_type = i64)]
-    pub event: Option<Positive>,
-    /// Those linked to events, or those that are not.
-    #[param(value_type = bool)]
-    pub has_events: Option<LenientFlag>,
-    /// Those linked to events to come.
-    #[param(value_type = bool, default = false)]
-    pub only_with_upcoming: Option<LenientFlag>,
-    /// Comma list of statuses, or any.
-    #[param(value_type = String)]
-    pub status: Option<Texts>,
-    /// Comma list of the keys to answer with; dots descend: events.id,total.
-    #[serde(rename = "_fields")]
-    #[param(value_type = String)]
-    pub fields: Option<Text>,
+list_parameters! {
+    /// Parameters of the lists of venues and organizers.
+    LinkedListParameters {
+        /// Text in name, description, excerpt or contact fields.
+        #[param(value_type = String)]
+        pub search: Option<FilledText>,
+        /// Those linked to this event.
+        #[param(value_type = i64)]
+        pub event: Option<Positive>,
+        /// Those linked to events, or those that are not.
+        #[param(value_type = bool)]
+        pub has_events: Option<LenientFlag>,
+        /// Those linked to events to come.
+        #[param(value_type = bool, default = false)]
+        pub only_with_upcoming: Option<LenientFlag>,
+        /// Comma list of statuses, or any.
+        #[param(value_type = String)]
+        pub status: Option<Texts>,
+    }
 }
 
-declared!(LinkedListParameters);
-
-/// Parameters of the list of categories.
-#[derive(Debug, Default, Deserialize, Validate, IntoParams)]
-#[serde(default)]
-#[into_params(parameter_in = Query)]
-pub struct CategoryListParameters {
-    /// Page of the list, from 1.
-    #[param(value_type = i64, default = 1)]
-    pub page: Option<Positive>,
-    /// Rows per page; more than the site allows counts as the most allowed.
-    #[param(value_type = i64, default = 10)]
-    pub per_page: Option<Positive>,
-    /// Text in name or slug.
-    #[param(value_type = String)]
-    pub search: Option<FilledText>,
-    /// Not these ids.
-    #[param(value_type = Vec<String>)]
-    pub exclude: Option<Ids>,
-    /// Only these ids.
-    #[param(value_type = Vec<String>)]
-    pub include: Option<Ids>,
-    /// asc, ascending, desc or descending.
-    #[param(value_type = String, default = "asc")]
-    pub order: Option<Descending>,
-    /// id, include, name, slug, include_slugs, term_group, description, count or parent.
-    #[param(value_type = String, default = "name")]
-    pub orderby: Option<TermSort>,
-    /// Without those that no event uses.
-    #[param(value_type = bool, default = true)]
-    pub hide_empty: Option<Flag>,
-    /// Direct children of this category; 0 for roots.
-    #[param(value_type = i64)]
-    pub parent: Option<Parent>,
-    /// Those of this event.
-    #[param(value_type = i64)]
-    pub post: Option<Positive>,
-    /// Alias of post; wins over it.
-    #[param(value_type = i64)]
-    pub event: Option<Positive>,
-    /// Comma list of slugs; any match.
-    #[param(value_type = String)]
-    pub slug: Option<Texts>,
-    /// Comma list of the keys to answer with; dots descend: events.id,total.
-    #[serde(rename = "_fields")]
-    #[param(value_type = String)]
-    pub fields: Option<Text>,
+/// Defines the parameters of a list of terms; those of one kind only stand among them.
+macro_rules! term_list_parameters {
+    ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
+        list_parameters! {
+            $(#[$doc])*
+            $name {
+                /// Text in name or slug.
+                #[param(value_type = String)]
+                pub search: Option<FilledText>,
+                /// Not these ids.
+                #[param(value_type = Vec<String>)]
+                pub exclude: Option<Ids>,
+                /// Only these ids.
+                #[param(value_type = Vec<String>)]
+                pub include: Option<Ids>,
+                /// asc, ascending, desc or descending.
+                #[param(value_type = String, default = "asc")]
+                pub order: Option<Descending>,
+                /// id, include, name, slug, include_slugs, term_group, description, count or parent.
+                #[param(value_type = String, default = "name")]
+                pub orderby: Option<TermSort>,
+                /// Without those that no event uses.
+                #[param(value_type = bool, default = true)]
+                pub hide_empty: Option<Flag>,
+                $($own)*
+                /// Those of this event.
+                #[param(value_type = i64)]
+                pub post: Option<Positive>,
+                /// Alias of post; wins over it.
+                #[param(value_type = i64)]
+                pub event: Option<Positive>,
+                /// Comma list of slugs; any match.
+                #[param(value_type = String)]
+                pub slug: Option<Texts>,
+            }
+        }
+    };
 }
 
-declared!(CategoryListParameters);
-
-/// Parameters of the list of tags.
-#[derive(Debug, Default, Deserialize, Validate, IntoParams)]
-#[serde(default)]
-#[into_params(parameter_in = Query)]
-pub struct TagListParameters {
-    /// Page of the list, from 1.
-    #[param(value_type = i64, default = 1)]
-    pub page: Option<Positive>,
-    /// Rows per page; more than the site allows counts as the most allowed.
-    #[param(value_type = i64, default = 10)]
-    pub per_page: Option<Positive>,
-    /// Text in name or slug.
-    #[param(value_type = String)]
-    pub search: Option<FilledText>,
-    /// Not these ids.
-    #[param(value_type = Vec<String>)]
-    pub exclude: Option<Ids>,
-    /// Only these ids.
-    #[param(value_type = Vec<String>)]
-    pub include: Option<Ids>,
-    /// asc, ascending, desc or descending.
-    #[param(value_type = String, default = "asc")]
-    pub order: Option<Descending>,
-    /// id, include, name, slug, include_slugs, term_group, description, count or parent.
-    #[param(value_type = String, default = "name")]
-    pub orderby: Option<TermSort>,
-    /// Without those that no event uses.
-    #[param(value_type = bool, default = true)]
-    pub hide_empty: Option<Flag>,
-    /// Those of this event.
-    #[param(value_type = i64)]
-    pub post: Option<Positive>,
-    /// Alias of post; wins over it.
-    #[param(value_type = i64)]
-    pub event: Option<Positive>,
-    /// Comma list of slugs; any match.
-    #[param(value_type = String)]
-    pub slug: Option<Texts>,
-    /// Comma list of the keys to answer with; dots descend: events.id,total.
-    #[serde(rename = "_fields")]
-    #[param(value_type = String)]
-    pub fields: Option<Text>,
+term_list_parameters! {
+    /// Parameters of the list of categories.
+    CategoryListParameters {
+        /// Direct children of this category; 0 for roots.
+        #[param(value_type = i64)]
+        pub parent: Option<Parent>,
+    }
 }
 
-declared!(TagListParameters);
+term_list_parameters! {
+    /// Parameters of the list of tags.
+    TagListParameters {}
+}

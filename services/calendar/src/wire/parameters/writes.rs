@@ -1,256 +1,238 @@
 //! Fields of writes.
 
-use serde::Deserialize;
 use serde_json::Value;
-use utoipa::IntoParams;
-use validator::Validate;
 
-use super::declared::declared;
+use super::declared::parameters;
 use super::schemas::{AnyOrNull, LinkedReferences};
 use crate::wire::values::{
     DateInput, FilledText, Flag, Items, LenientFlag, Positive, ShortText, SlugText, StatusText,
     Text, Website,
 };
 
-/// Fields of an event.
-#[derive(Debug, Default, Deserialize, Validate, IntoParams)]
-#[serde(default)]
-#[into_params(parameter_in = Query)]
-pub struct EventFields {
-    /// Title.
-    #[param(value_type = String, required = true)]
-    pub title: Option<FilledText>,
-    /// Start date and time.
-    #[param(value_type = String, required = true)]
-    pub start_date: Option<DateInput>,
-    /// End date and time.
-    #[param(value_type = String, required = true)]
-    pub end_date: Option<DateInput>,
-    /// User id of the author.
-    #[param(value_type = i64)]
-    pub author: Option<Positive>,
-    /// Publication date in the zone of the site.
-    #[param(value_type = String)]
-    pub date: Option<DateInput>,
-    /// Publication date in UTC.
-    #[param(value_type = String)]
-    pub date_utc: Option<DateInput>,
-    /// Description, with HTML.
-    #[param(value_type = String)]
-    pub description: Option<Text>,
-    /// Slug; made from the title or name when empty.
-    #[param(value_type = String)]
-    pub slug: Option<SlugText>,
-    /// Excerpt, with HTML.
-    #[param(value_type = String)]
-    pub excerpt: Option<Text>,
-    /// Status: publish, future, draft, pending, private, trash, or a free text that counts as draft.
-    #[param(value_type = String)]
-    pub status: Option<StatusText>,
-    /// Time zone: IANA name, UTC±H, ±HH:MM or an abbreviation.
-    #[param(value_type = String)]
-    pub timezone: Option<Text>,
-    /// Whole-day event.
-    #[param(value_type = bool, default = false)]
-    pub all_day: Option<Flag>,
-    /// Image id or address; empty clears it.
-    #[param(value_type = String)]
-    pub image: Option<Value>,
-    /// Cost: text, number, or a list of them.
-    #[param(value_type = Value)]
-    pub cost: Option<Value>,
-    /// Website address; the page of the event when there is none.
-    #[param(inline, value_type = AnyOrNull)]
-    pub website: Option<Website>,
-    /// Show a map.
-    #[param(value_type = bool)]
-    pub show_map: Option<Flag>,
-    /// Show a map link.
-    #[param(value_type = bool)]
-    pub show_map_link: Option<Flag>,
-    /// Hide from lists.
-    #[param(value_type = bool)]
-    pub hide_from_listings: Option<Flag>,
-    /// Sticky in calendar view.
-    #[param(value_type = bool)]
-    pub sticky: Option<Flag>,
-    /// Featured.
-    #[param(value_type = bool)]
-    pub featured: Option<Flag>,
-    /// Category ids, slugs or names; new names are created.
-    #[param(value_type = Vec<Value>, default = json!(null))]
-    pub categories: Option<Items>,
-    /// Tag ids, slugs or names; new names are created.
-    #[param(value_type = Vec<Value>, default = json!(null))]
-    pub tags: Option<Items>,
-    /// Venue id, venue data, or a list of them.
-    #[param(inline, value_type = LinkedReferences)]
-    pub venue: Option<Value>,
-    /// Organizer id, organizer data, or a list of them.
-    #[param(inline, value_type = LinkedReferences)]
-    pub organizer: Option<Value>,
-    /// Password that protects the event; empty clears it.
-    #[param(value_type = String)]
-    pub password: Option<ShortText>,
+parameters! {
+    /// Fields of an event.
+    EventFields {
+        /// Title.
+        #[param(value_type = String, required = true)]
+        pub title: Option<FilledText>,
+        /// Start date and time.
+        #[param(value_type = String, required = true)]
+        pub start_date: Option<DateInput>,
+        /// End date and time.
+        #[param(value_type = String, required = true)]
+        pub end_date: Option<DateInput>,
+        /// User id of the author.
+        #[param(value_type = i64)]
+        pub author: Option<Positive>,
+        /// Publication date in the zone of the site.
+        #[param(value_type = String)]
+        pub date: Option<DateInput>,
+        /// Publication date in UTC.
+        #[param(value_type = String)]
+        pub date_utc: Option<DateInput>,
+        /// Description, with HTML.
+        #[param(value_type = String)]
+        pub description: Option<Text>,
+        /// Slug; made from the title or name when empty.
+        #[param(value_type = String)]
+        pub slug: Option<SlugText>,
+        /// Excerpt, with HTML.
+        #[param(value_type = String)]
+        pub excerpt: Option<Text>,
+        /// Status: publish, future, draft, pending, private, trash, or a free text that counts as draft.
+        #[param(value_type = String)]
+        pub status: Option<StatusText>,
+        /// Time zone: IANA name, UTC±H, ±HH:MM or an abbreviation.
+        #[param(value_type = String)]
+        pub timezone: Option<Text>,
+        /// Whole-day event.
+        #[param(value_type = bool, default = false)]
+        pub all_day: Option<Flag>,
+        /// Image id or address; empty clears it.
+        #[param(value_type = String)]
+        pub image: Option<Value>,
+        /// Cost: text, number, or a list of them.
+        #[param(value_type = Value)]
+        pub cost: Option<Value>,
+        /// Website address; the page of the event when there is none.
+        #[param(inline, value_type = AnyOrNull)]
+        pub website: Option<Website>,
+        /// Show a map.
+        #[param(value_type = bool)]
+        pub show_map: Option<Flag>,
+        /// Show a map link.
+        #[param(value_type = bool)]
+        pub show_map_link: Option<Flag>,
+        /// Hide from lists.
+        #[param(value_type = bool)]
+        pub hide_from_listings: Option<Flag>,
+        /// Sticky in calendar view.
+        #[param(value_type = bool)]
+        pub sticky: Option<Flag>,
+        /// Featured.
+        #[param(value_type = bool)]
+        pub featured: Option<Flag>,
+        /// Category ids, slugs or names; new names are created.
+        #[param(value_type = Vec<Value>, default = json!(null))]
+        pub categories: Option<Items>,
+        /// Tag ids, slugs or names; new names are created.
+        #[param(value_type = Vec<Value>, default = json!(null))]
+        pub tags: Option<Items>,
+        /// Venue id, venue data, or a list of them.
+        #[param(inline, value_type = LinkedReferences)]
+        pub venue: Option<Value>,
+        /// Organizer id, organizer data, or a list of them.
+        #[param(inline, value_type = LinkedReferences)]
+        pub organizer: Option<Value>,
+        /// Password that protects the event; empty clears it.
+        #[param(value_type = String)]
+        pub password: Option<ShortText>,
+    }
 }
 
-declared!(EventFields);
-
-/// Fields of a venue.
-#[derive(Debug, Default, Deserialize, Validate, IntoParams)]
-#[serde(default)]
-#[into_params(parameter_in = Query)]
-pub struct VenueFields {
-    /// Name.
-    #[param(value_type = String, required = true)]
-    pub venue: Option<FilledText>,
-    /// User id of the author.
-    #[param(value_type = i64)]
-    pub author: Option<Positive>,
-    /// Publication date in the zone of the site.
-    #[param(value_type = String)]
-    pub date: Option<DateInput>,
-    /// Publication date in UTC.
-    #[param(value_type = String)]
-    pub date_utc: Option<DateInput>,
-    /// Description, with HTML.
-    #[param(value_type = String, default = json!(null))]
-    pub description: Option<Text>,
-    /// Excerpt, with HTML.
-    #[param(value_type = String)]
-    pub excerpt: Option<Text>,
-    /// Slug; made from the title or name when empty.
-    #[param(value_type = String)]
-    pub slug: Option<SlugText>,
-    /// Status: publish, future, draft, pending, private, trash, or a free text that counts as draft.
-    #[param(value_type = String)]
-    pub status: Option<StatusText>,
-    /// Whether events linked to the venue show a map.
-    #[param(value_type = bool, default = json!(null))]
-    pub show_map: Option<LenientFlag>,
-    /// Whether events linked to the venue show a map link.
-    #[param(value_type = bool, default = json!(null))]
-    pub show_map_link: Option<LenientFlag>,
-    /// Street and number.
-    #[param(value_type = String, default = json!(null))]
-    pub address: Option<ShortText>,
-    /// City.
-    #[param(value_type = String, default = json!(null))]
-    pub city: Option<ShortText>,
-    /// Country.
-    #[param(value_type = String, default = json!(null))]
-    pub country: Option<ShortText>,
-    /// Province.
-    #[param(value_type = String, default = json!(null))]
-    pub province: Option<ShortText>,
-    /// State.
-    #[param(value_type = String, default = json!(null))]
-    pub state: Option<ShortText>,
-    /// Postal code.
-    #[param(value_type = String, default = json!(null))]
-    pub zip: Option<ShortText>,
-    /// Phone number.
-    #[param(value_type = String, default = json!(null))]
-    pub phone: Option<ShortText>,
-    /// State or province.
-    #[param(value_type = String, default = json!(null))]
-    pub stateprovince: Option<ShortText>,
-    /// Website address.
-    #[param(value_type = String, default = json!(null))]
-    pub website: Option<Website>,
-    /// Image id or address; empty clears it.
-    #[param(value_type = String, default = json!(null))]
-    pub image: Option<Value>,
-    /// Latitude, -90 to 90.
-    #[param(value_type = f64)]
-    pub geo_lat: Option<Value>,
-    /// Longitude, -180 to 180.
-    #[param(value_type = f64)]
-    pub geo_lng: Option<Value>,
+parameters! {
+    /// Fields of a venue.
+    VenueFields {
+        /// Name.
+        #[param(value_type = String, required = true)]
+        pub venue: Option<FilledText>,
+        /// User id of the author.
+        #[param(value_type = i64)]
+        pub author: Option<Positive>,
+        /// Publication date in the zone of the site.
+        #[param(value_type = String)]
+        pub date: Option<DateInput>,
+        /// Publication date in UTC.
+        #[param(value_type = String)]
+        pub date_utc: Option<DateInput>,
+        /// Description, with HTML.
+        #[param(value_type = String, default = json!(null))]
+        pub description: Option<Text>,
+        /// Excerpt, with HTML.
+        #[param(value_type = String)]
+        pub excerpt: Option<Text>,
+        /// Slug; made from the title or name when empty.
+        #[param(value_type = String)]
+        pub slug: Option<SlugText>,
+        /// Status: publish, future, draft, pending, private, trash, or a free text that counts as draft.
+        #[param(value_type = String)]
+        pub status: Option<StatusText>,
+        /// Whether events linked to the venue show a map.
+        #[param(value_type = bool, default = json!(null))]
+        pub show_map: Option<LenientFlag>,
+        /// Whether events linked to the venue show a map link.
+        #[param(value_type = bool, default = json!(null))]
+        pub show_map_link: Option<LenientFlag>,
+        /// Street and number.
+        #[param(value_type = String, default = json!(null))]
+        pub address: Option<ShortText>,
+        /// City.
+        #[param(value_type = String, default = json!(null))]
+        pub city: Option<ShortText>,
+        /// Country.
+        #[param(value_type = String, default = json!(null))]
+        pub country: Option<ShortText>,
+        /// Province.
+        #[param(value_type = String, default = json!(null))]
+        pub province: Option<ShortText>,
+        /// State.
+        #[param(value_type = String, default = json!(null))]
+        pub state: Option<ShortText>,
+        /// Postal code.
+        #[param(value_type = String, default = json!(null))]
+        pub zip: Option<ShortText>,
+        /// Phone number.
+        #[param(value_type = String, default = json!(null))]
+        pub phone: Option<ShortText>,
+        /// State or province.
+        #[param(value_type = String, default = json!(null))]
+        pub stateprovince: Option<ShortText>,
+        /// Website address.
+        #[param(value_type = String, default = json!(null))]
+        pub website: Option<Website>,
+        /// Image id or address; empty clears it.
+        #[param(value_type = String, default = json!(null))]
+        pub image: Option<Value>,
+        /// Latitude, -90 to 90.
+        #[param(value_type = f64)]
+        pub geo_lat: Option<Value>,
+        /// Longitude, -180 to 180.
+        #[param(value_type = f64)]
+        pub geo_lng: Option<Value>,
+    }
 }
 
-declared!(VenueFields);
-
-/// Fields of an organizer.
-#[derive(Debug, Default, Deserialize, Validate, IntoParams)]
-#[serde(default)]
-#[into_params(parameter_in = Query)]
-pub struct OrganizerFields {
-    /// Name.
-    #[param(value_type = String, required = true, default = json!(null))]
-    pub organizer: Option<FilledText>,
-    /// User id of the author.
-    #[param(value_type = i64, default = json!(null))]
-    pub author: Option<Positive>,
-    /// Publication date in the zone of the site.
-    #[param(value_type = String, default = json!(null))]
-    pub date: Option<DateInput>,
-    /// Publication date in UTC.
-    #[param(value_type = String, default = json!(null))]
-    pub date_utc: Option<DateInput>,
-    /// Description, with HTML.
-    #[param(value_type = String, default = json!(null))]
-    pub description: Option<Text>,
-    /// Excerpt, with HTML.
-    #[param(value_type = String)]
-    pub excerpt: Option<Text>,
-    /// Slug; made from the title or name when empty.
-    #[param(value_type = String)]
-    pub slug: Option<SlugText>,
-    /// Status: publish, future, draft, pending, private, trash, or a free text that counts as draft.
-    #[param(value_type = String, default = json!(null))]
-    pub status: Option<StatusText>,
-    /// Phone number.
-    #[param(value_type = String, default = json!(null))]
-    pub phone: Option<ShortText>,
-    /// Website address.
-    #[param(value_type = String, default = json!(null))]
-    pub website: Option<Website>,
-    /// Mail address.
-    #[param(value_type = String, default = json!(null))]
-    pub email: Option<ShortText>,
-    /// Image id or address; empty clears it.
-    #[param(value_type = String, default = json!(null))]
-    pub image: Option<Value>,
+parameters! {
+    /// Fields of an organizer.
+    OrganizerFields {
+        /// Name.
+        #[param(value_type = String, required = true, default = json!(null))]
+        pub organizer: Option<FilledText>,
+        /// User id of the author.
+        #[param(value_type = i64, default = json!(null))]
+        pub author: Option<Positive>,
+        /// Publication date in the zone of the site.
+        #[param(value_type = String, default = json!(null))]
+        pub date: Option<DateInput>,
+        /// Publication date in UTC.
+        #[param(value_type = String, default = json!(null))]
+        pub date_utc: Option<DateInput>,
+        /// Description, with HTML.
+        #[param(value_type = String, default = json!(null))]
+        pub description: Option<Text>,
+        /// Excerpt, with HTML.
+        #[param(value_type = String)]
+        pub excerpt: Option<Text>,
+        /// Slug; made from the title or name when empty.
+        #[param(value_type = String)]
+        pub slug: Option<SlugText>,
+        /// Status: publish, future, draft, pending, private, trash, or a free text that counts as draft.
+        #[param(value_type = String, default = json!(null))]
+        pub status: Option<StatusText>,
+        /// Phone number.
+        #[param(value_type = String, default = json!(null))]
+        pub phone: Option<ShortText>,
+        /// Website address.
+        #[param(value_type = String, default = json!(null))]
+        pub website: Option<Website>,
+        /// Mail address.
+        #[param(value_type = String, default = json!(null))]
+        pub email: Option<ShortText>,
+        /// Image id or address; empty clears it.
+        #[param(value_type = String, default = json!(null))]
+        pub image: Option<Value>,
+    }
 }
 
-declared!(OrganizerFields);
-
-/// Fields of a category.
-#[derive(Debug, Default, Deserialize, Validate, IntoParams)]
-#[serde(default)]
-#[into_params(parameter_in = Query)]
-pub struct CategoryFields {
-    /// Name.
-    #[param(value_type = String, required = true)]
-    pub name: Option<FilledText>,
-    /// Description.
-    #[param(value_type = String)]
-    pub description: Option<ShortText>,
-    /// Slug; made from the name when absent.
-    #[param(value_type = String)]
-    pub slug: Option<SlugText>,
-    /// Id of the parent category.
-    #[param(value_type = i64)]
-    pub parent: Option<Value>,
+parameters! {
+    /// Fields of a category.
+    CategoryFields {
+        /// Name.
+        #[param(value_type = String, required = true)]
+        pub name: Option<FilledText>,
+        /// Description.
+        #[param(value_type = String)]
+        pub description: Option<ShortText>,
+        /// Slug; made from the name when absent.
+        #[param(value_type = String)]
+        pub slug: Option<SlugText>,
+        /// Id of the parent category.
+        #[param(value_type = i64)]
+        pub parent: Option<Value>,
+    }
 }
 
-declared!(CategoryFields);
-
-/// Fields of a tag.
-#[derive(Debug, Default, Deserialize, Validate, IntoParams)]
-#[serde(default)]
-#[into_params(parameter_in = Query)]
-pub struct TagFields {
-    /// Name.
-    #[param(value_type = String, required = true)]
-    pub name: Option<FilledText>,
-    /// Description.
-    #[param(value_type = String)]
-    pub description: Option<ShortText>,
-    /// Slug; made from the name when absent.
-    #[param(value_type = String)]
-    pub slug: Option<SlugText>,
+parameters! {
+    /// Fields of a tag.
+    TagFields {
+        /// Name.
+        #[param(value_type = String, required = true)]
+        pub name: Option<FilledText>,
+        /// Description.
+        #[param(value_type = String)]
+        pub description: Option<ShortText>,
+        /// Slug; made from the name when absent.
+        #[param(value_type = String)]
+        pub slug: Option<SlugText>,
+    }
 }
-
-declared!(TagFields);

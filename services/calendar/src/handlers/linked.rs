@@ -1,0 +1,66 @@
+//! What the handlers of venues and organizers do alike.
+
+use actix_web::{HttpRequest, HttpResponse};
+
+use super::input::Input;
+use super::path::parse_id;
+use super::reply;
+use crate::app::linked::{self, LinkedKey};
+use crate::error::Error;
+use crate::model::linked::Kind;
+use crate::state::State;
+
+/// The id in a path.
+pub fn id(digits: &str) -> LinkedKey {
+    LinkedKey::Id(parse_id(digits))
+}
+
+/// The slug in a path.
+pub fn slug(text: &str) -> LinkedKey {
+    LinkedKey::of_slug(text)
+}
+
+/// The items of a kind.
+pub struct Items(pub Kind);
+
+impl Items {
+    /// Creates an item, or answers with the one that has the same name.
+    pub async fn create(self, input: Input, state: &State) -> Result<HttpResponse, Error> {
+        let (json, location) = linked::create(state, input.request, self.0).await?;
+        reply::created(&json, location, input.fields.as_deref())
+    }
+
+    /// Reads an item.
+    pub async fn find(
+        self,
+        key: LinkedKey,
+        input: Input,
+        request: &HttpRequest,
+        state: &State,
+    ) -> Result<HttpResponse, Error> {
+        let (json, modified) = linked::find(state, input.request, self.0, key).await?;
+        reply::read(&json, Some(modified), request, input.fields.as_deref())
+    }
+
+    /// Changes an item.
+    pub async fn update(
+        self,
+        key: LinkedKey,
+        input: Input,
+        state: &State,
+    ) -> Result<HttpResponse, Error> {
+        let json = linked::update(state, input.request, self.0, key).await?;
+        reply::ok(&json, input.fields.as_deref())
+    }
+
+    /// Moves an item to the trash.
+    pub async fn remove(
+        self,
+        key: LinkedKey,
+        input: Input,
+        state: &State,
+    ) -> Result<HttpResponse, Error> {
+        let json = linked::trash(state, input.request, self.0, key).await?;
+        reply::ok(&json, input.fields.as_deref())
+    }
+}

@@ -1,0 +1,47 @@
+//! What the handlers of categories and tags do alike.
+
+use actix_web::{HttpRequest, HttpResponse};
+
+use super::input::Input;
+use super::reply;
+use crate::app::terms;
+use crate::error::Error;
+use crate::model::term::Taxonomy;
+use crate::state::State;
+
+/// The terms of a taxonomy.
+pub struct Terms(pub Taxonomy);
+
+impl Terms {
+    /// Creates a term.
+    pub async fn create(self, input: Input, state: &State) -> Result<HttpResponse, Error> {
+        let json = terms::create(state, input.request, self.0).await?;
+        let location = json.urls.own.clone();
+        reply::created(&json, location, input.fields.as_deref())
+    }
+
+    /// Reads a term.
+    pub async fn find(
+        self,
+        id: i64,
+        input: Input,
+        request: &HttpRequest,
+        state: &State,
+    ) -> Result<HttpResponse, Error> {
+        let json = terms::find(state, input.request, self.0, id).await?;
+        // Terms carry no date of their last change.
+        reply::read(&json, None, request, input.fields.as_deref())
+    }
+
+    /// Changes a term.
+    pub async fn update(self, id: i64, input: Input, state: &State) -> Result<HttpResponse, Error> {
+        let json = terms::update(state, input.request, self.0, id).await?;
+        reply::ok(&json, input.fields.as_deref())
+    }
+
+    /// Deletes a term.
+    pub async fn remove(self, id: i64, input: Input, state: &State) -> Result<HttpResponse, Error> {
+        let json = terms::delete(state, input.request, self.0, id).await?;
+        reply::ok(&json, input.fields.as_deref())
+    }
+}
