@@ -122,6 +122,11 @@ fn answer<'a>(status: u16, code: impl Into<String>, message: impl Into<String>) 
     Answer { status, code: code.into(), message: message.into(), more: More::Nothing {} }
 }
 
+/// An answer whose code and message begin with the kind of a resource.
+fn about<'a>(kind: &str, status: u16, code: &str, state: &str) -> Answer<'a> {
+    answer(status, format!("{kind}-{code}"), format!("The {kind} {state}."))
+}
+
 impl<'a> Answer<'a> {
     fn with(self, more: More<'a>) -> Answer<'a> {
         Answer { more, ..self }
@@ -147,27 +152,18 @@ impl Error {
             Error::EventNotFound => {
                 answer(404, "rest-event-not-found", "There is no event with this id or slug.")
             }
-            Error::NoSuchPage(kind) => answer(
-                404,
-                format!("{kind}-archive-page-not-found"),
-                "The page is behind the end of the list.",
-            ),
-            Error::NotAccessible(kind) => answer(
-                403,
-                format!("{kind}-not-accessible"),
-                format!("The {kind} is not accessible."),
-            ),
+            Error::NoSuchPage(kind) => {
+                let code = format!("{kind}-archive-page-not-found");
+                answer(404, code, "The page is behind the end of the list.")
+            }
+            Error::NotAccessible(kind) => about(kind, 403, "not-accessible", "is not accessible"),
             Error::PasswordProtected => {
                 answer(403, "event-password-protected", "The event is protected by a password.")
             }
             Error::NoLongerAvailable => {
                 answer(403, "event-no-longer-available", "The event is no longer available.")
             }
-            Error::InTrash(kind) => answer(
-                410,
-                format!("{kind}-is-in-trash"),
-                format!("The {kind} is in the trash already."),
-            ),
+            Error::InTrash(kind) => about(kind, 410, "is-in-trash", "is in the trash already"),
             Error::Unauthorized => answer(401, "rest_forbidden", "Credentials are needed."),
             Error::InvalidCredentials => {
                 answer(401, "rest_invalid_credentials", "The credentials are wrong.")

@@ -8,7 +8,9 @@
 use std::io::BufRead;
 
 use anyhow::{Context, bail};
+use batch::{BoundedLines, ProgressReporter, Unit};
 use database::Db;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::app::{self, Interrupt, RequestContext};
@@ -21,8 +23,11 @@ use crate::state::State;
 use crate::store::{events, linked_posts, statistics, users};
 use crate::wire::params::Params;
 
+/// The longest line, in bytes; the body of a create has half of it at most.
+const LONGEST_LINE: usize = 2 << 20;
+
 /// What a load did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Loaded {
     pub created: u64,
     pub kept: u64,
@@ -44,16 +49,19 @@ pub fn load(state: &State, lines: impl BufRead) -> anyhow::Result<Loaded> {
 
 fn load_lines(state: &State, lines: impl BufRead, loaded: &mut Loaded) -> anyhow::Result<()> {
     let writer = state.pools.read_blocking(first_user)?;
-    for (number, line) in lines.lines().enumerate() {
-        let line = line?;
-        if line.trim().is_empty() {
-            continue;
+    let progress = ProgressReporter::new("loading", Unit::Items("lines"), None);
+    let mut lines = BoundedLines::new(lines, LONGEST_LINE);
+    while let Some((number, line)) = lines.next_line()? {
+        let place = || format!("line {number}");
+        let line = line.text().with_context(place)?;
+        if !line.trim().is_empty() {
+            let created = load_line(state, &writer, line).with_context(place)?;
+            loaded.created += u64::from(created);
+            loaded.kept += u64::from(!created);
         }
-        let created =
-            load_line(state, &writer, &line).with_context(|| format!("line {}", number + 1))?;
-        loaded.created += u64::from(created);
-        loaded.kept += u64::from(!created);
+        progress.set(number);
     }
+    progress.finish();
     Ok(())
 }
 

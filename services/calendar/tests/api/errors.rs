@@ -1,5 +1,7 @@
 //! Every row of the table of errors.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::app::{App, send};
@@ -155,6 +157,7 @@ async fn every_error_has_its_status_and_code() {
             if kind == "venue" { "venue-is-in-trash" } else { "organizer-is-in-trash" },
         ));
     }
+    let mut table = BTreeSet::new();
     for Row { who, method, path, body, status, code } in rows {
         let answer = app.call(who, method, &path, &body).await;
         assert_eq!(
@@ -165,8 +168,11 @@ async fn every_error_has_its_status_and_code() {
         );
         assert_eq!(answer.json["data"]["status"], status, "{path}");
         assert_eq!(answer.header("content-type"), "application/json; charset=UTF-8", "{path}");
-        assert!(!answer.json["message"].as_str().unwrap_or_default().is_empty(), "{path}");
+        let message = answer.json["message"].as_str().unwrap_or_default();
+        assert!(!message.is_empty(), "{path}");
+        table.insert(format!("{status} {code}: {message}"));
     }
+    insta::assert_snapshot!("errors", Vec::from_iter(table).join("\n"));
 }
 
 #[actix_web::test]

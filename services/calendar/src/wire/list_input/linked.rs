@@ -1,8 +1,6 @@
 //! The query of the lists of venues and organizers.
 
-use super::query::{
-    ListOptions, ListRequest, default_status, existing_event, paging, repeated, scope,
-};
+use super::query::{self, ListOptions, ListRequest};
 use crate::model::list::LinkedFilter;
 use crate::wire::lookup::Lookup;
 use crate::wire::parameter_errors::ParameterErrors;
@@ -31,12 +29,12 @@ pub fn linked(
         // Applied to the answer.
         fields: _,
     } = given;
-    let paging = paging(page, per_page, options);
-    let event = existing_event(&mut errors, lookup, "event", event);
+    let paging = query::paging(page, per_page, options);
+    let event = query::existing_event(&mut errors, lookup, "event", event);
     let upcoming = only_with_upcoming.is_some_and(|flag| flag.0);
-    let scope = scope(&mut errors, status, options.actor);
-    let mut query = repeated::<LinkedListParameters>(params, paging);
-    query.extend(default_status(params, options.actor));
+    let scope = query::scope(&mut errors, status, options.actor);
+    let mut repeated = query::repeated::<LinkedListParameters>(params, paging);
+    repeated.extend(query::default_status(params, options.actor));
     let filter = LinkedFilter {
         scope,
         actor: options.actor.clone(),
@@ -45,5 +43,5 @@ pub fn linked(
         has_events: has_events.map(|flag| flag.0),
         upcoming_since: upcoming.then(|| options.now.as_second()),
     };
-    errors.finish(ListRequest { filter, paging, query })
+    errors.finish(ListRequest { filter, paging, query: repeated })
 }

@@ -90,33 +90,47 @@ parameters! {
     }
 }
 
-parameters! {
+/// Defines the fields of a venue or an organizer; those of one kind stand behind.
+///
+/// `nulls` is what the modelled interface declares as default of most fields of its kind.
+macro_rules! linked_parameters {
+    ($(#[$doc:meta])* $type:ident, $name:ident, nulls: [$($null:tt)*], { $($own:tt)* }) => {
+        parameters! {
+            $(#[$doc])*
+            $type {
+                /// Name.
+                #[param(value_type = String, required = true$($null)*)]
+                pub $name: Option<FilledText>,
+                /// User id of the author.
+                #[param(value_type = i64$($null)*)]
+                pub author: Option<Positive>,
+                /// Publication date in the zone of the site.
+                #[param(value_type = String$($null)*)]
+                pub date: Option<DateInput>,
+                /// Publication date in UTC.
+                #[param(value_type = String$($null)*)]
+                pub date_utc: Option<DateInput>,
+                /// Description, with HTML.
+                #[param(value_type = String, default = json!(null))]
+                pub description: Option<Text>,
+                /// Excerpt, with HTML.
+                #[param(value_type = String)]
+                pub excerpt: Option<Text>,
+                /// Slug; made from the title or name when empty.
+                #[param(value_type = String)]
+                pub slug: Option<SlugText>,
+                /// Status: publish, future, draft, pending, private, trash, or a free text that counts as draft.
+                #[param(value_type = String$($null)*)]
+                pub status: Option<StatusText>,
+                $($own)*
+            }
+        }
+    };
+}
+
+linked_parameters! {
     /// Fields of a venue.
-    VenueFields {
-        /// Name.
-        #[param(value_type = String, required = true)]
-        pub venue: Option<FilledText>,
-        /// User id of the author.
-        #[param(value_type = i64)]
-        pub author: Option<Positive>,
-        /// Publication date in the zone of the site.
-        #[param(value_type = String)]
-        pub date: Option<DateInput>,
-        /// Publication date in UTC.
-        #[param(value_type = String)]
-        pub date_utc: Option<DateInput>,
-        /// Description, with HTML.
-        #[param(value_type = String, default = json!(null))]
-        pub description: Option<Text>,
-        /// Excerpt, with HTML.
-        #[param(value_type = String)]
-        pub excerpt: Option<Text>,
-        /// Slug; made from the title or name when empty.
-        #[param(value_type = String)]
-        pub slug: Option<SlugText>,
-        /// Status: publish, future, draft, pending, private, trash, or a free text that counts as draft.
-        #[param(value_type = String)]
-        pub status: Option<StatusText>,
+    VenueFields, venue, nulls: [], {
         /// Whether events linked to the venue show a map.
         #[param(value_type = bool, default = json!(null))]
         pub show_map: Option<LenientFlag>,
@@ -162,33 +176,9 @@ parameters! {
     }
 }
 
-parameters! {
+linked_parameters! {
     /// Fields of an organizer.
-    OrganizerFields {
-        /// Name.
-        #[param(value_type = String, required = true, default = json!(null))]
-        pub organizer: Option<FilledText>,
-        /// User id of the author.
-        #[param(value_type = i64, default = json!(null))]
-        pub author: Option<Positive>,
-        /// Publication date in the zone of the site.
-        #[param(value_type = String, default = json!(null))]
-        pub date: Option<DateInput>,
-        /// Publication date in UTC.
-        #[param(value_type = String, default = json!(null))]
-        pub date_utc: Option<DateInput>,
-        /// Description, with HTML.
-        #[param(value_type = String, default = json!(null))]
-        pub description: Option<Text>,
-        /// Excerpt, with HTML.
-        #[param(value_type = String)]
-        pub excerpt: Option<Text>,
-        /// Slug; made from the title or name when empty.
-        #[param(value_type = String)]
-        pub slug: Option<SlugText>,
-        /// Status: publish, future, draft, pending, private, trash, or a free text that counts as draft.
-        #[param(value_type = String, default = json!(null))]
-        pub status: Option<StatusText>,
+    OrganizerFields, organizer, nulls: [, default = json!(null)], {
         /// Phone number.
         #[param(value_type = String, default = json!(null))]
         pub phone: Option<ShortText>,
@@ -204,35 +194,37 @@ parameters! {
     }
 }
 
-parameters! {
+/// Defines the fields of a term; those of one kind stand behind.
+macro_rules! term_parameters {
+    ($(#[$doc:meta])* $type:ident { $($own:tt)* }) => {
+        parameters! {
+            $(#[$doc])*
+            $type {
+                /// Name.
+                #[param(value_type = String, required = true)]
+                pub name: Option<FilledText>,
+                /// Description.
+                #[param(value_type = String)]
+                pub description: Option<ShortText>,
+                /// Slug; made from the name when absent.
+                #[param(value_type = String)]
+                pub slug: Option<SlugText>,
+                $($own)*
+            }
+        }
+    };
+}
+
+term_parameters! {
     /// Fields of a category.
     CategoryFields {
-        /// Name.
-        #[param(value_type = String, required = true)]
-        pub name: Option<FilledText>,
-        /// Description.
-        #[param(value_type = String)]
-        pub description: Option<ShortText>,
-        /// Slug; made from the name when absent.
-        #[param(value_type = String)]
-        pub slug: Option<SlugText>,
         /// Id of the parent category.
         #[param(value_type = i64)]
         pub parent: Option<Value>,
     }
 }
 
-parameters! {
+term_parameters! {
     /// Fields of a tag.
-    TagFields {
-        /// Name.
-        #[param(value_type = String, required = true)]
-        pub name: Option<FilledText>,
-        /// Description.
-        #[param(value_type = String)]
-        pub description: Option<ShortText>,
-        /// Slug; made from the name when absent.
-        #[param(value_type = String)]
-        pub slug: Option<SlugText>,
-    }
+    TagFields {}
 }
