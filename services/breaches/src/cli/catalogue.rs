@@ -16,6 +16,9 @@ pub enum CatalogueCommand {
         /// Deactivate breaches that the file does not name
         #[arg(long)]
         deactivate_missing: bool,
+        /// Do so without being asked
+        #[arg(long, requires = "deactivate_missing")]
+        yes: bool,
         /// Report what would change, and change nothing
         #[arg(long)]
         dry_run: bool,
@@ -27,9 +30,10 @@ pub enum CatalogueCommand {
 impl CatalogueCommand {
     /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
-        let Self::Import { file, deactivate_missing, dry_run, output } = self;
+        let Self::Import { file, deactivate_missing, yes, dry_run, output } = self;
         let entries = jobs::read_catalogue(jobs::open_input(&file)?)?;
-        let (options, now) = (ImportOptions { deactivate_missing, dry_run }, context.clock.unix());
+        let options = ImportOptions { deactivate_missing, confirmed: yes, dry_run };
+        let now = context.clock.unix();
         let done = context.pools.write_blocking(|db| -> Result<ImportReport, JobError> {
             jobs::import_catalogue(db, &entries, options, now)
         })?;

@@ -16,6 +16,8 @@ use crate::store::{admin_events, breaches, versions};
 pub struct ImportOptions {
     /// Deactivates breaches that the file does not name.
     pub deactivate_missing: bool,
+    /// Whether the operator has confirmed that.
+    pub confirmed: bool,
     /// Reports what would change, and changes nothing.
     pub dry_run: bool,
 }
@@ -68,6 +70,10 @@ pub fn import_catalogue(
     options: ImportOptions,
     now: i64,
 ) -> Result<ImportReport, JobError> {
+    if options.deactivate_missing && entries.is_empty() {
+        let text = "the catalogue is empty and would deactivate every breach: nothing was changed";
+        return Err(JobError::Rejected(text.to_owned()));
+    }
     versions::lock_accounts(db)?;
     let mut report = ImportReport::default();
     let mut named = HashSet::new();
@@ -85,6 +91,13 @@ pub fn import_catalogue(
     report.unknown_members.sort();
     if options.deactivate_missing {
         deactivate_missing(db, &named, options, now, &mut report)?;
+        let missing = report.deactivated.len();
+        if missing > 0 && !options.confirmed && !options.dry_run {
+            return Err(JobError::Rejected(format!(
+                "{missing} breaches would be deactivated: nothing was changed. --dry-run lists \
+                 them, --yes deactivates them"
+            )));
+        }
     }
     let news = report.added.len() + report.changed.len() + report.deactivated.len();
     if news > 0 && !options.dry_run {

@@ -185,8 +185,13 @@ fn a_load_with_skipped_rows_exits_with_3_and_an_import_is_all_or_nothing() {
     let dry = operator.run(&["catalogue", "import", "--dry-run", file.to_str().unwrap()]);
     assert_eq!(dry, "+ Good\n");
     assert!(!operator.run(&["breach", "export"]).contains("\"Good\""));
-    let report =
-        operator.json(&["catalogue", "import", "--deactivate-missing", file.to_str().unwrap()]);
+    let report = operator.json(&[
+        "catalogue",
+        "import",
+        "--deactivate-missing",
+        "--yes",
+        file.to_str().unwrap(),
+    ]);
     assert_eq!(report["deactivated"].as_array().unwrap().len(), 8);
 }
 
@@ -197,4 +202,22 @@ fn an_unknown_scheme_and_a_wrong_flag_give_one_sentence_and_their_exit_codes() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1);
     assert_eq!(operator.output(&["doctor", "--no-such-flag"]).status.code(), Some(2));
+}
+
+#[test]
+fn an_import_deactivates_nothing_unasked_and_never_by_an_empty_file() {
+    let operator = Operator::new();
+    let active = || operator.json(&["breach", "export"]).as_array().unwrap().len();
+    let before = active();
+    let import = ["catalogue", "import", "--deactivate-missing"];
+    let one = operator.folder.write("one.json", json!([crate::app::entry("Alpha")]).to_string());
+    let refused = operator.output(&[&import[..], &[one.to_str().unwrap()]].concat());
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--yes"));
+    for empty in ["", "\n", "[]"] {
+        let file = operator.folder.write("empty.json", empty);
+        let refused = operator.output(&[&import[..], &["--yes", file.to_str().unwrap()]].concat());
+        assert_eq!(refused.status.code(), Some(1), "{empty:?}");
+    }
+    assert_eq!(active(), before);
 }
