@@ -1,4 +1,4 @@
-//! Whole answers, so that no key, order or header changes unnoticed.
+//! Whole answers, so that no key, value or header changes unnoticed.
 
 use serde_json::json;
 use testkit::Exchange;

@@ -4,6 +4,7 @@
 
 mod app;
 mod bodies;
+mod consistency;
 mod dates;
 mod documents;
 mod errors;
@@ -21,7 +22,6 @@ mod parameters;
 mod plans;
 mod roles;
 mod searches;
-mod snapshots;
 mod soak;
 mod terms;
 mod windows;
