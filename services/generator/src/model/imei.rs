@@ -17,7 +17,7 @@ pub fn write(random: &mut Random, out: &mut String) {
     out.push_str(imei.as_str());
 }
 
-/// Whether `text` is an IMEI that [`write`] may give.
+/// Whether `text` is an IMEI that [`write()`] may give.
 pub fn accepts(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() == 15
