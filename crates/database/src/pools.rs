@@ -129,7 +129,7 @@ impl Pools {
 
     /// Opens a connection outside the pools, for a job that takes long.
     ///
-    /// It commits each statement by itself unless [`transaction`](crate::transaction) groups them,
+    /// It commits each statement by itself unless [`transaction`](crate::transaction()) groups them,
     /// has no statement timeout and waits for locks up to a minute.
     ///
     /// # Errors

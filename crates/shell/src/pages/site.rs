@@ -107,7 +107,7 @@ impl Site {
         self.asset(name, content)
     }
 
-    /// Adds a script; [`Page::script`] runs it.
+    /// Adds a script; `Page::script` runs it.
     pub fn script(self, name: &'static str, content: &'static [u8]) -> Self {
         self.asset(name, content)
     }

@@ -2,8 +2,8 @@
 //!
 //! A service declares its [`Rules`] once and a struct for each operation, which derives
 //! `Deserialize`, `Validate` and `IntoParams`: the struct that documents the parameters reads them.
-//! Extractors ([`Query`](crate::Query), [`Path`](crate::Path), [`Json`](crate::Json),
-//! [`Form`](crate::Form)) answer violations in the service's error format; [`read`] is for services
+//! Extractors ([`Query`], [`Path`], [`Json`],
+//! [`Form`]) answer violations in the service's error format; [`read`] is for services
 //! that have an order of checks of their own.
 //!
 //! # Codes of violations

@@ -56,7 +56,7 @@ impl ScheduleChange {
 impl Schedule {
     /// Builds a schedule; an end before the start becomes the start.
     ///
-    /// Instants further from UTC than [`MAX_OFFSET_HOURS`] are refused, as the local mean time of
+    /// Instants further from UTC than the largest offset are refused, as the local mean time of
     /// some places was: lists look for local starts within that distance of their window.
     pub fn new(
         zone: Zone,
