@@ -181,8 +181,8 @@ impl Ordered<'_> {
         mut consume: impl FnMut(T) -> anyhow::Result<()>,
     ) -> anyhow::Result<Tally> {
         match self {
-            Self::Sorted((spreaded, tally)) => {
-                spreaded.read(kind, finish, consume)?;
+            Self::Sorted((scattered, tally)) => {
+                scattered.read(kind, finish, consume)?;
                 Ok(*tally)
             }
             Self::Passes(source) => match &source.inputs[..] {

@@ -133,7 +133,7 @@ fn prefixes_stay_out_of_the_log() {
         for method in ["GET", "HEAD", "POST", "OPTIONS"] {
             exchange(
                 address,
-                &format!(
+                format!(
                     "{method} {target} HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
                 ),
             );
