@@ -198,13 +198,9 @@ async fn shape(
     next: Next,
 ) -> Result<ServiceResponse, Error> {
     let rule = (shell.cors)(&request);
-    let origin = match rule {
-        Some(rule) if CorsRule::is_preflight(&request) => {
-            return Ok(rule.answer_preflight(request));
-        }
-        Some(_) => request.headers().get(header::ORIGIN).cloned(),
-        None => None,
-    };
+    if let Some(rule) = rule.filter(|_| CorsRule::is_preflight(&request)) {
+        return Ok(rule.answer_preflight(request));
+    }
     if request.method() == Method::HEAD {
         // The connection remembers the method as sent and leaves out the body.
         request.head_mut().method = Method::GET;
@@ -221,7 +217,7 @@ async fn shape(
         response = compression::apply(response);
     }
     if let Some(rule) = rule {
-        rule.mark(response.headers_mut(), origin);
+        rule.mark(response.headers_mut());
     }
     Ok(response)
 }

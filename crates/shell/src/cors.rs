@@ -8,20 +8,9 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 
-/// Which origins may read answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// `*`.
-    Any,
-    /// The origin that asks, with `Vary: Origin`.
-    Echo,
-}
-
-/// One cross-origin rule; texts are header values as they are sent, empty ones are left out.
+/// One cross-origin rule, which lets pages of any origin read answers; texts are header values as they are sent, empty ones are left out.
 #[derive(Clone, Copy, Debug)]
 pub struct CorsRule {
-    /// Value of `access-control-allow-origin`.
-    pub origin: Origin,
     /// Value of `access-control-allow-methods` (preflight).
     pub methods: &'static str,
     /// Value of `access-control-allow-headers` (preflight).
@@ -43,11 +32,10 @@ impl CorsRule {
 
     /// Answers a preflight.
     pub(crate) fn answer_preflight(&self, request: ServiceRequest) -> ServiceResponse {
-        let origin = request.headers().get(header::ORIGIN).cloned();
         let status = StatusCode::from_u16(self.preflight).unwrap_or(StatusCode::NO_CONTENT);
         let mut response = HttpResponse::build(status).finish();
         let headers = response.headers_mut();
-        self.mark(headers, origin);
+        self.mark(headers);
         put(headers, header::ACCESS_CONTROL_ALLOW_METHODS, self.methods);
         put(headers, header::ACCESS_CONTROL_ALLOW_HEADERS, self.request_headers);
         if let Some(seconds) = self.max_age {
@@ -57,17 +45,8 @@ impl CorsRule {
     }
 
     /// Adds the headers that every answer under this rule carries.
-    pub(crate) fn mark(&self, headers: &mut HeaderMap, origin: Option<HeaderValue>) {
-        let allowed = match self.origin {
-            Origin::Any => Some(HeaderValue::from_static("*")),
-            Origin::Echo => {
-                headers.append(header::VARY, HeaderValue::from_static("Origin"));
-                origin
-            }
-        };
-        if let Some(allowed) = allowed {
-            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, allowed);
-        }
+    pub(crate) fn mark(&self, headers: &mut HeaderMap) {
+        put(headers, header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
         put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, self.expose);
     }
 }

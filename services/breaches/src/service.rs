@@ -10,7 +10,7 @@ use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::web::Data;
 use actix_web::{HttpMessage, HttpRequest, ResponseError};
 use futures_util::future::LocalBoxFuture;
-use shell::{CorsRule, ErrorFormat, Next, Operations, Origin, Routes, ServiceInfo, Shell, TlsMode};
+use shell::{CorsRule, ErrorFormat, Next, Operations, Routes, ServiceInfo, Shell, TlsMode};
 
 use crate::error::{Error, ErrorBodies};
 use crate::openapi;
@@ -19,7 +19,6 @@ use crate::routes;
 use crate::state::State;
 
 static KEYLESS: CorsRule = CorsRule {
-    origin: Origin::Any,
     methods: "GET, HEAD, OPTIONS",
     request_headers: "*",
     expose: "",

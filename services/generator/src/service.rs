@@ -11,7 +11,7 @@ use database::{DatabaseError, Pools};
 use domain::SharedClock;
 use futures_util::future::LocalBoxFuture;
 use shell::{
-    CorsRule, ErrorFormat, Next, Origin, PathRules, RateLimit, Routes, Service, ServiceInfo, Shell,
+    CorsRule, ErrorFormat, Next, PathRules, RateLimit, Routes, Service, ServiceInfo, Shell,
 };
 use utoipa::openapi::OpenApi;
 
@@ -32,7 +32,6 @@ pub struct Generator {
 const UNLIMITED: u32 = u32::MAX;
 
 const CORS: CorsRule = CorsRule {
-    origin: Origin::Any,
     methods: "GET, POST",
     request_headers: "X-Api-Key, Content-Type",
     expose: "X-Seed, X-Ref-Date, X-Data-Version, Retry-After, RateLimit-Limit, \

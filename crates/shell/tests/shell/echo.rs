@@ -8,8 +8,8 @@ use actix_web::{HttpResponse, HttpResponseBuilder, get, post};
 use futures_util::future::LocalBoxFuture;
 use serde::Deserialize;
 use shell::{
-    CorsRule, Credentials, ErrorFormat, Fault, Json, Origin, Pairs, Path, Query, RequestInfo,
-    Routes, Running, Server, Service, ServiceInfo, Shell, ShellSettings,
+    CorsRule, Credentials, ErrorFormat, Fault, Json, Path, Query, RequestInfo, Routes, Running,
+    Server, Service, ServiceInfo, Shell, ShellSettings,
 };
 use tokio::sync::Notify;
 use utoipa::OpenApi;
@@ -54,6 +54,11 @@ struct Count {
     count: u8,
 }
 
+#[derive(Deserialize, Validate)]
+struct Text {
+    text: Option<String>,
+}
+
 #[derive(Deserialize, Validate, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Note {
@@ -63,8 +68,8 @@ struct Note {
 
 #[utoipa::path(operation_id = "repeat", responses((status = 200)))]
 #[get("/repeat/{count}")]
-async fn repeat(path: Path<Count>, pairs: Pairs) -> String {
-    pairs.first("text").unwrap_or("x").repeat(path.count.into())
+async fn repeat(path: Path<Count>, text: Query<Text>) -> String {
+    text.text.as_deref().unwrap_or("x").repeat(path.count.into())
 }
 
 #[utoipa::path(operation_id = "count", responses((status = 200)))]
@@ -165,7 +170,6 @@ fn body(answer: &mut HttpResponseBuilder, fault: &Fault, request: &RequestInfo) 
 }
 
 static CORS: CorsRule = CorsRule {
-    origin: Origin::Any,
     methods: "GET",
     request_headers: "x-key",
     expose: "x-total",

@@ -6,7 +6,8 @@ use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::uri::{PathAndQuery, Uri};
 use actix_web::{HttpResponse, ResponseError};
-use shell::{Next, Pairs, base_url};
+use shell::params::{Input, Repeated, Rules};
+use shell::{Next, base_url};
 
 use super::input::ByAlias;
 use super::reply;
@@ -75,6 +76,9 @@ fn options(request: &ServiceRequest, per_page: i64) -> Option<HttpResponse> {
     Some(answer)
 }
 
+/// Of a repeated parameter the last one counts.
+const LAST: Rules = Rules { repeated: Repeated::Last, ..Rules::PLAIN };
+
 /// Replaces POST by the method that the header or the query names.
 fn override_method(request: &mut ServiceRequest) {
     if request.method() != Method::POST || below(request.path(), NAMESPACE).is_none() {
@@ -82,8 +86,9 @@ fn override_method(request: &mut ServiceRequest) {
     }
     let header = request.headers().get("x-http-method-override");
     let named = header.and_then(|value| value.to_str().ok()).map(str::to_owned).or_else(|| {
-        let pairs = Pairs::parse(request.query_string()).ok()?;
-        pairs.last("_method").map(str::to_owned)
+        let query = Input::query(request.query_string());
+        let readable = query.undecodable().is_none();
+        query.text("_method", &LAST).filter(|_| readable).map(str::to_owned)
     });
     let method = match named.unwrap_or_default().to_ascii_uppercase().as_str() {
         "PUT" => Method::PUT,

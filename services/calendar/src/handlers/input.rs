@@ -8,7 +8,7 @@ use actix_web::web::Bytes;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web as actix};
 use futures_util::future::LocalBoxFuture;
 use futures_util::{StreamExt, TryStreamExt};
-use shell::{Pairs, base_url, media, read_body};
+use shell::{Fault, base_url, media, params, read_body};
 
 use crate::app::Request;
 use crate::error::Error;
@@ -65,8 +65,11 @@ async fn parameters(request: &HttpRequest, payload: Payload) -> Result<Params, E
 }
 
 fn from_form(text: &str) -> Result<Params, Error> {
-    let pairs = Pairs::parse(text).map_err(|fault| Error::from(&fault))?;
-    Ok(Params::from_pairs(pairs.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))))
+    let query = params::Input::query(text);
+    if let Some(violation) = query.undecodable() {
+        return Err(Error::from(&Fault::InvalidQuery(vec![violation])));
+    }
+    Ok(Params::from_pairs(query.texts()))
 }
 
 async fn body(request: &HttpRequest, mut payload: Payload) -> Result<Params, Error> {
