@@ -1,6 +1,5 @@
 //! The one place where the layers around a service are put in order.
 
-use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,7 +14,6 @@ use actix_web::http::uri::{PathAndQuery, Uri};
 use actix_web::middleware::from_fn;
 use actix_web::{App, Error, HttpRequest, HttpResponse, web};
 use futures_util::FutureExt;
-use utoipa_actix_web::AppExt;
 use utoipa_swagger_ui::SwaggerUi;
 
 use crate::edge::Edge;
@@ -57,8 +55,8 @@ pub(crate) fn build<S: Service>(
 > {
     let (outer, service) = (Rc::new(context.clone()), context.service.clone());
     let (shell, operations) = (context.shell, context.operations.clone());
-    let app = App::new().into_utoipa_app().configure(S::routes).into_app();
-    app.configure(|config| routes::serve(config, S::operations))
+    App::new()
+        .configure(|config| routes::serve(config, S::operations))
         .app_data(context.errors.clone())
         .app_data(context.edge.clone())
         .app_data(context.operations.clone())
@@ -160,7 +158,7 @@ fn finish<S: Service>(
             target: "access",
             request_id = request_id(response.request()).to_string().as_str(),
             method = seen.method.as_str(),
-            path = shown(context, &seen.uri).as_ref(),
+            path = (context.shell.redact)(&context.operations, &seen.uri).as_ref(),
             status = status.as_u16(),
             bytes = bytes,
             seconds = elapsed.as_secs_f64();
@@ -168,14 +166,6 @@ fn finish<S: Service>(
         );
     }
     Ok(response)
-}
-
-/// What of a request target the access log may show.
-fn shown<'u, S>(context: &Context<S>, uri: &'u Uri) -> Cow<'u, str> {
-    match context.shell.redact {
-        Some(redact) => redact(&context.operations, uri),
-        None => (context.shell.log_path)(uri),
-    }
 }
 
 /// Logs the cause of a 5xx once and names the request in the answer, so that both can be matched.
@@ -205,11 +195,7 @@ async fn shape(
         // The connection remembers the method as sent and leaves out the body.
         request.head_mut().method = Method::GET;
     }
-    let path = match shell.paths {
-        Some(_) => operations.canonical(request.path()),
-        None => (shell.path)(request.path()),
-    };
-    if let Some(path) = path {
+    if let Some(path) = operations.canonical(request.path()) {
         rewrite(&mut request, &path);
     }
     let mut response = next.call(request).await?;

@@ -3,7 +3,7 @@
 
 mod app;
 mod body;
-pub mod cli;
+mod cli;
 mod compression;
 mod conditional;
 mod connection;

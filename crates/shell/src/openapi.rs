@@ -1,17 +1,14 @@
 //! The OpenAPI document.
 
-use actix_web::App;
 use actix_web::http::StatusCode;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr};
-use utoipa_actix_web::AppExt;
 
 use crate::{ErrorBody, Service, routes};
 
 /// The document of a service: its base with the paths of its routes.
 pub fn document<S: Service>() -> OpenApi {
-    let (_, mut document) =
-        App::new().into_utoipa_app().openapi(S::document()).configure(S::routes).split_for_parts();
+    let mut document = S::document();
     routes::document(&mut document, S::operations);
     let error_body = S::error_body();
     for item in document.paths.paths.values_mut() {

@@ -17,7 +17,7 @@ use crate::app::{self, Context};
 use crate::connection::{self, Entrance, Limits};
 use crate::edge::Edge;
 use crate::health::{self, Draining};
-use crate::{Operations, PathRules, Service, ShellSettings, TlsMode, metrics, tls};
+use crate::{Operations, Service, ShellSettings, TlsMode, metrics, tls};
 
 /// How long connections that wait to be accepted are accepted at the end.
 const LAST_ACCEPTS: Duration = Duration::from_millis(100);
@@ -87,12 +87,7 @@ impl Server {
         let (http, admin) = (listener.local_addr()?, admin_listener.local_addr()?);
         let https = secure.as_ref().map(|(listener, _)| listener.local_addr()).transpose()?;
         let shell = service.shell();
-        let operations = match Operations::of(S::operations) {
-            none if none.is_empty() => Operations::of_document(&crate::document::<S>()),
-            operations => operations,
-        };
-        let operations = operations.with_docs(shell.docs);
-        let operations = operations.with(shell.paths.unwrap_or(PathRules::EXACT));
+        let operations = Operations::of(S::operations).with(shell.paths).with_docs(shell.docs);
         let context = Context {
             shell,
             errors: service.errors(),

@@ -7,7 +7,6 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::{Error, HttpResponse};
 use futures_util::future::LocalBoxFuture;
 use utoipa::openapi::OpenApi;
-use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::info::{ErrorBody, ServiceInfo};
 use crate::{ErrorFormat, Routes, Shell};
@@ -35,14 +34,7 @@ pub trait Service: Clone + Send + Sync + 'static {
     }
 
     /// Adds every operation of the service, in the order of the documentation.
-    fn operations(routes: &mut Routes<'_>) {
-        let _ = routes;
-    }
-
-    /// Registers paths without the table of operations. Going: see `operations`.
-    fn routes(config: &mut ServiceConfig<'_>) {
-        let _ = config;
-    }
+    fn operations(routes: &mut Routes<'_>);
 
     /// Registers the state that handlers and extractors take.
     fn state(&self, config: &mut actix_web::web::ServiceConfig);

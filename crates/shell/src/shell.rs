@@ -7,7 +7,7 @@ use actix_web::dev::ServiceRequest;
 use actix_web::http::Uri;
 
 use crate::params::Rules;
-use crate::{CorsRule, Operations, PathRules};
+use crate::{CorsRule, Operations, PathRules, redact_query};
 
 /// Choice and rules of the layers that a service may replace or switch off.
 #[derive(Clone, Copy)]
@@ -18,10 +18,8 @@ pub struct Shell {
     pub compression: bool,
     /// The CORS rule for a request; none means no CORS headers and no preflight.
     pub cors: fn(&ServiceRequest) -> Option<&'static CorsRule>,
-    /// Which spellings of a path are the same; without them `path` decides.
-    pub paths: Option<PathRules>,
-    /// Rewrites a path before routing; none leaves it as it is. Going: see `paths`.
-    pub path: fn(&str) -> Option<String>,
+    /// Which spellings of a path are the same; trailing slashes are dropped unless it says otherwise.
+    pub paths: PathRules,
     /// How the extractors read parameters.
     pub rules: Rules,
     /// Whether `/openapi.json` and `/docs/` are served.
@@ -30,10 +28,10 @@ pub struct Shell {
     ///
     /// For services with long work; a client that only closes its sending side gets no answer then.
     pub stop_when_client_leaves: bool,
-    /// What of a request target the access log may show; without it `log_path` decides.
-    pub redact: Option<for<'u> fn(&Operations, &'u Uri) -> Cow<'u, str>>,
-    /// What of a request target the access log may show. Going: see `redact`.
-    pub log_path: fn(&Uri) -> Cow<'_, str>,
+    /// What of a request target the access log may show; all of it unless a service says otherwise.
+    ///
+    /// [`Operations::redact`] and [`redact_query`](crate::redact_query) help.
+    pub redact: for<'u> fn(&Operations, &'u Uri) -> Cow<'u, str>,
     /// What the access log adds to its word "request", such as ", padded".
     pub log_note: fn(&HttpRequest) -> &'static str,
 }
@@ -43,47 +41,12 @@ impl Default for Shell {
         Self {
             compression: true,
             cors: |_| None,
-            paths: None,
-            path: Self::trim_trailing_slash,
+            paths: PathRules::NO_TRAILING_SLASH,
             rules: Rules::PLAIN,
             docs: true,
             stop_when_client_leaves: false,
-            redact: None,
-            log_path: Self::path_and_query,
+            redact: |_, uri| redact_query(uri, &[]),
             log_note: |_| "",
         }
-    }
-}
-
-impl Shell {
-    /// Drops trailing slashes, except below `/docs`, whose page needs them.
-    ///
-    /// ```
-    /// use shell::Shell;
-    ///
-    /// assert_eq!(Shell::trim_trailing_slash("/events/"), Some("/events".to_owned()));
-    /// assert_eq!(Shell::trim_trailing_slash("/events"), None);
-    /// assert_eq!(Shell::trim_trailing_slash("/"), None);
-    /// assert_eq!(Shell::trim_trailing_slash("/docs/"), None);
-    /// ```
-    pub fn trim_trailing_slash(path: &str) -> Option<String> {
-        let trimmed = path.trim_end_matches('/');
-        let kept = trimmed.len() == path.len() || trimmed.is_empty() || path.starts_with("/docs/");
-        (!kept).then(|| trimmed.to_owned())
-    }
-
-    /// Leaves every path as it is.
-    pub fn keep_path(_path: &str) -> Option<String> {
-        None
-    }
-
-    /// The whole request target.
-    pub fn path_and_query(uri: &Uri) -> Cow<'_, str> {
-        uri.path_and_query().map_or(Cow::Borrowed("/"), |target| Cow::Borrowed(target.as_str()))
-    }
-
-    /// The path without its query.
-    pub fn path_only(uri: &Uri) -> Cow<'_, str> {
-        Cow::Borrowed(uri.path())
     }
 }

@@ -86,7 +86,7 @@ impl shell::Service for Breaches {
     }
 
     fn shell(&self) -> Shell {
-        Shell { cors, paths: Some(routes::PATHS), redact: Some(redact), ..Shell::default() }
+        Shell { cors, paths: routes::PATHS, redact, ..Shell::default() }
     }
 
     fn around(

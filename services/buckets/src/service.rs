@@ -60,8 +60,8 @@ impl shell::Service for Buckets {
 
     fn shell(&self) -> Shell {
         Shell {
-            redact: Some(|_, uri| routes::redact(uri)),
-            paths: Some(PathRules::EXACT),
+            redact: |_, uri| routes::redact(uri),
+            paths: PathRules::EXACT,
             stop_when_client_leaves: true,
             ..Shell::default()
         }

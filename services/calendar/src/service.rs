@@ -59,7 +59,7 @@ impl Service for Calendar {
     }
 
     fn shell(&self) -> Shell {
-        Shell { paths: Some(routes::PATHS), redact: Some(routes::redact), ..Shell::default() }
+        Shell { paths: routes::PATHS, redact: routes::redact, ..Shell::default() }
     }
 
     fn around(

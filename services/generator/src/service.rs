@@ -93,9 +93,9 @@ impl Service for Generator {
     fn shell(&self) -> Shell {
         Shell {
             cors: |_| Some(&CORS),
-            paths: Some(PATHS),
+            paths: PATHS,
             // Queries hold numbers of people.
-            redact: Some(|_, uri| Cow::Borrowed(uri.path())),
+            redact: |_, uri| Cow::Borrowed(uri.path()),
             ..Shell::default()
         }
     }

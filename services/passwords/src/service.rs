@@ -71,8 +71,8 @@ impl shell::Service for Passwords {
     fn shell(&self) -> Shell {
         Shell {
             compression: false,
-            paths: Some(PathRules::EXACT),
-            redact: Some(routes::redact),
+            paths: PathRules::EXACT,
+            redact: routes::redact,
             log_note: routes::note,
             ..Shell::default()
         }

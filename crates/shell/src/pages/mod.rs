@@ -32,13 +32,11 @@
 //!     PAGE.respond(&request)
 //! }
 //!
-//! # let _ = actix_web::App::new().into_utoipa_app().configure(
-//! |config: &mut utoipa_actix_web::service_config::ServiceConfig<'_>| {
-//!     config.route("/", web::get().to(page));
-//!     SITE.register(config);
+//! fn operations(routes: &mut shell::Routes<'_>) {
+//!     routes.page("/", web::get().to(page));
+//!     routes.assets(&SITE);
 //! }
-//! # );
-//! # use utoipa_actix_web::AppExt;
+//! # assert_eq!(shell::Operations::of(operations).iter().count(), 2);
 //! ```
 //!
 //! A page with values is rendered for each request by [`Site::respond`].

@@ -2,7 +2,6 @@
 
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, web};
-use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::asset::Asset;
 use crate::Fault;
@@ -140,14 +139,6 @@ impl Site {
 
     fn find(&self, file: &str) -> Option<&Asset> {
         self.assets.iter().find(|asset| asset.file == file)
-    }
-
-    /// Registers the assets, outside the document of the API.
-    pub fn register(&'static self, config: &mut ServiceConfig<'_>) {
-        config.map(|config| {
-            self.serve(config);
-            config
-        });
     }
 
     /// Serves the assets.

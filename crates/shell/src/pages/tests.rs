@@ -5,7 +5,6 @@ use actix_web::http::StatusCode;
 use actix_web::test::{TestRequest, call_service, init_service, read_body};
 use actix_web::{App, HttpRequest, HttpResponse, web};
 use askama::Template;
-use utoipa_actix_web::AppExt;
 
 use super::site::STYLE;
 use super::*;
@@ -32,11 +31,11 @@ async fn home(request: HttpRequest) -> HttpResponse {
 }
 
 async fn ask(request: TestRequest) -> (StatusCode, BTreeMap<String, String>, Vec<u8>) {
-    let app = App::new().into_utoipa_app().configure(|config| {
+    let app = App::new().configure(|config| {
         config.route("/", web::get().to(home));
-        SITE.register(config);
+        SITE.serve(config);
     });
-    let app = init_service(app.into_app()).await;
+    let app = init_service(app).await;
     let response = call_service(&app, request.to_request()).await;
     let headers = response
         .headers()

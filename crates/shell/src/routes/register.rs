@@ -206,17 +206,6 @@ impl<'a> Routes<'a> {
     }
 }
 
-/// The operations of a document, for services that register them without the table.
-pub(super) fn operations_of(document: &OpenApi) -> Vec<Operation> {
-    let items = document.paths.paths.iter();
-    items
-        .map(|(template, item)| {
-            let (methods, id) = methods_of(item);
-            Operation::new(template, methods, id)
-        })
-        .collect()
-}
-
 fn methods_of(item: &PathItem) -> (Vec<Method>, Option<String>) {
     let mut methods = Vec::new();
     let mut id = None;

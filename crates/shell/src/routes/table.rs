@@ -6,10 +6,8 @@ use std::sync::{Arc, LazyLock};
 use actix_web::HttpRequest;
 use actix_web::http::Method;
 
-use utoipa::openapi::OpenApi;
-
 use super::operation::{Operation, Segment};
-use super::register::{Routes, describe, operations_of};
+use super::register::{Routes, describe};
 
 /// Where the document of the API is.
 const DOCUMENT: &str = "/openapi.json";
@@ -50,13 +48,19 @@ impl PathRules {
         Self { trailing_slash: TrailingSlash::Dropped, ..Self::EXACT };
 }
 
+impl Default for PathRules {
+    fn default() -> Self {
+        Self::EXACT
+    }
+}
+
 /// The operations of a service, in the order in which they were added.
 #[derive(Clone, Debug, Default)]
 pub struct Operations {
     operations: Vec<Operation>,
     /// Places of operations, literals before parameters: the first one that fits is meant.
     order: Vec<usize>,
-    rules: Option<PathRules>,
+    rules: PathRules,
     docs: bool,
 }
 
@@ -79,19 +83,7 @@ impl Operations {
     ///
     /// See [`Routes`] for an example.
     pub fn of(register: impl FnOnce(&mut Routes<'_>)) -> Self {
-        Self::listed(describe(register).operations)
-    }
-
-    /// The operations of a document, for a service that registers them without the table.
-    pub(crate) fn of_document(document: &OpenApi) -> Self {
-        Self::listed(operations_of(document))
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.operations.is_empty()
-    }
-
-    fn listed(mut operations: Vec<Operation>) -> Self {
+        let mut operations = describe(register).operations;
         operations.retain(|operation| !operation.template.is_empty());
         let mut order: Vec<usize> = (0..operations.len()).collect();
         order.sort_by(|one, other| {
@@ -100,7 +92,7 @@ impl Operations {
             };
             kinds(*one).cmp(kinds(*other))
         });
-        Self { operations, order, rules: None, docs: false }
+        Self { operations, order, rules: PathRules::EXACT, docs: false }
     }
 
     /// The same operations under the rules of a service.
@@ -120,7 +112,7 @@ impl Operations {
     /// ```
     #[must_use]
     pub fn with(self, rules: PathRules) -> Self {
-        Self { rules: Some(rules), ..self }
+        Self { rules, ..self }
     }
 
     /// The same operations with the document and its pages.
@@ -147,7 +139,7 @@ impl Operations {
     /// assert!(!operations.is_documentation("/documents"));
     /// ```
     pub fn is_documentation(&self, path: &str) -> bool {
-        let document = match self.rules().trailing_slash {
+        let document = match self.rules.trailing_slash {
             TrailingSlash::Kept => path,
             TrailingSlash::Dropped => path.trim_end_matches('/'),
             TrailingSlash::OneDropped => path.strip_suffix('/').unwrap_or(path),
@@ -159,11 +151,14 @@ impl Operations {
     ///
     /// Literals get their documented case, parameters keep their bytes.
     pub fn canonical(&self, path: &str) -> Option<String> {
-        let rules = self.rules();
+        let rules = self.rules;
         if rules == PathRules::EXACT || self.is_template(path) {
             return None;
         }
         let canonical = match self.locate(path) {
+            Some((operation, known)) if known == path && is_spelled(operation, path) => {
+                return None;
+            }
             Some((operation, path)) => Cow::Owned(spelled(operation, path, rules)),
             None => self.other(path, rules)?,
         };
@@ -205,10 +200,6 @@ impl Operations {
         found
     }
 
-    fn rules(&self) -> PathRules {
-        self.rules.unwrap_or(PathRules::EXACT)
-    }
-
     /// Whether a path is spelled as documented and has no parameters.
     fn is_template(&self, path: &str) -> bool {
         self.operations
@@ -218,7 +209,7 @@ impl Operations {
 
     /// The operation at a path, and the path without the slashes that do not count.
     fn locate<'p>(&self, path: &'p str) -> Option<(&Operation, &'p str)> {
-        let rules = self.rules();
+        let rules = self.rules;
         let ordered = || self.order.iter().map(|at| &self.operations[*at]);
         let trimmed = match rules.trailing_slash {
             TrailingSlash::Dropped if path.len() > 1 => path.trim_end_matches('/'),
@@ -283,6 +274,15 @@ fn fits(operation: &Operation, path: &str, rules: PathRules) -> bool {
         (Segment::Literal(word), Some(part)) => word == part,
         (Segment::Parameter(_), Some(part)) => !part.is_empty() || rules.empty_parameter.is_some(),
     }) && parts.next().is_none()
+}
+
+/// Whether a path of an operation is in its spelling already.
+fn is_spelled(operation: &Operation, path: &str) -> bool {
+    let mut parts = operation.segments.iter().zip(path.split('/'));
+    parts.all(|(segment, part)| match segment {
+        Segment::Literal(word) => word == part,
+        Segment::Parameter(_) => !part.is_empty(),
+    })
 }
 
 /// A path in the spelling of its operation.

@@ -106,12 +106,8 @@ impl shell::Cli for Cli {
 
     fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
-            Some(Command::Common(CommonCommand::Openapi)) => {
-                shell::cli::print_openapi::<Breaches>()
-            }
-            Some(Command::Common(CommonCommand::Healthcheck)) => {
-                shell::cli::healthcheck(&self.shell)
-            }
+            Some(Command::Common(CommonCommand::Openapi)) => shell::print_openapi::<Breaches>(),
+            Some(Command::Common(CommonCommand::Healthcheck)) => shell::healthcheck(&self.shell),
             Some(Command::Migrate(ref migrate)) => {
                 migrate.run(&self.database(), Breaches::INFO.name, &self.shell.data_dir)
             }

@@ -97,8 +97,8 @@ impl shell::Cli for Cli {
         let command = self.command.take().unwrap_or(Command::Common(CommonCommand::Serve));
         match command {
             Command::Common(CommonCommand::Serve) => self.serve(),
-            Command::Common(CommonCommand::Openapi) => shell::cli::print_openapi::<Buckets>(),
-            Command::Common(CommonCommand::Healthcheck) => shell::cli::healthcheck(&self.shell),
+            Command::Common(CommonCommand::Openapi) => shell::print_openapi::<Buckets>(),
+            Command::Common(CommonCommand::Healthcheck) => shell::healthcheck(&self.shell),
             Command::Migrate(command) => {
                 let (folder, name) = (&self.shell.data_dir, Buckets::INFO.name);
                 Ok(command.run(&self.database, folder, name, &ALL_MIGRATIONS)?)

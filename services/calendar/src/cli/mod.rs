@@ -66,8 +66,8 @@ impl shell::Cli for Cli {
     fn run(mut self) -> anyhow::Result<ExitCode> {
         match self.command.take().unwrap_or(Command::Common(CommonCommand::Serve)) {
             Command::Common(CommonCommand::Serve) => self.serve(),
-            Command::Common(CommonCommand::Openapi) => shell::cli::print_openapi::<Calendar>(),
-            Command::Common(CommonCommand::Healthcheck) => shell::cli::healthcheck(&self.shell),
+            Command::Common(CommonCommand::Openapi) => shell::print_openapi::<Calendar>(),
+            Command::Common(CommonCommand::Healthcheck) => shell::healthcheck(&self.shell),
             Command::Migrate(command) => {
                 let name = Calendar::INFO.name;
                 Ok(command.run(&self.database, &self.shell.data_dir, name, &ALL_MIGRATIONS)?)

@@ -67,8 +67,8 @@ impl shell::Cli for Cli {
         let command = self.command.take().unwrap_or(Command::Common(CommonCommand::Serve));
         match command {
             Command::Common(CommonCommand::Serve) => self.serve(),
-            Command::Common(CommonCommand::Openapi) => shell::cli::print_openapi::<Generator>(),
-            Command::Common(CommonCommand::Healthcheck) => shell::cli::healthcheck(&self.shell),
+            Command::Common(CommonCommand::Openapi) => shell::print_openapi::<Generator>(),
+            Command::Common(CommonCommand::Healthcheck) => shell::healthcheck(&self.shell),
             Command::Make(command) => command.run_to(today(), &mut BufWriter::new(stdout().lock())),
             Command::Check(command) => {
                 command.run_to(today(), stdin().lock(), &mut BufWriter::new(stdout().lock()))

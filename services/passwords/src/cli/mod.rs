@@ -65,8 +65,8 @@ impl shell::Cli for Cli {
             Command::Common(CommonCommand::Serve) => {
                 shell::serve(&self.shell, Passwords::open(&self.settings, data_dir))
             }
-            Command::Common(CommonCommand::Openapi) => shell::cli::print_openapi::<Passwords>(),
-            Command::Common(CommonCommand::Healthcheck) => shell::cli::healthcheck(&self.shell),
+            Command::Common(CommonCommand::Openapi) => shell::print_openapi::<Passwords>(),
+            Command::Common(CommonCommand::Healthcheck) => shell::healthcheck(&self.shell),
             Command::Build(build) => done(build.run(data_dir, &SystemClock)),
             Command::Merge(merge) => done(merge.run(data_dir, &SystemClock)),
             Command::Activate(activate) => done(activate.run(data_dir)),

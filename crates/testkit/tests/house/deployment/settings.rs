@@ -47,7 +47,7 @@ pub fn check(place: &str, service: &str, environment: &BTreeMap<String, Option<S
         Some(format!("--{}={value}", shared.get(name)?).into())
     });
     let line = std::iter::once(service.into()).chain(flags);
-    if let Err(error) = shell::cli::parse::<Shared>(line) {
+    if let Err(error) = shell::parse::<Shared>(line) {
         panic!("{place}: {service} refuses a setting: {error}");
     }
 }
