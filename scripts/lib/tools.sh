@@ -20,5 +20,5 @@ install_tool() {
 run_tool() {
     local program=$1
     shift
-    PATH="$PWD/$tools_folder/bin:$PATH" "$program" "$@"
+    PATH="$(cd "$tools_folder/bin" && pwd):$PATH" "$program" "$@"
 }
