@@ -37,6 +37,13 @@ node_with() {
     fi
 }
 
+# build_services                builds what scripts/test builds, with the same features, so that nothing is
+# built twice; SKIP_BUILD=1 leaves it out
+build_services() {
+    [ -z "${SKIP_BUILD:-}" ] || return 0
+    CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0} cargo build --quiet --locked --workspace --bins --tests
+}
+
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
 servers=()
