@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Buf, Bytes};
+use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
@@ -41,7 +42,11 @@ pub(super) struct Guard {
     limits: Limits,
     faults: Arc<ParserFaults>,
     /// Until when the next request must have reached the application, while none is open.
-    head: Pin<Box<Sleep>>,
+    deadline: Instant,
+    /// Wakes the connection at the deadline or before; setting a timer for each request would cost
+    /// more than reading one.
+    alarm: Pin<Box<Sleep>>,
+    alarm_is_set: bool,
     head_state: Head,
     /// Requests that the application had got when the state was last looked at.
     served: u64,
@@ -76,7 +81,9 @@ impl Guard {
             protocol,
             limits,
             faults,
-            head: Box::pin(sleep(KEEP_ALIVE + limits.head)),
+            deadline: Instant::now() + KEEP_ALIVE + limits.head,
+            alarm: Box::pin(sleep(limits.head)),
+            alarm_is_set: false,
             head_state: Head::Awaited,
             served: 0,
             write: Progress::new(limits.write),
@@ -103,11 +110,11 @@ impl Guard {
         let line = match self.head_state {
             Head::Begun { line } => line,
             Head::Served | Head::Awaited => {
-                self.head.as_mut().reset(Instant::now() + self.limits.head);
+                self.deadline = Instant::now() + self.limits.head;
                 Some(0)
             }
         };
-        let line = line.and_then(|length| match bytes.iter().position(|byte| *byte == b'\n') {
+        let line = line.and_then(|length| match memchr(b'\n', bytes) {
             Some(end) if length + end <= LONGEST_REQUEST_LINE => None,
             Some(end) => Some(length + end),
             None => Some(length + bytes.len()),
@@ -124,9 +131,21 @@ impl Guard {
         }
         if self.head_state == Head::Served {
             self.head_state = Head::Awaited;
-            self.head.as_mut().reset(Instant::now() + KEEP_ALIVE + self.limits.head);
+            self.deadline = Instant::now() + KEEP_ALIVE + self.limits.head;
         }
-        self.head.as_mut().poll(context).is_ready()
+        if self.alarm_is_set && !self.alarm.is_elapsed() {
+            return false;
+        }
+        while self.alarm.as_mut().poll(context).is_ready() {
+            let now = Instant::now();
+            if now >= self.deadline {
+                return true;
+            }
+            // No deadline that is set from now on is earlier.
+            self.alarm.as_mut().reset(self.deadline.min(now + self.limits.head));
+        }
+        self.alarm_is_set = true;
+        false
     }
 
     /// Ends the connection with an answer of our own, as far as the socket takes it at once.
