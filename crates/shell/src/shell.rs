@@ -30,7 +30,7 @@ pub struct Shell {
     pub stop_when_client_leaves: bool,
     /// What of a request target the access log may show; all of it unless a service says otherwise.
     ///
-    /// [`Operations::redact`] and [`redact_query`](crate::redact_query) help.
+    /// [`Operations::redact`] and [`redact_query`] help.
     pub redact: for<'u> fn(&Operations, &'u Uri) -> Cow<'u, str>,
     /// What the access log adds to its word "request", such as ", padded".
     pub log_note: fn(&HttpRequest) -> &'static str,
