@@ -18,6 +18,7 @@ mod presented;
 mod quota;
 mod quotas;
 mod schema;
+mod settings;
 
 pub use caller::Caller;
 pub use charge::Charge;
@@ -34,6 +35,7 @@ pub use policy::Policy;
 pub use presented::{Admitted, Finding, Presented};
 pub use quota::{Quota, QuotaId, Rate, Remaining, TooMany};
 pub use quotas::Quotas;
+pub use settings::ServiceSettings;
 
 use database::Migrations;
 

@@ -23,6 +23,25 @@ pub enum CommonCommand {
     Healthcheck,
 }
 
+impl CommonCommand {
+    /// Runs the command; a service says how it serves.
+    ///
+    /// # Errors
+    ///
+    /// As [`serve`](crate::serve), [`print_openapi`] and [`healthcheck`].
+    pub fn run<S: Service>(
+        self,
+        settings: &ShellSettings,
+        serve: impl FnOnce() -> anyhow::Result<ExitCode>,
+    ) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::Serve => serve(),
+            Self::Openapi => print_openapi::<S>(),
+            Self::Healthcheck => healthcheck(settings),
+        }
+    }
+}
+
 /// The command line of one service.
 pub trait Cli: clap::Parser {
     /// The constants of the service.
@@ -70,11 +89,22 @@ pub fn parse<C: Cli>(
     C::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
+/// The settings that an empty command line gives.
+pub fn defaults<S: clap::Args>() -> S {
+    #[derive(clap::Parser)]
+    struct Defaults<S: clap::Args> {
+        #[command(flatten)]
+        settings: S,
+    }
+    let defaults: Defaults<S> = clap::Parser::parse_from(["defaults"]);
+    defaults.settings
+}
+
 /// Prints the OpenAPI document of a service.
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub fn print_openapi<S: Service>() -> anyhow::Result<ExitCode> {
+fn print_openapi<S: Service>() -> anyhow::Result<ExitCode> {
     std::io::stdout().write_all(openapi::<S>().as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -83,7 +113,7 @@ pub fn print_openapi<S: Service>() -> anyhow::Result<ExitCode> {
 ///
 /// # Errors
 /// When nobody answers there.
-pub fn healthcheck(settings: &ShellSettings) -> anyhow::Result<ExitCode> {
+fn healthcheck(settings: &ShellSettings) -> anyhow::Result<ExitCode> {
     let address = reachable(settings.admin_bind);
     let reply = ask(address).with_context(|| format!("no answer from {address}"))?;
     let Some(status) = reply.split(' ').nth(1) else { bail!("no HTTP answer from {address}") };

@@ -29,7 +29,7 @@ mod shell;
 mod tls;
 
 pub use body::read_body;
-pub use cli::{Cli, CommonCommand, healthcheck, main, parse, print_openapi};
+pub use cli::{Cli, CommonCommand, defaults, main, parse};
 pub use conditional::{EntityTag, Validators, http_date, is_known, may_change, parse_http_date};
 pub use cors::CorsRule;
 pub use edge::{base_url, client_ip, is_https};

@@ -66,13 +66,7 @@ fn domain(text: &str) -> Result<DomainName, String> {
 impl Settings {
     /// The defaults, for tests.
     pub fn for_tests() -> Self {
-        #[derive(clap::Parser)]
-        struct Defaults {
-            #[command(flatten)]
-            settings: Settings,
-        }
-        let defaults: Defaults = clap::Parser::parse_from(["test"]);
-        Self { catalogue_poll_ms: 20, ..defaults.settings }
+        Self { catalogue_poll_ms: 20, ..shell::defaults() }
     }
 
     /// The name of the key header that messages quote.

@@ -62,12 +62,6 @@ impl Settings {
 
     /// The defaults with quick reloads, for tests.
     pub fn for_tests() -> Self {
-        #[derive(clap::Parser)]
-        struct Defaults {
-            #[command(flatten)]
-            settings: Settings,
-        }
-        let defaults: Defaults = clap::Parser::parse_from(["test"]);
-        Self { reload_ms: 20, load_memory_mb: 64, ..defaults.settings }
+        Self { reload_ms: 20, load_memory_mb: 64, ..shell::defaults() }
     }
 }

@@ -22,6 +22,7 @@ mod subscription;
 use std::process::ExitCode;
 
 use ::domain::SystemClock;
+use auth::ServiceSettings;
 use clap::Parser;
 use database::DatabaseSettings;
 use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
@@ -36,11 +37,7 @@ use crate::state::State;
 #[command(max_term_width = 100)]
 pub struct Cli {
     #[command(flatten)]
-    shell: ShellSettings,
-    #[command(flatten)]
-    database: DatabaseSettings,
-    #[command(flatten)]
-    settings: Settings,
+    settings: ServiceSettings<Settings>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -101,17 +98,20 @@ impl shell::Cli for Cli {
     const INFO: ServiceInfo = Breaches::INFO;
 
     fn shell(&self) -> &ShellSettings {
-        &self.shell
+        &self.settings.shell
     }
 
     fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
-            Some(Command::Common(CommonCommand::Openapi)) => shell::print_openapi::<Breaches>(),
-            Some(Command::Common(CommonCommand::Healthcheck)) => shell::healthcheck(&self.shell),
-            Some(Command::Migrate(ref migrate)) => {
-                migrate.run(&self.database(), Breaches::INFO.name, &self.shell.data_dir)
+            None => self.serve(),
+            Some(Command::Common(command)) => {
+                let shell = self.settings.shell.clone();
+                command.run::<Breaches>(&shell, || self.serve())
             }
-            None | Some(Command::Common(CommonCommand::Serve)) => self.serve(),
+            Some(Command::Migrate(ref migrate)) => {
+                let data_dir = &self.settings.shell.data_dir;
+                migrate.run(&self.database(), Breaches::INFO.name, data_dir)
+            }
             Some(_) => {
                 let context = self.context()?;
                 self.operate(context)
@@ -123,30 +123,30 @@ impl shell::Cli for Cli {
 impl Cli {
     /// The settings of the database with the tuning of this service.
     fn database(&self) -> DatabaseSettings {
-        let mut database = self.database.clone();
+        let mut database = self.settings.database.clone();
         database.sqlite.page_size = Some(8_192);
-        database.sqlite.mmap_bytes = self.settings.sqlite_mmap;
+        database.sqlite.mmap_bytes = self.settings.service.sqlite_mmap;
         database
     }
 
     /// Opens the database; a new one gets its plans and test accounts.
     fn context(&self) -> anyhow::Result<JobContext> {
         let pools = self.database().open(
-            &self.shell.data_dir,
+            &self.settings.shell.data_dir,
             Breaches::INFO.name,
             &[&auth::MIGRATIONS, &crate::store::MIGRATIONS],
         )?;
-        let context =
-            JobContext { pools, clock: SystemClock::shared(), settings: self.settings.clone() };
+        let settings = self.settings.service.clone();
+        let context = JobContext { pools, clock: SystemClock::shared(), settings };
         jobs::first_start(&context)?;
         Ok(context)
     }
 
     fn serve(mut self) -> anyhow::Result<ExitCode> {
-        migrate::keep_plans(&mut self.database);
+        migrate::keep_plans(&mut self.settings.database);
         let context = self.context()?;
         let state = State::new(context.pools, context.clock, context.settings)?;
-        shell::serve(&self.shell, Breaches::new(state))
+        shell::serve(&self.settings.shell, Breaches::new(state))
     }
 
     fn operate(self, context: JobContext) -> anyhow::Result<ExitCode> {

@@ -14,8 +14,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context;
-use auth::KeysCommand;
-use database::{DatabaseSettings, MigrateCommand, Pools};
+use auth::{KeysCommand, ServiceSettings};
+use database::{MigrateCommand, Pools};
 use domain::SystemClock;
 use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
 
@@ -35,11 +35,7 @@ const ALL_MIGRATIONS: [&database::Migrations; 2] = [&auth::MIGRATIONS, &MIGRATIO
 #[derive(clap::Parser)]
 pub struct Cli {
     #[command(flatten)]
-    shell: ShellSettings,
-    #[command(flatten)]
-    database: DatabaseSettings,
-    #[command(flatten)]
-    settings: Settings,
+    settings: ServiceSettings<Settings>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -90,18 +86,18 @@ impl shell::Cli for Cli {
     const INFO: ServiceInfo = Buckets::INFO;
 
     fn shell(&self) -> &ShellSettings {
-        &self.shell
+        &self.settings.shell
     }
 
     fn run(mut self) -> anyhow::Result<ExitCode> {
         let command = self.command.take().unwrap_or(Command::Common(CommonCommand::Serve));
         match command {
-            Command::Common(CommonCommand::Serve) => self.serve(),
-            Command::Common(CommonCommand::Openapi) => shell::print_openapi::<Buckets>(),
-            Command::Common(CommonCommand::Healthcheck) => shell::healthcheck(&self.shell),
+            Command::Common(command) => {
+                let shell = self.settings.shell.clone();
+                command.run::<Buckets>(&shell, || self.serve())
+            }
             Command::Migrate(command) => {
-                let (folder, name) = (&self.shell.data_dir, Buckets::INFO.name);
-                Ok(command.run(&self.database, folder, name, &ALL_MIGRATIONS)?)
+                Ok(self.settings.migrate(command, &Buckets::INFO, &ALL_MIGRATIONS)?)
             }
             Command::Load(arguments) => load::run(&self.context()?, arguments, self.checkpoints()),
             Command::Rebuild(arguments) => {
@@ -127,31 +123,32 @@ impl Cli {
     fn serve(self) -> anyhow::Result<ExitCode> {
         let context = self.context()?;
         let JobContext { pools, clock, generations, .. } = context;
-        let state = app::open(pools, clock, generations, self.settings.clone())
+        let state = app::open(pools, clock, generations, self.settings.service.clone())
             .context("the index cannot be opened")?;
-        shell::serve(&self.shell, Buckets::new(state))
+        shell::serve(&self.settings.shell, Buckets::new(state))
     }
 
     /// The database with its plans and packages.
     fn pools(&self) -> anyhow::Result<Pools> {
-        let (folder, name) = (&self.shell.data_dir, Buckets::INFO.name);
-        let pools = self.database.open(folder, name, &ALL_MIGRATIONS)?;
+        let pools = self.settings.open(&Buckets::INFO, &ALL_MIGRATIONS)?;
         pools.write_blocking(app::seed_packages)?;
         Ok(pools)
     }
 
     fn checkpoints(&self) -> CheckpointPolicy {
-        CheckpointPolicy::of(&self.settings)
+        CheckpointPolicy::of(&self.settings.service)
     }
 
     /// Where the generations of the file index are.
     fn generations(&self) -> anyhow::Result<Arc<dyn Generations>> {
-        if self.settings.engine == Engine::Embedded {
-            return Ok(Arc::new(Folders::new(self.settings.index_dir(&self.shell.data_dir))));
+        let settings = &self.settings.service;
+        if settings.engine == Engine::Embedded {
+            let folder = settings.index_dir(&self.settings.shell.data_dir);
+            return Ok(Arc::new(Folders::new(folder)));
         }
-        let url = self.settings.cluster_url.as_deref();
+        let url = settings.cluster_url.as_deref();
         let url = url.context("ENGINE=cluster needs CLUSTER_URL")?;
-        Ok(Arc::new(Cluster::connect(url, self.settings.cluster_name.as_deref())?))
+        Ok(Arc::new(Cluster::connect(url, settings.cluster_name.as_deref())?))
     }
 
     fn context(&self) -> anyhow::Result<JobContext> {
@@ -159,7 +156,7 @@ impl Cli {
             pools: self.pools()?,
             clock: Arc::new(SystemClock),
             generations: self.generations()?,
-            memory_mb: self.settings.load_memory_mb,
+            memory_mb: self.settings.service.load_memory_mb,
         })
     }
 }

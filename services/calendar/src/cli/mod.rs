@@ -6,9 +6,9 @@ mod users;
 
 use std::process::ExitCode;
 
-use auth::KeysCommand;
+use auth::{KeysCommand, ServiceSettings};
 use clap::{Parser, Subcommand};
-use database::{DatabaseSettings, MigrateCommand, Pools};
+use database::{MigrateCommand, Pools};
 use domain::{Clock, SystemClock};
 use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
 
@@ -30,11 +30,7 @@ const ALL_MIGRATIONS: [&database::Migrations; 2] = [&auth::MIGRATIONS, &MIGRATIO
 #[derive(Parser)]
 pub struct Cli {
     #[command(flatten)]
-    shell: ShellSettings,
-    #[command(flatten)]
-    database: DatabaseSettings,
-    #[command(flatten)]
-    settings: Settings,
+    settings: ServiceSettings<Settings>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -60,17 +56,17 @@ impl shell::Cli for Cli {
     const INFO: ServiceInfo = Calendar::INFO;
 
     fn shell(&self) -> &ShellSettings {
-        &self.shell
+        &self.settings.shell
     }
 
     fn run(mut self) -> anyhow::Result<ExitCode> {
         match self.command.take().unwrap_or(Command::Common(CommonCommand::Serve)) {
-            Command::Common(CommonCommand::Serve) => self.serve(),
-            Command::Common(CommonCommand::Openapi) => shell::print_openapi::<Calendar>(),
-            Command::Common(CommonCommand::Healthcheck) => shell::healthcheck(&self.shell),
+            Command::Common(command) => {
+                let shell = self.settings.shell.clone();
+                command.run::<Calendar>(&shell, || self.serve())
+            }
             Command::Migrate(command) => {
-                let name = Calendar::INFO.name;
-                Ok(command.run(&self.database, &self.shell.data_dir, name, &ALL_MIGRATIONS)?)
+                Ok(self.settings.migrate(command, &Calendar::INFO, &ALL_MIGRATIONS)?)
             }
             Command::Keys(command) => command.run(&self.open()?, &Logins, SystemClock.unix()),
             Command::Users(command) => command.run(&self.open()?),
@@ -81,17 +77,17 @@ impl shell::Cli for Cli {
 
 impl Cli {
     fn open(&self) -> anyhow::Result<Pools> {
-        let name = Calendar::INFO.name;
-        let pools = self.database.open(&self.shell.data_dir, name, &ALL_MIGRATIONS)?;
-        seed(&pools, &self.settings, SystemClock.unix())?;
+        let pools = self.settings.open(&Calendar::INFO, &ALL_MIGRATIONS)?;
+        seed(&pools, &self.settings.service, SystemClock.unix())?;
         Ok(pools)
     }
 
     fn state(self) -> anyhow::Result<State> {
         let pools = self.open()?;
-        let media = Media::new(self.settings.media_dir(&self.shell.data_dir));
-        let fetches = self.settings.image_mode == ImageMode::Fetch;
-        let state = State::new(pools, SystemClock::shared(), self.settings, media);
+        let settings = self.settings.service;
+        let media = Media::new(settings.media_dir(&self.settings.shell.data_dir));
+        let fetches = settings.image_mode == ImageMode::Fetch;
+        let state = State::new(pools, SystemClock::shared(), settings, media);
         match fetches {
             true => Ok(state.with_image_fetcher(ImageFetcher::new(FetchPolicy::public())?)),
             false => Ok(state),
@@ -99,7 +95,7 @@ impl Cli {
     }
 
     fn serve(self) -> anyhow::Result<ExitCode> {
-        let settings = self.shell.clone();
-        shell::serve(&settings, Calendar { state: self.state()? })
+        let shell = self.settings.shell.clone();
+        shell::serve(&shell, Calendar { state: self.state()? })
     }
 }

@@ -9,8 +9,8 @@ mod tests;
 use std::io::{BufWriter, stdin, stdout};
 use std::process::ExitCode;
 
-use auth::{AnyOwner, KeysCommand, NoColumns, PlansCommand};
-use database::{DatabaseSettings, MigrateCommand, Migrations, Pools};
+use auth::{AnyOwner, KeysCommand, NoColumns, PlansCommand, ServiceSettings};
+use database::{MigrateCommand, Migrations, Pools};
 use domain::{Clock, SystemClock};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -29,11 +29,7 @@ const MIGRATIONS: [&Migrations; 1] = [&auth::MIGRATIONS];
 #[derive(clap::Parser)]
 pub struct Cli {
     #[command(flatten)]
-    shell: ShellSettings,
-    #[command(flatten)]
-    database: DatabaseSettings,
-    #[command(flatten)]
-    settings: Settings,
+    settings: ServiceSettings<Settings>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -60,22 +56,22 @@ impl shell::Cli for Cli {
     const INFO: ServiceInfo = Generator::INFO;
 
     fn shell(&self) -> &ShellSettings {
-        &self.shell
+        &self.settings.shell
     }
 
     fn run(mut self) -> anyhow::Result<ExitCode> {
         let command = self.command.take().unwrap_or(Command::Common(CommonCommand::Serve));
         match command {
-            Command::Common(CommonCommand::Serve) => self.serve(),
-            Command::Common(CommonCommand::Openapi) => shell::print_openapi::<Generator>(),
-            Command::Common(CommonCommand::Healthcheck) => shell::healthcheck(&self.shell),
+            Command::Common(command) => {
+                let shell = self.settings.shell.clone();
+                command.run::<Generator>(&shell, || self.serve())
+            }
             Command::Make(command) => command.run_to(today(), &mut BufWriter::new(stdout().lock())),
             Command::Check(command) => {
                 command.run_to(today(), stdin().lock(), &mut BufWriter::new(stdout().lock()))
             }
             Command::Migrate(command) => {
-                let name = Generator::INFO.name;
-                Ok(command.run(&self.database, &self.shell.data_dir, name, &MIGRATIONS)?)
+                Ok(self.settings.migrate(command, &Generator::INFO, &MIGRATIONS)?)
             }
             Command::Keys(command) => {
                 let owners = AnyOwner { default_plan: Some(STANDARD) };
@@ -88,14 +84,14 @@ impl shell::Cli for Cli {
 
 impl Cli {
     fn serve(self) -> anyhow::Result<ExitCode> {
-        let service = Generator::new(self.pools()?, SystemClock::shared(), &self.settings)?;
-        shell::serve(&self.shell, service)
+        let Self { settings, .. } = &self;
+        let service = Generator::new(self.pools()?, SystemClock::shared(), &settings.service)?;
+        shell::serve(&settings.shell, service)
     }
 
     /// The database with its plans, which keys may need before the first `serve`.
     fn pools(&self) -> anyhow::Result<Pools> {
-        let name = Generator::INFO.name;
-        let pools = self.database.open(&self.shell.data_dir, name, &MIGRATIONS)?;
+        let pools = self.settings.open(&Generator::INFO, &MIGRATIONS)?;
         policy::seed_plans(&pools)?;
         Ok(pools)
     }

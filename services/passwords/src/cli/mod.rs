@@ -62,11 +62,9 @@ impl shell::Cli for Cli {
     fn run(self) -> anyhow::Result<ExitCode> {
         let data_dir = &self.shell.data_dir;
         match self.command.unwrap_or(Command::Common(CommonCommand::Serve)) {
-            Command::Common(CommonCommand::Serve) => {
+            Command::Common(command) => command.run::<Passwords>(&self.shell, || {
                 shell::serve(&self.shell, Passwords::open(&self.settings, data_dir))
-            }
-            Command::Common(CommonCommand::Openapi) => shell::print_openapi::<Passwords>(),
-            Command::Common(CommonCommand::Healthcheck) => shell::healthcheck(&self.shell),
+            }),
             Command::Build(build) => done(build.run(data_dir, &SystemClock)),
             Command::Merge(merge) => done(merge.run(data_dir, &SystemClock)),
             Command::Activate(activate) => done(activate.run(data_dir)),

@@ -1,0 +1,50 @@
+//! The settings of a service with keys.
+
+use std::process::ExitCode;
+
+use database::{DatabaseError, DatabaseSettings, MigrateCommand, Migrations, Pools};
+use shell::{ServiceInfo, ShellSettings};
+
+/// Every setting of a service that has keys, and so a database: those of the shell, those of the
+/// database, its own.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ServiceSettings<S: clap::Args> {
+    /// Listeners, limits, transport.
+    #[command(flatten)]
+    pub shell: ShellSettings,
+    /// Where the database is and how it is used.
+    #[command(flatten)]
+    pub database: DatabaseSettings,
+    /// What only this service has.
+    #[command(flatten)]
+    pub service: S,
+}
+
+impl<S: clap::Args> ServiceSettings<S> {
+    /// Opens the database and brings it up to date where the settings say so.
+    ///
+    /// # Errors
+    ///
+    /// As [`DatabaseSettings::open`].
+    pub fn open(
+        &self,
+        info: &ServiceInfo,
+        migrations: &[&Migrations],
+    ) -> Result<Pools, DatabaseError> {
+        self.database.open(&self.shell.data_dir, info.name, migrations)
+    }
+
+    /// Runs the command `migrate`.
+    ///
+    /// # Errors
+    ///
+    /// As [`MigrateCommand::run`].
+    pub fn migrate(
+        &self,
+        command: MigrateCommand,
+        info: &ServiceInfo,
+        migrations: &[&Migrations],
+    ) -> Result<ExitCode, DatabaseError> {
+        command.run(&self.database, &self.shell.data_dir, info.name, migrations)
+    }
+}
