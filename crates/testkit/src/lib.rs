@@ -6,13 +6,16 @@ mod clock;
 mod contract;
 #[cfg(feature = "database")]
 mod database;
+mod dns_peer;
 mod folder;
+mod http_peer;
 mod must;
 mod process;
 mod program;
 mod random;
 mod raw;
 mod server;
+mod smtp_peer;
 mod wait;
 
 pub use answer::{Answer, Exchange};
@@ -20,10 +23,13 @@ pub use clock::clock;
 pub use contract::assert_openapi_matches;
 #[cfg(feature = "database")]
 pub use database::Database;
+pub use dns_peer::DnsPeer;
 pub use folder::Folder;
+pub use http_peer::{HttpPeer, PeerAnswer, PeerRequest};
 pub use process::{Process, Served};
 pub use program::{Program, Ran};
 pub use random::Random;
 pub use raw::{RawAnswer, exchange};
 pub use server::TestServer;
+pub use smtp_peer::{Mail, SmtpPeer};
 pub use wait::{until, until_blocking};

@@ -21,7 +21,7 @@ use crate::service::Calendar;
 use crate::state::State;
 use crate::store::MIGRATIONS;
 use crate::store::media::Media;
-use crate::store::remote_images::{FetchPolicy, ImageFetcher};
+use crate::store::remote_images::ImageFetcher;
 
 /// Everything that makes up the database.
 const ALL_MIGRATIONS: [&database::Migrations; 2] = [&auth::MIGRATIONS, &MIGRATIONS];
@@ -89,7 +89,7 @@ impl Cli {
         let fetches = settings.image_mode == ImageMode::Fetch;
         let state = State::new(pools, SystemClock::shared(), settings, media);
         match fetches {
-            true => Ok(state.with_image_fetcher(ImageFetcher::new(FetchPolicy::public())?)),
+            true => Ok(state.with_image_fetcher(ImageFetcher::public()?)),
             false => Ok(state),
         }
     }

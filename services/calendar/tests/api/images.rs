@@ -1,14 +1,15 @@
 //! Images: fetched from a peer on loopback, stored once, shown from here.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use actix_web::web::{self, Bytes, Data};
 use actix_web::{App as Site, HttpResponse, HttpServer};
-use calendar::{FetchPolicy, ImageFetcher, MAX_IMAGE_BYTES, is_public};
+use calendar::{ImageFetcher, MAX_IMAGE_BYTES};
+use outbound::{Names, Reach, is_public};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
@@ -57,10 +58,10 @@ impl Peer {
 
     async fn app_with(&self, permitted: fn(IpAddr) -> bool, timeout: Duration) -> App {
         let names = [("pictures.example", [127, 0, 0, 1]), ("inner.example", [127, 0, 0, 2])];
-        let hosts: HashMap<String, IpAddr> =
-            names.map(|(name, ip)| (name.to_owned(), IpAddr::from(ip))).into();
-        let policy = FetchPolicy { hosts, permitted, timeout };
-        let fetcher = ImageFetcher::new(policy).unwrap();
+        let hosts: HashMap<String, SocketAddr> =
+            names.map(|(name, ip)| (name.to_owned(), SocketAddr::from((ip, 0)))).into();
+        let reach = Reach { permitted, ..Reach::public() }.with_names(Names::Fixed(hosts));
+        let fetcher = ImageFetcher::new(reach, timeout).unwrap();
         App::changed(&["--image-mode=fetch"], |state| state.with_image_fetcher(fetcher)).await
     }
 }

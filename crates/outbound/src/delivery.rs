@@ -1,0 +1,169 @@
+//! Delivery of an outbox: what is due is claimed, sent, and marked.
+
+use std::future::Future;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream;
+
+/// Waits between attempts.
+const WAITS: [Duration; 5] = {
+    const MINUTE: u64 = 60;
+    [
+        Duration::from_secs(MINUTE),
+        Duration::from_secs(5 * MINUTE),
+        Duration::from_secs(30 * MINUTE),
+        Duration::from_secs(120 * MINUTE),
+        Duration::from_secs(720 * MINUTE),
+    ]
+};
+
+/// How often a message is tried before it is given up.
+pub const ATTEMPTS: u32 = 6;
+
+/// How many messages are under way at once.
+const AT_ONCE: usize = 8;
+
+/// How many messages are claimed at once.
+const CLAIM: usize = 64;
+
+/// How long to wait after so many failed attempts; none when there is no further one.
+///
+/// ```
+/// use std::time::Duration;
+/// use outbound::{ATTEMPTS, retry_after};
+///
+/// assert_eq!(retry_after(1), Some(Duration::from_secs(60)));
+/// assert_eq!(retry_after(5), Some(Duration::from_secs(12 * 3600)));
+/// assert_eq!(retry_after(ATTEMPTS), None);
+/// ```
+pub fn retry_after(failed: u32) -> Option<Duration> {
+    let index = usize::try_from(failed).ok()?.checked_sub(1)?;
+    WAITS.get(index).copied()
+}
+
+/// Why an attempt failed; the text is for the operator and holds nothing of the message.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeliveryError {
+    /// A later attempt may succeed.
+    #[error("{0}")]
+    Temporary(String),
+    /// No further attempt makes sense.
+    #[error("{0}")]
+    Permanent(String),
+}
+
+impl DeliveryError {
+    /// A failure after which a later attempt may succeed.
+    pub fn temporary(why: &str) -> Self {
+        Self::Temporary(why.to_owned())
+    }
+
+    /// A failure after which no further attempt makes sense.
+    pub fn permanent(why: &str) -> Self {
+        Self::Permanent(why.to_owned())
+    }
+}
+
+/// A message that is to be delivered now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Due<M> {
+    /// The message.
+    pub message: M,
+    /// How many attempts failed already.
+    pub failed: u32,
+}
+
+/// Why the table of an outbox could not be read or written.
+pub type OutboxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Messages that wait in a table.
+pub trait Outbox: Sync {
+    /// A message.
+    type Message: Send + Sync;
+
+    /// Takes at most `limit` messages whose time has come, and puts their next attempt off, in one
+    /// transaction: no other replica takes them as long as this one may be at work, and if it dies
+    /// they come again.
+    fn claim_due(
+        &self,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<Due<Self::Message>>, OutboxError>> + Send;
+
+    /// Notes that a message was delivered.
+    fn mark_sent(
+        &self,
+        message: &Self::Message,
+    ) -> impl Future<Output = Result<(), OutboxError>> + Send;
+
+    /// Notes a failed attempt, and after how long the next one follows; none when it is given up.
+    fn mark_failed(
+        &self,
+        message: &Self::Message,
+        retry: Option<Duration>,
+        why: &DeliveryError,
+    ) -> impl Future<Output = Result<(), OutboxError>> + Send;
+}
+
+/// What brings a message to where it belongs.
+pub trait Courier<M>: Sync {
+    /// Delivers a message once.
+    fn deliver(&self, message: &M) -> impl Future<Output = Result<(), DeliveryError>> + Send;
+}
+
+/// Delivers what is due now, several messages at once; returns how many were claimed.
+///
+/// # Errors
+/// Those of the outbox.
+pub async fn deliver_due<O: Outbox>(
+    outbox: &O,
+    courier: &impl Courier<O::Message>,
+) -> Result<usize, OutboxError> {
+    let due = outbox.claim_due(CLAIM).await?;
+    let claimed = due.len();
+    let attempts = due.iter().map(|due| attempt(outbox, courier, due));
+    let mut outcomes = stream::iter(attempts).buffer_unordered(AT_ONCE);
+    let mut failed = None;
+    while let Some(outcome) = outcomes.next().await {
+        failed = outcome.err().or(failed);
+    }
+    failed.map_or(Ok(claimed), Err)
+}
+
+async fn attempt<O: Outbox>(
+    outbox: &O,
+    courier: &impl Courier<O::Message>,
+    due: &Due<O::Message>,
+) -> Result<(), OutboxError> {
+    let failed = due.failed + 1;
+    match courier.deliver(&due.message).await {
+        Ok(()) => outbox.mark_sent(&due.message).await,
+        Err(error) => {
+            let retry = match error {
+                DeliveryError::Temporary(_) => retry_after(failed),
+                DeliveryError::Permanent(_) => None,
+            };
+            match retry {
+                Some(_) => log::info!("a message was not delivered, attempt {failed}: {error}"),
+                None => log::warn!("a message is given up after {failed} attempts: {error}"),
+            }
+            outbox.mark_failed(&due.message, retry, &error).await
+        }
+    }
+}
+
+/// Delivers for ever; looks for what is due after every `pause`, and at once while there is more.
+pub async fn deliver_for_ever<O: Outbox>(
+    outbox: &O,
+    courier: &impl Courier<O::Message>,
+    pause: Duration,
+) {
+    loop {
+        match deliver_due(outbox, courier).await {
+            Ok(CLAIM) => continue,
+            Ok(_) => {}
+            Err(error) => log::warn!("the outbox is out of reach: {error}"),
+        }
+        tokio::time::sleep(pause).await;
+    }
+}

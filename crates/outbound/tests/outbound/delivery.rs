@@ -1,0 +1,108 @@
+//! Delivery against an outbox in memory.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use outbound::{
+    ATTEMPTS, Courier, DeliveryError, Due, Outbox, OutboxError, deliver_due, retry_after,
+};
+
+/// A row: its number, failed attempts, and how long it waits; none when it is done.
+#[derive(Clone, Debug, PartialEq)]
+struct Row {
+    id: u32,
+    failed: u32,
+    waits: Option<u64>,
+}
+
+struct Table(Mutex<Vec<Row>>);
+
+impl Table {
+    fn new(rows: u32) -> Self {
+        Self(Mutex::new((0..rows).map(|id| Row { id, failed: 0, waits: Some(0) }).collect()))
+    }
+
+    fn set(&self, id: u32, set: impl Fn(&mut Row)) {
+        set(self.0.lock().unwrap().iter_mut().find(|row| row.id == id).unwrap());
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Outbox for Table {
+    type Message = u32;
+
+    async fn claim_due(&self, limit: usize) -> Result<Vec<Due<u32>>, OutboxError> {
+        let mut rows = self.0.lock().unwrap();
+        let due = rows.iter_mut().filter(|row| row.waits == Some(0)).take(limit);
+        let due = due.map(|row| {
+            row.waits = Some(300);
+            Due { message: row.id, failed: row.failed }
+        });
+        Ok(due.collect())
+    }
+
+    async fn mark_sent(&self, message: &u32) -> Result<(), OutboxError> {
+        self.set(*message, |row| row.waits = None);
+        Ok(())
+    }
+
+    async fn mark_failed(
+        &self,
+        message: &u32,
+        retry: Option<Duration>,
+        _why: &DeliveryError,
+    ) -> Result<(), OutboxError> {
+        self.set(*message, |row| {
+            row.failed += 1;
+            row.waits = retry.map(|wait| wait.as_secs());
+        });
+        Ok(())
+    }
+}
+
+/// Delivers even numbers, fails with odd ones, for good with 13.
+struct Moody(Mutex<Vec<u32>>);
+
+impl Courier<u32> for Moody {
+    async fn deliver(&self, message: &u32) -> Result<(), DeliveryError> {
+        self.0.lock().unwrap().push(*message);
+        match message {
+            13 => Err(DeliveryError::permanent("unlucky")),
+            odd if odd % 2 == 1 => Err(DeliveryError::temporary("odd")),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_due_is_sent_once_and_failures_wait() {
+    let (table, courier) = (Table::new(20), Moody(Mutex::default()));
+    assert_eq!(deliver_due(&table, &courier).await.unwrap(), 20);
+    for row in table.rows() {
+        let expected = match row.id {
+            13 => (1, None),
+            odd if odd % 2 == 1 => (1, Some(60)),
+            _ => (0, None),
+        };
+        assert_eq!((row.failed, row.waits), expected, "{}", row.id);
+    }
+    assert_eq!(deliver_due(&table, &courier).await.unwrap(), 0);
+    assert_eq!(courier.0.lock().unwrap().len(), 20);
+}
+
+#[tokio::test]
+async fn a_message_is_given_up_after_its_attempts() {
+    let (table, courier) = (Table::new(2), Moody(Mutex::default()));
+    let mut waits = Vec::new();
+    for _ in 0..20 {
+        table.set(1, |row| row.waits = row.waits.map(|_| 0));
+        deliver_due(&table, &courier).await.unwrap();
+        waits.extend(table.rows()[1].waits);
+    }
+    assert_eq!(waits, [60, 300, 1_800, 7_200, 43_200]);
+    assert_eq!(table.rows()[1], Row { id: 1, failed: ATTEMPTS, waits: None });
+    assert!(retry_after(0).is_none());
+}

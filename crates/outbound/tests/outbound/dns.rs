@@ -1,0 +1,37 @@
+//! Questions to a name server on loopback.
+
+use outbound::Dns;
+use testkit::DnsPeer;
+
+#[tokio::test]
+async fn txt_records_come_joined_and_of_any_length() {
+    let peer = DnsPeer::start();
+    let dns = Dns::at(peer.address()).unwrap();
+    assert_eq!(dns.txt("example.com").await.unwrap(), Vec::<String>::new());
+    let long = "x".repeat(700);
+    peer.set_txt("example.com", &["one", &long]);
+    let mut found = dns.txt("Example.com").await.unwrap();
+    found.sort();
+    assert_eq!(found, ["one", &long]);
+    peer.set_txt("example.com", &["two"]);
+    assert_eq!(dns.txt("example.com").await.unwrap(), ["two"]);
+    // A name with other records alone has none of these.
+    peer.set_address("www.example.com", [127, 0, 0, 1].into());
+    assert!(dns.txt("www.example.com").await.unwrap().is_empty());
+    assert_eq!(
+        dns.addresses("www.example.com").await.unwrap(),
+        [std::net::IpAddr::from([127, 0, 0, 1])]
+    );
+}
+
+#[tokio::test]
+async fn a_failing_server_is_no_answer() {
+    let peer = DnsPeer::start();
+    peer.set_txt("example.com", &["one"]);
+    peer.set_failing(true);
+    let dns = Dns::at(peer.address()).unwrap();
+    assert!(dns.txt("example.com").await.is_err());
+    assert!(dns.addresses("example.com").await.is_err());
+    peer.set_failing(false);
+    assert_eq!(dns.txt("example.com").await.unwrap(), ["one"]);
+}

@@ -1,0 +1,8 @@
+//! Requests against real peers on loopback.
+
+#![allow(clippy::unwrap_used)] // A test that meets an error has failed.
+
+mod delivery;
+mod dns;
+mod fetch;
+mod webhooks;

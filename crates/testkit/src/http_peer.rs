@@ -1,0 +1,160 @@
+//! A web server of somebody else, which behaves as a test wants.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::must::must;
+
+/// After this long a connection that nobody closes is dropped.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A request that an [`HttpPeer`] got.
+#[derive(Clone, Debug)]
+pub struct PeerRequest {
+    /// The method.
+    pub method: String,
+    /// Path and query.
+    pub target: String,
+    /// Headers by their names in lower case.
+    pub headers: HashMap<String, String>,
+    /// The body.
+    pub body: String,
+}
+
+impl PeerRequest {
+    /// A header; empty where it is absent.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", String::as_str)
+    }
+}
+
+/// What an [`HttpPeer`] does with a request.
+#[derive(Clone, Debug)]
+pub enum PeerAnswer {
+    /// Answers with a status and a body.
+    Body(u16, String),
+    /// Answers with a status, headers and a body.
+    Full(u16, Vec<(&'static str, String)>, Vec<u8>),
+    /// Redirects to an address.
+    Redirect(String),
+    /// Begins a body that has no end.
+    Endless,
+    /// Never answers.
+    Silence,
+    /// Closes the connection.
+    Close,
+}
+
+type Handler = dyn Fn(&PeerRequest) -> PeerAnswer + Send + Sync;
+
+/// A web server on loopback that answers as a function says, and remembers what it was asked.
+///
+/// ```
+/// use testkit::{HttpPeer, PeerAnswer};
+///
+/// let peer = HttpPeer::start(|request| match request.target.as_str() {
+///     "/" => PeerAnswer::Body(200, "hello".into()),
+///     _ => PeerAnswer::Silence,
+/// });
+/// let answer = testkit::exchange(peer.address(), "GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+/// assert_eq!(answer.text(), "hello");
+/// assert_eq!(peer.requests()[0].target, "/");
+/// ```
+#[derive(Debug)]
+pub struct HttpPeer {
+    address: SocketAddr,
+    requests: Arc<Mutex<Vec<PeerRequest>>>,
+}
+
+impl HttpPeer {
+    /// Starts it on a free port; it lives as long as the process.
+    ///
+    /// # Panics
+    /// When there is no free port.
+    pub fn start(answer: impl Fn(&PeerRequest) -> PeerAnswer + Send + Sync + 'static) -> Self {
+        let listener = must("listen", TcpListener::bind(("127.0.0.1", 0)));
+        let address = must("read the address", listener.local_addr());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (answer, log): (Arc<Handler>, _) = (Arc::new(answer), Arc::clone(&requests));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (answer, log) = (Arc::clone(&answer), Arc::clone(&log));
+                std::thread::spawn(move || serve(stream, &*answer, &log));
+            }
+        });
+        Self { address, requests }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The URL of a path by its number.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// What it was asked so far.
+    pub fn requests(&self) -> Vec<PeerRequest> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn serve(stream: TcpStream, answer: &Handler, log: &Mutex<Vec<PeerRequest>>) {
+    let _ = stream.set_read_timeout(Some(PATIENCE));
+    let _ = stream.set_write_timeout(Some(PATIENCE));
+    let Some(request) = read(&stream) else { return };
+    log.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
+    // Whoever asked may be gone.
+    let _ = write(&stream, answer(&request));
+}
+
+fn read(stream: &TcpStream) -> Option<PeerRequest> {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line).ok()?;
+    let mut parts = line.split(' ').map(str::to_owned);
+    let (method, target) = (parts.next()?, parts.next()?);
+    let mut headers = HashMap::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.split_once(':') else { break };
+        headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+    }
+    let length = headers.get("content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let body = String::from_utf8_lossy(&body).into_owned();
+    Some(PeerRequest { method, target, headers, body })
+}
+
+fn write(mut stream: &TcpStream, answer: PeerAnswer) -> std::io::Result<()> {
+    let (status, headers, body) = match answer {
+        PeerAnswer::Body(status, body) => (status, Vec::new(), body.into_bytes()),
+        PeerAnswer::Full(status, headers, body) => (status, headers, body),
+        PeerAnswer::Redirect(to) => (302, vec![("location", to)], Vec::new()),
+        PeerAnswer::Close => return Ok(()),
+        PeerAnswer::Silence => {
+            let _ = stream.read(&mut [0; 1]);
+            return Ok(());
+        }
+        PeerAnswer::Endless => {
+            stream.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")?;
+            loop {
+                stream.write_all(&[b'x'; 1 << 14])?;
+            }
+        }
+    };
+    let mut head = format!("HTTP/1.1 {status} -\r\nconnection: close\r\n");
+    for (name, value) in headers {
+        head += &format!("{name}: {value}\r\n");
+    }
+    head += &format!("content-length: {}\r\n\r\n", body.len());
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(&body)
+}
