@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use buckets::jobs::{Bad, Defaults, Format, Item, JobError, Sink, Skipped, read};
+use buckets::jobs::{Bad, Defaults, Format, Item, JobError, Sink, Skipped, Taken, read};
 
 /// What a reader said about a source, in order.
 #[derive(Debug, Default, PartialEq)]
@@ -28,10 +28,11 @@ impl Heard {
 }
 
 impl Sink for Heard {
-    fn file(&mut self, item: &Item<'_>) -> Result<(), JobError> {
+    fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
         assert!(item.size >= 0 && item.modified >= 0);
         self.ascend(item.position);
-        self.note(format!("{item:?}"))
+        self.note(format!("{item:?}"))?;
+        Ok(Ok(()))
     }
 
     fn bad(&mut self, bad: Bad) -> Result<(), JobError> {

@@ -6,7 +6,7 @@ use batch::ByteCounter;
 
 use super::context::JobContext;
 use super::error::JobError;
-use super::formats::{self, Bad, Item, Sink, Skipped};
+use super::formats::{self, Bad, Item, Sink, Skipped, Taken};
 use super::intake::{Intake, IntakeState};
 use super::options::LoadOptions;
 use super::report::Report;
@@ -30,10 +30,10 @@ struct DryRun {
 }
 
 impl Sink for DryRun {
-    fn file(&mut self, item: &Item<'_>) -> Result<(), JobError> {
-        self.intake.file(item)?;
+    fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
+        let taken = self.intake.file(item);
         self.intake.files.clear();
-        Ok(())
+        taken
     }
 
     fn bad(&mut self, bad: Bad) -> Result<(), JobError> {

@@ -1,14 +1,13 @@
 //! What happens to each file of a run: its bucket, its checks, its way into the index.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io::{BufWriter, Write};
 
 use database::{DatabaseError, Pools};
 use serde::{Deserialize, Serialize};
 
 use super::error::JobError;
-use super::formats::{Bad, EXCERPT, Item, Sink, Skipped};
+use super::formats::{Bad, EXCERPT, Item, Sink, Skipped, Taken};
+use super::reject_file::{RejectFile, RejectLengths};
 use super::report::Tally;
 use crate::engine::{NamedBucket, NewFile};
 use crate::model::address::{Address, BucketType};
@@ -57,6 +56,9 @@ pub struct IntakeState {
     pub tally: Tally,
     /// Bad lines in SQL.
     pub kept: usize,
+    /// Bytes of the reject file and of its reasons.
+    #[serde(default)]
+    pub reject: Option<RejectLengths>,
 }
 
 /// Takes the files of a run.
@@ -75,7 +77,7 @@ pub struct Intake {
     new_buckets: Vec<(u64, String, BucketType)>,
     removed: HashMap<String, Vec<String>>,
     rejected: Vec<Rejected>,
-    reject_file: Option<BufWriter<File>>,
+    reject_file: Option<RejectFile>,
     run: u64,
 }
 
@@ -102,7 +104,7 @@ impl Intake {
         run: u64,
         state: IntakeState,
         max_errors: MaxErrors,
-        reject_file: Option<File>,
+        reject_file: Option<RejectFile>,
     ) -> Result<Self, JobError> {
         let (buckets, largest) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
             Ok((buckets::all(db)?, buckets::largest_id(db)?))
@@ -121,7 +123,7 @@ impl Intake {
             new_buckets: Vec::new(),
             removed: HashMap::new(),
             rejected: Vec::new(),
-            reject_file: reject_file.map(BufWriter::new),
+            reject_file,
             run,
         };
         intake.refresh_removals(pools)?;
@@ -145,7 +147,11 @@ impl Intake {
 
     /// What has to be remembered now; while old events are passed over, that is where they end.
     pub fn checkpoint(&self) -> IntakeState {
-        IntakeState { events: self.state.events.max(self.skip), ..self.state.clone() }
+        IntakeState {
+            events: self.state.events.max(self.skip),
+            reject: self.reject_file.as_ref().map(RejectFile::lengths),
+            ..self.state.clone()
+        }
     }
 
     /// The named buckets for publishing.
@@ -235,7 +241,7 @@ impl Intake {
         prefixes.is_some_and(|all| all.iter().any(|prefix| path.starts_with(prefix.as_str())))
     }
 
-    fn take(&mut self, item: &Item<'_>) -> Result<(), String> {
+    fn take(&mut self, item: &Item<'_>) -> Taken {
         let target = self.target(item.bucket, item.kind)?;
         if item.path.is_empty() {
             return Err("the path is empty".to_owned());
@@ -268,13 +274,7 @@ impl Intake {
 
     fn reject(&mut self, bad: &Bad) -> Result<(), JobError> {
         if let Some(file) = &mut self.reject_file {
-            let line = serde_json::json!({
-                "source": self.source,
-                "position": bad.position,
-                "reason": shortened(&bad.reason),
-                "content": String::from_utf8_lossy(&bad.content),
-            });
-            writeln!(file, "{line}")?;
+            file.add(&self.source, bad.position, &shortened(&bad.reason), &bad.content)?;
         }
         if self.state.kept < rejected_lines::MOST_KEPT {
             self.state.kept += 1;
@@ -327,19 +327,16 @@ fn printable(text: &str) -> String {
 }
 
 impl Sink for Intake {
-    fn file(&mut self, item: &Item<'_>) -> Result<(), JobError> {
+    fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
         if self.is_old() {
-            return Ok(());
+            return Ok(Ok(()));
         }
-        match self.take(item) {
-            Ok(()) => Ok(()),
-            Err(reason) => {
-                let content = format!("{} {}", item.bucket, item.path).into_bytes();
-                self.state.tally.bad += 1;
-                self.reject(&Bad { position: item.position, reason, content })?;
-                self.judge()
-            }
+        let taken = self.take(item);
+        if taken.is_err() {
+            // It comes back as a bad one, and that is the event.
+            self.state.events -= 1;
         }
+        Ok(taken)
     }
 
     fn bad(&mut self, bad: Bad) -> Result<(), JobError> {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use database::DatabaseError;
 
 use super::error::JobError;
-use super::formats::{self, Bad, Item, Sink, Skipped};
+use super::formats::{self, Bad, Item, Sink, Skipped, Taken};
 use super::intake::{Intake, IntakeState};
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::progress::RunProgress;
@@ -224,9 +224,10 @@ impl Loader {
 }
 
 impl Sink for Loader {
-    fn file(&mut self, item: &Item<'_>) -> Result<(), JobError> {
-        self.intake.file(item)?;
-        self.after_event()
+    fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
+        let taken = self.intake.file(item)?;
+        self.after_event()?;
+        Ok(taken)
     }
 
     fn bad(&mut self, bad: Bad) -> Result<(), JobError> {

@@ -1,6 +1,5 @@
 //! What a load run does.
 
-use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use super::context::JobContext;
 use super::error::JobError;
 use super::formats::Defaults;
 use super::intake::{Intake, IntakeState, MaxErrors};
+use super::reject_file::RejectFile;
 use super::sources::{STDIN, Source};
 use crate::config::Settings;
 use crate::engine::Mode;
@@ -55,13 +55,7 @@ impl LoadOptions {
         run: u64,
         state: IntakeState,
     ) -> Result<Intake, JobError> {
-        let reject = self.reject.as_ref().map(|path| {
-            OpenOptions::new()
-                .create(true)
-                .append(true)
-                .open(path)
-                .map_err(|error| JobError::Source { path: path.display().to_string(), error })
-        });
+        let reject = self.reject.as_ref().map(|path| RejectFile::open(path, state.reject));
         Intake::new(&context.pools, run, state, self.max_errors, reject.transpose()?)
     }
 }

@@ -7,30 +7,40 @@ pub const LONGEST: usize = 32;
 /// Dot-separated parts of an extension at most.
 pub const MOST_PARTS: usize = 3;
 
-/// An extension that no file can have.
+/// Why a text is no extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an extension has at most {MOST_PARTS} parts and {LONGEST} bytes")]
-pub struct InvalidExtension;
+pub enum InvalidExtension {
+    /// Nothing is left of it.
+    #[error("must name extensions, such as pdf or tar.gz")]
+    Empty,
+    /// It is meant as a pattern or a path.
+    #[error("must be plain extensions, without * and /: pdf instead of *.pdf")]
+    Pattern,
+    /// No file can have it.
+    #[error("must be of at most {MOST_PARTS} parts and {LONGEST} bytes each")]
+    TooLong,
+}
 
 /// Reads an extension of a filter: trimmed, without leading dots, lower-cased.
-///
-/// Gives `None` when nothing is left.
 ///
 /// ```
 /// use buckets::model::extension::parse;
 ///
-/// assert_eq!(parse(" .TAR.gz "), Ok(Some("tar.gz".to_owned())));
-/// assert_eq!(parse("."), Ok(None));
+/// assert_eq!(parse(" .TAR.gz "), Ok("tar.gz".to_owned()));
+/// assert!(parse(".").is_err());
+/// assert!(parse("*.pdf").is_err());
 /// assert!(parse("a.b.c.d").is_err());
 /// ```
-pub fn parse(text: &str) -> Result<Option<String>, InvalidExtension> {
+pub fn parse(text: &str) -> Result<String, InvalidExtension> {
     let text = path::fold(text.trim().trim_start_matches('.'));
     if text.is_empty() {
-        Ok(None)
+        Err(InvalidExtension::Empty)
+    } else if text.contains(['*', '/']) {
+        Err(InvalidExtension::Pattern)
     } else if text.len() > LONGEST || text.split('.').count() > MOST_PARTS {
-        Err(InvalidExtension)
+        Err(InvalidExtension::TooLong)
     } else {
-        Ok(Some(text))
+        Ok(text)
     }
 }
 
@@ -92,7 +102,7 @@ mod tests {
         ) {
             let mut found = false;
             let asked = parse(&asked);
-            if let Ok(Some(asked)) = asked {
+            if let Ok(asked) = asked {
                 for_each(&name, |extension| found |= extension == asked);
                 proptest::prop_assert_eq!(found, has(&name, &asked));
             }

@@ -37,10 +37,10 @@ impl<'de> Deserialize<'de> for Extensions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut found: Vec<String> = Vec::new();
         for part in Parts::deserialize(deserializer)?.0 {
-            let (parts, bytes) = (extension::MOST_PARTS, extension::LONGEST);
-            let rule = || format!("must be of at most {parts} parts and {bytes} bytes each");
-            let parsed = extension::parse(&part).map_err(|_| reject("extension", rule()))?;
-            found.extend(parsed.filter(|extension| !found.contains(extension)));
+            let parsed = extension::parse(&part).map_err(|error| reject("extension", error))?;
+            if !found.contains(&parsed) {
+                found.push(parsed);
+            }
         }
         if found.len() > MOST_EXTENSIONS {
             return Err(reject("parts", format!("must have at most {MOST_EXTENSIONS} parts")));
@@ -72,7 +72,9 @@ mod tests {
 
     #[test]
     fn extensions_are_normalised() {
-        assert_eq!(read::<Extensions>(&["TXT", ".txt", "."]).unwrap().0, ["txt"]);
-        assert!(read::<Extensions>(&["a.b.c.d"]).is_err());
+        assert_eq!(read::<Extensions>(&["TXT", ".txt"]).unwrap().0, ["txt"]);
+        for wrong in ["a.b.c.d", ".", "..", "*", "*.pdf", "a/b"] {
+            assert!(read::<Extensions>(&[wrong]).is_err(), "{wrong}");
+        }
     }
 }

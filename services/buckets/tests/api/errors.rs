@@ -278,6 +278,8 @@ async fn bodies_of_all_errors() {
         "/api/v2/files?order=name",
         "/api/v2/files?types=ftp",
         "/api/v2/files?extensions=a.b.c.d",
+        "/api/v2/files?extensions=..",
+        "/api/v2/files?stopextensions=*.pdf",
         "/api/v2/files?keywords=%FF",
         "/api/v2/files?scroll-id=A",
         "/api/v2/files?start=1000000",

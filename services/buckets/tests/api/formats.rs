@@ -200,6 +200,56 @@ fn an_endless_entry_ends_the_source_within_bounds() {
     assert_eq!((report.counts.added, report.tally.bad), (2, 1));
 }
 
+/// Loads a source whose entries are all bad, mends the reject file, and loads that.
+fn mended(name: &str, content: impl AsRef<[u8]>, wrong: &[u8], right: &str) -> Vec<String> {
+    let fixture = Fixture::new();
+    fixture.folder.write(format!("in/{name}"), content);
+    let reject = fixture.folder.join("rejected");
+    let options = buckets::jobs::LoadOptions {
+        max_errors: buckets::jobs::MaxErrors::Count(9),
+        reject: Some(reject.clone()),
+        ..Fixture::options(&[fixture.folder.join("in")])
+    };
+    assert_eq!(fixture.run(&options).unwrap().tally.bad, 1, "{name}");
+    let line = std::fs::read(&reject).unwrap();
+    let place = line.windows(wrong.len()).position(|part| part == wrong);
+    let place = place.unwrap_or_else(|| panic!("{name}: {}", String::from_utf8_lossy(&line)));
+    let line = [&line[..place], right.as_bytes(), &line[place + wrong.len()..]].concat();
+    let mended = fixture.folder.write("mended", line);
+    assert_eq!(fixture.load(&[mended]).unwrap().tally.bad, 0, "{name}");
+    let mut out = Vec::new();
+    export(&fixture.context, None, &mut out).unwrap();
+    String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn rejected_entries_of_every_format_load_again_once_mended() {
+    let aws = [expected(N, "aws", "a \u{e9}", 5)];
+    let csv = [b"Size,key,bucket,LastModified,path\n5,\"a \xff\",", N.as_bytes(), b",1666666666,x\n"];
+    assert_eq!(mended("x.csv", csv.concat(), b"\xff", "\u{e9}"), aws);
+    let csv = "size,key,bucket,lastModified\n5,a \u{e9},nowhere,1666666666\n";
+    assert_eq!(mended("x.csv", csv, b"nowhere", N), aws);
+    let entry = "<Contents><Key>a%20%FF</Key><LastModified>2022-10-25T02:57:46.000Z</LastModified>\
+                 <Size>5</Size></Contents>";
+    let s3 = format!("<ListBucketResult>{entry}<EncodingType>url</EncodingType></ListBucketResult>");
+    assert_eq!(mended(NAME, s3, b"\xff", "\u{e9}"), aws);
+    let s3 = format!("<ListBucketResult>{}</ListBucketResult>", entry.replace("5<", "big<"));
+    let s3 = s3.replace("a%20%FF", "a \u{e9}");
+    assert_eq!(mended(NAME, s3, b"big", "5"), aws);
+    let azure = r#"<EnumerationResults ServiceEndpoint="https://acc.blob.core.windows.net/" ContainerName="box">
+<Blobs><Blob><Name>x</Name><Properties><Last-Modified>once</Last-Modified><Content-Length>7</Content-Length></Properties></Blob></Blobs></EnumerationResults>"#;
+    let bucket = "acc.blob.core.windows.net/box";
+    assert_eq!(
+        mended("listing", azure, b"once", "1666666666"),
+        [expected(bucket, "azure", "x", 7)]
+    );
+    let gcs = r#"[{"name":"x","bucket":"box","size":"7 B","updated":"2022-10-25T02:57:46.000Z"}]"#;
+    assert_eq!(
+        mended("x.json", gcs, b"7 B", "7"),
+        [expected("box.storage.googleapis.com", "gcp", "x", 7)]
+    );
+}
+
 mod hostile {
     use super::*;
     use proptest::prelude::*;
@@ -236,11 +286,11 @@ mod hostile {
     struct Ignore;
 
     use buckets::jobs::JobError;
-    use buckets::jobs::{Bad, Item, Sink, Skipped};
+    use buckets::jobs::{Bad, Item, Sink, Skipped, Taken};
 
     impl Sink for Ignore {
-        fn file(&mut self, _: &Item<'_>) -> Result<(), JobError> {
-            Ok(())
+        fn file(&mut self, _: &Item<'_>) -> Result<Taken, JobError> {
+            Ok(Ok(()))
         }
         fn bad(&mut self, _: Bad) -> Result<(), JobError> {
             Ok(())

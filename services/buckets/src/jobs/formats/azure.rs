@@ -3,6 +3,7 @@
 use std::io::BufRead;
 
 use super::entry::{Bad, Item, Sink, Skipped};
+use super::record::Record;
 use super::unpack::Meter;
 use super::values;
 use super::xml::{Piece, Pieces, percent_decoded};
@@ -69,23 +70,29 @@ fn finish(blob: Blob, bucket: &str, position: u64, sink: &mut dyn Sink) -> Resul
     if blob.old {
         return sink.skipped(Skipped::Version);
     }
-    let content = blob.name.clone().unwrap_or_default().into_bytes();
-    let parsed = || -> Result<(String, i64, i64), String> {
-        let name = blob.name.ok_or("the field Name is missing")?;
-        let path = if blob.encoded { percent_decoded(&name) } else { Some(name) };
-        let size = blob.size.ok_or("the field Content-Length is missing")?;
-        Ok((
-            path.ok_or("the name is not UTF-8")?,
-            values::size(size.trim())?,
-            values::date(&blob.modified)?,
-        ))
+    let name = match &blob.name {
+        Some(name) if blob.encoded => Some(percent_decoded(name)),
+        name => name.as_ref().map(|name| name.clone().into_bytes()),
     };
-    match parsed() {
+    let parsed = || -> Result<(&str, i64, i64), String> {
+        let name = name.as_ref().ok_or("the field Name is missing")?;
+        let path = std::str::from_utf8(name).map_err(|_| "the name is not UTF-8")?;
+        let size = blob.size.as_ref().ok_or("the field Content-Length is missing")?;
+        Ok((path, values::size(size.trim())?, values::date(&blob.modified)?))
+    };
+    let taken = match parsed() {
         Ok((path, size, modified)) => {
-            sink.file(&Item { position, bucket, kind: None, path: &path, size, modified })
+            sink.file(&Item { position, bucket, kind: None, path, size, modified })?
         }
-        Err(reason) => sink.bad(Bad { position, reason, content }),
-    }
+        Err(reason) => Err(reason),
+    };
+    let Err(reason) = taken else { return Ok(()) };
+    let content = Record::of(Some(bucket), None)
+        .field("fullPath", name)
+        .field("size", blob.size)
+        .field("lastModified", Some(blob.modified))
+        .into_line();
+    sink.bad(Bad { position, reason, content })
 }
 
 /// The container's address: `ServiceEndpoint` and `ContainerName`, which older versions write as

@@ -5,7 +5,8 @@ use std::io::BufRead;
 use csv::{ByteRecord, ReaderBuilder};
 
 use super::defaults::Defaults;
-use super::entry::{Bad, Item, Sink};
+use super::entry::{Bad, Item, Sink, Taken};
+use super::record::Record;
 use super::unpack::Meter;
 use super::values;
 use crate::jobs::error::JobError;
@@ -15,6 +16,7 @@ const LONGEST_RECORD: usize = 1 << 20;
 
 /// Which column holds what.
 struct Columns {
+    names: ByteRecord,
     bucket: Option<usize>,
     kind: Option<usize>,
     path: usize,
@@ -34,6 +36,7 @@ impl Columns {
             find(names).ok_or_else(|| format!("the header has no column {}", names[0]))
         };
         Ok(Self {
+            names: header.clone(),
             bucket: find(&["bucket"]),
             kind: find(&["type"]),
             path: need(&["fullPath", "path", "key", "Key"])?,
@@ -41,7 +44,57 @@ impl Columns {
             modified: find(&["lastModified", "LastModified"]),
         })
     }
+
+    /// A record as a line of NDJSON, with every column.
+    fn line(&self, record: &ByteRecord, defaults: &Defaults) -> Vec<u8> {
+        let mut line = Record::of(defaults.bucket.as_deref(), defaults.kind.as_deref());
+        for (place, field) in record.iter().enumerate() {
+            let here = |column: Option<usize>| column == Some(place);
+            if (here(self.bucket) && defaults.bucket.is_some())
+                || (here(self.kind) && defaults.kind.is_some())
+            {
+                continue;
+            }
+            let known = [
+                ("bucket", self.bucket),
+                ("type", self.kind),
+                ("fullPath", Some(self.path)),
+                ("size", Some(self.size)),
+                ("lastModified", self.modified),
+            ];
+            line = match known.into_iter().find(|(_, column)| here(*column)) {
+                Some((name, _)) => line.field(name, Some(field)),
+                None => line.field(self.other(place), Some(field)),
+            };
+        }
+        line.into_line()
+    }
+
+    /// The name of a column that is not read; one that a reader of NDJSON would take for a field
+    /// of its own goes by its number.
+    fn other(&self, place: usize) -> Vec<u8> {
+        let name = self.names.get(place).map(<[u8]>::trim_ascii).unwrap_or_default();
+        if name.is_empty() || FIELDS.iter().any(|field| field.as_bytes() == name) {
+            format!("column {}", place + 1).into_bytes()
+        } else {
+            name.to_vec()
+        }
+    }
 }
+
+/// Names that a line of NDJSON may give its fields.
+const FIELDS: [&str; 10] = [
+    "bucket",
+    "type",
+    "fullPath",
+    "path",
+    "key",
+    "Key",
+    "size",
+    "Size",
+    "lastModified",
+    "LastModified",
+];
 
 /// Reads records until the end.
 pub(super) fn read<R: BufRead>(
@@ -75,13 +128,7 @@ pub(super) fn read<R: BufRead>(
         }
         let position = record.position().map_or(0, csv::Position::line);
         if let Err(reason) = take(&record, &columns, position, defaults, sink)? {
-            let mut content = Vec::new();
-            for (place, field) in record.iter().enumerate() {
-                if place > 0 {
-                    content.push(delimiter);
-                }
-                content.extend_from_slice(field);
-            }
+            let content = columns.line(&record, defaults);
             sink.bad(Bad { position, reason, content })?;
         }
     }
@@ -94,13 +141,11 @@ fn take(
     position: u64,
     defaults: &Defaults,
     sink: &mut dyn Sink,
-) -> Result<Result<(), String>, JobError> {
-    let item = match parsed(record, columns, position, defaults) {
-        Ok(item) => item,
-        Err(reason) => return Ok(Err(reason)),
-    };
-    sink.file(&item)?;
-    Ok(Ok(()))
+) -> Result<Taken, JobError> {
+    match parsed(record, columns, position, defaults) {
+        Ok(item) => sink.file(&item),
+        Err(reason) => Ok(Err(reason)),
+    }
 }
 
 fn parsed<'a>(

@@ -29,9 +29,12 @@ pub struct Bad {
     pub position: u64,
     /// Why.
     pub reason: String,
-    /// The line or entry itself.
+    /// The line itself, or the entry as a line of NDJSON: a load reads it once it is mended.
     pub content: Vec<u8>,
 }
+
+/// Whether a file was taken, or why not.
+pub type Taken = Result<(), String>;
 
 /// Entries that are skipped without being bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,8 +49,8 @@ pub enum Skipped {
 
 /// Receives what a source holds, in order.
 pub trait Sink {
-    /// A file.
-    fn file(&mut self, item: &Item<'_>) -> Result<(), JobError>;
+    /// A file. One that is refused comes back whole, by [`Sink::bad`], right after.
+    fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError>;
     /// A line or entry that cannot be used.
     fn bad(&mut self, bad: Bad) -> Result<(), JobError>;
     /// A skipped entry.

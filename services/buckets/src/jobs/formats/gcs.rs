@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::entry::{Bad, Item, Sink, Skipped};
+use super::record::Record;
 use super::unpack::Meter;
 use super::values;
 use crate::jobs::error::JobError;
@@ -117,25 +118,34 @@ impl<R: BufRead> State<'_, R> {
         if object.deleted.is_some() {
             return self.sink.skipped(Skipped::Version);
         }
-        let content = object.name.clone().unwrap_or_default().into_bytes();
-        let parsed = || -> Result<(String, String, i64, i64), String> {
-            let bucket = object.bucket.ok_or("the field bucket is missing")?;
-            let path = object.name.ok_or("the field name is missing")?;
-            let size = object.size.ok_or("the field size is missing")?;
-            let size = values::size(&values::plain(&size).ok_or(values::NO_SIZE)?)?;
-            Ok((bucket, path, size, values::date(object.updated.as_deref().unwrap_or_default())?))
+        let bucket = object.bucket.as_ref().map(|bucket| format!("gs://{bucket}"));
+        let parsed = || -> Result<Item<'_>, String> {
+            let size = object.size.as_ref().ok_or("the field size is missing")?;
+            Ok(Item {
+                position,
+                bucket: bucket.as_deref().ok_or("the field bucket is missing")?,
+                kind: None,
+                path: object.name.as_deref().ok_or("the field name is missing")?,
+                size: values::size(&values::plain(size).ok_or(values::NO_SIZE)?)?,
+                modified: values::date(object.updated.as_deref().unwrap_or_default())?,
+            })
         };
-        match parsed() {
-            Err(reason) => self.sink.bad(Bad { position, reason, content }),
-            Ok((bucket, path, size, modified)) => {
-                let bucket = format!("gs://{bucket}");
-                let item =
-                    Item { position, bucket: &bucket, kind: None, path: &path, size, modified };
-                self.sink.file(&item)?;
-                self.last_bucket = bucket;
-                Ok(())
+        let taken = match parsed() {
+            Ok(item) => {
+                let taken = self.sink.file(&item)?;
+                item.bucket.clone_into(&mut self.last_bucket);
+                taken
             }
-        }
+            Err(reason) => Err(reason),
+        };
+        let Err(reason) = taken else { return Ok(()) };
+        let size = object.size.as_ref();
+        let content = Record::of(bucket.as_deref(), None)
+            .field("fullPath", object.name.as_deref())
+            .field("size", size.map(|size| values::plain(size).unwrap_or(size.get().into()).into_owned()))
+            .field("lastModified", object.updated.as_deref())
+            .into_line();
+        self.sink.bad(Bad { position, reason, content })
     }
 }
 

@@ -10,12 +10,13 @@ mod format;
 mod gcs;
 mod ndjson;
 mod read;
+mod record;
 mod s3;
 mod unpack;
 mod values;
 mod xml;
 
 pub use defaults::Defaults;
-pub use entry::{Bad, EXCERPT, Item, Sink, Skipped};
+pub use entry::{Bad, EXCERPT, Item, Sink, Skipped, Taken};
 pub use format::{Format, UnknownFormat};
 pub use read::read;

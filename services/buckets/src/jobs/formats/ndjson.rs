@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::defaults::Defaults;
-use super::entry::{Bad, Item, Sink};
+use super::entry::{Bad, Item, Sink, Taken};
 use super::unpack::Meter;
 use super::values;
 use crate::jobs::error::JobError;
@@ -84,7 +84,7 @@ fn take(
     position: u64,
     defaults: &Defaults,
     sink: &mut dyn Sink,
-) -> Result<Result<(), String>, JobError> {
+) -> Result<Taken, JobError> {
     let item = match parsed(content) {
         Ok(line) => line,
         Err(reason) => return Ok(Err(reason)),
@@ -105,17 +105,14 @@ fn take(
         Some(None) => Err("the date cannot be read"),
     };
     match modified {
-        Ok(modified) => {
-            sink.file(&Item { position, bucket, kind, path, size, modified })?;
-            Ok(Ok(()))
-        }
+        Ok(modified) => sink.file(&Item { position, bucket, kind, path, size, modified }),
         Err(reason) => Ok(Err(reason.to_owned())),
     }
 }
 
 fn parsed(content: &[u8]) -> Result<Line<'_>, String> {
     if content.len() > LONGEST_LINE {
-        return Err("the line is longer than 1 MiB".to_owned());
+        return Err("the line is longer than 1 MiB, only its beginning is kept".to_owned());
     }
     let text = std::str::from_utf8(content).map_err(|_| "the line is not UTF-8".to_owned())?;
     serde_json::from_str(text).map_err(|error| format!("broken JSON: {error}"))

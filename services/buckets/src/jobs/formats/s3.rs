@@ -1,8 +1,10 @@
 //! S3 `ListBucketResult`, versions 1 and 2, as S3, Spaces, OSS and GCS write it.
 
+use std::borrow::Cow;
 use std::io::BufRead;
 
-use super::entry::{Bad, Item, Sink, Skipped};
+use super::entry::{Bad, Item, Sink, Skipped, Taken};
+use super::record::Record;
 use super::unpack::Meter;
 use super::values;
 use super::xml::{Piece, Pieces, percent_decoded};
@@ -106,20 +108,21 @@ impl Listing<'_> {
         self.page.bytes = 0;
         for entry in std::mem::take(&mut self.page.entries) {
             self.position += 1;
-            let key = entry.key.clone().unwrap_or_default();
-            if let Err(reason) = self.take(entry, sink)? {
-                sink.bad(Bad { position: self.position, reason, content: key.into_bytes() })?;
+            if let Err(reason) = self.take(&entry, sink)? {
+                let content = self.line(&entry);
+                sink.bad(Bad { position: self.position, reason, content })?;
             }
         }
         Ok(())
     }
 
-    fn take(&self, entry: Entry, sink: &mut dyn Sink) -> Result<Result<(), String>, JobError> {
-        let Some(key) = entry.key else { return Ok(Err("the field Key is missing".to_owned())) };
-        let key =
-            if self.page.encoded { percent_decoded(&key.replace('+', " ")) } else { Some(key) };
-        let Some(path) = key else { return Ok(Err("the key is not UTF-8".to_owned())) };
-        let Some(size) = entry.size else { return Ok(Err("the field Size is missing".to_owned())) };
+    fn take(&self, entry: &Entry, sink: &mut dyn Sink) -> Result<Taken, JobError> {
+        let missing = |field: &str| Ok(Err(format!("the field {field} is missing")));
+        let Some(key) = self.key(entry) else { return missing("Key") };
+        let Ok(path) = std::str::from_utf8(&key) else {
+            return Ok(Err("the key is not UTF-8".to_owned()));
+        };
+        let Some(size) = &entry.size else { return missing("Size") };
         let numbers = values::size(size.trim())
             .and_then(|size| values::date(&entry.modified).map(|modified| (size, modified)));
         match numbers {
@@ -127,9 +130,25 @@ impl Listing<'_> {
             Ok((size, modified)) => {
                 let (bucket, kind) = (self.bucket, self.kind);
                 let position = self.position;
-                sink.file(&Item { position, bucket, kind, path: &path, size, modified })?;
-                Ok(Ok(()))
+                sink.file(&Item { position, bucket, kind, path, size, modified })
             }
         }
+    }
+
+    fn key<'e>(&self, entry: &'e Entry) -> Option<Cow<'e, [u8]>> {
+        let key = entry.key.as_deref()?;
+        Some(if self.page.encoded {
+            percent_decoded(&key.replace('+', " ")).into()
+        } else {
+            key.as_bytes().into()
+        })
+    }
+
+    fn line(&self, entry: &Entry) -> Vec<u8> {
+        Record::of(Some(self.bucket), self.kind)
+            .field("fullPath", self.key(entry))
+            .field("size", entry.size.as_deref())
+            .field("lastModified", Some(&entry.modified))
+            .into_line()
     }
 }

@@ -145,7 +145,7 @@ fn resolved(reference: &quick_xml::events::BytesRef<'_>) -> Result<String, Strin
     }
 }
 
-/// Undoes percent-encoding; `None` when the result is no UTF-8.
-pub(super) fn percent_decoded(text: &str) -> Option<String> {
-    percent_encoding::percent_decode_str(text).decode_utf8().ok().map(|text| text.into_owned())
+/// Undoes percent-encoding; the result need not be UTF-8.
+pub(super) fn percent_decoded(text: &str) -> Vec<u8> {
+    percent_encoding::percent_decode_str(text).collect()
 }

@@ -1,0 +1,58 @@
+//! Entries of listings and tables as lines of NDJSON.
+
+/// An entry as a line that loads again once its fault is mended.
+///
+/// Values are texts, as the source has them; bytes that are no UTF-8 stay what they are.
+pub(super) struct Record(Vec<u8>);
+
+impl Record {
+    /// An entry of a bucket.
+    pub(super) fn of(bucket: Option<&str>, kind: Option<&str>) -> Self {
+        let record = Self(vec![b'{']);
+        record
+            .field("bucket", bucket.map(str::as_bytes))
+            .field("type", kind.map(str::as_bytes))
+    }
+
+    /// With a field, provided that the source has it.
+    pub(super) fn field(mut self, name: impl AsRef<[u8]>, value: Option<impl AsRef<[u8]>>) -> Self {
+        if let Some(value) = value {
+            if self.0.len() > 1 {
+                self.0.push(b',');
+            }
+            self.quoted(name.as_ref());
+            self.0.push(b':');
+            self.quoted(value.as_ref());
+        }
+        self
+    }
+
+    /// The line, without a line feed.
+    pub(super) fn into_line(mut self) -> Vec<u8> {
+        self.0.push(b'}');
+        self.0
+    }
+
+    fn quoted(&mut self, text: &[u8]) {
+        self.0.push(b'"');
+        for &byte in text {
+            match byte {
+                b'"' | b'\\' => self.0.extend_from_slice(&[b'\\', byte]),
+                0..0x20 => self.0.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+                _ => self.0.push(byte),
+            }
+        }
+        self.0.push(b'"');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_stays() {
+        let line = Record::of(Some("b"), None).field("fullPath", Some(b"a\"\\\n\xff")).into_line();
+        assert_eq!(line, b"{\"bucket\":\"b\",\"fullPath\":\"a\\\"\\\\\\u000a\xff\"}");
+    }
+}

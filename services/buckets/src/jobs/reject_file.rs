@@ -1,0 +1,153 @@
+//! The file of `--reject`: bad lines as they are, and beside it why they are bad.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::JobError;
+
+/// Bytes of both files at a checkpoint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RejectLengths {
+    lines: u64,
+    reasons: u64,
+}
+
+/// Bad lines, one a line, each as it can be mended and loaded; `FILE.reasons` says of each line why
+/// it is bad and where it was.
+pub struct RejectFile {
+    lines: BufWriter<File>,
+    reasons: BufWriter<File>,
+    lengths: RejectLengths,
+    /// Lines that the file has.
+    count: u64,
+}
+
+#[derive(Serialize)]
+struct Reason<'a> {
+    /// Line of the reject file; absent for a source that cannot be read further.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    source: &'a str,
+    position: u64,
+    reason: &'a str,
+}
+
+impl RejectFile {
+    /// Opens both files at their ends; those of a resumed run at its checkpoint, since what follows
+    /// is read again.
+    pub fn open(path: &Path, resumed: Option<RejectLengths>) -> Result<Self, JobError> {
+        let reasons_path = reasons_of(path);
+        let open = |path: &Path, length: Option<u64>| -> Result<(File, u64), JobError> {
+            let failed = |error| JobError::Source { path: path.display().to_string(), error };
+            let file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
+            let there = file.metadata().map_err(failed)?.len();
+            match length {
+                Some(length) if length < there => {
+                    file.set_len(length).map_err(failed)?;
+                    Ok((file, length))
+                }
+                _ => Ok((file, there)),
+            }
+        };
+        let (lines, line_bytes) = open(path, resumed.map(|lengths| lengths.lines))?;
+        let (reasons, reason_bytes) = open(&reasons_path, resumed.map(|lengths| lengths.reasons))?;
+        Ok(Self {
+            count: if line_bytes > 0 { lines_of(path)? } else { 0 },
+            lines: BufWriter::new(lines),
+            reasons: BufWriter::new(reasons),
+            lengths: RejectLengths { lines: line_bytes, reasons: reason_bytes },
+        })
+    }
+
+    /// Adds a line with its reason; of an empty one, the reason alone.
+    pub fn add(
+        &mut self,
+        source: &str,
+        position: u64,
+        reason: &str,
+        content: &[u8],
+    ) -> Result<(), JobError> {
+        let mut line = None;
+        if !content.is_empty() {
+            self.lines.write_all(content)?;
+            self.lines.write_all(b"\n")?;
+            self.lengths.lines += content.len() as u64 + 1;
+            self.count += 1;
+            line = Some(self.count);
+        }
+        let reason = serde_json::to_vec(&Reason { line, source, position, reason });
+        let reason = reason.map_err(std::io::Error::from)?;
+        self.reasons.write_all(&reason)?;
+        self.reasons.write_all(b"\n")?;
+        self.lengths.reasons += reason.len() as u64 + 1;
+        Ok(())
+    }
+
+    /// Hands everything to the system.
+    pub fn flush(&mut self) -> Result<(), JobError> {
+        self.lines.flush()?;
+        Ok(self.reasons.flush()?)
+    }
+
+    /// Bytes of both files.
+    pub fn lengths(&self) -> RejectLengths {
+        self.lengths
+    }
+}
+
+/// The file with the reasons of a reject file.
+fn reasons_of(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(".reasons");
+    PathBuf::from(name)
+}
+
+fn lines_of(path: &Path) -> Result<u64, JobError> {
+    let mut file = BufReader::with_capacity(1 << 20, File::open(path)?);
+    let mut count = 0;
+    loop {
+        let available = file.fill_buf()?;
+        if available.is_empty() {
+            return Ok(count);
+        }
+        count += memchr::memchr_iter(b'\n', available).count() as u64;
+        let length = available.len();
+        file.consume(length);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resumed_run_goes_on_behind_its_checkpoint() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bad");
+        let mut file = RejectFile::open(&path, None).unwrap();
+        file.add("a", 1, "why", b"first\xff").unwrap();
+        let checkpoint = file.lengths();
+        file.add("a", 2, "why", b"second").unwrap();
+        drop(file);
+
+        let mut file = RejectFile::open(&path, Some(checkpoint)).unwrap();
+        file.add("a", 2, "how", b"second").unwrap();
+        file.add("a", 0, "it ends", b"").unwrap();
+        file.flush().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"first\xff\nsecond\n");
+        let reasons = std::fs::read_to_string(folder.path().join("bad.reasons")).unwrap();
+        let reasons: Vec<&str> = reasons.lines().collect();
+        assert_eq!(
+            reasons,
+            [
+                r#"{"line":1,"source":"a","position":1,"reason":"why"}"#,
+                r#"{"line":2,"source":"a","position":2,"reason":"how"}"#,
+                r#"{"source":"a","position":0,"reason":"it ends"}"#,
+            ]
+        );
+    }
+}
