@@ -225,13 +225,15 @@ fn mended(name: &str, content: impl AsRef<[u8]>, wrong: &[u8], right: &str) -> V
 #[test]
 fn rejected_entries_of_every_format_load_again_once_mended() {
     let aws = [expected(N, "aws", "a \u{e9}", 5)];
-    let csv = [b"Size,key,bucket,LastModified,path\n5,\"a \xff\",", N.as_bytes(), b",1666666666,x\n"];
+    let csv =
+        [b"Size,key,bucket,LastModified,path\n5,\"a \xff\",", N.as_bytes(), b",1666666666,x\n"];
     assert_eq!(mended("x.csv", csv.concat(), b"\xff", "\u{e9}"), aws);
     let csv = "size,key,bucket,lastModified\n5,a \u{e9},nowhere,1666666666\n";
     assert_eq!(mended("x.csv", csv, b"nowhere", N), aws);
     let entry = "<Contents><Key>a%20%FF</Key><LastModified>2022-10-25T02:57:46.000Z</LastModified>\
                  <Size>5</Size></Contents>";
-    let s3 = format!("<ListBucketResult>{entry}<EncodingType>url</EncodingType></ListBucketResult>");
+    let s3 =
+        format!("<ListBucketResult>{entry}<EncodingType>url</EncodingType></ListBucketResult>");
     assert_eq!(mended(NAME, s3, b"\xff", "\u{e9}"), aws);
     let s3 = format!("<ListBucketResult>{}</ListBucketResult>", entry.replace("5<", "big<"));
     let s3 = s3.replace("a%20%FF", "a \u{e9}");

@@ -142,7 +142,10 @@ impl<R: BufRead> State<'_, R> {
         let size = object.size.as_ref();
         let content = Record::of(bucket.as_deref(), None)
             .field("fullPath", object.name.as_deref())
-            .field("size", size.map(|size| values::plain(size).unwrap_or(size.get().into()).into_owned()))
+            .field(
+                "size",
+                size.map(|size| values::plain(size).unwrap_or(size.get().into()).into_owned()),
+            )
             .field("lastModified", object.updated.as_deref())
             .into_line();
         self.sink.bad(Bad { position, reason, content })

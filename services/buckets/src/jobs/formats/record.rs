@@ -9,9 +9,7 @@ impl Record {
     /// An entry of a bucket.
     pub(super) fn of(bucket: Option<&str>, kind: Option<&str>) -> Self {
         let record = Self(vec![b'{']);
-        record
-            .field("bucket", bucket.map(str::as_bytes))
-            .field("type", kind.map(str::as_bytes))
+        record.field("bucket", bucket.map(str::as_bytes)).field("type", kind.map(str::as_bytes))
     }
 
     /// With a field, provided that the source has it.
