@@ -97,27 +97,10 @@ mod tests {
         }
     }
 
+    // The paths that are near misses of routes stand in the shell's tests.
     #[test]
-    fn neither_slashes_behind_parameters_nor_encoded_words_nor_empty_segments_are_known() {
-        for path in [
-            "/api/v3/breachedaccount/range/ABCDEF/",
-            "/api/v3/%62reachedaccount/range/ABCDEF",
-            "/api/v3/breachedaccount/%72ange/ABCDEF",
-            "/api/v3/breachedaccount%2Frange/ABCDEF",
-            "//api/v3/breachedaccount/range/ABCDEF",
-            "/api//v3/breachedaccount/range/ABCDEF",
-            "/api/v3/breachedAccount/x@T/",
-            "/api/v3/breachedAccount//",
-            "/api/v3/breach/Acmegram/",
-            "/api/v3/breach/a/b",
-            "/api/v3/%62reaches",
-            "/api/v3/breaches//",
-            "/api/v3/breaches/x",
-            "/%6fpenapi.json",
-            "/openapi.json//",
-            "/",
-            "*",
-        ] {
+    fn what_is_not_registered_is_unknown() {
+        for path in ["/api/v3/breaches/x", "/api/v3/breachedaccount/range/ABCDEF/", "/", "*"] {
             assert_eq!((access(path), canonical(path)), (Access::Unknown, None), "{path}");
         }
     }
