@@ -30,7 +30,7 @@ fn operations(document: &Value) -> Vec<(String, Value)> {
 /// Runs a check over all operations of all services and collects what it complains of.
 fn complaints(check: impl Fn(&Value, &Value) -> Vec<String>) -> Vec<String> {
     let mut found = Vec::new();
-    for service in SERVICES {
+    for &service in SERVICES.iter() {
         let document = document(service);
         for (name, operation) in operations(&document) {
             let of_this = check(&document, &operation).into_iter();
@@ -50,7 +50,7 @@ fn every_operation_has_an_id_of_its_own_a_tag_and_a_summary() {
         let lacking = ["operationId", "summary", "tags"].into_iter();
         lacking.filter(|key| operation[*key].is_null()).map(|key| format!("no {key}")).collect()
     }));
-    for service in SERVICES {
+    for &service in SERVICES.iter() {
         let operations = operations(&document(service));
         let ids: BTreeSet<&str> = operations
             .iter()
@@ -89,7 +89,7 @@ fn parameters_are_named_once_and_their_defaults_have_their_type() {
 
 #[test]
 fn path_parameters_are_those_of_the_path() {
-    for service in SERVICES {
+    for &service in SERVICES.iter() {
         for (name, operation) in operations(&document(service)) {
             let declared: BTreeSet<String> = operation["parameters"]
                 .as_array()

@@ -126,7 +126,7 @@ fn modules_are_private_unless_listed_with_a_reason() {
 #[test]
 fn every_service_has_one_test_binary_with_a_harness() {
     let mut offences = Vec::new();
-    for service in SERVICES {
+    for &service in SERVICES.iter() {
         for file in ["main.rs", "app.rs"] {
             let path = format!("services/{service}/tests/api/{file}");
             if !root().join(&path).exists() {
@@ -174,7 +174,7 @@ fn tables(schema: &str) -> Vec<String> {
 #[test]
 fn queries_are_named_in_the_plural_of_their_table() {
     let mut offences = Vec::new();
-    for service in SERVICES {
+    for &service in SERVICES.iter() {
         let store = format!("services/{service}/src/store");
         let Ok(schema) = std::fs::read_to_string(root().join(&store).join("schema.rs")) else {
             continue;

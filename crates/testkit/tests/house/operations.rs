@@ -83,7 +83,7 @@ fn handlers_are_named_after_their_operation() {
 #[test]
 fn every_operation_is_registered_once_in_routes() {
     let mut offences = Vec::new();
-    for service in SERVICES {
+    for &service in SERVICES.iter() {
         for id in operation_ids(service) {
             let name = snake_case(&id);
             let routes = of_service(service).filter(|source| source.room() == "routes");

@@ -257,7 +257,7 @@ fn push_once(offences: &mut Vec<Offence>, offence: Offence) {
 #[test]
 fn every_service_has_the_rooms_that_all_have() {
     let mut offences = Vec::new();
-    for service in SERVICES {
+    for &service in SERVICES.iter() {
         let rooms =
             ["main", "lib", "config", "service", "routes", "openapi", "error", "state", "cli"];
         for room in rooms {

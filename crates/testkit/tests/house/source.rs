@@ -3,12 +3,16 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use crate::parse::{self, Contents};
 
-/// The services in the order of their ports.
-pub const SERVICES: [&str; 5] = ["generator", "buckets", "breaches", "passwords", "calendar"];
+/// The services, which are the folders of `services`, by name.
+pub static SERVICES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let folders = folders(&root().join("services"));
+    let name = |folder: PathBuf| folder.file_name()?.to_str().map(|name| &*name.to_owned().leak());
+    folders.into_iter().filter_map(name).collect()
+});
 
 /// The folder of the workspace.
 pub fn root() -> PathBuf {

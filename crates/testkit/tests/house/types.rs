@@ -30,7 +30,7 @@ fn of_service(service: &str) -> impl Iterator<Item = &'static Source> {
 #[test]
 fn every_service_uses_the_same_names() {
     let mut offences = Vec::new();
-    for service in SERVICES {
+    for &service in SERVICES.iter() {
         for (room, kind, name) in TYPES {
             let in_room = of_service(service).filter(|source| source.room() == room);
             let mut items = in_room.flat_map(|source| &source.contents.items);
@@ -51,7 +51,7 @@ fn every_service_uses_the_same_names() {
 #[test]
 fn the_traits_of_the_shell_are_implemented_in_one_place() {
     let mut offences = Vec::new();
-    for source in SERVICES.into_iter().flat_map(of_service) {
+    for source in SERVICES.iter().copied().flat_map(of_service) {
         for found in &source.contents.impls {
             let Some((_, room, name)) = TRAITS.iter().find(|(of, _, _)| *of == found.of) else {
                 continue;
@@ -84,7 +84,8 @@ fn the_traits_of_the_shell_are_implemented_in_one_place() {
 #[test]
 fn main_runs_the_command_line_and_nothing_else() {
     let mut offences = Vec::new();
-    for source in SERVICES.into_iter().flat_map(of_service).filter(|source| source.stem() == "main")
+    for source in
+        SERVICES.iter().copied().flat_map(of_service).filter(|source| source.stem() == "main")
     {
         let runs_cli = source.contents.mentions.iter().any(|mention| {
             mention.segments.first() == Some(&source.package)

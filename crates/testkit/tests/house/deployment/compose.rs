@@ -19,7 +19,11 @@ fn containers(compose: &Value) -> &Map<String, Value> {
 /// The service that a container belongs to: `calendar` of `calendar-migrate`.
 fn owner(container: &str) -> &'static str {
     let name = container.split('-').next().unwrap();
-    SERVICES.into_iter().find(|service| *service == name).unwrap_or_else(|| panic!("{container}"))
+    SERVICES
+        .iter()
+        .copied()
+        .find(|service| *service == name)
+        .unwrap_or_else(|| panic!("{container}"))
 }
 
 fn runs_once(container: &Value) -> bool {
@@ -61,7 +65,7 @@ fn every_server_has_a_health_check_and_every_command_has_none() {
 fn one_service_brings_up_its_own_database_and_nothing_else() {
     let compose = compose();
     let containers = containers(&compose);
-    for service in SERVICES {
+    for &service in SERVICES.iter() {
         let mut found = BTreeSet::new();
         let mut open = vec![service.to_owned()];
         while let Some(name) = open.pop() {

@@ -31,7 +31,7 @@ fn the_handbook_lists_every_shared_setting_and_no_other() {
 
 #[test]
 fn the_readme_of_a_service_lists_its_own_settings_and_no_other() {
-    for service in SERVICES {
+    for &service in SERVICES.iter() {
         let mut own = settings::below(&format!("services/{service}/src"));
         // Set by the system, not by the operator.
         own.remove("USER");
@@ -48,7 +48,7 @@ fn the_readme_of_a_service_lists_its_own_settings_and_no_other() {
 #[test]
 fn the_handbook_has_the_ports_of_every_service() {
     let page = read("docs/operations.md");
-    for service in SERVICES {
+    for &service in SERVICES.iter() {
         let Ports { http, https, admin } = Ports::of(service);
         let row = format!("| {service} | {http} | {https} | {admin} |");
         assert!(page.lines().any(|line| line == row), "no row {row}");

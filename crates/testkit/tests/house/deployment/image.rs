@@ -19,7 +19,7 @@ fn stage<'a>(dockerfile: &'a str, name: &str) -> Vec<&'a str> {
 #[test]
 fn each_image_listens_on_the_ports_of_its_service() {
     let dockerfile = dockerfile();
-    for service in SERVICES {
+    for &service in SERVICES.iter() {
         let Ports { http, https, admin } = Ports::of(service);
         let lines = stage(&dockerfile, service);
         let listen =
@@ -41,7 +41,7 @@ fn the_compiler_is_the_one_of_the_repository() {
 #[test]
 fn every_setting_of_the_image_is_one_of_the_services() {
     let dockerfile = dockerfile();
-    for service in SERVICES {
+    for &service in SERVICES.iter() {
         let known = super::settings::of(service);
         for part in [service, "service"] {
             let names = stage(&dockerfile, part)

@@ -77,6 +77,7 @@ fn has_database(service: &str) -> bool {
 
 #[test]
 fn only_passwords_has_no_database() {
-    let without: Vec<_> = SERVICES.into_iter().filter(|service| !has_database(service)).collect();
+    let without: Vec<_> =
+        SERVICES.iter().copied().filter(|service| !has_database(service)).collect();
     assert_eq!(without, ["passwords"]);
 }

@@ -144,7 +144,7 @@ fn variables_are_found_in_every_form_of_the_attribute() {
 
 #[test]
 fn shared_settings_are_known_for_every_service() {
-    for service in super::SERVICES {
+    for &service in super::SERVICES.iter() {
         let known = of(service);
         for name in ["BIND", "ADMIN_BIND", "TLS_MODE", "DATA_DIR", "SHUTDOWN_TIMEOUT"] {
             assert!(known.contains(name), "{service}: {name} among {known:?}");

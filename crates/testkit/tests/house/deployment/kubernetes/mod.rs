@@ -37,7 +37,7 @@ fn the_base_is_sound_before_it_is_rendered() {
 
 #[test]
 fn generated_settings_are_settings_before_they_are_rendered() {
-    for service in SERVICES {
+    for &service in SERVICES.iter() {
         for file in ["base", &format!("services/{service}")] {
             let path = format!("deploy/k8s/{file}/kustomization.yaml");
             let kustomization = yaml(&path, &super::read(&path)).remove(0);
