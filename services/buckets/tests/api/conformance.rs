@@ -33,9 +33,25 @@ fn file() -> impl Strategy<Value = NewFile> {
         "%",
         "ſ",
         "\n",
+        "BACKUP",
+        "backups3",
+        "pa\u{17f}\u{17f}word",
+        "to\u{212a}en",
+        "Straße",
+        "ΣΊΣΥΦΟς",
     ]);
-    let ending =
-        prop::sample::select(vec!["", ".txt", ".TXT", ".tar.gz", ".sql", ".", ".min.js", "/"]);
+    let ending = prop::sample::select(vec![
+        "",
+        ".txt",
+        ".TXT",
+        ".tar.gz",
+        ".sql",
+        ".\u{17f}ql",
+        ".ks",
+        ".",
+        ".min.js",
+        "/",
+    ]);
     let path = (prop::collection::vec(part, 1..5), ending, any::<u8>()).prop_map(
         |(parts, ending, cut)| {
             let separator = ["/", "-", " ", "/", "."][usize::from(cut) % 5];
@@ -48,6 +64,58 @@ fn file() -> impl Strategy<Value = NewFile> {
         path,
         size: size * 100,
         modified: modified * 1_000,
+    })
+}
+
+/// Expressions put together from literals, classes, alternations, repeats, groups and anchors.
+fn made_expression() -> impl Strategy<Value = String> {
+    let leaf = prop::sample::select(vec![
+        "report",
+        "backup",
+        "BACK",
+        "kup",
+        "password",
+        "token",
+        "strasse",
+        "straße",
+        "σίσυφος",
+        "é",
+        "E\u{301}",
+        "e\u{301}",
+        "2021",
+        "-03-",
+        "sql",
+        "\\.sql",
+        "\\.s",
+        "ks",
+        "js",
+        "a",
+        ".*",
+        ".*",
+        ".",
+        "[0-9]",
+        "[a-c]",
+        "[sk]",
+        "[^a]",
+        "\\w+",
+        "\\d{2}",
+        "(?-i:report)",
+        "(?-i:S)",
+        "^",
+        "$",
+        "\\b",
+        "[\u{17f}\u{212a}]",
+        "\"a_b\"",
+        "\\x{53}",
+    ]);
+    leaf.prop_map(str::to_owned).prop_recursive(3, 12, 3, |inner| {
+        let many = prop::collection::vec(inner.clone(), 1..4);
+        let repeat = prop::sample::select(vec!["?", "*", "+", "{2}", "{2,}", "{1,2}", "{0,1}"]);
+        prop_oneof![
+            4 => many.clone().prop_map(|parts| parts.concat()),
+            2 => many.prop_map(|branches| format!("(?:{})", branches.join("|"))),
+            1 => (inner, repeat).prop_map(|(part, repeat)| format!("({part}){repeat}")),
+        ]
     })
 }
 
@@ -87,8 +155,9 @@ fn matching() -> impl Strategy<Value = Matching> {
         "$",
         r"(?m)^a.*",
     ]);
+    let expression = prop_oneof![expression.prop_map(str::to_owned), made_expression()];
     let expression = (expression, any::<bool>()).prop_map(|(text, correct)| {
-        Matching::Expression(Arc::new(Expression::parse(text, correct).unwrap()))
+        Matching::Expression(Arc::new(Expression::parse(&text, correct).unwrap()))
     });
     prop_oneof![3 => words, 2 => expression]
 }

@@ -24,6 +24,7 @@ const ENDS: &str = "ends";
 const OWNERS: &str = "owners";
 
 /// The column as a reader sees it: mapped files, cut to the rows of one commit.
+#[derive(Clone)]
 pub(super) struct PathColumn {
     paths: OwnedBytes,
     ends: OwnedBytes,
@@ -81,8 +82,12 @@ impl PathColumn {
 
     /// The path of a row; empty when it was purged.
     pub(super) fn path(&self, row: u64) -> &[u8] {
-        let path = &self.paths[self.start(row)..self.end(row).saturating_sub(1)];
-        if path.first() == Some(&0) { &[] } else { path }
+        unpurged(self.path_with_end(row))
+    }
+
+    /// The bytes of a row, its NUL included, without a look at them.
+    pub(super) fn path_with_end(&self, row: u64) -> &[u8] {
+        &self.paths[self.start(row)..self.end(row)]
     }
 
     /// The bucket of a row.
@@ -129,6 +134,14 @@ impl PathColumn {
         } else {
             vec!["path column: bytes behind the last row".to_owned()]
         }
+    }
+}
+
+/// The path in the bytes of a row; empty when it was purged.
+pub(super) fn unpurged(row: &[u8]) -> &[u8] {
+    match row.split_last() {
+        Some((_, path)) if path.first() != Some(&0) => path,
+        _ => &[],
     }
 }
 

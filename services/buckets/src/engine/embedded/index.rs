@@ -8,7 +8,8 @@ use tantivy::{Index, IndexReader, ReloadPolicy};
 
 use super::column::ColumnWriter;
 use super::lock::FolderLock;
-use super::schema::{self, COLUMN, Fields, TOKENIZER, WORDS, WordTokenizer};
+use super::schema::{self, COLUMN, Fields, NAME_TRIGRAMS, TOKENIZER, WORDS, WordTokenizer};
+use super::trigrams::TrigramTokenizer;
 use super::view::{self, View};
 use super::{page, verify, writer};
 use crate::engine::error::EngineError;
@@ -37,8 +38,9 @@ impl EmbeddedIndex {
         let in_use = FolderLock::shared(folder)?;
         let mut index = Index::open_in_dir(folder.join(WORDS))?;
         index.tokenizers().register(TOKENIZER, WordTokenizer::default());
+        index.tokenizers().register(NAME_TRIGRAMS, TrigramTokenizer::default());
         index.set_default_multithread_executor()?;
-        let (_, fields) = schema::schema();
+        let fields = Fields::of(&index.schema())?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let view = View::open(folder, &index, fields, &reader)?;
         let view = RwLock::new(Arc::new(view));
@@ -52,7 +54,7 @@ impl EmbeddedIndex {
             ColumnWriter::open(&folder.join(COLUMN), 0, 0)?.sync()?;
             let directory = MmapDirectory::open(folder.join(WORDS))
                 .map_err(|error| EngineError::Broken(error.to_string()))?;
-            Index::open_or_create(directory, schema::schema().0)?;
+            Index::open_or_create(directory, schema::schema())?;
         }
         Self::open(folder)
     }
@@ -90,5 +92,75 @@ impl FileIndex for EmbeddedIndex {
         let writer =
             writer::EmbeddedWriter::open(&self.folder, &self.index, self.fields, memory_mb)?;
         Ok(Box::new(writer))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use tantivy::Term;
+    use tantivy::schema::SchemaBuilder;
+
+    use super::*;
+    use crate::engine::index::NewFile;
+    use crate::engine::journal::{Mode, NamedBucket};
+    use crate::model::expression::Expression;
+    use crate::model::file_query::Matching;
+
+    fn publish(index: &EmbeddedIndex, files: &[(u64, &str)]) {
+        let mut writer = index.writer(64).unwrap();
+        writer.begin(1).unwrap();
+        let file = |&(bucket, path): &(u64, &str)| NewFile {
+            bucket,
+            kind: 0,
+            path: path.to_owned(),
+            size: 1,
+            modified: 1,
+        };
+        writer.add(&files.iter().map(file).collect::<Vec<_>>()).unwrap();
+        let named = |&(id, _): &(u64, &str)| NamedBucket { id, truncated: false };
+        writer.publish(Mode::Append, files.iter().map(named).collect(), 1).unwrap();
+        index.refresh().unwrap();
+    }
+
+    fn total(index: &EmbeddedIndex, expression: &str) -> u64 {
+        let expression = Expression::parse(expression, true).unwrap();
+        let matching = Matching::Expression(Arc::new(expression));
+        let limits = Limits::until(Instant::now() + Duration::from_secs(60), 1);
+        index.search(&FileQuery { matching, ..FileQuery::default() }, &limits).unwrap().total
+    }
+
+    #[test]
+    fn an_index_without_trigrams_is_read_and_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut older = SchemaBuilder::new();
+        for (_, entry) in schema::schema().fields().filter(|(_, e)| e.name() != NAME_TRIGRAMS) {
+            older.add_field(entry.clone());
+        }
+        std::fs::create_dir_all(folder.path().join(WORDS)).unwrap();
+        Index::create_in_dir(folder.path().join(WORDS), older.build()).unwrap();
+        ColumnWriter::open(&folder.path().join(COLUMN), 0, 0).unwrap();
+        let index = EmbeddedIndex::open(folder.path()).unwrap();
+        assert!(index.fields.name_trigrams.is_none());
+        publish(&index, &[(1, "a/backup.sql"), (1, "b")]);
+        assert_eq!((total(&index, "backup"), total(&index, r".*\.sql")), (1, 1));
+    }
+
+    #[test]
+    fn trigrams_of_removed_names_are_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = EmbeddedIndex::open_or_create(folder.path()).unwrap();
+        publish(&index, &[(1, "a/qzx-secret.txt"), (2, "b.txt")]);
+        let files = |gram: &str| {
+            let term = Term::from_field_text(index.fields.name_trigrams.unwrap(), gram);
+            // Of deleted documents, too, as long as a file has them.
+            index.view().searcher.doc_freq(&term).unwrap()
+        };
+        assert_eq!((files("qzx"), files("\0qz"), files(".tx")), (1, 1, 2));
+        index.writer(64).unwrap().remove(1, 1, None, None).unwrap();
+        index.refresh().unwrap();
+        assert_eq!((files("qzx"), files("\0qz"), files(".tx")), (0, 0, 1));
+        assert_eq!((total(&index, "qzx"), total(&index, "txt")), (0, 1));
     }
 }

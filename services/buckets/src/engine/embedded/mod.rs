@@ -2,10 +2,13 @@
 
 mod collect;
 mod column;
+mod core;
 mod deletes;
 mod index;
+mod judge;
 mod lock;
 mod page;
+mod page_collector;
 mod query;
 mod scan;
 mod schema;
@@ -13,6 +16,8 @@ mod seek_guard;
 mod segment;
 mod single_word;
 mod top_k;
+mod trigrams;
+mod values;
 mod verify;
 mod view;
 mod writer;

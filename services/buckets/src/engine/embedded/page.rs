@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use tantivy::query::Query;
 
-use super::collect::{BitCollector, PageCollector};
+use super::collect::BitCollector;
+use super::judge::Judge;
+use super::page_collector::{Only, PageCollector};
 use super::top_k::TopK;
+use super::trigrams::{self, Narrowed};
 use super::view::View;
 use super::{query, scan, single_word};
 use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
+use crate::model::expression::Expression;
 use crate::model::file_query::{FileQuery, Found, Matching, Order, Position};
 
 /// The total and the page of a search.
@@ -23,19 +27,34 @@ pub(super) fn answer(
         return Ok(Found::default());
     }
     if let Matching::Expression(expression) = &query.matching {
-        let allowed = allowed(view, query)?;
-        let hits =
-            scan::matching_rows(&view.column, expression, query.full_path, &allowed, limits)?;
-        return match query.order {
-            Order::Index => Ok(page_of(view, query, &hits, hits.count())),
-            _ => collected(view, query, limits, &*view.visible_query(), Some(Arc::new(hits))),
-        };
+        return by_expression(view, query, expression, limits);
     }
     if is_everything(query) && query.order == Order::Index {
         let (bitmap, count) = view.visible()?;
         return Ok(page_of(view, query, bitmap, *count));
     }
-    collected(view, query, limits, &*query::compile(view, query), None)
+    collected(view, query, limits, &*query::compile(view, query, None), Only::All)
+}
+
+/// By trigrams where they narrow the search, else by reading all names.
+fn by_expression(
+    view: &View,
+    query: &FileQuery,
+    expression: &Arc<Expression>,
+    limits: &Limits,
+) -> Result<Found, EngineError> {
+    let judge = Arc::new(Judge::new(expression, query.full_path, &view.column));
+    let narrowed = if query.full_path { None } else { trigrams::narrowed(view, expression.hir())? };
+    if let Some(Narrowed { query: also, decides }) = narrowed {
+        let compiled = query::compile(view, query, Some(also));
+        let only = if decides { Only::All } else { Only::Judged(judge) };
+        return collected(view, query, limits, &*compiled, only);
+    }
+    let hits = scan::matching_rows(&judge, &allowed(view, query)?, limits)?;
+    match query.order {
+        Order::Index => Ok(page_of(view, query, &hits, hits.count())),
+        _ => collected(view, query, limits, &*view.visible_query(), Only::Rows(Arc::new(hits))),
+    }
 }
 
 /// Whether every file passes, an expression set aside.
@@ -53,7 +72,7 @@ fn allowed(view: &View, query: &FileQuery) -> Result<Bitmap, EngineError> {
         return Ok(view.visible()?.0.clone());
     }
     let collector = BitCollector::new(view.column.rows(), query);
-    Ok(view.searcher.search(&*query::compile(view, query), &collector)?)
+    Ok(view.searcher.search(&*query::compile(view, query, None), &collector)?)
 }
 
 fn page_of(view: &View, query: &FileQuery, rows: &Bitmap, total: u64) -> Found {
@@ -74,7 +93,7 @@ fn collected(
     query: &FileQuery,
     limits: &Limits,
     compiled: &dyn Query,
-    only: Option<Arc<Bitmap>>,
+    only: Only,
 ) -> Result<Found, EngineError> {
     let skip = match query.position {
         Position::Offset(start) => usize::try_from(start).unwrap_or(usize::MAX),
@@ -87,13 +106,9 @@ fn collected(
         Some(word) => single_word::places(view, query, &word, keep, &collector),
         None => view.searcher.search(compiled, &collector).map_err(EngineError::from),
     };
-    let (total, best) = match gathered {
-        Ok(gathered) => gathered,
-        Err(error) => {
-            limits.check()?;
-            return Err(error);
-        }
-    };
+    // A search that was stopped has gathered less, or failed for that reason.
+    limits.check()?;
+    let (total, best) = gathered?;
     let places = best.into_sorted(skip);
     let more = places.len() > query.limit;
     let ids: Vec<u64> = places.into_iter().take(query.limit).map(|(_, id)| id).collect();

@@ -12,11 +12,17 @@ use crate::model::keywords::Phrase;
 /// Above so many terms a set is walked once instead of merging a list per term.
 const MOST_LISTS: usize = 16;
 
-/// Everything of the search that postings can answer; intervals and expressions are not among it.
-pub(super) fn compile(view: &View, query: &FileQuery) -> Box<dyn Query> {
+/// Everything of the search that postings can answer, intervals and expressions not among it, and
+/// whatever else must hold.
+pub(super) fn compile(
+    view: &View,
+    query: &FileQuery,
+    also: Option<Box<dyn Query>>,
+) -> Box<dyn Query> {
     let fields = view.fields;
     let words = if query.full_path { fields.path_words } else { fields.name_words };
     let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
+    clauses.extend(also.map(|also| (Occur::Must, also)));
     if let Matching::Words(keywords) = &query.matching {
         clauses.extend(keywords.include.iter().map(|term| (Occur::Must, phrase(words, term))));
         clauses.extend(keywords.exclude.iter().map(|term| (Occur::MustNot, phrase(words, term))));

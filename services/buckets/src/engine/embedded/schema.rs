@@ -14,6 +14,8 @@ pub(super) const WORDS: &str = "words";
 pub(super) const COLUMN: &str = "column";
 /// Name of the tokenizer of both word fields.
 pub(super) const TOKENIZER: &str = "words";
+/// Field with the trigrams of names, and name of its tokenizer.
+pub(super) const NAME_TRIGRAMS: &str = "name_trigrams";
 /// Fast field with the file id.
 pub(super) const ID: &str = "id";
 /// Fast field with the bucket id.
@@ -37,28 +39,50 @@ pub(super) struct Fields {
     pub(super) id: Field,
     pub(super) size: Field,
     pub(super) modified: Field,
+    /// Indexes of version 0.1 have none; a rebuild gives it to them.
+    pub(super) name_trigrams: Option<Field>,
+}
+
+impl Fields {
+    /// The fields of an index, whatever version made it.
+    pub(super) fn of(schema: &Schema) -> tantivy::Result<Self> {
+        Ok(Self {
+            name_words: schema.get_field("name_words")?,
+            path_words: schema.get_field("path_words")?,
+            extension: schema.get_field("extension")?,
+            bucket: schema.get_field(BUCKET)?,
+            kind: schema.get_field("kind")?,
+            run: schema.get_field(RUN)?,
+            id: schema.get_field(ID)?,
+            size: schema.get_field(SIZE)?,
+            modified: schema.get_field(MODIFIED)?,
+            name_trigrams: schema.get_field(NAME_TRIGRAMS).ok(),
+        })
+    }
 }
 
 /// The schema; nothing is stored, rows come from the path column and the fast fields.
-pub(super) fn schema() -> (Schema, Fields) {
+pub(super) fn schema() -> Schema {
     let mut builder = SchemaBuilder::new();
-    let indexing = TextFieldIndexing::default()
-        .set_tokenizer(TOKENIZER)
-        .set_fieldnorms(false)
-        .set_index_option(IndexRecordOption::WithFreqsAndPositions);
-    let text = TextOptions::default().set_indexing_options(indexing);
-    let fields = Fields {
-        name_words: builder.add_text_field("name_words", text.clone()),
-        path_words: builder.add_text_field("path_words", text),
-        extension: builder.add_text_field("extension", STRING),
-        bucket: builder.add_u64_field(BUCKET, INDEXED | FAST),
-        kind: builder.add_u64_field("kind", INDEXED),
-        run: builder.add_u64_field(RUN, INDEXED | FAST),
-        id: builder.add_u64_field(ID, FAST),
-        size: builder.add_i64_field(SIZE, FAST),
-        modified: builder.add_i64_field(MODIFIED, FAST),
+    let text = |tokenizer: &str, option: IndexRecordOption| {
+        let indexing = TextFieldIndexing::default()
+            .set_tokenizer(tokenizer)
+            .set_fieldnorms(false)
+            .set_index_option(option);
+        TextOptions::default().set_indexing_options(indexing)
     };
-    (builder.build(), fields)
+    let words = text(TOKENIZER, IndexRecordOption::WithFreqsAndPositions);
+    builder.add_text_field("name_words", words.clone());
+    builder.add_text_field("path_words", words);
+    builder.add_text_field("extension", STRING);
+    builder.add_u64_field(BUCKET, INDEXED | FAST);
+    builder.add_u64_field("kind", INDEXED);
+    builder.add_u64_field(RUN, INDEXED | FAST);
+    builder.add_u64_field(ID, FAST);
+    builder.add_i64_field(SIZE, FAST);
+    builder.add_i64_field(MODIFIED, FAST);
+    builder.add_text_field(NAME_TRIGRAMS, text(NAME_TRIGRAMS, IndexRecordOption::Basic));
+    builder.build()
 }
 
 /// Cuts texts into the words of [`words`].

@@ -6,7 +6,7 @@ use tantivy::query::EnableScoring;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, SegmentOrdinal, TERMINATED, Term};
 
-use super::collect::PageCollector;
+use super::page_collector::PageCollector;
 use super::query;
 use super::segment::Segment;
 use super::top_k::TopK;
@@ -38,7 +38,7 @@ pub(super) fn places(
     keep: usize,
     collector: &PageCollector<'_>,
 ) -> Result<(u64, TopK), EngineError> {
-    let weight = query::compile(view, query)
+    let weight = query::compile(view, query, None)
         .weight(EnableScoring::disabled_from_searcher(&view.searcher))?;
     let after = match query.position {
         Position::After(place) => place.id,

@@ -69,6 +69,9 @@ impl EmbeddedWriter {
         let mut document = TantivyDocument::with_capacity(64 + 3 * file.path.len());
         document.add_text(fields.name_words, name);
         document.add_text(fields.path_words, &file.path);
+        if let Some(trigrams) = fields.name_trigrams {
+            document.add_text(trigrams, name);
+        }
         extension::for_each(name, |suffix| document.add_text(fields.extension, suffix));
         document.add_u64(fields.bucket, file.bucket);
         document.add_u64(fields.kind, file.kind);

@@ -1,0 +1,214 @@
+//! The total and the places of one page, gathered from the documents that match.
+
+use std::sync::Arc;
+
+use tantivy::collector::{Collector, SegmentCollector};
+use tantivy::query::Weight;
+use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentReader};
+
+use super::judge::{Judge, Judging};
+use super::segment::Segment;
+use super::top_k::{TopK, rank, ranked};
+use super::values::{Intervals, Values};
+use crate::engine::bitmap::Bitmap;
+use crate::engine::limits::Limits;
+use crate::model::file_query::{FileQuery, Order, Position};
+
+/// Gathers the total and the places of one page.
+pub(super) struct PageCollector<'a> {
+    segments: &'a [Arc<Segment>],
+    query: &'a FileQuery,
+    limits: &'a Limits,
+    keep: usize,
+    only: Only,
+}
+
+/// Which of the documents that a query finds count.
+#[derive(Clone)]
+pub(super) enum Only {
+    /// All of them.
+    All,
+    /// Those with these rows.
+    Rows(Arc<Bitmap>),
+    /// Those that match an expression.
+    Judged(Arc<Judge>),
+}
+
+impl<'a> PageCollector<'a> {
+    pub(super) fn new(
+        segments: &'a [Arc<Segment>],
+        query: &'a FileQuery,
+        limits: &'a Limits,
+        keep: usize,
+        only: Only,
+    ) -> Self {
+        Self { segments, query, limits, keep, only }
+    }
+}
+
+/// The part of a [`PageCollector`] in one segment.
+pub(super) struct PagePart {
+    segment: Option<Arc<Segment>>,
+    /// Documents before this one need only be counted: their files come behind the page.
+    beyond: DocId,
+    values: Values,
+    intervals: Intervals,
+    order: Order,
+    descending: bool,
+    after: Option<(i64, u64)>,
+    rows: Option<Arc<Bitmap>>,
+    judging: Option<Judging>,
+    total: u64,
+    best: TopK,
+}
+
+impl Collector for PageCollector<'_> {
+    type Fruit = (u64, TopK);
+    type Child = PagePart;
+
+    fn for_segment(
+        &self,
+        segment: SegmentOrdinal,
+        reader: &SegmentReader,
+    ) -> tantivy::Result<PagePart> {
+        // A stopped search is recognised by its limits, not by this error.
+        if self.limits.check().is_err() {
+            return Err(tantivy::TantivyError::SystemError("stopped".to_owned()));
+        }
+        let query = self.query;
+        let sizes = query.order == Order::Size || !query.size.is_open();
+        let dates = query.order == Order::LastModified || !query.modified.is_open();
+        let after = match query.position {
+            Position::After(place) => Some(ranked(place, query.descending)),
+            Position::Offset(_) => None,
+        };
+        let intervals = Intervals::of(query);
+        let countable =
+            query.order == Order::Index && intervals.are_open() && matches!(self.only, Only::All);
+        let (rows, judging) = match &self.only {
+            Only::All => (None, None),
+            Only::Rows(rows) => (Some(Arc::clone(rows)), None),
+            Only::Judged(judge) => (None, Some(Judging::new(judge, self.limits))),
+        };
+        Ok(PagePart {
+            segment: self.segments.get(segment as usize).filter(|_| countable).cloned(),
+            beyond: 0,
+            values: Values::open(reader, sizes, dates)?,
+            intervals,
+            order: query.order,
+            descending: query.descending,
+            after,
+            rows,
+            judging,
+            total: 0,
+            best: TopK::new(self.keep),
+        })
+    }
+
+    fn requires_scoring(&self) -> bool {
+        false
+    }
+
+    /// As the library does it, but deleted documents are taken out of a block, rather than the block
+    /// be given up for one call a document.
+    fn collect_segment(
+        &self,
+        weight: &dyn Weight,
+        segment: SegmentOrdinal,
+        reader: &SegmentReader,
+    ) -> tantivy::Result<(u64, TopK)> {
+        let mut part = self.for_segment(segment, reader)?;
+        weight.for_each_no_score(reader, &mut |documents| match reader.alive_bitset() {
+            None => part.collect_block(documents),
+            Some(alive) => {
+                let mut living = [0; COLLECT_BLOCK_BUFFER_LEN];
+                let mut count = 0;
+                for &document in documents {
+                    living[count] = document;
+                    count += usize::from(alive.is_alive(document));
+                }
+                part.collect_block(&living[..count]);
+            }
+        })?;
+        Ok(part.harvest())
+    }
+
+    fn merge_fruits(&self, parts: Vec<(u64, TopK)>) -> tantivy::Result<(u64, TopK)> {
+        let mut total = 0;
+        let mut best = TopK::new(self.keep);
+        for (count, part) in parts {
+            total += count;
+            best.absorb(part);
+        }
+        Ok((total, best))
+    }
+}
+
+impl PagePart {
+    /// Which documents of a block count.
+    fn choose(&mut self, documents: &[DocId], ids: &[u64], wanted: &mut [bool]) {
+        if !self.intervals.are_open() {
+            for (wanted, &document) in wanted.iter_mut().zip(documents) {
+                *wanted = self.intervals.pass(&self.values, document);
+            }
+        }
+        if let Some(rows) = &self.rows {
+            for (wanted, &id) in wanted.iter_mut().zip(ids) {
+                *wanted = *wanted && rows.contains(id - 1);
+            }
+        }
+        if let Some(judging) = &mut self.judging {
+            judging.retain(ids, wanted);
+        }
+    }
+
+    fn take(&mut self, document: DocId, id: u64) {
+        self.total += 1;
+        let column = match self.order {
+            Order::Index => None,
+            Order::Size => self.values.sizes.as_ref(),
+            Order::LastModified => self.values.dates.as_ref(),
+        };
+        let value = column.map_or(0, |column| rank(column.get_val(document), self.descending));
+        if self.after.is_none_or(|after| (value, id) > after) {
+            self.best.push((value, id));
+        }
+    }
+}
+
+impl SegmentCollector for PagePart {
+    type Fruit = (u64, TopK);
+
+    fn collect(&mut self, document: DocId, _: Score) {
+        self.collect_block(&[document]);
+    }
+
+    fn collect_block(&mut self, documents: &[DocId]) {
+        if documents.last().is_some_and(|last| *last < self.beyond) {
+            self.total += documents.len() as u64;
+            return;
+        }
+        let mut ids = [0; COLLECT_BLOCK_BUFFER_LEN];
+        let ids = &mut ids[..documents.len()];
+        self.values.ids.get_vals(documents, ids);
+        let mut wanted = [true; COLLECT_BLOCK_BUFFER_LEN];
+        let wanted = &mut wanted[..documents.len()];
+        self.choose(documents, ids, wanted);
+        for ((&document, &id), &wanted) in documents.iter().zip(&*ids).zip(&*wanted) {
+            if wanted {
+                self.take(document, id);
+            }
+        }
+        // In the order of ids, what follows a file behind the page is behind it too.
+        if let (Some(segment), Some((_, last)), Some(id), Some(document)) =
+            (&self.segment, self.best.last(), ids.last(), documents.last())
+            && *id > last
+        {
+            self.beyond = segment.ascends_until(*document);
+        }
+    }
+
+    fn harvest(self) -> (u64, TopK) {
+        (self.total, self.best)
+    }
+}

@@ -1,0 +1,215 @@
+//! Turns what an expression needs into a query of the inverted index.
+
+use regex_syntax::hir::{Hir, HirKind};
+use tantivy::Term;
+use tantivy::query::{BooleanQuery, EmptyQuery, Occur, Query, TermQuery};
+use tantivy::schema::{Field, IndexRecordOption};
+
+use super::super::core::is_anything;
+use super::super::view::View;
+use super::need::{Need, Texts};
+use super::part::Part;
+use super::symbols::END;
+use super::tokenizer::{LENGTH, term_text};
+use crate::engine::error::EngineError;
+use crate::model::extension;
+
+/// Trigrams that are asked for at most.
+const MOST_GRAMS: usize = 600;
+/// Conditions that are asked for together; judging is cheaper than a fourth.
+const MOST_TOGETHER: usize = 3;
+/// So few files are judged without a further condition.
+const FEW: u64 = 500;
+/// Where more than one file in so many would be judged, reading all names is cheaper.
+const SHARE: u64 = 4;
+/// Letters `s` of an extension that are spelled out both ways at most.
+const MOST_SPELLINGS: usize = 4;
+
+/// What postings say about an expression.
+pub(in super::super) struct Narrowed {
+    /// Finds at least every file whose name matches.
+    pub(in super::super) query: Box<dyn Query>,
+    /// Whether it finds no other files.
+    pub(in super::super) decides: bool,
+}
+
+/// Narrows an expression that has to match whole names; `None` when reading all names is quicker.
+pub(in super::super) fn narrowed(view: &View, hir: &Hir) -> Result<Option<Narrowed>, EngineError> {
+    if let Some(extensions) = extensions(hir) {
+        let terms =
+            extensions.iter().map(|text| Term::from_field_text(view.fields.extension, text));
+        let any = terms.map(|term| (Occur::Should, posting(term))).collect();
+        return Ok(Some(Narrowed { query: any_of(any), decides: true }));
+    }
+    let Some(field) = view.fields.name_trigrams else { return Ok(None) };
+    let end = || Part::exactly([vec![END]].into(), true);
+    let need = end().then(Part::of(hir)).then(end()).open().need;
+    if need == Need::Nothing || need.size() > MOST_GRAMS {
+        return Ok(None);
+    }
+    let (files, query) = Selection { view, field, text: String::new() }.choose(&need)?;
+    let decides = contained(hir).is_some();
+    let worth = decides || files.saturating_mul(SHARE) < view.column.rows();
+    Ok(worth.then_some(Narrowed { query, decides }))
+}
+
+/// The extensions of which every matching name has one, where every name with one matches.
+fn extensions(hir: &Hir) -> Option<Vec<String>> {
+    let (front, texts, back) = framed(hir)?;
+    if !front || back {
+        return None;
+    }
+    let mut extensions = Vec::new();
+    for text in texts {
+        let text = String::from_utf8(text).ok()?;
+        let wanted = text.strip_prefix('.')?;
+        let letters = wanted.matches('s').count();
+        let indexed = extension::parse(wanted).is_ok_and(|parsed| parsed == wanted);
+        // A long s, which takes two bytes, stays one in an extension.
+        if !indexed || letters > MOST_SPELLINGS || wanted.len() + letters > extension::LONGEST {
+            return None;
+        }
+        let spelled = (0..1u32 << letters).map(|choice| {
+            let mut letter = 0;
+            let spell = |symbol: char| match symbol {
+                's' => {
+                    letter += 1;
+                    if choice >> (letter - 1) & 1 == 1 { '\u{17f}' } else { 's' }
+                }
+                other => other,
+            };
+            wanted.chars().map(spell).collect::<String>()
+        });
+        extensions.extend(spelled);
+    }
+    Some(extensions)
+}
+
+/// The trigrams of which every matching name contains one, where every name with one matches.
+fn contained(hir: &Hir) -> Option<Texts> {
+    let (front, texts, back) = framed(hir)?;
+    (front && back && texts.iter().all(|text| text.len() == LENGTH)).then_some(texts)
+}
+
+/// The texts of an expression that consists of some, with or without `.*` before and behind.
+fn framed(hir: &Hir) -> Option<(bool, Texts, bool)> {
+    match hir.kind() {
+        HirKind::Capture(capture) => framed(&capture.sub),
+        HirKind::Concat(parts) => {
+            let front = parts.iter().take_while(|part| is_anything(part)).count();
+            let rest = &parts[front..];
+            let back = rest.iter().rev().take_while(|part| is_anything(part)).count();
+            let middle = Part::of(&Hir::concat(rest[..rest.len() - back].to_vec()));
+            let texts = middle.texts.filter(|_| middle.faithful)?;
+            Some((front > 0, texts, back > 0))
+        }
+        _ => None,
+    }
+}
+
+struct Selection<'a> {
+    view: &'a View,
+    field: Field,
+    text: String,
+}
+
+impl Selection<'_> {
+    /// A query for a condition, and about how many files it finds.
+    fn choose(&mut self, need: &Need) -> Result<(u64, Box<dyn Query>), EngineError> {
+        match need {
+            Need::Nothing => Ok((self.view.column.rows(), Box::new(tantivy::query::AllQuery))),
+            Need::Gram(gram) => {
+                term_text(gram, &mut self.text);
+                let term = Term::from_field_text(self.field, &self.text);
+                Ok((self.view.searcher.doc_freq(&term)?, posting(term)))
+            }
+            Need::All(needs) => {
+                let mut all =
+                    needs.iter().map(|need| self.choose(need)).collect::<Result<Vec<_>, _>>()?;
+                all.sort_by_key(|(files, _)| *files);
+                let fewest = all.first().map_or(0, |(files, _)| *files);
+                all.truncate(if fewest <= FEW { 1 } else { MOST_TOGETHER });
+                let mut queries: Vec<_> =
+                    all.into_iter().map(|(_, query)| (Occur::Must, query)).collect();
+                let query = match queries.len() {
+                    1 => queries.remove(0).1,
+                    _ => Box::new(BooleanQuery::new(queries)),
+                };
+                Ok((fewest, query))
+            }
+            Need::Any(needs) => {
+                let any =
+                    needs.iter().map(|need| self.choose(need)).collect::<Result<Vec<_>, _>>()?;
+                let files = any.iter().fold(0u64, |sum, (files, _)| sum.saturating_add(*files));
+                let found = any.into_iter().filter(|(files, _)| *files > 0);
+                Ok((files, any_of(found.map(|(_, query)| (Occur::Should, query)).collect())))
+            }
+        }
+    }
+}
+
+fn posting(term: Term) -> Box<dyn Query> {
+    Box::new(TermQuery::new(term, IndexRecordOption::Basic))
+}
+
+fn any_of(mut queries: Vec<(Occur, Box<dyn Query>)>) -> Box<dyn Query> {
+    match queries.len() {
+        0 => Box::new(EmptyQuery),
+        1 => queries.remove(0).1,
+        _ => Box::new(BooleanQuery::new(queries)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::model::expression::Expression;
+
+    fn hir(text: &str) -> Hir {
+        Expression::parse(text, false).unwrap().hir().clone()
+    }
+
+    #[rstest]
+    #[case(r".*\.gz", Some(vec!["gz"]))]
+    #[case(r".*\.(TAR\.gz|zip)", Some(vec!["tar.gz", "zip"]))]
+    #[case(r"(.*\.js)", Some(vec!["js", "j\u{17f}"]))]
+    #[case(r".*\.(?-i:gz)", None)]
+    #[case(r".*a\.gz", None)]
+    #[case(r"\.gz", None)]
+    #[case(r".*\.\.gz", None)]
+    #[case(r".*\.[a-z]+", None)]
+    fn extensions_decide(#[case] text: &str, #[case] expected: Option<Vec<&str>>) {
+        let expected = expected.map(|all| all.into_iter().map(str::to_owned).collect());
+        assert_eq!(extensions(&hir(text)), expected, "{text}");
+    }
+
+    #[rstest]
+    #[case(".*sql.*", true)]
+    #[case(".*(sql|bak).*", true)]
+    #[case(".*[0-9]ab.*", true)]
+    #[case(".*sqlx.*", false)]
+    #[case(".*(?-i:sql).*", false)]
+    #[case(".*af\u{e9}.*", false)]
+    #[case(r".*\bsql.*", false)]
+    #[case("sql.*", false)]
+    fn single_trigrams_decide(#[case] text: &str, #[case] expected: bool) {
+        assert_eq!(contained(&hir(text)).is_some(), expected, "{text}");
+    }
+
+    #[rstest]
+    #[case(".*backup.*", 4)]
+    #[case(".*19[0-9]{2}.*", 10)]
+    #[case(r"\.env", 4)]
+    #[case("dump.*sql", 5)]
+    #[case("(ab)+c.*", 2)]
+    #[case("a.*b", 0)]
+    #[case(".*[0-9]{4}.*", 0)]
+    #[case(".*(passw|a).*", 0)]
+    fn expressions_need_trigrams(#[case] text: &str, #[case] expected: usize) {
+        let end = || Part::exactly([vec![END]].into(), true);
+        let need = end().then(Part::of(&hir(text))).then(end()).open().need;
+        assert_eq!(need.size(), expected, "{text}: {need:?}");
+    }
+}
