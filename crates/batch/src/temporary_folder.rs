@@ -1,18 +1,19 @@
 //! A folder for the temporary files of one command.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const LOCK_SUFFIX: &str = ".lock";
-const GUARD: &str = ".guard";
 
 /// A folder that is removed with what is in it when the command ends.
 ///
 /// A killed process removes nothing; so the next one that makes a folder with the same prefix
-/// below the same base removes the folders whose process is gone. Each folder has a locked file
-/// beside it, which the system unlocks whatever way the process ends.
+/// below the same base removes the folders whose process is gone, as [`Self::remove_abandoned`]
+/// does alone. Each folder has a locked file beside it, which the system unlocks whatever way the
+/// process ends. Nothing else below the base is touched, so that several users can share one.
 ///
 /// ```
 /// use batch::TemporaryFolder;
@@ -46,20 +47,46 @@ impl TemporaryFolder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn create(base: &Path, prefix: &str) -> io::Result<Self> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
         fs::create_dir_all(base)?;
-        // Whoever holds the guard may make and remove folders; so no new lock is taken for dead.
-        let guard = File::create(base.join(GUARD))?;
-        guard.lock()?;
-        remove_dead(base, prefix)?;
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{prefix}-{}-{number}", std::process::id());
-        let lock_path = base.join(format!("{name}{LOCK_SUFFIX}"));
-        let lock = File::create(&lock_path)?;
-        lock.lock()?;
-        let path = base.join(name);
-        fs::create_dir(&path)?;
+        Self::remove_abandoned(base, prefix)?;
+        let (lock_path, lock) = locked_file(base, prefix)?;
+        let path = lock_path.with_extension("");
+        if let Err(error) = fs::create_dir(&path) {
+            let _ = fs::remove_file(&lock_path);
+            return Err(error);
+        }
         Ok(Self { path, lock_path, _lock: lock })
+    }
+
+    /// Removes the folders of processes that are gone; those of other users stay.
+    ///
+    /// # Errors
+    /// `base` cannot be read, or a folder cannot be removed.
+    ///
+    /// ```
+    /// let base = tempfile::tempdir()?;
+    /// let abandoned = base.path().join("build-1-0");
+    /// std::fs::create_dir(&abandoned)?;
+    /// std::fs::write(base.path().join("build-1-0.lock"), "")?;
+    /// batch::TemporaryFolder::remove_abandoned(base.path(), "build")?;
+    /// assert!(!abandoned.exists());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn remove_abandoned(base: &Path, prefix: &str) -> io::Result<()> {
+        let entries = match fs::read_dir(base) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let name = entry.file_name();
+            let ours = name.to_str().is_some_and(|name| is_lock_name(name, prefix));
+            // A pipe of this name would be waited for.
+            if ours && entry.file_type()?.is_file() {
+                remove_if_abandoned(&entry.path()).or_else(unless_foreign)?;
+            }
+        }
+        Ok(())
     }
 
     /// Where the folder lies.
@@ -82,23 +109,61 @@ impl Drop for TemporaryFolder {
     }
 }
 
-fn remove_dead(base: &Path, prefix: &str) -> io::Result<()> {
-    for entry in fs::read_dir(base)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let Some(folder) = name.to_str().and_then(|name| name.strip_suffix(LOCK_SUFFIX)) else {
-            continue;
+/// Makes and locks a file of a new name.
+fn locked_file(base: &Path, prefix: &str) -> io::Result<(PathBuf, File)> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = base.join(format!("{prefix}-{}-{number}{LOCK_SUFFIX}", std::process::id()));
+        let file = match OpenOptions::new().write(true).create_new(true).open(&path) {
+            // Of a process with the same number in another container.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+            file => file?,
         };
-        let rest = folder.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('-'));
-        if rest.is_none() || File::open(entry.path())?.try_lock().is_err() {
-            continue;
-        }
-        match fs::remove_dir_all(base.join(folder)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => fs::remove_file(entry.path())?,
+        file.lock()?;
+        // Before it was locked, it could be taken for abandoned and removed.
+        if is_still_at(&file, &path)? {
+            return Ok((path, file));
         }
     }
-    Ok(())
+}
+
+/// Whether a file is called `PREFIX-PROCESS-NUMBER.lock`.
+fn is_lock_name(name: &str, prefix: &str) -> bool {
+    let numbers = || {
+        let rest = name.strip_suffix(LOCK_SUFFIX)?.strip_prefix(prefix)?.strip_prefix('-')?;
+        let (process, number) = rest.split_once('-')?;
+        Some(process.parse::<u32>().is_ok() && number.parse::<u32>().is_ok())
+    };
+    numbers().unwrap_or(false)
+}
+
+fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
+    let (ours, there) = (file.metadata()?, fs::symlink_metadata(path));
+    match there {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        there => there.map(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino())),
+    }
+}
+
+/// Removes a folder and its lock file, unless a process holds the lock.
+fn remove_if_abandoned(lock_path: &Path) -> io::Result<()> {
+    let lock = File::open(lock_path)?;
+    if lock.try_lock().is_err() || !is_still_at(&lock, lock_path)? {
+        return Ok(());
+    }
+    match fs::remove_dir_all(lock_path.with_extension("")) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => fs::remove_file(lock_path),
+    }
+}
+
+/// What another user made, or another process has just removed, is no failure.
+fn unless_foreign(error: io::Error) -> io::Result<()> {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::PermissionDenied => Ok(()),
+        _ => Err(error),
+    }
 }
 
 #[cfg(test)]
@@ -122,6 +187,38 @@ mod tests {
         let mut left: Vec<_> =
             fs::read_dir(base.path()).unwrap().map(|e| e.unwrap().path()).collect();
         left.sort();
-        assert_eq!(left, [base.path().join(GUARD), base.path().join("other-1-0.lock")]);
+        assert_eq!(left, [base.path().join("other-1-0.lock")]);
+    }
+
+    #[test]
+    fn what_others_keep_in_the_base_stays_as_it_is() {
+        let base = tempfile::tempdir().unwrap();
+        let ours = format!("build-{}-0.lock", std::process::id());
+        for name in [".guard", "build-7-0", "build.lock", "build-cache.lock", &ours] {
+            fs::write(base.path().join(name), "kept").unwrap();
+        }
+        let held = File::open(base.path().join(&ours)).unwrap();
+        held.lock().unwrap();
+        let folder = TemporaryFolder::create(base.path(), "build").unwrap();
+        assert!(folder.path().is_dir());
+        for name in [".guard", "build-7-0", "build.lock", "build-cache.lock", &ours] {
+            assert_eq!(fs::read(base.path().join(name)).unwrap(), b"kept", "{name}");
+        }
+    }
+
+    #[test]
+    fn many_threads_make_and_remove_at_once() {
+        let base = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let folder = TemporaryFolder::create(base.path(), "build").unwrap();
+                        fs::write(folder.path().join("x"), "x").unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(fs::read_dir(base.path()).unwrap().count(), 0);
     }
 }

@@ -11,9 +11,10 @@ use crate::model::Kind;
 
 pub use crate::handlers::{add_worker, answer_first};
 
-/// Adds the operation, which [`answer_first`] answers before routing, and the pages.
+/// Adds the operations, which [`answer_first`] answers before routing, and the pages.
 pub fn register(routes: &mut Routes<'_>) {
     routes.answered_first(handlers::__path_get_password_range);
+    routes.answered_first(handlers::__path_get_ntlm_range);
     // The page is for people: it is no part of the document.
     routes.page("/", web::get().to(handlers::check_page));
     routes.assets(&handlers::SITE);
@@ -22,14 +23,14 @@ pub fn register(routes: &mut Routes<'_>) {
 /// What the access log shows: never a prefix, nor anything that could be one.
 pub fn redact<'u>(operations: &Operations, uri: &'u Uri) -> Cow<'u, str> {
     let path = uri.path();
-    if !path.starts_with("/range/") {
-        return Cow::Owned(operations.redact(path));
-    }
     // The table says no more of a range, and its answer would be allocated.
-    Cow::Borrowed(match handlers::kind(uri.query()) {
-        Kind::Sha1 => handlers::RANGE,
-        Kind::Ntlm => "/range/{prefix}?mode=ntlm",
-    })
+    match handlers::route(path) {
+        None => Cow::Owned(operations.redact(path)),
+        Some((handlers::RANGE, _)) if handlers::kind(uri.query()) == Kind::Ntlm => {
+            Cow::Borrowed("/range/{prefix}?mode=ntlm")
+        }
+        Some((route, _)) => Cow::Borrowed(route),
+    }
 }
 
 /// What else the access log shows: whether padding was asked for.
@@ -48,6 +49,8 @@ mod tests {
             ("/range/ABCDE", "/range/{prefix}"),
             ("/range/ABCDE?mode=ntlm&x=ABCDE", "/range/{prefix}?mode=ntlm"),
             ("/range/ABCDE/x", "/range/{prefix}"),
+            ("/ntlm/range/ABCDE?x=ABCDE", "/ntlm/range/{prefix}"),
+            ("/ntlm/range/ABCDE/x", "/ntlm/range/{prefix}"),
             ("/ABCDE", "/{hidden}"),
             ("/?ABCDE", "/"),
             ("/docs/ABCDE", "/docs/{hidden}"),

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use batch::Output;
+
 use crate::jobs;
 
 /// Options of `activate`.
@@ -14,7 +16,7 @@ pub struct Activate {
 impl Activate {
     /// Activates the file and prints its path.
     pub fn run(&self, data_dir: &Path) -> anyhow::Result<()> {
-        println!("{}", jobs::activate(&self.file, data_dir)?.display());
-        Ok(())
+        let path = jobs::activate(&self.file, data_dir)?;
+        Ok(Output::Text.print(&path, path.display())?)
     }
 }

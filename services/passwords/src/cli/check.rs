@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use batch::{BoundedLines, Line};
+use batch::{BoundedLines, Line, until_closed};
 
 use crate::jobs::{LINE_LIMIT, Lookup, open_corpus};
 use crate::model::Kind;
@@ -32,13 +32,18 @@ impl Check {
     ///
     /// Exit code 0 when none was found, 10 when some were.
     pub fn run(&self, data_dir: &Path) -> anyhow::Result<ExitCode> {
+        let mut found = false;
+        until_closed(self.print(data_dir, &mut found))?;
+        Ok(if found { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
+    }
+
+    fn print(&self, data_dir: &Path, found: &mut bool) -> anyhow::Result<()> {
         let corpus = open_corpus(self.file.as_deref(), self.kind, data_dir)?;
         let mut lookup = Lookup::new(corpus, self.hash);
-        let mut found = false;
         let mut out = io::stdout().lock();
         let mut answer = |line: &[u8]| -> anyhow::Result<()> {
             let count = lookup.count(line)?;
-            found |= count > 0;
+            *found |= count > 0;
             Ok(writeln!(out, "{count}")?)
         };
         if io::stdin().is_terminal() {
@@ -57,6 +62,6 @@ impl Check {
                 }
             }
         }
-        Ok(if found { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
+        Ok(())
     }
 }

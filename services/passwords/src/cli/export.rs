@@ -35,9 +35,14 @@ pub struct Export {
 impl Export {
     /// Writes the lists and reports: one JSON object, or a sentence and the path.
     pub fn run(&self) -> anyhow::Result<()> {
+        // A path may name a pipe, such as `/dev/stdout`.
+        until_closed(self.write())
+    }
+
+    fn write(&self) -> anyhow::Result<()> {
         let corpus = Corpus::open(&self.file, 0)?;
         let exported = match (self.format, &self.output) {
-            (ExportFormat::Hashes, None) => return until_closed(jobs::export_to_stdout(&corpus)),
+            (ExportFormat::Hashes, None) => return jobs::export_to_stdout(&corpus),
             (ExportFormat::Hashes, Some(path)) => jobs::export_hashes(&corpus, path)?,
             (ExportFormat::Folder, Some(folder)) => jobs::export_folder(&corpus, folder)?,
             (ExportFormat::Folder, None) => bail!("give the folder to write with --output"),

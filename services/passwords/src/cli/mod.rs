@@ -7,6 +7,7 @@ mod export;
 mod info;
 mod lists;
 mod merge;
+mod mirror;
 mod prune;
 mod threads;
 mod verify;
@@ -38,6 +39,8 @@ enum Command {
     Build(build::Build),
     /// Build a new corpus from an old one and more lists
     Merge(merge::Merge),
+    /// Copy another range service into corpora and serve them
+    Mirror(mirror::Mirror),
     /// Serve a corpus file from now on
     Activate(activate::Activate),
     /// Remove corpus files that are not in use
@@ -67,6 +70,9 @@ impl shell::Cli for Cli {
             }),
             Command::Build(build) => done(build.run(data_dir, &SystemClock)),
             Command::Merge(merge) => done(merge.run(data_dir, &SystemClock)),
+            Command::Mirror(mirror) => {
+                done(mirror.run(&self.settings.kinds, data_dir, &SystemClock))
+            }
             Command::Activate(activate) => done(activate.run(data_dir)),
             Command::Prune(prune) => done(prune.run(data_dir)),
             Command::Verify(verify) => verify.run(),

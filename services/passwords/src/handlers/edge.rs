@@ -19,15 +19,19 @@ pub fn answer_first(request: &ServiceRequest, require_user_agent: bool) -> Optio
     }
     let reads = method == Method::GET || method == Method::HEAD;
     let path = request.uri().path();
-    let Some(prefix) = path.strip_prefix("/range/") else {
+    let Some((route, prefix)) = range::route(path) else {
         let routed = reads && is_page(request, path);
         return (!routed).then(|| Error::InvalidQuery.response());
     };
-    request.extensions_mut().insert(RouteLabel(range::RANGE));
+    request.extensions_mut().insert(RouteLabel(route));
     if !reads {
         return Some(Error::OnlyGet(method.clone()).response());
     }
-    Some(range::get_password_range(request.request(), prefix))
+    Some(if route == range::RANGE {
+        range::get_password_range(request.request(), prefix)
+    } else {
+        range::get_ntlm_range(request.request(), prefix)
+    })
 }
 
 fn is_page(request: &ServiceRequest, path: &str) -> bool {

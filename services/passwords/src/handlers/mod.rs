@@ -10,5 +10,5 @@ mod worker;
 pub use edge::answer_first;
 pub use input::kind;
 pub use page::{SITE, check_page};
-pub use range::{__path_get_password_range, RANGE, wants_padding};
+pub use range::{__path_get_ntlm_range, __path_get_password_range, RANGE, route, wants_padding};
 pub use worker::add_worker;

@@ -1,4 +1,4 @@
-//! `GET /range/{prefix}`.
+//! `GET /range/{prefix}` and its twin for NTLM.
 
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{HashPrefix, PrefixError};
@@ -8,9 +8,20 @@ use super::worker::{Worker, WorkerCell};
 use super::{input, reply};
 use crate::app::{self, Padding};
 use crate::error::Error;
+use crate::model::Kind;
 
 /// The pattern of the route.
 pub const RANGE: &str = "/range/{prefix}";
+/// The pattern of the route for clients that cannot send `mode`.
+pub const NTLM_RANGE: &str = "/ntlm/range/{prefix}";
+
+/// The route of a path, and what stands where the prefix should.
+pub fn route(path: &str) -> Option<(&'static str, &str)> {
+    if let Some(prefix) = path.strip_prefix("/range/") {
+        return Some((RANGE, prefix));
+    }
+    path.strip_prefix("/ntlm/range/").map(|prefix| (NTLM_RANGE, prefix))
+}
 
 /// Hashes that begin with a prefix
 ///
@@ -55,19 +66,61 @@ pub const RANGE: &str = "/range/{prefix}";
     ),
 )]
 pub fn get_password_range(request: &HttpRequest, prefix: &str) -> HttpResponse {
+    answer(request, input::kind(request.uri().query()), prefix)
+}
+
+/// NTLM hashes that begin with a prefix
+///
+/// As `/range/{prefix}?mode=ntlm`, for clients that know the address of a service but cannot send
+/// a query: they take the address of this service with `/ntlm` behind it.
+#[utoipa::path(
+    get,
+    path = "/ntlm/range/{prefix}",
+    operation_id = "getNtlmRange",
+    tag = "Range",
+    params(
+        ("prefix" = String, Path, description = "First 5 characters of the hash, in either case",
+            pattern = "^[0-9A-Fa-f]{5}$", example = "8846F"),
+        ("Add-Padding" = Option<String>, Header, description = "`true` adds padding",
+            example = "true"),
+    ),
+    responses(
+        (status = 200, description = "The range, empty if no hash has the prefix",
+            content_type = "text/plain", body = String,
+            example = "7EAEE8FB117AD06BDD830B7586C:3"),
+        (status = 304, description = "The range is the one named by `If-None-Match`"),
+        (status = 400, description = "The path holds no valid prefix", content_type = "text/plain",
+            body = String, example = "The hash prefix was not in a valid format"),
+        (status = 403, description = "User agent missing, where one is required",
+            content_type = "text/plain", body = String,
+            example = "Access denied due to missing user-agent."),
+        (status = 405, description = "Not GET, HEAD or OPTIONS", content_type = "text/plain",
+            body = String,
+            example = "Only GET requests can be used to query ranges, but this request used the POST verb"),
+        (status = 500, description = "The corpus cannot be read", content_type = "text/plain",
+            body = String, example = "Internal error"),
+        (status = 503, description = "No corpus of this kind is loaded",
+            content_type = "text/plain", body = String,
+            example = "The NTLM corpus is not available"),
+    ),
+)]
+pub fn get_ntlm_range(request: &HttpRequest, prefix: &str) -> HttpResponse {
+    answer(request, Kind::Ntlm, prefix)
+}
+
+fn answer(request: &HttpRequest, kind: Kind, prefix: &str) -> HttpResponse {
     let range = match HashPrefix::parse(prefix) {
-        Ok(prefix) => range(request, prefix),
+        Ok(prefix) => range(request, kind, prefix),
         Err(PrefixError::Length) => Err(Error::PrefixFormat),
         Err(PrefixError::NotHexadecimal) => Err(Error::PrefixNotHexadecimal),
     };
     range.unwrap_or_else(|error| error.response())
 }
 
-fn range(request: &HttpRequest, prefix: HashPrefix) -> Result<HttpResponse, Error> {
+fn range(request: &HttpRequest, kind: Kind, prefix: HashPrefix) -> Result<HttpResponse, Error> {
     let cell = request.app_data::<WorkerCell>().ok_or(Error::Internal)?;
     let mut worker = cell.borrow_mut();
     let Worker { state, kinds, reader, cache_control } = &mut *worker;
-    let kind = input::kind(request.uri().query());
     let current = kinds[kind.position()].current().ok_or(Error::NotLoaded(kind))?;
     let corpus = current.snapshot.corpus();
     let headers = request.headers();

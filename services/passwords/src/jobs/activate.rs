@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::store::{Corpus, KindFolder};
+use crate::store::{Corpus, KindFolder, activate_all};
 
 /// Checks a file as a server would, points `CURRENT` at it and returns its path.
 ///
@@ -22,7 +22,7 @@ pub fn activate(file: &Path, data_dir: &Path) -> anyhow::Result<PathBuf> {
         batch::copy_atomically(file, &path)
             .with_context(|| format!("cannot copy {} to DATA_DIR", file.display()))?;
     }
-    folder.activate(&path, &lock)?;
+    activate_all([(&folder, &lock, path.as_path())].into_iter())?;
     Ok(path)
 }
 

@@ -7,7 +7,7 @@ use domain::Clock;
 use super::report::Built;
 use super::source::{Lists, Source};
 use crate::model::{CountMerge, Entry, Kind};
-use crate::store::{CorpusWriter, Encoded, KindFolder};
+use crate::store::{CorpusWriter, Encoded, KindFolder, activate_all};
 
 /// A build that was asked for.
 #[derive(Clone, Debug)]
@@ -36,7 +36,9 @@ impl Build {
         let folders: Vec<KindFolder> =
             source.kinds.iter().map(|kind| KindFolder::new(data_dir, *kind)).collect();
         let locks = folders.iter().map(KindFolder::lock).collect::<anyhow::Result<Vec<_>>>()?;
+        source.clear_up()?;
         let spread = source.spread_if_needed()?;
+        let mut complete = Vec::new();
         for (folder, lock) in folders.iter().zip(&locks) {
             let kind = folder.kind();
             let (writer, tally) = source.with_retry(spread.as_ref(), |entries| {
@@ -45,10 +47,19 @@ impl Build {
                 let tally = entries.read(kind, finish, |encoded| writer.append(&encoded))?;
                 Ok((writer, tally))
             })?;
-            let (path, header) = writer.finish(&source.note, clock.unix())?;
-            if self.lists.activate {
-                folder.activate(&path, lock)?;
-            }
+            complete.push((writer.complete(&source.note, clock.unix())?, tally));
+        }
+        // No kind changes unless all can.
+        let mut named = Vec::new();
+        for (corpus, tally) in complete {
+            named.push((corpus.name()?, tally));
+        }
+        if self.lists.activate {
+            let paths = named.iter().map(|((path, _), _)| path.as_path());
+            let all = folders.iter().zip(&locks).zip(paths);
+            activate_all(all.map(|((folder, lock), path)| (folder, lock, path)))?;
+        }
+        for ((path, header), tally) in named {
             report(&Built::new(path, &header, self.lists.activate, tally))?;
         }
         Ok(())

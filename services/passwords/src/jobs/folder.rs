@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use batch::ProgressReporter;
 use domain::HashPrefix;
 
+use super::first_bytes;
 use super::reading::{BadLine, Reading};
 use super::tally::Tally;
 use super::worker_pool::{WorkerPool, in_order};
@@ -94,6 +95,9 @@ fn text_of(path: &Path) -> anyhow::Result<Vec<u8>> {
     if text.len() as u64 > FILE_LIMIT {
         bail!("{} is longer than any answer", path.display());
     }
+    let head = &text[..text.len().min(first_bytes::LOOKED_AT)];
+    let mark = first_bytes::check(&path.display().to_string(), head)?;
+    text.drain(..mark);
     Ok(text)
 }
 

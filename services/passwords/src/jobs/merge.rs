@@ -1,4 +1,4 @@
-//! CountMerges an old corpus with more lists into a new one.
+//! Merges an old corpus with more lists into a new one.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use domain::{Clock, HashPrefix};
 use super::report::Built;
 use super::source::{Lists, Source};
 use crate::model::{Bucket, CountMerge, Entry, PREFIXES, merge_sorted};
-use crate::store::{BucketProblem, Corpus, CorpusWriter, Encoded, KindFolder};
+use crate::store::{BucketProblem, Corpus, CorpusWriter, Encoded, KindFolder, activate_all};
 
 /// How much of the base is copied at once.
 const COPIED_AT_ONCE: u64 = 1 << 20;
@@ -40,6 +40,7 @@ impl Merge {
         }
         let folder = KindFolder::new(data_dir, kind);
         let lock = folder.lock()?;
+        source.clear_up()?;
         let spread = source.spread_if_needed()?;
         let (writer, tally) = source.with_retry(spread.as_ref(), |entries| {
             let mut walk = Walk::new(&base, CorpusWriter::create(&folder, &lock)?, self.mode);
@@ -47,9 +48,9 @@ impl Merge {
             walk.copy_to(PREFIXES)?;
             Ok((walk.writer, tally))
         })?;
-        let (path, header) = writer.finish(&source.note, clock.unix())?;
+        let (path, header) = writer.complete(&source.note, clock.unix())?.name()?;
         if self.lists.activate {
-            folder.activate(&path, &lock)?;
+            activate_all([(&folder, &lock, path.as_path())].into_iter())?;
         }
         Ok(Built::new(path, &header, self.lists.activate, tally))
     }

@@ -6,25 +6,30 @@ use std::time::SystemTime;
 
 use anyhow::Context;
 
+use super::source::remove_temporary_files;
 use crate::model::Kind;
-use crate::store::KindFolder;
+use crate::store::{KindFolder, remove_partial, tags_path};
 
-/// Removes the oldest files that `CURRENT` does not name, and leftovers of crashes.
+/// Removes the oldest files that `CURRENT` does not name, and leftovers of crashes, those in `tmp`
+/// among them.
 ///
 /// `keep` corpora of each kind stay, the one in use among them; `removed` gets each path that is
-/// gone.
+/// gone. What an unfinished mirror has fetched stays too, unless `unfinished` is given.
 ///
 /// # Errors
-/// Another command holds the folder, a file cannot be removed, or an error of `removed`.
+/// Another command holds the folder, or a file cannot be removed.
 pub fn prune(
     data_dir: &Path,
+    tmp: &Path,
     keep: usize,
-    mut removed: impl FnMut(&Path) -> anyhow::Result<()>,
+    unfinished: bool,
+    mut removed: impl FnMut(&Path),
 ) -> anyhow::Result<()> {
+    remove_temporary_files(tmp)?;
     for kind in Kind::ALL {
         let folder = KindFolder::new(data_dir, kind);
         if folder.path().is_dir() {
-            prune_kind(&folder, keep, &mut removed)?;
+            prune_kind(&folder, keep, unfinished, &mut removed)?;
         }
     }
     Ok(())
@@ -33,9 +38,13 @@ pub fn prune(
 fn prune_kind(
     folder: &KindFolder,
     keep: usize,
-    removed: &mut impl FnMut(&Path) -> anyhow::Result<()>,
+    unfinished: bool,
+    removed: &mut impl FnMut(&Path),
 ) -> anyhow::Result<()> {
-    let _lock = folder.lock()?;
+    let lock = folder.lock()?;
+    if unfinished {
+        remove_partial(folder, &lock)?.iter().for_each(|path| removed(path));
+    }
     let current = folder
         .current()
         .with_context(|| format!("cannot read CURRENT of {}", folder.path().display()))?;
@@ -49,8 +58,11 @@ fn prune_kind(
     others.reverse();
     let kept = keep.saturating_sub(usize::from(current.is_some()));
     for (_, path) in others.into_iter().skip(kept) {
-        fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
-        removed(&path)?;
+        let tags = tags_path(&path);
+        for path in [Some(path), tags.exists().then_some(tags)].into_iter().flatten() {
+            fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+            removed(&path);
+        }
     }
     Ok(())
 }

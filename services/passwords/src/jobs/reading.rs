@@ -5,6 +5,7 @@ use std::io::{Cursor, Read};
 use anyhow::{Context, bail};
 use batch::Input;
 
+use super::first_bytes;
 use crate::model::Kind;
 use crate::model::lines::{self, Form, LineError};
 use crate::model::plaintext::Dialect;
@@ -52,15 +53,21 @@ pub fn input_at(path: &std::path::Path) -> anyhow::Result<Input> {
     Input::at(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Opens a list of lines.
+/// Opens a list of lines at its first line.
 ///
 /// # Errors
-/// It cannot be opened, or is a folder.
+/// It cannot be opened, is a folder, is packed, or is not UTF-8 text.
 pub fn open(input: &Input) -> anyhow::Result<Box<dyn Read + Send>> {
     if matches!(input, Input::Folder(_)) {
         bail!("{input} is a folder; give --input-format folder");
     }
-    input.open().with_context(|| format!("cannot read {input}"))
+    let unreadable = || format!("cannot read {input}");
+    let mut reader = input.open().with_context(unreadable)?;
+    let mut head = Vec::new();
+    let read = reader.by_ref().take(first_bytes::LOOKED_AT as u64).read_to_end(&mut head);
+    read.with_context(unreadable)?;
+    let mark = first_bytes::check(&input.to_string(), &head)?;
+    Ok(Box::new(Cursor::new(head.split_off(mark)).chain(reader)))
 }
 
 /// Opens a hash list and tells its kind from its first digest.
@@ -76,10 +83,25 @@ pub fn open_hashes(
     let read = reader.by_ref().take(HEAD).read_to_end(&mut head);
     read.with_context(|| format!("cannot read {input}"))?;
     let found = lines::kind_of(&head, Form::Whole);
-    if let (Some(wanted), Some(found)) = (wanted, found)
-        && wanted != found
-    {
-        bail!("{input} holds {} digests, not {}", found.label(), wanted.label());
+    match (wanted, found) {
+        (Some(wanted), Some(found)) if wanted != found => {
+            bail!("{input} holds {} digests, not {}", found.label(), wanted.label());
+        }
+        (None, None) => no_digest(input, &head)?,
+        _ => {}
     }
     Ok((Box::new(Cursor::new(head).chain(reader)), wanted.or(found)))
+}
+
+/// Names the first line that should hold a digest and does not; an empty list has none.
+fn no_digest(input: &Input, head: &[u8]) -> anyhow::Result<()> {
+    let mut lines = head.split(|byte| *byte == b'\n');
+    match lines.position(|line| !line.trim_ascii().is_empty()) {
+        Some(at) => bail!(
+            "{input}, line {}: expected a digest of 40 (SHA-1) or 32 (NTLM) hexadecimal \
+             characters; for a list of passwords give --input-format plaintext",
+            at + 1
+        ),
+        None => Ok(()),
+    }
 }

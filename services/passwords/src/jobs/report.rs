@@ -74,7 +74,7 @@ impl Exported {
 }
 
 /// The high-water mark of resident memory, as Linux keeps it.
-fn peak_memory() -> Option<u64> {
+pub(super) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -16,6 +16,18 @@ use super::worker_pool::WorkerPool;
 use crate::model::plaintext::{Dialect, Encoding};
 use crate::model::{CountMerge, Entry, Kind};
 
+/// What the folders of temporary files are called, before a number.
+const TMP_PREFIX: &str = "build";
+
+/// Removes the temporary files of builds that were killed.
+///
+/// # Errors
+/// They cannot be removed.
+pub fn remove_temporary_files(tmp: &Path) -> anyhow::Result<()> {
+    TemporaryFolder::remove_abandoned(tmp, TMP_PREFIX)
+        .with_context(|| format!("cannot remove temporary files from {}", tmp.display()))
+}
+
 /// What lists are read and how.
 #[derive(Clone, Debug)]
 pub struct Lists {
@@ -110,7 +122,7 @@ impl Source {
             reading: Reading { lenient: lists.lenient, dialect },
             merge,
             memory: lists.memory.0,
-            tmp: lists.tmp.clone().unwrap_or_else(|| data_dir.join("tmp")),
+            tmp: lists.tmp.clone().unwrap_or_else(|| default_tmp(data_dir)),
             pool: WorkerPool::of(lists.threads),
             note: lists.note.clone().unwrap_or_else(|| names.join(", ")),
             inputs,
@@ -128,6 +140,14 @@ impl Source {
         if needed { self.spread().map(Some) } else { Ok(None) }
     }
 
+    /// Removes the temporary files of builds that were killed.
+    ///
+    /// # Errors
+    /// They cannot be removed.
+    pub fn clear_up(&self) -> anyhow::Result<()> {
+        remove_temporary_files(&self.tmp)
+    }
+
     fn spread(&self) -> anyhow::Result<(Partitioned, Tally)> {
         let spreading = Partitioning {
             inputs: &self.inputs,
@@ -138,7 +158,7 @@ impl Source {
             memory: self.memory,
             pool: self.pool,
         };
-        let folder = TemporaryFolder::create(&self.tmp, "build")
+        let folder = TemporaryFolder::create(&self.tmp, TMP_PREFIX)
             .with_context(|| format!("cannot write temporary files to {}", self.tmp.display()))?;
         spreading.run(folder)
     }
@@ -220,6 +240,11 @@ impl Source {
         let chunk = (ordered::CHUNK / beside).max(ordered::CHUNK / 16);
         ordered::read(Pass { input, kind, reading, pool, chunk, progress }, finish, consume)
     }
+}
+
+/// Where temporary files go unless another folder is named.
+pub fn default_tmp(data_dir: &Path) -> PathBuf {
+    data_dir.join("tmp")
 }
 
 fn file_name(input: &Input) -> String {

@@ -1,20 +1,21 @@
 //! The folder of one kind: corpus files, and `CURRENT`, which names the one in use.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use batch::AtomicFile;
 
 use crate::model::{Kind, lower_hex};
 
-const CURRENT: &str = "CURRENT";
-const CURRENT_TMP: &str = "CURRENT.tmp";
+pub(super) const CURRENT: &str = "CURRENT";
+pub(super) const CURRENT_TMP: &str = "CURRENT.tmp";
 const LOCK: &str = ".lock";
 /// Ending of corpus files.
 const EXTENSION: &str = "pwr";
+/// Ending of the tags of mirrored corpora, without the dot.
+const TAGS: &str = "tags";
 
 /// Where the corpora of one kind lie.
 #[derive(Clone, Debug)]
@@ -110,11 +111,14 @@ impl KindFolder {
         Ok(FolderLock { _file: file })
     }
 
-    /// Unfinished files, which only the holder of the lock writes.
+    /// Unfinished files, which only the holder of the lock writes, and tags without their corpus.
     fn leftovers(&self) -> anyhow::Result<Vec<PathBuf>> {
-        let is_leftover =
-            |name: &str| name == CURRENT_TMP || (name.starts_with('.') && name.ends_with(".tmp"));
-        self.files(is_leftover)
+        self.files(|name| {
+            let corpus = name.strip_suffix(TAGS).map(|stem| format!("{stem}{EXTENSION}"));
+            name == CURRENT_TMP
+                || (name.starts_with('.') && name.ends_with(".tmp"))
+                || corpus.is_some_and(|corpus| !self.path.join(corpus).exists())
+        })
     }
 
     /// All finished corpus files.
@@ -143,28 +147,9 @@ impl KindFolder {
         files.sort();
         Ok(files)
     }
-
-    /// Makes `CURRENT` name a corpus file of this folder: a reader sees the old or the new name.
-    ///
-    /// # Errors
-    /// The folder cannot be written.
-    pub fn activate(&self, corpus: &Path, _lock: &FolderLock) -> anyhow::Result<()> {
-        let name = corpus.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if !is_corpus_name(name) || corpus.parent() != Some(&self.path) {
-            bail!("{} is not a corpus file of {}", corpus.display(), self.path.display());
-        }
-        self.write_current(name)
-            .with_context(|| format!("cannot write {}", self.path.join(CURRENT).display()))
-    }
-
-    fn write_current(&self, name: &str) -> io::Result<()> {
-        let mut file = AtomicFile::create_as(self.path.join(CURRENT_TMP))?;
-        writeln!(file, "{name}")?;
-        file.commit(&self.path.join(CURRENT))
-    }
 }
 
-fn is_corpus_name(name: &str) -> bool {
+pub(super) fn is_corpus_name(name: &str) -> bool {
     let stem = name.strip_suffix(EXTENSION).and_then(|stem| stem.strip_suffix('.'));
     stem.is_some_and(|stem| !stem.is_empty() && stem.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
@@ -172,6 +157,7 @@ fn is_corpus_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::activate_all;
 
     #[test]
     fn current_names_one_file_of_the_folder() {
@@ -179,13 +165,15 @@ mod tests {
         let folder = KindFolder::new(data.path(), Kind::Sha1);
         assert_eq!(folder.current().unwrap(), None);
         let lock = folder.lock().unwrap();
+        let activate = |path: &Path| activate_all([(&folder, &lock, path)].into_iter());
         let corpus = folder.corpus_path(&[0xAB; 20]);
         fs::write(&corpus, "x").unwrap();
         let before = folder.signature();
-        folder.activate(&corpus, &lock).unwrap();
+        activate(&corpus).unwrap();
         assert_eq!(folder.current().unwrap(), Some(corpus.clone()));
         assert_ne!(folder.signature(), before);
-        assert!(folder.activate(&data.path().join("other.pwr"), &lock).is_err());
+        let other = data.path().join("other.pwr");
+        assert!(activate(&other).is_err());
         fs::write(folder.path().join(CURRENT), "../secret\n").unwrap();
         assert!(folder.current().is_err());
     }
@@ -195,7 +183,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let folder = KindFolder::new(data.path(), Kind::Ntlm);
         fs::create_dir_all(folder.path()).unwrap();
-        for name in [".new.tmp", CURRENT_TMP, "keep.pwr"] {
+        for name in [".new.tmp", CURRENT_TMP, "gone.tags", "keep.tags", "keep.pwr"] {
             fs::write(folder.path().join(name), "x").unwrap();
         }
         let lock = folder.lock().unwrap();

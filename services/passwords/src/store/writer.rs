@@ -1,34 +1,31 @@
 //! Writes a corpus file: data, index, fsync, header, fsync, rename, fsync of the folder.
 
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
-use std::os::unix::fs::FileExt;
+use std::io::{BufWriter, IntoInnerError, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use batch::AtomicFile;
 
+use super::contents::{self, Contents};
 use super::folder::{FolderLock, KindFolder};
 use crate::model::bucket::{self, BUCKET_LIMIT};
-use crate::model::{
-    BucketDigest, DATA_START, Entry, HEADER_BYTES, Header, IndexBuilder, Kind, PREFIXES,
-    bucket_digest,
-};
+use crate::model::{BucketDigest, DATA_START, Entry, Header, Kind, bucket_digest};
 
 const BUFFER: usize = 1 << 20;
 
 /// Buckets made ready to be written, by whichever thread had them.
 #[derive(Debug, Default)]
 pub struct Encoded {
-    data: Vec<u8>,
-    buckets: Vec<EncodedBucket>,
+    pub(super) data: Vec<u8>,
+    pub(super) buckets: Vec<EncodedBucket>,
 }
 
 #[derive(Debug)]
-struct EncodedBucket {
-    prefix: u32,
-    length: usize,
-    entries: usize,
-    digest: BucketDigest,
+pub(super) struct EncodedBucket {
+    pub(super) prefix: u32,
+    pub(super) length: usize,
+    pub(super) entries: usize,
+    pub(super) digest: BucketDigest,
 }
 
 impl Encoded {
@@ -65,10 +62,7 @@ impl Encoded {
 pub struct CorpusWriter {
     folder: KindFolder,
     file: BufWriter<AtomicFile>,
-    index: IndexBuilder,
-    entries: u64,
-    smallest: u32,
-    largest: u32,
+    contents: Contents,
 }
 
 impl CorpusWriter {
@@ -84,16 +78,8 @@ impl CorpusWriter {
         Ok(Self {
             folder: folder.clone(),
             file: BufWriter::with_capacity(BUFFER, file),
-            index: IndexBuilder::default(),
-            entries: 0,
-            smallest: u32::MAX,
-            largest: 0,
+            contents: Contents::new(folder.kind()),
         })
-    }
-
-    /// Which digests the file will hold.
-    pub fn kind(&self) -> Kind {
-        self.folder.kind()
     }
 
     /// Appends buckets, which must come after all that were appended before.
@@ -102,7 +88,8 @@ impl CorpusWriter {
     /// The disk is full or failing, or the buckets are out of order.
     pub fn append(&mut self, encoded: &Encoded) -> anyhow::Result<()> {
         for bucket in &encoded.buckets {
-            self.note(bucket.prefix, bucket.length as u64, bucket.entries as u32, bucket.digest)?;
+            let (length, entries) = (bucket.length as u64, bucket.entries as u32);
+            self.contents.note(bucket.prefix, length, entries, bucket.digest)?;
         }
         self.write(&encoded.data)
     }
@@ -115,26 +102,9 @@ impl CorpusWriter {
         if bytes.is_empty() {
             return Ok(());
         }
-        let last_end = bytes.get(30..32).unwrap_or(&[0, 0]);
-        let entries = u32::from(last_end[0]) | u32::from(last_end[1]) << 8;
-        self.note(prefix, bytes.len() as u64, entries, digest)?;
+        let entries = contents::entries_of(bytes);
+        self.contents.note(prefix, bytes.len() as u64, entries, digest)?;
         self.write(bytes)
-    }
-
-    fn note(
-        &mut self,
-        prefix: u32,
-        length: u64,
-        entries: u32,
-        digest: BucketDigest,
-    ) -> anyhow::Result<()> {
-        if !self.index.push(prefix, length, digest) {
-            bail!("prefix {prefix:05X} comes after a later one");
-        }
-        self.entries += u64::from(entries);
-        self.smallest = self.smallest.min(entries);
-        self.largest = self.largest.max(entries);
-        Ok(())
     }
 
     fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
@@ -142,45 +112,44 @@ impl CorpusWriter {
         written.with_context(|| unwritable(self.file.get_ref().path()))
     }
 
-    /// Completes the file and gives it its name. Returns its path and header.
+    /// Writes all but the header; what is left needs no more room on the disk.
     ///
     /// # Errors
     /// The disk is full or failing.
-    pub fn finish(mut self, note: &str, built_at: i64) -> anyhow::Result<(PathBuf, Header)> {
-        let index = std::mem::take(&mut self.index);
-        let file_length = index.offset();
-        let buckets = index.stored();
-        let index = index.finish();
-        let header = Header {
-            kind: self.kind(),
-            entries: self.entries,
-            file_length,
-            built_at,
-            smallest_bucket: if buckets < PREFIXES { 0 } else { self.smallest },
-            largest_bucket: self.largest,
-            index_digest: index.region_digest(),
-            corpus_id: index.corpus_id(self.kind()),
-            note: note.to_owned(),
-        };
-        let path = self.folder.corpus_path(&header.corpus_id);
+    pub fn complete(self, note: &str, built_at: i64) -> anyhow::Result<CompleteCorpus> {
         let temporary = self.file.get_ref().path().to_owned();
-        seal(self.file, index.as_bytes(), &header, &path)
-            .with_context(|| unwritable(&temporary))?;
-        Ok((path, header))
+        let unwritable = || unwritable(&temporary);
+        let (index, header) = self.contents.finish(note, built_at);
+        let file = self.file.into_inner().map_err(IntoInnerError::into_error);
+        let file = file.with_context(unwritable)?;
+        contents::write_index(file.file(), &index, header.file_length).with_context(unwritable)?;
+        let path = self.folder.corpus_path(&header.corpus_id);
+        Ok(CompleteCorpus { file, header, path })
+    }
+}
+
+/// A corpus file that lacks its header and its name; dropped, it removes itself.
+#[derive(Debug)]
+pub struct CompleteCorpus {
+    file: AtomicFile,
+    header: Header,
+    path: PathBuf,
+}
+
+impl CompleteCorpus {
+    /// Makes the file a corpus and gives it its name. Returns its path and header.
+    ///
+    /// # Errors
+    /// The disk is failing.
+    pub fn name(self) -> anyhow::Result<(PathBuf, Header)> {
+        let temporary = self.file.path().to_owned();
+        let written = contents::write_header(self.file.file(), &self.header);
+        let named = written.and_then(|()| self.file.commit(&self.path));
+        named.with_context(|| unwritable(&temporary))?;
+        Ok((self.path, self.header))
     }
 }
 
 fn unwritable(path: &Path) -> String {
     format!("cannot write {}", path.display())
-}
-
-/// Writes the index, then the header, without which a file is no corpus, and names the file.
-fn seal(file: BufWriter<AtomicFile>, index: &[u8], header: &Header, path: &Path) -> io::Result<()> {
-    let whole = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-    let file = whole.file();
-    file.set_len(header.file_length)?;
-    file.write_all_at(index, HEADER_BYTES as u64)?;
-    file.sync_all()?;
-    file.write_all_at(&header.to_bytes(), 0)?;
-    whole.commit(path)
 }

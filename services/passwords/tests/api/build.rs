@@ -335,3 +335,51 @@ fn digests_in_reports_are_those_of_the_list() {
         entries.iter().map(|e| format!("{}:{}\n", digest(Kind::Sha1, e), e.count)).collect();
     assert_eq!(listed(&data, &["build", list.to_str().unwrap()]), expected);
 }
+
+#[test]
+fn a_mark_is_skipped_and_what_is_no_list_is_told_apart() {
+    let data = Data::new();
+    let list = |content: &[u8]| data.write("list.txt", content).to_str().unwrap().to_owned();
+    let marked = list(format!("\u{feff}{SHA1}:3\r\n").as_bytes());
+    for order in [&[][..], &["--unordered"]] {
+        assert_eq!(listed(&data, &[&["build", &marked], order].concat()), format!("{SHA1}:3\n"));
+    }
+    let plain = list("\u{feff}password\n".as_bytes());
+    let build = ["build", "--input-format", "plaintext", "--kind", "sha1", &plain];
+    assert_eq!(listed(&data, &build), format!("{SHA1}:1\n"));
+    for (content, extra, said) in [
+        (
+            &b"\x1F\x8B\x08\0\0\0\0\0"[..],
+            &[][..],
+            "list.txt is packed; unpack it on the way: `gzip -dc",
+        ),
+        (b"\x28\xB5\x2F\xFD\0\0", &["--input-format", "plaintext"], "is packed"),
+        (b"\xFF\xFE5\0B\0", &[], "is UTF-16 text"),
+        (b"\nhash,count\n1,2\n", &[], "list.txt, line 2: expected a digest of 40 (SHA-1) or 32"),
+    ] {
+        let output = data.run(&[&["build", &list(content)], extra].concat());
+        assert_eq!(output.code, Some(1));
+        assert!(output.errors.contains(said), "{}", output.errors);
+    }
+    let header = list(format!("hash:count\n{SHA1}:3\n").as_bytes());
+    let errors = data.run(&["build", &header]).errors;
+    assert!(errors.contains("line 1: expected 40 hexadecimal characters"), "{errors}");
+    assert_eq!(listed(&data, &["build", "--lenient", &header]), format!("{SHA1}:3\n"));
+}
+
+#[test]
+fn both_kinds_of_a_password_list_are_activated_or_none() {
+    let data = Data::new();
+    let list = data.write("list.txt", "password\n");
+    // What cannot be replaced stands for a disk that is full at the second kind.
+    let blocked = data.path().join("ntlm/CURRENT");
+    std::fs::create_dir_all(&blocked).unwrap();
+    let build = ["build", "--input-format", "plaintext", "--activate", list.to_str().unwrap()];
+    let output = data.run(&build);
+    assert_eq!(output.code, Some(1), "{}", output.errors);
+    assert!(!data.path().join("sha1/CURRENT").exists());
+    assert!(!data.path().join("sha1/CURRENT.tmp").exists());
+    std::fs::remove_dir(&blocked).unwrap();
+    data.done(&build);
+    assert!(data.path().join("sha1/CURRENT").exists() && blocked.is_file());
+}

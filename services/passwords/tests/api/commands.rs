@@ -173,3 +173,27 @@ fn healthcheck_fails_where_nobody_serves() {
     let output = Data::new().run(&["healthcheck", "--admin-bind", "127.0.0.1:1"]);
     assert_eq!(output.code, Some(1));
 }
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let data = Data::new();
+    let entries = Numbers::new(1).entries(Kind::Sha1, &[(5, 9000)]);
+    let path = data.activate(Kind::Sha1, &entries);
+    let (program, file) = (env!("CARGO_BIN_EXE_passwords"), path.display());
+    for command in [
+        format!("{program} export --format hashes {file}"),
+        format!("{program} export --format hashes -o /dev/stdout {file}"),
+        format!("yes {} | head -n 200000 | {program} check --hash", "A".repeat(40)),
+    ] {
+        let mut shell = std::process::Command::new("bash");
+        shell.args(["-c", &format!("{command} | head -n 1; exit ${{PIPESTATUS[-2]}}")]);
+        let output = data.program().run_command(with_data(shell, &data));
+        assert_eq!((output.code, output.out.lines().count()), (Some(0), 1), "{command}");
+        assert_eq!(output.errors, "", "{command}");
+    }
+}
+
+fn with_data(mut command: std::process::Command, data: &Data) -> std::process::Command {
+    command.env("DATA_DIR", data.path());
+    command
+}

@@ -70,25 +70,28 @@ fn files(path: &std::path::Path, wanted: impl Fn(&str) -> bool) -> usize {
 }
 
 #[test]
-fn while_partitioning_the_old_corpus_serves_and_the_next_build_clears_up() {
+fn while_partitioning_the_old_corpus_serves_and_the_next_command_clears_up() {
     let data = Data::new();
     let old = entries(1);
     data.activate(Kind::Sha1, &old);
-    let (mut child, joined) = endless_build(&data, &["--unordered", "--memory", "1M"]);
+    let list = data.write("list.txt", hash_list(Kind::Sha1, &old));
+    let list = list.to_str().unwrap();
     let tmp = data.path().join("tmp");
     let folders = || files(&tmp, |name| name.starts_with("build-") && !name.ends_with(".lock"));
-    await_that(&mut child, || {
-        std::fs::read_dir(&tmp).is_ok_and(|entries| {
-            entries.flatten().any(|e| files(&e.path(), |name| name.starts_with("sha1-")) > 0)
-        })
-    });
-    child.kill().unwrap();
-    child.wait().unwrap();
-    joined();
-    assert_eq!((folders(), served(&data, &[&old])), (1, Some(0)));
-    let list = data.write("list.txt", hash_list(Kind::Sha1, &old));
-    data.path_of(&["build", "--unordered", list.to_str().unwrap()]);
-    assert_eq!((folders(), files(&tmp, |name| name.ends_with(".lock"))), (0, 0));
+    for next in [&["build", "--unordered", list][..], &["build", list], &["prune"]] {
+        let (mut child, joined) = endless_build(&data, &["--unordered", "--memory", "1M"]);
+        await_that(&mut child, || {
+            std::fs::read_dir(&tmp).is_ok_and(|entries| {
+                entries.flatten().any(|e| files(&e.path(), |name| name.starts_with("sha1-")) > 0)
+            })
+        });
+        child.kill().unwrap();
+        child.wait().unwrap();
+        joined();
+        assert_eq!((folders(), served(&data, &[&old])), (1, Some(0)));
+        data.done(next);
+        assert_eq!(files(&tmp, |_| true), 0, "{next:?}");
+    }
 }
 
 #[test]

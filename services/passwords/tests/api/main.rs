@@ -10,6 +10,8 @@ mod damage;
 mod errors;
 mod log;
 mod memory;
+mod mirror;
+mod mirror_faults;
 mod page;
 mod range;
 mod reload;

@@ -283,3 +283,21 @@ async fn after_a_merge_only_the_changed_bucket_has_another_tag() {
     let expected = expected_range(Kind::Sha1, &merged, 0x5BAA6);
     assert_eq!(server.text("/range/5BAA6").await, expected);
 }
+
+#[actix_web::test]
+async fn ntlm_has_a_root_of_its_own() {
+    let data = Data::new();
+    let entries = Numbers::new(6).entries(Kind::Ntlm, &SIZES);
+    data.activate(Kind::Ntlm, &entries);
+    let server = App::start(&data).await;
+    let (mode, root) = ("/range/21bd2?mode=ntlm", "/ntlm/range/21bd2");
+    assert_eq!(server.text(root).await, expected_range(Kind::Ntlm, &entries, 0x21BD2));
+    let tag = header(&server.get(mode).send().await.unwrap(), "etag").map(str::to_owned).unwrap();
+    let known = server.get(root).header("if-none-match", &tag).send().await.unwrap();
+    assert_eq!(known.status(), 304);
+    let padded = server.get(&format!("{root}?mode=sha1")).header("add-padding", "true");
+    assert!(padded.send().await.unwrap().text().await.unwrap().lines().count() >= 800);
+    for (path, status) in [("/ntlm/range/21bd", 400), ("/ntlm/21bd2", 400), ("/range/21bd2", 503)] {
+        assert_eq!(server.get(path).send().await.unwrap().status(), status, "{path}");
+    }
+}

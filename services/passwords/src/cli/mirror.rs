@@ -1,0 +1,103 @@
+//! `mirror`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use batch::{ByteSize, Output};
+use domain::Clock;
+
+use crate::jobs::{self, Mirrored, Politeness, Upstream};
+use crate::model::{Kind, PREFIXES};
+
+const USER_AGENT: &str = concat!("passwords-mirror/", env!("CARGO_PKG_VERSION"));
+
+/// Options of `mirror`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Mirror {
+    /// The service, as in https://api.pwnedpasswords.com
+    url: String,
+    /// Kinds to fetch [default: those of KINDS]
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(Kind))]
+    kind: Vec<Kind>,
+    /// Requests under way at once
+    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=512))]
+    concurrency: u16,
+    /// Requests a second at most [default: as many as are answered]
+    #[arg(long, value_name = "REQUESTS", value_parser = clap::value_parser!(u32).range(1..))]
+    rate: Option<u32>,
+    /// How often a range is asked for before the command gives up
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100))]
+    attempts: u32,
+    /// How long an answer may stall, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 20,
+        value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+    /// Certificates of authorities to trust beside the public ones, in PEM form
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// How this client calls itself
+    #[arg(long, value_name = "TEXT", default_value = USER_AGENT)]
+    user_agent: String,
+    /// Fetch the first N ranges only, to try it out: the others stay empty, so the corpora are not
+    /// activated unless --activate is given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=PREFIXES as i64))]
+    first: Option<u32>,
+    /// Serve the new corpora from now on; so it is unless --first is given
+    #[arg(long)]
+    activate: bool,
+    /// Do not serve the new corpora yet
+    #[arg(long, conflicts_with = "activate")]
+    no_activate: bool,
+    /// Throw away what an interrupted run has fetched
+    #[arg(long)]
+    restart: bool,
+    /// Where the data come from, kept in the header [default: the address]
+    #[arg(long)]
+    note: Option<String>,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Mirror {
+    /// Fetches, builds, activates, and reports each kind; `kinds` are those of the settings.
+    pub fn run(&self, kinds: &[Kind], data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<()> {
+        let timeout = Duration::from_secs(self.timeout);
+        let ca_file = self.ca_file.as_deref();
+        let upstream = Upstream::new(&self.url, ca_file, &self.user_agent, timeout)?;
+        let mut kinds = if self.kind.is_empty() { kinds.to_vec() } else { self.kind.clone() };
+        kinds.sort();
+        kinds.dedup();
+        let job = jobs::Mirror {
+            kinds,
+            politeness: Politeness {
+                concurrency: self.concurrency.into(),
+                per_second: self.rate,
+                attempts: self.attempts,
+            },
+            ranges: self.first.unwrap_or(PREFIXES as u32),
+            restart: self.restart,
+            activate: self.activate || (self.first.is_none() && !self.no_activate),
+            note: self.note.clone(),
+        };
+        job.run(upstream, data_dir, clock, |mirrored| self.print(mirrored))
+    }
+
+    fn print(&self, mirrored: &Mirrored) -> anyhow::Result<()> {
+        let output = Output::from_json_flag(self.json);
+        let traffic = mirrored.traffic;
+        output.note(format_args!(
+            "{}: {} digests; {} ranges fetched ({}), {} unchanged, {} from an earlier run, \
+             {} retries{}",
+            mirrored.kind,
+            mirrored.entries,
+            traffic.changed,
+            ByteSize(traffic.received),
+            traffic.unchanged,
+            traffic.resumed,
+            traffic.retries,
+            if mirrored.activated { "; activated" } else { "" }
+        ));
+        Ok(output.print(mirrored, mirrored.path.display())?)
+    }
+}

@@ -1,0 +1,13 @@
+//! Copies another range service into corpora.
+
+mod base;
+mod fetcher;
+mod pace;
+mod report;
+mod run;
+mod upstream;
+
+pub use fetcher::Politeness;
+pub use report::Mirrored;
+pub use run::Mirror;
+pub use upstream::Upstream;

@@ -1,0 +1,316 @@
+//! The service that is mirrored: one request, one range.
+
+use std::io::Read;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, bail};
+use domain::HashPrefix;
+use reqwest::header::{self, HeaderMap, HeaderValue};
+use reqwest::{Client, Response, StatusCode, Url};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+
+use crate::model::lines::{self, Form};
+use crate::model::{Kind, sort_and_add_up};
+use crate::store::Encoded;
+
+/// No range is longer: 65535 lines of at most 48 characters.
+const TEXT_LIMIT: usize = 4 << 20;
+/// A longer first line of an error is not shown.
+const LONGEST_LINE: usize = 100;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+/// An answer that trickles in is given up after so many times the time limit.
+const WHOLE_ANSWER: u32 = 5;
+
+/// A range service, with the client that asks it.
+pub struct Upstream {
+    client: Client,
+    ranges: Url,
+    source: String,
+}
+
+/// What the service says of a range.
+pub enum Answer {
+    /// It is the one whose tag was sent.
+    Same,
+    /// It is this one.
+    Range(Range),
+}
+
+/// A range as it will stand in the corpus.
+pub struct Range {
+    /// Its bucket.
+    pub encoded: Encoded,
+    /// Its entity tag.
+    pub tag: Vec<u8>,
+    /// How many bytes were sent.
+    pub received: u64,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub enum Failure {
+    /// The service is busy or slow; it may have said for how long.
+    Busy(String, Option<Duration>),
+    /// The connection or the answer is not as it should be.
+    Broken(String),
+    /// Asking again would not help.
+    Final(String),
+}
+
+impl Upstream {
+    /// A client of the service at `url`, which trusts the authorities in `ca_file` as well.
+    ///
+    /// # Errors
+    /// The address is none of a service, or the file holds no certificates.
+    pub fn new(
+        url: &str,
+        ca_file: Option<&Path>,
+        user_agent: &str,
+        timeout: Duration,
+    ) -> anyhow::Result<Self> {
+        let (ranges, source) = addresses(url)?;
+        let client = Client::builder()
+            .tls_backend_preconfigured(tls(ca_file)?)
+            .user_agent(user_agent)
+            .connect_timeout(CONNECT_TIMEOUT.min(timeout))
+            .read_timeout(timeout)
+            .timeout(timeout * WHOLE_ANSWER)
+            .redirect(reqwest::redirect::Policy::none())
+            // Unpacked here, so that a cut answer is noticed by its length.
+            .no_gzip()
+            .no_brotli()
+            .build()
+            .context("no HTTP client")?;
+        Ok(Self { client, ranges, source })
+    }
+
+    /// The address without credentials, as it may be stored and shown.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Asks for a range; with a tag only if it has another by now.
+    ///
+    /// # Errors
+    /// See [`Failure`].
+    pub async fn ask(
+        &self,
+        kind: Kind,
+        prefix: HashPrefix,
+        tag: Option<&[u8]>,
+    ) -> Result<Answer, Failure> {
+        let mut url = self.ranges.join(&prefix.to_string()).map_err(broken)?;
+        if kind == Kind::Ntlm {
+            url.set_query(Some("mode=ntlm"));
+        }
+        let mut request = self.client.get(url).header(header::ACCEPT_ENCODING, "gzip");
+        let tag = tag.and_then(|tag| HeaderValue::from_bytes(tag).ok());
+        let conditional = tag.is_some();
+        if let Some(tag) = tag {
+            request = request.header(header::IF_NONE_MATCH, tag);
+        }
+        let mut response = request.send().await.map_err(of_client)?;
+        match response.status() {
+            StatusCode::OK => range(kind, prefix, response).await.map(Answer::Range),
+            StatusCode::NOT_MODIFIED if conditional => Ok(Answer::Same),
+            status => {
+                let said = response.chunk().await.ok().flatten().unwrap_or_default();
+                Err(of_status(status, response.headers(), &said))
+            }
+        }
+    }
+}
+
+/// The address below which ranges lie, and the one to show.
+fn addresses(url: &str) -> anyhow::Result<(Url, String)> {
+    let mut base = Url::parse(url).with_context(|| format!("{url} is no address"))?;
+    if !matches!(base.scheme(), "http" | "https") || base.cannot_be_a_base() {
+        bail!("{url} is no address of a service; it begins with https:// or http://");
+    }
+    if base.query().is_some() || base.fragment().is_some() {
+        bail!("{url} has a query; name the service only, as in https://ranges.example");
+    }
+    let path = base.path().trim_end_matches('/');
+    let path = path.strip_suffix("/range").unwrap_or(path).to_owned();
+    base.set_path(&path);
+    let mut shown = base.clone();
+    let _ = (shown.set_username(""), shown.set_password(None));
+    base.set_path(&format!("{path}/range/"));
+    Ok((base, shown.as_str().trim_end_matches('/').to_owned()))
+}
+
+fn tls(ca_file: Option<&Path>) -> anyhow::Result<ClientConfig> {
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    if let Some(path) = ca_file {
+        let unreadable = || format!("{} holds no certificates in PEM form", path.display());
+        let before = roots.len();
+        for certificate in CertificateDer::pem_file_iter(path).with_context(unreadable)? {
+            roots.add(certificate.with_context(unreadable)?).with_context(unreadable)?;
+        }
+        if roots.len() == before {
+            bail!(unreadable());
+        }
+    }
+    let provider = rustls::crypto::ring::default_provider();
+    let config = ClientConfig::builder_with_provider(provider.into())
+        .with_safe_default_protocol_versions()
+        .context("no TLS")?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+async fn range(kind: Kind, prefix: HashPrefix, mut response: Response) -> Result<Range, Failure> {
+    let headers = response.headers();
+    let packed = match headers.get(header::CONTENT_ENCODING).map(HeaderValue::as_bytes) {
+        None | Some(b"identity") => false,
+        Some(b"gzip") => true,
+        Some(_) => return Err(Failure::Final("the answer has an unknown coding".to_owned())),
+    };
+    let counted =
+        response.content_length().is_some() || headers.contains_key(header::TRANSFER_ENCODING);
+    if !packed && !counted {
+        let cause = "the answers have no length, so that a cut one cannot be told from a whole one";
+        return Err(Failure::Final(cause.to_owned()));
+    }
+    let tag = headers.get(header::ETAG).map_or(Vec::new(), |tag| tag.as_bytes().to_vec());
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(of_client)? {
+        if body.len() + chunk.len() > TEXT_LIMIT {
+            return Err(Failure::Final("the answer is longer than any range".to_owned()));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    let received = body.len() as u64;
+    let text = if packed { unpacked(&body)? } else { body };
+    let encoded = encoded(kind, prefix, &text)?;
+    Ok(Range { encoded, tag, received })
+}
+
+fn unpacked(packed: &[u8]) -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::with_capacity(2 * packed.len());
+    let mut decoder = flate2::read::MultiGzDecoder::new(packed).take(TEXT_LIMIT as u64 + 1);
+    decoder.read_to_end(&mut text).map_err(|error| Failure::Broken(format!("gzip: {error}")))?;
+    if text.len() > TEXT_LIMIT {
+        return Err(Failure::Final("the answer is longer than any range".to_owned()));
+    }
+    Ok(text)
+}
+
+fn encoded(kind: Kind, prefix: HashPrefix, text: &[u8]) -> Result<Encoded, Failure> {
+    let mut parsed = lines::parse(text, kind, Form::Suffix(prefix.value()), false);
+    if let Some((line, cause)) = parsed.error {
+        return Err(Failure::Broken(format!("line {} of the answer: {cause}", line + 1)));
+    }
+    sort_and_add_up(&mut parsed.entries);
+    Encoded::of(kind, &parsed.entries).map_err(|error| Failure::Final(error.to_string()))
+}
+
+fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
+    let said = match first_line(body) {
+        Some(line) => format!("the answer is {status} ({line})"),
+        None => format!("the answer is {status}"),
+    };
+    match status {
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => {
+            Failure::Busy(said, retry_after(headers))
+        }
+        _ if status.is_server_error() => Failure::Busy(said, retry_after(headers)),
+        _ if status.is_redirection() => {
+            let to = headers.get(header::LOCATION).and_then(|to| to.to_str().ok());
+            let to = to.unwrap_or("nowhere");
+            Failure::Final(format!("{said}: the service is elsewhere, see {to}"))
+        }
+        _ => Failure::Final(said),
+    }
+}
+
+/// What an answer says, if it says it to people in a few words.
+fn first_line(body: &[u8]) -> Option<&str> {
+    let line = body.split(|byte| *byte == b'\n').next()?.trim_ascii();
+    let plain = (1..=LONGEST_LINE).contains(&line.len())
+        && line.iter().all(|byte| matches!(byte, b' '..=b'~') && *byte != b'<');
+    if plain { std::str::from_utf8(line).ok() } else { None }
+}
+
+/// Seconds, or a date.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let value = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
+    if let Ok(seconds) = value.trim().parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = u64::try_from(shell::parse_http_date(value)?).ok()?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    Some(Duration::from_secs(date).saturating_sub(now))
+}
+
+fn of_client(error: reqwest::Error) -> Failure {
+    let slow = error.is_timeout();
+    let cause = format!("{:#}", anyhow::Error::from(error.without_url()));
+    if slow { Failure::Busy(cause, None) } else { Failure::Broken(cause) }
+}
+
+fn broken(error: impl std::fmt::Display) -> Failure {
+    Failure::Broken(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_the_service_in_several_ways_and_hides_credentials() {
+        for (url, ranges, source) in [
+            ("https://a.example", "https://a.example/range/", "https://a.example"),
+            ("https://a.example/range/", "https://a.example/range/", "https://a.example"),
+            (
+                "http://a.example:81/api/",
+                "http://a.example:81/api/range/",
+                "http://a.example:81/api",
+            ),
+            ("https://u:p@a.example/", "https://u:p@a.example/range/", "https://a.example"),
+        ] {
+            let (found, shown) = addresses(url).unwrap();
+            assert_eq!((found.as_str(), shown.as_str()), (ranges, source));
+        }
+        for url in ["", "a.example", "ftp://a.example", "file:///x", "https://a.example/?mode=ntlm"]
+        {
+            assert!(addresses(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn an_answer_of_the_other_kind_or_none_of_ranges_is_broken() {
+        let prefix = HashPrefix::from_value(0).unwrap();
+        let sha1 = format!("{}:3\r\n", "A".repeat(35));
+        assert!(encoded(Kind::Sha1, prefix, sha1.as_bytes()).is_ok());
+        for text in [sha1.as_bytes(), b"<!DOCTYPE html>", b"Invalid API query"] {
+            assert!(matches!(encoded(Kind::Ntlm, prefix, text), Err(Failure::Broken(_))));
+        }
+    }
+
+    #[test]
+    fn an_error_that_speaks_is_quoted() {
+        let said = |body: &[u8]| match of_status(StatusCode::NOT_FOUND, &HeaderMap::new(), body) {
+            Failure::Final(said) => said,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(said(b"no such range\r\nx"), "the answer is 404 Not Found (no such range)");
+        for body in [&b""[..], b"<html>", &[b'x'; 200], b"\x1b[2J"] {
+            assert_eq!(said(body), "the answer is 404 Not Found");
+        }
+    }
+
+    #[test]
+    fn a_pause_is_named_in_seconds_or_as_a_date() {
+        let of = |value: &str| {
+            let value = HeaderValue::from_str(value).unwrap();
+            retry_after(&HeaderMap::from_iter([(header::RETRY_AFTER, value)]))
+        };
+        assert_eq!(of("7"), Some(Duration::from_secs(7)));
+        assert_eq!(of("Thu, 01 Jan 1970 00:00:00 GMT"), Some(Duration::ZERO));
+        assert!(of("Fri, 31 Dec 9999 23:59:59 GMT") > Some(Duration::from_secs(1 << 32)));
+        assert_eq!((of("soon"), of("-1")), (None, None));
+    }
+}

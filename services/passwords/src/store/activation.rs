@@ -1,0 +1,51 @@
+//! Makes `CURRENT` name another corpus file, in all folders or in none.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use batch::AtomicFile;
+
+use super::folder::{CURRENT, CURRENT_TMP, FolderLock, KindFolder, is_corpus_name};
+
+/// Makes the `CURRENT` of each folder name a corpus file of that folder.
+///
+/// A reader sees the old or the new name. Everything that needs room on the disk is written
+/// before the first name changes, so that a full disk changes none.
+///
+/// # Errors
+/// A folder cannot be written.
+pub fn activate_all<'a>(
+    all: impl Iterator<Item = (&'a KindFolder, &'a FolderLock, &'a Path)>,
+) -> anyhow::Result<()> {
+    let prepared = all.map(|(folder, _, corpus)| prepare(folder, corpus));
+    let prepared = prepared.collect::<anyhow::Result<Vec<_>>>()?;
+    for (file, current) in prepared {
+        file.commit(&current).with_context(|| unwritable(&current))?;
+    }
+    Ok(())
+}
+
+/// Writes what `CURRENT` will say beside it.
+fn prepare(folder: &KindFolder, corpus: &Path) -> anyhow::Result<(AtomicFile, PathBuf)> {
+    let name = corpus.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if !is_corpus_name(name) || corpus.parent() != Some(folder.path()) {
+        bail!("{} is not a corpus file of {}", corpus.display(), folder.path().display());
+    }
+    let current = folder.path().join(CURRENT);
+    if current.is_dir() {
+        bail!("{} is a folder", current.display());
+    }
+    let write = || -> io::Result<AtomicFile> {
+        let mut file = AtomicFile::create_as(folder.path().join(CURRENT_TMP))?;
+        writeln!(file, "{name}")?;
+        file.file().sync_all()?;
+        Ok(file)
+    };
+    let file = write().with_context(|| unwritable(&current))?;
+    Ok((file, current))
+}
+
+fn unwritable(path: &Path) -> String {
+    format!("cannot write {}", path.display())
+}

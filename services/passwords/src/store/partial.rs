@@ -1,0 +1,248 @@
+//! A corpus that grows range by range over several runs of a mirror.
+//!
+//! Two files beside the corpora: `mirror.data` has the shape of a corpus that lacks index and
+//! header, `mirror.log` tells which buckets of it are whole. A record is written once its bucket is
+//! on the disk, so that after a crash the log never says too much.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, IntoInnerError, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use batch::Interval;
+
+use super::contents::{self, Contents};
+use super::folder::{FolderLock, KindFolder};
+use super::tag_log::{self, TagLog, TagRecord};
+use super::writer::Encoded;
+use crate::model::{BucketDigest, EMPTY_DIGEST, Header};
+
+const DATA: &str = "mirror.data";
+const LOG: &str = "mirror.log";
+const BUFFER: usize = 1 << 20;
+/// A kill loses what was fetched after the last checkpoint.
+const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(1);
+
+/// A corpus under way, open for appending.
+pub struct PartialCorpus {
+    folder: KindFolder,
+    data: BufWriter<File>,
+    log: File,
+    contents: Contents,
+    next: u32,
+    waiting: Vec<u8>,
+    checkpoints: Interval,
+}
+
+impl PartialCorpus {
+    /// Goes on with what an earlier run fetched from this source, or begins anew.
+    ///
+    /// # Errors
+    /// The folder cannot be read or written, or holds what was fetched from another source.
+    pub fn open(folder: &KindFolder, _lock: &FolderLock, source: &str) -> anyhow::Result<Self> {
+        let (data_path, log_path) = paths(folder);
+        match tag_log::source_of(&log_path).with_context(|| unreadable(&log_path))? {
+            Some(other) if other != source => bail!(
+                "{} holds an unfinished mirror of {other}; finish that one, or give --restart to \
+                 throw away what it has fetched",
+                folder.path().display()
+            ),
+            _ => {}
+        }
+        let resumed = resume(folder, source);
+        let (contents, next, whole) = resumed.with_context(|| unreadable(&log_path))?;
+        let open = |path: &Path, length| -> io::Result<File> {
+            let mut options = OpenOptions::new();
+            let mut file = options.write(true).create(true).truncate(false).open(path)?;
+            file.set_len(length)?;
+            file.seek(SeekFrom::End(0))?;
+            Ok(file)
+        };
+        let data = open(&data_path, contents.offset()).with_context(|| unwritable(&data_path))?;
+        let mut log = open(&log_path, whole).with_context(|| unwritable(&log_path))?;
+        if whole == 0 {
+            let head = tag_log::head(folder.kind(), source);
+            log.write_all(&head).with_context(|| unwritable(&log_path))?;
+        }
+        Ok(Self {
+            folder: folder.clone(),
+            data: BufWriter::with_capacity(BUFFER, data),
+            log,
+            contents,
+            next,
+            waiting: Vec::new(),
+            checkpoints: Interval::new(BETWEEN_CHECKPOINTS),
+        })
+    }
+
+    /// The prefix of the first range that is missing; as many are there.
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Appends the next range.
+    ///
+    /// # Errors
+    /// The disk is full or failing.
+    pub fn append(&mut self, encoded: &Encoded, tag: &[u8]) -> anyhow::Result<()> {
+        let (entries, digest) = match encoded.buckets.first() {
+            Some(bucket) => (bucket.entries as u32, bucket.digest),
+            None => (0, EMPTY_DIGEST),
+        };
+        self.add(&encoded.data, entries, digest, tag)
+    }
+
+    /// Appends the next range as it stands in another corpus.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn copy(&mut self, bytes: &[u8], digest: BucketDigest, tag: &[u8]) -> anyhow::Result<()> {
+        self.add(bytes, contents::entries_of(bytes), digest, tag)
+    }
+
+    fn add(
+        &mut self,
+        bytes: &[u8],
+        entries: u32,
+        digest: BucketDigest,
+        tag: &[u8],
+    ) -> anyhow::Result<()> {
+        let record = TagRecord { length: bytes.len() as u32, entries, digest, tag: tag.to_vec() };
+        note(&mut self.contents, self.next, &record)?;
+        self.data.write_all(bytes).with_context(|| unwritable(&paths(&self.folder).0))?;
+        record.write(self.next, &mut self.waiting);
+        self.next += 1;
+        if self.checkpoints.is_due() { self.checkpoint() } else { Ok(()) }
+    }
+
+    /// Brings everything to the disk: buckets first, then what the log says of them.
+    ///
+    /// # Errors
+    /// The disk is full or failing.
+    pub fn checkpoint(&mut self) -> anyhow::Result<()> {
+        let (data_path, log_path) = paths(&self.folder);
+        let mut write_data = || {
+            self.data.flush()?;
+            self.data.get_ref().sync_data()
+        };
+        write_data().with_context(|| unwritable(&data_path))?;
+        let mut write_log = || {
+            self.log.write_all(&self.waiting)?;
+            self.log.sync_data()
+        };
+        write_log().with_context(|| unwritable(&log_path))?;
+        self.waiting.clear();
+        Ok(())
+    }
+
+    /// Writes the index of a corpus whose further ranges are empty; what is left to do needs no
+    /// more room on the disk. Called again after a crash, it does the same again.
+    ///
+    /// # Errors
+    /// The disk is full or failing.
+    pub fn complete(mut self, note: &str, built_at: i64) -> anyhow::Result<CompleteMirror> {
+        self.checkpoint()?;
+        let (data_path, log_path) = paths(&self.folder);
+        let unwritable = || unwritable(&data_path);
+        let (index, header) = self.contents.finish(note, built_at);
+        let data = self.data.into_inner().map_err(IntoInnerError::into_error);
+        let data = data.with_context(unwritable)?;
+        contents::write_index(&data, &index, header.file_length).with_context(unwritable)?;
+        // The tags are there before the corpus is: one without the other would fetch all again.
+        let path = self.folder.corpus_path(&header.corpus_id);
+        batch::copy_atomically(&log_path, &tags_path(&path)).with_context(unwritable)?;
+        Ok(CompleteMirror { folder: self.folder, data, header, path })
+    }
+}
+
+/// A mirror that lacks only its header and its name.
+pub struct CompleteMirror {
+    folder: KindFolder,
+    data: File,
+    header: Header,
+    path: PathBuf,
+}
+
+impl CompleteMirror {
+    /// Makes it a corpus and gives it its name. Returns its path and header.
+    ///
+    /// # Errors
+    /// The disk is failing.
+    pub fn name(self) -> anyhow::Result<(PathBuf, Header)> {
+        let (data_path, log_path) = paths(&self.folder);
+        let name = || {
+            contents::write_header(&self.data, &self.header)?;
+            fs::rename(&data_path, &self.path)?;
+            fs::remove_file(&log_path)?;
+            batch::sync_folder(self.folder.path())
+        };
+        name().with_context(|| unwritable(&data_path))?;
+        Ok((self.path, self.header))
+    }
+}
+
+/// Reads what is there: contents, how many ranges, and how long the whole part of the log is.
+fn resume(folder: &KindFolder, source: &str) -> io::Result<(Contents, u32, u64)> {
+    let (data_path, log_path) = paths(folder);
+    let on_disk = fs::metadata(&data_path).map_or(0, |data| data.len());
+    let mut contents = Contents::new(folder.kind());
+    let mut next = 0;
+    let Some(mut log) = TagLog::open(&log_path, folder.kind(), source)? else {
+        return Ok((contents, next, 0));
+    };
+    let mut whole = log.whole();
+    while let Some(record) = log.next_record()? {
+        let end = contents.offset() + u64::from(record.length);
+        // Less data than the log says: somebody else changed the files.
+        if end > on_disk || note(&mut contents, next, &record).is_err() {
+            break;
+        }
+        next += 1;
+        whole = log.whole();
+    }
+    Ok((contents, next, whole))
+}
+
+fn note(contents: &mut Contents, prefix: u32, record: &TagRecord) -> anyhow::Result<()> {
+    if record.length == 0 {
+        return Ok(());
+    }
+    contents.note(prefix, u64::from(record.length), record.entries, record.digest)
+}
+
+/// Removes what an unfinished mirror has fetched; returns what is gone.
+///
+/// # Errors
+/// A file cannot be removed.
+pub fn remove_partial(folder: &KindFolder, _lock: &FolderLock) -> anyhow::Result<Vec<PathBuf>> {
+    let (data, log) = paths(folder);
+    let mut removed = Vec::new();
+    for path in [log, data] {
+        match fs::remove_file(&path) {
+            Ok(()) => removed.push(path),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot remove {}", path.display()));
+            }
+        }
+    }
+    Ok(removed)
+}
+
+/// Where the tags of a mirrored corpus lie.
+pub fn tags_path(corpus: &Path) -> PathBuf {
+    corpus.with_extension("tags")
+}
+
+fn paths(folder: &KindFolder) -> (PathBuf, PathBuf) {
+    (folder.path().join(DATA), folder.path().join(LOG))
+}
+
+fn unreadable(path: &Path) -> String {
+    format!("cannot read {}", path.display())
+}
+
+fn unwritable(path: &Path) -> String {
+    format!("cannot write {}", path.display())
+}

@@ -1,0 +1,264 @@
+//! Which entity tag another service gave to each range: the memory of a mirror.
+//!
+//! A head, then one record for each prefix in prefix order, each closed by a CRC-32; whatever
+//! follows the last whole record was being written when the process was killed.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+use crate::model::{BucketDigest, Kind, PREFIXES};
+
+const MAGIC: &[u8; 8] = b"PWTAGS\0\x01";
+/// Kind and length of the source.
+const HEAD_FIELDS: usize = 8;
+const SOURCE_LIMIT: usize = 4096;
+/// Length and entries of the bucket, its digest, length of the tag.
+const RECORD_FIELDS: usize = 18;
+const CRC_BYTES: usize = 4;
+/// A longer tag is not kept: the range is asked for without it.
+pub const TAG_LIMIT: usize = 256;
+
+/// What is known of one range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagRecord {
+    /// Length of its bucket in bytes.
+    pub length: u32,
+    /// How many digests it holds.
+    pub entries: u32,
+    /// The digest of its bucket.
+    pub digest: BucketDigest,
+    /// Its entity tag as the other service wrote it; empty if it gave none.
+    pub tag: Vec<u8>,
+}
+
+/// The head of a log: which ranges of which service.
+pub fn head(kind: Kind, source: &str) -> Vec<u8> {
+    let source = &source.as_bytes()[..source.floor_char_boundary(SOURCE_LIMIT)];
+    let mut head = MAGIC.to_vec();
+    head.extend_from_slice(&kind.code().to_le_bytes());
+    head.extend_from_slice(&(source.len() as u32).to_le_bytes());
+    head.extend_from_slice(source);
+    head.extend_from_slice(&crc32fast::hash(&head).to_le_bytes());
+    head
+}
+
+impl TagRecord {
+    /// Appends the record of a prefix to a log.
+    pub fn write(&self, prefix: u32, log: &mut Vec<u8>) {
+        let begin = log.len();
+        let tag = if self.tag.len() > TAG_LIMIT { &[] } else { &self.tag[..] };
+        log.extend_from_slice(&self.length.to_le_bytes());
+        log.extend_from_slice(&self.entries.to_le_bytes());
+        log.extend_from_slice(&self.digest);
+        log.extend_from_slice(&(tag.len() as u16).to_le_bytes());
+        log.extend_from_slice(tag);
+        let crc = crc_of(prefix, &log[begin..]);
+        log.extend_from_slice(&crc.to_le_bytes());
+    }
+}
+
+fn crc_of(prefix: u32, record: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new_with_initial(prefix);
+    hasher.update(record);
+    hasher.finalize()
+}
+
+/// The source of which a log tells; none if there is no log, or none with a whole head.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn source_of(path: &Path) -> io::Result<Option<String>> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    let mut fields = [0; MAGIC.len() + HEAD_FIELDS];
+    if !fill(&mut file, &mut fields)? || &fields[..MAGIC.len()] != MAGIC {
+        return Ok(None);
+    }
+    let length = u32::from_le_bytes(part(&fields, MAGIC.len() + 4)) as usize;
+    let mut source = vec![0; length.min(SOURCE_LIMIT)];
+    let whole = fill(&mut file, &mut source)?;
+    Ok(String::from_utf8(source).ok().filter(|_| whole))
+}
+
+/// Reads a log to its end, or to where a crash cut it off.
+pub struct TagLog<R> {
+    reader: R,
+    next: u32,
+    whole: u64,
+}
+
+impl TagLog<BufReader<File>> {
+    /// Opens the log of these ranges; none if it is of others, or no log.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn open(path: &Path, kind: Kind, source: &str) -> io::Result<Option<Self>> {
+        match File::open(path) {
+            Ok(file) => Self::read(BufReader::with_capacity(1 << 18, file), kind, source),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl<R: Read> TagLog<R> {
+    fn read(mut reader: R, kind: Kind, source: &str) -> io::Result<Option<Self>> {
+        let expected = head(kind, source);
+        let mut found = vec![0; expected.len()];
+        let fits = fill(&mut reader, &mut found)? && found == expected;
+        Ok(fits.then(|| Self { reader, next: 0, whole: found.len() as u64 }))
+    }
+
+    /// The next record, in prefix order.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn next_record(&mut self) -> io::Result<Option<TagRecord>> {
+        if self.next as usize == PREFIXES {
+            return Ok(None);
+        }
+        let mut bytes = [0; RECORD_FIELDS + TAG_LIMIT + CRC_BYTES];
+        if !fill(&mut self.reader, &mut bytes[..RECORD_FIELDS])? {
+            return Ok(None);
+        }
+        let tag_length = usize::from(u16::from_le_bytes(part(&bytes, 16)));
+        let end = RECORD_FIELDS + tag_length;
+        if tag_length > TAG_LIMIT
+            || !fill(&mut self.reader, &mut bytes[RECORD_FIELDS..end + CRC_BYTES])?
+            || crc_of(self.next, &bytes[..end]) != u32::from_le_bytes(part(&bytes, end))
+        {
+            return Ok(None);
+        }
+        self.next += 1;
+        self.whole += (end + CRC_BYTES) as u64;
+        Ok(Some(TagRecord {
+            length: u32::from_le_bytes(part(&bytes, 0)),
+            entries: u32::from_le_bytes(part(&bytes, 4)),
+            digest: part(&bytes, 8),
+            tag: bytes[RECORD_FIELDS..end].to_vec(),
+        }))
+    }
+
+    /// How many bytes of the log are whole, up to here.
+    pub fn whole(&self) -> u64 {
+        self.whole
+    }
+}
+
+fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    let mut part = [0; N];
+    part.copy_from_slice(&bytes[at..at + N]);
+    part
+}
+
+/// Fills the buffer; false if the input ends before.
+fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
+    match reader.read_exact(buffer) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The tags of all ranges in memory, each with the digest of the bucket that it stands for.
+pub struct Tags {
+    digests: Vec<BucketDigest>,
+    ends: Vec<u32>,
+    tags: Vec<u8>,
+}
+
+impl Tags {
+    /// Reads what a log holds.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn read<R: Read>(mut log: TagLog<R>) -> io::Result<Self> {
+        let mut all = Self { digests: Vec::new(), ends: Vec::new(), tags: Vec::new() };
+        while let Some(record) = log.next_record()? {
+            all.digests.push(record.digest);
+            all.tags.extend_from_slice(&record.tag);
+            all.ends.push(all.tags.len() as u32);
+        }
+        Ok(all)
+    }
+
+    /// The tag of a prefix, if the service gave one for a bucket with this digest.
+    pub fn get(&self, prefix: u32, digest: BucketDigest) -> Option<&[u8]> {
+        let at = prefix as usize;
+        let begin = if at == 0 { 0 } else { *self.ends.get(at - 1)? };
+        let tag = self.tags.get(begin as usize..*self.ends.get(at)? as usize)?;
+        (self.digests.get(at) == Some(&digest) && !tag.is_empty()).then_some(tag)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "https://ranges.example";
+
+    fn record(tag: &[u8]) -> TagRecord {
+        TagRecord { length: 50, entries: 1, digest: [7; 8], tag: tag.to_vec() }
+    }
+
+    fn open(log: &[u8]) -> Option<TagLog<&[u8]>> {
+        TagLog::read(log, Kind::Sha1, SOURCE).unwrap()
+    }
+
+    #[test]
+    fn a_log_cut_anywhere_gives_back_its_whole_records() {
+        let mut log = head(Kind::Sha1, SOURCE);
+        let mut ends = vec![log.len()];
+        for (prefix, tag) in [&b"\"a\""[..], b"", b"W/\"0x8DD\""].iter().enumerate() {
+            record(tag).write(prefix as u32, &mut log);
+            ends.push(log.len());
+        }
+        for cut in 0..=log.len() {
+            let Some(mut read) = open(&log[..cut]) else {
+                assert!(cut < ends[0]);
+                continue;
+            };
+            let mut records = 0;
+            while read.next_record().unwrap().is_some() {
+                records += 1;
+            }
+            assert_eq!(records, ends.iter().filter(|end| **end <= cut).count() - 1);
+            assert_eq!(read.whole(), ends[records] as u64);
+        }
+        let tags = Tags::read(open(&log).unwrap()).unwrap();
+        assert_eq!(tags.get(0, [7; 8]), Some(&b"\"a\""[..]));
+        assert_eq!(tags.get(0, [8; 8]), None, "the bucket is another by now");
+        assert_eq!((tags.get(1, [7; 8]), tags.get(3, [7; 8])), (None, None));
+        assert_eq!(tags.get(2, [7; 8]), Some(&b"W/\"0x8DD\""[..]));
+    }
+
+    #[test]
+    fn every_changed_byte_of_a_record_ends_the_log() {
+        let mut log = head(Kind::Sha1, SOURCE);
+        let begin = log.len();
+        record(b"\"a\"").write(0, &mut log);
+        for at in begin..log.len() {
+            let mut log = log.clone();
+            log[at] ^= 1;
+            assert_eq!(open(&log).unwrap().next_record().unwrap(), None, "byte {at}");
+        }
+    }
+
+    #[test]
+    fn the_log_of_another_service_or_kind_is_not_read() {
+        let log = head(Kind::Sha1, SOURCE);
+        assert!(open(&log).is_some());
+        assert!(TagLog::read(&log[..], Kind::Ntlm, SOURCE).unwrap().is_none());
+        assert!(TagLog::read(&log[..], Kind::Sha1, "https://other.example").unwrap().is_none());
+    }
+
+    #[test]
+    fn a_tag_beyond_all_measure_is_not_kept() {
+        let mut log = head(Kind::Sha1, SOURCE);
+        record(&[b'x'; TAG_LIMIT + 1]).write(0, &mut log);
+        assert_eq!(open(&log).unwrap().next_record().unwrap(), Some(record(b"")));
+    }
+}

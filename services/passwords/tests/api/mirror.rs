@@ -1,0 +1,231 @@
+//! Mirrors of our own server: whole, changed, interrupted, behind a bad network.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use passwords::model::{Entry, Kind};
+use rstest::rstest;
+use serde_json::Value;
+use testkit::{Served, exchange, until_blocking};
+
+use crate::app::{Data, Numbers, expected_range, hash_list};
+use crate::mirror_faults::{Fault, proxy};
+
+const RANGES: u32 = 300;
+
+/// Some ranges are empty, one is full.
+fn entries(kind: Kind, seed: u64) -> Vec<Entry> {
+    let mut numbers = Numbers::new(seed);
+    let sizes: Vec<_> = (0..RANGES).map(|prefix| (prefix, (prefix % 4) as usize)).collect();
+    let mut entries = numbers.entries(kind, &sizes);
+    entries.extend(numbers.entries(kind, &[(7, 900)]));
+    entries.sort_by(Entry::compare);
+    entries
+}
+
+/// A range service over these entries.
+struct Origin {
+    data: Data,
+    server: Served,
+}
+
+impl Origin {
+    fn new(lists: &[(Kind, &[Entry])]) -> Self {
+        let data = Data::new();
+        for (kind, entries) in lists {
+            data.activate(*kind, entries);
+        }
+        let server = data.program().serve(&["--reload-interval", "0"]);
+        Self { data, server }
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}", self.server.http())
+    }
+
+    /// Serves other entries from now on.
+    fn change(&mut self, kind: Kind, entries: &[Entry]) {
+        self.data.activate(kind, entries);
+        self.server.process().signal("HUP");
+        let last = entries.last().unwrap().prefix();
+        let expected = expected_range(kind, entries, last);
+        let request =
+            format!("GET /range/{last:05X} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        until_blocking("the new corpus is served", || {
+            exchange(self.server.http(), &request).text() == expected
+        });
+    }
+}
+
+/// Mirrors the first ranges and gives the report of each kind.
+fn mirror(data: &Data, url: &str, extra: &[&str]) -> Vec<Value> {
+    let count = RANGES.to_string();
+    let arguments = [&["mirror", url, "--first", &count, "--activate", "--json"], extra].concat();
+    let printed = data.done(&arguments);
+    printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The id of the corpus in use.
+fn current(data: &Data, kind: Kind) -> String {
+    let name = std::fs::read_to_string(data.path().join(kind.name()).join("CURRENT")).unwrap();
+    name.trim_end().to_owned()
+}
+
+fn numbers(report: &Value, names: [&str; 3]) -> [u64; 3] {
+    names.map(|name| report[name].as_u64().unwrap())
+}
+
+#[test]
+fn both_kinds_are_copied_and_later_only_what_changed() {
+    let lists = Kind::ALL.map(|kind| (kind, entries(kind, 1)));
+    let mut origin = Origin::new(&[(lists[0].0, &lists[0].1), (lists[1].0, &lists[1].1)]);
+    let data = Data::new();
+    let first = mirror(&data, &origin.url(), &[]);
+    let names = ["changed", "unchanged", "resumed"];
+    for (kind, report) in Kind::ALL.iter().zip(&first) {
+        assert_eq!(report["kind"], kind.name());
+        assert_eq!(numbers(report, names), [RANGES.into(), 0, 0]);
+        assert_eq!(current(&data, *kind), current(&origin.data, *kind));
+    }
+    let mut changed = lists[0].1.clone();
+    changed[5].count ^= 1;
+    changed.pop();
+    origin.change(Kind::Sha1, &changed);
+    let second = mirror(&data, &origin.url(), &[]);
+    assert_eq!(numbers(&second[0], names), [2, u64::from(RANGES) - 2, 0]);
+    assert_eq!(numbers(&second[1], names), [0, RANGES.into(), 0]);
+    for kind in Kind::ALL {
+        assert_eq!(current(&data, kind), current(&origin.data, kind));
+    }
+    data.done(&["prune"]);
+    let left = std::fs::read_dir(data.path().join("sha1")).unwrap().count();
+    assert_eq!(left, 4, "CURRENT, .lock, the corpus and its tags");
+}
+
+#[test]
+fn a_killed_mirror_goes_on_and_a_change_in_the_middle_comes_with_the_next() {
+    let (old, new) = (entries(Kind::Sha1, 1), entries(Kind::Sha1, 2));
+    let mut origin = Origin::new(&[(Kind::Sha1, &old)]);
+    let (data, url) = (Data::new(), origin.url());
+    let log = data.path().join("sha1/mirror.log");
+    let length = || std::fs::metadata(&log).map_or(0, |data| data.len());
+    let slow = ["mirror", &url, "--kind", "sha1", "--first", "300", "--rate", "150"];
+    let mut process = data.program().start(&slow);
+    until_blocking("the mirror has begun", || length() > 0);
+    let begun = length();
+    assert!(process.kill_when(|| length() > begun), "it was killed in the middle");
+    // What was being written when a machine goes down is anything.
+    for path in [&log, &data.path().join("sha1/mirror.data")] {
+        let mut file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
+        file.write_all(&[0xA5; 700]).unwrap();
+    }
+    origin.change(Kind::Sha1, &new);
+    let elsewhere = proxy(origin.server.http(), &[Fault::None]);
+    let other = data.run(&["mirror", &elsewhere, "--kind", "sha1"]);
+    assert!(other.errors.contains(&format!("unfinished mirror of {url}")), "{}", other.errors);
+    let report = &mirror(&data, &url, &["--kind", "sha1"])[0];
+    let [changed, unchanged, resumed] = numbers(report, ["changed", "unchanged", "resumed"]);
+    assert_eq!((changed + resumed, unchanged), (RANGES.into(), 0));
+    assert!(resumed > 0 && changed > 0);
+    // Each range is wholly the old or the new one, and all that was kept is used.
+    let corpus =
+        passwords::Corpus::open(&PathBuf::from(report["path"].as_str().unwrap()), 0).unwrap();
+    for value in 0..RANGES {
+        let prefix = domain::HashPrefix::from_value(value).unwrap();
+        let mut buffer = Vec::new();
+        let bytes = corpus.sound_bytes(prefix, &mut buffer).unwrap();
+        let bucket = passwords::model::Bucket::parse(Kind::Sha1, bytes).unwrap();
+        let text = String::from_utf8(passwords::model::render::text(&bucket).unwrap()).unwrap();
+        let list = if u64::from(value) < resumed { &old } else { &new };
+        assert_eq!(text, expected_range(Kind::Sha1, list, value), "{value}");
+    }
+    mirror(&data, &url, &["--kind", "sha1"]);
+    assert_eq!(current(&data, Kind::Sha1), current(&origin.data, Kind::Sha1));
+}
+
+#[test]
+fn a_bad_network_costs_retries_and_nothing_else() {
+    const FAULTS: &[Fault] = &[
+        Fault::None,
+        Fault::None,
+        Fault::None,
+        Fault::Busy,
+        Fault::None,
+        Fault::Cut,
+        Fault::None,
+        Fault::Closed,
+        Fault::None,
+        Fault::Foreign,
+        Fault::None,
+    ];
+    let origin = Origin::new(&[(Kind::Sha1, &entries(Kind::Sha1, 3))]);
+    let (data, url) = (Data::new(), proxy(origin.server.http(), FAULTS));
+    let report = &mirror(&data, &url, &["--kind", "sha1"])[0];
+    assert!(report["retries"].as_u64().unwrap() > u64::from(RANGES) / 4);
+    assert_eq!(current(&data, Kind::Sha1), current(&origin.data, Kind::Sha1));
+    // A stall takes the time limit; so there are few.
+    let data = Data::new();
+    let url = proxy(origin.server.http(), &[Fault::None, Fault::Stalled, Fault::None]);
+    let stalled = ["--kind", "sha1", "--timeout", "1", "--first", "9", "--json"];
+    let report: Value =
+        serde_json::from_str(&data.done(&[&["mirror", &url], &stalled[..]].concat())).unwrap();
+    assert_eq!((&report["changed"], &report["activated"]), (&9.into(), &false.into()));
+    assert!(!data.path().join("sha1/CURRENT").exists());
+}
+
+#[rstest]
+#[case(&[Fault::Moved], "301 Moved Permanently: the service is elsewhere, see https://new.example/")]
+#[case(&[Fault::Missing], "404 Not Found")]
+#[case(&[Fault::Foreign], "line 1 of the answer: expected 35 hexadecimal characters")]
+#[case(&[Fault::Endless], "the answers have no length")]
+#[case(&[Fault::Busy], "asked 2 times: the answer is 429 Too Many Requests")]
+fn what_is_no_range_service_is_one_clear_error(
+    #[case] faults: &'static [Fault],
+    #[case] said: &str,
+) {
+    let data = Data::new();
+    let url = proxy("127.0.0.1:1".parse().unwrap(), faults);
+    let output = data.run(&["mirror", &url, "--attempts", "2"]);
+    assert_eq!(output.code, Some(1));
+    assert!(output.errors.contains(said), "{}", output.errors);
+}
+
+#[test]
+fn a_kind_that_the_service_lacks_is_told_at_once() {
+    let origin = Origin::new(&[(Kind::Sha1, &entries(Kind::Sha1, 1))]);
+    let data = Data::new();
+    let output = data.run(&["mirror", &origin.url(), "--attempts", "1"]);
+    assert!(
+        output.errors.contains("503 Service Unavailable (The NTLM corpus"),
+        "{}",
+        output.errors
+    );
+    assert!(!data.path().join("sha1/mirror.log").exists());
+}
+
+#[test]
+fn https_is_trusted_by_the_file_of_an_own_authority() {
+    let origin = Data::new();
+    let list = entries(Kind::Sha1, 4);
+    origin.activate(Kind::Sha1, &list);
+    let server = origin.program().serve(&["--tls-mode", "native"]);
+    let log = server.log().clone();
+    let at = log.find("https://").unwrap();
+    let port: String = log[at..].chars().skip_while(|c| !c.is_ascii_digit()).collect();
+    let port = port
+        .split_once(':')
+        .unwrap()
+        .1
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect::<String>();
+    let (data, url) = (Data::new(), format!("https://localhost:{port}/range/"));
+    let untrusted = data.run(&["mirror", &url, "--kind", "sha1"]);
+    assert!(untrusted.errors.contains("invalid peer certificate"), "{}", untrusted.errors);
+    let ca = origin.path().join("tls/ca.pem");
+    mirror(&data, &url, &["--kind", "sha1", "--ca-file", ca.to_str().unwrap()]);
+    assert_eq!(current(&data, Kind::Sha1), current(&origin, Kind::Sha1));
+    let none = data.write("empty.pem", hash_list(Kind::Sha1, &list));
+    let output = data.run(&["mirror", &url, "--ca-file", none.to_str().unwrap()]);
+    assert!(output.errors.contains("holds no certificates"), "{}", output.errors);
+}
