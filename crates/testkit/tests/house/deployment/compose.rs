@@ -246,3 +246,23 @@ fn the_example_environment_lists_every_variable_with_its_default() {
     }
     assert_eq!(listed, expected);
 }
+
+#[test]
+fn every_sample_is_loaded_by_compose_and_by_scripts_up() {
+    let compose = read("docker-compose.yml");
+    let try_out: String =
+        SERVICES.iter().map(|service| read(format!("services/{service}/try.sh"))).collect();
+    let mut found = 0;
+    for extension in ["txt", "csv", "json", "ndjson", "xml"] {
+        for path in super::files(&super::root().join("samples"), extension) {
+            let folder = path.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+            let file = path.file_name().unwrap().to_str().unwrap();
+            // Of breaches the scripts name each file; a folder of listings is loaded whole.
+            let stem = if folder == "buckets" { &folder } else { file.split('.').next().unwrap() };
+            assert!(compose.contains(stem), "docker-compose.yml does not load {file}");
+            assert!(try_out.contains(stem), "no services/NAME/try.sh loads {file}");
+            found += 1;
+        }
+    }
+    assert!(found > 10, "{found} samples");
+}

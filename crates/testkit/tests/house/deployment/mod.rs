@@ -9,6 +9,7 @@ mod handbook;
 mod image;
 mod kubernetes;
 mod settings;
+mod systemd;
 
 use std::fs;
 use std::path::{Path, PathBuf};

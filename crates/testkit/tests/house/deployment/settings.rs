@@ -52,6 +52,12 @@ pub fn check(place: &str, service: &str, environment: &BTreeMap<String, Option<S
     }
 }
 
+/// The shared settings of a service that sets none.
+pub fn defaults() -> ShellSettings {
+    let line = [std::ffi::OsString::from("service")];
+    shell::parse::<Shared>(line).map(|shared| shared.shell).unwrap()
+}
+
 /// A command line that has the shared settings only.
 #[derive(clap::Parser)]
 struct Shared {

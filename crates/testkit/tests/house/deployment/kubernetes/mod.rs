@@ -22,9 +22,7 @@ fn every_file_is_yaml() {
 /// The part that holds without kubectl: what every pod starts from.
 #[test]
 fn the_base_is_sound_before_it_is_rendered() {
-    for file in
-        ["base/deployment.yaml", "database/migrate.yaml", "services/passwords/build/job.yaml"]
-    {
+    for file in ["base/deployment.yaml", "services/passwords/build/job.yaml"] {
         let path = format!("deploy/k8s/{file}");
         for document in yaml(&path, &super::read(&path)) {
             pods::check_hardening(&path, &document["spec"]["template"]["spec"]);
@@ -67,6 +65,7 @@ fn each_service_stands_alone_and_both_overlays_hold_all_five() {
                 assert_eq!(rendering.of_kind("Namespace").count(), 1);
             }
             "services/passwords/build" => assert!(deployed.is_empty()),
+            "examples/cluster" => assert_eq!(deployed, ["buckets"]),
             folder => assert_eq!(deployed, [folder.strip_prefix("services/").unwrap()]),
         }
     }
@@ -82,16 +81,17 @@ fn databases_are_migrated_in_production_and_files_in_development() {
                 .iter()
                 .find(|variable| variable["name"] == "DATABASE_URL")
                 .map(|variable| text(&variable["valueFrom"]["secretKeyRef"]["name"]).to_owned());
-            let jobs: Vec<_> = rendering
-                .of_kind("Job")
-                .filter(|job| service_of(job) == service)
-                .map(|job| list(&job["spec"]["template"]["spec"]["containers"][0]["args"]))
+            let pod = &deployment["spec"]["template"]["spec"];
+            let before: Vec<_> = list(&pod["initContainers"])
+                .iter()
+                .map(|first| (list(&first["args"]), &first["env"][0]))
                 .collect();
             if rendering.folder == "dev" || !super::has_database(service) {
-                assert_eq!((secret, jobs), (None, vec![]), "{} {service}", rendering.folder);
+                assert_eq!((secret, before.len()), (None, 0), "{} {service}", rendering.folder);
             } else {
                 assert_eq!(secret, Some(format!("{service}-database")), "{}", rendering.folder);
-                assert_eq!(jobs, [["migrate"]], "{} {service}", rendering.folder);
+                let migration = (&[Value::from("migrate")][..], &container["env"][0]);
+                assert_eq!(before, [migration], "{} {service}", rendering.folder);
             }
         }
     }
@@ -102,4 +102,18 @@ fn service_of(object: &Value) -> &str {
     let name = text(&object["metadata"]["labels"]["app.kubernetes.io/name"]);
     assert!(SERVICES.contains(&name), "{} has no service label", object["metadata"]["name"]);
     name
+}
+
+#[test]
+fn the_cluster_engine_needs_no_volume_and_is_scraped() {
+    let Some(rendering) = renderings().iter().find(|one| one.folder == "examples/cluster") else {
+        return;
+    };
+    assert_eq!(rendering.of_kind("PersistentVolumeClaim").count(), 0);
+    let deployment = rendering.of_kind("Deployment").next().unwrap();
+    let volumes = list(&deployment["spec"]["template"]["spec"]["volumes"]);
+    assert!(volumes.iter().all(|volume| volume["persistentVolumeClaim"].is_null()));
+    let endpoint = &rendering.of_kind("ServiceMonitor").next().unwrap()["spec"]["endpoints"][0];
+    let service = rendering.of_kind("Service").next().unwrap();
+    assert!(list(&service["spec"]["ports"]).iter().any(|port| port["name"] == endpoint["port"]));
 }

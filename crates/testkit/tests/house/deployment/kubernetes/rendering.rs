@@ -41,7 +41,8 @@ impl Rendering {
 pub fn renderings() -> &'static [Rendering] {
     static ALL: LazyLock<Vec<Rendering>> = LazyLock::new(|| {
         let services = SERVICES.iter().map(|service| format!("services/{service}"));
-        let others = ["services/passwords/build", "dev", "prod"].map(str::to_owned);
+        let others =
+            ["services/passwords/build", "examples/cluster", "dev", "prod"].map(str::to_owned);
         services.chain(others).map_while(render).collect()
     });
     &ALL

@@ -1,0 +1,51 @@
+//! deploy/systemd.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::process::Command;
+
+use super::{SERVICES, read, root, settings};
+
+const UNIT: &str = "deploy/systemd/quintet@.service";
+
+/// The values of a directive, in their order.
+fn values<'a>(unit: &'a str, directive: &str) -> Vec<&'a str> {
+    unit.lines().filter_map(|line| line.strip_prefix(directive)?.strip_prefix('=')).collect()
+}
+
+#[test]
+fn the_unit_sets_what_every_service_knows() {
+    let unit = read(UNIT);
+    let environment: BTreeMap<String, Option<String>> = values(&unit, "Environment")
+        .into_iter()
+        .flat_map(str::split_whitespace)
+        .map(|pair| pair.split_once('=').unwrap())
+        .map(|(name, value)| (name.to_owned(), Some(value.to_owned())))
+        .collect();
+    assert!(environment.contains_key("DATA_DIR"));
+    for &service in SERVICES.iter() {
+        settings::check(UNIT, service, &environment);
+    }
+}
+
+#[test]
+fn requests_have_their_time_before_the_unit_is_killed() {
+    let unit = read(UNIT);
+    let shutdown = settings::defaults().shutdown_timeout;
+    let stop: u64 = values(&unit, "TimeoutStopSec")[0].parse().unwrap();
+    // The server itself gives up 5 s after SHUTDOWN_TIMEOUT; DRAIN_SECONDS is 0 unless it is set.
+    assert!(stop >= shutdown + 5 + 5, "{stop}");
+}
+
+/// Where systemd is installed: its own rating, 0 (locked down) to 100 (open).
+#[test]
+fn the_unit_is_locked_down() {
+    let mut rating = Command::new("systemd-analyze");
+    rating.args(["security", "--offline=true", "--threshold=20"]).arg(root().join(UNIT));
+    match rating.output() {
+        Ok(output) => {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        }
+        Err(error) => assert_eq!(error.kind(), ErrorKind::NotFound, "{error}"),
+    }
+}
