@@ -12,7 +12,7 @@ use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::http::uri::{PathAndQuery, Uri};
 use actix_web::middleware::from_fn;
-use actix_web::{App, Error, HttpRequest, HttpResponse, web};
+use actix_web::{App, Error, HttpMessage, HttpRequest, HttpResponse, web};
 use futures_util::FutureExt;
 use utoipa_swagger_ui::SwaggerUi;
 
@@ -39,6 +39,20 @@ pub(crate) struct Context<S> {
 struct Seen {
     method: Method,
     uri: Uri,
+}
+
+/// Marks a request that came as `HEAD`.
+struct HeadRequest;
+
+/// Whether a request came as `HEAD`: handlers see it as `GET`, and need not make a body.
+///
+/// ```
+/// use actix_web::test::TestRequest;
+///
+/// assert!(!shell::is_head(&TestRequest::default().to_http_request()));
+/// ```
+pub fn is_head(request: &HttpRequest) -> bool {
+    request.extensions().contains::<HeadRequest>()
 }
 
 /// The whole application of one worker; the layer added last is the first that a request meets.
@@ -194,6 +208,7 @@ async fn shape(
     if request.method() == Method::HEAD {
         // The connection remembers the method as sent and leaves out the body.
         request.head_mut().method = Method::GET;
+        request.extensions_mut().insert(HeadRequest);
     }
     if let Some(path) = operations.canonical(request.path()) {
         rewrite(&mut request, &path);

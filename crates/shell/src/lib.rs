@@ -28,6 +28,7 @@ mod settings;
 mod shell;
 mod tls;
 
+pub use app::is_head;
 pub use body::read_body;
 pub use cli::{Cli, CommonCommand, defaults, main, parse};
 pub use conditional::{EntityTag, Validators, http_date, is_known, may_change, parse_http_date};

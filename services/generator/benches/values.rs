@@ -45,11 +45,10 @@ fn accounts(criterion: &mut Criterion) {
 }
 
 fn telephones(criterion: &mut Criterion) {
-    let regions = phone::all();
+    let plans: Vec<_> = phone::all().iter().filter_map(|region| region.numbers().ok()).collect();
     let mut nth = 0;
     measure(criterion, "phone of all regions in turn", |random, out| {
-        let written = regions[nth % regions.len()].write(random, out);
-        debug_assert!(written.is_ok());
+        plans[nth % plans.len()].write(random, phone::Format::E164, out);
         nth += 1;
     });
 }

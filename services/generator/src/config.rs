@@ -12,13 +12,35 @@ pub struct Settings {
     /// Requests per minute of an address without a key; also limits rejected keys
     #[arg(long, env, global = true, value_name = "N", default_value_t = 60)]
     pub anonymous_rpm: u32,
-    /// Requests that an address without a key may make at once
-    #[arg(long, env, global = true, value_name = "N", default_value_t = 30)]
+    /// Requests that an address without a key may make at once, 1 or more
+    #[arg(long, env, global = true, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     pub anonymous_burst: u32,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self { anonymous: Switch::On, anonymous_rpm: 60, anonymous_burst: 30 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Program {
+        #[command(flatten)]
+        settings: Settings,
+    }
+
+    #[test]
+    fn numbers_out_of_their_range_are_refused() {
+        let parsed = |flag: &str| Program::try_parse_from(["generator", flag]);
+        assert_eq!(parsed("--anonymous-burst=1").unwrap().settings.anonymous_burst, 1);
+        for flag in ["--anonymous-burst=0", "--anonymous-burst=-1", "--anonymous-rpm=-1"] {
+            assert!(parsed(flag).is_err(), "{flag}");
+        }
     }
 }

@@ -231,7 +231,9 @@ fn message(violation: &Violation) -> String {
             let name = violation.name.as_deref().unwrap_or_default();
             format!("The property '{name}' must be a string.")
         }
-        "encoding" | "integer" | "choice" | DATE => format!("The value '{sent}' is not valid."),
+        "encoding" | "boolean" | "integer" | "choice" | DATE => {
+            format!("The value '{sent}' is not valid.")
+        }
         "required" => format!("The {field} field is required."),
         ABSENT => format!("A value for the '{field}' parameter or property was not provided."),
         "range" => {

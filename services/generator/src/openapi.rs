@@ -34,8 +34,11 @@ pub fn document() -> OpenApi {
                 .title("Test-data generator")
                 .version("v1")
                 .description(Some(
-                    "Makes and checks synthetic test data. Nothing here belongs to anybody: \
-                     never send money to an account, a card or an address from here.",
+                    "Makes and checks synthetic test data. It is made at random, but in the forms and \
+                     ranges of real data, so that a telephone number, a device, an account or a number \
+                     of a person **may exist**: do not call it, write to it, pay to it or use it to \
+                     apply for anything. Crypto addresses have no key: what is sent there is lost. \
+                     Telephone numbers that nobody has are made with `fictional=true`.",
                 ))
                 .license(Some(LicenseBuilder::new().name("MIT OR Apache-2.0").build()))
                 .build(),

@@ -8,8 +8,12 @@ use crate::handlers::{card, finance, licenses, name, phone, social};
 pub fn register(routes: &mut Routes<'_>) {
     routes.add(card::generate_card);
     routes.add(card::list_card_types);
+    routes.add(card::validate_card);
     routes.add(finance::list_crypto_address_types);
     routes.add(finance::generate_crypto_address);
+    routes.add(finance::validate_crypto_address);
+    // Before the path whose last part may be anything.
+    routes.add(finance::validate_iban);
     routes.add(finance::generate_iban);
     routes.add(finance::list_iban_countries);
     routes.add(finance::validate_vat);

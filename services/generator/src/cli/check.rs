@@ -6,17 +6,17 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use jiff::civil::Date;
 
+use super::lines::{Line, Lines};
 use super::subject::{Subject, kind_of, unknown, unless_closed, without_kind};
-use crate::model::card::CARD_TYPES;
 use crate::model::numbers::{self, Kind};
-use crate::model::{card, iban, imei, phone};
+use crate::model::{card, crypto, iban, imei, phone};
 
 /// Checks values, one a line of stdin: prints `ok` or what is wrong, and exits with 1 if any is.
 #[derive(Clone, Debug, clap::Args)]
 pub struct CheckCommand {
     /// What to check
     pub(super) subject: Subject,
-    /// Brand or country, where the subject has such
+    /// Brand, coin or country, where the subject has such
     pub(super) of: Option<String>,
 }
 
@@ -44,9 +44,14 @@ impl CheckCommand {
         out: &mut dyn Write,
     ) -> anyhow::Result<ExitCode> {
         let check = self.checker(today)?;
+        let mut lines = Lines::new(input);
         let mut all_right = true;
-        for line in input.lines() {
-            let reason = check(&line?);
+        while let Some(line) = lines.next()? {
+            let reason = match line {
+                Line::Text(text) => check(text),
+                Line::NotUtf8 => Some("The line is not UTF-8 text.".to_owned()),
+                Line::TooLong => Some("The line is too long.".to_owned()),
+            };
             all_right &= reason.is_none();
             writeln!(out, "{}", reason.as_deref().unwrap_or("ok"))?;
         }
@@ -57,18 +62,21 @@ impl CheckCommand {
     fn checker(&self, today: Date) -> anyhow::Result<Checker> {
         let of = self.of.as_deref();
         Ok(match self.subject {
-            Subject::Imei => without_kind(of, right(imei::accepts))?,
-            Subject::Card => match of {
-                None => right(|text| CARD_TYPES.iter().any(|kind| kind.accepts(text))),
-                Some(name) => {
-                    let kind = card::find(name).with_context(|| unknown(name))?;
-                    right(|text| kind.accepts(text))
-                }
-            },
+            Subject::Imei => without_kind(of, fault_of(imei::check))?,
+            Subject::Card => {
+                let brand = |name| card::find(name).with_context(|| unknown(name));
+                let brand = of.map(brand).transpose()?;
+                fault_of(move |text| card::check(text, brand))
+            }
+            Subject::Crypto => {
+                let coin = |name| crypto::find(name).with_context(|| unknown(name));
+                let coin = of.map(coin).transpose()?;
+                fault_of(move |text| crypto::check(text, coin))
+            }
             Subject::Iban => {
                 let country = |code| iban::find(code).with_context(|| unknown(code));
                 let country = of.map(country).transpose()?;
-                Box::new(move |text| account_fault(text, country))
+                fault_of(move |text| iban::check(text, country))
             }
             Subject::Phone => {
                 let region = |code| phone::find(code).with_context(|| unknown(code));
@@ -81,33 +89,16 @@ impl CheckCommand {
             Subject::Ssn => without_kind(of, verdicts("US", Kind::Person, today)?)?,
             Subject::Vat => verdicts(kind_of(of)?, Kind::Vat, today)?,
             Subject::Person => verdicts(kind_of(of)?, Kind::Person, today)?,
-            Subject::Crypto | Subject::Name => bail!("these values cannot be checked"),
+            Subject::Name => bail!("names cannot be checked"),
         })
     }
 }
 
-const INVALID: &str = "The value is not valid.";
-
-fn right(accepts: impl Fn(&str) -> bool + 'static) -> Checker {
-    Box::new(move |text| (!accepts(text)).then(|| INVALID.to_owned()))
-}
-
-/// What is wrong with an account number of a country, else of the one that it names itself.
-fn account_fault(text: &str, country: Option<&iban::Country>) -> Option<String> {
-    let plain: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    let plain = plain.to_ascii_uppercase();
-    let country = match (country, plain.get(..2)) {
-        (Some(country), _) => country,
-        (None, Some(code)) => match iban::find(code) {
-            Some(country) => country,
-            None => return Some(unknown(code)),
-        },
-        (None, None) => return Some(INVALID.to_owned()),
-    };
-    (!country.accepts(&plain)).then(|| INVALID.to_owned())
+fn fault_of<T, E: ToString>(check: impl Fn(&str) -> Result<T, E> + 'static) -> Checker {
+    Box::new(move |text| check(text).err().map(|fault| fault.to_string()))
 }
 
 fn verdicts(country: &str, kind: Kind, today: Date) -> anyhow::Result<Checker> {
     let schemes = numbers::find(country, kind).with_context(|| unknown(country))?;
-    Ok(Box::new(move |text| schemes.check(text, today).err().map(|reject| reject.to_string())))
+    Ok(fault_of(move |text| schemes.check(text, today)))
 }

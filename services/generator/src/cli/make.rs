@@ -7,15 +7,16 @@ use anyhow::Context;
 use jiff::civil::Date;
 
 use super::subject::{Subject, kind_of, unknown, unless_closed, without_kind};
-use crate::model::numbers::{self, Kind};
+use crate::model::numbers::{self, Kind, Wanted};
+use crate::model::phone::Format;
 use crate::model::{Random, Seed, card, crypto, iban, imei, names, phone, ssn};
 
-/// Makes values, one a line.
+/// Makes values, one a line: those that the operation of the subject answers for the same seed.
 #[derive(Clone, Debug, clap::Args)]
 pub struct MakeCommand {
     /// What to make
     pub(super) subject: Subject,
-    /// Brand, coin or country, where the subject has such
+    /// Brand (else any), coin (else Bitcoin) or country, where the subject has such
     pub(super) of: Option<String>,
     /// How many
     #[arg(long, short = 'n', default_value_t = 1)]
@@ -39,7 +40,7 @@ impl MakeCommand {
 
     fn write_to(self, today: Date, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         let seed = self.seed.as_deref().map_or_else(Seed::fresh, Seed::parse)?;
-        let mut random = seed.random("make", "");
+        let mut random = seed.random(self.subject.operation(), self.subject.culture());
         let mut make = self.maker(today)?;
         let mut line = String::new();
         for _ in 0..self.count {
@@ -61,13 +62,16 @@ impl MakeCommand {
                 without_kind(of, plain(|random, out| names::american().write_full(random, out)))?
             }
             Subject::Card => {
-                let brand = kind_of(of)?;
-                let kind = card::find(brand).with_context(|| unknown(brand))?;
-                plain(|random, out| kind.write_number(random, out))
+                let brand = |name| card::find(name).with_context(|| unknown(name));
+                let brand = of.map(brand).transpose()?;
+                // Whole cards, so that the numbers are those of the cards over HTTP.
+                plain(move |random, out| {
+                    out.push_str(&card::Card::generate(random, brand, today).number);
+                })
             }
             Subject::Crypto => {
-                let coin = kind_of(of)?;
-                let coin = crypto::find(coin).with_context(|| unknown(coin))?;
+                let name = of.unwrap_or("Bitcoin");
+                let coin = crypto::find(name).with_context(|| unknown(name))?;
                 plain(|random, out| coin.write(random, out))
             }
             Subject::Iban => {
@@ -77,11 +81,11 @@ impl MakeCommand {
             }
             Subject::Phone => {
                 let code = kind_of(of)?;
-                let region = phone::find(code).with_context(|| unknown(code))?;
-                Box::new(|random, out| Ok(region.write(random, out)?))
+                let numbers = phone::find(code).with_context(|| unknown(code))?.numbers()?;
+                plain(move |random, out| numbers.write(random, Format::E164, out))
             }
-            Subject::Vat => number(of, Kind::Vat, today)?,
-            Subject::Person => number(of, Kind::Person, today)?,
+            Subject::Vat => number(of, Kind::Vat)?,
+            Subject::Person => number(of, Kind::Person)?,
         })
     }
 }
@@ -93,11 +97,11 @@ fn plain(write: impl Fn(&mut Random, &mut String) + 'static) -> Maker {
     })
 }
 
-fn number(of: Option<&str>, kind: Kind, today: Date) -> anyhow::Result<Maker> {
+fn number(of: Option<&str>, kind: Kind) -> anyhow::Result<Maker> {
     let country = kind_of(of)?;
     let schemes = numbers::find(country, kind).with_context(|| unknown(country))?;
     Ok(Box::new(move |random, out| {
-        let number = schemes.make(random, today).context("no number could be made")?;
+        let number = schemes.make(random, Wanted::default()).context("no number could be made")?;
         out.push_str(&number);
         Ok(())
     }))

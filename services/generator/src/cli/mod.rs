@@ -1,6 +1,7 @@
 //! The command line.
 
 mod check;
+mod lines;
 mod make;
 mod subject;
 #[cfg(test)]

@@ -5,12 +5,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 
+use crate::model::names;
+
 /// What is made or checked.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Subject {
     /// Card numbers; of a brand
     Card,
-    /// Crypto addresses; of a coin (made only)
+    /// Crypto addresses; of a coin
     Crypto,
     /// Bank account numbers; of a country
     Iban,
@@ -26,6 +28,29 @@ pub enum Subject {
     Ssn,
     /// Tax numbers; of a country
     Vat,
+}
+
+impl Subject {
+    /// The operation that answers the same values for the same seed.
+    pub fn operation(self) -> &'static str {
+        match self {
+            Self::Card => "generateCard",
+            Self::Crypto => "generateCryptoAddress",
+            Self::Iban => "generateIban",
+            Self::Imei => "generateImeis",
+            Self::Name => "generateNames",
+            Self::Phone => "generatePhoneNumbers",
+            Self::Person | Self::Ssn | Self::Vat => "generateSocialNumber",
+        }
+    }
+
+    /// The culture that the values are of; empty where they are of none.
+    pub fn culture(self) -> &'static str {
+        match self {
+            Self::Name => names::american().code,
+            _ => "",
+        }
+    }
 }
 
 /// Treats a closed pipe as success: a reader may stop before the end of the values.

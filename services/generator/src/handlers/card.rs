@@ -10,25 +10,33 @@ use jiff::civil::{Date, date};
 use super::input::Input;
 use super::reply::{self, List, Unchanged};
 use crate::error::Failures;
-use crate::model::card::{CARD_TYPES, Card};
+use crate::model::card::{self, CARD_TYPES, Card};
 use crate::state::State;
-use crate::wire::{CardAnswer, CardParameters, CardRequest};
+use crate::wire::{
+    CardAnswer, CardParameters, CardRequest, CardValidationAnswer, CardValidationParameters,
+    CardValidationRequest, OneOrSeveral,
+};
 
 /// The day that a seeded card is made on unless the caller names another.
 const SEEDED_DAY: Date = date(2030, 1, 1);
 
 /// Make a payment card
 ///
-/// Number, holder, expiry, code and PIN fit together; none of them belongs to anybody.
+/// Number, holder, expiry, code and PIN fit together. With `quantity` the answer is a list. **The number
+/// lies in the ranges of real issuers and may exist: do not pay with it.**
 #[utoipa::path(
     operation_id = "generateCard",
     tag = "Card",
     params(CardParameters),
     responses(
-        (status = 200, body = CardAnswer, headers(
+        (status = 200, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Ref-Date" = String, description = "Day that the expiry was counted from"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data"))),
+            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+            content(
+                (OneOrSeveral<CardAnswer> = "application/json"),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Failures
     )
 )]
@@ -40,9 +48,27 @@ pub async fn generate_card(
     let seed = input.seed()?;
     let usual = || if input.seed.is_some() { SEEDED_DAY } else { state.today() };
     let day = input.reference_day.unwrap_or_else(usual);
-    let card = Card::generate(&mut seed.random("generateCard", ""), input.card_type, day);
-    let response = reply::generated(&seed, reply::json(&CardAnswer::from(card)));
+    let mut random = seed.random("generateCard", "");
+    let (brand, spelling) = (input.card_type, input.spelling);
+    let make = move || CardAnswer::new(Card::generate(&mut random, brand, day), spelling);
+    let response = input.record_or_records(&seed, input.quantity, make);
     Ok(reply::with_reference_day(response, day))
+}
+
+/// Check a card number
+///
+/// Says whether the length, the beginning and the check digit are those of a brand, not whether the card
+/// exists.
+#[utoipa::path(
+    operation_id = "validateCard",
+    tag = "Card",
+    params(CardValidationParameters),
+    responses((status = 200, body = CardValidationAnswer), Failures)
+)]
+#[get("/api/Card/Validate")]
+pub async fn validate_card(After(input): After<Input<CardValidationRequest>>) -> HttpResponse {
+    let outcome = card::check(&input.number, input.brand);
+    reply::fresh(reply::json(&CardValidationAnswer::from(outcome)))
 }
 
 /// List the card brands

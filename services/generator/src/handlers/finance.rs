@@ -9,12 +9,14 @@ use auth::{After, Caller};
 use super::input::Input;
 use super::reply::{self, List, Unchanged};
 use crate::error::Failures;
-use crate::model::crypto::COINS;
+use crate::model::crypto::{self, COINS};
 use crate::model::{country, iban};
 use crate::state::State;
 use crate::wire::{
-    CountryAnswer, CryptoAnswer, CryptoParameters, CryptoRequest, IbanPath, IbanRequest,
-    NumberAnswer, SeedParameters, VatParameters, VatRequest,
+    CountryAnswer, CryptoAnswer, CryptoParameters, CryptoRequest, CryptoValidationAnswer,
+    CryptoValidationParameters, CryptoValidationRequest, IbanParameters, IbanPath, IbanRequest,
+    IbanValidationAnswer, IbanValidationParameters, IbanValidationRequest, NumberAnswer,
+    OneOrSeveral, TextOrTexts, VatParameters, VatRequest,
 };
 
 /// List the coins
@@ -39,16 +41,20 @@ pub async fn list_crypto_address_types(_caller: Caller, request: HttpRequest) ->
 
 /// Make a crypto address
 ///
-/// Never send funds here: the address is well-formed, but random bytes stand where a key would, so
-/// nobody can ever spend what arrives.
+/// The address is well-formed, but random bytes stand where a key would, so that nobody can ever spend
+/// what arrives: **never send funds there.** With `quantity` the answer is a list.
 #[utoipa::path(
     operation_id = "generateCryptoAddress",
     tag = "Finance",
     params(CryptoParameters),
     responses(
-        (status = 200, body = CryptoAnswer, headers(
+        (status = 200, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data"))),
+            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+            content(
+                (OneOrSeveral<CryptoAnswer> = "application/json"),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Failures
     )
 )]
@@ -57,31 +63,80 @@ pub async fn generate_crypto_address(
     After(input): After<Input<CryptoRequest>>,
 ) -> Result<HttpResponse, Error> {
     let seed = input.seed()?;
-    let mut address = String::new();
-    input.coin.write(&mut seed.random("generateCryptoAddress", ""), &mut address);
-    let answer = CryptoAnswer { kind: input.coin.name, address };
-    Ok(reply::generated(&seed, reply::json(&answer)))
+    let mut random = seed.random("generateCryptoAddress", "");
+    let coin = input.coin;
+    let make = move || {
+        let mut address = String::new();
+        coin.write(&mut random, &mut address);
+        CryptoAnswer { kind: coin.name, address }
+    };
+    Ok(input.record_or_records(&seed, input.quantity, make))
+}
+
+/// Check a crypto address
+///
+/// Says whether form and checksum are those of a coin, not whether the address is in use. The forms are
+/// those that addresses are made in; coins may have rarer ones.
+#[utoipa::path(
+    operation_id = "validateCryptoAddress",
+    tag = "Finance",
+    params(CryptoValidationParameters),
+    responses((status = 200, body = CryptoValidationAnswer), Failures)
+)]
+#[get("/api/Finance/CryptoAddress/Validate")]
+pub async fn validate_crypto_address(
+    After(input): After<Input<CryptoValidationRequest>>,
+) -> HttpResponse {
+    let outcome = crypto::check(&input.address, input.coin);
+    reply::fresh(reply::json(&CryptoValidationAnswer::from(outcome)))
+}
+
+/// Check an IBAN
+///
+/// Says whether structure and check digits are those of a country, the national ones included where
+/// banks keep to them; not whether the account exists.
+#[utoipa::path(
+    operation_id = "validateIban",
+    tag = "Finance",
+    params(IbanValidationParameters),
+    responses((status = 200, body = IbanValidationAnswer), Failures)
+)]
+#[get("/api/Finance/Iban/Validate")]
+pub async fn validate_iban(After(input): After<Input<IbanValidationRequest>>) -> HttpResponse {
+    let outcome = iban::check(&input.iban, input.country);
+    reply::fresh(reply::json(&IbanValidationAnswer::from(outcome)))
 }
 
 /// Make an IBAN
+///
+/// Bank codes of some countries are those of real banks, and **the account may exist: do not pay to
+/// it.** With `quantity` the answer is a list.
 #[utoipa::path(
     operation_id = "generateIban",
     tag = "Finance",
-    params(IbanPath, SeedParameters),
+    params(IbanPath, IbanParameters),
     responses(
-        (status = 200, body = String, content_type = "application/json", headers(
+        (status = 200, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data")),
-            example = json!("DE88370400441474203700")),
+            content(
+                (TextOrTexts = "application/json", example = json!("DE88370400441474203700")),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Failures
     )
 )]
 #[get("/api/Finance/Iban/{countryCode}")]
 pub async fn generate_iban(After(input): After<Input<IbanRequest>>) -> Result<HttpResponse, Error> {
     let seed = input.seed()?;
-    let mut number = String::new();
-    input.country.write(&mut seed.random("generateIban", ""), &mut number);
-    Ok(reply::generated(&seed, reply::json(&number)))
+    let mut random = seed.random("generateIban", "");
+    let (country, spelling) = (input.country, input.spelling);
+    let make = move |out: &mut String| {
+        let mut number = String::new();
+        country.write(&mut random, &mut number);
+        out.push_str(&spelling.apply(number, iban::grouped));
+    };
+    Ok(input.text_or_texts(&seed, input.quantity, "iban", make))
 }
 
 /// List the countries of IBANs

@@ -8,13 +8,16 @@ use std::ops::Deref;
 use actix_web::dev::Payload;
 use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::Bytes;
-use actix_web::{FromRequest, HttpRequest};
+use actix_web::{FromRequest, HttpRequest, HttpResponse};
 use futures_util::future::LocalBoxFuture;
+use serde::Serialize;
 use shell::{Fault, media, read_body};
 
+use super::list::Made;
+use super::reply;
 use crate::error::Error;
 use crate::model::Seed;
-use crate::wire::{NumberRequest, Request, Seeded};
+use crate::wire::{NumberRequest, Record, Request, Seeded};
 
 /// Largest body, in bytes.
 const BODY_LIMIT: usize = 1 << 20;
@@ -46,6 +49,46 @@ impl<R: Seeded> Input<R> {
         match self.read.seed() {
             Some(seed) => Ok(seed.clone()),
             None => Seed::fresh().map_err(|cause| self.error(cause)),
+        }
+    }
+
+    /// Answers a list of texts that `make` appends one by one; see [`Made::texts`].
+    pub fn texts(
+        &self,
+        seed: &Seed,
+        count: usize,
+        column: &'static str,
+        make: impl FnMut(&mut String) + Unpin + 'static,
+    ) -> HttpResponse {
+        reply::listed(seed, Made::texts(&self.http, count, column, make))
+    }
+
+    /// Answers one text, or a list of them where a quantity was asked for.
+    pub fn text_or_texts(
+        &self,
+        seed: &Seed,
+        quantity: Option<usize>,
+        column: &'static str,
+        mut make: impl FnMut(&mut String) + Unpin + 'static,
+    ) -> HttpResponse {
+        let Some(count) = quantity else {
+            let mut text = String::new();
+            make(&mut text);
+            return reply::generated(seed, reply::json(&text));
+        };
+        self.texts(seed, count, column, make)
+    }
+
+    /// Answers one value, or a list of them where a quantity was asked for.
+    pub fn record_or_records<T: Record + Serialize>(
+        &self,
+        seed: &Seed,
+        quantity: Option<usize>,
+        mut make: impl FnMut() -> T + Unpin + 'static,
+    ) -> HttpResponse {
+        match quantity {
+            None => reply::generated(seed, reply::json(&make())),
+            Some(count) => reply::listed(seed, Made::records(&self.http, count, make)),
         }
     }
 }

@@ -1,9 +1,11 @@
 //! One file per resource; each handler takes a request that was read, calls the model and answers.
 
 pub(crate) mod card;
+mod chunks;
 pub(crate) mod finance;
 mod input;
 pub(crate) mod licenses;
+mod list;
 pub(crate) mod name;
 pub(crate) mod phone;
 mod reply;

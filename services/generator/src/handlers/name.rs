@@ -1,13 +1,12 @@
 //! `/api/Name`.
 
-use std::convert::Infallible;
 use std::sync::LazyLock;
 
 use actix_web::{Error, HttpRequest, HttpResponse, get};
 use auth::{After, Caller};
 
 use super::input::Input;
-use super::reply::{self, Array, List, Unchanged};
+use super::reply::{List, Unchanged};
 use crate::error::Failures;
 use crate::model::names;
 use crate::wire::{CultureAnswer, NameParameters, NameRequest};
@@ -18,10 +17,13 @@ use crate::wire::{CultureAnswer, NameParameters, NameRequest};
     tag = "Name",
     params(NameParameters),
     responses(
-        (status = 200, body = Vec<String>, headers(
+        (status = 200, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data")),
-            example = json!(["Pamela Conner", "Dennis Smith"])),
+            content(
+                (Vec<String> = "application/json", example = json!(["Pamela Conner", "Dennis Smith"])),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Failures
     )
 )]
@@ -31,14 +33,9 @@ pub async fn generate_names(
 ) -> Result<HttpResponse, Error> {
     let seed = input.seed()?;
     let mut random = seed.random("generateNames", input.culture.code);
-    let mut names = Array::new(input.quantity, 16);
-    for _ in 0..input.quantity {
-        let Ok(()) = names.push(|out| {
-            input.culture.write(&mut random, input.part, out);
-            Ok::<(), Infallible>(())
-        });
-    }
-    Ok(reply::generated(&seed, names.finish()))
+    let (culture, part) = (input.culture, input.part);
+    let make = move |out: &mut String| culture.write(&mut random, part, out);
+    Ok(input.texts(&seed, input.quantity, "name", make))
 }
 
 /// List the cultures that names can be made in

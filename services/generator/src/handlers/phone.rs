@@ -1,13 +1,12 @@
 //! `/api/Phone`.
 
-use std::convert::Infallible;
 use std::sync::LazyLock;
 
 use actix_web::{Error, HttpRequest, HttpResponse, get};
 use auth::{After, Caller};
 
 use super::input::Input;
-use super::reply::{self, Array, List, Unchanged};
+use super::reply::{self, List, Unchanged};
 use crate::error::Failures;
 use crate::model::{country, imei, phone};
 use crate::wire::{
@@ -17,16 +16,21 @@ use crate::wire::{
 
 /// Make telephone numbers
 ///
-/// Valid in the region itself; seven of ten are mobile where that can be told.
+/// Valid in the region itself, and as long as its subscribers' numbers are; seven of ten are mobile
+/// where that can be told. **They may be somebody's: do not call them or write to them.** Numbers that
+/// nobody has are made with `fictional=true`.
 #[utoipa::path(
     operation_id = "generatePhoneNumbers",
     tag = "Phone",
     params(PhoneParameters),
     responses(
-        (status = 200, body = Vec<String>, headers(
+        (status = 200, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data")),
-            example = json!(["+4917425442464", "+4917037102949"])),
+            content(
+                (Vec<String> = "application/json", example = json!(["+4917425442464", "+4917037102949"])),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Failures
     )
 )]
@@ -36,24 +40,36 @@ pub async fn generate_phone_numbers(
 ) -> Result<HttpResponse, Error> {
     let seed = input.seed()?;
     let mut random = seed.random("generatePhoneNumbers", "");
-    let mut numbers = Array::new(input.quantity, 15);
-    for _ in 0..input.quantity {
-        let written = numbers.push(|out| input.region.write(&mut random, out));
-        written.map_err(|cause| input.error(cause))?;
-    }
-    Ok(reply::generated(&seed, numbers.finish()))
+    let numbers = match input.fictional {
+        false => input.region.numbers().map(Some),
+        true => input.region.fictional_numbers(),
+    };
+    // A region without fictional numbers was refused with the parameters.
+    let numbers = numbers.map_err(|cause| input.error(cause))?;
+    let format = input.format;
+    let make = move |out: &mut String| {
+        if let Some(numbers) = &numbers {
+            numbers.write(&mut random, format, out);
+        }
+    };
+    Ok(input.texts(&seed, input.quantity, "phoneNumber", make))
 }
 
 /// Make device identifiers
+///
+/// The reporting body is real, type and serial number are random: a device with the number may exist.
 #[utoipa::path(
     operation_id = "generateImeis",
     tag = "Phone",
     params(ImeiParameters),
     responses(
-        (status = 200, body = Vec<String>, headers(
+        (status = 200, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data")),
-            example = json!(["996153791192928"])),
+            content(
+                (Vec<String> = "application/json", example = json!(["996153791192928"])),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Failures
     )
 )]
@@ -63,14 +79,8 @@ pub async fn generate_imeis(
 ) -> Result<HttpResponse, Error> {
     let seed = input.seed()?;
     let mut random = seed.random("generateImeis", "");
-    let mut numbers = Array::new(input.quantity, 15);
-    for _ in 0..input.quantity {
-        let Ok(()) = numbers.push(|out| {
-            imei::write(&mut random, out);
-            Ok::<(), Infallible>(())
-        });
-    }
-    Ok(reply::generated(&seed, numbers.finish()))
+    let make = move |out: &mut String| imei::write(&mut random, out);
+    Ok(input.texts(&seed, input.quantity, "imei", make))
 }
 
 /// Check a telephone number

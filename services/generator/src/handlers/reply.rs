@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use actix_web::body::BoxBody;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, VARY};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse};
 use jiff::civil::Date;
@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use shell::{EntityTag, Validators};
 use utoipa::IntoResponses;
 
+use super::list::Made;
 use crate::model::{DATA_VERSION, Seed};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
@@ -32,12 +33,26 @@ pub fn fresh(body: impl Into<Vec<u8>>) -> HttpResponse {
 
 /// Answers with what was made from a seed.
 pub fn generated(seed: &Seed, body: impl Into<Vec<u8>>) -> HttpResponse {
-    let mut response = fresh(body);
+    marked(seed, fresh(body))
+}
+
+/// Adds the headers of what was made from a seed.
+pub fn marked(seed: &Seed, mut response: HttpResponse) -> HttpResponse {
     let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, NO_STORE);
     if let Ok(value) = HeaderValue::from_str(&visible(seed.as_str())) {
         headers.insert(X_SEED, value);
     }
     headers.insert(X_DATA_VERSION, HeaderValue::from_static(DATA_VERSION));
+    response
+}
+
+/// Answers with a list that was made from a seed.
+pub fn listed(seed: &Seed, made: Made) -> HttpResponse {
+    let mut response = marked(seed, HttpResponse::with_body(StatusCode::OK, made.body));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(made.form.content_type()));
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
     response
 }
 
@@ -62,39 +77,6 @@ fn visible(seed: &str) -> Cow<'_, str> {
     }
     let escaped = |byte| if plain(byte) { char::from(byte).into() } else { format!("%{byte:02X}") };
     seed.bytes().map(escaped).collect()
-}
-
-/// A JSON array written item by item, so that the items are never in memory beside it.
-pub struct Array {
-    body: Vec<u8>,
-    item: String,
-}
-
-impl Array {
-    /// An empty array, with room for `items` of about `width` characters.
-    pub fn new(items: usize, width: usize) -> Self {
-        let mut body = Vec::with_capacity(items * (width + 3) + 2);
-        body.push(b'[');
-        Self { body, item: String::with_capacity(width * 2) }
-    }
-
-    /// Adds a text that `write` appends to an empty one.
-    pub fn push<E>(&mut self, write: impl FnOnce(&mut String) -> Result<(), E>) -> Result<(), E> {
-        self.item.clear();
-        write(&mut self.item)?;
-        if self.body.len() > 1 {
-            self.body.push(b',');
-        }
-        // Writing to a vector cannot fail.
-        serde_json::to_writer(&mut self.body, &self.item).unwrap_or_default();
-        Ok(())
-    }
-
-    /// The whole array.
-    pub fn finish(mut self) -> Vec<u8> {
-        self.body.push(b']');
-        self.body
-    }
 }
 
 /// The client has the list already.
@@ -137,19 +119,5 @@ mod tests {
     fn seeds_fit_into_a_header() {
         assert_eq!(visible("demo-1"), "demo-1");
         assert_eq!(visible("ü\n%"), "%C3%BC%0A%25");
-    }
-
-    #[test]
-    fn arrays_are_json() {
-        let mut array = Array::new(2, 1);
-        for text in ["a", "\"é<&>"] {
-            let write = |out: &mut String| -> Result<(), ()> {
-                out.push_str(text);
-                Ok(())
-            };
-            array.push(write).unwrap();
-        }
-        assert_eq!(str::from_utf8(&array.finish()).unwrap(), r#"["a","\"é<&>"]"#);
-        assert_eq!(Array::new(0, 1).finish(), b"[]");
     }
 }

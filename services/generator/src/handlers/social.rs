@@ -3,35 +3,53 @@
 use actix_web::web::Data;
 use actix_web::{Error, HttpResponse, get, post};
 use auth::After;
+use shell::Fault;
 
 use super::input::{BodyInput, Input};
 use super::reply;
 use crate::error::{BodyFailures, Failures};
-use crate::model::ssn;
 use crate::state::State;
-use crate::wire::{NumberAnswer, NumberParameters, NumberValidation, SeedParameters};
+use crate::wire::{
+    IdentityParameters, IdentityRequest, NumberAnswer, NumberParameters, NumberValidation,
+    TextOrTexts,
+};
 
-/// Make a social security number of the United States
+/// Make tax and identity numbers
+///
+/// A social security number of the United States, or a number of one of 60 countries for persons and of
+/// 84 for businesses. With `quantity` the answer is a list. **The number may be somebody's: do not use
+/// it to apply for anything.**
 #[utoipa::path(
     operation_id = "generateSocialNumber",
     tag = "SocialNumber",
-    params(SeedParameters),
+    params(IdentityParameters),
     responses(
-        (status = 200, body = String, content_type = "application/json", headers(
+        (status = 200, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data")),
-            example = json!("167-26-5220")),
+            content(
+                (TextOrTexts = "application/json", example = json!("167-26-5220")),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Failures
     )
 )]
 #[get("/api/SocialNumber")]
 pub async fn generate_social_number(
-    After(input): After<Input<SeedParameters>>,
+    After(input): After<Input<IdentityRequest>>,
+    state: Data<State>,
 ) -> Result<HttpResponse, Error> {
+    if let Some(violation) = input.birth_violation(state.today()) {
+        return Err(input.error(Fault::InvalidQuery(vec![violation])));
+    }
     let seed = input.seed()?;
-    let mut number = String::new();
-    ssn::write(&mut seed.random("generateSocialNumber", ""), &mut number);
-    Ok(reply::generated(&seed, reply::json(&number)))
+    let mut random = seed.random("generateSocialNumber", "");
+    let (schemes, wanted) = (input.schemes.clone(), input.wanted);
+    let make = move |out: &mut String| {
+        // Every scheme makes numbers; a test makes some of each.
+        out.push_str(&schemes.make(&mut random, wanted).unwrap_or_default());
+    };
+    Ok(input.text_or_texts(&seed, input.quantity, "number", make))
 }
 
 /// Check a tax or identity number

@@ -17,14 +17,52 @@ pub fn write(random: &mut Random, out: &mut String) {
     out.push_str(imei.as_str());
 }
 
-/// Whether `text` is an IMEI that [`write()`] may give.
-pub fn accepts(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    bytes.len() == 15
-        && bytes.iter().all(u8::is_ascii_digit)
-        && text[..2].parse().is_ok_and(|body: u64| BODIES.contains(&body))
-        && &text[8..14] != "000000"
-        && luhn_holds(bytes)
+/// Bodies that have allocated type codes at some time, by the first two digits.
+const KNOWN_BODIES: [u64; 20] =
+    [1, 10, 30, 33, 35, 44, 45, 49, 50, 51, 52, 53, 54, 86, 87, 91, 95, 97, 98, 99];
+
+/// Why a text is no IMEI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImeiFault {
+    /// Something other than digits, blanks, hyphens and slashes.
+    #[error("An IMEI has only digits, blanks, hyphens and slashes.")]
+    Format,
+    /// Too many or too few digits.
+    #[error("An IMEI has 15 digits, not {0}.")]
+    Length(usize),
+    /// The first two digits are those of no reporting body; 00 marks test devices.
+    #[error("No reporting body has the number {0:02}.")]
+    Body(u64),
+    /// The serial number is 000000.
+    #[error("The serial number is 0.")]
+    Serial,
+    /// Luhn's rule does not hold.
+    #[error("The check digit is wrong.")]
+    Checksum,
+}
+
+/// Checks an IMEI as people write it, whoever allocated its type code.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn check(text: &str) -> Result<(), ImeiFault> {
+    let separator = |c: &char| c.is_whitespace() || matches!(c, '-' | '/');
+    let number: String = text.chars().filter(|c| !separator(c)).collect();
+    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(ImeiFault::Format);
+    }
+    if number.len() != 15 {
+        return Err(ImeiFault::Length(number.len()));
+    }
+    let body = super::check::number(&number.as_bytes()[..2]);
+    if !KNOWN_BODIES.contains(&body) {
+        return Err(ImeiFault::Body(body));
+    }
+    match &number[8..14] == "000000" {
+        true => Err(ImeiFault::Serial),
+        false if !luhn_holds(number.as_bytes()) => Err(ImeiFault::Checksum),
+        false => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -38,29 +76,30 @@ mod tests {
             let mut random = Seed::parse(&seed.to_string()).unwrap().random("imei", "");
             let mut number = String::new();
             write(&mut random, &mut number);
-            assert!(accepts(&number), "{number}");
+            assert_eq!(check(&number), Ok(()), "{number}");
         }
     }
 
     #[test]
-    fn length_body_serial_number_and_check_digit_count() {
-        assert!(accepts("356938035643809"));
-        for wrong in [
-            "356938035643808",
-            "35693803564380",
-            "3569380356438090",
-            "35693803564380A",
-            // The digits of these agree with Luhn.
-            "490154203237518",
-            "001234567891233",
-            "350000000000006",
-        ] {
-            assert!(!accepts(wrong), "{wrong}");
+    fn devices_of_all_bodies_are_accepted_in_any_spelling() {
+        for text in ["356938035643809", "49-015420-323751-8", "35 693803 564380 9"] {
+            assert_eq!(check(text), Ok(()), "{text}");
         }
-        assert!(
-            ["490154203237518", "001234567891233", "350000000000006"]
-                .iter()
-                .all(|number| luhn_holds(number.as_bytes()))
-        );
+    }
+
+    #[test]
+    fn faults_are_told_apart() {
+        for (text, fault) in [
+            ("356938035643808", ImeiFault::Checksum),
+            ("35693803564380", ImeiFault::Length(14)),
+            ("3569380356438090", ImeiFault::Length(16)),
+            ("35693803564380A", ImeiFault::Format),
+            ("", ImeiFault::Format),
+            // The digits of these agree with Luhn.
+            ("001234567891233", ImeiFault::Body(0)),
+            ("350000000000006", ImeiFault::Serial),
+        ] {
+            assert_eq!(check(text), Err(fault), "{text}");
+        }
     }
 }

@@ -1,17 +1,21 @@
 //! Cards on the wire.
 
 use jiff::civil::Date;
+use std::borrow::Cow;
+
 use serde::{Deserialize, Deserializer, Serialize};
 use shell::Violation;
 use shell::params::reject;
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
+use super::record::Record;
 use super::request::{Request, complete, seeded};
 use super::rules::{BETWEEN, DATE};
-use super::values::{listed, seed};
+use super::spelling::Spelling;
+use super::values::{filled, listed, seed};
 use crate::model::Seed;
-use crate::model::card::{self, Card, CardType};
+use crate::model::card::{self, Card, CardFault, CardType};
 
 /// Parameters of `GET /api/Card`.
 #[derive(Deserialize, Validate, IntoParams)]
@@ -22,6 +26,13 @@ pub struct CardParameters {
     #[serde(rename = "type", default, deserialize_with = "brand")]
     #[param(rename = "type", value_type = Option<String>, example = "Visa")]
     card_type: Option<&'static CardType>,
+    /// How many; without it the answer is one value instead of a list.
+    #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
+    #[validate(range(min = 1, max = 1000))]
+    quantity: Option<i32>,
+    /// Whether the number stands without blanks or in groups, as it is printed.
+    #[param(value_type = Option<Spelling>, inline, default = "plain")]
+    format: Option<Spelling>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[serde(default, deserialize_with = "seed")]
@@ -57,6 +68,10 @@ fn reference_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Da
 pub struct CardRequest {
     /// Brand; without it the common ones come most often.
     pub card_type: Option<&'static CardType>,
+    /// How many, where a list is wanted.
+    pub quantity: Option<usize>,
+    /// How the number is spelled.
+    pub spelling: Spelling,
     /// The caller's seed.
     pub seed: Option<Seed>,
     /// Day that the expiry is counted from.
@@ -65,8 +80,14 @@ pub struct CardRequest {
 
 impl Request for CardRequest {
     fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
-        complete(query, |CardParameters { card_type, seed, reference_day }| {
-            Some(Self { card_type, seed, reference_day })
+        complete(query, |parameters: CardParameters| {
+            Some(Self {
+                card_type: parameters.card_type,
+                quantity: parameters.quantity.and_then(|quantity| quantity.try_into().ok()),
+                spelling: parameters.format.unwrap_or_default(),
+                seed: parameters.seed,
+                reference_day: parameters.reference_day,
+            })
         })
     }
 }
@@ -96,15 +117,91 @@ pub struct CardAnswer {
     pin: u16,
 }
 
-impl From<Card> for CardAnswer {
-    fn from(card: Card) -> Self {
+impl CardAnswer {
+    /// A card with its number in a spelling.
+    pub fn new(card: Card, spelling: Spelling) -> Self {
         Self {
             kind: card.kind.name,
             date: format!("{}T00:00:00", card.expiry),
             full_name: card.holder,
-            card_number: card.number,
+            card_number: spelling.apply(card.number, card::grouped),
             cvv: card.code,
             pin: card.pin,
         }
+    }
+}
+
+impl Record for CardAnswer {
+    const COLUMNS: &'static [&'static str] =
+        &["type", "date", "fullName", "cardNumber", "cvv", "pin"];
+
+    fn cells(&self) -> Vec<Cow<'_, str>> {
+        let texts = [self.kind, &self.date, &self.full_name, &self.card_number, &self.cvv];
+        let pin = Cow::Owned(self.pin.to_string());
+        texts.into_iter().map(Cow::Borrowed).chain([pin]).collect()
+    }
+}
+
+/// Parameters of `GET /api/Card/Validate`.
+#[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct CardValidationParameters {
+    /// Number with or without blanks and hyphens.
+    #[serde(rename = "cardNumber", default, deserialize_with = "number")]
+    #[param(
+        rename = "cardNumber",
+        value_type = String,
+        required = true,
+        max_length = 50,
+        example = "4111 1111 1111 1111"
+    )]
+    #[validate(required)]
+    card_number: Option<String>,
+    /// Brand that it must be of, as `/api/Card/Types` lists it.
+    #[serde(rename = "type", default, deserialize_with = "brand")]
+    #[param(rename = "type", value_type = Option<String>, example = "Visa")]
+    card_type: Option<&'static CardType>,
+}
+
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    filled(deserializer, 50).map(|text| Some(text.to_owned()))
+}
+
+/// A card number to be checked.
+pub struct CardValidationRequest {
+    /// The number as people write it.
+    pub number: String,
+    /// Brand that it must be of.
+    pub brand: Option<&'static CardType>,
+}
+
+impl Request for CardValidationRequest {
+    fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
+        complete(query, |CardValidationParameters { card_number, card_type }| {
+            Some(Self { number: card_number?, brand: card_type })
+        })
+    }
+}
+
+/// Whether a card number is right.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"isValid": true, "errorMessage": null, "types": ["Visa"]}))]
+pub struct CardValidationAnswer {
+    /// Whether the length, the beginning and the check digit are those of a brand.
+    is_valid: bool,
+    /// What is wrong; null for a valid number.
+    error_message: Option<String>,
+    /// Brands that the number may be of; some share a beginning.
+    types: Vec<&'static str>,
+}
+
+impl From<Result<Vec<&'static CardType>, CardFault>> for CardValidationAnswer {
+    fn from(outcome: Result<Vec<&'static CardType>, CardFault>) -> Self {
+        let (types, error_message) = match outcome {
+            Ok(types) => (types.iter().map(|brand| brand.name).collect(), None),
+            Err(fault) => (Vec::new(), Some(fault.to_string())),
+        };
+        Self { is_valid: error_message.is_none(), error_message, types }
     }
 }

@@ -1,14 +1,17 @@
 //! Accounts and crypto addresses on the wire.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Deserializer, Serialize};
 use shell::Violation;
 use shell::params::{Input, read};
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
+use super::record::Record;
 use super::request::{Request, complete, seeded};
 use super::rules::RULES;
-use super::seed::SeedParameters;
+use super::spelling::Spelling;
 use super::values::{LONGEST_NAME, limited, listed, seed};
 use crate::model::country::Country;
 use crate::model::crypto::{self, COINS, Coin};
@@ -27,6 +30,10 @@ pub struct CryptoParameters {
         default = "Bitcoin"
     )]
     coin: Option<&'static Coin>,
+    /// How many; without it the answer is one value instead of a list.
+    #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
+    #[validate(range(min = 1, max = 1000))]
+    quantity: Option<i32>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[serde(default, deserialize_with = "seed")]
@@ -43,14 +50,17 @@ fn coin<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Co
 pub struct CryptoRequest {
     /// Coin; Bitcoin unless the caller names another.
     pub coin: &'static Coin,
+    /// How many, where a list is wanted.
+    pub quantity: Option<usize>,
     /// The caller's seed.
     pub seed: Option<Seed>,
 }
 
 impl Request for CryptoRequest {
     fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
-        complete(query, |CryptoParameters { coin, seed }| {
-            Some(Self { coin: coin.or(COINS.first())?, seed })
+        complete(query, |CryptoParameters { coin, quantity, seed }| {
+            let quantity = quantity.and_then(|quantity| quantity.try_into().ok());
+            Some(Self { coin: coin.or(COINS.first())?, quantity, seed })
         })
     }
 }
@@ -65,6 +75,14 @@ pub struct CryptoAnswer {
     pub kind: &'static str,
     /// Address with a valid checksum, around random bytes.
     pub address: String,
+}
+
+impl Record for CryptoAnswer {
+    const COLUMNS: &'static [&'static str] = &["type", "address"];
+
+    fn cells(&self) -> Vec<Cow<'_, str>> {
+        vec![Cow::Borrowed(self.kind), Cow::Borrowed(&self.address)]
+    }
 }
 
 /// The path parameter of `GET /api/Finance/Iban/{countryCode}`.
@@ -91,10 +109,32 @@ where
     listed(iban::find(limited(deserializer, 2)?), "/api/Finance/Countries")
 }
 
+/// The query of `GET /api/Finance/Iban/{countryCode}`.
+#[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct IbanParameters {
+    /// How many; without it the answer is one value instead of a list.
+    #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
+    #[validate(range(min = 1, max = 1000))]
+    quantity: Option<i32>,
+    /// Whether the number stands without blanks or in groups, as it is printed.
+    #[param(value_type = Option<Spelling>, inline, default = "plain")]
+    format: Option<Spelling>,
+    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
+    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    #[serde(default, deserialize_with = "seed")]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    seed: Option<Seed>,
+}
+
 /// A request for an IBAN.
 pub struct IbanRequest {
     /// The country in the path.
     pub country: &'static iban::Country,
+    /// How many, where a list is wanted.
+    pub quantity: Option<usize>,
+    /// How the account is spelled.
+    pub spelling: Spelling,
     /// The caller's seed.
     pub seed: Option<Seed>,
 }
@@ -103,11 +143,14 @@ impl Request for IbanRequest {
     fn read(query: &str, variable: &str) -> Result<Self, Vec<Violation>> {
         let path = Input::default().with("countryCode", variable);
         let path = read::<IbanPath>(&path, &RULES).into_result();
-        let query = SeedParameters::read(query, "");
+        let query = complete(query, Some::<IbanParameters>);
         match (path, query) {
-            (Ok(IbanPath { country_code: Some(country) }), Ok(SeedParameters { seed })) => {
-                Ok(Self { country, seed })
-            }
+            (Ok(IbanPath { country_code: Some(country) }), Ok(parameters)) => Ok(Self {
+                country,
+                quantity: parameters.quantity.and_then(|quantity| quantity.try_into().ok()),
+                spelling: parameters.format.unwrap_or_default(),
+                seed: parameters.seed,
+            }),
             (path, query) => {
                 Err([path.err(), query.err()].into_iter().flatten().flatten().collect())
             }

@@ -2,26 +2,40 @@
 
 mod card;
 mod finance;
+mod finance_validation;
+mod form;
+mod identity;
 mod name;
 mod phone;
+mod record;
 mod request;
 mod rules;
-mod seed;
 mod social;
+mod spelling;
 mod values;
 
-pub use card::{CardAnswer, CardParameters, CardRequest};
-pub use finance::{
-    CountryAnswer, CryptoAnswer, CryptoParameters, CryptoRequest, IbanPath, IbanRequest,
+pub use card::{
+    CardAnswer, CardParameters, CardRequest, CardValidationAnswer, CardValidationParameters,
+    CardValidationRequest,
 };
+pub use finance::{
+    CountryAnswer, CryptoAnswer, CryptoParameters, CryptoRequest, IbanParameters, IbanPath,
+    IbanRequest,
+};
+pub use finance_validation::{
+    CryptoValidationAnswer, CryptoValidationParameters, CryptoValidationRequest,
+    IbanValidationAnswer, IbanValidationParameters, IbanValidationRequest,
+};
+pub use form::Form;
+pub use identity::{IdentityParameters, IdentityRequest};
 pub use name::{CultureAnswer, NameParameters, NameRequest};
 pub use phone::{
     ImeiParameters, ImeiRequest, PhoneAnswer, PhoneParameters, PhoneRequest,
     PhoneValidationParameters, PhoneValidationRequest,
 };
+pub use record::{OneOrSeveral, Record, TextOrTexts, push_row};
 pub use request::{Request, Seeded};
 pub use rules::{ABSENT, BETWEEN, DATE, MEMBER_LENGTH, TOO_LONG, UNSUPPORTED};
-pub use seed::SeedParameters;
 pub use social::{
     DEEPEST, NumberAnswer, NumberParameters, NumberRequest, NumberValidation, VatParameters,
     VatRequest,

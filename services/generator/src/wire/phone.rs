@@ -8,9 +8,34 @@ use validator::Validate;
 use super::request::{Request, complete, seeded};
 use super::values::{filled, limited, listed, seed};
 use crate::model::Seed;
-use crate::model::phone::{self, Region, Validation};
+use crate::model::phone::{self, Format, Region, Validation};
 
 const LIST: &str = "/api/Phone/Countries";
+
+/// A form of telephone numbers.
+#[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PhoneFormat {
+    /// `+33612345678`
+    E164,
+    /// `+33 6 12 34 56 78`
+    International,
+    /// `06 12 34 56 78`
+    National,
+    /// `tel:+33-6-12-34-56-78`
+    Rfc3966,
+}
+
+impl From<PhoneFormat> for Format {
+    fn from(format: PhoneFormat) -> Self {
+        match format {
+            PhoneFormat::E164 => Self::E164,
+            PhoneFormat::International => Self::International,
+            PhoneFormat::National => Self::National,
+            PhoneFormat::Rfc3966 => Self::Rfc3966,
+        }
+    }
+}
 
 /// Parameters of `GET /api/Phone/Generate`.
 #[derive(Deserialize, Validate, IntoParams)]
@@ -32,6 +57,13 @@ pub struct PhoneParameters {
     #[param(rename = "Quantity", value_type = i32, minimum = 1, maximum = 1000)]
     #[validate(required(code = "absent"), range(min = 1, max = 1000))]
     quantity: Option<i32>,
+    /// Form of the numbers.
+    #[param(value_type = Option<PhoneFormat>, inline, default = "e164")]
+    format: Option<PhoneFormat>,
+    /// Only numbers of ranges that the regulator keeps free for films, books and examples: AU, CA,
+    /// DE, FR, GB, IE, SE, US. Not all of them pass a check.
+    #[param(value_type = Option<bool>, default = false)]
+    fictional: Option<bool>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[serde(default, deserialize_with = "seed")]
@@ -56,16 +88,40 @@ pub struct PhoneRequest {
     pub region: &'static Region,
     /// How many numbers.
     pub quantity: usize,
+    /// Form of the numbers.
+    pub format: Format,
+    /// Whether only numbers are wanted that are kept free for films and books.
+    pub fictional: bool,
     /// The caller's seed.
     pub seed: Option<Seed>,
 }
 
 impl Request for PhoneRequest {
     fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
-        complete(query, |PhoneParameters { country_code, quantity, seed }| {
-            Some(Self { region: country_code?, quantity: quantity?.try_into().ok()?, seed })
-        })
+        let request = complete(query, |parameters: PhoneParameters| {
+            Some(Self {
+                region: parameters.country_code?,
+                quantity: parameters.quantity?.try_into().ok()?,
+                format: parameters.format.map(Format::from).unwrap_or_default(),
+                fictional: parameters.fictional.unwrap_or_default(),
+                seed: parameters.seed,
+            })
+        })?;
+        match request.fictional && !request.region.has_fiction() {
+            true => Err(vec![no_fiction(request.region)]),
+            false => Ok(request),
+        }
     }
+}
+
+fn no_fiction(region: &Region) -> Violation {
+    let known: Vec<_> = phone::regions_with_fiction().collect();
+    let message = format!(
+        "No numbers of {} are kept free for fiction. There are such in {}.",
+        region.code,
+        known.join(", ")
+    );
+    Violation::new("fictional", "fictional", message)
 }
 
 /// Parameters of `GET /api/Phone/IMEI`.

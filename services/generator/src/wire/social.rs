@@ -170,7 +170,7 @@ fn of_body(violation: Violation) -> Violation {
 }
 
 /// The schemes of a country of one kind, else of any.
-fn schemes(country: &str, kind: Option<Kind>) -> Option<Schemes> {
+pub fn schemes(country: &str, kind: Option<Kind>) -> Option<Schemes> {
     match kind {
         Some(kind) => numbers::find(country, kind),
         None => [Kind::Vat, Kind::Person].into_iter().find_map(|kind| numbers::find(country, kind)),

@@ -13,7 +13,7 @@ async fn seeded_card_is_the_same_for_ever() {
     assert_eq!(response.header("cache-control"), "no-store");
     assert_eq!(response.header("x-seed"), "demo");
     assert_eq!(response.header("x-ref-date"), "2030-01-01");
-    assert_eq!(response.header("x-data-version"), "1.1.0");
+    assert_eq!(response.header("x-data-version"), "1.2.0");
     assert_eq!(
         response.text(),
         r#"{"type":"Visa","date":"2031-02-01T00:00:00","fullName":"Kim Lopez","cardNumber":"4252942886413145","cvv":"646","pin":6419}"#
@@ -92,4 +92,35 @@ async fn list_is_not_sent_again_to_a_client_that_has_it() {
     assert_eq!(again.text(), "");
     let other = app.server.get("/api/Card/Types").header("if-none-match", "W/\"0\"");
     assert_eq!(other.answer().await.status, 200);
+}
+
+#[actix_web::test]
+async fn card_numbers_are_checked() {
+    let app = App::start().await;
+    let check = async |query: &str| app.ok(&format!("/api/Card/Validate?{query}")).await;
+    assert_eq!(
+        check("cardNumber=4111%201111-1111%201111").await,
+        json!({ "isValid": true, "errorMessage": null, "types": ["Visa"] })
+    );
+    assert_eq!(
+        check("cardNumber=4111111111111112&type=visa").await,
+        json!({ "isValid": false, "errorMessage": "The check digit is wrong.", "types": [] })
+    );
+    assert_eq!(
+        app.errors("/api/Card/Validate?type=Monopoly").await,
+        json!({
+            "cardNumber": ["The cardNumber field is required."],
+            "type": ["The value 'Monopoly' is not supported. See /api/Card/Types."],
+        })
+    );
+}
+
+#[actix_web::test]
+async fn pretty_numbers_stand_in_groups() {
+    let app = App::start().await;
+    let plain = app.ok("/api/Card?type=Amex&seed=a").await;
+    let pretty = app.ok("/api/Card?type=Amex&seed=a&format=Pretty").await;
+    let number = pretty["cardNumber"].as_str().unwrap();
+    assert_eq!(number.replace(' ', ""), plain["cardNumber"]);
+    assert_eq!(number.split(' ').map(str::len).collect::<Vec<_>>(), [4, 6, 5]);
 }

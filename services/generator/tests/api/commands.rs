@@ -1,6 +1,9 @@
 //! The commands of the program.
 
+use serde_json::json;
 use testkit::Program;
+
+use crate::app::App;
 
 fn program() -> Program {
     Program::new(env!("CARGO_BIN_EXE_generator"))
@@ -20,7 +23,38 @@ fn made_values_pass_their_check() {
     let checked = program.pipe(&["check", "iban", "DE"], values.as_bytes());
     assert_eq!((checked.code, checked.out.as_str()), (Some(0), "ok\nok\nok\n"));
     let checked = program.pipe(&["check", "iban"], b"DE00\n");
-    assert_eq!((checked.code, checked.out.as_str()), (Some(1), "The value is not valid.\n"));
+    let verdict = "An IBAN of DE has 22 characters, not 4.\n";
+    assert_eq!((checked.code, checked.out.as_str()), (Some(1), verdict));
+}
+
+#[actix_web::test]
+async fn the_command_line_makes_what_the_operation_answers() {
+    let app = App::start().await;
+    let program = program();
+    for (subject, path) in [
+        (&["iban", "DE"][..], "/api/Finance/Iban/DE?quantity=3"),
+        (&["phone", "FR"], "/api/Phone/Generate?CountryCode=FR&Quantity=3"),
+        (&["imei"], "/api/Phone/IMEI?Quantity=3"),
+        (&["name"], "/api/Name?nameType=fullname&quantity=3"),
+        (&["ssn"], "/api/SocialNumber?quantity=3"),
+        (&["person", "SE"], "/api/SocialNumber?country=SE&quantity=3"),
+        (&["vat", "IT"], "/api/SocialNumber?country=IT&idType=VAT&quantity=3"),
+    ] {
+        let arguments = [&["make"], subject, &["-n", "3", "--seed", "demo"]].concat();
+        let made: Vec<String> = program.done(&arguments).lines().map(str::to_owned).collect();
+        assert_eq!(json!(made), app.ok(&format!("{path}&seed=demo")).await, "{path}");
+    }
+    for (subject, path, member) in [
+        (&["card", "Visa"][..], "/api/Card?type=Visa", "cardNumber"),
+        (&["card"], "/api/Card?type=", "cardNumber"),
+        (&["crypto", "ETH"], "/api/Finance/CryptoAddress?cryptoType=ETH", "address"),
+    ] {
+        let arguments = [&["make"], subject, &["-n", "3", "--seed", "demo"]].concat();
+        let made: Vec<String> = program.done(&arguments).lines().map(str::to_owned).collect();
+        let answer = app.ok(&format!("{path}&quantity=3&seed=demo")).await;
+        let values: Vec<_> = answer.as_array().unwrap().iter().map(|one| &one[member]).collect();
+        assert_eq!(json!(made), json!(values), "{path}");
+    }
 }
 
 #[test]

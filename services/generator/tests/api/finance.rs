@@ -102,3 +102,41 @@ async fn missing_and_unknown_parameters_of_a_tax_number_are_400() {
         json!({ "country": ["The value 'ZZ' is not supported."] })
     );
 }
+
+#[actix_web::test]
+async fn accounts_and_addresses_are_checked() {
+    let app = App::start().await;
+    assert_eq!(
+        app.ok("/api/finance/iban/validate?iban=iban%20gb82WEST12345698765432").await,
+        json!({
+            "isValid": true, "errorMessage": null, "countryCode": "GB",
+            "electronic": "GB82WEST12345698765432", "printed": "GB82 WEST 1234 5698 7654 32",
+        })
+    );
+    assert_eq!(
+        app.ok("/api/Finance/Iban/Validate?iban=DE89370400440532013001&countryCode=DE").await,
+        json!({ "isValid": false, "errorMessage": "The check digits are wrong." })
+    );
+    let check = async |query: &str| {
+        app.ok(&format!("/api/Finance/CryptoAddress/Validate?address={query}")).await
+    };
+    assert_eq!(
+        check("1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa").await,
+        json!({ "isValid": true, "errorMessage": null, "types": ["Bitcoin", "BitcoinSV"] })
+    );
+    let message = "The checksum of the Bitcoin address is wrong.";
+    assert_eq!(
+        check("1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb&cryptoType=btc").await,
+        json!({ "isValid": false, "errorMessage": message, "types": [] })
+    );
+}
+
+#[actix_web::test]
+async fn accounts_stand_in_groups_when_asked_for() {
+    let app = App::start().await;
+    let plain = app.ok("/api/Finance/Iban/NO?seed=a").await;
+    let pretty = app.ok("/api/Finance/Iban/NO?seed=a&format=pretty").await;
+    let pretty = pretty.as_str().unwrap();
+    assert_eq!(pretty.replace(' ', ""), plain);
+    assert_eq!(pretty.split(' ').map(str::len).collect::<Vec<_>>(), [4, 4, 4, 3]);
+}

@@ -10,6 +10,7 @@ mod contract;
 mod errors;
 mod finance;
 mod licenses;
+mod lists;
 mod name;
 mod phone;
 mod requests;

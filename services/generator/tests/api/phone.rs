@@ -91,3 +91,39 @@ async fn countries_are_sorted_by_name() {
     assert_eq!(countries[0]["name"], "Afghanistan");
     assert_eq!(countries[244], json!({ "name": "Zimbabwe", "countryCode": "ZW" }));
 }
+
+#[actix_web::test]
+async fn fictional_numbers_are_made_or_refused_but_never_ignored() {
+    let app = App::start().await;
+    let path = "/api/Phone/Generate?CountryCode=US&Quantity=20&fictional=true";
+    for number in app.ok(path).await.as_array().unwrap() {
+        assert_eq!(&number.as_str().unwrap()[5..10], "55501", "{number}");
+    }
+    let message = "No numbers of JP are kept free for fiction. There are such in AU, CA, DE, FR, GB, \
+                   IE, SE, US.";
+    assert_eq!(
+        app.errors("/api/Phone/Generate?CountryCode=JP&Quantity=1&fictional=True").await,
+        json!({ "fictional": [message] })
+    );
+    assert_eq!(
+        app.errors("/api/Phone/Generate?CountryCode=JP&Quantity=1&fictional=1").await,
+        json!({ "fictional": ["The value '1' is not valid."] })
+    );
+}
+
+#[actix_web::test]
+async fn numbers_come_in_the_form_that_was_asked_for() {
+    let app = App::start().await;
+    for (format, beginning) in
+        [("e164", "+33"), ("International", "+33 "), ("national", "0"), ("rfc3966", "tel:+33-")]
+    {
+        let path = format!("/api/Phone/Generate?CountryCode=FR&Quantity=5&format={format}");
+        for number in app.ok(&path).await.as_array().unwrap() {
+            assert!(number.as_str().unwrap().starts_with(beginning), "{number}");
+        }
+    }
+    assert_eq!(
+        app.errors("/api/Phone/Generate?CountryCode=FR&Quantity=5&format=fax").await,
+        json!({ "format": ["The value 'fax' is not valid."] })
+    );
+}

@@ -150,3 +150,68 @@ async fn kind_decides_which_schemes_count() {
     assert!(!check("vat", "880320-0016").await);
     assert!(check("VAT", "SE 123456789701").await);
 }
+
+#[actix_web::test]
+async fn national_numbers_are_made_as_they_were_asked_for() {
+    let app = App::start().await;
+    let path = "/api/SocialNumber?country=se&birthDate=1984-02-29&sex=female&quantity=5";
+    for number in app.ok(path).await.as_array().unwrap() {
+        let number = number.as_str().unwrap();
+        assert!(number.starts_with("19840229") && number.as_bytes()[10] % 2 == 0, "{number}");
+    }
+    let tax = app.ok("/api/SocialNumber?country=DE&idType=VAT&seed=a").await;
+    assert_eq!(tax.as_str().unwrap().len(), 9);
+    let long = app.ok("/api/SocialNumber?country=PL&seed=a&quantity=50").await;
+    let short = app.ok("/api/SocialNumber?country=PL&seed=a&quantity=3").await;
+    assert_eq!(long.as_array().unwrap()[..3], short.as_array().unwrap()[..]);
+    assert_eq!(app.ok("/api/SocialNumber?country=PL&seed=a").await, short[0]);
+}
+
+#[actix_web::test]
+async fn every_country_makes_numbers_over_http() {
+    let app = App::start().await;
+    for (kind, countries) in [
+        (
+            "SSN",
+            "AD AR AT AU BE BG BR CA CH CL CN CO CR CU CZ SK DE DK DO EC EE ES FI FR GB GR HR ID IE \
+                 IL IN IS IT JP KR LI LT LV MD MU MX MY NL NO NZ PE PK PL PT RO RU SE SI SV TH TR UA US \
+                 VE ZA",
+        ),
+        ("VAT", "AT BE BG BR CH CN CZ DE ES FR GB IE IN IT MT MX NL PL RO RU SG EU IM"),
+    ] {
+        for country in countries.split_whitespace() {
+            let path = format!("/api/SocialNumber?country={country}&idType={kind}&quantity=20");
+            for number in app.ok(&path).await.as_array().unwrap() {
+                let body = json!({ "number": number, "country": country });
+                let request = app.server.post(&format!("/api/SocialNumber?idType={kind}"));
+                let answer = request.json(&body).answer().await.json();
+                assert_eq!(answer["isValid"], true, "{country} {number}");
+            }
+        }
+    }
+}
+
+#[actix_web::test]
+async fn faults_of_a_wanted_person_are_400() {
+    let app = App::start().await;
+    for (query, errors) in [
+        ("country=ZZ", json!({ "country": ["The value 'ZZ' is not supported."] })),
+        ("birthDate=2001-02-29", json!({ "birthDate": ["The value '2001-02-29' is not valid."] })),
+        ("sex=other", json!({ "sex": ["The value 'other' is not valid."] })),
+        ("quantity=0", json!({ "quantity": ["The field quantity must be between 1 and 1000."] })),
+        (
+            "birthDate=2026-11-21",
+            json!({
+                "birthDate": ["The field birthDate must be between 1900-01-01 and 2026-11-20."]
+            }),
+        ),
+        (
+            "birthDate=1899-12-31",
+            json!({
+                "birthDate": ["The field birthDate must be between 1900-01-01 and 2026-11-20."]
+            }),
+        ),
+    ] {
+        assert_eq!(app.errors(&format!("/api/SocialNumber?{query}")).await, errors, "{query}");
+    }
+}

@@ -1,7 +1,9 @@
-//! Payment cards: their brands, numbers and further data.
+//! Payment cards: brands, their numbers, and the other things on a card.
 
+mod fault;
 mod number;
 mod table;
 
-pub use number::{Card, find};
-pub use table::{CARD_TYPES, CardType};
+pub use fault::{CardFault, check, grouped};
+pub use number::{Card, detect, find};
+pub use table::{CARD_TYPES, CardType, Prefixes};

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 
 use super::table::{CARD_TYPES, CardType, Prefixes};
 use crate::model::ascii_buffer::AsciiBuffer;
-use crate::model::check::{ascii, luhn, luhn_holds};
+use crate::model::check::{ascii, luhn};
 use crate::model::names;
 use crate::model::random::Random;
 
@@ -82,12 +82,10 @@ impl CardType {
         out.push_str(number.as_str());
     }
 
-    /// Whether digits are a number that this brand may have given out.
-    pub fn accepts(&self, number: &str) -> bool {
-        number.bytes().all(|byte| byte.is_ascii_digit())
-            && self.lengths.iter().any(|(length, _)| usize::from(*length) == number.len())
-            && luhn_holds(number.as_bytes())
-            && detect(number).contains(&self)
+    /// Whether numbers of the brand may have so many digits.
+    pub(super) fn has_length(&self, digits: usize) -> bool {
+        let made = self.lengths.iter().map(|(length, _)| length);
+        made.chain(self.other_lengths).any(|length| usize::from(*length) == digits)
     }
 
     fn position(&self) -> usize {
@@ -135,6 +133,12 @@ impl Prefixes {
 
 /// The issuer numbers of one brand, without those that a longer prefix gives to another.
 struct Space {
+    /// Those of each prefix, with their weight.
+    shares: Vec<(Share, u16)>,
+}
+
+/// The issuer numbers of one or more prefixes.
+struct Share {
     /// Runs with the count of numbers before each.
     runs: Vec<(u32, Span)>,
     total: u32,
@@ -142,8 +146,7 @@ struct Space {
 
 impl Space {
     fn of(kind: &CardType) -> Self {
-        let mut spans = Vec::new();
-        for prefix in kind.prefixes {
+        let spans = kind.prefixes.iter().map(|prefix| {
             let mut free = vec![prefix.span()];
             let longer = |other: &&Prefixes| other.digits() > prefix.digits();
             let others = CARD_TYPES.iter().filter(|other| other.name != kind.name);
@@ -151,8 +154,25 @@ impl Space {
             for taken in theirs.filter(longer).chain(kind.except) {
                 free = free.into_iter().flat_map(|span| without(span, taken.span())).collect();
             }
-            spans.extend(free);
+            free
+        });
+        let shares = match kind.weights {
+            [] => vec![(Share::of(spans.flatten().collect()), 1)],
+            weights => spans.map(Share::of).zip(weights.iter().copied()).collect(),
+        };
+        Self { shares }
+    }
+
+    fn sample(&self, random: &mut Random) -> u64 {
+        match &self.shares[..] {
+            [(only, _)] => only.sample(random),
+            several => random.pick_weighted(several).sample(random),
         }
+    }
+}
+
+impl Share {
+    fn of(spans: Vec<Span>) -> Self {
         let mut total = 0;
         let runs = spans.into_iter().map(|span| {
             let before = total;
@@ -188,6 +208,7 @@ static SPACES: LazyLock<Vec<Space>> = LazyLock::new(|| CARD_TYPES.iter().map(Spa
 
 #[cfg(test)]
 mod tests {
+    use super::super::fault::check;
     use super::*;
     use crate::model::seed::Seed;
 
@@ -205,7 +226,7 @@ mod tests {
                 let mut random = Seed::parse(&seed.to_string()).unwrap().random(kind.name, "");
                 let mut number = String::new();
                 kind.write_number(&mut random, &mut number);
-                assert!(kind.accepts(&number), "{} {number}", kind.name);
+                assert!(check(&number, Some(kind)).is_ok(), "{} {number}", kind.name);
             }
         }
     }
@@ -218,6 +239,23 @@ mod tests {
             let mut number = String::new();
             discover.write_number(&mut random, &mut number);
             assert_eq!(detect(&number), [discover], "{number}");
+        }
+    }
+
+    #[test]
+    fn prefixes_come_as_often_as_in_the_field() {
+        let mut random = random();
+        for (brand, prefixes, least) in
+            [("Discover", &["6011"][..], 700), ("Mastercard", &["5"], 850), ("Amex", &["37"], 800)]
+        {
+            let brand = find(brand).unwrap();
+            let mut usual = 0;
+            for _ in 0..1_000 {
+                let mut number = String::new();
+                brand.write_number(&mut random, &mut number);
+                usual += u32::from(prefixes.iter().any(|prefix| number.starts_with(prefix)));
+            }
+            assert!((least..1_000).contains(&usual), "{} {usual}", brand.name);
         }
     }
 

@@ -14,12 +14,16 @@ pub struct CardType {
     pub share: u8,
     /// Issuer prefixes from which numbers are made.
     pub prefixes: &'static [Prefixes],
+    /// How often each of them comes; empty: by the count of its numbers.
+    pub weights: &'static [u16],
     /// Prefixes inside them that are not used.
     pub except: &'static [Prefixes],
     /// Further prefixes that checkers give to the brand, so that no other may use them.
     pub claims: &'static [Prefixes],
     /// Lengths of the number with their weights.
     pub lengths: &'static [(u8, u16)],
+    /// Further lengths that numbers of the brand have, but made ones have not.
+    pub other_lengths: &'static [u8],
     /// Digits of the printed code.
     pub code_length: usize,
 }
@@ -44,15 +48,17 @@ const PLAIN: CardType = CardType {
     aliases: &[],
     share: 0,
     prefixes: &[],
+    weights: &[],
     except: &[],
     claims: &[],
     lengths: SIXTEEN,
+    other_lengths: &[],
     code_length: 3,
 };
 
 /// Every brand, in the order of the list operation.
 pub const CARD_TYPES: &[CardType] = &[
-    CardType { name: "Visa", share: 40, prefixes: &[one(4)], ..PLAIN },
+    CardType { name: "Visa", share: 40, prefixes: &[one(4)], other_lengths: &[13, 19], ..PLAIN },
     CardType {
         name: "VisaElectron",
         aliases: &["Electron"],
@@ -64,6 +70,7 @@ pub const CARD_TYPES: &[CardType] = &[
         aliases: &["MC"],
         share: 30,
         prefixes: &[to(51, 55), to(222_100, 272_099)],
+        weights: &[88, 12],
         ..PLAIN
     },
     CardType {
@@ -71,19 +78,29 @@ pub const CARD_TYPES: &[CardType] = &[
         aliases: &["Amex"],
         share: 10,
         prefixes: &[one(34), one(37)],
+        weights: &[15, 85],
         lengths: &[(15, 1)],
         code_length: 4,
         ..PLAIN
     },
-    CardType { name: "Discover", share: 6, prefixes: &[one(6011), to(644, 649), one(65)], ..PLAIN },
+    CardType {
+        name: "Discover",
+        share: 6,
+        prefixes: &[one(6011), to(644, 649), one(65)],
+        weights: &[75, 10, 15],
+        other_lengths: &[17, 18, 19],
+        ..PLAIN
+    },
     CardType {
         name: "DinersClub",
         aliases: &["Diners"],
         prefixes: &[to(300, 305), one(36), to(38, 39)],
+        weights: &[15, 70, 15],
+        other_lengths: &[15, 16, 17, 18, 19],
         lengths: &[(14, 1)],
         ..PLAIN
     },
-    CardType { name: "Jcb", prefixes: &[to(3528, 3589)], ..PLAIN },
+    CardType { name: "Jcb", prefixes: &[to(3528, 3589)], other_lengths: &[17, 18, 19], ..PLAIN },
     CardType {
         name: "UnionPay",
         aliases: &["CUP"],

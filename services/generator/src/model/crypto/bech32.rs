@@ -1,6 +1,6 @@
 //! Bech32 (BIP-173), Bech32m (BIP-350) and CashAddr: three checksums over five-bit groups.
 
-const ALPHABET: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+pub(super) const ALPHABET: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
 /// The constant that the checksum of Bech32 ends in.
 pub const BECH32: u32 = 1;

@@ -10,9 +10,9 @@ use sha3::Keccak256;
 use super::bech32;
 use crate::model::random::Random;
 
-const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-const BASE32_LOWER: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-const NANO: &[u8; 32] = b"13456789abcdefghijkmnopqrstuwxyz";
+pub(super) const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+pub(super) const BASE32_LOWER: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+pub(super) const NANO: &[u8; 32] = b"13456789abcdefghijkmnopqrstuwxyz";
 
 /// A form of address.
 #[derive(Clone, Copy)]
@@ -60,46 +60,69 @@ pub enum Scheme {
 impl Scheme {
     /// Writes an address around random bytes.
     pub fn write(self, random: &mut Random, out: &mut String) {
+        let mut payload = [0; LONGEST_PAYLOAD];
+        let payload = &mut payload[..self.payload_length()];
+        random.fill(payload);
+        self.encode(payload, out);
+    }
+
+    /// How many bytes of a hash or a key an address holds.
+    pub fn payload_length(self) -> usize {
+        match self {
+            Self::Segwit(_, _, length) | Self::Bech32(_, length) => length,
+            Self::Cardano(_, hashes) => 28 * hashes,
+            Self::InternetComputer => 28,
+            Self::Monero => 64,
+            Self::Stellar | Self::Solana | Self::Ss58(_) | Self::Algorand | Self::Nano => 32,
+            Self::Ton(_) | Self::Hex(_) => 32,
+            Self::Base58Check(_) | Self::Ripple | Self::CashAddr(_) | Self::Eip55 => 20,
+            Self::Nem | Self::Waves | Self::Filecoin => 20,
+        }
+    }
+
+    /// Writes the address of a payload, which has the length that the scheme wants.
+    pub fn encode(self, payload: &[u8], out: &mut String) {
         match self {
             Self::Base58Check(version) => {
-                base58_check(version, &random.bytes::<20>(), bs58::Alphabet::BITCOIN, out);
+                base58_check(version, payload, bs58::Alphabet::BITCOIN, out);
             }
-            Self::Ripple => base58_check(&[0], &random.bytes::<20>(), bs58::Alphabet::RIPPLE, out),
-            Self::Segwit(prefix, version, length) => {
+            Self::Ripple => base58_check(&[0], payload, bs58::Alphabet::RIPPLE, out),
+            Self::Segwit(prefix, version, _) => {
                 let constant = if version == 0 { bech32::BECH32 } else { bech32::BECH32M };
-                let program = &random.bytes::<32>()[..length];
-                bech32::write(prefix, Some(version), program, constant, out);
+                bech32::write(prefix, Some(version), payload, constant, out);
             }
-            Self::CashAddr(kind) => {
-                bech32::write_cash("bitcoincash", kind, &random.bytes::<20>(), out);
+            Self::CashAddr(kind) => bech32::write_cash(CASH, kind, payload, out),
+            Self::Eip55 => eip55(payload, out),
+            Self::Bech32(prefix, _) => {
+                bech32::write(prefix, None, payload, bech32::BECH32, out);
             }
-            Self::Eip55 => eip55(&random.bytes(), out),
-            Self::Bech32(prefix, length) => {
-                bech32::write(prefix, None, &random.bytes::<32>()[..length], bech32::BECH32, out);
+            Self::Cardano(header, _) => {
+                let bytes = [&[header], payload].concat();
+                bech32::write("addr", None, &bytes, bech32::BECH32, out);
             }
-            Self::Cardano(header, hashes) => {
-                let mut bytes = [header; 57];
-                random.fill(&mut bytes[1..]);
-                bech32::write("addr", None, &bytes[..1 + 28 * hashes], bech32::BECH32, out);
-            }
-            Self::Stellar => stellar(&random.bytes(), out),
-            Self::Solana => base58(&random.bytes::<32>(), out),
-            Self::Monero => monero(&random.bytes(), out),
-            Self::Ss58(network) => ss58(network, &random.bytes(), out),
-            Self::Algorand => algorand(&random.bytes(), out),
-            Self::Nem => nem(&random.bytes(), out),
-            Self::Nano => nano(&random.bytes(), out),
-            Self::Waves => waves(&random.bytes(), out),
-            Self::Ton(tag) => ton(tag, &random.bytes(), out),
-            Self::Filecoin => filecoin(&random.bytes(), out),
-            Self::InternetComputer => internet_computer(&random.bytes(), out),
+            Self::Stellar => stellar(payload, out),
+            Self::Solana => base58(payload, out),
+            Self::Monero => monero(payload, out),
+            Self::Ss58(network) => ss58(network, payload, out),
+            Self::Algorand => algorand(payload, out),
+            Self::Nem => nem(payload, out),
+            Self::Nano => nano(payload, out),
+            Self::Waves => waves(payload, out),
+            Self::Ton(tag) => ton(tag, payload, out),
+            Self::Filecoin => filecoin(payload, out),
+            Self::InternetComputer => internet_computer(payload, out),
             Self::Hex(prefix) => {
                 out.push_str(prefix);
-                out.push_str(&hex::encode(random.bytes::<32>()));
+                out.push_str(&hex::encode(payload));
             }
         }
     }
 }
+
+/// The most bytes that an address holds, Monero's two keys.
+const LONGEST_PAYLOAD: usize = 64;
+/// What stands in front of a CashAddr.
+pub(super) const CASH: &str = "bitcoincash";
 
 fn base58(bytes: &[u8], out: &mut String) {
     out.push_str(&bs58::encode(bytes).into_string());
@@ -112,7 +135,7 @@ fn base58_check(version: &[u8], payload: &[u8], alphabet: &bs58::Alphabet, out: 
     out.push_str(&bs58::encode(whole).with_alphabet(alphabet).into_string());
 }
 
-fn eip55(account: &[u8; 20], out: &mut String) {
+fn eip55(account: &[u8], out: &mut String) {
     let text = hex::encode(account);
     let digest = Keccak256::digest(&text);
     out.push_str("0x");
@@ -122,13 +145,13 @@ fn eip55(account: &[u8; 20], out: &mut String) {
     }
 }
 
-fn stellar(key: &[u8; 32], out: &mut String) {
-    let bytes = [&[0x30], &key[..]].concat();
+fn stellar(key: &[u8], out: &mut String) {
+    let bytes = [&[0x30], key].concat();
     let check = crc16(&bytes).to_le_bytes();
     base32(&[&bytes[..], &check].concat(), 0, BASE32, out);
 }
 
-fn monero(keys: &[u8; 64], out: &mut String) {
+fn monero(keys: &[u8], out: &mut String) {
     let bytes = [&[0x12], &keys[..]].concat();
     let check = Keccak256::digest(&bytes);
     for block in [&bytes[..], &check[..4]].concat().chunks(8) {
@@ -144,26 +167,26 @@ fn monero(keys: &[u8; 64], out: &mut String) {
     }
 }
 
-const BASE58: &[u8; 58] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+pub(super) const BASE58: &[u8; 58] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
-fn ss58(network: u8, key: &[u8; 32], out: &mut String) {
+fn ss58(network: u8, key: &[u8], out: &mut String) {
     let bytes = [&[network], &key[..]].concat();
     let check = Blake2b512::new().chain_update("SS58PRE").chain_update(&bytes).finalize();
     base58(&[&bytes, &check[..2]].concat(), out);
 }
 
-fn algorand(key: &[u8; 32], out: &mut String) {
+fn algorand(key: &[u8], out: &mut String) {
     let check = Sha512_256::digest(key);
     base32(&[&key[..], &check[28..]].concat(), 0, BASE32, out);
 }
 
-fn nem(hash: &[u8; 20], out: &mut String) {
+fn nem(hash: &[u8], out: &mut String) {
     let bytes = [&[0x68], &hash[..]].concat();
     let check = Keccak256::digest(&bytes);
     base32(&[&bytes, &check[..4]].concat(), 0, BASE32, out);
 }
 
-fn nano(key: &[u8; 32], out: &mut String) {
+fn nano(key: &[u8], out: &mut String) {
     let mut check = Blake2b::<U5>::digest(key).to_vec();
     check.reverse();
     out.push_str("nano_");
@@ -171,25 +194,25 @@ fn nano(key: &[u8; 32], out: &mut String) {
     base32(&check, 0, NANO, out);
 }
 
-fn waves(hash: &[u8; 20], out: &mut String) {
+fn waves(hash: &[u8], out: &mut String) {
     let bytes = [&[0x01, 0x57], &hash[..]].concat();
     let check = Keccak256::digest(Blake2b::<U32>::digest(&bytes));
     base58(&[&bytes, &check[..4]].concat(), out);
 }
 
-fn ton(tag: u8, hash: &[u8; 32], out: &mut String) {
+fn ton(tag: u8, hash: &[u8], out: &mut String) {
     let bytes = [&[tag, 0], &hash[..]].concat();
     let check = crc16(&bytes).to_be_bytes();
     URL_SAFE_NO_PAD.encode_string([&bytes[..], &check].concat(), out);
 }
 
-fn filecoin(hash: &[u8; 20], out: &mut String) {
+fn filecoin(hash: &[u8], out: &mut String) {
     let check = Blake2b::<U4>::new().chain_update([1]).chain_update(hash).finalize();
     out.push_str("f1");
     base32(&[&hash[..], &check[..]].concat(), 0, BASE32_LOWER, out);
 }
 
-fn internet_computer(hash: &[u8; 28], out: &mut String) {
+fn internet_computer(hash: &[u8], out: &mut String) {
     out.push_str(&hex::encode(crc32fast::hash(hash).to_be_bytes()));
     out.push_str(&hex::encode(hash));
 }
@@ -242,7 +265,7 @@ mod tests {
             "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
             "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb",
         ] {
-            let account = bytes(&address[2..].to_lowercase());
+            let account = bytes::<20>(&address[2..].to_lowercase());
             assert_eq!(text(|out| eip55(&account, out)), address);
         }
     }
@@ -258,7 +281,7 @@ mod tests {
 
     #[test]
     fn keys_give_the_published_addresses() {
-        let alice = bytes("d43593c715fdd31c61141abd04a99fd6822c8558854ccde39a5684e7a56da27d");
+        let alice = bytes::<32>("d43593c715fdd31c61141abd04a99fd6822c8558854ccde39a5684e7a56da27d");
         assert_eq!(
             text(|out| ss58(0, &alice, out)),
             "15oF4uVJwmo4TdGW7VfQxNLavjCXviqxT9S1MgbjMNHr6Sp5"
@@ -289,9 +312,9 @@ mod tests {
     fn hashes_give_the_published_addresses() {
         // A secp256k1 address among the vectors of Filecoin, and the account of the anonymous
         // principal on the Internet Computer.
-        let hash = bytes("ea0f0ea039b291a0f08fd179e0556a8c3277c0d3");
+        let hash = bytes::<20>("ea0f0ea039b291a0f08fd179e0556a8c3277c0d3");
         assert_eq!(text(|out| filecoin(&hash, out)), "f15ihq5ibzwki2b4ep2f46avlkrqzhpqgtga7pdrq");
-        let hash = bytes("6a562aa9eaa2481a9049cdf0433b9738c992d698c31d8abf89cadc79");
+        let hash = bytes::<28>("6a562aa9eaa2481a9049cdf0433b9738c992d698c31d8abf89cadc79");
         assert_eq!(
             text(|out| internet_computer(&hash, out)),
             "1c7a48ba6a562aa9eaa2481a9049cdf0433b9738c992d698c31d8abf89cadc79"

@@ -5,8 +5,11 @@
 
 mod bech32;
 mod coin;
+mod decode;
 mod encode;
+mod fault;
 mod table;
 
 pub use coin::Coin;
+pub use fault::{CryptoFault, check};
 pub use table::{COINS, find};

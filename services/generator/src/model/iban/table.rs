@@ -85,7 +85,7 @@ pub const TABLE: &[Row] = &[
     plain("LV", "4a 13c"),
     plain("LY", "3n 3n 15n"),
     ruled("MC", "5n 5n 11c 2n", rules::france),
-    plain("MD", "2c 18c"),
+    plain("MD", "2a 18c"),
     ruled("ME", "3n 13n 2n", rules::iso_97),
     ruled("MK", "3n 10n 2n", rules::iso_97),
     plain("MN", "4n 12n"),

@@ -10,9 +10,9 @@ pub fn day(year: u64, month: u64, day: u64) -> Option<Date> {
     Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 
-/// Whether the calendar has a day.
-pub fn exists(year: u64, month: u64, date: u64) -> Outcome {
-    fits(day(year, month, date).is_some())
+/// Whether somebody can have been born on a day: the calendar has it, and it is not to come.
+pub fn born(number: &Number<'_>, year: u64, month: u64, date: u64) -> Outcome {
+    fits(day(year, month, date).is_some_and(|born| born <= number.today()))
 }
 
 /// Whether `YYMMDD` at a position is a day of the 1900s or the 2000s.

@@ -6,9 +6,11 @@
 
 mod date;
 mod form;
+mod imprint;
 mod normalise;
 mod number;
 mod outcome;
+mod person;
 mod person_europe;
 mod person_world;
 mod rules;
@@ -21,5 +23,6 @@ mod vat_asia_africa;
 mod vat_east;
 mod vat_west;
 
+pub use person::{FIRST_BIRTH, Sex, Wanted};
 pub use scheme::Kind;
 pub use schemes::{Schemes, Verdict, find};

@@ -1,6 +1,7 @@
 //! Numbers of persons in Europe.
 
 use super::date;
+use super::imprint::{self, ITALIAN_MONTHS, NORWEGIAN_LAST, NORWEGIAN_TENTH};
 use super::number::{Number, base_36, checks, fits};
 use super::outcome::Outcome;
 use super::rules::{
@@ -10,43 +11,23 @@ use super::rules::{
 use super::scheme::{Scheme, person};
 use crate::model::check::luhn_holds;
 
-/// Month and day of a sampled date.
-macro_rules! month_day {
-    () => {
-        "(0[1-9]|1[0-2])(0[1-9]|1\\d|2[0-8])"
-    };
-}
-
-/// Day and month of a sampled date.
-macro_rules! day_month {
-    () => {
-        "(0[1-9]|1\\d|2[0-8])(0[1-9]|1[0-2])"
-    };
-}
-
 pub const SCHEMES: &[Scheme] = &[
     person("AT", "SVNR", r"[1-9]\d{9}", |n| {
+        // Months 13 to 15 stand for days on which all numbers are used up.
+        let spare = (13..=15).contains(&n.value(6, 8)) && (1..=31).contains(&n.value(4, 6));
+        fits(spare || date::day_first(n, 4).is_ok())?;
         checks(n.sum(&[3, 7, 9, 0, 5, 8, 4, 2, 1, 6]) % 11 == n.digit(3))
-    }),
-    person("BE", "national number", r"\d{11}", belgium).make(concat!(
-        r"\d\d",
-        month_day!(),
-        r"\d{5}"
-    )),
-    person("BG", "ЕГН", r"\d{10}", bulgarian_citizen).make(concat!(
-        r"\d\d",
-        month_day!(),
-        r"\d{4}"
-    )),
+    })
+    .imprint(imprint::austria),
+    person("BE", "national number", r"\d{11}", belgium).imprint(imprint::belgium),
+    person("BG", "ЕГН", r"\d{10}", bulgarian_citizen).imprint(imprint::bulgaria),
     person("BG", "foreigner number", r"\d{10}", bulgarian_foreigner),
     person("CH", "AHV/AVS", r"756\d{10}", |n| {
         let sum = n.sum(&[1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3]);
         checks((10 - sum % 10) % 10 == n.last())
     }),
-    person("CZ", "RČ", r"\d{9,10}", birth_number)
-        .make(r"\d\d([05][1-9]|[16][0-2])(0[1-9]|1\d|2[0-8])\d{4}"),
-    person("SK", "RČ", r"\d{9,10}", birth_number)
-        .make(r"\d\d([05][1-9]|[16][0-2])(0[1-9]|1\d|2[0-8])\d{4}"),
+    person("CZ", "RČ", r"\d{9,10}", birth_number).make(r"\d{10}").imprint(imprint::czechia),
+    person("SK", "RČ", r"\d{9,10}", birth_number).make(r"\d{10}").imprint(imprint::czechia),
     person("DE", "IdNr", r"[1-9]\d{10}", |n| {
         fits(one_digit_repeats(n))?;
         mod_11_10(n)
@@ -60,17 +41,17 @@ pub const SCHEMES: &[Scheme] = &[
         };
         fits(date::day(century + year, month, day).is_some_and(|born| born <= n.today()))
     })
-    .make(concat!(day_month!(), r"\d{6}"))
+    .imprint(imprint::denmark)
     // Given up in 2007, but expected by older programs.
     .make_rule(|n| checks(n.sum(&[4, 3, 2, 7, 6, 5, 4, 3, 2, 1]) % 11 == 0)),
     person("EE", "isikukood", r"[1-8]\d{10}", |n| {
         baltic_birth(n)?;
         baltic_check(n)
     })
-    .make(concat!(r"[1-6]\d\d", month_day!(), r"\d{4}")),
+    .imprint(imprint::baltic),
     person("ES", "DNI/NIE", r"[\dXYZ]\d{7}[A-Z]", spanish_identity),
     person("FI", "HETU", r"\d{6}[-+A-FU-Y]\d{3}[0-9A-Y]", finland)
-        .make(concat!(day_month!(), r"\d\d[-YXWVU]\d{3}[0-9A-Y]"))
+        .imprint(imprint::finland)
         .keep(&['-']),
     person("FR", "NIR", r"[1-478]\d{4}(\d[0-9AB])\d{8}", |n| {
         // Corsica's two departments count as 19 and 18.
@@ -79,18 +60,10 @@ pub const SCHEMES: &[Scheme] = &[
         fits(digits.bytes().all(|byte| byte.is_ascii_digit()))?;
         checks(97 - whole.value(0, 13) % 97 == whole.value(13, 15))
     })
-    .make(r"[12]\d\d(0[1-9]|1[0-2])(\d\d|2[AB])\d{8}"),
+    .make(r"[12]\d{4}(0[1-9]|[1-8]\d|9[0-5]|2[AB])\d{8}")
+    .imprint(imprint::france),
     person("FR", "NIF", r"[0-3]\d{12}", |n| checks(n.value(0, 10) % 511 == n.value(10, 13)))
         .make(r"[0-3]\d{9}[0-5]\d\d"),
-    person("GB", "NHS number", r"\d{10}", |n| {
-        checks(n.sum(&[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]) % 11 == 0)
-    }),
-    person("GB", "UTR", r"\d{10}K?", |n| {
-        const DIGITS: &[u8; 11] = b"21987654321";
-        let sum = n.part(1, 10).sum(&[6, 7, 8, 9, 10, 5, 4, 3, 2]);
-        checks(DIGITS[(sum % 11) as usize] == n.at(0))
-    })
-    .make(r"\d{10}"),
     person(
         "GB",
         "National Insurance number",
@@ -100,11 +73,20 @@ pub const SCHEMES: &[Scheme] = &[
             fits(!UNUSED.contains(&n.part(0, 2).text()))
         },
     ),
+    person("GB", "NHS number", r"\d{10}", |n| {
+        checks(n.sum(&[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]) % 11 == 0)
+    }),
+    person("GB", "UTR", r"\d{10}K?", |n| {
+        const DIGITS: &[u8; 11] = b"21987654321";
+        let sum = n.part(1, 10).sum(&[6, 7, 8, 9, 10, 5, 4, 3, 2]);
+        checks(DIGITS[(sum % 11) as usize] == n.at(0))
+    })
+    .make(r"\d{10}"),
     person("GR", "ΑΜΚΑ", r"\d{11}", |n| {
         date::day_first(n, 0)?;
         n.luhn()
     })
-    .make(concat!(day_month!(), r"\d{7}")),
+    .imprint(imprint::greece),
     person("IE", "PPS number", r"\d{7}[A-W][ABHWTX]?", |n| {
         let digits: [i32; 7] = std::array::from_fn(|position| n.digit(position));
         let second = match n.at(8) {
@@ -118,33 +100,30 @@ pub const SCHEMES: &[Scheme] = &[
         let century = if n.last() == 9 { 1900 } else { 2000 };
         // Those of firms add 40 to the day.
         let day = if day > 40 { day - 40 } else { day };
-        date::exists(century + year, month, day)?;
+        date::born(n, century + year, month, day)?;
         checks(n.sum(&[3, 2, 7, 6, 5, 4, 3, 2, 1, 0]) % 11 == 0)
     })
-    .make(concat!(day_month!(), r"\d{5}[09]")),
-    person("IT", "codice fiscale", ITALIAN_FORM, italy).make(ITALIAN_MAKE),
+    .make(r"\d{6}[2-9]\d\d[09]")
+    .imprint(imprint::iceland),
+    person("IT", "codice fiscale", ITALIAN_FORM, italy).make(ITALIAN_MAKE).imprint(imprint::italy),
     person("LT", "asmens kodas", r"[1-9]\d{10}", |n| {
         if n.at(0) != b'9' {
             baltic_birth(n)?;
         }
         baltic_check(n)
     })
-    .make(concat!(r"[1-6]\d\d", month_day!(), r"\d{4}")),
-    person("LV", "personas kods", r"\d{11}", latvian_person).make(concat!(
-        "(32\\d{4}|",
-        day_month!(),
-        r"\d\d)[12]\d{4}"
-    )),
+    .imprint(imprint::baltic),
+    person("LV", "personas kods", r"\d{11}", latvian_person).imprint(imprint::latvia),
     person("NL", "BSN", r"\d{9}", dutch_eleven).pad(8, 9),
-    person("NO", "fødselsnummer", r"\d{11}", norway).make(concat!(day_month!(), r"\d{7}")),
+    person("NO", "fødselsnummer", r"\d{11}", norway).imprint(imprint::norway),
     person("PL", "PESEL", r"\d{11}", |n| {
         let (year, month, day) = date::year_month_day(n, 0);
         let century = [1900, 2000, 2100, 2200, 1800][(month / 20) as usize % 5];
-        date::exists(century + year, month % 20, day)?;
+        date::born(n, century + year, month % 20, day)?;
         let sum = n.sum(&[1, 3, 7, 9, 1, 3, 7, 9, 1, 3]);
         checks((10 - sum % 10) % 10 == n.last())
     })
-    .make(concat!(r"\d\d", month_day!(), r"\d{5}")),
+    .imprint(imprint::poland),
     person("PT", "cartão de cidadão", r"\d{9}[0-9A-Z]{2}\d", |n| {
         let fold = |value: i32| if value > 9 { value - 9 } else { value };
         let positions = n.bytes().iter().rev().enumerate();
@@ -153,36 +132,39 @@ pub const SCHEMES: &[Scheme] = &[
             .sum();
         checks(sum % 10 == 0)
     }),
-    person("RO", "CNP", r"[1-9]\d{12}", romanian_person).make(concat!(
-        r"[1-6]\d\d",
-        month_day!(),
-        r"[0-4]\d{5}"
-    )),
-    person("SE", "personnummer", r"(\d\d)?\d{6}[+]?\d{4}", sweden).make(concat!(
-        r"(19|20)?\d\d",
-        month_day!(),
-        r"\d{4}"
-    )),
+    person("RO", "CNP", r"[1-9]\d{12}", romanian_person)
+        .make(r"[1-6]\d{6}[0-4]\d{5}")
+        .imprint(imprint::romania),
+    person("SE", "personnummer", r"(\d\d)?\d{6}[+]?\d{4}", sweden)
+        .make(r"(19|20)\d{10}")
+        .imprint(imprint::sweden),
     person("SI", "EMŠO", r"\d{13}", |n| {
         let year = n.value(4, 7);
         let year = if year < 800 { 2000 + year } else { 1000 + year };
-        date::exists(year, n.value(2, 4), n.value(0, 2))?;
+        date::born(n, year, n.value(2, 4), n.value(0, 2))?;
         yugoslav_check(n)
     })
-    .make(concat!(day_month!(), r"(9\d\d|0[0-2]\d)\d{6}")),
+    .imprint(imprint::slovenia),
     person("TR", "T.C. kimlik", r"[1-9]\d{10}", |n| {
         let tenth = (10 - n.sum(&[3, 1, 3, 1, 3, 1, 3, 1, 3]) % 10) % 10;
         let eleventh = n.sum(&[1; 10]) % 10;
         checks(tenth == n.digit(9) && eleventh == n.digit(10))
     }),
     person("UA", "РНОКПП", r"\d{10}", |n| {
+        let born = imprint::ukrainian_birth(n);
+        fits(n.value(0, 5) > 0 && born.is_some_and(|born| born <= n.today()))?;
         let sum = n.sum(&[-1, 5, 7, 9, 4, 6, 10, 5, 7]);
         checks(sum.rem_euclid(11) % 10 == n.last())
-    }),
+    })
+    .imprint(imprint::ukraine),
 ];
 
-/// Among the first ten digits one occurs twice or three times, all others at most once.
+/// Among the first ten digits one occurs twice or three times, but not three times in a row; all
+/// others at most once.
 fn one_digit_repeats(n: &Number<'_>) -> bool {
+    if n.bytes()[..10].windows(3).any(|three| three[0] == three[1] && three[1] == three[2]) {
+        return false;
+    }
     let mut counts = [0; 10];
     n.bytes()[..10].iter().for_each(|byte| counts[usize::from(byte - b'0')] += 1);
     let mut repeated = counts.iter().filter(|count| **count > 1);
@@ -208,7 +190,7 @@ fn belgium(n: &Number<'_>) -> Outcome {
 fn baltic_birth(n: &Number<'_>) -> Outcome {
     let century = 1800 + (n.digit(0) as u64 - 1) / 2 * 100;
     let (year, month, day) = date::year_month_day(n, 1);
-    date::exists(century + year, month, day)
+    date::born(n, century + year, month, day)
 }
 
 fn finland(n: &Number<'_>) -> Outcome {
@@ -219,7 +201,7 @@ fn finland(n: &Number<'_>) -> Outcome {
         b'A'..=b'F' => 2000,
         _ => 1900,
     };
-    date::exists(century + year, month, day)?;
+    date::born(n, century + year, month, day)?;
     fits((2..=899).contains(&n.value(7, 10)))?;
     n.ends_in(CHECKS, ((n.value(0, 6) * 1000 + n.value(7, 10)) % 31) as i32)
 }
@@ -229,14 +211,14 @@ const ITALIAN_FORM: &str =
 const ITALIAN_MAKE: &str = r"[A-Z]{6}\d\d[A-EHLMPR-T]([04][1-9]|[15]\d|[26][0-8])[A-Z]\d{3}[A-Z]";
 
 fn italy(n: &Number<'_>) -> Outcome {
-    const MONTHS: &str = "ABCDEHLMPRST";
     // Letters replace digits where two people would get the same number.
     let digit = |position: usize| {
         let byte = n.at(position);
         "LMNPQRSTUV".find(char::from(byte)).map_or(u64::from(byte.wrapping_sub(b'0')), |i| i as u64)
     };
     let year = digit(6) * 10 + digit(7);
-    let month = MONTHS.find(char::from(n.at(8))).map_or(0, |position| position as u64 + 1);
+    let month = ITALIAN_MONTHS.iter().position(|letter| *letter == n.at(8));
+    let month = month.map_or(0, |position| position as u64 + 1);
     let day = match digit(9) * 10 + digit(10) {
         day if day > 40 => day - 40,
         day => day,
@@ -259,8 +241,7 @@ fn norway(n: &Number<'_>) -> Outcome {
     let month = if month > 40 { month - 40 } else { month };
     fits(date::day(century + year, month, day).is_some_and(|born| born <= n.today()))?;
     let check = |weights: &[i32]| (11 - n.sum(weights) % 11) % 11;
-    let tenth = check(&[3, 7, 6, 1, 8, 9, 4, 5, 2]);
-    let eleventh = check(&[5, 4, 3, 2, 7, 6, 5, 4, 3, 2]);
+    let (tenth, eleventh) = (check(NORWEGIAN_TENTH), check(NORWEGIAN_LAST));
     checks(tenth == n.digit(9) && eleventh == n.digit(10))
 }
 

@@ -1,6 +1,7 @@
 //! Numbers of persons outside Europe.
 
 use super::date;
+use super::imprint;
 use super::number::{Number, checks, fits};
 use super::outcome::Outcome;
 use super::rules::{
@@ -14,17 +15,16 @@ pub const SCHEMES: &[Scheme] = &[
     person("AR", "DNI", r"\d{7,8}", free),
     person("AU", "TFN", r"\d{8,9}", |n| checks(n.sum(&[1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 == 0)),
     person("BR", "CPF", r"\d{11}", |n| {
-        fits(n.value(0, 11) > 0)?;
+        fits(n.bytes().iter().any(|byte| *byte != n.at(0)))?;
         let check = |weights: &[i32]| (11 - n.sum(weights) % 11) % 11 % 10;
         let tenth = check(&[10, 9, 8, 7, 6, 5, 4, 3, 2]);
         let eleventh = check(&[11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
         checks(tenth == n.digit(9) && eleventh == n.digit(10))
     }),
     person("CA", "SIN", r"[1-79]\d{8}", luhn_all),
-    person("CN", "resident card", r"\d{17}[\dX]", china).make(concat!(
-        r"(110101|310104|330106|420106|440305|510104)(199\d|20[01]\d)",
-        r"(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])\d{3}[\dX]"
-    )),
+    person("CN", "resident card", r"\d{17}[\dX]", china)
+        .make(r"(110101|310104|330106|420106|440305|510104)\d{11}[\dX]")
+        .imprint(imprint::china),
     person("CR", "cédula", r"0\d{9}|1\d{10,11}", free).pad(9, 10).parts(&[2, 4, 4]),
     person("CU", "NI", r"\d{11}", |n| {
         let century = match n.digit(6) {
@@ -33,13 +33,14 @@ pub const SCHEMES: &[Scheme] = &[
             _ => 2000,
         };
         let (year, month, day) = date::year_month_day(n, 0);
-        date::exists(century + year, month, day)
+        date::born(n, century + year, month, day)
     })
-    .make(r"\d\d(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])\d{5}"),
+    .imprint(imprint::cuba),
     person("DO", "cédula", r"\d{11}", luhn_all),
     person("EC", "CI", r"(0[1-9]|1\d|2[0-4]|30|50)[0-6]\d{7}", ecuadorian_card),
     person("ID", "NIK", r"\d{16}", indonesian_person)
-        .make(r"(1[1-9]|3[1-6]|6[1-4])[0-2]\d{3}([04][1-9]|[15]\d)(0[1-9]|1[0-2])\d{6}"),
+        .make(r"(1[1-9]|3[1-6]|6[1-4])[0-2]\d{13}")
+        .imprint(imprint::indonesia),
     person("IL", "identity number", r"\d{9}", |n| {
         fits(n.value(0, 9) > 0)?;
         n.luhn()
@@ -62,24 +63,25 @@ pub const SCHEMES: &[Scheme] = &[
             _ => 1800,
         };
         let (year, month, day) = date::year_month_day(n, 0);
-        date::exists(century + year, month, day)?;
+        date::born(n, century + year, month, day)?;
         fits(n.value(7, 9) <= 96)?;
         let sum = n.sum(&[2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]);
         checks((11 - sum % 11) % 10 == n.last())
     })
-    .make(r"\d\d(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])\d{7}"),
+    .imprint(imprint::korea),
     person("MU", "NID", r"[A-Z]\d{12}[\dA-Z]", |n| {
         date::day_first(n, 1)?;
         let sum = sum_36(&n.part(0, 13), (2..=14).rev());
         n.ends_in("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", (17 - sum % 17) % 17)
     })
-    .make(r"[A-Z](0[1-9]|1\d|2[0-8])(0[1-9]|1[0-2])\d{8}[\dA-G]"),
-    person("MX", "CURP", r"[A-Z]{4}\d{6}[HM][A-Z]{2}[B-DF-HJ-NP-TV-Z]{3}[0-9A-Z]\d", mexico).make(
-        concat!(
-            r"[A-Z][AEIOUX][A-Z]{2}\d\d(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])[HM]",
+    .make(r"[A-Z]\d{12}[\dA-G]")
+    .imprint(imprint::mauritius),
+    person("MX", "CURP", r"[A-Z]{4}\d{6}[HM][A-Z]{2}[B-DF-HJ-NP-TV-Z]{3}[0-9A-Z]\d", mexico)
+        .make(concat!(
+            r"[A-Z][AEIOUX][A-Z]{2}\d{6}[HM]",
             r"(AS|DF|JC|MC|NL|VZ|YN|NE)[B-DF-HJ-NP-TV-Z]{3}[0-9A]\d"
-        ),
-    ),
+        ))
+        .imprint(imprint::mexico),
     person("MY", "NRIC", r"\d{12}", |n| {
         date::year_first(n, 0)?;
         fits(matches!(
@@ -87,7 +89,7 @@ pub const SCHEMES: &[Scheme] = &[
             1..=16 | 21..=59 | 60..=68 | 71 | 72 | 74..=79 | 82..=93 | 98 | 99
         ))
     })
-    .make(r"\d\d(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])\d{6}"),
+    .imprint(imprint::malaysia),
     person("PE", "CUI", r"\d{8}[\dA-K]?", |n| {
         if n.len() == 8 {
             return Ok(());
@@ -101,6 +103,7 @@ pub const SCHEMES: &[Scheme] = &[
         let digits: String = n.text().chars().filter(char::is_ascii_digit).collect();
         fits(ssn::accepts(&digits))
     })
+    .write(ssn::write)
     .keep(&['-']),
     person("US", "ITIN", r"9\d\d(-\d\d-|\d\d)\d{4}", |n| {
         let digits: String = n.text().chars().filter(char::is_ascii_digit).collect();
@@ -114,7 +117,7 @@ pub const SCHEMES: &[Scheme] = &[
         date::year_first(n, 0)?;
         n.luhn()
     })
-    .make(r"\d\d(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])\d{4}[01]\d\d"),
+    .imprint(imprint::south_africa),
 ];
 
 fn china(n: &Number<'_>) -> Outcome {
@@ -146,7 +149,7 @@ fn mexico(n: &Number<'_>) -> Outcome {
     fits(MEXICAN_STATES.split(' ').any(|state| state == n.part(11, 13).text()))?;
     let century = if n.at(16).is_ascii_digit() { 1900 } else { 2000 };
     let (year, month, day) = date::year_month_day(n, 4);
-    date::exists(century + year, month, day)?;
+    date::born(n, century + year, month, day)?;
     // The register's alphabet has Ñ between N and O.
     let value = |byte: &u8| match byte {
         b'O'..=b'Z' => i32::from(byte - b'O') + 25,

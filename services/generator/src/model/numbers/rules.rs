@@ -69,7 +69,7 @@ pub fn bulgarian_citizen(n: &Number<'_>) -> Outcome {
         20.. => (1800, month - 20),
         _ => (1900, month),
     };
-    date::exists(century + year, month, day)?;
+    date::born(n, century + year, month, day)?;
     checks(n.sum(&[2, 4, 8, 5, 10, 9, 7, 3, 6]) % 11 % 10 == n.last())
 }
 
@@ -91,7 +91,7 @@ pub fn birth_number(n: &Number<'_>) -> Outcome {
     // Since 2004 twenty more mark a day on which all serial numbers are used up.
     let month = if month > 50 { month - 50 } else { month };
     let month = if month > 20 && year >= 2004 { month - 20 } else { month };
-    date::exists(year, month, day)?;
+    date::born(n, year, month, day)?;
     if n.len() == 9 {
         return Ok(());
     }
@@ -104,7 +104,7 @@ pub fn latvian_person(n: &Number<'_>) -> Outcome {
         return latvian_check(n);
     }
     let (day, month, year) = date::year_month_day(n, 0);
-    date::exists(1800 + 100 * n.digit(6) as u64 + year, month, day)?;
+    date::born(n, 1800 + 100 * n.digit(6) as u64 + year, month, day)?;
     latvian_check(n)
 }
 
@@ -134,7 +134,7 @@ pub fn romanian_person(n: &Number<'_>) -> Outcome {
         b'5' | b'6' => 2000,
         _ => 1900,
     };
-    date::exists(century + year, month, day)?;
+    date::born(n, century + year, month, day)?;
     fits(matches!(n.value(7, 9), 1..=48 | 51 | 52 | 70 | 80..=83))?;
     let check = n.sum(&[2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9]) % 11;
     checks(if check == 10 { 1 } else { check } == n.last())

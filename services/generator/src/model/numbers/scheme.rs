@@ -1,7 +1,9 @@
 //! What a scheme consists of.
 
+use super::imprint::Imprint;
 use super::number::Number;
 use super::outcome::Outcome;
+use crate::model::random::Random;
 
 /// Which numbers are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +24,14 @@ pub struct Scheme {
     /// A narrower form from which numbers are made.
     pub(super) make: Option<&'static str>,
     pub(super) rule: fn(&Number<'_>) -> Outcome,
+    /// How made numbers tell the birth and sex of a person.
+    pub(super) imprint: Option<Imprint>,
+    /// Writes a number, where there is a quicker way than sampling the form.
+    pub(super) write: Option<fn(&mut Random, &mut String)>,
     /// A further rule for made numbers: check digits that no authority enforces.
     pub(super) make_rule: Option<fn(&Number<'_>) -> Outcome>,
+    /// What made numbers begin with, as people write them.
+    pub(super) front: &'static str,
     /// Separators that belong to the number.
     pub(super) keep: &'static [char],
     /// Prefixes that may precede the number.
@@ -50,7 +58,10 @@ const fn scheme(
         form,
         make: None,
         rule,
+        imprint: None,
+        write: None,
         make_rule: None,
+        front: "",
         keep: &[],
         prefixes: &[],
         padding: None,
@@ -100,6 +111,21 @@ impl Scheme {
         self
     }
 
+    pub(super) const fn imprint(mut self, imprint: Imprint) -> Self {
+        self.imprint = Some(imprint);
+        self
+    }
+
+    pub(super) const fn write(mut self, write: fn(&mut Random, &mut String)) -> Self {
+        self.write = Some(write);
+        self
+    }
+
+    pub(super) const fn front(mut self, front: &'static str) -> Self {
+        self.front = front;
+        self
+    }
+
     pub(super) const fn keep(mut self, separators: &'static [char]) -> Self {
         self.keep = separators;
         self
@@ -123,6 +149,11 @@ impl Scheme {
     pub(super) const fn strip_zeros(mut self) -> Self {
         self.strips_zeros = true;
         self
+    }
+
+    /// Whether only persons have the number.
+    pub(super) fn is_personal(&self) -> bool {
+        !self.is_for(Kind::Vat)
     }
 
     pub(super) fn is_for(&self, kind: Kind) -> bool {

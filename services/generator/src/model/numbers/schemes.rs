@@ -8,6 +8,7 @@ use super::form::{Form, FormError};
 use super::normalise::normalise;
 use super::number::Number;
 use super::outcome::{Outcome, Stage};
+use super::person::{REFERENCE_DAY, Wanted};
 use super::scheme::{Kind, Scheme};
 use super::{person_europe, person_world, vat_america, vat_asia_africa, vat_east, vat_west};
 use crate::model::random::Random;
@@ -91,9 +92,13 @@ impl Schemes {
         Err(closest.unwrap_or(Reject::Format("number")))
     }
 
-    /// Makes a number that some scheme accepts; none when no form compiles.
-    pub fn make(&self, random: &mut Random, today: Date) -> Option<String> {
-        random.pick(&self.0).make(random, today)
+    /// Makes a number of the main scheme, for a person where it tells of one; none when no form
+    /// compiles.
+    ///
+    /// The main scheme is the first one that only persons have, else the first one.
+    pub fn make(&self, random: &mut Random, wanted: Wanted) -> Option<String> {
+        let personal = || self.0.iter().find(|ready| ready.scheme.is_personal());
+        personal().or(self.0.first())?.make(random, wanted)
     }
 }
 
@@ -125,13 +130,27 @@ impl Ready {
     }
 
     /// Samples the form until the rules agree; the rarest rule takes one of 200 samples.
-    pub(super) fn make(&self, random: &mut Random, today: Date) -> Option<String> {
+    pub(super) fn make(&self, random: &mut Random, wanted: Wanted) -> Option<String> {
+        if let Some(write) = self.scheme.write {
+            let mut text = String::new();
+            write(random, &mut text);
+            return Some(text);
+        }
         let form = self.form()?;
+        let imprint = self.scheme.imprint.map(|imprint| (imprint, wanted.person(random)));
+        let today = imprint.map_or(REFERENCE_DAY, |(_, person)| person.born.max(REFERENCE_DAY));
         for _ in 0..100_000 {
-            let text = form.sample(random);
+            let mut text = form.sample(random);
+            if let Some((imprint, person)) = &imprint {
+                let mut bytes = text.into_bytes();
+                imprint(&mut bytes, person);
+                text = String::from_utf8(bytes).ok()?;
+            }
             let right = |rule: fn(&Number<'_>) -> Outcome| rule(&Number::new(&text, today)).is_ok();
-            if self.check(&text, today).is_ok() && self.scheme.make_rule.is_none_or(right) {
-                return Some(text);
+            // A sampled form is normalised already.
+            let made = self.check_normalised(&text, today).is_ok();
+            if made && self.scheme.make_rule.is_none_or(right) {
+                return Some(self.scheme.front.to_owned() + &text);
             }
         }
         None

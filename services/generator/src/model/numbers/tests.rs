@@ -1,5 +1,6 @@
-use jiff::civil::date;
+use jiff::civil::{Date, date};
 
+use super::imprint;
 use super::number::Number;
 use super::schemes::{READY, Reject};
 use super::*;
@@ -17,7 +18,7 @@ fn every_form_compiles_and_every_scheme_accepts_what_it_makes() {
         assert!(ready.form().is_some(), "{} {}", scheme.country, scheme.name);
         let mut random = Seed::parse("numbers").unwrap().random(scheme.country, scheme.name);
         for _ in 0..200 {
-            let text = ready.make(&mut random, today);
+            let text = ready.make(&mut random, Wanted::default());
             let text = text.unwrap_or_else(|| panic!("{} {}", scheme.country, scheme.name));
             assert_eq!(ready.check(&text, today), Ok(()), "{text}");
         }
@@ -193,11 +194,15 @@ fn spellings_of_the_specification_are_padded() {
 
 #[test]
 fn lithuanian_numbers_have_the_centuries_of_estonian_ones() {
-    for text in ["18501011237", "70501010012", "89912311230", "99999999997"] {
+    for text in ["18501011237", "99999999997"] {
         assert_eq!(check(Kind::Person, "LT", text), Ok(()), "{text}");
     }
     // No day, where there is to be one.
     assert!(check(Kind::Person, "LT", "79999999993").is_err());
+    // Days to come.
+    for text in ["70501010012", "89912311230"] {
+        assert!(matches!(check(Kind::Person, "LT", text), Err(Reject::Component(_))), "{text}");
+    }
 }
 
 #[test]
@@ -231,7 +236,7 @@ fn made_numbers_carry_check_digits_that_nobody_enforces() {
         let schemes = find(country, kind).unwrap();
         let mut random = Seed::parse("complete").unwrap().random(country, "");
         for _ in 0..100 {
-            let text = schemes.make(&mut random, date(2026, 11, 20)).unwrap();
+            let text = schemes.make(&mut random, Wanted::default()).unwrap();
             assert!(complete(country, kind, &text), "{country} {text}");
         }
     }
@@ -244,4 +249,108 @@ fn countries(kind: Kind) -> Vec<&'static str> {
     codes.sort_unstable();
     codes.dedup();
     codes
+}
+
+/// A person of each century and sex, with a scheme's number for it.
+fn made_for(country: &str, born: Date, sex: Sex) -> String {
+    let schemes = find(country, Kind::Person).unwrap();
+    let mut random = Seed::parse("persons").unwrap().random(country, "");
+    schemes.make(&mut random, Wanted { born: Some(born), sex: Some(sex) }).unwrap()
+}
+
+#[test]
+fn numbers_tell_the_birth_and_sex_that_were_asked_for() {
+    let (old, young) = (date(1947, 3, 9), date(2009, 12, 31));
+    for (country, woman, man) in [
+        ("BE", "470309", "091231"),
+        ("BG", "470309", "095231"),
+        ("CN", "19470309", "20091231"),
+        ("CZ", "475309", "091231"),
+        ("DK", "090347", "311209"),
+        ("EE", "4470309", "5091231"),
+        ("FI", "090347-", "311209A"),
+        ("FR", "24703", "10912"),
+        ("GR", "090347", "311209"),
+        ("IS", "090347", "311209"),
+        ("LT", "4470309", "5091231"),
+        ("LV", "090347", "311209"),
+        ("MY", "470309", "091231"),
+        ("NO", "090347", "311209"),
+        ("PL", "470309", "093231"),
+        ("RO", "2470309", "5091231"),
+        ("SE", "19470309", "20091231"),
+        ("SI", "0903947", "3112009"),
+        ("UA", "17234", "40177"),
+        ("ZA", "470309", "091231"),
+    ] {
+        let (made_woman, made_man) =
+            (made_for(country, old, Sex::Female), made_for(country, young, Sex::Male));
+        let at = if country == "CN" { 6 } else { 0 };
+        assert!(made_woman[at..].starts_with(woman), "{country} {made_woman}");
+        assert!(made_man[at..].starts_with(man), "{country} {made_man}");
+    }
+    assert_eq!(&made_for("IT", old, Sex::Female)[6..11], "47C49");
+    assert_eq!(&made_for("AT", young, Sex::Male)[4..], "311209");
+    assert_eq!(&made_for("KR", young, Sex::Male)[..7], "0912313");
+    assert_eq!(&made_for("ID", old, Sex::Female)[6..12], "490347");
+    assert_eq!(&made_for("MX", old, Sex::Female)[4..11], "470309M");
+    assert_eq!(&made_for("LV", date(2020, 1, 1), Sex::Male)[..2], "32");
+    // The ninth digit of a Norwegian number is odd for men.
+    let sex = |sex| made_for("NO", old, sex).as_bytes()[8] % 2;
+    assert_eq!((sex(Sex::Male), sex(Sex::Female)), (1, 0));
+}
+
+#[test]
+fn nobody_is_born_in_the_future() {
+    let today = date(2026, 11, 20);
+    let to_come = date(2026, 11, 21);
+    for country in
+        ["BG", "CZ", "CU", "EE", "FI", "IS", "KR", "LT", "LV", "MX", "PL", "RO", "SI", "SK", "UA"]
+    {
+        let scheme = find(country, Kind::Person).unwrap();
+        for (born, right) in [(today, true), (to_come, false)] {
+            // Numbers without a date are for those who were born since 2017.
+            if country == "LV" {
+                continue;
+            }
+            let text = made_for(country, born, Sex::Female);
+            let verdict = scheme.check(&text, today);
+            assert_eq!(verdict.is_ok(), right, "{country} {text} {verdict:?}");
+        }
+    }
+    assert!(check(Kind::Person, "EE", "58603010224").is_err());
+    assert!(check(Kind::Person, "LV", "010128-20008").is_err());
+}
+
+#[test]
+fn rules_are_as_strict_as_their_offices() {
+    for (kind, country, right, wrong) in [
+        // Three equal digits stand in a row.
+        (Kind::Person, "DE", "65929970489", "11123456786"),
+        // The check digits are more than 37.
+        (Kind::Vat, "MT", "11679112", "11679149"),
+        // Month 16, and 31 February.
+        (Kind::Person, "AT", "1237010180", "1230311680"),
+        // 0 and O are not among the characters of the office.
+        (Kind::Vat, "MX", "GODE561231GR8", "GODE5612310R8"),
+        // A foreign entity with a digit.
+        (Kind::Vat, "ES", "N0032484H", "N00324848"),
+        (Kind::Vat, "ES", "B58378431", "B5837843A"),
+        // Equal digits throughout.
+        (Kind::Person, "BR", "39053344705", "11111111111"),
+        (Kind::Vat, "BR", "12ABC34501DE35", "11111111111180"),
+    ] {
+        assert_eq!(check(kind, country, right), Ok(()), "{country} {right}");
+        assert!(check(kind, country, wrong).is_err(), "{country} {wrong}");
+    }
+    assert_eq!(check(Kind::Vat, "MX", "XAXX010101000"), Ok(()));
+}
+
+#[test]
+fn imprints_keep_to_the_number() {
+    // A number is never made longer, and stays ASCII.
+    let mut text = b"00000000000".to_vec();
+    let person = Wanted::default().person(&mut Seed::parse("x").unwrap().random("", ""));
+    imprint::belgium(&mut text, &person);
+    assert!(text.len() == 11 && text.iter().all(u8::is_ascii_digit));
 }

@@ -45,7 +45,7 @@ pub const SCHEMES: &[Scheme] = &[
     vat("DE", "USt-IdNr", r"[1-9]\d{8}", mod_11_10),
     vat("DK", "CVR", r"[1-9]\d{7}", |n| checks(n.sum(&[2, 7, 6, 5, 4, 3, 2, 1]) % 11 == 0)),
     vat("ES", "NIF", r"[\dXYZ]\d{7}[A-Z]|[KLM]\d{7}[A-Z]|[ABCDEFGHJNPQRSUVW]\d{7}[\dA-J]", spain),
-    vat("EU", "one-stop shop number", r"\d{9}", one_stop).make(r"EU\d{9}"),
+    vat("EU", "one-stop shop number", r"\d{9}", one_stop).front("EU"),
     vat("FI", "ALV", r"\d{8}", |n| checks(n.sum(&[7, 9, 10, 5, 8, 4, 2, 1]) % 11 == 0)),
     vat("FO", "V-tal", r"\d{6}", free),
     vat("FR", "TVA", r"[0-9A-HJ-NP-Z]{2}\d{9}", |n| {
@@ -71,7 +71,7 @@ pub const SCHEMES: &[Scheme] = &[
         let second = if n.len() == 9 { (i32::from(n.at(8)) - 64) % 23 } else { 0 };
         checks(irish_letter(&digits([0, 1, 2, 3, 4, 5, 6]), second) == char::from(n.at(7)))
     }),
-    vat("IM", "import one-stop shop number", r"\d{10}", one_stop).make(r"IM\d{10}"),
+    vat("IM", "import one-stop shop number", r"\d{10}", one_stop).front("IM"),
     vat("IS", "VSK", r"\d{5,6}", free),
     both("IT", "P. IVA", r"\d{11}", |n| {
         let office = matches!(n.value(7, 10), 1..=100 | 120 | 121 | 888 | 999);
@@ -82,7 +82,10 @@ pub const SCHEMES: &[Scheme] = &[
     both("LI", "PEID", r"[1-9]\d{3,11}", free).strip_zeros(),
     vat("LU", "TVA", r"\d{8}", |n| checks(n.value(0, 6) % 89 == n.value(6, 8))),
     vat("MC", "TVA", r"[0-9A-HJ-NP-Z]{2}000\d{6}", french_key).prefixes(&["FR"]),
-    vat("MT", "VAT", r"[1-9]\d{7}", |n| checks(n.sum(&[3, 4, 6, 7, 8, 9, 10, 1]) % 37 == 0)),
+    vat("MT", "VAT", r"[1-9]\d{7}", |n| {
+        fits(n.value(0, 6) > 100_000)?;
+        checks(37 - n.sum(&[3, 4, 6, 7, 8, 9]) % 37 == n.value(6, 8) as i32)
+    }),
     vat("NL", "Btw", r"\d{9}B\d{2}", |n| {
         fits(n.value(10, 12) > 0)?;
         either(
@@ -128,8 +131,15 @@ fn spain(n: &Number<'_>) -> Outcome {
         _ => {
             let control = luhn_digit(&n.part(1, 8));
             let letter = (base_36(n.at(8)) - 9).rem_euclid(10);
-            let given = if n.at(8).is_ascii_digit() { n.last() } else { letter };
-            checks(control == given)
+            let is_digit = n.at(8).is_ascii_digit();
+            // Firms end in a digit; foreign entities, churches and public bodies in a letter.
+            let fitting = match n.at(0) {
+                b'A' | b'B' | b'E' | b'H' => is_digit,
+                b'N' | b'P' | b'Q' | b'R' | b'S' | b'W' => !is_digit,
+                _ => true,
+            };
+            fits(fitting)?;
+            checks(control == if is_digit { n.last() } else { letter })
         }
     }
 }

@@ -1,8 +1,8 @@
-//! A pattern of digits compiled so that each of its numbers is equally likely to be sampled.
+//! A pattern of digits compiled so that each of its numbers of a length is equally likely.
 //!
-//! The patterns become deterministic automata; walking the wanted one and the unwanted one side by
-//! side gives states that know how many numbers follow them. A sample is one random number below
-//! the count of the start, divided up on the way.
+//! The patterns become deterministic automata; walking those of a plan side by side gives states that
+//! know how many numbers of the wanted length follow them. A sample is one random number below the
+//! count of the start, divided up on the way.
 
 use std::collections::HashMap;
 
@@ -25,52 +25,82 @@ pub enum PatternError {
     Start,
 }
 
-/// The numbers that match one pattern and not another.
-pub struct Automaton {
-    states: Vec<State>,
-    start: usize,
+/// Which numbers are meant, by regular expressions over digits.
+#[derive(Clone, Copy, Default)]
+pub struct Pattern<'a> {
+    /// What they match; nothing matches the empty pattern.
+    pub wanted: &'a str,
+    /// What they match as well, up to three patterns; empty ones match anything.
+    pub required: [&'a str; 3],
+    /// What they do not match; empty: nothing.
+    pub unwanted: &'a str,
 }
 
-/// A point inside a number.
+/// The numbers of a pattern, by their length.
+pub struct Automaton {
+    states: Vec<State>,
+    /// Lengths that numbers have, with the state before their first digit.
+    starts: Vec<(usize, usize)>,
+}
+
+/// A point inside a number of a certain length.
 #[derive(Clone, Copy, Default)]
 struct State {
-    /// 1 when the number may end here.
-    ends: u64,
-    /// For each digit, how many numbers end here or go on with it or a smaller one.
+    /// For each digit, how many numbers go on with it or a smaller one; of an end, 1 each.
     up_to: [u64; 10],
     /// For each digit the next state.
     next: [u32; 10],
 }
 
 impl State {
+    const END: Self = Self { up_to: [1; 10], next: [0; 10] };
+
     fn count(&self) -> u64 {
         self.up_to[9]
     }
 }
 
 impl Automaton {
-    /// Compiles what matches `wanted` (empty: nothing) but not `unwanted` (empty: nothing).
-    pub fn compile(wanted: &str, unwanted: &str) -> Result<Self, PatternError> {
-        let mut pair = Pair { wanted: dfa(wanted)?, unwanted: dfa(unwanted)?, ..Pair::default() };
-        let start = match (start(&pair.wanted)?, start(&pair.unwanted)?) {
-            (Some(wanted), unwanted) => pair.visit(wanted, unwanted),
-            _ => pair.add(State::default()),
-        };
-        Ok(Self { states: pair.states, start })
+    /// Compiles the numbers of a pattern that have at most `longest` digits.
+    pub fn compile(pattern: Pattern<'_>, longest: usize) -> Result<Self, PatternError> {
+        let [one, two, three] = pattern.required;
+        let mut walk = Walk::default();
+        let parts = [pattern.wanted, one, two, three, pattern.unwanted];
+        for (place, part) in walk.dfas.iter_mut().zip(parts) {
+            *place = dfa(part)?;
+        }
+        let mut starts = Vec::new();
+        if let Some(start) = walk.start()? {
+            for length in 1..=longest {
+                let position = walk.visit(start, length);
+                if walk.states[position].count() > 0 {
+                    starts.push((length, position));
+                }
+            }
+        }
+        Ok(Self { states: walk.states, starts })
+    }
+
+    /// The lengths that numbers have, in ascending order.
+    pub fn lengths(&self) -> impl Iterator<Item = usize> {
+        self.starts.iter().map(|(length, _)| *length)
     }
 
     /// Whether there is no number.
     pub fn is_empty(&self) -> bool {
-        self.states[self.start].count() == 0
+        self.starts.is_empty()
     }
 
-    /// Samples a number; nothing is added when there is none.
-    pub fn push(&self, random: &mut Random, out: &mut AsciiBuffer) {
-        let mut state = &self.states[self.start];
+    /// Samples a number of a length; nothing is added when none has it.
+    pub fn push(&self, random: &mut Random, length: usize, out: &mut AsciiBuffer) {
+        let Some((_, start)) = self.starts.iter().find(|(known, _)| *known == length) else {
+            return;
+        };
+        let mut state = &self.states[*start];
         let mut nth = random.below(state.count());
-        while nth >= state.ends && state.count() > 0 {
+        for _ in 0..length {
             let digit = state.up_to.iter().position(|sum| nth < *sum).unwrap_or_default();
-            nth -= if digit == 0 { state.ends } else { state.up_to[digit - 1] };
+            nth -= if digit == 0 { 0 } else { state.up_to[digit - 1] };
             out.push(b'0' + digit as u8);
             state = &self.states[state.next[digit] as usize];
         }
@@ -95,49 +125,69 @@ fn dfa(pattern: &str) -> Result<Option<Dfa>, PatternError> {
     Ok(Some(built))
 }
 
-fn start(dfa: &Option<Dfa>) -> Result<Option<StateID>, PatternError> {
-    let Some(dfa) = dfa else { return Ok(None) };
-    dfa.universal_start_state(Anchored::Yes).map(Some).ok_or(PatternError::Start)
-}
+/// A place in each automaton; none where there is no pattern, or where it cannot match any more.
+type Place = [Option<StateID>; PARTS];
 
-/// Walks both automata at once and counts.
+/// The automata of a pattern: wanted, three required ones, unwanted.
+const PARTS: usize = 5;
+const UNWANTED: usize = PARTS - 1;
+
+/// Walks the automata at once and counts.
 #[derive(Default)]
-struct Pair {
-    wanted: Option<Dfa>,
-    unwanted: Option<Dfa>,
+struct Walk {
+    dfas: [Option<Dfa>; PARTS],
     states: Vec<State>,
-    seen: HashMap<(StateID, Option<StateID>), usize>,
+    seen: HashMap<(Place, usize), usize>,
 }
 
-impl Pair {
-    fn add(&mut self, state: State) -> usize {
-        self.states.push(state);
-        self.states.len() - 1
+impl Walk {
+    /// The place before the first digit, where anything is wanted.
+    fn start(&self) -> Result<Option<Place>, PatternError> {
+        let mut place = [None; PARTS];
+        for (state, dfa) in place.iter_mut().zip(&self.dfas) {
+            if let Some(dfa) = dfa {
+                let start = dfa.universal_start_state(Anchored::Yes);
+                *state = Some(start.ok_or(PatternError::Start)?);
+            }
+        }
+        Ok(place[0].is_some().then_some(place))
     }
 
-    /// The position of the state for a pair; patterns are finite, so the walk ends.
-    fn visit(&mut self, wanted: StateID, unwanted: Option<StateID>) -> usize {
-        if let Some(position) = self.seen.get(&(wanted, unwanted)) {
+    /// The position of the state at a place with so many digits to come.
+    fn visit(&mut self, place: Place, left: usize) -> usize {
+        if let Some(position) = self.seen.get(&(place, left)) {
             return *position;
         }
-        let mut state = State { ends: u64::from(self.ends(wanted, unwanted)), ..State::default() };
-        let mut sum = state.ends;
+        let state = match left {
+            0 if self.ends(place) => State::END,
+            0 => State::default(),
+            _ => self.follow(place, left),
+        };
+        self.states.push(state);
+        let position = self.states.len() - 1;
+        self.seen.insert((place, left), position);
+        position
+    }
+
+    fn follow(&mut self, place: Place, left: usize) -> State {
+        let mut state = State::default();
+        let mut sum = 0;
         for digit in 0..10 {
-            let byte = b'0' + digit as u8;
-            if let Some(next) = step(&self.wanted, Some(wanted), byte) {
-                let position = self.visit(next, step(&self.unwanted, unwanted, byte));
+            let next =
+                std::array::from_fn(|part| step(&self.dfas[part], place[part], b'0' + digit as u8));
+            if (0..UNWANTED).all(|part| self.dfas[part].is_none() || next[part].is_some()) {
+                let position = self.visit(next, left - 1);
                 state.next[digit] = position as u32;
                 sum += self.states[position].count();
             }
             state.up_to[digit] = sum;
         }
-        let position = self.add(state);
-        self.seen.insert((wanted, unwanted), position);
-        position
+        state
     }
 
-    fn ends(&self, wanted: StateID, unwanted: Option<StateID>) -> bool {
-        matches(&self.wanted, Some(wanted)) && !matches(&self.unwanted, unwanted)
+    fn ends(&self, place: Place) -> bool {
+        let matched = |part: usize| matches(&self.dfas[part], place[part]);
+        (0..UNWANTED).all(|part| self.dfas[part].is_none() || matched(part)) && !matched(UNWANTED)
     }
 }
 
@@ -156,44 +206,63 @@ fn matches(dfa: &Option<Dfa>, state: Option<StateID>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::model::seed::Seed;
 
-    fn samples(
-        wanted: &str,
-        unwanted: &str,
-        count: usize,
-    ) -> std::collections::BTreeMap<String, u32> {
-        let automaton = Automaton::compile(wanted, unwanted).unwrap();
+    fn samples(pattern: Pattern<'_>, length: usize, count: usize) -> BTreeMap<String, u32> {
+        let automaton = Automaton::compile(pattern, 15).unwrap();
         let mut random = Seed::parse("automaton").unwrap().random("test", "");
-        let mut seen = std::collections::BTreeMap::new();
+        let mut seen = BTreeMap::new();
         for _ in 0..count {
             let mut number = AsciiBuffer::new();
-            automaton.push(&mut random, &mut number);
+            automaton.push(&mut random, length, &mut number);
             *seen.entry(number.as_str().to_owned()).or_default() += 1;
         }
         seen
     }
 
     #[test]
-    fn every_number_of_a_pattern_is_equally_likely() {
-        // 1x, 12x and 7: 10 + 10 + 1 numbers of three lengths, some reached in two ways.
-        let seen = samples(r"1\d|12\d|1[2-5]|7", "", 21_000);
-        assert_eq!(seen.len(), 21);
-        assert!(seen.values().all(|n| (850..1_150).contains(n)), "{seen:?}");
+    fn every_number_of_a_length_is_equally_likely() {
+        // 1x, 12x and 7: numbers of three lengths, some reached in two ways.
+        let pattern = Pattern { wanted: r"1\d|12\d|1[2-5]|7", ..Pattern::default() };
+        for length in [2, 3] {
+            let seen = samples(pattern, length, 10_000);
+            assert_eq!(seen.len(), 10);
+            assert!(seen.values().all(|n| (850..1_150).contains(n)), "{seen:?}");
+        }
+        assert_eq!(samples(pattern, 1, 10), BTreeMap::from([("7".to_owned(), 10)]));
+        assert_eq!(samples(pattern, 4, 10), BTreeMap::from([(String::new(), 10)]));
     }
 
     #[test]
     fn unwanted_numbers_are_never_drawn() {
-        let seen = samples(r"1\d\d?", "1[0-8]|19[1-9]|15[0-9]", 20_000);
-        assert!(seen.contains_key("19") && seen.contains_key("190") && seen.contains_key("100"));
-        assert!(!seen.contains_key("11") && !seen.contains_key("191") && !seen.contains_key("155"));
-        assert_eq!(seen.len(), 1 + 100 - 9 - 10);
+        let unwanted = "1[0-8]|19[1-9]|15[0-9]";
+        let pattern = Pattern { wanted: r"1\d\d?", unwanted, ..Pattern::default() };
+        assert!(samples(pattern, 2, 100).into_keys().eq(["19"]));
+        let seen = samples(pattern, 3, 20_000);
+        assert!(seen.contains_key("190") && seen.contains_key("100"));
+        assert!(!seen.contains_key("191") && !seen.contains_key("155"));
+        assert_eq!(seen.len(), 100 - 9 - 10);
+    }
+
+    #[test]
+    fn required_patterns_hold_as_well() {
+        let pattern = Pattern {
+            wanted: r"\d{3}",
+            required: [r"[0-4]\d\d|12", "", r"\d+"],
+            unwanted: r"\d0\d",
+        };
+        assert_eq!(samples(pattern, 3, 20_000).len(), 5 * 90);
+        assert!(Automaton::compile(pattern, 15).unwrap().lengths().eq([3]));
     }
 
     #[test]
     fn no_pattern_gives_nothing() {
-        assert!(Automaton::compile("", "1").unwrap().is_empty());
-        assert!(Automaton::compile("1", "1").unwrap().is_empty());
+        let empty = Pattern { unwanted: "1", ..Pattern::default() };
+        assert!(Automaton::compile(empty, 15).unwrap().is_empty());
+        let nothing = Pattern { wanted: "1", ..empty };
+        assert!(Automaton::compile(nothing, 15).unwrap().is_empty());
     }
 }

@@ -1,9 +1,14 @@
 //! Telephone numbers of 245 regions, made from the numbering plans of libphonenumber.
 
 mod automaton;
+mod fiction;
+mod format;
+mod plan;
 mod region;
 mod validate;
 
 pub use automaton::PatternError;
-pub use region::{Region, all, find};
+pub use fiction::regions as regions_with_fiction;
+pub use format::Format;
+pub use region::{Numbers, Region, all, find};
 pub use validate::{Valid, Validation, validate};

@@ -2,7 +2,10 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use super::automaton::{Automaton, PatternError};
+use super::automaton::PatternError;
+use super::fiction;
+use super::format::Format;
+use super::plan::Plan;
 use crate::model::ascii_buffer::AsciiBuffer;
 use crate::model::random::Random;
 
@@ -13,17 +16,30 @@ pub struct Region {
     /// The two letters.
     pub code: &'static str,
     pub(super) calling_code: &'static str,
-    mobile: &'static str,
-    fixed: &'static str,
-    /// Premium, toll-free and other numbers that must not be made.
-    other: &'static str,
+    patterns: Patterns,
     plan: OnceLock<Plan>,
+    fiction: OnceLock<Plan>,
 }
 
-/// The compiled patterns of a region.
-struct Plan {
-    mobile: Automaton,
-    fixed: Automaton,
+/// The numbering plan of a region as the table has it.
+pub(super) struct Patterns {
+    pub(super) code: &'static str,
+    pub(super) calling_code: &'static str,
+    /// Mobile numbers and fixed lines.
+    pub(super) kinds: [KindPatterns; 2],
+    /// Premium, toll-free and other numbers that must not be made.
+    pub(super) other: &'static str,
+    /// What all numbers match.
+    pub(super) general: &'static str,
+}
+
+/// The patterns of one kind of number.
+pub(super) struct KindPatterns {
+    pub(super) pattern: &'static str,
+    /// The pattern of the release that numbers are checked with, where it differs.
+    pub(super) carried: &'static str,
+    /// The length of the example.
+    pub(super) example: usize,
 }
 
 static REGIONS: LazyLock<Vec<Region>> =
@@ -43,84 +59,197 @@ pub fn find(code: &str) -> Option<&'static Region> {
 impl Region {
     fn parse(line: &'static str) -> Self {
         let mut fields = line.split('\t');
-        let mut next = || fields.next().unwrap_or_default();
-        Self {
-            code: next(),
-            calling_code: next(),
-            mobile: next(),
-            fixed: next(),
-            other: next(),
-            plan: OnceLock::new(),
-        }
+        let [
+            code,
+            calling_code,
+            mobile,
+            fixed,
+            other,
+            mobile_length,
+            fixed_length,
+            was_mobile,
+            was_fixed,
+        ] = std::array::from_fn(|_| fields.next().unwrap_or_default());
+        let kind = |pattern, carried, length: &str| KindPatterns {
+            pattern,
+            carried,
+            example: length.parse().unwrap_or_default(),
+        };
+        let kinds = [kind(mobile, was_mobile, mobile_length), kind(fixed, was_fixed, fixed_length)];
+        let general = fields.next().unwrap_or_default();
+        let patterns = Patterns { code, calling_code, kinds, other, general };
+        Self { code, calling_code, patterns, plan: OnceLock::new(), fiction: OnceLock::new() }
     }
 
-    /// Writes a number in the form E.164: 70 percent mobile, the others fixed lines.
+    /// The numbers of subscribers, compiled when they are first wanted.
     ///
     /// # Errors
     /// When a pattern of the table does not compile; a test compiles all of them.
-    pub fn write(&self, random: &mut Random, out: &mut String) -> Result<(), PatternError> {
-        let plan = self.plan()?;
-        let mobile = match (plan.mobile.is_empty(), plan.fixed.is_empty()) {
-            (false, false) => random.percent(70),
-            (no_mobile, _) => !no_mobile,
-        };
+    pub fn numbers(&self) -> Result<Numbers<'_>, PatternError> {
+        let plan = compiled(&self.plan, || Plan::compile(&self.patterns))?;
+        Ok(Numbers { calling_code: self.calling_code, plan })
+    }
+
+    /// The numbers that are kept free for films and books; none where no such range is known.
+    ///
+    /// # Errors
+    /// When a pattern does not compile; a test compiles all of them.
+    pub fn fictional_numbers(&self) -> Result<Option<Numbers<'_>>, PatternError> {
+        let Some(fiction) = fiction::of(self.code) else { return Ok(None) };
+        let compile = || Plan::compile_fiction(&self.patterns, fiction);
+        let plan = compiled(&self.fiction, compile)?;
+        Ok(Some(Numbers { calling_code: self.calling_code, plan }))
+    }
+
+    /// Whether ranges are known that are kept free for films and books.
+    pub fn has_fiction(&self) -> bool {
+        fiction::of(self.code).is_some()
+    }
+}
+
+fn compiled(
+    place: &OnceLock<Plan>,
+    compile: impl FnOnce() -> Result<Plan, PatternError>,
+) -> Result<&Plan, PatternError> {
+    match place.get() {
+        Some(plan) => Ok(plan),
+        None => {
+            let plan = compile()?;
+            Ok(place.get_or_init(|| plan))
+        }
+    }
+}
+
+/// Numbers of a region, ready to be sampled.
+#[derive(Clone, Copy)]
+pub struct Numbers<'a> {
+    calling_code: &'static str,
+    plan: &'a Plan,
+}
+
+impl Numbers<'_> {
+    /// Writes a number.
+    pub fn write(&self, random: &mut Random, format: Format, out: &mut String) {
         let mut number = AsciiBuffer::new();
         number.push(b'+');
         number.push_str(self.calling_code);
-        (if mobile { &plan.mobile } else { &plan.fixed }).push(random, &mut number);
-        out.push_str(number.as_str());
-        Ok(())
-    }
-
-    /// Compiles the patterns when the region is first used.
-    fn plan(&self) -> Result<&Plan, PatternError> {
-        if let Some(plan) = self.plan.get() {
-            return Ok(plan);
-        }
-        let plan = Plan {
-            mobile: Automaton::compile(self.mobile, self.other)?,
-            fixed: Automaton::compile(self.fixed, self.other)?,
-        };
-        Ok(self.plan.get_or_init(|| plan))
+        self.plan.push(random, &mut number);
+        format.write(number.as_str(), out);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
-    use crate::model::phone::{Validation, validate};
+    use crate::model::phone::{Valid, Validation, validate};
     use crate::model::seed::Seed;
+
+    fn sampled(numbers: Numbers<'_>, seed: &str, count: usize) -> Vec<String> {
+        let mut random = Seed::parse(seed).unwrap().random("phones", "");
+        let write = |_| {
+            let mut number = String::new();
+            numbers.write(&mut random, Format::E164, &mut number);
+            number
+        };
+        (0..count).map(write).collect()
+    }
+
+    fn valid(number: &str, region: &Region) -> Box<Valid> {
+        match validate(number, Some(region)) {
+            Validation::Valid(valid) => valid,
+            Validation::Invalid(reason) => panic!("{} {number}: {reason}", region.code),
+        }
+    }
 
     #[test]
     fn every_region_gives_numbers_that_the_library_calls_valid_there() {
         assert_eq!(all().len(), 245);
         for region in all() {
-            let mut random = Seed::parse("phones").unwrap().random(region.code, "");
-            for _ in 0..2_000 {
-                let mut number = String::new();
-                region.write(&mut random, &mut number).unwrap();
-                match validate(&number, Some(region)) {
-                    Validation::Valid(valid) => {
-                        assert_eq!(valid.e164, number);
-                        let kind = valid.kind;
-                        assert!(kind.contains("MOBILE") || kind == "FIXED_LINE", "{number} {kind}");
-                    }
-                    Validation::Invalid(reason) => panic!("{} {number}: {reason}", region.code),
-                }
+            for number in sampled(region.numbers().unwrap(), region.code, 2_000) {
+                let valid = valid(&number, region);
+                assert_eq!(valid.e164, number);
+                let kind = valid.kind;
+                assert!(kind.contains("MOBILE") || kind == "FIXED_LINE", "{number} {kind}");
+                assert!(number.len() <= 16, "{number}");
             }
         }
     }
 
     #[test]
-    fn mobile_and_fixed_lines_are_mixed() {
-        let france = find("fr").unwrap();
-        let mut random = Seed::parse("mix").unwrap().random("phones", "");
-        let mut mobile = 0;
-        for _ in 0..2_000 {
-            let mut number = String::new();
-            france.write(&mut random, &mut number).unwrap();
-            mobile += u32::from(number.starts_with("+336") || number.starts_with("+337"));
+    fn numbers_have_the_length_of_their_example() {
+        for region in all() {
+            let plan = region.numbers().unwrap().plan;
+            for (at, kind) in region.patterns.kinds.iter().enumerate() {
+                let compiled = if at == 0 { plan.mobile_lengths() } else { plan.fixed_lengths() };
+                assert!(
+                    compiled.is_empty() || compiled.contains(&kind.example),
+                    "{} {at}: {compiled:?}",
+                    region.code
+                );
+            }
+            let lengths = region.patterns.kinds.iter().map(|kind| kind.example);
+            let lengths: Vec<_> = lengths.map(|n| n + 1 + region.calling_code.len()).collect();
+            let numbers = sampled(region.numbers().unwrap(), "lengths", 300);
+            let usual = numbers.iter().filter(|number| lengths.contains(&number.len())).count();
+            assert!(usual >= 285, "{} {usual}", region.code);
         }
+    }
+
+    #[test]
+    fn machines_have_few_of_the_numbers() {
+        for (code, prefix) in [("NL", "+3197"), ("KR", "+8211"), ("NO", "+4759")] {
+            let numbers = sampled(find(code).unwrap().numbers().unwrap(), "machines", 5_000);
+            let machines = numbers.iter().filter(|number| number.starts_with(prefix)).count();
+            assert!(machines <= 100, "{code} {machines}");
+        }
+    }
+
+    #[test]
+    fn fictional_numbers_lie_in_the_ranges_that_regulators_name() {
+        let mut seen = BTreeMap::new();
+        for code in fiction::regions() {
+            let numbers = find(code).unwrap().fictional_numbers().unwrap().unwrap();
+            seen.insert(code, sampled(numbers, "fiction", 500));
+        }
+        let all = |code: &str, test: fn(&str) -> bool| seen[code].iter().all(|n| test(n));
+        assert!(all("US", |n| n.len() == 12 && &n[5..10] == "55501"));
+        assert!(all("CA", |n| n.len() == 12 && &n[5..10] == "55501"));
+        assert!(all("FR", |n| n.starts_with("+3363998")
+            || n.starts_with("+3319900")
+            || ["26191", "35301", "46571", "53649"].contains(&&n[3..8])));
+        assert!(seen["GB"].iter().any(|n| n.starts_with("+447700900")));
+        assert!(seen["GB"].iter().any(|n| n.starts_with("+442079460")));
+        assert!(seen["DE"].iter().any(|n| n.starts_with("+493023125")));
+        for (code, numbers) in ["US", "CA", "AU", "SE"].map(|code| (code, &seen[code])) {
+            numbers.iter().for_each(|number| drop(valid(number, find(code).unwrap())));
+        }
+        assert!(find("JP").unwrap().fictional_numbers().unwrap().is_none());
+    }
+
+    #[test]
+    fn mobile_and_fixed_lines_are_mixed() {
+        let numbers = sampled(find("fr").unwrap().numbers().unwrap(), "mix", 2_000);
+        let mobile = |number: &&String| number.starts_with("+336") || number.starts_with("+337");
+        let mobile = numbers.iter().filter(mobile).count();
         assert!((1_300..1_500).contains(&mobile), "{mobile}");
+    }
+
+    #[test]
+    fn every_form_can_be_read_back() {
+        let france = find("FR").unwrap();
+        for (format, beginning) in [
+            (Format::E164, "+33"),
+            (Format::International, "+33 "),
+            (Format::National, "0"),
+            (Format::Rfc3966, "tel:+33-"),
+        ] {
+            let mut random = Seed::parse("forms").unwrap().random("phones", "");
+            let mut number = String::new();
+            france.numbers().unwrap().write(&mut random, format, &mut number);
+            assert!(number.starts_with(beginning), "{number}");
+            valid(&number, france);
+        }
     }
 }

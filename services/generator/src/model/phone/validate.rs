@@ -1,7 +1,8 @@
 //! Checks a telephone number and writes it in its usual forms.
 
-use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumberFormat, PhoneNumberType, Region as Code};
+use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumberType, Region as Code};
 
+use super::format::Format;
 use super::region::Region;
 
 /// What is known about a number.
@@ -30,18 +31,11 @@ pub struct Valid {
 
 /// Reads `text` as a number of `region`, or of any region when it begins with `+` or `00`.
 pub fn validate(text: &str, region: Option<&Region>) -> Validation {
-    // A plus that was not escaped in a query arrives as a blank in front of the digits.
-    let unescaped =
-        text.strip_prefix(' ').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    let text = match unescaped {
-        Some(rest) => format!("+{rest}"),
-        None => text.to_owned(),
-    };
-    let text = text.trim();
+    let text = dialled(text);
     // The international prefix differs by region; without one, 00 stands for +.
     let international = match (region, text.strip_prefix("00")) {
         (None, Some(rest)) => format!("+{rest}"),
-        _ => text.to_owned(),
+        _ => text.clone(),
     };
     if region.is_none() && !international.starts_with('+') {
         return Validation::Invalid(
@@ -67,11 +61,9 @@ pub fn validate(text: &str, region: Option<&Region>) -> Validation {
     match (valid, home) {
         (true, Some(home)) => Validation::Valid(Box::new(Valid {
             region: home.to_string(),
-            e164: PHONE_NUMBER_UTIL.format(&number, PhoneNumberFormat::E164).into_owned(),
-            international: PHONE_NUMBER_UTIL
-                .format(&number, PhoneNumberFormat::International)
-                .into_owned(),
-            national: PHONE_NUMBER_UTIL.format(&number, PhoneNumberFormat::National).into_owned(),
+            e164: Format::E164.of(&number),
+            international: Format::International.of(&number),
+            national: Format::National.of(&number),
             kind: kind(PHONE_NUMBER_UTIL.get_number_type(&number)),
         })),
         (_, None) if default.is_none() => {
@@ -83,6 +75,22 @@ pub fn validate(text: &str, region: Option<&Region>) -> Validation {
         }),
     }
 }
+
+/// The number without what people and links put in front of it.
+fn dialled(text: &str) -> String {
+    // A plus that was not escaped in a query arrives as a blank in front of the digits.
+    let unescaped =
+        text.strip_prefix(' ').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    if let Some(rest) = unescaped {
+        return format!("+{rest}").trim_end().to_owned();
+    }
+    let text = text.trim();
+    let scheme = text.get(..4).filter(|start| start.eq_ignore_ascii_case("tel:"));
+    let text = scheme.map_or(text, |scheme| text[scheme.len()..].trim_start());
+    text.replace(FULL_WIDTH_PLUS, "+")
+}
+
+const FULL_WIDTH_PLUS: char = '\u{ff0b}';
 
 fn kind(kind: PhoneNumberType) -> &'static str {
     match kind {
@@ -104,6 +112,17 @@ fn kind(kind: PhoneNumberType) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_and_full_width_signs_are_read() {
+        let text = "\u{ff0b}\u{ff13}\u{ff13}612345678";
+        for number in ["tel:+33-6-12-34-56-78", "TEL: +33612345678", text, " 33612345678"] {
+            match validate(number, None) {
+                Validation::Valid(valid) => assert_eq!(valid.e164, "+33612345678", "{number}"),
+                Validation::Invalid(reason) => panic!("{number}: {reason}"),
+            }
+        }
+    }
 
     #[test]
     fn numbers_of_no_country_are_not_valid() {

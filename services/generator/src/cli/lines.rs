@@ -1,0 +1,81 @@
+//! Lines of an input that may hold anything.
+
+use std::io::{self, BufRead, Read};
+
+/// The longest line that is read, in bytes; no value comes near it.
+const LONGEST: u64 = 64 << 10;
+
+/// One line without its end.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line<'a> {
+    /// A line of text.
+    Text(&'a str),
+    /// A line of other bytes.
+    NotUtf8,
+    /// A line of more than 64 KiB, which was passed over.
+    TooLong,
+}
+
+/// Reads line after line, in bounded memory.
+pub struct Lines<R> {
+    input: R,
+    line: Vec<u8>,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// The lines of an input.
+    pub fn new(input: R) -> Self {
+        Self { input, line: Vec::new() }
+    }
+
+    /// The next line; none at the end.
+    ///
+    /// # Errors
+    /// Those of the input.
+    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.line.clear();
+        let read = (&mut self.input).take(LONGEST).read_until(b'\n', &mut self.line)?;
+        if read == 0 {
+            return Ok(None);
+        }
+        if self.line.last() != Some(&b'\n') && read as u64 == LONGEST {
+            self.skip()?;
+            return Ok(Some(Line::TooLong));
+        }
+        let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        Ok(Some(str::from_utf8(line).map_or(Line::NotUtf8, Line::Text)))
+    }
+
+    /// Passes over the rest of a line.
+    fn skip(&mut self) -> io::Result<()> {
+        loop {
+            let held = self.input.fill_buf()?;
+            let (used, ended) = match held.iter().position(|byte| *byte == b'\n') {
+                Some(end) => (end + 1, true),
+                None => (held.len(), held.is_empty()),
+            };
+            self.input.consume(used);
+            if ended {
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_read_whatever_it_holds() {
+        let long = "x".repeat(200_000);
+        let input = [b"one\r\n\n\xff\n", long.as_bytes(), b"\nlast"].concat();
+        let mut lines = Lines::new(&input[..]);
+        for expected in [Line::Text("one"), Line::Text(""), Line::NotUtf8, Line::TooLong] {
+            assert_eq!(lines.next().unwrap(), Some(expected));
+        }
+        assert_eq!(lines.next().unwrap(), Some(Line::Text("last")));
+        assert_eq!(lines.next().unwrap(), None);
+    }
+}

@@ -1,0 +1,127 @@
+//! What is wrong with a card number.
+
+use super::number::detect;
+use super::table::CardType;
+use crate::model::check::luhn_holds;
+
+/// Why a number is that of no card.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CardFault {
+    /// Something other than digits, blanks and hyphens.
+    #[error("A card number has only digits, blanks and hyphens.")]
+    Format,
+    /// Too many or too few digits.
+    #[error("{0} numbers do not have {1} digits.")]
+    Length(&'static str, usize),
+    /// A beginning that belongs to another brand, or to none.
+    #[error("{0} numbers do not begin with {1}.")]
+    Prefix(&'static str, String),
+    /// Luhn's rule does not hold.
+    #[error("The check digit is wrong.")]
+    Checksum,
+}
+
+/// Whose numbers are meant where no brand is named.
+const ANY_BRAND: &str = "Card";
+
+/// The brands that may have given out a number, of one brand or of any; blanks and hyphens between the
+/// digits do not count.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn check(
+    text: &str,
+    brand: Option<&'static CardType>,
+) -> Result<Vec<&'static CardType>, CardFault> {
+    let number: String = text.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
+    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(CardFault::Format);
+    }
+    let name = brand.map_or(ANY_BRAND, |brand| brand.name);
+    let start = || number.get(..6).unwrap_or(&number).to_owned();
+    let mut brands = detect(&number);
+    if brands.is_empty() && number.len() >= 6 {
+        return Err(CardFault::Prefix(name, start()));
+    }
+    if let Some(brand) = brand {
+        if !brand.has_length(number.len()) {
+            return Err(CardFault::Length(name, number.len()));
+        }
+        if !brands.contains(&brand) {
+            return Err(CardFault::Prefix(name, start()));
+        }
+        brands = vec![brand];
+    }
+    let name = brands.first().map_or(name, |brand| brand.name);
+    brands.retain(|brand| brand.has_length(number.len()));
+    match brands.is_empty() {
+        true => Err(CardFault::Length(name, number.len())),
+        false if !luhn_holds(number.as_bytes()) => Err(CardFault::Checksum),
+        false => Ok(brands),
+    }
+}
+
+/// A card number as it is printed: groups of four, those of 15 digits 4-6-5, of 14 digits 4-6-4.
+pub fn grouped(number: &str) -> String {
+    let groups: &[usize] = match number.len() {
+        14 => &[4, 6, 4],
+        15 => &[4, 6, 5],
+        _ => &[4; 5],
+    };
+    let (mut rest, mut out) = (number, String::with_capacity(number.len() + 4));
+    for group in groups.iter().filter(|_| number.is_ascii()) {
+        let (head, tail) = rest.split_at((*group).min(rest.len()));
+        if !head.is_empty() && !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(head);
+        rest = tail;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::number::find;
+    use super::*;
+
+    fn brands(text: &str) -> Vec<&'static str> {
+        check(text, None).unwrap().iter().map(|brand| brand.name).collect()
+    }
+
+    #[test]
+    fn usual_spellings_and_lengths_are_read() {
+        assert_eq!(brands("4111 1111-1111 1111"), ["Visa"]);
+        assert_eq!(brands("4222222222222"), ["Visa"]);
+        assert_eq!(brands("378282246310005"), ["AmericanExpress"]);
+        assert_eq!(brands("30569309025904"), ["DinersClub"]);
+        assert_eq!(brands("6011000990139424"), ["Discover"]);
+        assert_eq!(brands("2223003122003222"), ["Mastercard"]);
+    }
+
+    #[test]
+    fn faults_are_told_apart() {
+        let visa = find("Visa");
+        for (text, brand, message) in [
+            ("4111x", None, "A card number has only digits, blanks and hyphens."),
+            ("", None, "A card number has only digits, blanks and hyphens."),
+            ("41111111111111111", None, "Visa numbers do not have 17 digits."),
+            ("4111", visa, "Visa numbers do not have 4 digits."),
+            ("4111", None, "Card numbers do not have 4 digits."),
+            ("9999999999999995", None, "Card numbers do not begin with 999999."),
+            ("5555555555554444", visa, "Visa numbers do not begin with 555555."),
+            ("4111111111111112", None, "The check digit is wrong."),
+        ] {
+            assert_eq!(check(text, brand).unwrap_err().to_string(), message, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_grouped_as_on_cards() {
+        assert_eq!(grouped("4111111111111111"), "4111 1111 1111 1111");
+        assert_eq!(grouped("378282246310005"), "3782 822463 10005");
+        assert_eq!(grouped("30569309025904"), "3056 930902 5904");
+        assert_eq!(grouped("6304000000000000001"), "6304 0000 0000 0000 001");
+        assert_eq!(grouped("123456789012"), "1234 5678 9012");
+    }
+}

@@ -1,0 +1,130 @@
+//! What is wrong with a crypto address.
+
+use super::coin::Coin;
+use super::encode::Scheme;
+use super::table::COINS;
+
+/// Why a text is no address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CryptoFault {
+    /// It has the form of no coin, or not that of the wanted one.
+    #[error("{0} addresses do not have this form.")]
+    Form(&'static str),
+    /// It has the form, but not the checksum.
+    #[error("The checksum of the {0} address is wrong.")]
+    Checksum(&'static str),
+}
+
+/// Whose addresses are meant where no coin is named.
+const ANY_COIN: &str = "Crypto";
+
+/// The coins that an address may belong to, of one coin or of any: many share a form.
+///
+/// # Errors
+/// Whether the form is unknown or the checksum is wrong.
+pub fn check(text: &str, coin: Option<&'static Coin>) -> Result<Vec<&'static Coin>, CryptoFault> {
+    let text = text.trim();
+    let mut found = Vec::new();
+    let mut closest = CryptoFault::Form(coin.map_or(ANY_COIN, |coin| coin.name));
+    for candidate in COINS.iter().filter(|known| coin.is_none_or(|coin| coin.name == known.name)) {
+        let outcomes = candidate.forms.iter().map(|(scheme, _)| scheme.check(text));
+        match outcomes.max().unwrap_or_default() {
+            Likeness::Same => found.push(candidate),
+            Likeness::Checksum if matches!(closest, CryptoFault::Form(_)) => {
+                closest = CryptoFault::Checksum(candidate.name);
+            }
+            _ => {}
+        }
+    }
+    if found.is_empty() { Err(closest) } else { Ok(found) }
+}
+
+/// How close a text comes to the addresses of a scheme.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Likeness {
+    /// It has another form.
+    #[default]
+    None,
+    /// It has the form with another checksum.
+    Checksum,
+    /// It is one.
+    Same,
+}
+
+impl Scheme {
+    fn check(self, text: &str) -> Likeness {
+        let canonical = self.canonical(text);
+        let Some(payload) = self.decode(&canonical) else { return Likeness::None };
+        let mut right = String::new();
+        self.encode(&payload, &mut right);
+        // An address of Ethereum in one letter case has no checksum.
+        let plain = matches!(self, Self::Eip55)
+            && canonical.eq_ignore_ascii_case(&right)
+            && (canonical == canonical.to_ascii_lowercase()
+                || canonical[2..] == canonical[2..].to_ascii_uppercase());
+        if right == canonical || plain { Likeness::Same } else { Likeness::Checksum }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::find;
+    use super::*;
+    use crate::model::seed::Seed;
+
+    #[test]
+    fn every_coin_accepts_what_it_makes_and_nothing_that_is_changed() {
+        for coin in COINS {
+            let mut random = Seed::parse("check").unwrap().random(coin.name, "");
+            for _ in 0..200 {
+                let mut address = String::new();
+                coin.write(&mut random, &mut address);
+                let found = check(&address, Some(coin));
+                assert!(
+                    found.is_ok_and(|found| found[0].name == coin.name),
+                    "{} {address}",
+                    coin.name
+                );
+                // Solana's addresses have neither a fixed length nor a checksum.
+                if coin.name == "Solana" {
+                    continue;
+                }
+                let mut shorter = address.clone();
+                shorter.pop();
+                assert!(check(&shorter, Some(coin)).is_err(), "{} {shorter}", coin.name);
+                assert!(
+                    check(&format!("{address}q"), Some(coin)).is_err(),
+                    "{} {address}",
+                    coin.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn coins_of_a_form_are_all_named() {
+        let names = |text: &str| -> Vec<_> {
+            check(text, None).unwrap().iter().map(|coin| coin.name).collect()
+        };
+        assert_eq!(names("1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa"), ["Bitcoin", "BitcoinSV"]);
+        assert_eq!(names("BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4"), ["Bitcoin"]);
+        assert_eq!(names("qr6m7j9njldwwzlg9v7v53unlr4jkmx6eylep8ekg2"), ["BitcoinCash"]);
+        assert!(names("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed").contains(&"Ethereum"));
+        assert!(names("0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed").contains(&"Polygon"));
+    }
+
+    #[test]
+    fn form_and_checksum_are_told_apart() {
+        let message = |text: &str, coin: &str| check(text, find(coin)).err().unwrap().to_string();
+        let wrong = "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb";
+        assert_eq!(message(wrong, "BTC"), "The checksum of the Bitcoin address is wrong.");
+        assert_eq!(message("hello", ""), "Crypto addresses do not have this form.");
+        assert_eq!(message("hello", "SOL"), "Solana addresses do not have this form.");
+        let wrong = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD";
+        assert_eq!(message(wrong, "ETH"), "The checksum of the Ethereum address is wrong.");
+        for text in ["", "0x", "é", "nano_é", "bitcoincash:", "1", "bc1", "4é", "f1", "𝟙𝟚"]
+        {
+            assert!(check(text, None).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A numbering plan, compiled: which numbers a region has and how often each kind of them comes.
+
+use super::automaton::{Automaton, Pattern, PatternError};
+use super::fiction::Fiction;
+use super::region::{KindPatterns, Patterns};
+use crate::model::ascii_buffer::AsciiBuffer;
+use crate::model::random::Random;
+
+/// Digits of a whole number at most, with the calling code (ITU-T E.164).
+const LONGEST: usize = 15;
+/// Percent of mobile numbers, where a region has both kinds.
+const MOBILE: u64 = 70;
+/// Percent of the numbers of a kind whose length is not that of the example.
+const OTHER_LENGTHS: u64 = 2;
+/// Percent of the numbers of a kind from ranges of machines and of former networks.
+const RARE: u64 = 1;
+
+/// Ranges of mobile numbers that subscribers seldom have: those of machines, and those that were
+/// closed when subscribers moved to another prefix.
+const RARE_RANGES: [(&str, &str); 3] =
+    [("KR", r"1[1-9]\d+"), ("NL", r"97\d+"), ("NO", r"5[89]\d+")];
+
+/// The compiled numbers of a region.
+pub(super) struct Plan {
+    mobile: Kind,
+    fixed: Kind,
+}
+
+/// The numbers of one kind.
+struct Kind {
+    common: Automaton,
+    rare: Automaton,
+    /// The length of the example, where numbers have it.
+    usual: Option<usize>,
+    other_lengths: Vec<usize>,
+}
+
+impl Plan {
+    /// Compiles the plan of a region.
+    pub(super) fn compile(patterns: &Patterns) -> Result<Self, PatternError> {
+        let rare = RARE_RANGES.iter().find(|(code, _)| *code == patterns.code);
+        let rare = rare.map_or("", |(_, range)| range);
+        let longest = LONGEST - patterns.calling_code.len();
+        let [mobile, fixed] = &patterns.kinds;
+        let kind = |kind: &KindPatterns, rare| {
+            let required = [patterns.general, kind.carried, ""];
+            let pattern = Pattern { wanted: kind.pattern, required, unwanted: patterns.other };
+            Kind::compile(pattern, rare, kind.example, longest)
+        };
+        Ok(Self { mobile: kind(mobile, rare)?, fixed: kind(fixed, "")? })
+    }
+
+    /// Compiles the ranges of a region that are kept free; those of North America lie in every area.
+    pub(super) fn compile_fiction(
+        patterns: &Patterns,
+        fiction: &Fiction,
+    ) -> Result<Self, PatternError> {
+        let longest = LONGEST - patterns.calling_code.len();
+        let areas = if patterns.calling_code == "1" { patterns.kinds[1].pattern } else { "" };
+        let kind = |wanted, required| {
+            let pattern = Pattern { wanted, required: [required, "", ""], unwanted: "" };
+            Kind::compile(pattern, "", 0, longest)
+        };
+        Ok(Self { mobile: kind(fiction.mobile, "")?, fixed: kind(fiction.fixed, areas)? })
+    }
+
+    /// Samples a national number: 70 percent mobile, the others fixed lines.
+    pub(super) fn push(&self, random: &mut Random, out: &mut AsciiBuffer) {
+        let mobile = match (self.mobile.is_empty(), self.fixed.is_empty()) {
+            (false, false) => random.percent(MOBILE),
+            (no_mobile, _) => !no_mobile,
+        };
+        (if mobile { &self.mobile } else { &self.fixed }).push(random, out);
+    }
+}
+
+impl Kind {
+    /// Compiles the numbers of a pattern, those of its `rare` ranges (empty: none) apart.
+    fn compile(
+        pattern: Pattern<'_>,
+        rare: &str,
+        example: usize,
+        longest: usize,
+    ) -> Result<Self, PatternError> {
+        let joined = [pattern.unwanted, rare].into_iter().filter(|part| !part.is_empty());
+        let unwanted = joined.collect::<Vec<_>>().join("|");
+        let common = Automaton::compile(Pattern { unwanted: &unwanted, ..pattern }, longest)?;
+        let [general, carried, _] = pattern.required;
+        let required = [pattern.wanted, general, carried];
+        let rare = Pattern { wanted: rare, required, unwanted: pattern.unwanted };
+        let rare = Automaton::compile(rare, longest)?;
+        let usual = common.lengths().find(|length| *length == example);
+        let other_lengths = common.lengths().filter(|length| Some(*length) != usual).collect();
+        Ok(Self { common, rare, usual, other_lengths })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.common.is_empty()
+    }
+
+    fn push(&self, random: &mut Random, out: &mut AsciiBuffer) {
+        if !self.rare.is_empty() && random.percent(RARE) {
+            let lengths: Vec<_> = self.rare.lengths().collect();
+            let length = *random.pick(&lengths);
+            return self.rare.push(random, length, out);
+        }
+        let length = match (self.usual, self.other_lengths.is_empty()) {
+            (Some(usual), true) => usual,
+            (Some(usual), false) if !random.percent(OTHER_LENGTHS) => usual,
+            _ if self.other_lengths.is_empty() => return,
+            _ => *random.pick(&self.other_lengths),
+        };
+        self.common.push(random, length, out);
+    }
+}
+
+#[cfg(test)]
+impl Plan {
+    /// The lengths of mobile numbers.
+    pub(super) fn mobile_lengths(&self) -> Vec<usize> {
+        self.mobile.common.lengths().collect()
+    }
+
+    /// The lengths of fixed lines.
+    pub(super) fn fixed_lengths(&self) -> Vec<usize> {
+        self.fixed.common.lengths().collect()
+    }
+}

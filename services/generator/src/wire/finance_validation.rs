@@ -1,0 +1,163 @@
+//! Checks of accounts and crypto addresses on the wire.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use shell::Violation;
+use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
+
+use super::request::{Request, complete};
+use super::values::{LONGEST_NAME, filled, limited, listed};
+use crate::model::crypto::{self, Coin, CryptoFault};
+use crate::model::iban::{self, IbanFault};
+
+/// Parameters of `GET /api/Finance/Iban/Validate`.
+#[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct IbanValidationParameters {
+    /// Account with or without blanks, in any letter case.
+    #[serde(default, deserialize_with = "text::<_, 100>")]
+    #[param(
+        value_type = String,
+        required = true,
+        max_length = 100,
+        example = "DE89 3704 0044 0532 0130 00"
+    )]
+    #[validate(required)]
+    iban: Option<String>,
+    /// Country that it must be of, as `/api/Finance/Countries` lists it.
+    #[serde(rename = "countryCode", default, deserialize_with = "country")]
+    #[param(rename = "countryCode", value_type = Option<String>, max_length = 2, example = "DE")]
+    country_code: Option<&'static iban::Country>,
+}
+
+fn text<'de, D, const LONGEST: usize>(deserializer: D) -> Result<Option<String>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    filled(deserializer, LONGEST).map(|text| Some(text.to_owned()))
+}
+
+fn country<'de, D>(deserializer: D) -> Result<Option<&'static iban::Country>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    listed(iban::find(limited(deserializer, 2)?), "/api/Finance/Countries")
+}
+
+/// An account to be checked.
+pub struct IbanValidationRequest {
+    /// The account as people write it.
+    pub iban: String,
+    /// Country that it must be of.
+    pub country: Option<&'static iban::Country>,
+}
+
+impl Request for IbanValidationRequest {
+    fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
+        complete(query, |IbanValidationParameters { iban, country_code }| {
+            Some(Self { iban: iban?, country: country_code })
+        })
+    }
+}
+
+/// Whether an account number is right.
+#[derive(Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"isValid": true, "errorMessage": null, "countryCode": "DE", "electronic": "DE89370400440532013000", "printed": "DE89 3704 0044 0532 0130 00"}))]
+pub struct IbanValidationAnswer {
+    /// Whether structure and check digits are those of the country.
+    is_valid: bool,
+    /// What is wrong; null for a valid account.
+    error_message: Option<String>,
+    /// Country of a valid account.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    country_code: Option<&'static str>,
+    /// Form without blanks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    electronic: Option<String>,
+    /// Form in groups of four.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    printed: Option<String>,
+}
+
+impl From<Result<(&'static iban::Country, String), IbanFault>> for IbanValidationAnswer {
+    fn from(outcome: Result<(&'static iban::Country, String), IbanFault>) -> Self {
+        match outcome {
+            Ok((country, electronic)) => Self {
+                is_valid: true,
+                error_message: None,
+                country_code: Some(country.code()),
+                printed: Some(iban::grouped(&electronic)),
+                electronic: Some(electronic),
+            },
+            Err(fault) => Self { error_message: Some(fault.to_string()), ..Self::default() },
+        }
+    }
+}
+
+/// Parameters of `GET /api/Finance/CryptoAddress/Validate`.
+#[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct CryptoValidationParameters {
+    /// Address.
+    #[serde(default, deserialize_with = "text::<_, 200>")]
+    #[param(
+        value_type = String,
+        required = true,
+        max_length = 200,
+        example = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
+    )]
+    #[validate(required)]
+    address: Option<String>,
+    /// Coin that it must be of, as `/api/Finance/CryptoAddress/Types` lists it, or its ticker.
+    #[serde(rename = "cryptoType", default, deserialize_with = "coin")]
+    #[param(rename = "cryptoType", value_type = Option<String>, max_length = 100)]
+    coin: Option<&'static Coin>,
+}
+
+fn coin<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Coin>, D::Error> {
+    let name = limited(deserializer, LONGEST_NAME)?;
+    listed(crypto::find(name), "/api/Finance/CryptoAddress/Types")
+}
+
+/// A crypto address to be checked.
+pub struct CryptoValidationRequest {
+    /// The address.
+    pub address: String,
+    /// Coin that it must be of.
+    pub coin: Option<&'static Coin>,
+}
+
+impl Request for CryptoValidationRequest {
+    fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
+        complete(query, |CryptoValidationParameters { address, coin }| {
+            Some(Self { address: address?, coin })
+        })
+    }
+}
+
+/// Whether a crypto address is right.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"isValid": true, "errorMessage": null, "types": ["Bitcoin"]}))]
+pub struct CryptoValidationAnswer {
+    /// Whether form and checksum are those of a coin.
+    is_valid: bool,
+    /// What is wrong; null for a valid address.
+    error_message: Option<String>,
+    /// Coins that the address may belong to; many share a form.
+    types: Vec<&'static str>,
+}
+
+impl From<Result<Vec<&'static Coin>, CryptoFault>> for CryptoValidationAnswer {
+    fn from(outcome: Result<Vec<&'static Coin>, CryptoFault>) -> Self {
+        let (types, error_message) = match outcome {
+            Ok(coins) => (coins.iter().map(|coin| coin.name).collect(), None),
+            Err(fault) => (Vec::new(), Some(fault.to_string())),
+        };
+        Self { is_valid: error_message.is_none(), error_message, types }
+    }
+}

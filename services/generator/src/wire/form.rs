@@ -1,0 +1,99 @@
+//! The forms in which lists are answered.
+
+/// The form of a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// A JSON array.
+    #[default]
+    Json,
+    /// Comma-separated values with a line of names (RFC 4180).
+    Csv,
+    /// One JSON value a line.
+    Ndjson,
+}
+
+/// The media types of each form; the first is the one that answers carry.
+const TYPES: [(Form, &[&str]); 3] = [
+    (Form::Json, &["application/json"]),
+    (Form::Csv, &["text/csv"]),
+    (Form::Ndjson, &["application/x-ndjson", "application/ndjson", "application/jsonl"]),
+];
+
+impl Form {
+    /// The form that a client likes best by its `Accept`; JSON where it names none of these.
+    ///
+    /// Of equal weights a named type comes before a range, and JSON before the others.
+    pub fn accepted<'a>(accept: impl Iterator<Item = &'a str>) -> Self {
+        let ranges: Vec<(&str, u16)> =
+            accept.flat_map(|value| value.split(',')).map(range).collect();
+        let mut best = (Self::Json, (0, 0));
+        for (form, types) in TYPES {
+            let liked = types.iter().map(|name| liking(&ranges, name)).max().unwrap_or_default();
+            if liked.0 > 0 && liked > best.1 {
+                best = (form, liked);
+            }
+        }
+        best.0
+    }
+
+    /// The value of `Content-Type`.
+    pub fn content_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json; charset=utf-8",
+            Self::Csv => "text/csv; charset=utf-8; header=present",
+            Self::Ndjson => "application/x-ndjson; charset=utf-8",
+        }
+    }
+}
+
+/// A media range and its weight in thousandths.
+fn range(text: &str) -> (&str, u16) {
+    let mut parts = text.split(';').map(str::trim);
+    let name = parts.next().unwrap_or_default();
+    let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+    let weight = weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0_f32));
+    (name, (weight.clamp(0.0, 1.0) * 1000.0) as u16)
+}
+
+/// Weight and precision of the most precise range that a media type lies in.
+fn liking(ranges: &[(&str, u16)], name: &str) -> (u16, u8) {
+    let family = name.split('/').next().unwrap_or_default();
+    let precision = |range: &str| match range.split_once('/') {
+        Some(("*", "*")) => Some(1),
+        Some((kind, "*")) if kind.eq_ignore_ascii_case(family) => Some(2),
+        _ if range.eq_ignore_ascii_case(name) => Some(3),
+        _ => None,
+    };
+    let fitting = ranges.iter().filter_map(|(range, weight)| Some((precision(range)?, *weight)));
+    fitting
+        .max_by_key(|(precision, _)| *precision)
+        .map_or((0, 0), |(precise, weight)| (weight, precise))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_liked_form_is_taken() {
+        for (accept, form) in [
+            ("", Form::Json),
+            ("*/*", Form::Json),
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", Form::Json),
+            ("text/csv", Form::Csv),
+            ("Text/CSV; charset=utf-8", Form::Csv),
+            ("text/csv, */*", Form::Csv),
+            ("text/*", Form::Csv),
+            ("text/csv;q=0.5, application/json", Form::Json),
+            ("text/csv;q=0, */*", Form::Json),
+            ("application/json, text/csv", Form::Json),
+            ("application/x-ndjson, text/csv;q=0.9", Form::Ndjson),
+            ("application/jsonl", Form::Ndjson),
+            ("image/png", Form::Json),
+            ("text/csv;q=high", Form::Json),
+        ] {
+            assert_eq!(Form::accepted([accept].into_iter()), form, "{accept}");
+        }
+        assert_eq!(Form::accepted(["image/png", "text/csv"].into_iter()), Form::Csv);
+    }
+}

@@ -1,0 +1,67 @@
+//! Values of lists as rows of a table.
+
+use std::borrow::Cow;
+
+use utoipa::ToSchema;
+
+/// A value with several members, as a row of a table.
+pub trait Record {
+    /// The names of the columns, which are those of the members.
+    const COLUMNS: &'static [&'static str];
+
+    /// The cells of the row.
+    fn cells(&self) -> Vec<Cow<'_, str>>;
+}
+
+/// One value, or with `quantity` a list of them.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "documentation: its variants are never made")]
+pub enum OneOrSeveral<T: ToSchema> {
+    /// Without `quantity`.
+    One(T),
+    /// With `quantity`.
+    Several(Vec<T>),
+}
+
+/// One text, or with `quantity` a list of them.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "documentation: its variants are never made")]
+pub enum TextOrTexts {
+    /// Without `quantity`.
+    One(String),
+    /// With `quantity`.
+    Several(Vec<String>),
+}
+
+/// Adds a row of comma-separated values (RFC 4180).
+pub fn push_row<'a>(cells: impl IntoIterator<Item = &'a str>, out: &mut Vec<u8>) {
+    for (position, cell) in cells.into_iter().enumerate() {
+        if position > 0 {
+            out.push(b',');
+        }
+        let plain = !cell.bytes().any(|byte| matches!(byte, b'"' | b',' | b'\r' | b'\n'));
+        if plain && cell.trim() == cell {
+            out.extend_from_slice(cell.as_bytes());
+        } else {
+            out.push(b'"');
+            out.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
+            out.push(b'"');
+        }
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::push_row;
+
+    #[test]
+    fn cells_with_separators_are_quoted() {
+        let mut out = Vec::new();
+        push_row(["plain", "a,b", "say \"hi\"", "two\nlines", " blank", ""], &mut out);
+        let row = "plain,\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",\" blank\",\r\n";
+        assert_eq!(String::from_utf8(out).unwrap(), row);
+    }
+}

@@ -1,0 +1,87 @@
+use testkit::Exchange;
+
+use crate::app::App;
+
+/// Type and body of a list in the form that a client accepts.
+async fn list(app: &App, path: &str, accept: &str) -> (String, String) {
+    let answer = app.server.get(path).header("accept", accept).answer().await;
+    assert_eq!(answer.status, 200, "{path}");
+    assert_eq!(answer.header("vary"), "Accept");
+    (answer.header("content-type").to_owned(), answer.text().to_owned())
+}
+
+#[actix_web::test]
+async fn lists_come_in_the_form_that_is_accepted() {
+    let app = App::start().await;
+    let path = "/api/Name?nameType=fullname&quantity=2&seed=demo";
+    let (kind, body) = list(&app, path, "*/*").await;
+    assert_eq!(kind, "application/json; charset=utf-8");
+    let names: Vec<String> = serde_json::from_str(&body).unwrap();
+    let (kind, body) = list(&app, path, "text/csv").await;
+    assert_eq!(kind, "text/csv; charset=utf-8; header=present");
+    assert_eq!(body, format!("name\r\n{}\r\n{}\r\n", names[0], names[1]));
+    let (kind, body) = list(&app, path, "application/x-ndjson").await;
+    assert_eq!(kind, "application/x-ndjson; charset=utf-8");
+    assert_eq!(body, format!("\"{}\"\n\"{}\"\n", names[0], names[1]));
+}
+
+#[actix_web::test]
+async fn values_with_members_are_rows_with_their_names() {
+    let app = App::start().await;
+    let path = "/api/Card?type=Visa&quantity=2&seed=demo&format=pretty";
+    let cards = app.ok(path).await;
+    let (_, table) = list(&app, path, "text/csv").await;
+    let lines: Vec<_> = table.split("\r\n").collect();
+    assert_eq!(lines[0], "type,date,fullName,cardNumber,cvv,pin");
+    let card = |at: usize, member: &str| cards[at][member].to_string().replace('"', "");
+    let row = ["type", "date", "fullName", "cardNumber", "cvv", "pin"].map(|name| card(1, name));
+    assert_eq!(lines[2], row.join(","));
+    assert_eq!(lines.len(), 4);
+    let (_, rows) = list(&app, path, "application/x-ndjson").await;
+    let rows: Vec<serde_json::Value> =
+        rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    assert_eq!(serde_json::Value::from(rows), cards);
+}
+
+#[actix_web::test]
+async fn a_quantity_makes_a_list_that_begins_with_the_one_value() {
+    let app = App::start().await;
+    for path in [
+        "/api/Card?seed=a",
+        "/api/Finance/Iban/FR?seed=a",
+        "/api/Finance/CryptoAddress?seed=a",
+        "/api/SocialNumber?seed=a",
+    ] {
+        let one = app.ok(path).await;
+        let list = app.ok(&format!("{path}&quantity=1000")).await;
+        assert_eq!((list.as_array().unwrap().len(), &list[0]), (1000, &one), "{path}");
+        assert_eq!(app.ok(&format!("{path}&quantity=1")).await.as_array().unwrap().len(), 1);
+        for wrong in ["0", "1001", "-1"] {
+            let errors = app.errors(&format!("{path}&quantity={wrong}")).await;
+            let message = "The field quantity must be between 1 and 1000.";
+            assert_eq!(errors, serde_json::json!({ "quantity": [message] }), "{path}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn long_lists_are_whole() {
+    let app = App::start().await;
+    let path = "/api/Name?nameType=fullname&quantity=5000&seed=long";
+    assert_eq!(app.ok(path).await.as_array().unwrap().len(), 5000);
+    let (_, table) = list(&app, path, "text/csv").await;
+    assert_eq!(table.lines().count(), 5001);
+}
+
+#[actix_web::test]
+async fn head_has_the_headers_of_a_list_and_makes_nothing() {
+    let app = App::start().await;
+    let path = "/api/Name?nameType=fullname&quantity=3&seed=demo";
+    let head = app.server.request("HEAD".parse().unwrap(), path).answer().await;
+    assert_eq!((head.status, head.text()), (200, ""));
+    assert_eq!(head.header("x-seed"), "demo");
+    assert_eq!(head.header("content-type"), "application/json; charset=utf-8");
+    // What is not made has no length; that of the list is sent with it.
+    assert!(head.headers.get("content-length").is_none());
+    assert!(app.get(path).await.headers.get("content-length").is_some());
+}
