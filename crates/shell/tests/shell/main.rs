@@ -9,4 +9,5 @@ mod layers;
 mod lifecycle;
 mod params;
 mod routes;
+mod smuggling;
 mod transport;
