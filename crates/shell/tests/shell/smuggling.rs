@@ -24,7 +24,7 @@ async fn statuses(started: &Started, first: &str) -> Vec<u16> {
     let _ = stream.write_all(SECOND.as_bytes()).await;
     let mut bytes = Vec::new();
     let read = stream.read_to_end(&mut bytes);
-    let _ = tokio::time::timeout(Duration::from_secs(10), read).await.expect("the connection ends");
+    let _ = tokio::time::timeout(Duration::from_secs(10), read).await.unwrap();
     let text = String::from_utf8_lossy(&bytes);
     let status = |part: &str| part.get(..3)?.parse().ok();
     text.split("HTTP/1.1 ").skip(1).filter_map(status).collect()
