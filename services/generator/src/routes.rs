@@ -2,7 +2,7 @@
 
 use shell::Routes;
 
-use crate::handlers::{card, finance, licenses, name, phone, social};
+use crate::handlers::{business, card, finance, licenses, misc, name, phone, review, social};
 
 /// Adds every operation.
 pub fn register(routes: &mut Routes<'_>) {
@@ -17,13 +17,19 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(finance::generate_iban);
     routes.add(finance::list_iban_countries);
     routes.add(finance::validate_vat);
+    routes.add(misc::list_misc_cultures);
+    routes.add(misc::generate_addresses);
     routes.add(name::generate_names);
+    routes.add(business::suggest_business_names);
     routes.add(name::list_name_cultures);
+    routes.add(business::generate_business_names);
+    routes.add(business::generate_brand_names);
     routes.add(phone::generate_phone_numbers);
     routes.add(phone::generate_imeis);
     routes.add(phone::validate_phone_number);
     routes.add(phone::list_phone_countries);
     routes.add(social::generate_social_number);
     routes.add(social::validate_social_number);
+    routes.add(review::generate_reviews);
     routes.add(licenses::read_licenses);
 }

@@ -1,12 +1,15 @@
 //! One file per resource; each handler takes a request that was read, calls the model and answers.
 
+pub(crate) mod business;
 pub(crate) mod card;
 mod chunks;
 pub(crate) mod finance;
 mod input;
 pub(crate) mod licenses;
 mod list;
+pub(crate) mod misc;
 pub(crate) mod name;
 pub(crate) mod phone;
 mod reply;
+pub(crate) mod review;
 pub(crate) mod social;

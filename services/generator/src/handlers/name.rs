@@ -21,7 +21,7 @@ use crate::wire::{CultureAnswer, NameParameters, NameRequest};
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data")),
             content(
-                (Vec<String> = "application/json", example = json!(["Pamela Conner", "Dennis Smith"])),
+                (Vec<String> = "application/json", example = json!(["Patricia Cline", "Derrick Taylor"])),
                 (String = "text/csv"),
                 (String = "application/x-ndjson"))),
         Failures
@@ -52,8 +52,13 @@ pub async fn generate_names(
 )]
 #[get("/api/Name/Cultures")]
 pub async fn list_name_cultures(_caller: Caller, request: HttpRequest) -> HttpResponse {
+    cultures().answer(&request)
+}
+
+/// The one list of both operations that list cultures.
+pub fn cultures() -> &'static List {
     static CULTURES: LazyLock<List> = LazyLock::new(|| {
         List::of(&names::all().iter().map(CultureAnswer::from).collect::<Vec<_>>())
     });
-    CULTURES.answer(&request)
+    &CULTURES
 }

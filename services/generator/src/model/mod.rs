@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 mod ascii_buffer;
+pub(crate) mod brand;
 pub mod card;
 mod check;
 pub(crate) mod country;
@@ -15,8 +16,10 @@ pub mod names;
 pub(crate) mod numbers;
 pub mod phone;
 mod random;
+pub(crate) mod review;
 mod seed;
 pub mod ssn;
+pub(crate) mod suggestion;
 
 pub use random::Random;
 pub use seed::{DATA_VERSION, MAX_SEED, Seed, SeedError};

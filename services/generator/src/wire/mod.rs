@@ -1,19 +1,25 @@
 //! Request and response types with their exact names, and how parameters are read.
 
+mod business;
 mod card;
 mod finance;
 mod finance_validation;
 mod form;
 mod identity;
+mod misc;
 mod name;
 mod phone;
 mod record;
 mod request;
+mod review;
 mod rules;
 mod social;
 mod spelling;
 mod values;
 
+pub use business::{
+    BrandRequest, BusinessParameters, BusinessRequest, WordsParameters, WordsRequest,
+};
 pub use card::{
     CardAnswer, CardParameters, CardRequest, CardValidationAnswer, CardValidationParameters,
     CardValidationRequest,
@@ -28,6 +34,7 @@ pub use finance_validation::{
 };
 pub use form::Form;
 pub use identity::{IdentityParameters, IdentityRequest};
+pub use misc::{AddressParameters, AddressRequest};
 pub use name::{CultureAnswer, NameParameters, NameRequest};
 pub use phone::{
     ImeiParameters, ImeiRequest, PhoneAnswer, PhoneParameters, PhoneRequest,
@@ -35,6 +42,7 @@ pub use phone::{
 };
 pub use record::{OneOrSeveral, Record, TextOrTexts, push_row};
 pub use request::{Request, Seeded};
+pub use review::{ReviewParameters, ReviewRequest};
 pub use rules::{ABSENT, BETWEEN, DATE, MEMBER_LENGTH, TOO_LONG, UNSUPPORTED};
 pub use social::{
     DEEPEST, NumberAnswer, NumberParameters, NumberRequest, NumberValidation, VatParameters,

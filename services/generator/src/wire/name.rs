@@ -56,7 +56,8 @@ pub struct NameParameters {
     seed: Option<Seed>,
 }
 
-fn culture<'de, D>(deserializer: D) -> Result<Option<&'static Culture>, D::Error>
+/// A culture of names, as `/api/Name/Cultures` lists it.
+pub fn culture<'de, D>(deserializer: D) -> Result<Option<&'static Culture>, D::Error>
 where
     D: Deserializer<'de>,
 {

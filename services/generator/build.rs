@@ -1,0 +1,103 @@
+//! Packs the cultures: every list front-coded, every culture compressed alone.
+//!
+//! `cultures.bin` begins with the offset and the length of each culture in the order of
+//! `data/cultures.tsv`, both as 32-bit little-endian numbers; cultures with the same lists share them.
+//! A compressed culture is text: the lists of [`LISTS`], each ended by an empty line, then the profile.
+//! A line of a list begins with a character that says how many bytes it shares with the line before
+//! (`0` is none), then the other bytes, a tab, and a character that stands for the weight; cities
+//! have two more columns.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+
+const LISTS: [&str; 6] =
+    ["given_female", "given_male", "surname", "surname_female", "street", "city"];
+
+/// The most bytes that the packed cultures may have.
+const LARGEST: usize = 700 << 10;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let manifest = std::env::var("CARGO_MANIFEST_DIR")?;
+    let data = Path::new(&manifest).join("data");
+    println!("cargo::rerun-if-changed=data/cultures");
+    println!("cargo::rerun-if-changed=data/cultures.tsv");
+    let table = fs::read_to_string(data.join("cultures.tsv"))?;
+    let mut packed = Vec::new();
+    let mut places = HashMap::new();
+    let mut index = Vec::new();
+    for code in table.lines().filter_map(|line| line.split('\t').next()) {
+        let text = culture(&data.join("cultures").join(code))?;
+        let place = match places.get(&text) {
+            Some(place) => *place,
+            None => {
+                let bytes = deflated(text.as_bytes())?;
+                let place = (packed.len(), bytes.len());
+                packed.extend(bytes);
+                places.insert(text, place);
+                place
+            }
+        };
+        index.push(place);
+    }
+    let head = index.len() * 8;
+    let mut all = Vec::with_capacity(head + packed.len());
+    for (offset, length) in index {
+        all.extend(u32::try_from(head + offset)?.to_le_bytes());
+        all.extend(u32::try_from(length)?.to_le_bytes());
+    }
+    all.extend(packed);
+    if all.len() > LARGEST {
+        return Err(format!("the packed cultures have {} bytes", all.len()).into());
+    }
+    fs::write(Path::new(&std::env::var("OUT_DIR")?).join("cultures.bin"), all)?;
+    Ok(())
+}
+
+fn culture(folder: &Path) -> Result<String, Box<dyn Error>> {
+    let mut out = String::new();
+    for list in LISTS {
+        let path = folder.join(format!("{list}.tsv"));
+        if path.exists() {
+            front_code(&fs::read_to_string(path)?, &mut out)?;
+        }
+        out.push('\n');
+    }
+    out.push_str(&fs::read_to_string(folder.join("profile.tsv"))?);
+    Ok(out)
+}
+
+fn front_code(list: &str, out: &mut String) -> Result<(), Box<dyn Error>> {
+    let mut before = "";
+    for line in list.lines() {
+        let (name, rest) = line.split_once('\t').ok_or("a line without a weight")?;
+        let (weight, columns) = rest.split_once('\t').unwrap_or((rest, ""));
+        let mut shared =
+            name.bytes().zip(before.bytes()).take(70).take_while(|(a, b)| a == b).count();
+        while !name.is_char_boundary(shared) {
+            shared -= 1;
+        }
+        out.push(char::from(b'0' + u8::try_from(shared)?));
+        out.push_str(&name[shared..]);
+        out.push('\t');
+        out.push(char::from(b'0' + weight.parse::<u8>()?));
+        if !columns.is_empty() {
+            out.push('\t');
+            out.push_str(columns);
+        }
+        out.push('\n');
+        before = name;
+    }
+    Ok(())
+}
+
+fn deflated(text: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(text)?;
+    Ok(encoder.finish()?)
+}

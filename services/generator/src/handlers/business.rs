@@ -1,0 +1,89 @@
+//! Names of businesses and brands below `/api/Name`.
+
+use actix_web::{Error, HttpResponse, get, post};
+use auth::After;
+
+use super::input::Input;
+use super::reply;
+use crate::error::Failures;
+use crate::model::{brand, suggestion};
+use crate::wire::{
+    BrandRequest, BusinessParameters, BusinessRequest, WordsParameters, WordsRequest,
+};
+
+/// Suggest names for a business
+///
+/// Twenty different names with the words in them: 12 begin with them, 4 have them inside, in 4 the
+/// last word becomes the beginning of another.
+#[utoipa::path(
+    operation_id = "suggestBusinessNames",
+    tag = "Name",
+    params(WordsParameters),
+    responses(
+        (status = 200, body = Vec<String>, headers(
+            ("X-Seed" = String, description = "Asks for the same answer again"),
+            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+            example = json!(["Blue River Bakery", "Little Blue River Travel", "Blue Riverworks"])),
+        Failures
+    )
+)]
+#[get("/api/Name/Suggestions")]
+pub async fn suggest_business_names(
+    After(input): After<Input<WordsRequest>>,
+) -> Result<HttpResponse, Error> {
+    let seed = input.seed()?;
+    let mut random = seed.random("suggestBusinessNames", "");
+    let names = suggestion::suggest(&input.words, &mut random);
+    Ok(reply::generated(&seed, reply::json(&names)))
+}
+
+/// Make names of businesses
+///
+/// With a legal form of the country. A business with that name may exist.
+#[utoipa::path(
+    operation_id = "generateBusinessNames",
+    tag = "Name",
+    params(BusinessParameters),
+    responses(
+        (status = 200, body = Vec<String>, headers(
+            ("X-Seed" = String, description = "Asks for the same answer again"),
+            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+            example = json!(["Livingston Landscaping LLC", "Pioneer Construction Inc."])),
+        Failures
+    )
+)]
+#[post("/api/Name/BusinessName")]
+pub async fn generate_business_names(
+    After(input): After<Input<BusinessRequest>>,
+) -> Result<HttpResponse, Error> {
+    let seed = input.seed()?;
+    let culture = input.culture;
+    let mut random = seed.random("generateBusinessNames", culture.code);
+    let make = move |out: &mut String| culture.write_company(&mut random, out);
+    Ok(input.texts(&seed, input.number, "name", make))
+}
+
+/// Make names for a brand
+///
+/// Twenty different names of 3 to 24 letters and digits. A brand with that name may exist.
+#[utoipa::path(
+    operation_id = "generateBrandNames",
+    tag = "Name",
+    params(WordsParameters),
+    responses(
+        (status = 200, body = Vec<String>, headers(
+            ("X-Seed" = String, description = "Asks for the same answer again"),
+            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+            example = json!(["Blueriverio", "GoBlueriver", "Blrvrly"])),
+        Failures
+    )
+)]
+#[post("/api/Name/BrandName")]
+pub async fn generate_brand_names(
+    After(input): After<Input<BrandRequest>>,
+) -> Result<HttpResponse, Error> {
+    let seed = input.seed()?;
+    let mut random = seed.random("generateBrandNames", "");
+    let names = brand::make(&input.words, &mut random);
+    Ok(reply::generated(&seed, reply::json(&names)))
+}

@@ -1,0 +1,55 @@
+//! `/api/Misc`.
+
+use actix_web::{Error, HttpRequest, HttpResponse, get};
+use auth::{After, Caller};
+
+use super::input::Input;
+use super::name;
+use super::reply::Unchanged;
+use crate::error::Failures;
+use crate::wire::{AddressParameters, AddressRequest, CultureAnswer};
+
+/// List the cultures that addresses can be made in
+#[utoipa::path(
+    operation_id = "listMiscCultures",
+    tag = "Misc",
+    responses(
+        (status = 200, body = Vec<CultureAnswer>, headers(
+            ("ETag" = String, description = "Changes with the list"),
+            ("Cache-Control" = String, description = "An hour, for everybody"))),
+        Unchanged,
+        Failures
+    )
+)]
+#[get("/api/Misc/Cultures")]
+pub async fn list_misc_cultures(_caller: Caller, request: HttpRequest) -> HttpResponse {
+    name::cultures().answer(&request)
+}
+
+/// Make postal addresses
+///
+/// One line each, as the country writes it, without the country itself. Towns and their postcodes are
+/// real, streets and numbers are put together at random: a house may stand there by chance, so do not
+/// send mail.
+#[utoipa::path(
+    operation_id = "generateAddresses",
+    tag = "Misc",
+    params(AddressParameters),
+    responses(
+        (status = 200, body = Vec<String>, headers(
+            ("X-Seed" = String, description = "Asks for the same answer again"),
+            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+            example = json!(["Parkstraße 10, 48182 Münster", "Hohlweg 12, 66152 Saarbrücken"])),
+        Failures
+    )
+)]
+#[get("/api/Misc/Random-Address")]
+pub async fn generate_addresses(
+    After(input): After<Input<AddressRequest>>,
+) -> Result<HttpResponse, Error> {
+    let seed = input.seed()?;
+    let culture = input.culture;
+    let mut random = seed.random("generateAddresses", culture.code);
+    let make = move |out: &mut String| culture.write_address(&mut random, out);
+    Ok(input.texts(&seed, input.number, "address", make))
+}

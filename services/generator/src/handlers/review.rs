@@ -1,0 +1,36 @@
+//! `/api/Text/Review`.
+
+use actix_web::{Error, HttpResponse, post};
+use auth::After;
+
+use super::input::Input;
+use crate::error::Failures;
+use crate::model::review;
+use crate::wire::{ReviewParameters, ReviewRequest};
+
+/// Make reviews of a product
+///
+/// Of 100 buyers about 60 are happy, 25 undecided and 15 unhappy. The product is written as it was
+/// given; escape it before it becomes a part of a page.
+#[utoipa::path(
+    operation_id = "generateReviews",
+    tag = "Text",
+    params(ReviewParameters),
+    responses(
+        (status = 200, body = Vec<String>, headers(
+            ("X-Seed" = String, description = "Asks for the same answer again"),
+            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+            example = json!(["Best coffee grinder I have owned so far, and I have owned a few."])),
+        Failures
+    )
+)]
+#[post("/api/Text/Review")]
+pub async fn generate_reviews(
+    After(input): After<Input<ReviewRequest>>,
+) -> Result<HttpResponse, Error> {
+    let seed = input.seed()?;
+    let mut random = seed.random("generateReviews", "");
+    let product = input.product.clone();
+    let make = move |out: &mut String| review::write(&product, &mut random, out);
+    Ok(input.texts(&seed, input.quantity, "review", make))
+}

@@ -1,0 +1,140 @@
+//! Names for a brand, built from words that the caller gives.
+
+use crate::model::random::Random;
+
+/// How many names there are.
+pub const BRANDS: usize = 20;
+
+const SHORTEST: usize = 3;
+const LONGEST: usize = 24;
+/// So much of the words is used that the longest syllables fit behind it.
+const ROOT: usize = 15;
+
+const SUFFIXES: [&str; 10] = ["ly", "ify", "io", "a", "ora", "eo", "verse", "lab", "hub", "kit"];
+const PREFIXES: [&str; 6] = ["Go", "My", "Get", "Neo", "Pro", "On"];
+const NOUNS: [&str; 20] = [
+    "bay", "bee", "box", "cove", "dock", "echo", "fox", "glow", "jet", "kite", "leaf", "loop",
+    "mint", "nest", "oak", "peak", "pulse", "spark", "tide", "wave",
+];
+const SYLLABLES: [&str; 12] =
+    ["ba", "co", "di", "fe", "ko", "la", "mi", "no", "ra", "so", "ta", "vo"];
+
+/// Whether a name can be built: the words have a letter or a digit.
+pub fn possible(words: &str) -> bool {
+    words.chars().any(char::is_alphanumeric)
+}
+
+/// Makes [`BRANDS`] names, no two alike: 3 to 24 letters and digits, with a capital at the start.
+/// The words must be [`possible`]; otherwise there is none.
+pub fn make(words: &str, random: &mut Random) -> Vec<String> {
+    let root: String = words.chars().filter(|c| c.is_alphanumeric()).take(ROOT).collect();
+    let root = root.to_lowercase();
+    let mut names: Vec<String> = Vec::with_capacity(BRANDS);
+    // Each scheme gives enough different names, so this ends; without a root nothing is tried.
+    while names.len() < BRANDS && !root.is_empty() {
+        let name = capital(&name(&root, random));
+        let length = name.chars().count();
+        if (SHORTEST..=LONGEST).contains(&length) && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn name(root: &str, random: &mut Random) -> String {
+    if !root.chars().any(char::is_alphabetic) {
+        return format!("{}{}{root}", random.pick(&PREFIXES), random.pick(&SYLLABLES));
+    }
+    match random.below(10) {
+        0 => without_vowels(root, random),
+        1 => with_double(root, random),
+        2 => format!("{}{}", random.pick(&PREFIXES), capital(root)),
+        3 | 4 => format!("{root}{}", random.pick(&NOUNS)),
+        5 => format!("{}{}", random.pick(&NOUNS), cut(root, random)),
+        _ => join(&cut(root, random), random.pick::<&str>(&SUFFIXES)),
+    }
+}
+
+fn vowel(letter: char) -> bool {
+    matches!(letter, 'a' | 'e' | 'i' | 'o' | 'u' | 'y')
+}
+
+/// The first letter stays, the other vowels go, and a short suffix may follow.
+fn without_vowels(root: &str, random: &mut Random) -> String {
+    let kept: String =
+        root.chars().enumerate().filter(|(at, c)| *at == 0 || !vowel(*c)).map(|(_, c)| c).collect();
+    if random.percent(40) { kept } else { format!("{kept}{}", random.pick(&SUFFIXES)) }
+}
+
+/// One consonant stands twice, and a suffix may follow.
+fn with_double(root: &str, random: &mut Random) -> String {
+    let letters: Vec<char> = root.chars().collect();
+    let consonants: Vec<usize> = letters
+        .iter()
+        .enumerate()
+        .filter(|(at, c)| *at > 0 && c.is_ascii_lowercase() && !vowel(**c))
+        .map(|(at, _)| at)
+        .collect();
+    if consonants.is_empty() {
+        return format!("{root}{}", random.pick(&SYLLABLES));
+    }
+    let chosen = *random.pick(&consonants);
+    let mut doubled: String = letters[..=chosen].iter().collect();
+    doubled.push(letters[chosen]);
+    doubled.extend(&letters[chosen + 1..]);
+    if random.percent(40) { doubled } else { join(&doubled, random.pick::<&str>(&SUFFIXES)) }
+}
+
+/// The first 2 to 8 letters.
+fn cut(root: &str, random: &mut Random) -> String {
+    root.chars().take(random.between(2, 8) as usize).collect()
+}
+
+/// Puts two parts together; a vowel that would stand twice stands once.
+fn join(first: &str, second: &str) -> String {
+    let end = first.chars().next_back();
+    let twice = end.is_some_and(vowel) && second.starts_with(vowel);
+    let kept = if twice { &first[..first.len() - 1] } else { first };
+    format!("{kept}{second}")
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters.as_str().chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::seed::Seed;
+
+    #[test]
+    fn brands_are_different_short_and_plain() {
+        let long = "x".repeat(100);
+        for words in
+            ["blue river", "a", "7", "42 !", "日本", "ßß", "ŉ", "İ", "О", &long, "aaa eee", "  - z"]
+        {
+            assert!(possible(words));
+            let mut random = Seed::parse("brand").unwrap().random("test", "");
+            let names = make(words, &mut random);
+            let distinct: std::collections::BTreeSet<_> = names.iter().collect();
+            assert_eq!(distinct.len(), BRANDS, "{words}: {names:?}");
+            for name in &names {
+                assert!((3..=24).contains(&name.chars().count()), "{name}");
+                assert!(
+                    !name.chars().any(|c| c.is_whitespace() || c.is_ascii_punctuation()),
+                    "{name}"
+                );
+                assert!(!name.starts_with(char::is_lowercase) || words == "ŉ", "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_without_letters_and_digits_give_none() {
+        assert!(!possible(" -!"));
+        let mut random = Seed::parse("brand").unwrap().random("test", "");
+        assert!(make("-", &mut random).is_empty());
+    }
+}

@@ -1,0 +1,275 @@
+//! The cultures, and how one is found.
+
+use std::sync::{LazyLock, OnceLock};
+
+use super::data::Data;
+use crate::model::random::Random;
+
+const TABLE: &str = include_str!("../../../data/cultures.tsv");
+
+/// Other codes that mean a culture.
+const ALIASES: [(&str, &str); 11] = [
+    ("cz", "cs"),
+    ("ge", "ka"),
+    ("en_IND", "en_IN"),
+    ("no", "nb_NO"),
+    ("nb", "nb_NO"),
+    ("id", "id_ID"),
+    ("pt", "pt_PT"),
+    ("zh", "zh_CN"),
+    ("iw", "he"),
+    ("sr", "sr_latin"),
+    ("no_NO", "nb_NO"),
+];
+
+/// A language and a country whose names and addresses are made.
+pub struct Culture {
+    /// The canonical code, like `en_US`.
+    pub code: &'static str,
+    /// The English name of the culture.
+    pub name: &'static str,
+    /// The two letters of its country.
+    pub country: &'static str,
+    position: usize,
+    data: OnceLock<Data>,
+}
+
+/// Which part of a name is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The given name.
+    First,
+    /// The family name.
+    Last,
+    /// Both, in the order of the culture.
+    Full,
+}
+
+static CULTURES: LazyLock<Vec<Culture>> = LazyLock::new(|| {
+    let parse = |(position, line): (usize, &'static str)| {
+        let mut fields = line.split('\t');
+        let mut next = || fields.next().unwrap_or_default();
+        Culture { code: next(), name: next(), country: next(), position, data: OnceLock::new() }
+    };
+    TABLE.lines().enumerate().map(parse).collect()
+});
+
+/// Every culture, sorted by code.
+pub fn all() -> &'static [Culture] {
+    &CULTURES
+}
+
+/// The culture `en_US`, the default of names.
+pub fn american() -> &'static Culture {
+    known("en_US")
+}
+
+/// The culture `en`, the default of addresses.
+pub fn english() -> &'static Culture {
+    known("en")
+}
+
+fn known(code: &str) -> &'static Culture {
+    CULTURES.iter().find(|culture| culture.code == code).unwrap_or(&CULTURES[0])
+}
+
+/// Finds a culture.
+///
+/// Case does not count, `-` equals `_`, and a script between language and country is left out. A
+/// country that the table gives a language may be added to the language: `cs_CZ` is `cs`.
+pub fn find(code: &str) -> Option<&'static Culture> {
+    let code = code.replace('-', "_");
+    let exact = |wanted: &str| CULTURES.iter().find(|c| c.code.eq_ignore_ascii_case(wanted));
+    let alias = |wanted: &str| ALIASES.iter().find(|a| a.0.eq_ignore_ascii_case(wanted));
+    if let Some(culture) = exact(&code).or_else(|| exact(alias(&code)?.1)) {
+        return Some(culture);
+    }
+    let parts: Vec<_> = code.split('_').collect();
+    let (language, country) = match parts.as_slice() {
+        [language, country] if country.len() == 2 => (*language, Some(*country)),
+        [language, script, country] if script.len() == 4 => (*language, Some(*country)),
+        [language, script] if script.len() == 4 => (*language, None),
+        _ => return None,
+    };
+    let Some(country) = country else { return find(language) };
+    let whole = format!("{language}_{country}");
+    exact(&whole).or_else(|| exact(alias(&whole)?.1)).or_else(|| {
+        let short = alias(language).map_or(language, |alias| alias.1);
+        exact(short).filter(|culture| culture.country.eq_ignore_ascii_case(country))
+    })
+}
+
+impl Culture {
+    /// Writes a name of a woman or of a man.
+    pub fn write(&self, random: &mut Random, part: Part, out: &mut String) {
+        let female = random.percent(50);
+        match part {
+            Part::First => self.data().write_given(female, random, out),
+            Part::Last => self.data().write_surname(female, random, out),
+            Part::Full => self.data().write_full_name(female, random, out),
+        }
+    }
+
+    /// Writes a whole name.
+    pub fn write_full(&self, random: &mut Random, out: &mut String) {
+        self.write(random, Part::Full, out);
+    }
+
+    /// Writes a postal address on one line, without the country.
+    pub fn write_address(&self, random: &mut Random, out: &mut String) {
+        self.data().write_address(random, out);
+    }
+
+    /// Writes the name of a company with its legal form.
+    pub fn write_company(&self, random: &mut Random, out: &mut String) {
+        self.data().write_company(random, out);
+    }
+
+    /// The lists, unpacked when they are first needed.
+    pub(super) fn data(&self) -> &Data {
+        self.data.get_or_init(|| Data::unpack(self.position))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::model::seed::Seed;
+
+    fn samples(
+        code: &str,
+        count: usize,
+        write: impl Fn(&Culture, &mut Random, &mut String),
+    ) -> Vec<String> {
+        let culture = find(code).unwrap();
+        let mut random = Seed::parse("names").unwrap().random("test", code);
+        let one = |_| {
+            let mut out = String::new();
+            write(culture, &mut random, &mut out);
+            out
+        };
+        (0..count).map(one).collect()
+    }
+
+    #[test]
+    fn common_names_come_more_often() {
+        let names = samples("en_US", 20_000, |c, random, out| c.write(random, Part::Last, out));
+        let smith = names.iter().filter(|name| *name == "Smith").count();
+        // 2.2 percent of the weighted names.
+        assert!((300..700).contains(&smith), "{smith}");
+    }
+
+    #[test]
+    fn every_given_name_of_a_list_appears() {
+        let names = samples("en_US", 600_000, |c, random, out| c.write(random, Part::First, out));
+        let seen: BTreeSet<_> = names.iter().map(String::as_str).collect();
+        let data = american().data();
+        let missing =
+            data.female.iter().chain(data.male.iter()).filter(|name| !seen.contains(name));
+        assert_eq!(missing.count(), 0);
+    }
+
+    #[test]
+    fn cultures_are_found_in_any_spelling() {
+        for (text, code) in [
+            ("EN-us", "en_US"),
+            ("cs-CZ", "cs"),
+            ("cz", "cs"),
+            ("zh_Hans_CN", "zh_CN"),
+            ("zh-Hant-TW", "zh_TW"),
+            ("sr_Latn_RS", "sr_latin"),
+            ("SR", "sr_latin"),
+            ("en_ind", "en_IN"),
+            ("ja_JP", "ja"),
+            ("no", "nb_NO"),
+            ("sl_si", "sl"),
+            ("az_Latn", "az"),
+        ] {
+            assert_eq!(find(text).map(|culture| culture.code), Some(code), "{text}");
+        }
+        for wrong in ["xx", "de_XX", "en_FR", "", "_", "fr_Latn_", "日本"] {
+            assert!(find(wrong).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn lists_reach_the_minimum_of_a_culture() {
+        assert_eq!(all().len(), 82);
+        for culture in all() {
+            let data = culture.data();
+            let code = culture.code;
+            assert!(data.female.len() >= 20 && data.male.len() >= 20, "{code}");
+            assert!(data.female.len() + data.male.len() >= 50, "{code}");
+            assert!(data.surnames.len() >= if code == "vi" { 20 } else { 30 }, "{code}");
+            assert!(data.cities.len() >= 40, "{code} has {} cities", data.cities.len());
+            assert!(data.street_names() >= 40, "{code} has {} streets", data.street_names());
+            assert!(crate::model::country::name(culture.country).is_some(), "{code}");
+        }
+    }
+
+    #[test]
+    fn every_pattern_can_be_read_and_filled() {
+        for culture in all() {
+            let code = culture.code;
+            assert_eq!(culture.data().patterns(), written_patterns(code), "{code}");
+            let lines = samples(code, 300, |culture, random, out| {
+                culture.write_address(random, out);
+                out.push('|');
+                culture.write_company(random, out);
+                out.push('|');
+                culture.write_full(random, out);
+            });
+            for line in lines {
+                let odd = ["{", "}", "#", "  ", "@", "%", " ,", "||", "*"];
+                let odd = odd
+                    .iter()
+                    .find(|odd| line.contains(**odd) && !(**odd == "#" && code == "es_CO"));
+                assert!(
+                    odd.is_none() && !line.ends_with('|') && line.trim() == line,
+                    "{code} {line}"
+                );
+            }
+        }
+    }
+
+    /// The patterns of a culture as its files have them.
+    fn written_patterns(code: &str) -> usize {
+        let path = format!("{}/data/cultures/{code}/profile.tsv", env!("CARGO_MANIFEST_DIR"));
+        let keys = ["full name", "address", "house", "street", "company", "legal forms"];
+        let text = std::fs::read_to_string(path).unwrap();
+        text.lines().filter(|line| keys.contains(&line.split('\t').next().unwrap())).count()
+    }
+
+    #[test]
+    fn unpacked_cultures_stay_small() {
+        let resident: usize = all().iter().map(|culture| culture.data().resident()).sum();
+        assert!(resident < 4 << 20, "{resident} bytes");
+    }
+
+    #[test]
+    fn surnames_agree_with_the_given_name() {
+        let data = find("cs").unwrap().data();
+        let mut random = Seed::parse("sex").unwrap().random("test", "cs");
+        for female in [true, false] {
+            for _ in 0..500 {
+                let mut surname = String::new();
+                data.write_surname(female, &mut random, &mut surname);
+                let of = if female { &data.female_surnames } else { &data.surnames };
+                assert!(of.iter().any(|known| known == surname), "{surname}");
+            }
+        }
+        let women = samples("is", 200, |culture, random, out| {
+            culture.data().write_surname(true, random, out);
+        });
+        assert!(women.iter().all(|name| name.ends_with("dóttir")));
+    }
+
+    #[test]
+    fn family_names_come_first_where_they_do() {
+        let hungarian = samples("hu", 50, |culture, random, out| culture.write_full(random, out));
+        let surnames: BTreeSet<_> = find("hu").unwrap().data().surnames.iter().collect();
+        assert!(hungarian.iter().all(|name| surnames.contains(name.split(' ').next().unwrap())));
+    }
+}

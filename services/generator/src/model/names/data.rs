@@ -1,0 +1,302 @@
+//! The lists and patterns of one culture, and what is written from them.
+
+use super::list::List;
+use super::pack::{Lines, unpacked};
+use super::pattern::{Choice, Piece, Word, write_mask, write_number};
+use crate::model::random::Random;
+
+/// Everything about one culture.
+#[derive(Default)]
+pub struct Data {
+    pub(super) female: List,
+    pub(super) male: List,
+    pub(super) surnames: List,
+    /// Empty when women and men bear the same surnames.
+    pub(super) female_surnames: List,
+    pub(super) streets: List,
+    pub(super) cities: List,
+    places: Vec<Place>,
+    pub(super) profile: Profile,
+}
+
+/// What belongs to a city.
+struct Place {
+    region: Box<str>,
+    /// Masks of its postcodes.
+    postcodes: Box<[Box<str>]>,
+}
+
+/// The patterns of a culture.
+#[derive(Default)]
+pub struct Profile {
+    full_name: Choice,
+    pub(super) address: Choice,
+    house: Choice,
+    street: Choice,
+    street_first: List,
+    street_second: List,
+    districts: List,
+    pub(super) company: Choice,
+    pub(super) company_phrase: Choice,
+    pub(super) legal_form: Choice,
+    words: List,
+    trades: List,
+    /// The digit zero of the script.
+    zero: Option<char>,
+    and: Box<str>,
+    /// Whether companies bear surnames.
+    with_surname: bool,
+}
+
+/// What the words of one pattern have in common.
+#[derive(Clone, Copy, Default)]
+pub struct Subject<'a> {
+    /// Whether the name is a woman's.
+    pub female: bool,
+    /// The position of the city.
+    pub city: usize,
+    /// The name of a company before its legal form.
+    pub stem: &'a str,
+}
+
+impl Data {
+    /// Unpacks the `nth` culture.
+    pub fn unpack(nth: usize) -> Self {
+        let text = unpacked(nth);
+        let mut lines = Lines::of(&text);
+        let [female, male, surnames, female_surnames, streets] = [(); 5].map(|()| lines.list());
+        let (cities, columns) = lines.table();
+        let places = columns.into_iter().map(Place::parse).collect();
+        let profile = Profile::read(lines.profile());
+        Self { female, male, surnames, female_surnames, streets, cities, places, profile }
+    }
+
+    /// Writes a given name.
+    pub fn write_given(&self, female: bool, random: &mut Random, out: &mut String) {
+        out.push_str(if female { &self.female } else { &self.male }.sample(random));
+    }
+
+    /// Writes a surname as a woman or a man bears it.
+    pub fn write_surname(&self, female: bool, random: &mut Random, out: &mut String) {
+        let feminine = female && !self.female_surnames.is_empty();
+        out.push_str(if feminine { &self.female_surnames } else { &self.surnames }.sample(random));
+    }
+
+    /// Writes a whole name in the order of the culture.
+    pub fn write_full_name(&self, female: bool, random: &mut Random, out: &mut String) {
+        let subject = Subject { female, ..Subject::default() };
+        self.expand(self.profile.full_name.sample(random), subject, random, out);
+    }
+
+    /// Writes a postal address on one line.
+    pub fn write_address(&self, random: &mut Random, out: &mut String) {
+        let subject = Subject { city: self.cities.position(random), ..Subject::default() };
+        self.expand(self.profile.address.sample(random), subject, random, out);
+    }
+
+    /// Writes the name of a company.
+    pub fn write_company(&self, random: &mut Random, out: &mut String) {
+        let mut stem = String::with_capacity(48);
+        let legal = self.profile.legal_form.sample(random);
+        if self.profile.names_a_family(legal) {
+            self.write_surname(false, random, &mut stem);
+        } else {
+            let pattern = self.profile.company.sample(random);
+            self.expand(pattern, Subject::default(), random, &mut stem);
+        }
+        self.expand(legal, Subject { stem: &stem, ..Subject::default() }, random, out);
+    }
+
+    /// Writes the pieces of a pattern.
+    pub fn expand(
+        &self,
+        pieces: &[Piece],
+        about: Subject<'_>,
+        random: &mut Random,
+        out: &mut String,
+    ) {
+        let zero = self.profile.zero.unwrap_or('0');
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::Word(word) => self.write_word(*word, about, random, out),
+                Piece::Number(low, high) => {
+                    let number = random.between(u64::from(*low), u64::from(*high)) as u32;
+                    write_number(number, zero, out);
+                }
+                Piece::House => {
+                    let number = 1 + random.below(199).min(random.below(199)) as u32;
+                    write_number(number, zero, out);
+                }
+                Piece::Letter(letters) => out.push(*random.pick(letters)),
+                Piece::Mask(mask) => write_mask(mask, random, zero, out),
+            }
+        }
+    }
+
+    fn write_word(&self, word: Word, about: Subject<'_>, random: &mut Random, out: &mut String) {
+        let profile = &self.profile;
+        let place = self.places.get(about.city);
+        match word {
+            Word::Given => self.write_given(about.female, random, out),
+            Word::Surname => self.write_surname(about.female, random, out),
+            Word::Street if self.streets.is_empty() => {
+                self.expand(profile.street.sample(random), about, random, out);
+            }
+            Word::Street => out.push_str(self.streets.sample(random)),
+            Word::StreetFirst => out.push_str(profile.street_first.sample(random)),
+            Word::StreetSecond => out.push_str(profile.street_second.sample(random)),
+            Word::House => self.expand(profile.house.sample(random), about, random, out),
+            Word::District => out.push_str(profile.districts.sample(random)),
+            Word::City => out.push_str(self.cities.get(about.city)),
+            Word::Region => out.push_str(place.map_or("", |place| &place.region)),
+            Word::Postcode => {
+                if let Some(place) = place.filter(|place| !place.postcodes.is_empty()) {
+                    let zero = profile.zero.unwrap_or('0');
+                    let position = random.index(place.postcodes.len());
+                    write_mask(&place.postcodes[position], random, zero, out);
+                }
+            }
+            Word::Company => out.push_str(profile.words.sample(random)),
+            Word::Trade => out.push_str(profile.trades.sample(random)),
+            Word::Stem => out.push_str(about.stem),
+        }
+    }
+}
+
+impl Place {
+    fn parse(columns: &str) -> Self {
+        let (region, postcodes) = columns.split_once('\t').unwrap_or((columns, ""));
+        let postcodes = postcodes.split('|').filter(|mask| !mask.is_empty()).map(Into::into);
+        Self { region: region.into(), postcodes: postcodes.collect() }
+    }
+}
+
+impl Profile {
+    /// Reads a profile; patterns that cannot be read are left out, which a test rules out.
+    fn read<'a>(rows: impl Iterator<Item = (&'a str, &'a str, u32)>) -> Self {
+        let mut profile = Self::default();
+        let rows: Vec<_> = rows.collect();
+        let of = |key: &'static str| {
+            rows.iter().filter(move |row| row.0 == key).map(|row| (row.1, row.2))
+        };
+        let one = |key| of(key).next().map_or("", |row| row.0);
+        let choice = |key| {
+            let mut choice = Choice::default();
+            of(key).for_each(|(pattern, weight)| {
+                choice.add(pattern, weight);
+            });
+            choice
+        };
+        profile.full_name = choice("full name");
+        profile.address = choice("address");
+        profile.house = choice("house");
+        profile.street = choice("street");
+        profile.street_first = List::of(of("street first"));
+        profile.street_second = List::of(of("street second"));
+        profile.districts = List::of(of("districts"));
+        profile.company_phrase = choice("company");
+        profile.words = List::of(of("company words"));
+        profile.trades = List::of(of("trades"));
+        for (form, weight) in of("legal forms") {
+            let pattern = match form {
+                form if form.contains("{x}") => form.to_owned(),
+                form if form.starts_with(',') => format!("{{x}}{form}"),
+                form => format!("{{x}} {form}"),
+            };
+            profile.legal_form.add(&pattern, weight);
+        }
+        profile.company = companies(one("and"), one("company with surname"), of("company"));
+        profile.and = one("and").into();
+        profile.with_surname = one("company with surname") != "only";
+        profile.zero = match one("digits") {
+            "bengali" => Some('০'),
+            "devanagari" => Some('०'),
+            "persian" => Some('۰'),
+            _ => None,
+        };
+        profile
+    }
+}
+
+impl Profile {
+    /// Whether a legal form says that there is somebody beside the founder: `& Sons`, `GmbH & Co. KG`.
+    fn names_a_family(&self, legal_form: &[Piece]) -> bool {
+        self.with_surname
+            && legal_form.iter().any(|piece| {
+                let Piece::Text(text) = piece else { return false };
+                text.split(' ').any(|word| word == "&" || word == &*self.and)
+            })
+    }
+}
+
+/// The stems of companies: phrases everywhere, surnames where they are used for companies.
+fn companies<'a>(
+    and: &str,
+    with_surname: &str,
+    phrases: impl Iterator<Item = (&'a str, u32)>,
+) -> Choice {
+    let mut choice = Choice::default();
+    let phrases: Vec<_> = phrases.collect();
+    for (phrase, weight) in &phrases {
+        choice.add(phrase, 8 * weight);
+    }
+    if with_surname == "only" {
+        return choice;
+    }
+    choice.add("{surname}", 4);
+    choice.add(&format!("{{surname}} {and} {{surname}}"), 2);
+    if with_surname != "no" {
+        choice.add("{surname}-{surname}", 1);
+    }
+    // The trade stands where it stands in the phrases of the culture.
+    let trade = phrases.first().map_or("", |phrase| phrase.0).replace("{w}", "{surname}");
+    choice.add(&trade, 4);
+    choice
+}
+
+#[cfg(test)]
+impl Data {
+    /// How many street names can be made.
+    pub fn street_names(&self) -> usize {
+        let halves = self.profile.street_first.len() * self.profile.street_second.len().max(8);
+        self.streets.len().max(halves)
+    }
+
+    /// How many patterns were read.
+    pub fn patterns(&self) -> usize {
+        let profile = &self.profile;
+        [
+            &profile.full_name,
+            &profile.address,
+            &profile.house,
+            &profile.street,
+            &profile.company_phrase,
+            &profile.legal_form,
+        ]
+        .map(Choice::len)
+        .iter()
+        .sum()
+    }
+
+    /// How many bytes the lists keep in memory.
+    pub fn resident(&self) -> usize {
+        let profile = &self.profile;
+        [
+            &self.female,
+            &self.male,
+            &self.surnames,
+            &self.female_surnames,
+            &self.streets,
+            &self.cities,
+            &profile.street_first,
+            &profile.street_second,
+            &profile.districts,
+            &profile.words,
+            &profile.trades,
+        ]
+        .map(List::resident)
+        .iter()
+        .sum()
+    }
+}

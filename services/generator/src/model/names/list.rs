@@ -1,0 +1,136 @@
+//! Lists of names, sampled by how common each is.
+
+use crate::model::random::Random;
+
+/// Names in one text, with what it takes to sample them in constant time.
+#[derive(Default)]
+pub struct List {
+    text: Box<str>,
+    /// Where each name ends.
+    ends: Box<[u32]>,
+    /// Empty when all names are equally likely.
+    cells: Box<[Cell]>,
+}
+
+/// One cell of an alias table (Vose): which share of it is the name of its own position.
+#[derive(Clone, Copy)]
+struct Cell {
+    /// In 65536ths.
+    own: u16,
+    other: u16,
+}
+
+impl List {
+    /// A list of names and weights; at most 65536 names.
+    pub fn of<'a>(items: impl Iterator<Item = (&'a str, u32)>) -> Self {
+        let (mut text, mut ends, mut weights) = (String::new(), Vec::new(), Vec::new());
+        for (name, weight) in items {
+            text.push_str(name);
+            ends.push(text.len() as u32);
+            weights.push(weight.max(1));
+        }
+        let cells = if weights.windows(2).all(|two| two[0] == two[1]) {
+            Vec::new()
+        } else {
+            alias_table(&weights)
+        };
+        Self { text: text.into(), ends: ends.into(), cells: cells.into() }
+    }
+
+    /// How many names there are.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no name.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The name at a position; empty behind the last.
+    pub fn get(&self, position: usize) -> &str {
+        let start = position.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        self.ends.get(position).map_or("", |end| &self.text[start..*end as usize])
+    }
+
+    /// Samples a position.
+    pub fn position(&self, random: &mut Random) -> usize {
+        if self.cells.is_empty() {
+            return random.index(self.ends.len());
+        }
+        let drawn = random.below((self.cells.len() as u64) << 16);
+        let (position, share) = ((drawn >> 16) as usize, drawn as u16);
+        let cell = self.cells[position];
+        if share < cell.own { position } else { cell.other.into() }
+    }
+
+    /// Samples a name; empty when there is none.
+    pub fn sample(&self, random: &mut Random) -> &str {
+        if self.is_empty() { "" } else { self.get(self.position(random)) }
+    }
+
+    /// Every name, in the order of the list.
+    #[cfg(test)]
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.ends.len()).map(|position| self.get(position))
+    }
+
+    /// How many bytes it keeps in memory.
+    #[cfg(test)]
+    pub fn resident(&self) -> usize {
+        self.text.len() + self.ends.len() * size_of::<u32>() + self.cells.len() * size_of::<Cell>()
+    }
+}
+
+/// Makes every cell full: what a rare name leaves free goes to one common name.
+fn alias_table(weights: &[u32]) -> Vec<Cell> {
+    let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
+    let count = weights.len() as u64;
+    // In units in which a full cell is `total`.
+    let mut left: Vec<u64> = weights.iter().map(|weight| u64::from(*weight) * count).collect();
+    let (mut small, mut large) = (Vec::new(), Vec::new());
+    for (position, share) in left.iter().enumerate() {
+        if *share < total { &mut small } else { &mut large }.push(position);
+    }
+    let mut cells: Vec<Cell> =
+        (0..weights.len()).map(|position| Cell { own: u16::MAX, other: position as u16 }).collect();
+    while let (Some(rare), Some(common)) = (small.pop(), large.last().copied()) {
+        let own = (left[rare] << 16) / total;
+        cells[rare] = Cell { own: own.clamp(1, 65_535) as u16, other: common as u16 };
+        left[common] -= total - left[rare];
+        if left[common] < total {
+            large.pop();
+            small.push(common);
+        }
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::seed::Seed;
+
+    #[test]
+    fn names_come_as_often_as_they_weigh() {
+        let list = List::of([("A", 1), ("B", 3), ("C", 12), ("D", 4)].into_iter());
+        let mut random = Seed::parse("list").unwrap().random("test", "");
+        let mut seen = [0; 4];
+        for _ in 0..40_000 {
+            let name = list.sample(&mut random);
+            seen[usize::from(name.as_bytes()[0] - b'A')] += 1;
+        }
+        for (count, expected) in seen.into_iter().zip([2_000, 6_000, 24_000, 8_000]) {
+            assert!(((expected - 400)..(expected + 400)).contains(&count), "{seen:?}");
+        }
+    }
+
+    #[test]
+    fn equal_weights_need_no_table() {
+        let list = List::of([("A", 2), ("B", 2)].into_iter());
+        assert!(list.cells.is_empty());
+        assert_eq!(list.iter().collect::<String>(), "AB");
+        assert_eq!(List::default().get(0), "");
+    }
+}

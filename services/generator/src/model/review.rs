@@ -1,0 +1,204 @@
+//! Reviews of a product, as its buyers would write them.
+
+use std::sync::LazyLock;
+
+use crate::model::random::Random;
+
+const TEMPLATES: &str = include_str!("../../data/reviews.txt");
+
+/// In how many of 100 reviews the buyer is happy; of the others 25 are undecided and 15 unhappy.
+const GOOD: u64 = 60;
+const MIXED: u64 = 25;
+
+const TIMES: [&str; 12] = [
+    "a week",
+    "two weeks",
+    "ten days",
+    "three weeks",
+    "a month",
+    "six weeks",
+    "two months",
+    "three months",
+    "half a year",
+    "a whole winter",
+    "almost a year",
+    "a year",
+];
+/// A person, and the pronoun for that person.
+const PERSONS: [(&str, &str); 16] = [
+    ("my sister", "she"),
+    ("my brother", "he"),
+    ("my mum", "she"),
+    ("my dad", "he"),
+    ("my wife", "she"),
+    ("my husband", "he"),
+    ("my neighbour", "he"),
+    ("my best friend", "she"),
+    ("my boss", "she"),
+    ("my grandmother", "she"),
+    ("my grandfather", "he"),
+    ("my daughter", "she"),
+    ("my son", "he"),
+    ("my roommate", "he"),
+    ("a colleague", "she"),
+    ("my uncle", "he"),
+];
+const PLACES: [&str; 14] = [
+    "the kitchen",
+    "the office",
+    "the garage",
+    "the living room",
+    "the garden",
+    "our tiny flat",
+    "the workshop",
+    "the bathroom",
+    "the camper",
+    "the hallway",
+    "my home office",
+    "the basement",
+    "the holiday cottage",
+    "my student room",
+];
+const GLAD: [&str; 10] = [
+    "delighted",
+    "more than happy",
+    "really pleased",
+    "very satisfied",
+    "thrilled",
+    "over the moon",
+    "completely happy",
+    "so pleased",
+    "impressed",
+    "absolutely happy",
+];
+const SAD: [&str; 8] = [
+    "disappointed",
+    "really annoyed",
+    "not amused",
+    "fed up",
+    "very unhappy",
+    "quite angry",
+    "upset",
+    "more than disappointed",
+];
+
+/// What buyers add at the end, by tone.
+const GOOD_ENDS: [&str; 12] = [
+    "Recommended!",
+    "Would buy it again.",
+    "Thanks!",
+    "Well done.",
+    "Thumbs up.",
+    "A clear yes from me.",
+    "Keep it up!",
+    "No regrets.",
+    "Top!",
+    "I can only recommend it.",
+    "Money well spent.",
+    "Happy customer here.",
+];
+const MIXED_ENDS: [&str; 8] = [
+    "Three stars.",
+    "Make of that what you will.",
+    "It is what it is.",
+    "We will see.",
+    "Your mileage may vary.",
+    "Room for improvement.",
+    "So, so.",
+    "Fair enough.",
+];
+const BAD_ENDS: [&str; 8] = [
+    "Never again.",
+    "Avoid.",
+    "What a waste.",
+    "Not recommended.",
+    "Stay away from it.",
+    "A pity.",
+    "I want my money back.",
+    "Hands off!",
+];
+/// How many of 100 reviews have such an end.
+const ENDED: u64 = 40;
+
+/// The templates of one tone.
+struct Tones {
+    good: Vec<&'static str>,
+    mixed: Vec<&'static str>,
+    bad: Vec<&'static str>,
+}
+
+static TONES: LazyLock<Tones> = LazyLock::new(|| {
+    let of = |tone: &str| {
+        let templates = TEMPLATES.lines().filter_map(|line| line.split_once('\t'));
+        templates.filter(|(known, _)| *known == tone).map(|(_, template)| template).collect()
+    };
+    Tones { good: of("good"), mixed: of("mixed"), bad: of("bad") }
+});
+
+/// Writes a review; the product is written as it was given.
+pub fn write(product: &str, random: &mut Random, out: &mut String) {
+    let tones = &*TONES;
+    let (templates, ends) = match random.below(100) {
+        0..GOOD => (&tones.good, GOOD_ENDS.as_slice()),
+        tone if tone < GOOD + MIXED => (&tones.mixed, MIXED_ENDS.as_slice()),
+        _ => (&tones.bad, BAD_ENDS.as_slice()),
+    };
+    let (person, pronoun) = *random.pick(&PERSONS);
+    let mut rest = *random.pick(templates);
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        let (slot, after) = after.split_once('}').unwrap_or((after, ""));
+        match slot {
+            "p" => out.push_str(product),
+            "time" => out.push_str(random.pick::<&str>(&TIMES)),
+            "person" => out.push_str(person),
+            "Person" => {
+                out.push_str(&person[..1].to_uppercase());
+                out.push_str(&person[1..]);
+            }
+            "pronoun" => out.push_str(pronoun),
+            "place" => out.push_str(random.pick::<&str>(&PLACES)),
+            "glad" => out.push_str(random.pick::<&str>(&GLAD)),
+            "sad" => out.push_str(random.pick::<&str>(&SAD)),
+            _ => {}
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    if random.percent(ENDED) {
+        out.push(' ');
+        out.push_str(random.pick::<&str>(ends));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::seed::Seed;
+
+    #[test]
+    fn there_are_enough_templates_and_their_slots_are_known() {
+        let known = ["p", "time", "person", "Person", "pronoun", "place", "glad", "sad"];
+        let count = TONES.good.len() + TONES.mixed.len() + TONES.bad.len();
+        assert!(count >= 120 && count == TEMPLATES.lines().count(), "{count}");
+        for slot in TEMPLATES.split('{').skip(1) {
+            let name = slot.split('}').next().unwrap();
+            assert!(known.contains(&name), "{name}");
+        }
+    }
+
+    #[test]
+    fn tones_are_mixed_as_announced() {
+        let mut random = Seed::parse("review").unwrap().random("test", "");
+        let mut sad = 0;
+        for _ in 0..10_000 {
+            let mut review = String::new();
+            write("{p}<b>", &mut random, &mut review);
+            assert!(review.ends_with(['.', '!', '?']), "{review}");
+            assert!(!review.replace("{p}<b>", "").contains(['{', '}', '\t']), "{review}");
+            sad += u32::from(SAD.iter().any(|word| review.contains(word)));
+        }
+        // 3 of the 23 unhappy templates say so.
+        assert!((100..300).contains(&sad), "{sad}");
+    }
+}

@@ -1,0 +1,134 @@
+//! Suggestions of names for a business, around words that the caller gives.
+
+use crate::model::random::Random;
+
+/// How many suggestions there are.
+pub const SUGGESTIONS: usize = 20;
+
+const TRADES: [&str; 24] = [
+    "Bakery",
+    "Books",
+    "Catering",
+    "Coffee",
+    "Consulting",
+    "Design",
+    "Electronics",
+    "Events",
+    "Fitness",
+    "Foods",
+    "Furniture",
+    "Gardens",
+    "Interiors",
+    "Kitchens",
+    "Logistics",
+    "Marketing",
+    "Media",
+    "Outdoors",
+    "Photography",
+    "Plumbing",
+    "Software",
+    "Sports",
+    "Textiles",
+    "Travel",
+];
+const NOUNS: [&str; 20] = [
+    "Bridge", "Corner", "Craft", "Harbor", "Haven", "House", "Junction", "Loft", "Market", "Mill",
+    "Nest", "Point", "Post", "Room", "Shed", "Square", "Station", "Workshop", "Yard", "Garage",
+];
+const SUFFIXES: [&str; 12] = [
+    "& Co.",
+    "& Partners",
+    "Collective",
+    "Company",
+    "Group",
+    "International",
+    "Lab",
+    "Services",
+    "Solutions",
+    "Studio",
+    "Supply",
+    "Works",
+];
+const OPENINGS: [&str; 14] = [
+    "The", "Blue", "Bright", "Little", "Royal", "Simply", "Golden", "Urban", "First", "Modern",
+    "Silver", "True", "Original", "Green",
+];
+const ENDINGS: [&str; 18] = [
+    "base", "berry", "bird", "craft", "field", "forge", "gate", "hive", "land", "leaf", "mark",
+    "nest", "path", "point", "smith", "ware", "wave", "works",
+];
+
+/// Writes the words with one blank between them, each with a capital at the start.
+pub fn title(words: &str) -> String {
+    let mut title = String::with_capacity(words.len());
+    for word in words.split_whitespace() {
+        if !title.is_empty() {
+            title.push(' ');
+        }
+        let mut letters = word.chars();
+        title.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+        title.push_str(letters.as_str());
+    }
+    title
+}
+
+/// Makes [`SUGGESTIONS`] names, no two alike: 12 begin with the words, 4 have them inside, and in 4 the
+/// last word grows into another one.
+pub fn suggest(words: &str, random: &mut Random) -> Vec<String> {
+    let title = title(words);
+    let mut names: Vec<String> = Vec::with_capacity(SUGGESTIONS);
+    while names.len() < SUGGESTIONS {
+        let name = match names.len() {
+            0..12 => beginning(&title, random),
+            12..16 => inside(&title, random),
+            _ => format!("{title}{}", random.pick(&ENDINGS)),
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn beginning(title: &str, random: &mut Random) -> String {
+    match random.below(5) {
+        0 => format!("{title} {}", random.pick(&NOUNS)),
+        1 => format!("{title} {}", random.pick(&SUFFIXES)),
+        2 => format!("{title} {} {}", random.pick(&TRADES), random.pick(&SUFFIXES)),
+        3 => format!("{title} {} {}", random.pick(&NOUNS), random.pick(&TRADES)),
+        _ => format!("{title} {}", random.pick(&TRADES)),
+    }
+}
+
+fn inside(title: &str, random: &mut Random) -> String {
+    let opening = random.pick(&OPENINGS);
+    match random.below(3) {
+        0 => format!("{opening} {title} {}", random.pick(&TRADES)),
+        1 => format!("{opening} {title} {}", random.pick(&NOUNS)),
+        _ => format!("{} at {title} {}", random.pick(&TRADES), random.pick(&NOUNS)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::seed::Seed;
+
+    #[test]
+    fn twenty_different_names_hold_the_words() {
+        for words in ["blue  river", "ß", "日本 酒", "x", "élan vital de la mer"] {
+            let mut random = Seed::parse("suggest").unwrap().random("test", "");
+            let names = suggest(words, &mut random);
+            let title = title(words);
+            let distinct: std::collections::BTreeSet<_> = names.iter().collect();
+            assert_eq!(distinct.len(), SUGGESTIONS);
+            assert!(names.iter().all(|name| name.contains(&title)), "{names:?}");
+            assert_eq!(names.iter().filter(|name| name.starts_with(&title)).count(), 16);
+        }
+    }
+
+    #[test]
+    fn words_are_written_as_a_title() {
+        assert_eq!(title("  blue \t river McFly "), "Blue River McFly");
+    }
+}

@@ -1,0 +1,116 @@
+//! Names of businesses and brands on the wire.
+
+use serde::{Deserialize, Deserializer};
+use shell::Violation;
+use utoipa::IntoParams;
+use validator::Validate;
+
+use super::name::culture;
+use super::request::{Request, complete, seeded};
+use super::values::{filled, seed};
+use crate::model::names::{self, Culture};
+use crate::model::{Seed, brand};
+
+/// The longest starting words.
+const LONGEST_WORDS: usize = 100;
+
+/// Parameters of `POST /api/Name/BusinessName`.
+#[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct BusinessParameters {
+    /// How many names.
+    #[param(value_type = i32, minimum = 1, maximum = 1000)]
+    #[validate(required(code = "absent"), range(min = 1, max = 1000))]
+    number: Option<i32>,
+    /// Language and country as `/api/Name/Cultures` lists them.
+    #[serde(rename = "cultureCode", default, deserialize_with = "culture")]
+    #[param(rename = "cultureCode", value_type = Option<String>, default = "en_US")]
+    culture_code: Option<&'static Culture>,
+    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
+    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    #[serde(default, deserialize_with = "seed")]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    seed: Option<Seed>,
+}
+
+/// A request for names of businesses.
+pub struct BusinessRequest {
+    /// How many names.
+    pub number: usize,
+    /// Culture; `en_US` unless the caller names another.
+    pub culture: &'static Culture,
+    /// The caller's seed.
+    pub seed: Option<Seed>,
+}
+
+impl Request for BusinessRequest {
+    fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
+        complete(query, |BusinessParameters { number, culture_code, seed }| {
+            let culture = culture_code.unwrap_or_else(names::american);
+            Some(Self { number: number?.try_into().ok()?, culture, seed })
+        })
+    }
+}
+
+/// Parameters of `GET /api/Name/Suggestions` and `POST /api/Name/BrandName`.
+#[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct WordsParameters {
+    /// What the names are built around.
+    #[serde(rename = "startingWords", default, deserialize_with = "words")]
+    #[param(
+        rename = "startingWords",
+        value_type = String,
+        required = true,
+        max_length = 100,
+        example = "blue river"
+    )]
+    #[validate(required)]
+    starting_words: Option<String>,
+    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
+    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    #[serde(default, deserialize_with = "seed")]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    seed: Option<Seed>,
+}
+
+fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    filled(deserializer, LONGEST_WORDS).map(|words| Some(words.to_owned()))
+}
+
+/// A request for names around some words.
+pub struct WordsRequest {
+    /// The words.
+    pub words: String,
+    /// The caller's seed.
+    pub seed: Option<Seed>,
+}
+
+impl Request for WordsRequest {
+    fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
+        complete(query, |WordsParameters { starting_words, seed }| {
+            Some(Self { words: starting_words?, seed })
+        })
+    }
+}
+
+/// A request for names of brands: the words have a letter or a digit.
+pub struct BrandRequest {
+    /// The words.
+    pub words: String,
+    /// The caller's seed.
+    pub seed: Option<Seed>,
+}
+
+impl Request for BrandRequest {
+    fn read(query: &str, variable: &str) -> Result<Self, Vec<Violation>> {
+        let WordsRequest { words, seed } = WordsRequest::read(query, variable)?;
+        if brand::possible(&words) {
+            return Ok(Self { words, seed });
+        }
+        let message = "The startingWords field must contain a letter or a digit.";
+        Err(vec![Violation::new("startingWords", "letters", message)])
+    }
+}
+
+seeded!(BusinessRequest WordsRequest BrandRequest);
