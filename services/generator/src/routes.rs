@@ -2,7 +2,7 @@
 
 use shell::Routes;
 
-use crate::handlers::{business, card, finance, licenses, misc, name, phone, review, social};
+use crate::handlers::{address, business, card, finance, licenses, name, phone, review, social};
 
 /// Adds every operation.
 pub fn register(routes: &mut Routes<'_>) {
@@ -17,8 +17,8 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(finance::generate_iban);
     routes.add(finance::list_iban_countries);
     routes.add(finance::validate_vat);
-    routes.add(misc::list_misc_cultures);
-    routes.add(misc::generate_addresses);
+    routes.add(address::list_misc_cultures);
+    routes.add(address::generate_addresses);
     routes.add(name::generate_names);
     routes.add(business::suggest_business_names);
     routes.add(name::list_name_cultures);

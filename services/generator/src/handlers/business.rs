@@ -45,10 +45,13 @@ pub async fn suggest_business_names(
     tag = "Name",
     params(BusinessParameters),
     responses(
-        (status = 200, body = Vec<String>, headers(
+        (status = 200, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data")),
-            example = json!(["Livingston Landscaping LLC", "Pioneer Construction Inc."])),
+            content(
+                (Vec<String> = "application/json", example = json!(["Livingston Landscaping LLC", "Pioneer Construction Inc."])),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Failures
     )
 )]

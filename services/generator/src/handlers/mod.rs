@@ -1,5 +1,6 @@
 //! One file per resource; each handler takes a request that was read, calls the model and answers.
 
+pub(crate) mod address;
 pub(crate) mod business;
 pub(crate) mod card;
 mod chunks;
@@ -7,7 +8,6 @@ pub(crate) mod finance;
 mod input;
 pub(crate) mod licenses;
 mod list;
-pub(crate) mod misc;
 pub(crate) mod name;
 pub(crate) mod phone;
 mod reply;

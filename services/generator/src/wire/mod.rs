@@ -1,12 +1,12 @@
 //! Request and response types with their exact names, and how parameters are read.
 
+mod address;
 mod business;
 mod card;
 mod finance;
 mod finance_validation;
 mod form;
 mod identity;
-mod misc;
 mod name;
 mod phone;
 mod record;
@@ -17,6 +17,7 @@ mod social;
 mod spelling;
 mod values;
 
+pub use address::{AddressParameters, AddressRequest};
 pub use business::{
     BrandRequest, BusinessParameters, BusinessRequest, WordsParameters, WordsRequest,
 };
@@ -34,7 +35,6 @@ pub use finance_validation::{
 };
 pub use form::Form;
 pub use identity::{IdentityParameters, IdentityRequest};
-pub use misc::{AddressParameters, AddressRequest};
 pub use name::{CultureAnswer, NameParameters, NameRequest};
 pub use phone::{
     ImeiParameters, ImeiRequest, PhoneAnswer, PhoneParameters, PhoneRequest,

@@ -1,4 +1,4 @@
-//! `/api/Misc`.
+//! Addresses and their cultures below `/api/Misc`.
 
 use actix_web::{Error, HttpRequest, HttpResponse, get};
 use auth::{After, Caller};
@@ -36,10 +36,13 @@ pub async fn list_misc_cultures(_caller: Caller, request: HttpRequest) -> HttpRe
     tag = "Misc",
     params(AddressParameters),
     responses(
-        (status = 200, body = Vec<String>, headers(
+        (status = 200, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data")),
-            example = json!(["Parkstraße 10, 48182 Münster", "Hohlweg 12, 66152 Saarbrücken"])),
+            content(
+                (Vec<String> = "application/json", example = json!(["Parkstraße 10, 48182 Münster", "Hohlweg 12, 66152 Saarbrücken"])),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Failures
     )
 )]
