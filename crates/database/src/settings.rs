@@ -1,6 +1,6 @@
 //! Settings of the database, and how it is opened.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::BoolishValueParser;
@@ -30,16 +30,16 @@ pub struct DatabaseSettings {
     #[arg(long, env, hide_env_values = true, value_name = "URL", global = true)]
     pub database_url: Option<String>,
 
-    /// Connections that read at once; in PostgreSQL as many write
-    #[arg(long, env, default_value_t = cores(), value_name = "N", global = true)]
+    /// Connections that read at once, 1 to 1000; in PostgreSQL as many write
+    #[arg(long, env, default_value_t = cores(), value_name = "N", value_parser = pool_size, global = true)]
     pub db_pool: usize,
 
     /// Brings a PostgreSQL database up to date at start, as SQLite always is
     #[arg(long, env, value_parser = BoolishValueParser::new(), global = true)]
     pub auto_migrate: bool,
 
-    /// Milliseconds that a request waits for the database before it is turned away
-    #[arg(long, env, default_value_t = 500, value_name = "MS", global = true)]
+    /// Milliseconds that a request waits for the database before it is turned away, 1 to 600000
+    #[arg(long, env, default_value_t = 500, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=600_000), global = true)]
     pub db_wait_ms: u64,
 
     /// How SQLite is tuned; a service sets it in code.
@@ -121,6 +121,30 @@ impl DatabaseSettings {
         migrate(&mut self.connector(data_dir, name)?.connect(Role::Job)?, migrations)
     }
 
+    /// The SQLite file that these settings mean, where it does not exist yet.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// let settings = database::DatabaseSettings::default();
+    /// assert_eq!(settings.missing_file(folder.path(), "notes")?, Some(folder.path().join("notes.db")));
+    /// settings.open(folder.path(), "notes", &[])?;
+    /// assert_eq!(settings.missing_file(folder.path(), "notes")?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DatabaseError::Setup`] for an unknown scheme.
+    pub fn missing_file(
+        &self,
+        data_dir: &Path,
+        name: &str,
+    ) -> Result<Option<PathBuf>, DatabaseError> {
+        Ok(match self.target(data_dir, name)? {
+            Target::Sqlite(path) if !path.exists() => Some(path),
+            Target::Sqlite(_) | Target::Postgres(_) => None,
+        })
+    }
+
     /// The database that these settings mean.
     fn target(&self, data_dir: &Path, name: &str) -> Result<Target, DatabaseError> {
         match self.database_url.as_deref().map(str::trim).filter(|url| !url.is_empty()) {
@@ -148,6 +172,13 @@ fn refuse_pending(
         lacking.len(),
         if lacking.len() == 1 { "" } else { "s" },
     )))
+}
+
+fn pool_size(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(size @ 1..=1_000) => Ok(size),
+        _ => Err("a number from 1 to 1000".to_owned()),
+    }
 }
 
 fn cores() -> usize {

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use clap::error::{ContextKind, ContextValue};
 
 use crate::{Service, ServiceInfo, ShellSettings, logs, openapi, settings};
 
@@ -85,8 +86,35 @@ pub fn parse<C: Cli>(
     let info = C::INFO;
     let command = C::command().name(info.name).about(info.about).version(info.version);
     let mut command = settings::with_defaults(command, &info);
-    let mut matches = command.try_get_matches_from_mut(arguments)?;
+    let arguments: Vec<std::ffi::OsString> = arguments.into_iter().collect();
+    let parsed = command.try_get_matches_from_mut(&arguments);
+    let mut matches = parsed.map_err(|error| with_plain_usage(error, &mut command, &arguments))?;
     C::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// Has a usage line name what a command needs; that of the library also has what comes from the
+/// environment.
+fn with_plain_usage(
+    mut error: clap::Error,
+    command: &mut clap::Command,
+    arguments: &[std::ffi::OsString],
+) -> clap::Error {
+    if error.get(ContextKind::Usage).is_some() {
+        command.build();
+        let words = arguments.iter().skip(1).filter_map(|word| word.to_str());
+        let mut named = command;
+        for word in words {
+            if named.find_subcommand(word).is_some()
+                && let Some(inner) = named.find_subcommand_mut(word)
+            {
+                named = inner;
+            } else {
+                break;
+            }
+        }
+        error.insert(ContextKind::Usage, ContextValue::StyledStr(named.render_usage()));
+    }
+    error
 }
 
 /// The settings that an empty command line gives.

@@ -8,7 +8,8 @@ use actix_web::HttpRequest;
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::dev::ServiceResponse;
 use actix_web::http::header::{
-    AcceptEncoding, CONTENT_ENCODING, CONTENT_TYPE, ContentEncoding, Encoding, Header, HeaderMap,
+    AcceptEncoding, CONTENT_ENCODING, CONTENT_TYPE, ContentEncoding, ETAG, Encoding, Header,
+    HeaderMap, HeaderValue,
 };
 
 /// Answers shorter than this are not worth compressing, in bytes.
@@ -35,9 +36,19 @@ pub(crate) fn apply(mut response: ServiceResponse) -> ServiceResponse {
     }
     match preferred(response.request()) {
         Some(coding) => {
+            weaken_tag(response.headers_mut());
             response.map_body(|head, body| Encoder::response(coding, head, body).boxed())
         }
         None => response,
+    }
+}
+
+/// A strong entity tag names bytes, and those of each coding are others: behind a coding it is weak.
+fn weaken_tag(headers: &mut HeaderMap) {
+    let strong = headers.get(ETAG).filter(|tag| tag.as_bytes().starts_with(b"\""));
+    let weak = strong.map(|tag| [b"W/", tag.as_bytes()].concat());
+    if let Some(Ok(weak)) = weak.map(|bytes| HeaderValue::from_bytes(&bytes)) {
+        headers.insert(ETAG, weak);
     }
 }
 

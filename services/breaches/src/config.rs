@@ -10,8 +10,8 @@ use shell::Switch;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Breaches")]
 pub struct Settings {
-    /// Bytes of the SQLite file that are mapped into memory
-    #[arg(long, env, global = true, default_value_t = 268_435_456, value_name = "BYTES")]
+    /// Bytes of the SQLite file that are mapped into memory, 0 to 2^46
+    #[arg(long, env, global = true, default_value_t = 268_435_456, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(..=1 << 46))]
     pub sqlite_mmap: u64,
     /// Headers that may carry the key, as a comma list; messages quote the first
     #[arg(
@@ -20,14 +20,15 @@ pub struct Settings {
         global = true,
         value_delimiter = ',',
         default_value = "breach-api-key",
+        value_parser = header_name,
         value_name = "NAMES"
     )]
     pub api_key_headers: Vec<String>,
     /// Whether a well-formed key that is not on file may ask for the test accounts
     #[arg(long, env, global = true, value_enum, default_value_t = Switch::On)]
     pub test_keys: Switch,
-    /// Requests with test keys per minute and client address
-    #[arg(long, env, global = true, default_value_t = 600, value_name = "N")]
+    /// Requests with test keys per minute and client address, 1 to 1000000000
+    #[arg(long, env, global = true, default_value_t = 600, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     pub test_keys_rpm: u32,
     /// Domain of the test accounts
     #[arg(long, env, global = true, default_value = "breach-integration-tests.example", value_parser = domain, value_name = "DOMAIN")]
@@ -35,28 +36,45 @@ pub struct Settings {
     /// Whether a new database gets the test accounts
     #[arg(long, env, global = true, default_value_t = true, action = clap::ArgAction::Set, value_parser = BoolishValueParser::new(), value_name = "BOOLEAN")]
     pub seed_test_data: bool,
-    /// Price of a range request in searches, for plans that name none; a flag before the
+    /// Price of a range request in searches, 1 to 1000, for plans that name none; a flag before the
     /// subcommand, because `plans set` has a flag of the same name
-    #[arg(long, env, default_value_t = 1, value_name = "TOKENS")]
+    #[arg(long, env, default_value_t = 1, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub kanon_cost: u32,
-    /// Requests without a key per minute and client address; 0 means any number
-    #[arg(long, env, global = true, default_value_t = 0, value_name = "N")]
+    /// Requests without a key per minute and client address, up to 1000000000; 0 means any number
+    #[arg(long, env, global = true, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1_000_000_000))]
     pub keyless_rpm_per_ip: u32,
-    /// Replicas that share the load: each refills its buckets by that share
-    #[arg(long, env, global = true, default_value_t = 1, value_name = "N")]
+    /// Replicas that share the load, 1 to 10000: each refills its buckets by that share
+    #[arg(long, env, global = true, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rate_replicas: u32,
-    /// Milliseconds between looks at the versions of catalogue and opt-outs
-    #[arg(long, env, global = true, default_value_t = 5_000, value_name = "MS")]
+    /// Milliseconds between looks at the versions of catalogue and opt-outs, 10 to 3600000
+    #[arg(long, env, global = true, default_value_t = 5_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(10..=3_600_000))]
     pub catalogue_poll_ms: u64,
-    /// Opt-outs held in memory; more are looked up in the database
-    #[arg(long, env, global = true, default_value_t = 10_000_000, value_name = "HASHES")]
+    /// Opt-outs held in memory, 0 to 1000000000; more are looked up in the database
+    #[arg(long, env, global = true, default_value_t = 10_000_000, value_name = "HASHES", value_parser = clap::value_parser!(i64).range(0..=1_000_000_000))]
     pub optout_memory_max: i64,
-    /// Memory that a load may take, in MiB
-    #[arg(long, env, global = true, default_value_t = 256, value_name = "MIB")]
+    /// Memory that a load may take, 1 to 1048576 MiB
+    #[arg(long, env, global = true, default_value_t = 256, value_name = "MIB", value_parser = memory)]
     pub load_memory_mb: usize,
     /// Folder of a load's temporary files [default: the system's]
     #[arg(long, env, global = true, value_name = "FOLDER")]
     pub load_tmp: Option<PathBuf>,
+}
+
+/// The name of a header; blanks around it are left out.
+fn header_name(text: &str) -> Result<String, String> {
+    let name = text.trim().to_ascii_lowercase();
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.!#$%&'*+^`|~".contains(&byte);
+    if name.is_empty() || !name.bytes().all(is_token) {
+        return Err("names of headers with commas between them".to_owned());
+    }
+    Ok(name)
+}
+
+fn memory(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(mib @ 1..=1_048_576) => Ok(mib),
+        _ => Err("a number from 1 to 1048576".to_owned()),
+    }
 }
 
 fn domain(text: &str) -> Result<DomainName, String> {
@@ -77,5 +95,63 @@ impl Settings {
     /// The folder of temporary files.
     pub fn temporary_folder(&self) -> PathBuf {
         self.load_tmp.clone().unwrap_or_else(std::env::temp_dir)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, clap::Parser)]
+    struct Program {
+        #[command(flatten)]
+        database: database::DatabaseSettings,
+        #[command(flatten)]
+        settings: Settings,
+    }
+
+    fn parse(flag: &str) -> Result<Settings, clap::Error> {
+        let parsed: Result<Program, _> = clap::Parser::try_parse_from(["x", flag]);
+        parsed.map(|program| program.settings)
+    }
+
+    #[test]
+    fn key_headers_are_names_with_or_without_blanks_between_them() {
+        let headers = parse("--api-key-headers= breach-api-key, HIBP-Api-Key ").unwrap();
+        assert_eq!(headers.api_key_headers, ["breach-api-key", "hibp-api-key"]);
+        for wrong in ["", " ", "a,,b", "a,", "a b", "a:b", "\u{fc}"] {
+            assert!(parse(&format!("--api-key-headers={wrong}")).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn settings_outside_their_range_are_refused() {
+        for flag in [
+            "--kanon-cost=0",
+            "--kanon-cost=-1",
+            "--kanon-cost=1001",
+            "--kanon-cost=",
+            "--catalogue-poll-ms=0",
+            "--catalogue-poll-ms=3600001",
+            "--rate-replicas=0",
+            "--rate-replicas=",
+            "--test-keys-rpm=0",
+            "--keyless-rpm-per-ip=-1",
+            "--optout-memory-max=-1",
+            "--load-memory-mb=0",
+            "--load-memory-mb=-1",
+            "--load-memory-mb=",
+            "--load-tmp=",
+            "--sqlite-mmap=-1",
+            "--test-email-domain=",
+            "--db-pool=0",
+            "--db-pool=1001",
+            "--db-wait-ms=0",
+        ] {
+            assert!(parse(flag).is_err(), "{flag}");
+        }
+        for flag in ["--kanon-cost=1000", "--catalogue-poll-ms=10", "--load-memory-mb=1"] {
+            assert!(parse(flag).is_ok(), "{flag}");
+        }
     }
 }

@@ -7,7 +7,8 @@ use crate::model::Breach;
 use crate::store::{admin_events, breaches, versions};
 use crate::wire;
 
-/// Changes a breach in the transaction of `db` and publishes a new version of the catalogue.
+/// Changes a breach in the transaction of `db` and publishes a new version of the catalogue; one that
+/// stays as it was publishes nothing.
 ///
 /// `action` names the change among the events of the operator.
 ///
@@ -23,7 +24,11 @@ pub fn change_breach(
     versions::lock_accounts(db)?;
     let mut breach = breaches::by_name(db, name)?
         .ok_or_else(|| OperatorError::Rejected(format!("there is no breach {name}")))?;
+    let before = breach.clone();
     change(&mut breach)?;
+    if breach == before {
+        return Ok(wire::Breach::from(&breach));
+    }
     breaches::update(db, &breach)?;
     versions::bump_catalogue(db, now)?;
     admin_events::add(db, now, action, &breach.name, "")?;

@@ -5,7 +5,7 @@ use domain::{DomainName, EmailAddress};
 
 use super::operator_error::OperatorError;
 use super::subscriptions::subscriber_id;
-use crate::model::domain_size::{self, Counted};
+use crate::model::domain_size::Counted;
 use crate::store::domain_controls::{self, Verification};
 use crate::store::{accounts, admin_events, breaches, plan_features, subscribers};
 
@@ -32,8 +32,12 @@ fn new_code() -> Result<String, OperatorError> {
 /// How many addresses of a domain are breached now.
 fn size(db: &mut Db, domain: &str) -> Result<Counted, DatabaseError> {
     let catalogue = breaches::catalogue(db)?;
-    let rows = accounts::at_domain(db, domain)?;
-    Ok(domain_size::count(&catalogue, rows.iter().map(|row| row.breaches.as_slice())))
+    let mut counted = Counted::default();
+    accounts::each_at_domain(db, domain, |_, row| {
+        counted.add(&catalogue, &row.breaches);
+        Ok::<(), DatabaseError>(())
+    })?;
+    Ok(counted)
 }
 
 /// The operator vouches for a domain; plans with automatic subdomains get the known ones too.

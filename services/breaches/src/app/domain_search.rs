@@ -1,5 +1,6 @@
 //! Searches of a domain by those who control it, and the list of their domains.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use database::{DatabaseError, Db};
@@ -7,6 +8,7 @@ use domain::{DomainName, Sha1Digest};
 
 use super::admission::{Caller, run_keyed};
 use super::context::RequestContext;
+use super::domain_names::{AliasCollector, DomainNames};
 use super::keyed_request::KeyedRequest;
 use crate::error::Error;
 use crate::model::domain_size::{self, Access, Counted, Situation};
@@ -14,7 +16,7 @@ use crate::model::{Breach, OptOut, instant};
 use crate::state::State;
 use crate::store::accounts::{self, AccountRow};
 use crate::store::domain_controls::{self, Control};
-use crate::wire::{NamesByAlias, SubscribedDomain};
+use crate::wire::SubscribedDomain;
 
 /// How long an answer waits until its counts are written.
 const WRITE_PATIENCE: Duration = Duration::from_millis(500);
@@ -23,7 +25,7 @@ const WRITE_PATIENCE: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct DomainAnswer {
     /// Names of breaches by alias.
-    pub names: NamesByAlias,
+    pub names: DomainNames,
     /// Whether only breaches that need no subscription are in it.
     pub limited: bool,
 }
@@ -33,7 +35,9 @@ struct Found {
     control: Option<Control>,
     counted: Counted,
     access: Access,
-    names: NamesByAlias,
+    /// Whether any address is in a breach that needs no subscription.
+    any_free: bool,
+    names: DomainNames,
     larger_domains: i64,
     caller: Caller,
 }
@@ -56,11 +60,11 @@ pub async fn search_domain(
         Access::TooManyDomains => {
             Err(Error::TooManyDomains { max: features.max_domains, used: found.larger_domains })
         }
-        Access::SubscriptionFreeOnly if found.names.is_empty() => {
+        Access::SubscriptionFreeOnly if !found.any_free => {
             let (size, max) = (found.counted.no_spam, features.max_domain_size);
             Err(Error::DomainTooLarge { size, max })
         }
-        Access::Full if found.names.is_empty() => Err(Error::NotFound),
+        Access::Full if found.counted.all == 0 => Err(Error::NotFound),
         access => {
             let limited = access == Access::SubscriptionFreeOnly;
             Ok(DomainAnswer { names: found.names, limited })
@@ -75,10 +79,17 @@ fn search(
     domain: &DomainName,
 ) -> Result<Found, Error> {
     let control = caller.check_control(db, context, domain.as_str())?;
-    let mut rows = accounts::at_domain(db, domain.as_str())?;
-    drop_removed(db, context, &mut rows)?;
     let catalogue = context.catalogue();
-    let counted = domain_size::count(catalogue, rows.iter().map(|row| row.breaches.as_slice()));
+    let mut names = AliasCollector::new(context.settings().temporary_folder());
+    let (mut counted, mut any_free) = (Counted::default(), false);
+    accounts::each_at_domain(db, domain.as_str(), |db, row| {
+        if is_removed(db, context, &row)? {
+            return Ok(());
+        }
+        counted.add(catalogue, &row.breaches);
+        any_free |= catalogue.any(&row.breaches, shown_without_subscription);
+        names.add(row.alias(), &row.breaches).map_err(unsorted)
+    })?;
     let larger_domains = larger_domains(db, caller, control.as_ref(), counted)?;
     let access = domain_size::decide(Situation {
         now: counted.no_spam,
@@ -87,38 +98,30 @@ fn search(
         larger_domains,
         max_domains: i64::from(caller.plan.features.max_domains),
     });
-    let shown = |breach: &Breach| {
-        breach.shown_for_domain() && (access == Access::Full || breach.flags.subscription_free)
+    let shown: fn(&Breach) -> bool = match access {
+        Access::Full => Breach::shown_for_domain,
+        _ => shown_without_subscription,
     };
-    let mut names = NamesByAlias::new();
-    for row in &rows {
-        let found = catalogue.names(&row.breaches, shown);
-        if !found.is_empty() {
-            let entry: &mut Vec<String> = names.entry(row.alias().to_owned()).or_default();
-            entry.extend(found.into_iter().map(str::to_owned));
-            entry.sort_unstable();
-            entry.dedup();
-        }
-    }
-    Ok(Found { control, counted, access, names, larger_domains, caller: caller.clone() })
+    let names = names.finish(Arc::clone(&context.snapshot), shown).map_err(unsorted)?;
+    Ok(Found { control, counted, access, any_free, names, larger_domains, caller: caller.clone() })
 }
 
-/// Drops accounts whose owners had everything removed; no row of theirs should exist.
-fn drop_removed(
+fn shown_without_subscription(breach: &Breach) -> bool {
+    breach.shown_for_domain() && breach.flags.subscription_free
+}
+
+fn unsorted(error: std::io::Error) -> Error {
+    Error::Internal(format!("the aliases of a domain cannot be sorted: {error}"))
+}
+
+/// Whether the owner of an account had everything removed; no row of it should exist.
+fn is_removed(
     db: &mut Db,
     context: &RequestContext,
-    rows: &mut Vec<AccountRow>,
-) -> Result<(), DatabaseError> {
-    let mut kept = Vec::with_capacity(rows.len());
-    for row in rows.drain(..) {
-        let removed = context.may_be_opted_out(row.key())
-            && context.opt_out(db, &Sha1Digest::of(row.address()))? == Some(OptOut::Breaches);
-        if !removed {
-            kept.push(row);
-        }
-    }
-    *rows = kept;
-    Ok(())
+    row: &AccountRow,
+) -> Result<bool, DatabaseError> {
+    Ok(context.may_be_opted_out(row.key())
+        && context.opt_out(db, &Sha1Digest::of(row.address()))? == Some(OptOut::Breaches))
 }
 
 /// Large domains of the caller, this one at the size it has now.

@@ -51,7 +51,7 @@ pub fn remove_link(
     let place = (row.k, row.seq);
     stealer_logs::remove_of(db, place, breach)?;
     let Some(shorter) = id_list::without(&row.breaches, breach) else { return Ok(false) };
-    account_links::set_list(db, place, &shorter)?;
+    account_links::shorten(db, place, &shorter)?;
     breaches::add_loaded(db, breach, -1)?;
     versions::bump_catalogue(db, now)?;
     admin_events::add(db, now, "address remove", "an address", &format!("breach {breach}"))?;

@@ -71,8 +71,9 @@ pub fn set_subscription(
     let id = subscriber_id(db, email)?;
     match auth::plan(db, plan)? {
         None => return Err(OperatorError::Rejected(format!("there is no plan {plan}"))),
-        Some(found) if found.hidden => {
-            let message = format!("the plan {plan} is hidden: it is not offered");
+        Some(found) if found.hidden && !has_plan(db, id, plan)? => {
+            let message =
+                format!("the plan {plan} is hidden: only its own subscribers can renew it");
             return Err(OperatorError::Rejected(message));
         }
         Some(_) => {}
@@ -81,6 +82,12 @@ pub fn set_subscription(
     let detail = format!("{plan} until {}", instant::without_zone(until));
     admin_events::add(db, now, "subscription set", email.as_str(), &detail)?;
     Ok(())
+}
+
+/// Whether a subscriber has, or had last, a plan.
+fn has_plan(db: &mut Db, subscriber: i64, plan: &str) -> Result<bool, DatabaseError> {
+    let own = subscribers::subscription_of(db, subscriber)?;
+    Ok(own.is_some_and(|own| own.plan_code == plan))
 }
 
 /// Ends a subscription now.

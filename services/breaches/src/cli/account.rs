@@ -9,9 +9,6 @@ use crate::jobs::JobContext;
 use crate::model::id_list;
 use crate::store::{accounts, breaches};
 
-/// Accounts read in one statement.
-const PAGE: i64 = 5_000;
-
 /// The subcommand `account`.
 #[derive(clap::Subcommand)]
 pub enum AccountCommand {
@@ -30,26 +27,35 @@ impl AccountCommand {
     /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let Self::Export { breach, json } = self;
-        let mut db = context.pools.connect()?;
-        let id = breaches::by_name(&mut db, &breach)?
-            .with_context(|| format!("there is no breach {breach}"))?
-            .id;
         let mut out = BufWriter::new(std::io::stdout().lock());
-        let mut after = (i64::MIN, -1);
-        loop {
-            let rows = accounts::after(&mut db, after, PAGE)?;
-            let Some(last) = rows.last() else { break };
-            after = (last.k, last.seq);
-            for row in rows.iter().filter(|row| id_list::contains(&row.breaches, id)) {
-                let address = row.address();
-                if json {
-                    writeln!(out, "{}", serde_json::to_string(&address)?)?;
-                } else {
-                    writeln!(out, "{address}")?;
-                }
-            }
-        }
-        out.flush()?;
+        batch::until_closed(export(context, &breach, json, &mut out))?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn export(
+    context: &JobContext,
+    breach: &str,
+    json: bool,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    let mut db = context.pools.connect()?;
+    let id = breaches::by_name(&mut db, breach)?
+        .with_context(|| format!("there is no breach {breach}"))?
+        .id;
+    let mut after = (i64::MIN, -1);
+    loop {
+        let rows = accounts::page(&mut db, after)?;
+        let Some(last) = rows.last() else { break };
+        after = (last.k, i16::MAX);
+        for row in rows.iter().filter(|row| id_list::contains(&row.breaches, id)) {
+            let address = row.address();
+            if json {
+                writeln!(out, "{}", serde_json::to_string(&address)?)?;
+            } else {
+                writeln!(out, "{address}")?;
+            }
+        }
+    }
+    Ok(out.flush()?)
 }

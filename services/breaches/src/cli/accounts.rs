@@ -1,9 +1,10 @@
-//! `accounts load`.
+//! `accounts load`, `accounts clean`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::output::LoadEnding;
+use super::input_flags::InputFlags;
+use super::output::{LoadEnding, Output};
 use crate::jobs::{self, AccountsOptions, Format, JobContext};
 
 /// How files hold addresses.
@@ -11,6 +12,9 @@ use crate::jobs::{self, AccountsOptions, Format, JobContext};
 pub enum FileFormat {
     /// One address a line
     Lines,
+    /// An address in front of each line, as in lists with a secret behind it: what follows a `:`, `;`,
+    /// `,`, `|` or blank is dropped unread
+    Combo,
     /// A column of a CSV file
     Csv,
     /// Addresses anywhere in a text
@@ -20,36 +24,98 @@ pub enum FileFormat {
 /// The subcommand `accounts`.
 #[derive(clap::Subcommand)]
 pub enum AccountsCommand {
-    /// Link the addresses of files to a breach; resumes where an interrupted load stopped
-    Load {
-        /// Name of the breach
-        #[arg(long, value_name = "NAME")]
-        breach: String,
-        /// Form of the files
-        #[arg(long, value_enum, default_value_t = FileFormat::Lines)]
-        format: FileFormat,
-        /// Column of a CSV file, by name or by number from 1
-        #[arg(long, value_name = "COLUMN")]
-        column: Option<String>,
+    /// Link the addresses of files to breaches; resumes where an interrupted load stopped
+    ///
+    /// A load stops before anything is stored when more than half of its first 10,000 rows are refused,
+    /// or when many of its domains are no host names, and says how to go on.
+    Load(Box<LoadFlags>),
+    /// Remove what older versions stored: accounts of which nothing but the address is left, and secrets
+    /// that passed for a part of an address
+    Clean {
+        /// Count what would be removed, and change nothing
+        #[arg(long)]
+        dry_run: bool,
         #[command(flatten)]
-        ending: LoadEnding,
-        /// Files, or - for standard input
-        #[arg(required = true, value_name = "FILE")]
-        files: Vec<PathBuf>,
+        output: Output,
     },
+}
+
+/// Flags of `accounts load`.
+#[derive(clap::Args)]
+pub struct LoadFlags {
+    /// Name of the breach
+    #[arg(long, value_name = "NAME", required_unless_present = "manifest")]
+    breach: Option<String>,
+    /// File that names a breach and a file on each line: all are loaded at the price of one
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["breach", "files"])]
+    manifest: Option<PathBuf>,
+    /// Form of the files
+    #[arg(long, value_enum, default_value_t = FileFormat::Lines)]
+    format: FileFormat,
+    /// Column of a CSV file, by name or by number from 1
+    #[arg(long, visible_alias = "email-column", value_name = "COLUMN")]
+    column: Option<String>,
+    #[command(flatten)]
+    input: InputFlags,
+    /// Tell what would be new, known and refused, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Load whatever the first rows are like
+    #[arg(long)]
+    unchecked: bool,
+    #[command(flatten)]
+    ending: LoadEnding,
+    /// Files, or - for standard input
+    #[arg(required_unless_present = "manifest", value_name = "FILE")]
+    files: Vec<PathBuf>,
 }
 
 impl AccountsCommand {
     /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
-        let Self::Load { breach, format, column, ending, files } = self;
+        match self {
+            Self::Load(flags) => flags.run(context),
+            Self::Clean { dry_run, output } => {
+                let done = jobs::clean(context, dry_run)?;
+                let would = if dry_run { "would be " } else { "" };
+                output.print(
+                    &done,
+                    format!(
+                        "{} accounts examined; {would}removed: {} of which nothing was left, {} that were \
+                         no addresses, {} domains; addresses {would}found within: {}",
+                        done.examined, done.empty, done.odd, done.domains, done.rescued
+                    ),
+                )
+            }
+        }
+    }
+}
+
+impl LoadFlags {
+    fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
+        let Self { breach, manifest, format, column, input, dry_run, unchecked, ending, files } =
+            self;
         let format = match format {
             FileFormat::Lines => Format::Lines,
+            FileFormat::Combo => Format::Combo,
             FileFormat::Csv => Format::Csv(column),
             FileFormat::Text => Format::Text,
         };
-        let LoadEnding { keep_count, activate, .. } = ending;
-        let options = AccountsOptions { breach, files, format, keep_count, activate };
-        ending.output.print_outcome(&jobs::load_accounts(context, &options)?)
+        let LoadEnding { keep_count, activate, output } = ending;
+        let options = AccountsOptions {
+            breach: breach.unwrap_or_default(),
+            files,
+            manifest,
+            format,
+            delimiter: input.delimiter,
+            encoding: input.encoding(),
+            unchecked,
+            keep_count,
+            activate,
+        };
+        if dry_run {
+            return output.print_forecast(&jobs::forecast(context, &options)?);
+        }
+        output.print_outcome(&jobs::load_accounts(context, &options)?)
     }
 }

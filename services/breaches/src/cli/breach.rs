@@ -9,8 +9,7 @@ use serde_json::json;
 use super::output::Output;
 use crate::app::{self, OperatorError};
 use crate::jobs::{self, JobContext};
-use crate::model::entry::has_active_content;
-use crate::model::{Breach, instant};
+use crate::model::{Breach, instant, markup};
 
 /// The subcommand `breach`.
 #[derive(clap::Subcommand)]
@@ -95,6 +94,32 @@ pub struct Change {
 }
 
 impl Change {
+    /// Whether no attribute is named.
+    fn is_empty(&self) -> bool {
+        let Self {
+            verified,
+            fabricated,
+            sensitive,
+            spam_list,
+            malware,
+            subscription_free,
+            stealer_log,
+            title,
+            domain,
+            description,
+            logo_path,
+            attribution,
+            disclosure_url,
+            data_classes,
+        } = self;
+        let flags =
+            [verified, fabricated, sensitive, spam_list, malware, subscription_free, stealer_log];
+        let texts = [title, domain, description, logo_path, attribution, disclosure_url];
+        flags.iter().all(|flag| flag.is_none())
+            && texts.iter().all(|text| text.is_none())
+            && data_classes.is_none()
+    }
+
     fn apply(self, breach: &mut Breach) -> Result<(), OperatorError> {
         let flags = &mut breach.flags;
         for (flag, value) in [
@@ -130,8 +155,8 @@ impl Change {
             classes.sort_by_cached_key(|class| class.to_lowercase());
             breach.data_classes = classes;
         }
-        if breach.title.trim().is_empty() || has_active_content(&breach.description) {
-            let message = "a title is needed, and a description without scripts";
+        if breach.title.trim().is_empty() || !markup::is_allowed(&breach.description) {
+            let message = "a title is needed, and a description of plain markup";
             return Err(OperatorError::Rejected(message.to_owned()));
         }
         Ok(())
@@ -143,11 +168,18 @@ impl BreachCommand {
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let now = context.clock.unix();
         match self {
+            Self::Set { change, .. } if change.is_empty() => {
+                bail!("nothing to set: `breaches breach set --help` lists what can be")
+            }
             Self::Set { name, change, output } => {
                 let done = context.pools.write_blocking(|db| {
                     app::change_breach(db, &name, "breach set", now, |breach| {
-                        breach.modified = instant::whole_minute(now).max(breach.added);
-                        change.apply(breach)
+                        let before = breach.clone();
+                        change.apply(breach)?;
+                        if *breach != before {
+                            breach.modified = instant::whole_minute(now).max(breach.added);
+                        }
+                        Ok(())
                     })
                 })?;
                 output.print(&done, format!("{} changed", done.name))
@@ -155,7 +187,9 @@ impl BreachCommand {
             Self::Activate { name, keep_dates, output } => {
                 let done = context.pools.write_blocking(|db| {
                     app::change_breach(db, &name, "breach activate", now, |breach| {
-                        breach.activate(keep_dates, now);
+                        if !breach.active {
+                            breach.activate(keep_dates, now);
+                        }
                         Ok(())
                     })
                 })?;
@@ -177,10 +211,10 @@ impl BreachCommand {
                 let job = jobs::retire(context, &name)?;
                 output.print(&json!({ "name": name, "job": job }), format!("{name} is retired"))
             }
-            Self::Export { output: _ } => {
+            Self::Export { output } => {
                 let listed = context.pools.read_blocking(app::listed_breaches)?;
-                println!("{}", serde_json::to_string_pretty(&listed)?);
-                Ok(ExitCode::SUCCESS)
+                // JSON in either form: for people it has line ends.
+                output.print(&listed, serde_json::to_string_pretty(&listed)?)
             }
         }
     }

@@ -37,33 +37,32 @@ impl CatalogueCommand {
         let done = context.pools.write_blocking(|db| -> Result<ImportReport, JobError> {
             jobs::import_catalogue(db, &entries, options, now)
         })?;
+        for member in &done.unknown_members {
+            eprintln!("warning: the member {member} is unknown and ignored");
+        }
         if output.json {
             return output.print(&done, "");
         }
-        print(&done, dry_run);
-        Ok(ExitCode::SUCCESS)
+        eprintln!("{}", summary(&done, dry_run));
+        output.print_list(&lines(&done), String::clone)
     }
 }
 
-fn print(done: &ImportReport, dry_run: bool) {
-    for member in &done.unknown_members {
-        eprintln!("warning: the member {member} is unknown and ignored");
-    }
-    for name in &done.added {
-        println!("+ {name}");
-    }
-    for (name, attributes) in &done.changed {
-        println!("~ {name}: {}", attributes.join(", "));
-    }
-    for name in &done.deactivated {
-        println!("- {name}");
-    }
+/// What changed, a breach a line.
+fn lines(done: &ImportReport) -> Vec<String> {
+    let added = done.added.iter().map(|name| format!("+ {name}"));
+    let changed = done.changed.iter().map(|(name, what)| format!("~ {name}: {}", what.join(", ")));
+    let deactivated = done.deactivated.iter().map(|name| format!("- {name}"));
+    added.chain(changed).chain(deactivated).collect()
+}
+
+fn summary(done: &ImportReport, dry_run: bool) -> String {
     let would = if dry_run { "would be " } else { "" };
-    eprintln!(
+    format!(
         "{} {would}added, {} {would}changed, {} {would}deactivated, {} as they were",
         done.added.len(),
         done.changed.len(),
         done.deactivated.len(),
         done.unchanged
-    );
+    )
 }

@@ -48,7 +48,9 @@ impl JobCommand {
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         match self {
             Self::List { output } => {
+                let now = context.clock.unix();
                 let jobs = context.pools.read_blocking(job_rows::all)?;
+                let jobs: Vec<Job> = jobs.into_iter().map(|job| job.seen_at(now)).collect();
                 output.print_list(&jobs, line)
             }
             Self::Show { id, output } => {
@@ -78,7 +80,7 @@ impl JobCommand {
 fn get(context: &JobContext, id: i64) -> anyhow::Result<Job> {
     match context.pools.read_blocking(|db| job_rows::get(db, id)) {
         Err(DatabaseError::NotFound) => bail!("there is no job {id}"),
-        other => Ok(other?),
+        other => Ok(other?.seen_at(context.clock.unix())),
     }
 }
 

@@ -8,7 +8,7 @@ use database::Db;
 use domain::EmailAddress;
 use serde_json::json;
 
-use super::output::record;
+use super::output::{Output, record};
 use crate::jobs::JobContext;
 use crate::store::subscribers;
 
@@ -38,7 +38,7 @@ impl Keys {
         let done = self.command.run(&context.pools, &Subscribers, context.clock.unix())?;
         record(context, event)?;
         if let (Some(id), true) = (revoked, self.json) {
-            println!("{}", json!({ "id": id, "state": "revoked" }));
+            Output { json: true }.print(&json!({ "id": id, "state": "revoked" }), "")?;
         }
         Ok(done)
     }

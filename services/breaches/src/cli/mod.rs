@@ -8,6 +8,7 @@ mod breach;
 mod catalogue;
 mod doctor;
 mod domain;
+mod input_flags;
 mod job;
 mod keys;
 mod migrate;
@@ -94,6 +95,14 @@ enum Command {
     SeedTest(seed_test::SeedTest),
 }
 
+impl Command {
+    /// Whether the command has nothing to say of a database that does not exist: a mistyped path must
+    /// not make one.
+    fn reads_only(&self) -> bool {
+        matches!(self, Self::Doctor(_) | Self::Account(_) | Self::Job(_) | Self::Address(_))
+    }
+}
+
 impl shell::Cli for Cli {
     const INFO: ServiceInfo = Breaches::INFO;
 
@@ -112,7 +121,13 @@ impl shell::Cli for Cli {
                 let data_dir = &self.settings.shell.data_dir;
                 migrate.run(&self.database(), Breaches::INFO.name, data_dir)
             }
-            Some(_) => {
+            Some(ref command) => {
+                let settings = &self.settings;
+                let missing =
+                    settings.database.missing_file(&settings.shell.data_dir, Breaches::INFO.name)?;
+                if let Some(path) = missing.filter(|_| command.reads_only()) {
+                    anyhow::bail!("there is no database {}: nothing was made", path.display());
+                }
                 let context = self.context()?;
                 self.operate(context)
             }

@@ -1,12 +1,13 @@
 //! What commands print: JSON for machines, lines for people.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::process::ExitCode;
 
 use database::DatabaseError;
 use serde::Serialize;
 
-use crate::jobs::{JobContext, Outcome};
+use crate::jobs::{Forecast, JobContext, Outcome, SkipReason};
 use crate::store::admin_events;
 
 /// Some rows of a load were not taken.
@@ -51,16 +52,38 @@ impl Output {
                 "job {job}: {read} read, {accepted} accepted, {skipped} skipped, {added} added"
             ),
         )?;
-        for (line, reason) in skips.iter().take(20) {
-            eprintln!("line {line}: {reason}");
-        }
-        for (reason, rows) in reasons {
-            eprintln!("{rows} skipped: {reason}");
-        }
-        if skips.len() > 20 {
+        tell_skips(reasons, skips);
+        if skips.len() > TOLD {
             eprintln!("`breaches job show {job}` has the first {} of them", skips.len());
         }
         Ok(if *skipped > 0 { ExitCode::from(SOME_SKIPPED) } else { ExitCode::SUCCESS })
+    }
+
+    /// Prints what a load would do; exit code 3 when rows would be skipped.
+    pub fn print_forecast(self, forecast: &Forecast) -> anyhow::Result<ExitCode> {
+        let Forecast { read, accepted, skipped, new, known, linked, opted_out, reasons, skips } =
+            forecast;
+        self.print(
+            forecast,
+            format!(
+                "nothing was changed: {read} read, {accepted} accepted, {skipped} refused; {new} new, \
+                 {known} known from other breaches, {linked} linked already, {opted_out} opted out"
+            ),
+        )?;
+        tell_skips(reasons, skips);
+        Ok(if *skipped > 0 { ExitCode::from(SOME_SKIPPED) } else { ExitCode::SUCCESS })
+    }
+}
+
+/// Rows that are told one by one.
+const TOLD: usize = 20;
+
+fn tell_skips(reasons: &BTreeMap<SkipReason, i64>, skips: &[(u64, SkipReason)]) {
+    for (line, reason) in skips.iter().take(TOLD) {
+        eprintln!("line {line}: {reason}");
+    }
+    for (reason, rows) in reasons {
+        eprintln!("{rows} skipped: {reason}");
     }
 }
 

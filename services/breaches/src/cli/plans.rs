@@ -8,7 +8,7 @@ use auth::{PlanColumns, PlansCommand};
 use database::Db;
 use serde_json::{Value, json};
 
-use super::output::record;
+use super::output::{Output, record};
 use crate::jobs::JobContext;
 use crate::model::plan::{Family, Features};
 use crate::store::plan_features;
@@ -35,7 +35,8 @@ impl Plans {
         let done = self.command.run(&context.pools, &FeatureColumns)?;
         record(context, event)?;
         if let (Some(code), true) = (changed, self.json) {
-            println!("{}", plan_as_json(context, &code)?);
+            let plan = plan_as_json(context, &code)?;
+            Output { json: true }.print(&plan, "")?;
         }
         Ok(done)
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use super::input_flags::InputFlags;
 use super::output::LoadEnding;
 use crate::jobs::{self, JobContext, StealerLogsOptions};
 
@@ -14,6 +15,14 @@ pub enum StealerLogsCommand {
         /// Name of the breach, which must be a stealer log
         #[arg(long, value_name = "NAME")]
         breach: String,
+        /// Column of the addresses in CSV, by name or by number from 1
+        #[arg(long, value_name = "COLUMN")]
+        email_column: Option<String>,
+        /// Column of the websites
+        #[arg(long, value_name = "COLUMN")]
+        website_column: Option<String>,
+        #[command(flatten)]
+        input: InputFlags,
         /// Drop addresses whose only website is their own mail domain
         #[arg(long, default_value_t = true, action = clap::ArgAction::Set, value_name = "BOOLEAN")]
         drop_self: bool,
@@ -27,9 +36,20 @@ pub enum StealerLogsCommand {
 impl StealerLogsCommand {
     /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
-        let Self::Load { breach, drop_self, ending, file } = self;
+        let Self::Load { breach, email_column, website_column, input, drop_self, ending, file } =
+            self;
         let LoadEnding { keep_count, activate, .. } = ending;
-        let options = StealerLogsOptions { breach, file, drop_self, keep_count, activate };
+        let options = StealerLogsOptions {
+            breach,
+            file,
+            email_column,
+            website_column,
+            delimiter: input.delimiter,
+            encoding: input.encoding(),
+            drop_self,
+            keep_count,
+            activate,
+        };
         ending.output.print_outcome(&jobs::load_stealer_logs(context, &options)?)
     }
 }

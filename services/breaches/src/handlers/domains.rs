@@ -1,9 +1,11 @@
 //! Domains: breached addresses of one, and the list of verified ones.
 
+use actix_web::http::header::ContentType;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
 
 use super::input::{Segment, keyed_request};
+use super::reply;
 use crate::app;
 use crate::error::Error;
 use crate::state::State;
@@ -45,7 +47,8 @@ pub async fn breached_domain(
     if answer.limited {
         response.insert_header(LIMITED);
     }
-    Ok(response.json(answer.names))
+    response.content_type(ContentType::json());
+    reply::in_pieces(response, answer.names).await
 }
 
 /// Domains of the subscription

@@ -2,10 +2,13 @@
 
 use actix_web::body::MessageBody;
 use actix_web::http::header::{self, ContentType, HeaderValue};
-use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::web::{self, Bytes};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use futures_util::{StreamExt, stream};
 use shell::{EntityTag, Validators};
 
+use crate::app::DomainNames;
+use crate::error::Error;
 use crate::state::Snapshot;
 
 /// Answers of the catalogue may be kept for five minutes.
@@ -25,4 +28,31 @@ pub fn catalogue(request: &HttpRequest, snapshot: &Snapshot, body: Bytes) -> Htt
     validators.answer(request, CATALOGUE_CACHE, |mut response| {
         response.content_type(ContentType::json()).body(body)
     })
+}
+
+/// The answer of a domain search: at once where it is short, else as a stream of pieces that are put
+/// together on the blocking threads as fast as the client takes them.
+pub async fn in_pieces(
+    mut response: HttpResponseBuilder,
+    names: DomainNames,
+) -> Result<HttpResponse, Error> {
+    let (names, piece, last) = next_piece(names).await?;
+    if last {
+        return Ok(response.body(piece));
+    }
+    let first = stream::once(async { Ok(piece) });
+    let others = stream::try_unfold(Some(names), |left| async {
+        let Some(names) = left else { return Ok(None) };
+        let (names, piece, last) = next_piece(names).await?;
+        Ok::<_, Error>(Some((piece, (!last).then_some(names))))
+    });
+    Ok(response.streaming(first.chain(others)))
+}
+
+async fn next_piece(mut names: DomainNames) -> Result<(DomainNames, Bytes, bool), Error> {
+    let failed = |error: String| Error::Internal(format!("an answer broke off: {error}"));
+    let work = web::block(move || names.next_piece().map(|(piece, last)| (names, piece, last)));
+    let done = work.await.map_err(|error| failed(error.to_string()))?;
+    let (names, piece, last) = done.map_err(|error| failed(error.to_string()))?;
+    Ok((names, Bytes::from(piece), last))
 }

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use database::Db;
+use database::Backend;
 
 use super::context::JobContext;
 
@@ -29,10 +29,10 @@ pub struct AdaptiveBatch {
 impl AdaptiveBatch {
     /// A size of up to `per_mib` records for each MiB of the load's memory on SQLite. PostgreSQL has
     /// many writers and keeps to small transactions.
-    pub fn new(db: &Db, context: &JobContext, per_mib: usize) -> Self {
-        match db {
-            Db::Pg(_) => Self { size: LEAST, most: LEAST },
-            Db::Sqlite(_) => Self::up_to(context.settings.load_memory_mb.min(MOST_MIB) * per_mib),
+    pub fn new(context: &JobContext, per_mib: usize) -> Self {
+        match context.pools.backend() {
+            Backend::Postgres => Self { size: LEAST, most: LEAST },
+            Backend::Sqlite => Self::up_to(context.settings.load_memory_mb.min(MOST_MIB) * per_mib),
         }
     }
 

@@ -1,20 +1,24 @@
-//! Addresses out of files: one a line, a CSV column, or anywhere in a text.
+//! Addresses out of files: one a line, in front of each line, a CSV column, or anywhere in a text.
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use batch::BoundedLines;
+use batch::{BoundedLines, Line};
 use regex::bytes::Regex;
 
-use super::csv_records::{Record, Records};
+use super::csv_columns;
+use super::csv_records::Record;
 use super::input::LONGEST_LINE;
 use super::skip_reason::SkipReason;
 
 /// How a file holds addresses.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// One address a line.
+    #[default]
     Lines,
+    /// An address in front of each line; what follows a separator is never read.
+    Combo,
     /// A column, by name or by number from 1; found by its name when none is given.
     Csv(Option<String>),
     /// Wherever the pattern of the paste model finds one.
@@ -27,12 +31,19 @@ pub type Each<'e> = &'e mut dyn FnMut(u64, Result<&str, SkipReason>) -> io::Resu
 /// The pattern that finds addresses in pastes.
 const PATTERN: &str = r"(?-u)\b[a-zA-Z0-9\.\-_\+]+@[a-zA-Z0-9\.\-_]+\.[a-zA-Z]+\b";
 
-/// Reads a file in some format.
-pub fn read(input: impl Read, format: &Format, each: Each<'_>) -> io::Result<()> {
+/// Reads a file in some format. A delimiter separates the cells of CSV, else a comma, and ends the
+/// addresses of combos, else any of `: ; , |` and blanks.
+pub fn read(
+    input: impl Read,
+    format: &Format,
+    delimiter: Option<u8>,
+    each: Each<'_>,
+) -> io::Result<()> {
     let input = BufReader::with_capacity(1 << 20, input);
     match format {
         Format::Lines => read_lines(input, each),
-        Format::Csv(column) => read_csv(input, column.as_deref(), each),
+        Format::Combo => read_combo(input, delimiter, each),
+        Format::Csv(column) => read_csv(input, delimiter.unwrap_or(b','), column.as_deref(), each),
         Format::Text => read_text(input, each),
     }
 }
@@ -58,92 +69,46 @@ fn unquoted(text: &str) -> &str {
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
 }
 
-/// Which column of a CSV file holds something, and whether the first row is a header.
-pub struct Column {
-    /// Place of the column, from 0.
-    pub place: usize,
-    /// Whether the first row names columns.
-    pub header: bool,
-}
-
-/// Finds a column by what the operator named, else by usual names; `looks` recognises data cells.
-pub fn find_column(
-    first: &Record,
+fn read_csv(
+    input: impl BufRead,
+    delimiter: u8,
     wanted: Option<&str>,
-    names: &[&str],
-    looks: impl Fn(&[u8]) -> bool,
-) -> Option<Column> {
-    let titles = || first.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_lowercase());
-    if let Some(wanted) = wanted {
-        if let Ok(number) = wanted.parse::<usize>() {
-            let place = number.checked_sub(1)?;
-            return Some(Column { place, header: !first.get(place).is_some_and(looks) });
-        }
-        let wanted = wanted.to_lowercase();
-        return titles()
-            .position(|title| title == wanted)
-            .map(|place| Column { place, header: true });
-    }
-    if let Some(place) = titles().position(|title| names.contains(&title.as_str())) {
-        return Some(Column { place, header: true });
-    }
-    first.iter().position(looks).map(|place| Column { place, header: false })
-}
-
-/// Whether a cell could be an address.
-pub fn looks_like_address(cell: &[u8]) -> bool {
-    cell.contains(&b'@')
-}
-
-fn read_csv(input: impl BufRead, wanted: Option<&str>, each: Each<'_>) -> io::Result<()> {
-    let names = ["email", "e-mail", "mail", "email address", "email_address", "emailaddress"];
+    each: Each<'_>,
+) -> io::Result<()> {
     let find = |first: &Record| {
-        let found = find_column(first, wanted, &names, looks_like_address)
-            .ok_or_else(|| io::Error::other("the CSV file has no such column"))?;
+        let found = csv_columns::find_addresses(first, wanted)?;
         Ok((found.place, found.header))
     };
-    each_row(input, find, &mut |line, row| {
-        each(line, row.and_then(|(record, place)| text_cell(record, *place)))
+    csv_columns::each_row(input, delimiter, find, &mut |line, row| {
+        each(line, row.and_then(|(record, place)| csv_columns::text_cell(record, *place)))
     })
 }
 
-/// What a reader of CSV reports: line number, and the record with the columns that were found.
-type EachRow<'e, C> = &'e mut dyn FnMut(u64, Result<(&Record, &C), SkipReason>) -> io::Result<()>;
-
-/// Reads the records of a CSV file. `find` finds the columns by the first record and says whether
-/// that is a header.
-pub fn each_row<C>(
-    input: impl BufRead,
-    find: impl Fn(&Record) -> io::Result<(C, bool)>,
-    each: EachRow<'_, C>,
-) -> io::Result<()> {
-    let mut records = Records::new(input);
-    let mut columns = None;
-    while let Some((line, record)) = records.next_record()? {
-        let record = match record {
-            Ok(record) => record,
-            Err(reason) => {
-                each(line, Err(reason))?;
-                continue;
-            }
+/// Reads the address in front of each line and passes over what follows it, which is a secret more
+/// often than not: it is neither decoded nor copied, however long it is.
+fn read_combo(input: impl BufRead, delimiter: Option<u8>, each: Each<'_>) -> io::Result<()> {
+    let mut lines = BoundedLines::new(input, LONGEST_LINE);
+    while let Some((number, line)) = lines.next_line()? {
+        let (bytes, whole) = match line {
+            Line::Bytes(bytes) => (bytes, true),
+            Line::TooLong { start } => (start, false),
         };
-        if let Some(columns) = &columns {
-            each(line, Ok((record, columns)))?;
+        let bytes = bytes.trim_ascii_start();
+        let end = bytes.iter().position(|byte| match delimiter {
+            Some(delimiter) => *byte == delimiter,
+            None => b":;,|".contains(byte) || byte.is_ascii_whitespace(),
+        });
+        if end.is_none() && !whole {
+            each(number, Err(SkipReason::TooLong))?;
             continue;
         }
-        let (found, is_header) = find(record)?;
-        if !is_header {
-            each(line, Ok((record, &found)))?;
+        match std::str::from_utf8(&bytes[..end.unwrap_or(bytes.len())]) {
+            Err(_) => each(number, Err(SkipReason::Encoding))?,
+            Ok("") if end.is_none() => {}
+            Ok(text) => each(number, Ok(unquoted(text.trim())))?,
         }
-        columns = Some(found);
     }
     Ok(())
-}
-
-/// The text of a cell.
-pub fn text_cell(record: &Record, place: usize) -> Result<&str, SkipReason> {
-    let cell = record.get(place).ok_or(SkipReason::Column)?;
-    std::str::from_utf8(cell).map_err(|_| SkipReason::Encoding)
 }
 
 /// Reads a text in pieces that end at a blank or a line end, so that no address is cut.
@@ -194,9 +159,15 @@ fn safe_end(piece: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    fn all(bytes: &[u8], format: &Format) -> Vec<(u64, Result<String, SkipReason>)> {
+    type Found = Vec<(u64, Result<String, SkipReason>)>;
+
+    fn all(bytes: &[u8], format: &Format) -> Found {
+        separated(bytes, format, None)
+    }
+
+    fn separated(bytes: &[u8], format: &Format, delimiter: Option<u8>) -> Found {
         let mut found = Vec::new();
-        read(bytes, format, &mut |line, text| {
+        read(bytes, format, delimiter, &mut |line, text| {
             found.push((line, text.map(str::to_owned)));
             Ok(())
         })
@@ -226,6 +197,48 @@ mod tests {
         }
         let bare = b"1,\"a\n@b.example\"\n2,c@d.example\n";
         assert_eq!(all(bare, &Format::Csv(None)).len(), 2);
+    }
+
+    #[test]
+    fn what_follows_an_address_is_passed_over_unread() {
+        let mut text = b"a@b.example:x@y.z\r\n\n \"c@d.example\";\xFF\nE@f.example\tx y\n".to_vec();
+        text.extend(b"g@h.example|");
+        text.extend(vec![b'x'; 1 << 20]);
+        text.extend(b"\ni@j.example\nk\xFF@l.example:x\n:x\n");
+        text.extend(vec![b'x'; 1 << 20]);
+        let address = |line, text: &str| (line, Ok(text.to_owned()));
+        let expected = [
+            address(1, "a@b.example"),
+            address(3, "c@d.example"),
+            address(4, "E@f.example"),
+            address(5, "g@h.example"),
+            address(6, "i@j.example"),
+            (7, Err(SkipReason::Encoding)),
+            address(8, ""),
+            (9, Err(SkipReason::TooLong)),
+        ];
+        assert_eq!(all(&text, &Format::Combo), expected);
+        let found = separated(b"a:b@c.example=x\n", &Format::Combo, Some(b'='));
+        assert_eq!(found, [address(1, "a:b@c.example")]);
+    }
+
+    #[test]
+    fn a_delimiter_separates_cells() {
+        let text = b"id;mail\n1;\"a;b@c.example\"\n";
+        let found = separated(text, &Format::Csv(None), Some(b';'));
+        assert_eq!(found, [(2, Ok("a;b@c.example".to_owned()))]);
+    }
+
+    #[test]
+    fn a_missing_column_names_those_that_are_there() {
+        let fail = |column: Option<&str>| {
+            let format = Format::Csv(column.map(str::to_owned));
+            let text = b"id, Kontakt \n1,2\n".as_slice();
+            read(text, &format, None, &mut |_, _| Ok(())).unwrap_err().to_string()
+        };
+        assert!(fail(Some("mail")).contains("no column mail; its first row has 1 id, 2 Kontakt."));
+        assert!(fail(None).contains("no column of addresses; its first row has 1 id, 2 Kontakt."));
+        assert!(fail(Some("0")).contains("no column 0;"));
     }
 
     #[test]

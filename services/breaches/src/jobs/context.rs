@@ -1,8 +1,10 @@
 //! What a job works with.
 
-use database::Pools;
+use database::{Db, Pools};
 use domain::SharedClock;
 
+use super::error::JobError;
+use super::patience::{Waiting, is_passing};
 use crate::config::Settings;
 
 /// What a job works with.
@@ -14,4 +16,20 @@ pub struct JobContext {
     pub clock: SharedClock,
     /// Memory, temporary folder, test domain.
     pub settings: Settings,
+}
+
+impl JobContext {
+    /// Runs a short transaction, however long others hold the lock.
+    pub fn write<T>(
+        &self,
+        mut work: impl FnMut(&mut Db) -> Result<T, JobError>,
+    ) -> Result<T, JobError> {
+        let mut waiting = Waiting::default();
+        loop {
+            match self.pools.write_blocking(&mut work) {
+                Err(error) if is_passing(&error) => waiting.pause(),
+                done => return done,
+            }
+        }
+    }
 }

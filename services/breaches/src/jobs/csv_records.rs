@@ -43,7 +43,7 @@ impl Record {
     /// Adds a line that begins inside a quoted cell, or else with a new cell. Whether it ends inside
     /// one. A quote elsewhere than at the start of a cell is a character like others, and so is what
     /// follows a closed quote.
-    fn add(&mut self, line: &[u8], mut inside: bool) -> bool {
+    fn add(&mut self, line: &[u8], delimiter: u8, mut inside: bool) -> bool {
         let mut rest = line;
         loop {
             if !inside && let Some(quoted) = rest.strip_prefix(b"\"") {
@@ -65,15 +65,15 @@ impl Record {
                     None => inside = false,
                 }
             }
-            let comma = memchr::memchr(b',', rest);
-            let cell = match comma {
-                Some(comma) => &rest[..comma],
+            let end = memchr::memchr(delimiter, rest);
+            let cell = match end {
+                Some(end) => &rest[..end],
                 None => rest.strip_suffix(b"\r").unwrap_or(rest),
             };
             self.text.extend_from_slice(cell);
             self.ends.push(self.text.len());
-            match comma {
-                Some(comma) => rest = &rest[comma + 1..],
+            match end {
+                Some(end) => rest = &rest[end + 1..],
                 None => return false,
             }
         }
@@ -83,6 +83,7 @@ impl Record {
 /// Reads records: rows may differ in length, blank lines are none.
 pub struct Records<R> {
     lines: BoundedLines<R>,
+    delimiter: u8,
     /// Lines behind the current one that were read to find the end of a quote; none for a line that is
     /// too long.
     ahead: VecDeque<Option<Vec<u8>>>,
@@ -98,10 +99,11 @@ pub struct Records<R> {
 }
 
 impl<R: BufRead> Records<R> {
-    /// Reads from an input.
-    pub fn new(input: R) -> Self {
+    /// Reads from an input whose cells are separated by a delimiter.
+    pub fn new(input: R, delimiter: u8) -> Self {
         Self {
             lines: BoundedLines::new(input, LONGEST_LINE),
+            delimiter,
             ahead: VecDeque::new(),
             size: 0,
             open: 0,
@@ -136,12 +138,14 @@ impl<R: BufRead> Records<R> {
         let first = if let Some(line) = self.ahead.pop_front() {
             self.open = self.open.saturating_sub(1);
             self.size -= size(line.as_deref());
-            First::of(&mut self.record, line.as_deref())
+            First::of(&mut self.record, line.as_deref(), self.delimiter)
         } else {
             match self.lines.next_with_return()? {
                 None => return Ok(None),
                 Some((_, Line::TooLong { .. })) => First::TooLong,
-                Some((_, Line::Bytes(line))) => First::of(&mut self.record, Some(line)),
+                Some((_, Line::Bytes(line))) => {
+                    First::of(&mut self.record, Some(line), self.delimiter)
+                }
             }
         };
         self.number += 1;
@@ -166,7 +170,7 @@ impl<R: BufRead> Records<R> {
                 return Ok(false);
             }
             self.spare.clear();
-            if !self.spare.add(line, true) {
+            if !self.spare.add(line, self.delimiter, true) {
                 return Ok(true);
             }
             self.open += 1;
@@ -177,7 +181,7 @@ impl<R: BufRead> Records<R> {
     fn join(&mut self) {
         for line in self.ahead.drain(..).flatten() {
             self.record.text.push(b'\n');
-            self.record.add(&line, true);
+            self.record.add(&line, self.delimiter, true);
             self.number += 1;
         }
         (self.size, self.open) = (0, 0);
@@ -196,11 +200,11 @@ enum First {
 
 impl First {
     /// Adds a line to an empty record.
-    fn of(record: &mut Record, line: Option<&[u8]>) -> Self {
+    fn of(record: &mut Record, line: Option<&[u8]>, delimiter: u8) -> Self {
         match line {
             None => Self::TooLong,
             Some(b"" | b"\r") => Self::Blank,
-            Some(line) if record.add(line, false) => Self::Open(line.len()),
+            Some(line) if record.add(line, delimiter, false) => Self::Open(line.len()),
             Some(_) => Self::Whole,
         }
     }
@@ -222,7 +226,7 @@ mod tests {
     type Found = Vec<(u64, Result<Vec<Vec<u8>>, SkipReason>)>;
 
     fn read(input: impl BufRead) -> Found {
-        let mut records = Records::new(input);
+        let mut records = Records::new(input, b',');
         let mut found = Vec::new();
         while let Some((line, record)) = records.next_record().unwrap() {
             found.push((line, record.map(|record| record.iter().map(<[u8]>::to_vec).collect())));
@@ -298,7 +302,7 @@ mod tests {
     fn lines_that_all_leave_a_quote_open_are_looked_at_once_in_bounded_memory() {
         // From either state, such a line ends inside a quote.
         let input = io::BufReader::new(Endless(b"x\"y,\"\n", 0));
-        let mut records = Records::new(input);
+        let mut records = Records::new(input, b',');
         for line in 1..=50_000 {
             let found = records.next_record().unwrap().map(|(line, found)| (line, found.is_ok()));
             assert_eq!(found, Some((line, false)));

@@ -7,7 +7,9 @@ use super::context::JobContext;
 use super::error::JobError;
 use crate::model::{AccountKey, Catalogue, id_list};
 use crate::store::accounts::{self, AccountRow};
-use crate::store::{breaches, domain_accounts, opt_outs, pastes, stealer_logs, versions};
+use crate::store::{
+    breaches, domain_accounts, mail_domains, opt_outs, pastes, stealer_logs, versions,
+};
 
 /// Accounts that are hashed again.
 const SAMPLE: usize = 1_000;
@@ -23,6 +25,11 @@ pub struct Findings {
     pub accounts: i64,
     /// Accounts that are missing under their domain.
     pub unfiled: i64,
+    /// Accounts of which nothing but the address is left; `accounts clean` removes them.
+    pub empty: i64,
+    /// Filed domains that can be none, because an older version took a secret for a part of them;
+    /// `accounts clean` removes them.
+    pub odd_domains: u64,
     /// Pairs of stealer logs.
     pub stealer_pairs: i64,
     /// Pastes.
@@ -44,7 +51,8 @@ pub struct Findings {
 impl Findings {
     /// Whether nothing is wrong.
     pub fn is_sound(&self) -> bool {
-        self.unfiled == 0
+        self.unfiled + self.empty == 0
+            && self.odd_domains == 0
             && self.wrong_keys + self.orphan_ids + self.unsorted_lists + self.opted_out == 0
     }
 }
@@ -59,6 +67,8 @@ pub fn examine(context: &JobContext) -> Result<Findings, JobError> {
         breaches: catalogue.all().len(),
         accounts: accounts::count(db)?,
         unfiled: domain_accounts::unfiled(db)?,
+        empty: accounts::count_empty(db)?,
+        odd_domains: mail_domains::each_odd(db, false)?,
         stealer_pairs: stealer_logs::count(db)?,
         pastes: pastes::count(db)?,
         opt_outs: opt_outs::count(db)?,

@@ -1,5 +1,7 @@
 //! Why a job ended early.
 
+use super::csv_columns::MissingColumn;
+
 /// Why a job ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
@@ -23,6 +25,17 @@ pub enum JobError {
 }
 
 impl JobError {
+    /// The text for the row of the job, which keeps nothing of what a file says.
+    pub fn for_record(&self) -> String {
+        if let Self::File { what, error } = self
+            && let Some(missing) = error.get_ref().and_then(|cause| cause.downcast_ref())
+        {
+            let missing: &MissingColumn = missing;
+            return format!("{what}: {}", missing.without_names());
+        }
+        self.to_string()
+    }
+
     /// Wraps a failure of a file.
     pub fn file(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let what = what.into();

@@ -5,18 +5,24 @@ use std::io::BufReader;
 use std::path::PathBuf;
 
 use batch::{BoundedLines, Line};
-use database::{Db, transaction};
+use database::Db;
 use domain::EmailAddress;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::context::JobContext;
+use super::decoding::TextEncoding;
 use super::error::JobError;
+use super::excluded::Excluded;
+use super::heartbeat::Heartbeat;
 use super::input::{JobInput, LONGEST_LINE};
-use super::load::{self, Excluded, Outcome, Running, Tally};
+use super::load::{self, Running};
+use super::patience::PatientConnection;
 use super::skip_reason::SkipReason;
+use super::sorted_text;
+use super::tally::{Outcome, Tally};
 use crate::model::{AccountKey, instant, loaded_address, paste as rules};
-use crate::store::{account_links, admin_events, jobs, load_connections, pastes, versions};
+use crate::store::{account_links, admin_events, jobs, pastes, versions};
 
 /// Pastes of one transaction, unless their lines are longer together than a line may be.
 const BATCH: usize = 200;
@@ -112,7 +118,7 @@ impl Batch {
 pub fn load_pastes(context: &JobContext, options: &PastesOptions) -> Result<Outcome, JobError> {
     let params = serde_json::to_string(options).map_err(database::DatabaseError::broken)?;
     let running = load::begin(context, "pastes", std::slice::from_ref(&options.file), &params)?;
-    load::noted(context, running.id, || run(context, options, &running))
+    load::noted(context, running.id, |heartbeat| run(context, options, &running, heartbeat))
 }
 
 /// Bytes of a line, and of the lines of a batch.
@@ -124,14 +130,16 @@ fn run(
     context: &JobContext,
     options: &PastesOptions,
     running: &Running,
+    heartbeat: &Heartbeat,
 ) -> Result<Outcome, JobError> {
-    let (input, mut job_input) = JobInput::open(context, running.id, &options.file)?;
+    let (input, mut job_input) =
+        JobInput::open(Some(heartbeat), &options.file, TextEncoding::Auto)?;
     let longest = longest(context);
     let mut lines = BoundedLines::new(BufReader::with_capacity(1 << 20, input), longest);
     let mut tally = Tally::default();
     let mut invalid = 0;
     let mut excluded = Excluded::new(context.settings.optout_memory_max);
-    let mut db = load_connections::connect(&context.pools)?;
+    let mut db = PatientConnection::open(&context.pools)?;
     let mut batch = Batch::default();
     let unreadable = || JobError::file(options.file.display().to_string());
     while let Some((number, line)) = lines.next_line().map_err(unreadable())? {
@@ -149,7 +157,7 @@ fn run(
             }
             Err(reason) => tally.skip(number, reason),
         }
-        job_input.report(tally.counts)?;
+        job_input.report(tally.counts);
     }
     commit(context, running.id, &mut db, &mut excluded, &mut batch)?;
     job_input.finish();
@@ -186,13 +194,13 @@ fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
 fn commit(
     context: &JobContext,
     id: i64,
-    db: &mut Db,
+    db: &mut PatientConnection,
     excluded: &mut Excluded,
     batch: &mut Batch,
 ) -> Result<(), JobError> {
     let Some(last) = batch.entries.last() else { return Ok(()) };
     let (cursor, now) = (last.line.to_le_bytes(), context.clock.unix());
-    transaction(db, |db| {
+    db.transaction(|db| {
         versions::lock_accounts(db)?;
         excluded.refresh(db)?;
         let mut added = 0;
@@ -210,7 +218,7 @@ fn link(db: &mut Db, excluded: &Excluded, entry: &Entry) -> Result<i64, JobError
     let mut added = 0;
     for address in &entry.emails.addresses {
         let k = AccountKey::of(&address.sha1()).0;
-        if !excluded.holds(db, k, &load::sorted_text(address))? {
+        if !excluded.holds(db, k, &sorted_text::of(address))? {
             let row = account_links::ensure(db, address)?;
             added += i64::from(pastes::add_account(db, (row.k, row.seq), paste)?);
         }
@@ -220,7 +228,7 @@ fn link(db: &mut Db, excluded: &Excluded, entry: &Entry) -> Result<i64, JobError
 
 fn finish(context: &JobContext, id: i64, tally: Tally) -> Result<Outcome, JobError> {
     let (counts, skips, now) = (tally.counts, tally.skips(), context.clock.unix());
-    let added = context.pools.write_blocking(|db| -> Result<i64, JobError> {
+    let added = context.write(|db| {
         jobs::set_input(db, id, counts, &skips)?;
         jobs::finish(db, id, "done", None, now)?;
         admin_events::add(db, now, "pastes load", "pastes", &format!("job {id}"))?;

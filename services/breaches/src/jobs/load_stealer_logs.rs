@@ -8,15 +8,22 @@ use database::{DatabaseError, Db};
 use domain::{DomainName, EmailAddress};
 use serde::{Deserialize, Serialize};
 
-use super::address_reader::{self, Column};
 use super::context::JobContext;
+use super::csv_columns::{self, Column, MissingColumn};
 use super::csv_records::Record as Row;
+use super::decoding::TextEncoding;
 use super::domain_ids::DomainIds;
 use super::error::JobError;
+use super::heartbeat::Heartbeat;
 use super::input::{JobInput, LONGEST_LINE};
-use super::load::{self, Outcome, Record, Running, Tally};
-use super::load_accounts::{self, Ending, Linker};
+use super::linker::{Linker, Person};
+use super::load::{self, Running};
+use super::load_accounts::{self, Ending};
 use super::skip_reason::SkipReason;
+use super::sorted_text;
+use super::sources::open_breach;
+use super::tally::{Outcome, Tally};
+use super::walk::{self, Apply, Record};
 use crate::model::{AccountKey, Breach, loaded_address, website};
 use crate::store::account_links;
 use crate::store::stealer_logs::{self, NewPair};
@@ -26,12 +33,21 @@ use crate::store::stealer_logs::{self, NewPair};
 const PER_MIB: usize = 512;
 
 /// What to load.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct StealerLogsOptions {
     /// Name of the breach, which must come from stealer logs.
     pub breach: String,
     /// File, `-` for standard input.
     pub file: PathBuf,
+    /// Column of the addresses in a CSV file, by name or number.
+    pub email_column: Option<String>,
+    /// Column of the websites.
+    pub website_column: Option<String>,
+    /// What separates the cells of CSV.
+    pub delimiter: Option<u8>,
+    /// How the file is encoded.
+    pub encoding: TextEncoding,
     /// Drops an address whose only website in the file is its own mail domain.
     pub drop_self: bool,
     /// Leaves the published count as it is.
@@ -46,23 +62,21 @@ struct Object {
     website: String,
 }
 
-/// Between the address and the website of a sorted record; no address holds a line end.
-const BETWEEN: char = '\n';
-
 /// Loads pairs of address and website.
 pub fn load_stealer_logs(
     context: &JobContext,
     options: &StealerLogsOptions,
 ) -> Result<Outcome, JobError> {
-    let breach =
-        context.pools.read_blocking(|db| load_accounts::open_breach(db, &options.breach))?;
+    let breach = context.pools.read_blocking(|db| open_breach(db, &options.breach))?;
     if !breach.flags.stealer_log {
         return Err(JobError::Rejected(format!("{} is no stealer log", breach.name)));
     }
     let params = serde_json::to_string(options).map_err(DatabaseError::broken)?;
     let running =
         load::begin(context, "stealer-logs", std::slice::from_ref(&options.file), &params)?;
-    load::noted(context, running.id, || run(context, options, &breach, &running))
+    load::noted(context, running.id, |heartbeat| {
+        run(context, options, &breach, &running, heartbeat)
+    })
 }
 
 fn run(
@@ -70,45 +84,46 @@ fn run(
     options: &StealerLogsOptions,
     breach: &Breach,
     running: &Running,
+    heartbeat: &Heartbeat,
 ) -> Result<Outcome, JobError> {
     let (merge, tally) =
-        load::sorted(context, running.id, |tally| sort(context, options, running.id, tally))?;
-    let mut linker = Linker::new(context, breach);
-    let mut websites = DomainIds::default();
-    load::walk(context, running, merge, &tally, PER_MIB, |db, batch| {
-        let added = link(db, options, breach.id, &mut linker, &mut websites, batch);
-        if added.is_err() {
-            websites.forget();
-        }
-        added
-    })?;
+        load::sorted(context, running.id, |tally| sort(context, options, heartbeat, tally))?;
+    let mut linker = PairLinker {
+        people: Linker::new(context, std::slice::from_ref(breach)),
+        websites: DomainIds::default(),
+        breach: breach.id,
+        drop_self: options.drop_self,
+    };
+    walk::walk(context, running, merge, &tally, PER_MIB, &mut linker)?;
     let StealerLogsOptions { keep_count, activate, .. } = *options;
     let ending = Ending { command: "stealer-logs load", keep_count, activate };
-    let added = load_accounts::finish(context, breach, running.id, ending)?;
+    let added = load_accounts::finish(context, std::slice::from_ref(breach), running.id, ending)?;
     Ok(Outcome::new(running.id, added, tally))
 }
 
 fn sort(
     context: &JobContext,
     options: &StealerLogsOptions,
-    job: i64,
+    heartbeat: &Heartbeat,
     tally: &mut Tally,
 ) -> Result<Sorted, JobError> {
     let folder = context.settings.temporary_folder();
-    let mut sorter = Sorter::new(folder, load_accounts::sorting_budget(context));
-    let (input, mut job_input) = JobInput::open(context, job, &options.file)?;
+    let mut sorter = Sorter::new(folder, load::sorting_budget(context));
+    let (input, mut job_input) = JobInput::open(Some(heartbeat), &options.file, options.encoding)?;
     let unreadable = || JobError::file(options.file.display().to_string());
-    read(input, &mut |line, row| {
+    let mut text = String::new();
+    read(input, options, &mut |line, row| {
         match row.and_then(|(email, site)| parsed(email, site)) {
             Ok((address, site)) => {
                 let key = AccountKey::of(&address.sha1());
-                let text = format!("{}{BETWEEN}{site}", load::sorted_text(&address));
+                sorted_text::write_with(&mut text, &address, site);
                 sorter.push(key.0, text.as_bytes())?;
                 tally.accept();
             }
             Err(reason) => tally.skip(line, reason),
         }
-        job_input.report_sometimes(tally.counts).map_err(std::io::Error::other)
+        job_input.report_sometimes(tally.counts);
+        Ok(())
     })
     .map_err(unreadable())?;
     job_input.finish();
@@ -123,12 +138,16 @@ fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), SkipRea
 type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> std::io::Result<()>;
 
 /// Reads JSON objects, one a line, or CSV; the first byte decides which.
-fn read(input: impl std::io::Read, each: Each<'_>) -> std::io::Result<()> {
+fn read(
+    input: impl std::io::Read,
+    options: &StealerLogsOptions,
+    each: Each<'_>,
+) -> std::io::Result<()> {
     let mut input = BufReader::with_capacity(1 << 20, input);
     let start = input.fill_buf()?;
     let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
     let is_json = start.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-    if is_json { read_json(input, each) } else { read_csv(input, each) }
+    if is_json { read_json(input, each) } else { read_csv(input, options, each) }
 }
 
 fn read_json(input: impl BufRead, each: Each<'_>) -> std::io::Result<()> {
@@ -146,61 +165,78 @@ fn read_json(input: impl BufRead, each: Each<'_>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Columns `email` and `website`, or the first two; any other column is never looked at.
-fn read_csv(input: impl BufRead, each: Each<'_>) -> std::io::Result<()> {
-    address_reader::each_row(input, find_columns, &mut |line, row| {
+/// Columns as the operator or their names say, or the first ones; any other column is never looked at.
+fn read_csv(
+    input: impl BufRead,
+    options: &StealerLogsOptions,
+    each: Each<'_>,
+) -> std::io::Result<()> {
+    let find = |first: &Row| Ok(find_columns(first, options)?);
+    csv_columns::each_row(input, options.delimiter.unwrap_or(b','), find, &mut |line, row| {
         let (record, (email, site)) = match row {
             Ok(row) => row,
             Err(reason) => return each(line, Err(reason)),
         };
-        let cell = |place| address_reader::text_cell(record, place);
+        let cell = |place| csv_columns::text_cell(record, place);
         each(line, cell(*email).and_then(|email| Ok((email, cell(*site)?))))
     })
 }
 
-fn find_columns(first: &Row) -> std::io::Result<((usize, usize), bool)> {
-    let looks = address_reader::looks_like_address;
-    let email = address_reader::find_column(first, None, &["email", "e-mail", "mail"], looks);
-    let Some(Column { place, header }) = email else {
-        return Err(std::io::Error::other("the CSV file has no column with addresses"));
-    };
-    let names = ["website", "url", "site", "host", "domain"];
-    let site = address_reader::find_column(first, None, &names, |_| false);
-    Ok(((place, site.map_or(place + 1, |column| column.place)), header))
-}
-
-fn link(
-    db: &mut Db,
+fn find_columns(
+    first: &Row,
     options: &StealerLogsOptions,
-    breach: u16,
-    linker: &mut Linker,
-    websites: &mut DomainIds,
-    batch: &[Record<'_>],
-) -> Result<i64, JobError> {
-    let mut people: Vec<Record<'_>> = Vec::new();
-    let mut pairs: Vec<(&str, &str)> = Vec::new();
-    for group in batch.chunk_by(|a, b| parts(a.text).0 == parts(b.text).0) {
-        let Some(first) = group.first() else { continue };
-        let (address, site) = parts(first.text);
-        let own = group.len() == 1 && site == load::split_text(address).1;
-        if !(own && options.drop_self) {
-            people.push(Record { k: first.k, text: address });
-            pairs.extend(group.iter().map(|record| parts(record.text)));
-        }
-    }
-    linker.link(db, &people)?;
-    let ids = websites.of(db, pairs.iter().map(|(_, site)| *site))?;
-    let mut new = Vec::with_capacity(pairs.len());
-    for ((address, _), website_id) in pairs.into_iter().zip(ids) {
-        // Addresses that must not be stored have no row, and so no pair.
-        if let Some(row) = account_links::find_sorted(db, address)? {
-            new.push(NewPair { k: row.0, seq: row.1, website_id, breach_id: i32::from(breach) });
-        }
-    }
-    let added = stealer_logs::add(db, &new)?;
-    Ok(i64::try_from(added).map_err(DatabaseError::broken)?)
+) -> Result<((usize, usize), bool), MissingColumn> {
+    let Column { place, header } =
+        csv_columns::find_addresses(first, options.email_column.as_deref())?;
+    let names = ["website", "url", "site", "host", "domain", "uri", "login_uri"];
+    let wanted = options.website_column.as_deref();
+    let site = match (csv_columns::find_column(first, wanted, &names, |_| false), wanted) {
+        (Some(column), _) => column.place,
+        (None, Some(wanted)) => return Err(MissingColumn::of(first, wanted)),
+        (None, None) => place + 1,
+    };
+    Ok(((place, site), header))
 }
 
-fn parts(text: &str) -> (&str, &str) {
-    text.split_once(BETWEEN).unwrap_or((text, ""))
+/// Links batches of pairs.
+struct PairLinker {
+    people: Linker,
+    websites: DomainIds,
+    breach: u16,
+    drop_self: bool,
+}
+
+impl Apply for PairLinker {
+    fn apply(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError> {
+        let list = self.breach.to_le_bytes();
+        let (mut people, mut pairs) = (Vec::new(), Vec::new());
+        for group in
+            batch.chunk_by(|a, b| sorted_text::parts(a.text).0 == sorted_text::parts(b.text).0)
+        {
+            let Some(first) = group.first() else { continue };
+            let (address, site) = sorted_text::parts(first.text);
+            let own = group.len() == 1 && site == sorted_text::split(address).1;
+            if !(own && self.drop_self) {
+                people.push(Person { k: first.k, address, breaches: &list });
+                pairs.extend(group.iter().map(|record| sorted_text::parts(record.text)));
+            }
+        }
+        self.people.link(db, &people)?;
+        let ids = self.websites.of(db, pairs.iter().map(|(_, site)| *site))?;
+        let mut new = Vec::with_capacity(pairs.len());
+        for ((address, _), website_id) in pairs.into_iter().zip(ids) {
+            // Addresses that must not be stored have no row, and so no pair.
+            if let Some(row) = account_links::find_sorted(db, address)? {
+                let breach_id = i32::from(self.breach);
+                new.push(NewPair { k: row.k, seq: row.seq, website_id, breach_id });
+            }
+        }
+        let added = stealer_logs::add(db, &new)?;
+        Ok(i64::try_from(added).map_err(DatabaseError::broken)?)
+    }
+
+    fn forget(&mut self) {
+        self.people.forget();
+        self.websites.forget();
+    }
 }

@@ -1,25 +1,23 @@
 //! Takes a breach out of every account, in key order and in batches.
 
 use batch::{ProgressReporter, Unit};
-use database::{Db, transaction};
+use database::Db;
 
 use super::context::JobContext;
 use super::error::JobError;
 use super::load::{self, Running};
+use super::patience::PatientConnection;
 use crate::model::{Breach, id_list, instant};
 use crate::store::accounts::{self, AccountRow};
 use crate::store::{account_links, admin_events, breaches, jobs, stealer_logs, versions};
 
-/// Accounts looked at in one transaction.
-const BATCH: i64 = 5_000;
-
-/// `breach retire`: hides the breach at once, then removes its links and pairs. The published count
-/// stays. Returns the number of the job.
+/// `breach retire`: hides the breach at once, then removes its links and pairs, and accounts of which
+/// nothing else is left. The published count stays. Returns the number of the job.
 pub fn retire(context: &JobContext, name: &str) -> Result<i64, JobError> {
     let now = context.clock.unix();
-    let found = context.pools.write_blocking(|db| flag(db, name, now))?;
+    let found = context.write(|db| flag(db, name, now))?;
     let running = load::begin(context, "purge", &[], &found.name)?;
-    load::noted(context, running.id, || purge(context, &found, &running))?;
+    load::noted(context, running.id, |_| purge(context, &found, &running))?;
     Ok(running.id)
 }
 
@@ -39,37 +37,26 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
 
 /// Removes the links and pairs of a retired breach.
 fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(), JobError> {
-    let mut db = context.pools.connect()?;
+    let mut connection = PatientConnection::open(&context.pools)?;
     let mut after = running.after.map_or((i64::MIN, -1), |k| (k, i16::MAX));
     let progress = ProgressReporter::new("purging", Unit::Items("accounts"), None);
     loop {
-        let rows = whole_keys(accounts::after(&mut db, after, BATCH)?);
+        let rows = accounts::page(connection.db(), after)?;
         let Some(last) = rows.last().map(|row| row.k) else { break };
         let low = after.0;
-        transaction(&mut db, |db| strip(context, db, breach, running.id, &rows, (low, last)))?;
+        connection.transaction(|db| strip(context, db, breach, running.id, &rows, (low, last)))?;
         after = (last, i16::MAX);
         progress.add(rows.len() as u64);
     }
     progress.finish();
     let now = context.clock.unix();
-    transaction(&mut db, |db| {
+    connection.transaction(|db| {
         versions::lock_accounts(db)?;
         stealer_logs::remove_between(db, breach.id, after.0, i64::MAX)?;
         versions::bump_catalogue(db, now)?;
         jobs::finish(db, running.id, "done", None, now)?;
         Ok(())
     })
-}
-
-/// Drops the rows of a last key that may go on in the next batch.
-fn whole_keys(mut rows: Vec<AccountRow>) -> Vec<AccountRow> {
-    let full = rows.len() as i64 == BATCH;
-    if let (true, Some(last)) = (full, rows.last().map(|row| row.k))
-        && rows.first().is_some_and(|row| row.k != last)
-    {
-        rows.retain(|row| row.k != last);
-    }
-    rows
 }
 
 fn strip(
@@ -81,16 +68,16 @@ fn strip(
     (low, high): (i64, i64),
 ) -> Result<(), JobError> {
     versions::lock_accounts(db)?;
+    stealer_logs::remove_between(db, breach.id, low, high)?;
     let mut removed = 0;
     for row in seen.iter().filter(|row| id_list::contains(&row.breaches, breach.id)) {
         // Another job may have changed the row since it was seen.
         let fresh = accounts::by_place(db, (row.k, row.seq))?;
         if let Some(shorter) = fresh.and_then(|list| id_list::without(&list, breach.id)) {
-            account_links::set_list(db, (row.k, row.seq), &shorter)?;
+            account_links::shorten(db, (row.k, row.seq), &shorter)?;
             removed += 1;
         }
     }
-    stealer_logs::remove_between(db, breach.id, low, high)?;
     breaches::add_loaded(db, breach.id, -removed)?;
     let now = context.clock.unix();
     if jobs::advance(db, job, &high.to_le_bytes(), removed, now)? {

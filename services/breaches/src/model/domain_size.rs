@@ -12,15 +12,13 @@ pub struct Counted {
     pub no_spam: i64,
 }
 
-/// Counts the accounts of a domain by their packed lists.
-pub fn count<'a>(catalogue: &Catalogue, lists: impl Iterator<Item = &'a [u8]>) -> Counted {
-    let mut counted = Counted::default();
-    for list in lists {
+impl Counted {
+    /// Counts one more account by its packed list.
+    pub fn add(&mut self, catalogue: &Catalogue, list: &[u8]) {
         let not_spam = |breach: &Breach| breach.shown_for_domain() && !breach.flags.spam_list;
-        counted.all += i64::from(catalogue.any(list, Breach::shown_for_domain));
-        counted.no_spam += i64::from(catalogue.any(list, not_spam));
+        self.all += i64::from(catalogue.any(list, Breach::shown_for_domain));
+        self.no_spam += i64::from(catalogue.any(list, not_spam));
     }
-    counted
 }
 
 /// Domains up to this size need no larger plan and never count.

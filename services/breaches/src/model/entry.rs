@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::breach::{Breach, Flags};
-use super::instant;
+use super::{instant, markup};
 
 /// Why an entry cannot be taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +24,10 @@ pub enum EntryError {
     #[error("ModifiedDate is earlier than AddedDate")]
     Order,
     /// Active content in the description.
-    #[error("Description holds a script, an event handler or a javascript link")]
+    #[error(
+        "Description holds more than plain markup: a script, a frame, a form, a style, an event handler \
+         or a link that is neither http, https nor mailto"
+    )]
     ActiveContent,
     /// A logo that is no absolute URL.
     #[error("LogoPath is no absolute http or https URL")]
@@ -75,7 +78,7 @@ pub fn read(value: &Value) -> Result<Breach, EntryError> {
         return Err(EntryError::Order);
     }
     let description = optional(object, "Description")?.unwrap_or_default();
-    if has_active_content(&description) {
+    if !markup::is_allowed(&description) {
         return Err(EntryError::ActiveContent);
     }
     let logo_path = optional(object, "LogoPath")?.unwrap_or_default();
@@ -113,31 +116,6 @@ pub fn is_name(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && !text.starts_with('-')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-}
-
-/// Whether HTML would run something in a browser.
-pub fn has_active_content(html: &str) -> bool {
-    let lower = html.to_lowercase();
-    let dense: String = lower.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect();
-    dense.contains("<script") || dense.contains("javascript:") || has_event_handler(&lower)
-}
-
-fn has_event_handler(lower: &str) -> bool {
-    lower.split('<').skip(1).any(|rest| {
-        let tag = rest.split('>').next().unwrap_or(rest);
-        tag.split(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'')).any(|word| {
-            let name = word.split('=').next().unwrap_or(word);
-            let handler = name.strip_prefix("on").is_some_and(|event| {
-                !event.is_empty() && event.bytes().all(|byte| byte.is_ascii_lowercase())
-            });
-            handler && (word.contains('=') || followed_by_equals(tag, name))
-        })
-    })
-}
-
-fn followed_by_equals(tag: &str, name: &str) -> bool {
-    tag.match_indices(name)
-        .any(|(place, _)| tag[place + name.len()..].trim_start().starts_with('='))
 }
 
 fn is_absolute(url: &str) -> bool {

@@ -6,7 +6,6 @@ pub fn ids(list: &[u8]) -> impl Iterator<Item = u16> + '_ {
 }
 
 /// Packs ids; sorts them and drops repetitions.
-#[cfg(test)]
 pub fn pack(ids: &[u16]) -> Vec<u8> {
     let mut ids = ids.to_vec();
     ids.sort_unstable();
@@ -30,6 +29,26 @@ pub fn with(list: &[u8], id: u16) -> Option<Vec<u8>> {
     longer.extend_from_slice(&id.to_le_bytes());
     longer.extend_from_slice(&list[2 * place..]);
     Some(longer)
+}
+
+/// The list with all ids of another one added, or none when it has them already.
+pub fn union(list: &[u8], more: &[u8]) -> Option<Vec<u8>> {
+    if ids(more).all(|id| contains(list, id)) {
+        return None;
+    }
+    let mut united = Vec::with_capacity(list.len() + more.len());
+    let (mut left, mut right) = (ids(list).peekable(), ids(more).peekable());
+    loop {
+        let next = match (left.peek(), right.peek()) {
+            (Some(a), Some(b)) => *a.min(b),
+            (Some(a), None) => *a,
+            (None, Some(b)) => *b,
+            (None, None) => return Some(united),
+        };
+        left.next_if_eq(&next);
+        right.next_if_eq(&next);
+        united.extend_from_slice(&next.to_le_bytes());
+    }
 }
 
 /// The list with `id` taken out, or none when it is not there.
@@ -61,6 +80,11 @@ mod tests {
                 prop_assert!(!contains(&removed, id));
                 prop_assert_eq!(with(&removed, id), Some(list.clone()));
             }
+            let more = pack(&[id, 7, 300]);
+            let all: BTreeSet<u16> = set.iter().copied().chain([id, 7, 300]).collect();
+            let united = union(&list, &more).unwrap_or_else(|| list.clone());
+            prop_assert_eq!(ids(&united).collect::<Vec<_>>(), all.iter().copied().collect::<Vec<_>>());
+            prop_assert_eq!(union(&united, &more), None);
             if let Some(added) = added {
                 set.insert(id);
                 prop_assert_eq!(ids(&added).collect::<Vec<_>>(), set.into_iter().collect::<Vec<_>>());

@@ -11,6 +11,7 @@ pub(crate) mod entry;
 pub(crate) mod id_list;
 pub(crate) mod instant;
 pub(crate) mod loaded_address;
+pub(crate) mod markup;
 pub(crate) mod opt_out;
 pub(crate) mod paste;
 pub(crate) mod plan;

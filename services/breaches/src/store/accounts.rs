@@ -1,11 +1,12 @@
 //! Reading accounts: by address, by hash prefix, by domain.
 
-use database::{DatabaseError, Db, on_backend};
-use diesel::dsl::auto_type;
+use database::{Backend, DatabaseError, Db, on_backend};
+use diesel::dsl::{auto_type, exists, not};
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Binary, SmallInt, Text};
 use domain::EmailAddress;
 
-use super::schema::{account, domain_account, mail_domain};
+use super::schema::{account, domain_account, mail_domain, paste_account, stealer_log};
 use crate::model::{AccountKey, address_text};
 
 /// An account with the name of its domain.
@@ -141,18 +142,126 @@ pub fn range(
     })
 }
 
-/// The accounts exactly at a domain.
+/// Accounts that are read at once.
+const PAGE: i64 = 5_000;
+
+/// An account of a domain whose name is known.
+type DomainRow = (i64, i16, String, Vec<u8>);
+
+/// The accounts exactly at a domain, all in memory.
 pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<AccountRow>, DatabaseError> {
-    let Some(id) = super::mail_domains::id(db, domain)? else { return Ok(Vec::new()) };
-    let rows: Vec<(i64, i16, String, Vec<u8>)> = match db {
-        Db::Sqlite(conn) => by_domain(id).load(conn)?,
-        Db::Pg(conn) => by_indexed_domain(id).load(conn)?,
+    let mut rows = Vec::new();
+    each_at_domain(db, domain, |_, row| {
+        rows.push(row);
+        Ok::<(), DatabaseError>(())
+    })?;
+    Ok(rows)
+}
+
+/// Visits the accounts exactly at a domain, some thousand in memory at a time.
+pub fn each_at_domain<E: From<DatabaseError>>(
+    db: &mut Db,
+    domain: &str,
+    mut visit: impl FnMut(&mut Db, AccountRow) -> Result<(), E>,
+) -> Result<(), E> {
+    let Some(id) = super::mail_domains::id(db, domain)? else { return Ok(()) };
+    let mut visit_rows = |db: &mut Db, rows: Vec<DomainRow>| {
+        for (k, seq, local, breaches) in rows {
+            visit(db, AccountRow { k, seq, local, domain: domain.to_owned(), breaches })?;
+        }
+        Ok(())
     };
-    let domain = || domain.to_owned();
-    Ok(rows
-        .into_iter()
-        .map(|(k, seq, local, breaches)| AccountRow { k, seq, local, domain: domain(), breaches })
-        .collect())
+    match db.backend() {
+        Backend::Sqlite => each_page_of_domain(db, id, visit_rows),
+        Backend::Postgres => {
+            // A cursor ends with its transaction, whatever that did.
+            let visited: Result<Result<(), E>, diesel::result::Error> =
+                db.transaction(|db| Ok(fetch_domain(db, id, &mut visit_rows)));
+            visited.map_err(DatabaseError::from)?
+        }
+    }
+}
+
+/// The accounts of a domain are filed in the order of their keys: each page begins behind the last one.
+fn each_page_of_domain<E: From<DatabaseError>>(
+    db: &mut Db,
+    id: i32,
+    mut visit: impl FnMut(&mut Db, Vec<DomainRow>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut after = (i64::MIN, -1_i16);
+    loop {
+        let (k, seq) = after;
+        let behind =
+            domain_account::k.ge(k).and(domain_account::k.gt(k).or(domain_account::seq.gt(seq)));
+        let page = by_domain(id)
+            .filter(behind)
+            .order((domain_account::k, domain_account::seq))
+            .limit(PAGE);
+        let rows: Vec<DomainRow> = page.load(db).map_err(DatabaseError::from)?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = (last.0, last.1);
+        visit(db, rows)?;
+    }
+}
+
+/// The same in PostgreSQL, whose index by domain has no order of keys.
+fn fetch_domain<E: From<DatabaseError>>(
+    db: &mut Db,
+    id: i32,
+    visit: &mut impl FnMut(&mut Db, Vec<DomainRow>) -> Result<(), E>,
+) -> Result<(), E> {
+    let run = |db: &mut Db, statement: String| -> Result<Vec<FetchedRow>, DatabaseError> {
+        Ok(diesel::sql_query(statement).load(db)?)
+    };
+    let select = "SELECT k, seq, local, breaches FROM account WHERE domain_id";
+    let declare = format!("DECLARE at_domain NO SCROLL CURSOR FOR {select} = {id}");
+    diesel::sql_query(declare).execute(db).map_err(DatabaseError::from)?;
+    loop {
+        let rows = run(db, format!("FETCH {PAGE} FROM at_domain"))?;
+        if rows.is_empty() {
+            break;
+        }
+        visit(db, rows.into_iter().map(|row| (row.k, row.seq, row.local, row.breaches)).collect())?;
+    }
+    diesel::sql_query("CLOSE at_domain").execute(db).map_err(DatabaseError::from)?;
+    Ok(())
+}
+
+/// A row of a cursor.
+#[derive(QueryableByName)]
+struct FetchedRow {
+    #[diesel(sql_type = BigInt)]
+    k: i64,
+    #[diesel(sql_type = SmallInt)]
+    seq: i16,
+    #[diesel(sql_type = Text)]
+    local: String,
+    #[diesel(sql_type = Binary)]
+    breaches: Vec<u8>,
+}
+
+/// The next accounts behind a place, some thousand, without a part of those with one key.
+pub fn page(db: &mut Db, place: (i64, i16)) -> Result<Vec<AccountRow>, DatabaseError> {
+    let mut rows = after(db, place, PAGE)?;
+    let full = rows.len() as i64 == PAGE;
+    if let (true, Some(last)) = (full, rows.last().map(|row| row.k))
+        && rows.first().is_some_and(|row| row.k != last)
+    {
+        rows.retain(|row| row.k != last);
+    }
+    Ok(rows)
+}
+
+/// Number of accounts without a breach, a stealer log or a paste.
+pub fn count_empty(db: &mut Db) -> Result<i64, DatabaseError> {
+    let pair = stealer_log::k.eq(account::k).and(stealer_log::seq.eq(account::seq));
+    let paste = paste_account::k.eq(account::k).and(paste_account::seq.eq(account::seq));
+    Ok(account::table
+        .filter(account::breaches.eq(&[][..]))
+        .filter(not(exists(stealer_log::table.filter(pair))))
+        .filter(not(exists(paste_account::table.filter(paste))))
+        .count()
+        .get_result(db)?)
 }
 
 /// The next accounts in key order behind `(k, seq)`.

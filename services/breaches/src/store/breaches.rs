@@ -125,6 +125,12 @@ pub fn by_name(db: &mut Db, name: &str) -> Result<Option<Breach>, DatabaseError>
     row.map(Breach::try_from).transpose()
 }
 
+/// Whether a breach exists and is not retired.
+pub fn takes_accounts(db: &mut Db, id: u16) -> Result<bool, DatabaseError> {
+    let retired = breach::table.find(i32::from(id)).select(breach::is_retired);
+    Ok(retired.first(db).optional()? == Some(false))
+}
+
 /// Adds a breach under the next free id, which is returned.
 pub fn insert(db: &mut Db, new: &Breach) -> Result<u16, DatabaseError> {
     let highest: Option<i32> = breach::table.select(diesel::dsl::max(breach::id)).first(db)?;
@@ -159,6 +165,15 @@ pub fn add_loaded(db: &mut Db, id: u16, more: i64) -> Result<(), DatabaseError> 
             .execute(db)?;
     }
     Ok(())
+}
+
+/// The same for a published count that is the number of linked accounts.
+pub fn add_counts(db: &mut Db, id: u16, more: i64) -> Result<(), DatabaseError> {
+    let row = breach::table.find(i32::from(id));
+    diesel::update(row.filter(breach::pwn_count.eq(breach::loaded_count)))
+        .set(breach::pwn_count.eq(breach::pwn_count + more))
+        .execute(db)?;
+    add_loaded(db, id, more)
 }
 
 fn add_classes(db: &mut Db, classes: &[String]) -> Result<(), DatabaseError> {

@@ -16,7 +16,7 @@ pub struct Job {
     pub fingerprint: String,
     /// Its options, as JSON.
     pub params: String,
-    /// `running`, `done`, `failed` or `cancelled`.
+    /// `running`, `done`, `failed` or `cancelled`; shown also `interrupted`.
     pub state: String,
     /// The last key that is committed.
     #[serde(skip)]
@@ -37,6 +37,21 @@ pub struct Job {
     pub skips: String,
     /// Why it failed.
     pub error: Option<String>,
+}
+
+/// Seconds without a sign of life after which a running job counts as interrupted.
+const SILENCE: i64 = 60;
+
+impl Job {
+    /// The job as it is shown: one that says it is running but gives no sign of life, because it was
+    /// killed, is `interrupted`.
+    #[must_use]
+    pub fn seen_at(mut self, now: i64) -> Self {
+        if self.state == "running" && now - self.updated_at > SILENCE {
+            "interrupted".clone_into(&mut self.state);
+        }
+        self
+    }
 }
 
 /// Rows counted by a job.
@@ -107,9 +122,18 @@ pub fn set_input(db: &mut Db, id: i64, counts: Counts, skips: &str) -> Result<()
     Ok(())
 }
 
-/// Notes how much of its input a job has read so far.
-pub fn set_counts(db: &mut Db, id: i64, counts: Counts, now: i64) -> Result<(), DatabaseError> {
+/// Resumes a job that ended early.
+pub fn restart(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     diesel::update(job::table.find(id))
+        .set((job::state.eq("running"), job::error.eq(None::<String>), job::updated_at.eq(now)))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Notes that a running job is alive, and how much of its input it has read so far.
+pub fn note(db: &mut Db, id: i64, counts: Counts, now: i64) -> Result<(), DatabaseError> {
+    let running = job::table.filter(job::id.eq(id).and(job::state.eq("running")));
+    diesel::update(running)
         .set((
             job::read.eq(counts.read),
             job::accepted.eq(counts.accepted),

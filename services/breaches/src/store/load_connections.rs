@@ -31,3 +31,16 @@ pub fn set_cache(db: &mut Db, cache_kib: usize) -> Result<(), DatabaseError> {
     ))?;
     Ok(())
 }
+
+/// Milliseconds that a note waits for the lock of SQLite.
+const NOTE_WAIT_MS: u32 = 500;
+
+/// Opens a connection for a note that may as well be left out.
+pub fn connect_for_notes(pools: &Pools) -> Result<Db, DatabaseError> {
+    let mut db = pools.connect()?;
+    match &mut db {
+        Db::Sqlite(conn) => conn.batch_execute(&format!("PRAGMA busy_timeout = {NOTE_WAIT_MS}"))?,
+        Db::Pg(conn) => conn.batch_execute(&format!("SET lock_timeout = {NOTE_WAIT_MS}"))?,
+    }
+    Ok(db)
+}

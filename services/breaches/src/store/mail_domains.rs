@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use database::{DatabaseError, Db, on_backend};
+use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 
-use super::schema::mail_domain;
+use super::schema::{account, mail_domain};
+use crate::model::loaded_address;
 
 /// Names looked up in one statement.
 const CHUNK: usize = 500;
@@ -60,4 +62,31 @@ fn add(db: &mut Db, names: &[&str]) -> Result<(), DatabaseError> {
         .on_conflict_do_nothing()
         .execute(conn))?;
     Ok(())
+}
+
+/// Domains that are read at once.
+const PAGE: i64 = 10_000;
+
+/// Counts the filed names that can be no domain, and removes those of which no account is left.
+pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
+    let (mut after, mut found) = (i32::MIN, 0);
+    loop {
+        let rows: Vec<(i32, String)> = mail_domain::table
+            .filter(mail_domain::id.gt(after))
+            .order(mail_domain::id)
+            .limit(PAGE)
+            .select((mail_domain::id, mail_domain::name))
+            .load(db)?;
+        let Some((last, _)) = rows.last() else { return Ok(found) };
+        after = *last;
+        for (id, _) in rows.iter().filter(|(_, name)| !loaded_address::is_domain(name)) {
+            found += 1;
+            if remove {
+                let unused = mail_domain::table.find(id).filter(not(exists(
+                    account::table.filter(account::domain_id.eq(mail_domain::id)),
+                )));
+                diesel::delete(unused).execute(db)?;
+            }
+        }
+    }
 }

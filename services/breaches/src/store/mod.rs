@@ -1,5 +1,6 @@
 //! Queries, one file per group of tables.
 
+pub(crate) mod account_batches;
 pub mod account_links;
 pub mod accounts;
 pub(crate) mod admin_events;

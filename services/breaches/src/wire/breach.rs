@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::model::{self, instant};
+use crate::model::{self, instant, markup};
 
 /// A breach of the catalogue.
 ///
@@ -42,7 +42,7 @@ pub struct Breach {
     /// Number of addresses loaded.
     #[schema(example = 10)]
     pub pwn_count: i64,
-    /// Description, HTML.
+    /// Description, HTML: text with links, emphasis and lists.
     pub description: String,
     /// Location of a PNG logo.
     #[schema(example = "https://logos.example/Acmegram.png")]
@@ -83,7 +83,7 @@ impl From<&model::Breach> for Breach {
             added_date: instant::with_zone(breach.added),
             modified_date: instant::with_zone(breach.modified),
             pwn_count: breach.pwn_count,
-            description: breach.description.clone(),
+            description: markup::allowed(&breach.description),
             logo_path: breach.logo_path.clone(),
             attribution: breach.attribution.clone(),
             disclosure_url: breach.disclosure_url.clone(),

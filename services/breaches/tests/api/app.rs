@@ -128,8 +128,7 @@ impl App {
             breach: breach.into(),
             files: vec![file],
             format: Format::Lines,
-            keep_count: false,
-            activate: false,
+            ..Default::default()
         };
         let context = self.context.clone();
         let outcome =
@@ -146,8 +145,7 @@ impl App {
             breach: breach.into(),
             file: self.folder.write(format!("{breach}.pairs"), text),
             drop_self: true,
-            keep_count: false,
-            activate: false,
+            ..Default::default()
         };
         let context = self.context.clone();
         let outcome = tokio::task::spawn_blocking(move || {

@@ -170,3 +170,38 @@ async fn whole_answers() {
     }
     insta::assert_snapshot!(shown);
 }
+
+#[actix_web::test]
+async fn a_large_domain_is_answered_in_pieces_in_the_order_of_its_aliases() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha"), entry("Beta")])).await;
+    let lines: String = (0..12_000).map(|n| format!("person.number{n}@example.com\n")).collect();
+    app.load("Alpha", &lines).await;
+    let some: String = lines.lines().step_by(7).flat_map(|line| [line, "\n"]).collect();
+    app.load("Beta", &some).await;
+    let key = app.subscriber("owner@example.org", "pro1").await;
+    app.verify("owner@example.org", "example.com").await;
+    let answer = app.get_with(&key, PATH).await;
+    assert_eq!(answer.status(), 200);
+    assert_eq!(answer.content_length(), None);
+    assert_eq!(answer.headers()["content-type"], "application/json");
+    let mut expected = std::collections::BTreeMap::new();
+    for (n, line) in lines.lines().enumerate() {
+        let alias = line.split('@').next().unwrap();
+        let names = if n % 7 == 0 { vec!["Alpha", "Beta"] } else { vec!["Alpha"] };
+        expected.insert(alias, names);
+    }
+    assert!(answer.text().await.unwrap() == serde_json::to_string(&expected).unwrap());
+}
+
+#[actix_web::test]
+async fn an_alias_at_both_spellings_of_a_domain_has_the_breaches_of_both() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha"), entry("Beta")])).await;
+    app.load("Alpha", "a@bücher.example\nö.b@bücher.example\n").await;
+    app.load("Beta", "a@xn--bcher-kva.example\n").await;
+    let key = app.subscriber("owner@example.org", "pro1").await;
+    app.verify("owner@example.org", "bücher.example").await;
+    let found = app.get_with(&key, "/api/v3/breacheddomain/xn--bcher-kva.example").await;
+    assert_eq!(answer(found).await, (200, r#"{"a":["Alpha","Beta"],"ö.b":["Alpha"]}"#.to_owned()));
+}

@@ -153,3 +153,29 @@ async fn whole_answers() {
     }
     insta::assert_snapshot!(shown);
 }
+
+#[actix_web::test]
+async fn a_tag_that_stands_for_several_codings_is_weak_and_still_answers_304() {
+    let app = App::start().await;
+    let ask = async |coding: &str, tag: &str| {
+        let request = app.request("/api/v3/breaches").header("accept-encoding", coding);
+        let answer = request.header("if-none-match", tag).send().await.unwrap();
+        (answer.status().as_u16(), answer.headers()["etag"].to_str().unwrap().to_owned())
+    };
+    let (_, plain) = ask("identity", "\"other\"").await;
+    assert!(plain.starts_with('"'), "{plain}");
+    for coding in ["gzip", "br", "deflate"] {
+        let (status, coded) = ask(coding, "\"other\"").await;
+        assert_eq!((status, &coded), (200, &format!("W/{plain}")), "{coding}");
+        assert_eq!(ask(coding, &coded).await.0, 304, "{coding}");
+    }
+}
+
+#[actix_web::test]
+async fn descriptions_of_older_imports_are_cleaned_on_their_way_out() {
+    let app = App::start().await;
+    let html = "<b>a</b><iframe src=x></iframe><a href='java&#115;cript:a()'>b</a>";
+    app.set_breach("Acmegram", |breach| breach.description = html.into()).await;
+    let breach: Value = app.get("/api/v3/breach/acmegram").await.json().await.unwrap();
+    assert_eq!(breach["Description"], "<b>a</b><a>b</a>");
+}

@@ -33,7 +33,7 @@ impl Operator {
         command(&self.database, &self.folder, arguments)
     }
 
-    fn output(&self, arguments: &[&str]) -> Output {
+    pub fn output(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
 
@@ -57,7 +57,7 @@ impl Operator {
             .unwrap()
     }
 
-    fn json(&self, arguments: &[&str]) -> Value {
+    pub fn json(&self, arguments: &[&str]) -> Value {
         let arguments: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
         serde_json::from_str(&self.run(&arguments)).unwrap()
     }
@@ -220,4 +220,102 @@ fn an_import_deactivates_nothing_unasked_and_never_by_an_empty_file() {
         assert_eq!(refused.status.code(), Some(1), "{empty:?}");
     }
     assert_eq!(active(), before);
+}
+
+/// What a command that fails says.
+fn refusal(operator: &Operator, arguments: &[&str]) -> String {
+    let output = operator.output(arguments);
+    assert!(!output.status.success(), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_change_that_changes_nothing_publishes_nothing() {
+    let operator = Operator::new();
+    let version = || {
+        let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+        pools.read_blocking(breaches::store::versions::current).unwrap().catalogue
+    };
+    let (before, began) = (operator.json(&["breach", "export"]), version());
+    assert!(refusal(&operator, &["breach", "set", "Acmegram"]).contains("nothing to set"));
+    operator.run(&["breach", "set", "Acmegram", "--title", "Acmegram"]);
+    operator.run(&["breach", "activate", "Acmegram"]);
+    assert_eq!((operator.json(&["breach", "export"]), version()), (before, began));
+    operator.run(&["breach", "activate", "Emberforum"]);
+    assert_eq!(version(), began + 1);
+    let frame = "<iframe src=\"https://a.example\"></iframe>";
+    let refused = refusal(&operator, &["breach", "set", "Acmegram", "--description", frame]);
+    assert!(refused.contains("plain markup"), "{refused}");
+}
+
+#[test]
+fn a_hidden_plan_is_renewed_for_its_own_subscribers_alone() {
+    let operator = Operator::new();
+    for owner in ["old@example.org", "new@example.org"] {
+        operator.run(&["subscriber", "add", owner]);
+    }
+    operator.run(&subscription("old@example.org", "core2"));
+    operator.run(&["plans", "hide", "core2"]);
+    operator.run(&subscription("old@example.org", "core2"));
+    let refused = refusal(&operator, &subscription("new@example.org", "core2"));
+    assert!(refused.contains("the plan core2 is hidden"), "{refused}");
+}
+
+#[test]
+fn a_load_that_was_killed_is_listed_as_interrupted() {
+    let operator = Operator::new();
+    let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let now = i64::try_from(now.as_secs()).unwrap();
+    for (silent, state) in [(120, "interrupted"), (0, "running")] {
+        let begin = |db: &mut database::Db| {
+            breaches::store::jobs::begin(db, "accounts", "x", "{}", now - silent)
+        };
+        let id = pools.write_blocking(begin).unwrap();
+        assert_eq!(operator.json(&["job", "list"])[0]["state"], state);
+        assert_eq!(operator.json(&["job", "show", &id.to_string()])["state"], state);
+    }
+}
+
+#[test]
+fn a_mistyped_path_makes_no_database() {
+    let folder = Folder::new();
+    let path = folder.join("mistyped.db");
+    for arguments in [&["doctor"][..], &["job", "list"], &["account", "export", "--breach", "A"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_breaches"));
+        command.args(arguments).env("DATABASE_URL", format!("sqlite://{}", path.display()));
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("there is no database"));
+        assert!(!path.exists());
+    }
+}
+
+#[test]
+fn an_export_ends_well_when_its_reader_has_seen_enough() {
+    let operator = Operator::new();
+    for arguments in [&["account", "export", "--breach", "Acmegram"][..], &["breach", "export"]] {
+        let mut command = operator.command(arguments);
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let child = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && errors.is_empty(), "{arguments:?}: {errors}");
+    }
+}
+
+#[test]
+fn a_usage_line_lists_what_is_required_alone() {
+    let operator = Operator::new();
+    let words = ["subscription", "set"];
+    for (arguments, expected) in [
+        (&["accounts", "load"][..], "Usage: breaches accounts load "),
+        (&words, "Usage: breaches subscription set "),
+    ] {
+        let refused = refusal(&operator, arguments);
+        let usage = refused.lines().find(|line| line.starts_with("Usage:")).unwrap();
+        assert!(usage.starts_with(expected), "{usage}");
+        assert!(!usage.contains("--bind") && !usage.contains("--data-dir"), "{usage}");
+    }
 }

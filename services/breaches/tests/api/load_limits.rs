@@ -37,8 +37,7 @@ async fn a_stray_quote_in_a_csv_of_accounts_costs_one_row() {
         breach: "Logs".into(),
         files: vec![app.folder.write("a.csv", text + &"x".repeat(10 << 20) + "\n\"end")],
         format: Format::Csv(None),
-        keep_count: false,
-        activate: false,
+        ..AccountsOptions::default()
     };
     let outcome = breaches::jobs::load_accounts(&app.context, &options).unwrap();
     let expected = [

@@ -14,8 +14,7 @@ fn options(app: &App, name: &str, content: impl AsRef<[u8]>, format: Format) -> 
         breach: "Alpha".into(),
         files: vec![app.folder.write(name, content)],
         format,
-        keep_count: false,
-        activate: false,
+        ..AccountsOptions::default()
     }
 }
 
@@ -192,7 +191,12 @@ async fn an_unknown_breach_an_absent_file_and_a_missing_column_are_refused_in_a_
     let app = with_alpha().await;
     let mut options = options(&app, "a.csv", "x,y\n1,2\n", Format::Csv(Some("mail".into())));
     let error = breaches::jobs::load_accounts(&app.context, &options).unwrap_err().to_string();
-    assert!(error.ends_with("the CSV file has no such column"), "{error}");
+    assert!(
+        error.contains("the CSV file has no column mail; its first row has 1 x, 2 y"),
+        "{error}"
+    );
+    let failed = app.change(breaches::store::jobs::all).await.remove(0).error.unwrap();
+    assert!(failed.ends_with("the CSV file has no column mail"), "{failed}");
     options.files = vec!["/nonexistent".into()];
     let error = breaches::jobs::load_accounts(&app.context, &options).unwrap_err().to_string();
     assert!(error.contains("No such file"), "{error}");

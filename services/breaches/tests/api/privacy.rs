@@ -190,7 +190,7 @@ async fn a_busy_run_writes_no_address_key_or_hash_into_logs_errors_and_jobs() {
     drop(server);
 
     let text = std::fs::read_to_string(&path).unwrap();
-    for sign in ["/api/v3/breachedAccount/{email}", "line 2: address", "ERROR", "no such column"] {
+    for sign in ["/api/v3/breachedAccount/{email}", "line 2: address", "ERROR", "has no column"] {
         assert!(text.contains(sign), "{sign} is not in\n{text}");
     }
     let digest = EmailAddress::parse(ADDRESS).unwrap().sha1();

@@ -40,7 +40,7 @@ impl Bench {
         command
             .env("SEED_TEST_DATA", "false")
             // The least: small batches, and sorted runs on disk.
-            .env("LOAD_MEMORY_MB", "0")
+            .env("LOAD_MEMORY_MB", "1")
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         command

@@ -77,8 +77,7 @@ async fn a_breach_that_is_no_stealer_log_takes_no_pairs() {
         breach: "Plain".into(),
         file: app.folder.write("pairs", "a@example.com,shop.example\n"),
         drop_self: true,
-        keep_count: false,
-        activate: false,
+        ..Default::default()
     };
     let error = breaches::jobs::load_stealer_logs(&app.context, &options).unwrap_err();
     assert_eq!(error.to_string(), "Plain is no stealer log");
@@ -97,4 +96,42 @@ async fn whole_answers() {
         shown += &app.shown(ZERO, &format!("/api/v3/{path}")).await;
     }
     insta::assert_snapshot!(shown);
+}
+
+#[actix_web::test]
+async fn the_columns_of_a_csv_are_found_by_usual_names_or_named() {
+    let (app, _) = app().await;
+    let load = |name: &str, text: &str, columns: [Option<&str>; 2], delimiter: Option<u8>| {
+        let [email_column, website_column] = columns.map(|column| column.map(str::to_owned));
+        let options = breaches::jobs::StealerLogsOptions {
+            breach: "Logs".into(),
+            file: app.folder.write(name, text),
+            email_column,
+            website_column,
+            delimiter,
+            ..Default::default()
+        };
+        breaches::jobs::load_stealer_logs(&app.context, &options)
+    };
+    let plain = "url,username,password\nhttps://one.example/x,k1@example.org,hunter2\n\
+                 https://one.example,someone,hunter2\n";
+    let found = load("a.csv", plain, [None, None], None).unwrap();
+    assert_eq!((found.accepted, found.skipped, found.added), (1, 1, 1));
+    let named = "host;who;password\nnot this;k2@example.org;two.example\n";
+    let found = load("b.csv", named, [Some("WHO"), Some("3")], Some(b';')).unwrap();
+    assert_eq!((found.accepted, found.added), (1, 1));
+    let error =
+        load("c.csv", named, [Some("2"), Some("page")], Some(b';')).unwrap_err().to_string();
+    assert!(error.contains("column page; its first row has 1 host, 2 who, 3 password"), "{error}");
+    let held = |text: &str| {
+        let email = domain::EmailAddress::parse(text).unwrap();
+        let read = |db: &mut database::Db| -> Result<_, database::DatabaseError> {
+            let row = breaches::store::accounts::find(db, &email)?.unwrap();
+            let pairs = breaches::store::stealer_logs::websites(db, (row.k, row.seq))?;
+            Ok(pairs.into_iter().map(|(website, _)| website).collect::<Vec<_>>())
+        };
+        app.context.pools.read_blocking(read).unwrap()
+    };
+    assert_eq!(held("k1@example.org"), ["one.example"]);
+    assert_eq!(held("k2@example.org"), ["two.example"]);
 }

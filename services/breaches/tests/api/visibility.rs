@@ -179,9 +179,8 @@ async fn a_retired_breach_takes_no_more_accounts_and_stays_retired() {
     let options = breaches::jobs::AccountsOptions {
         breach: "Alpha".into(),
         files: vec![app.folder.write("late.txt", ADDRESS)],
-        format: breaches::jobs::Format::Lines,
-        keep_count: false,
         activate: true,
+        ..Default::default()
     };
     let refused = breaches::jobs::load_accounts(&app.context, &options).unwrap_err();
     assert_eq!(refused.to_string(), "the breach Alpha is retired");
@@ -198,10 +197,10 @@ async fn a_retired_breach_takes_no_more_accounts_and_stays_retired() {
 async fn a_load_meets_a_breach_that_was_retired_while_it_ran() {
     let (app, _) = app().await;
     let alpha = app.change(|db| breaches::store::breaches::by_name(db, "Alpha")).await.unwrap();
-    let mut linker = breaches::jobs::Linker::new(&app.context, &alpha);
+    let mut linker = breaches::jobs::Linker::new(&app.context, &[alpha]);
     app.set_breach("Alpha", |breach| breach.flags.retired = true).await;
     let linked = app.context.pools.write_blocking(|db| linker.link(db, &[]));
-    assert_eq!(linked.unwrap_err().to_string(), "the breach Alpha is retired");
+    assert_eq!(linked.unwrap_err().to_string(), "the breach Alpha is retired or gone");
 }
 
 #[actix_web::test]

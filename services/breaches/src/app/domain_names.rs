@@ -1,0 +1,143 @@
+//! The answer of a domain search: names of breaches by alias, in bounded memory.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use batch::{ByteSize, Sorted, Sorter};
+
+use crate::model::{Breach, id_list};
+use crate::state::Snapshot;
+
+/// Memory of one search; more is sorted on disk.
+const MEMORY: ByteSize = ByteSize(8 << 20);
+/// Bytes of a piece of the answer.
+const PIECE: usize = 64 * 1024;
+/// Between an alias and the packed ids of its breaches; no alias holds a control character.
+const BETWEEN: u8 = b'\n';
+
+/// Collects aliases with their breaches, in whatever order.
+pub struct AliasCollector {
+    sorter: Sorter,
+    text: Vec<u8>,
+}
+
+impl AliasCollector {
+    /// Sorts what memory does not hold in a folder.
+    pub fn new(folder: PathBuf) -> Self {
+        Self { sorter: Sorter::new(folder, MEMORY), text: Vec::new() }
+    }
+
+    /// Adds an alias with a packed list.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn add(&mut self, alias: &str, list: &[u8]) -> io::Result<()> {
+        self.text.clear();
+        self.text.extend_from_slice(alias.as_bytes());
+        self.text.push(BETWEEN);
+        self.text.extend_from_slice(list);
+        self.sorter.push(order_of(alias), &self.text)
+    }
+
+    /// The names of the breaches that are `shown`, by alias.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn finish(
+        self,
+        snapshot: Arc<Snapshot>,
+        shown: fn(&Breach) -> bool,
+    ) -> io::Result<DomainNames> {
+        Ok(DomainNames { sorted: self.sorter.finish()?, next: None, begun: false, snapshot, shown })
+    }
+}
+
+/// A number by which aliases are sorted as by their first eight bytes.
+fn order_of(alias: &str) -> i64 {
+    let mut first = [0; 8];
+    for (byte, letter) in first.iter_mut().zip(alias.bytes()) {
+        *byte = letter;
+    }
+    (u64::from_be_bytes(first) ^ (1 << 63)).cast_signed()
+}
+
+/// Names of breaches by alias, both in byte order, put together as they are read.
+pub struct DomainNames {
+    sorted: Sorted,
+    /// An alias with its list that was read ahead.
+    next: Option<(String, Vec<u8>)>,
+    begun: bool,
+    snapshot: Arc<Snapshot>,
+    shown: fn(&Breach) -> bool,
+}
+
+impl DomainNames {
+    /// The next alias that has a breach to show, and the names of its breaches.
+    ///
+    /// # Errors
+    /// The disk is failing.
+    pub fn next_alias(&mut self) -> io::Result<Option<(String, Vec<&str>)>> {
+        let Some((alias, list)) = self.next_shown()? else { return Ok(None) };
+        Ok(Some((alias, self.snapshot.answers.catalogue.names(&list, self.shown))))
+    }
+
+    fn next_shown(&mut self) -> io::Result<Option<(String, Vec<u8>)>> {
+        while let Some((alias, mut list)) = self.read()? {
+            // Addresses at one domain that was written in two ways have one alias.
+            while let Some((other, more)) = self.read()? {
+                if other != alias {
+                    self.next = Some((other, more));
+                    break;
+                }
+                list = id_list::union(&list, &more).unwrap_or(list);
+            }
+            if self.snapshot.answers.catalogue.any(&list, self.shown) {
+                return Ok(Some((alias, list)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn read(&mut self) -> io::Result<Option<(String, Vec<u8>)>> {
+        if let Some(next) = self.next.take() {
+            return Ok(Some(next));
+        }
+        let Some((_, text)) = self.sorted.next_record()? else { return Ok(None) };
+        let end = text.iter().position(|byte| *byte == BETWEEN).unwrap_or(text.len());
+        let alias = String::from_utf8_lossy(&text[..end]).into_owned();
+        Ok(Some((alias, text.get(end + 1..).unwrap_or_default().to_vec())))
+    }
+
+    /// The next piece of the answer as a JSON object, and whether it is the last.
+    ///
+    /// # Errors
+    /// The disk is failing.
+    pub fn next_piece(&mut self) -> io::Result<(Vec<u8>, bool)> {
+        let mut piece = Vec::with_capacity(PIECE / 8);
+        if !self.begun {
+            piece.push(b'{');
+        }
+        while piece.len() < PIECE {
+            let begun = self.begun;
+            let Some((alias, names)) = self.next_alias()? else {
+                piece.push(b'}');
+                return Ok((piece, true));
+            };
+            if begun {
+                piece.push(b',');
+            }
+            serde_json::to_writer(&mut piece, &alias)?;
+            piece.push(b':');
+            serde_json::to_writer(&mut piece, &names)?;
+            self.begun = true;
+        }
+        Ok((piece, false))
+    }
+}
+
+impl std::fmt::Debug for DomainNames {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DomainNames").finish_non_exhaustive()
+    }
+}

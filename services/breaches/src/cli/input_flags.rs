@@ -1,0 +1,65 @@
+//! Flags of commands that read files of others.
+
+use crate::jobs::TextEncoding;
+
+/// How the text of a file is encoded and separated.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct InputFlags {
+    /// What separates the cells of CSV, or ends the address of a combo: a character, or tab
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+    /// Encoding of the files; UTF-16 is also recognised by its mark. Gzip and Zstandard are unpacked
+    #[arg(long, value_enum, default_value_t = EncodingName::Auto)]
+    encoding: EncodingName,
+}
+
+impl InputFlags {
+    /// How the files are encoded.
+    pub fn encoding(self) -> TextEncoding {
+        match self.encoding {
+            EncodingName::Auto => TextEncoding::Auto,
+            EncodingName::Latin1 => TextEncoding::Latin1,
+            EncodingName::Utf16Le => TextEncoding::Utf16Le,
+            EncodingName::Utf16Be => TextEncoding::Utf16Be,
+        }
+    }
+}
+
+/// An encoding as a word.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum EncodingName {
+    /// UTF-16 where a mark says so, else UTF-8
+    #[value(alias = "utf-8")]
+    Auto,
+    /// Latin-1, read as Windows-1252
+    #[value(name = "latin-1", aliases = ["latin1", "iso-8859-1", "windows-1252"])]
+    Latin1,
+    /// UTF-16, little-endian
+    #[value(name = "utf-16le")]
+    Utf16Le,
+    /// UTF-16, big-endian
+    #[value(name = "utf-16be")]
+    Utf16Be,
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match (text, text.as_bytes()) {
+        ("tab" | "\\t", _) => Ok(b'\t'),
+        (_, [byte]) if byte.is_ascii() && !b"\"\r\n@".contains(byte) => Ok(*byte),
+        _ => Err("one character, such as ; or |, or the word tab".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delimiter_is_one_character() {
+        assert_eq!(delimiter("tab"), Ok(b'\t'));
+        assert_eq!(delimiter(";"), Ok(b';'));
+        for wrong in ["", "\"", "@", "ab", "\u{fc}"] {
+            assert!(delimiter(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

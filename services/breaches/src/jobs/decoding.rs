@@ -1,0 +1,193 @@
+//! Inputs as UTF-8: unpacked where they are compressed, and transcoded where they are encoded otherwise.
+
+use std::io::{self, BufReader, Cursor, Read};
+
+use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use flate2::read::MultiGzDecoder;
+
+/// How a text is encoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TextEncoding {
+    /// UTF-16 where the file begins with its mark, else UTF-8.
+    #[default]
+    Auto,
+    /// Latin-1, in the form that browsers read: Windows-1252.
+    Latin1,
+    /// UTF-16, little-endian.
+    Utf16Le,
+    /// UTF-16, big-endian.
+    Utf16Be,
+}
+
+/// Bytes that are read, and transcoded, at once.
+const CHUNK: usize = 64 * 1024;
+
+/// Reads an input as UTF-8. Gzip and Zstandard are recognised by their first bytes.
+///
+/// # Errors
+/// Those of the input.
+pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Box<dyn Read>> {
+    let (start, input) = start_of::<4>(Box::new(input))?;
+    let plain: Box<dyn Read> = match start.as_slice() {
+        [0x1F, 0x8B, ..] => Box::new(MultiGzDecoder::new(BufReader::with_capacity(CHUNK, input))),
+        [0x28, 0xB5, 0x2F, 0xFD] => Box::new(zstd::stream::read::Decoder::new(input)?),
+        _ => input,
+    };
+    let (start, plain) = start_of::<2>(plain)?;
+    let from = match (encoding, start.as_slice()) {
+        (TextEncoding::Auto, [0xFF, 0xFE]) | (TextEncoding::Utf16Le, _) => UTF_16LE,
+        (TextEncoding::Auto, [0xFE, 0xFF]) | (TextEncoding::Utf16Be, _) => UTF_16BE,
+        (TextEncoding::Latin1, _) => WINDOWS_1252,
+        (TextEncoding::Auto, _) => return Ok(plain),
+    };
+    Ok(Box::new(Transcoder::new(plain, from)))
+}
+
+/// The first bytes of an input, and the input with them.
+fn start_of<const SIZE: usize>(mut input: Box<dyn Read>) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
+    let mut start = Vec::with_capacity(SIZE);
+    input.by_ref().take(SIZE as u64).read_to_end(&mut start)?;
+    let whole = Cursor::new(start.clone()).chain(input);
+    Ok((start, Box::new(whole)))
+}
+
+/// Turns a text into UTF-8. What cannot be decoded becomes a byte that UTF-8 never has, so that its
+/// line is skipped rather than stored with a replacement.
+struct Transcoder<R> {
+    input: R,
+    decoder: Decoder,
+    raw: Vec<u8>,
+    /// Which part of `raw` is not decoded yet.
+    left: std::ops::Range<usize>,
+    text: Vec<u8>,
+    given: usize,
+    ended: bool,
+}
+
+impl<R: Read> Transcoder<R> {
+    fn new(input: R, from: &'static Encoding) -> Self {
+        let decoder = from.new_decoder_with_bom_removal();
+        let (raw, text) = (vec![0; CHUNK], Vec::with_capacity(3 * CHUNK));
+        Self { input, decoder, raw, left: 0..0, text, given: 0, ended: false }
+    }
+
+    fn decode(&mut self) -> io::Result<()> {
+        if self.left.is_empty() {
+            self.left = 0..self.input.read(&mut self.raw)?;
+        }
+        let last = self.left.is_empty();
+        self.text.resize(3 * CHUNK, 0);
+        let (result, read, written) = self.decoder.decode_to_utf8_without_replacement(
+            &self.raw[self.left.clone()],
+            &mut self.text,
+            last,
+        );
+        self.text.truncate(written);
+        self.given = 0;
+        self.left.start += read;
+        match result {
+            DecoderResult::Malformed(..) => self.text.push(0xFF),
+            DecoderResult::InputEmpty => self.ended = last,
+            DecoderResult::OutputFull => {}
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for Transcoder<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.given == self.text.len() {
+            if self.ended || buffer.is_empty() {
+                return Ok(0);
+            }
+            self.decode()?;
+        }
+        let size = buffer.len().min(self.text.len() - self.given);
+        buffer[..size].copy_from_slice(&self.text[self.given..self.given + size]);
+        self.given += size;
+        Ok(size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(bytes: &[u8], encoding: TextEncoding) -> Vec<u8> {
+        let mut found = Vec::new();
+        text(Cursor::new(bytes.to_vec()), encoding).unwrap().read_to_end(&mut found).unwrap();
+        found
+    }
+
+    fn utf16(text: &str, big: bool) -> Vec<u8> {
+        let bytes = |unit: u16| if big { unit.to_be_bytes() } else { unit.to_le_bytes() };
+        text.encode_utf16().flat_map(bytes).collect()
+    }
+
+    #[test]
+    fn marks_and_options_name_the_encoding() {
+        let plain = "ada@bücher.example\n";
+        assert_eq!(read(plain.as_bytes(), TextEncoding::Auto), plain.as_bytes());
+        for big in [false, true] {
+            let marked = utf16(&format!("\u{feff}{plain}"), big);
+            assert_eq!(read(&marked, TextEncoding::Auto), plain.as_bytes());
+            let named = if big { TextEncoding::Utf16Be } else { TextEncoding::Utf16Le };
+            assert_eq!(read(&utf16(plain, big), named), plain.as_bytes());
+            assert_eq!(read(&marked, named), plain.as_bytes());
+        }
+        assert_eq!(read(b"ada@b\xFCcher.example\n", TextEncoding::Latin1), plain.as_bytes());
+        assert_eq!(read(b"", TextEncoding::Latin1), b"");
+        assert_eq!(read(b"a", TextEncoding::Auto), b"a");
+    }
+
+    #[test]
+    fn what_cannot_be_decoded_spoils_its_line_alone() {
+        let mut bytes = utf16("\u{feff}a\n", false);
+        bytes.extend([0x00, 0xD8]);
+        bytes.extend(utf16("b\nc", false));
+        let found = read(&bytes, TextEncoding::Auto);
+        let lines: Vec<_> = found.split(|byte| *byte == b'\n').collect();
+        assert_eq!(lines[0], b"a");
+        assert!(std::str::from_utf8(lines[1]).is_err());
+        assert_eq!(lines[2], b"c");
+    }
+
+    #[test]
+    fn compressed_inputs_are_unpacked_also_in_several_parts() {
+        let mut gzip = Vec::new();
+        for part in ["one\n", "two\n"] {
+            let mut encoder = flate2::write::GzEncoder::new(&mut gzip, Default::default());
+            encoder.write_all(part.as_bytes()).unwrap();
+            encoder.finish().unwrap();
+        }
+        assert_eq!(read(&gzip, TextEncoding::Auto), b"one\ntwo\n");
+        let mut frames = zstd::encode_all(&utf16("\u{feff}one\n", true)[..], 1).unwrap();
+        frames.extend(zstd::encode_all(&utf16("two\n", true)[..], 1).unwrap());
+        assert_eq!(read(&frames, TextEncoding::Auto), b"one\ntwo\n");
+        let cut = text(Cursor::new(gzip[..gzip.len() - 4].to_vec()), TextEncoding::Auto);
+        assert!(cut.unwrap().read_to_end(&mut Vec::new()).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_comes_back_whatever_the_pieces(
+            text in "\\PC{0,300}",
+            size in 1_usize..40,
+        ) {
+            let mut input = Transcoder::new(Cursor::new(utf16(&text, true)), UTF_16BE);
+            let (mut found, mut buffer) = (Vec::new(), vec![0; size]);
+            loop {
+                match input.read(&mut buffer).unwrap() {
+                    0 => break,
+                    read => found.extend_from_slice(&buffer[..read]),
+                }
+            }
+            prop_assert_eq!(found, text.trim_start_matches('\u{feff}').as_bytes());
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Addresses that must never be stored again.
+
+use database::{DatabaseError, Db};
+
+use super::sorted_text;
+use crate::model::{AccountKey, OptOut, address_text};
+use crate::store::opt_outs::OptOuts;
+use crate::store::versions;
+
+/// The opt-outs as a load sees them: read again whenever they changed.
+pub struct Excluded {
+    opt_outs: OptOuts,
+    version: i64,
+    max: i64,
+}
+
+impl Excluded {
+    /// Holds up to `max` in memory.
+    pub fn new(max: i64) -> Self {
+        Self { opt_outs: OptOuts::default(), version: -1, max }
+    }
+
+    /// Looks whether they changed; called inside the transaction of a batch, which no opt-out can
+    /// overtake.
+    pub fn refresh(&mut self, db: &mut Db) -> Result<(), DatabaseError> {
+        let version = versions::current(db)?.opt_out;
+        if version != self.version {
+            self.opt_outs = OptOuts::load(db, self.max)?;
+            self.version = version;
+        }
+        Ok(())
+    }
+
+    /// Whether an address must never be stored again.
+    pub fn holds(&self, db: &mut Db, k: i64, text: &str) -> Result<bool, DatabaseError> {
+        if !self.opt_outs.may_hold(AccountKey(k)) {
+            return Ok(false);
+        }
+        let (local, domain) = sorted_text::split(text);
+        let digest = address_text::digest(local, domain);
+        Ok(self.opt_outs.get(db, &digest)? == Some(OptOut::Breaches))
+    }
+}

@@ -1,0 +1,129 @@
+//! Links sorted addresses to breaches.
+
+use database::Db;
+
+use super::context::JobContext;
+use super::domain_ids::DomainIds;
+use super::error::JobError;
+use super::excluded::Excluded;
+use super::sorted_text;
+use super::walk::{Apply, Record};
+use crate::model::{Breach, id_list};
+use crate::store::account_batches::{self, Linked, NewAccount};
+use crate::store::{breaches, domain_accounts};
+
+/// Addresses of a batch that are prepared at once: few enough to stay in the processor's cache.
+const PIECE: usize = 8_192;
+
+/// An address, and the breaches that it is to be linked to.
+#[derive(Clone, Copy, Debug)]
+pub struct Person<'a> {
+    /// Key of the account.
+    pub k: i64,
+    /// The address as it is sorted.
+    pub address: &'a str,
+    /// Packed ids.
+    pub breaches: &'a [u8],
+}
+
+/// Links batches of sorted addresses.
+pub struct Linker {
+    breaches: Vec<Breach>,
+    /// The ids of `breaches`.
+    ids: Vec<u16>,
+    domains: DomainIds,
+    excluded: Excluded,
+}
+
+impl Linker {
+    /// A linker without any memory yet. Where there are several breaches, a record says behind its
+    /// address which of them it means, by the place in the list.
+    pub fn new(context: &JobContext, breaches: &[Breach]) -> Self {
+        Self {
+            breaches: breaches.to_vec(),
+            ids: breaches.iter().map(|breach| breach.id).collect(),
+            domains: DomainIds::default(),
+            excluded: Excluded::new(context.settings.optout_memory_max),
+        }
+    }
+
+    /// Links people, who are sorted and distinct; returns how many links did not exist before.
+    pub fn link(&mut self, db: &mut Db, people: &[Person<'_>]) -> Result<i64, JobError> {
+        for breach in &self.breaches {
+            if !breaches::takes_accounts(db, breach.id)? {
+                let name = &breach.name;
+                return Err(JobError::Rejected(format!("the breach {name} is retired or gone")));
+            }
+        }
+        self.excluded.refresh(db)?;
+        let mut linked = Linked::default();
+        for piece in people.chunks(PIECE) {
+            let new = self.prepare(db, piece)?;
+            account_batches::link(db, &new, &mut linked)?;
+        }
+        domain_accounts::add(db, &mut linked.filings)?;
+        for (id, added) in &linked.added {
+            breaches::add_loaded(db, *id, *added)?;
+        }
+        Ok(linked.added.values().sum())
+    }
+
+    fn prepare<'a>(
+        &mut self,
+        db: &mut Db,
+        people: &[Person<'a>],
+    ) -> Result<Vec<NewAccount<'a>>, JobError> {
+        let (mut new, mut domains) = (Vec::with_capacity(people.len()), Vec::new());
+        for person in people {
+            let Person { k, address, breaches } = *person;
+            if !self.excluded.holds(db, k, address)? {
+                let (local, domain) = sorted_text::split(address);
+                domains.push(domain);
+                new.push(NewAccount { k, domain_id: 0, local, breaches });
+            }
+        }
+        let ids = self.domains.of(db, domains.into_iter())?;
+        for (account, id) in new.iter_mut().zip(ids) {
+            account.domain_id = id;
+        }
+        Ok(new)
+    }
+
+    /// The packed list that the records of one address name.
+    fn list(&self, records: &[Record<'_>]) -> Vec<u8> {
+        let place = |record: &Record<'_>| sorted_text::parts(record.text).1.parse::<usize>().ok();
+        let ids: Vec<u16> =
+            records.iter().filter_map(|record| self.ids.get(place(record)?).copied()).collect();
+        id_list::pack(&ids)
+    }
+}
+
+impl Apply for Linker {
+    fn apply(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError> {
+        if let [id] = self.ids[..] {
+            let list = id.to_le_bytes();
+            let people = batch.iter().map(|record| (record.k, record.text));
+            let people: Vec<Person<'_>> =
+                people.map(|(k, address)| Person { k, address, breaches: &list }).collect();
+            return self.link(db, &people);
+        }
+        let same = |a: &Record<'_>, b: &Record<'_>| {
+            sorted_text::parts(a.text).0 == sorted_text::parts(b.text).0
+        };
+        let lists: Vec<Vec<u8>> = batch.chunk_by(same).map(|group| self.list(group)).collect();
+        let firsts = batch.chunk_by(same).filter_map(<[_]>::first);
+        let people: Vec<Person<'_>> = firsts
+            .zip(&lists)
+            .map(|(first, list)| Person {
+                k: first.k,
+                address: sorted_text::parts(first.text).0,
+                breaches: list,
+            })
+            .collect();
+        self.link(db, &people)
+    }
+
+    fn forget(&mut self) {
+        self.domains.forget();
+    }
+}

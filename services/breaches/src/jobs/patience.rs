@@ -1,0 +1,100 @@
+//! Waiting for a database that others use: a load of hours does not end because another one writes.
+
+use std::thread;
+use std::time::Duration;
+
+use batch::Interval;
+use database::{Backend, DatabaseError, Db, Pools, transaction};
+
+use super::error::JobError;
+use crate::store::load_connections;
+
+/// Time between two attempts.
+const PAUSE: Duration = Duration::from_millis(100);
+/// Time between two lines in the log.
+const TELL_EVERY: Duration = Duration::from_secs(60);
+
+/// Attempts that found the database busy.
+#[derive(Debug, Default)]
+pub struct Waiting(Option<Interval>);
+
+impl Waiting {
+    /// Pauses before the next attempt.
+    pub fn pause(&mut self) {
+        let told = self.0.get_or_insert_with(|| Interval::new(TELL_EVERY));
+        if told.is_due() {
+            log::warn!("the database is busy or not reachable: the job goes on waiting");
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Whether another attempt may succeed.
+pub fn is_passing(error: &JobError) -> bool {
+    matches!(error, JobError::Database(DatabaseError::Busy))
+}
+
+/// The connection of a job, which is replaced when it is lost.
+pub struct PatientConnection {
+    pools: Pools,
+    db: Db,
+}
+
+impl PatientConnection {
+    /// Opens a connection; see [`load_connections::connect`].
+    pub fn open(pools: &Pools) -> Result<Self, JobError> {
+        Ok(Self { db: load_connections::connect(pools)?, pools: pools.clone() })
+    }
+
+    /// The connection, for reads and settings.
+    pub fn db(&mut self) -> &mut Db {
+        &mut self.db
+    }
+
+    /// Runs a transaction until it is committed or fails for good.
+    ///
+    /// One whose commit was not acknowledged is run again: `work` must be one that does no harm when
+    /// it was done already.
+    pub fn transaction<T>(
+        &mut self,
+        mut work: impl FnMut(&mut Db) -> Result<T, JobError>,
+    ) -> Result<T, JobError> {
+        let mut waiting = Waiting::default();
+        loop {
+            match transaction(&mut self.db, &mut work) {
+                Err(error) if is_passing(&error) => waiting.pause(),
+                done => return done,
+            }
+            // The lock of SQLite comes free; a lost connection to a server does not come back.
+            if self.db.backend() == Backend::Postgres
+                && let Ok(new) = load_connections::connect(&self.pools)
+            {
+                self.db = new;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::versions;
+
+    #[test]
+    fn whatever_finds_the_database_busy_is_done_when_it_is_free() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
+        let mut connection = PatientConnection::open(&pools).unwrap();
+        let mut attempts = 0;
+        let done = connection.transaction(|db| {
+            versions::bump_opt_out(db)?;
+            attempts += 1;
+            if attempts < 3 { Err(DatabaseError::Busy.into()) } else { Ok(attempts) }
+        });
+        assert_eq!(done.unwrap(), 3);
+        let version = pools.read_blocking(versions::current).unwrap().opt_out;
+        assert_eq!(version, 1, "attempts that failed were rolled back");
+        let failed = connection.transaction(|_| Err::<(), _>(DatabaseError::NotFound.into()));
+        assert!(failed.is_err());
+    }
+}

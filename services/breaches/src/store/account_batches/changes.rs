@@ -1,0 +1,114 @@
+//! What a load changes in a group of accounts.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use diesel::sql_types::{BigInt, Binary, Integer, SmallInt, Text};
+use diesel::{Queryable, QueryableByName};
+
+use crate::model::id_list;
+use crate::store::domain_accounts::DomainAccount;
+
+/// An account that a load brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewAccount<'a> {
+    /// Key.
+    pub k: i64,
+    /// Id of the domain.
+    pub domain_id: i32,
+    /// Local part as stored.
+    pub local: &'a str,
+    /// Packed ids of the breaches to link.
+    pub breaches: &'a [u8],
+}
+
+impl NewAccount<'_> {
+    pub(super) fn filed(&self, seq: i16) -> DomainAccount {
+        DomainAccount { domain_id: self.domain_id, k: self.k, seq }
+    }
+}
+
+/// An account as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, QueryableByName)]
+pub(super) struct Stored {
+    #[diesel(sql_type = BigInt)]
+    pub k: i64,
+    #[diesel(sql_type = SmallInt)]
+    pub seq: i16,
+    #[diesel(sql_type = Integer)]
+    pub domain_id: i32,
+    #[diesel(sql_type = Text)]
+    pub local: String,
+    #[diesel(sql_type = Binary)]
+    pub breaches: Vec<u8>,
+}
+
+/// What was linked in a transaction so far.
+#[derive(Debug, Default)]
+pub struct Linked {
+    /// Links that did not exist before, by breach.
+    pub added: BTreeMap<u16, i64>,
+    /// Accounts that are still to be filed under their domains.
+    pub filings: Vec<DomainAccount>,
+    /// Whether the last group had an account that was stored before.
+    pub(super) meets_known: bool,
+}
+
+impl Linked {
+    /// Counts `accounts` new links to each breach of a list.
+    pub(super) fn count(&mut self, list: &[u8], accounts: i64) {
+        for id in id_list::ids(list) {
+            *self.added.entry(id).or_default() += accounts;
+        }
+    }
+}
+
+/// An account that is to be written.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Change<'a> {
+    pub account: NewAccount<'a>,
+    pub seq: i16,
+    pub list: Cow<'a, [u8]>,
+    /// Whether the account is stored already.
+    pub exists: bool,
+}
+
+/// Compares a group with the accounts stored under its keys. Both are sorted by key; no two accounts of
+/// the group have the same.
+pub(super) fn changes<'a>(
+    group: &[NewAccount<'a>],
+    stored: &[Stored],
+    linked: &mut Linked,
+) -> Vec<Change<'a>> {
+    let mut changes = Vec::with_capacity(group.len());
+    let mut rest = stored;
+    for &account in group {
+        let before = rest.iter().take_while(|row| row.k < account.k).count();
+        rest = &rest[before..];
+        let same_key = &rest[..rest.iter().take_while(|row| row.k == account.k).count()];
+        let is_own =
+            |row: &&Stored| row.domain_id == account.domain_id && row.local == account.local;
+        match same_key.iter().find(is_own) {
+            None => {
+                let seq = same_key.iter().map(|row| row.seq + 1).max().unwrap_or(0);
+                linked.count(account.breaches, 1);
+                linked.filings.push(account.filed(seq));
+                let list = Cow::Borrowed(account.breaches);
+                changes.push(Change { account, seq, list, exists: false });
+            }
+            Some(row) => {
+                let Some(longer) = id_list::union(&row.breaches, account.breaches) else {
+                    continue;
+                };
+                for id in id_list::ids(account.breaches) {
+                    if !id_list::contains(&row.breaches, id) {
+                        *linked.added.entry(id).or_default() += 1;
+                    }
+                }
+                let list = Cow::Owned(longer);
+                changes.push(Change { account, seq: row.seq, list, exists: true });
+            }
+        }
+    }
+    changes
+}

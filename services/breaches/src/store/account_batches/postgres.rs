@@ -1,0 +1,108 @@
+//! Groups in PostgreSQL: one statement reads what is stored, one writes what changes.
+//!
+//! Both name the key of each row, and nothing but constants beside it, so that a database that is
+//! distributed by key knows where every row lies.
+
+use database::DatabaseError;
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::sql_types::{Array, BigInt, Binary, Integer, SmallInt, Text};
+
+use super::changes::{Change, Linked, NewAccount, Stored, changes};
+
+/// Accounts of a group: enough that its round trips cost little.
+pub(super) const GROUP: usize = 1_000;
+
+pub(super) fn link(
+    conn: &mut PgConnection,
+    group: &[NewAccount<'_>],
+    linked: &mut Linked,
+) -> Result<(), DatabaseError> {
+    let keys: Vec<i64> = group.iter().map(|account| account.k).collect();
+    let (Some(&low), Some(&high)) = (keys.first(), keys.last()) else { return Ok(()) };
+    let stored: Vec<Stored> = WithKeys { keys: &keys, low, high }.load(conn)?;
+    let changes = changes(group, &stored, linked);
+    if !changes.is_empty() {
+        Upsert::of(&changes).execute(conn)?;
+    }
+    Ok(())
+}
+
+/// The accounts with some keys. The lowest and the highest one tell which partitions have them.
+struct WithKeys<'a> {
+    keys: &'a [i64],
+    low: i64,
+    high: i64,
+}
+
+impl Query for WithKeys<'_> {
+    type SqlType = (BigInt, SmallInt, Integer, Text, Binary);
+}
+
+impl QueryFragment<Pg> for WithKeys<'_> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql("SELECT k, seq, domain_id, local, breaches FROM account WHERE k = ANY(");
+        out.push_bind_param::<Array<BigInt>, _>(self.keys)?;
+        out.push_sql(") AND k BETWEEN ");
+        out.push_bind_param::<BigInt, _>(&self.low)?;
+        out.push_sql(" AND ");
+        out.push_bind_param::<BigInt, _>(&self.high)?;
+        out.push_sql(" ORDER BY k, seq");
+        Ok(())
+    }
+}
+
+impl QueryId for WithKeys<'_> {
+    type QueryId = WithKeys<'static>;
+    const HAS_STATIC_QUERY_ID: bool = true;
+}
+
+impl RunQueryDsl<PgConnection> for WithKeys<'_> {}
+
+/// Writes accounts, new and known ones alike.
+struct Upsert<'a> {
+    k: Vec<i64>,
+    seq: Vec<i16>,
+    domain_id: Vec<i32>,
+    local: Vec<&'a str>,
+    breaches: Vec<&'a [u8]>,
+}
+
+impl<'a> Upsert<'a> {
+    fn of(changes: &'a [Change<'a>]) -> Self {
+        Self {
+            k: changes.iter().map(|change| change.account.k).collect(),
+            seq: changes.iter().map(|change| change.seq).collect(),
+            domain_id: changes.iter().map(|change| change.account.domain_id).collect(),
+            local: changes.iter().map(|change| change.account.local).collect(),
+            breaches: changes.iter().map(|change| &*change.list).collect(),
+        }
+    }
+}
+
+impl QueryFragment<Pg> for Upsert<'_> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql(
+            "INSERT INTO account (k, seq, domain_id, local, breaches) SELECT * FROM unnest(",
+        );
+        out.push_bind_param::<Array<BigInt>, _>(&self.k)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Array<SmallInt>, _>(&self.seq)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Array<Integer>, _>(&self.domain_id)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Array<Text>, _>(&self.local)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Array<Binary>, _>(&self.breaches)?;
+        out.push_sql(") ON CONFLICT (k, seq) DO UPDATE SET breaches = excluded.breaches");
+        Ok(())
+    }
+}
+
+impl QueryId for Upsert<'_> {
+    type QueryId = Upsert<'static>;
+    const HAS_STATIC_QUERY_ID: bool = true;
+}
+
+impl RunQueryDsl<PgConnection> for Upsert<'_> {}

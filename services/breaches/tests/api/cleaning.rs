@@ -1,0 +1,89 @@
+//! People of whom nothing is left, and what older versions took for people.
+
+use breaches::jobs::{Cleaned, clean, examine};
+use breaches::store::{account_links, accounts, breaches as store_breaches};
+use domain::EmailAddress;
+use serde_json::json;
+
+use crate::app::{App, entry};
+
+async fn addresses(app: &App) -> Vec<String> {
+    let rows = app.change(|db| accounts::after(db, (i64::MIN, -1), 1_000)).await;
+    let mut found: Vec<String> = rows.into_iter().map(|row| row.address()).collect();
+    found.sort();
+    found
+}
+
+async fn app() -> App {
+    let app = App::with(|settings| settings.seed_test_data = false).await;
+    let mut logs = entry("Logs");
+    logs["IsStealerLog"] = json!(true);
+    app.import(&json!([entry("Alpha"), logs])).await;
+    app
+}
+
+#[actix_web::test]
+async fn nobody_stays_behind_a_breach_that_was_their_only_one() {
+    let app = app().await;
+    app.load("Alpha", "alone@example.com\npasted@example.com\ncaptured@example.com\n").await;
+    let pairs = "captured@example.com,shop.example\nonly@example.com,shop.example\n";
+    app.load_pairs("Logs", pairs).await;
+    let paste = json!({"Source": "Pastebin", "Id": "1", "Emails": ["pasted@example.com"]});
+    app.load_pastes(&paste.to_string()).await;
+    breaches::jobs::retire(&app.context, "Alpha").unwrap();
+    let left = ["captured@example.com", "only@example.com", "pasted@example.com"];
+    assert_eq!(addresses(&app).await, left);
+    assert!(examine(&app.context).unwrap().is_sound());
+    breaches::jobs::retire(&app.context, "Logs").unwrap();
+    assert_eq!(addresses(&app).await, ["pasted@example.com"]);
+}
+
+#[test]
+fn a_removed_link_takes_its_account_along() {
+    let operator = crate::commands::Operator::new();
+    let address = "sensitive-breach@breach-integration-tests.example";
+    operator.run(&["address", "remove", address, "--breach", "Duskmatch"]);
+    assert_eq!(operator.json(&["address", "show", address])["stored"], false);
+}
+
+#[actix_web::test]
+async fn what_older_versions_left_is_counted_and_cleaned_up() {
+    let app = app().await;
+    app.load("Alpha", "kept@example.com\nada@corp.example\n").await;
+    app.change(|db| {
+        let parse = |text| EmailAddress::parse(text).map_err(database::DatabaseError::broken);
+        for text in [
+            "eve@corp.example:hunter2",
+            "ada@corp.example;hunter2",
+            "<bob@corp.example>",
+            "mailto:lea@corp.example",
+            "x@y:z.example",
+        ] {
+            account_links::link_one(db, &parse(text)?, 1)?;
+            store_breaches::add_counts(db, 1, 1)?;
+        }
+        account_links::ensure(db, &parse("nothing@example.com")?)?;
+        Ok(())
+    })
+    .await;
+    let found = examine(&app.context).unwrap();
+    assert_eq!((found.empty, found.odd_domains), (1, 4));
+    assert!(!found.is_sound());
+    let all = Cleaned { examined: 8, empty: 1, odd: 5, rescued: 4, domains: 4 };
+    assert_eq!(clean(&app.context, true).unwrap(), all);
+    assert_eq!(addresses(&app).await.len(), 8);
+    let cleaned = clean(&app.context, false).unwrap();
+    assert_eq!((cleaned.empty, cleaned.odd, cleaned.rescued, cleaned.domains), (1, 5, 4, 4));
+    let left = [
+        "ada@corp.example",
+        "bob@corp.example",
+        "eve@corp.example",
+        "kept@example.com",
+        "lea@corp.example",
+    ];
+    assert_eq!(addresses(&app).await, left);
+    assert!(examine(&app.context).unwrap().is_sound());
+    let alpha = app.change(|db| store_breaches::by_name(db, "Alpha")).await.unwrap();
+    assert_eq!((alpha.loaded_count, alpha.pwn_count), (5, 5));
+    assert_eq!(clean(&app.context, false).unwrap().odd, 0);
+}
