@@ -101,18 +101,13 @@ fn with_plain_usage(
 ) -> clap::Error {
     if error.get(ContextKind::Usage).is_some() {
         command.build();
-        let words = arguments.iter().skip(1).filter_map(|word| word.to_str());
-        let mut named = command;
-        for word in words {
-            if named.find_subcommand(word).is_some()
-                && let Some(inner) = named.find_subcommand_mut(word)
-            {
-                named = inner;
-            } else {
-                break;
-            }
+        let mut named: &clap::Command = command;
+        for word in arguments.iter().skip(1).filter_map(|word| word.to_str()) {
+            let Some(inner) = named.find_subcommand(word) else { break };
+            named = inner;
         }
-        error.insert(ContextKind::Usage, ContextValue::StyledStr(named.render_usage()));
+        let usage = named.clone().render_usage();
+        error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
     }
     error
 }

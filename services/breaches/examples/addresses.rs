@@ -1,9 +1,11 @@
 //! Writes the addresses of a bench, one a line, in no order; the same ones in every run.
 //!
-//! Usage: `addresses NUMBER`, or `addresses dense NUMBER PREFIXES SIZE`.
+//! Usage: `addresses NUMBER`, `addresses further SIZE KNOWN ROUND`, or
+//! `addresses dense NUMBER PREFIXES SIZE`.
 //!
 //! Half of the addresses of the first form lie at five large domains, the others at 100 000 small
-//! ones; lengths are those of real mailboxes. The second form hashes NUMBER addresses and writes
+//! ones; lengths are those of real mailboxes. The second form writes SIZE addresses, half of them among the
+//! first KNOWN of the first form and half behind them, others for each ROUND. The third form hashes NUMBER addresses and writes
 //! those of the first PREFIXES 6-character prefixes that exactly SIZE of them share, each behind its
 //! prefix and a blank: at 200 million, 12 prefixes with 30 addresses are found.
 
@@ -32,14 +34,21 @@ fn main() -> std::io::Result<()> {
     };
     if arguments.first().is_some_and(|word| word == "dense") {
         write_dense(number(1, 200_000_000), number(2, 12), number(3, 30))
+    } else if arguments.first().is_some_and(|word| word == "further") {
+        let (size, known, round) = (number(1, 300_000), number(2, 1_000_000), number(3, 1));
+        let places = round * size..(round + 1) * size;
+        write_sparse(places.map(|place| match place % 2 {
+            0 => mixed(place ^ 0x5EED) % known.max(1),
+            _ => known + place,
+        }))
     } else {
-        write_sparse(number(0, 1_000_000))
+        write_sparse(0..number(0, 1_000_000))
     }
 }
 
-fn write_sparse(wanted: u64) -> std::io::Result<()> {
+fn write_sparse(numbers: impl Iterator<Item = u64>) -> std::io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
-    for number in 0..wanted {
+    for number in numbers {
         let random = mixed(number);
         let name = NAMES[(random % 16) as usize];
         if random >> 63 == 0 {

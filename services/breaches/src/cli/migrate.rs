@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use anyhow::{anyhow, ensure};
 use database::DatabaseSettings;
 
 use super::output::Output;
+use crate::store::versions;
 
 /// The command `migrate`.
 #[derive(clap::Args)]
@@ -13,6 +15,9 @@ pub struct Migrate {
     /// Partitions of the account tables when PostgreSQL makes them: 16, 64 or 256
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = partitions)]
     partitions: u16,
+    /// Spread the accounts of a new PostgreSQL database over the servers of a Citus cluster
+    #[arg(long, conflicts_with = "partitions")]
+    distributed: bool,
     #[command(flatten)]
     output: Output,
 }
@@ -34,8 +39,30 @@ impl Migrate {
     ) -> anyhow::Result<ExitCode> {
         let migrations = [&auth::MIGRATIONS, &crate::store::MIGRATIONS];
         let mut database = database.clone();
-        set_for_sessions(&mut database, &format!("breaches.partitions={}", self.partitions));
-        let applied = database.migrate(data_dir, name, &migrations)?;
+        let is_server =
+            database.database_url.as_ref().is_some_and(|url| url.starts_with("postgres"));
+        if self.distributed {
+            ensure!(is_server, "--distributed needs a PostgreSQL database: set DATABASE_URL");
+            set_for_sessions(&mut database, "breaches.distributed=on");
+        } else {
+            set_for_sessions(&mut database, &format!("breaches.partitions={}", self.partitions));
+        }
+        let applied = database.migrate(data_dir, name, &migrations).map_err(|error| {
+            // The function that distributes a table is the first one of the extension to be missed.
+            if error.to_string().contains("create_distributed_table") {
+                anyhow!("the database lacks the extension citus: CREATE EXTENSION citus; on every server")
+            } else {
+                error.into()
+            }
+        })?;
+        if self.distributed {
+            let pools = database.open(data_dir, name, &migrations)?;
+            let distributed = pools.read_blocking(|db| versions::get(db, versions::DISTRIBUTED))?;
+            ensure!(
+                distributed.is_some(),
+                "the tables of this database lie on one server already: load a new database"
+            );
+        }
         eprintln!("{} migrations applied", applied.len());
         self.output.print_list(&applied, String::clone)
     }

@@ -25,13 +25,14 @@ use std::process::ExitCode;
 use ::domain::SystemClock;
 use auth::ServiceSettings;
 use clap::Parser;
-use database::DatabaseSettings;
+use database::{Backend, DatabaseSettings};
 use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
 
 use crate::config::Settings;
 use crate::jobs::{self, JobContext};
 use crate::service::Breaches;
 use crate::state::State;
+use crate::store::versions;
 
 /// The command line of `breaches`.
 #[derive(Parser)]
@@ -123,8 +124,9 @@ impl shell::Cli for Cli {
             }
             Some(ref command) => {
                 let settings = &self.settings;
-                let missing =
-                    settings.database.missing_file(&settings.shell.data_dir, Breaches::INFO.name)?;
+                let missing = settings
+                    .database
+                    .missing_file(&settings.shell.data_dir, Breaches::INFO.name)?;
                 if let Some(path) = missing.filter(|_| command.reads_only()) {
                     anyhow::bail!("there is no database {}: nothing was made", path.display());
                 }
@@ -158,8 +160,14 @@ impl Cli {
     }
 
     fn serve(mut self) -> anyhow::Result<ExitCode> {
-        migrate::keep_plans(&mut self.settings.database);
-        let context = self.context()?;
+        let mut context = self.context()?;
+        let distributed =
+            context.pools.read_blocking(|db| versions::get(db, versions::DISTRIBUTED))?;
+        // A plan for any key asks every server of a cluster.
+        if context.pools.backend() == Backend::Postgres && distributed.is_none() {
+            migrate::keep_plans(&mut self.settings.database);
+            context = self.context()?;
+        }
         let state = State::new(context.pools, context.clock, context.settings)?;
         shell::serve(&self.settings.shell, Breaches::new(state))
     }

@@ -21,7 +21,9 @@ pub struct Column {
 #[derive(Debug)]
 pub struct MissingColumn {
     wanted: String,
+    /// Names of the columns; none where the first row does not name them.
     seen: Vec<String>,
+    columns: usize,
 }
 
 impl MissingColumn {
@@ -32,7 +34,11 @@ impl MissingColumn {
             let name = String::from_utf8_lossy(cell);
             name.trim().chars().take(LISTED.1).map(visible).collect()
         };
-        Self { wanted: wanted.to_owned(), seen: first.iter().take(LISTED.0).map(shown).collect() }
+        // A row of data is nobody's to read.
+        let is_data = first.iter().any(looks_like_address);
+        let listed = if is_data { 0 } else { LISTED.0 };
+        let seen = first.iter().take(listed).map(shown).collect();
+        Self { wanted: wanted.to_owned(), seen, columns: first.iter().count() }
     }
 
     /// The same as a sentence for the record of a job, which keeps nothing of what a file says.
@@ -43,7 +49,11 @@ impl MissingColumn {
 
 impl fmt::Display for MissingColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; its first row has", self.without_names())?;
+        let (wanted, columns) = (self.without_names(), self.columns);
+        if self.seen.is_empty() {
+            return write!(f, "{wanted}; its first row has {columns} columns and names none");
+        }
+        write!(f, "{wanted}; its first row has")?;
         for (place, name) in (1..).zip(&self.seen) {
             write!(f, "{} {place} {name}", if place == 1 { "" } else { "," })?;
         }
@@ -85,6 +95,10 @@ pub fn find_column(
     first.iter().position(looks).map(|place| Column { place, header: false })
 }
 
+fn looks_like_address(cell: &[u8]) -> bool {
+    cell.contains(&b'@')
+}
+
 /// Finds the column of addresses. A file of logins has them where its header says `username`.
 pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, MissingColumn> {
     const NAMES: [&str; 11] = [
@@ -100,8 +114,7 @@ pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, Mi
         "login",
         "user name",
     ];
-    let looks = |cell: &[u8]| cell.contains(&b'@');
-    find_column(first, wanted, &NAMES, looks)
+    find_column(first, wanted, &NAMES, looks_like_address)
         .ok_or_else(|| MissingColumn::of(first, wanted.unwrap_or("of addresses")))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use database::{DatabaseError, Db, on_backend};
-use diesel::dsl::{exists, not};
+use diesel::dsl::exists;
 use diesel::prelude::*;
 
 use super::schema::{account, mail_domain};
@@ -81,11 +81,9 @@ pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
         after = *last;
         for (id, _) in rows.iter().filter(|(_, name)| !loaded_address::is_domain(name)) {
             found += 1;
-            if remove {
-                let unused = mail_domain::table.find(id).filter(not(exists(
-                    account::table.filter(account::domain_id.eq(mail_domain::id)),
-                )));
-                diesel::delete(unused).execute(db)?;
+            let accounts = account::table.filter(account::domain_id.eq(id));
+            if remove && !diesel::select(exists(accounts)).get_result::<bool>(db)? {
+                diesel::delete(mail_domain::table.find(id)).execute(db)?;
             }
         }
     }

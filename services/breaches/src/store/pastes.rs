@@ -86,8 +86,13 @@ pub fn remove(db: &mut Db, source: &str, id: &str) -> Result<(), DatabaseError> 
     let rows = paste::table.filter(paste::source.eq(source).and(paste::paste_id.eq(id)));
     let number: Option<i64> = rows.select(paste::id).first(db).optional()?;
     if let Some(number) = number {
-        diesel::delete(paste_account::table.filter(paste_account::paste_id.eq(number)))
-            .execute(db)?;
+        let links: Vec<(i64, i16)> = paste_account::table
+            .filter(paste_account::paste_id.eq(number))
+            .select((paste_account::k, paste_account::seq))
+            .load(db)?;
+        for (k, seq) in links {
+            diesel::delete(paste_account::table.find((k, seq, number))).execute(db)?;
+        }
         diesel::delete(paste::table.find(number)).execute(db)?;
     }
     Ok(())

@@ -14,6 +14,9 @@ pub const OPTOUT_VERSION: &str = "optout_version";
 /// Present once a new database got its plans and test data.
 pub const SEEDED_AT: &str = "seeded_at";
 
+/// Present where other servers hold parts of the accounts.
+pub const DISTRIBUTED: &str = "distributed";
+
 /// The numbers that the server polls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Versions {

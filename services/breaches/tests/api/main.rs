@@ -9,6 +9,7 @@ mod catalogue;
 mod cleaning;
 mod commands;
 mod contract;
+mod distributed;
 mod errors;
 mod explain;
 mod inputs;

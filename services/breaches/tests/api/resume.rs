@@ -239,6 +239,35 @@ fn killed_loads_of_stealer_logs_and_pastes_give_the_tables_of_one_clean_run() {
     assert_eq!(broken.pastes(), clean.pastes());
 }
 
+#[test]
+fn a_killed_manifest_and_loads_at_once_give_the_tables_of_one_load_after_another() {
+    let file = |bench: &Bench, name: &str, step: usize| {
+        let lines: String =
+            (0..40_000).step_by(step).map(|n| format!("user{n}@example{}.com\n", n % 50)).collect();
+        bench.folder.write(name, lines)
+    };
+    let (clean, killed, crowded) = (Bench::new(), Bench::new(), Bench::new());
+    let loads = [("Alpha", "a.txt", 1), ("Beta", "b.txt", 2), ("Logs", "c.txt", 3)];
+    let mut manifest = String::new();
+    for (breach, name, step) in loads {
+        assert!(clean.load(breach, &file(&clean, name, step)).status().unwrap().success());
+        file(&killed, name, step);
+        manifest += &format!("{breach} {name}\n");
+    }
+    let manifest = killed.folder.write("manifest.txt", manifest);
+    let caught = kill_again_and_again(&killed, &["accounts", "load", "--manifest"], &manifest);
+    assert!(caught.contains(&Phase::Inserting), "{caught:?}");
+    let running = loads.map(|(breach, name, step)| {
+        crowded.load(breach, &file(&crowded, name, step)).spawn().unwrap()
+    });
+    for mut load in running {
+        assert!(load.wait().unwrap().success());
+    }
+    for bench in [&killed, &crowded] {
+        assert!(bench.tables() == clean.tables());
+    }
+}
+
 /// Peak memory of a process so far, in MiB.
 fn peak(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;

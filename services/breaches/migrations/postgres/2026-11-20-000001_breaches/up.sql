@@ -35,23 +35,29 @@ CREATE TABLE mail_domain (
 CREATE INDEX mail_domain_rname ON mail_domain (rname COLLATE "C");
 
 -- k: first 8 bytes of the SHA-1 with the top bit flipped; breaches: ids, 2 bytes little-endian each.
-CREATE TABLE account (
-    k BIGINT NOT NULL,
-    seq SMALLINT NOT NULL,
-    domain_id INTEGER NOT NULL,
-    local TEXT NOT NULL,
-    breaches BYTEA NOT NULL,
-    PRIMARY KEY (k, seq)
-) PARTITION BY RANGE (k);
+-- Partitioned, unless `breaches migrate --distributed` has other servers hold parts of them.
+DO $$
+DECLARE
+    is_distributed CONSTANT BOOLEAN := coalesce(current_setting('breaches.distributed', true), '') = 'on';
+    parts CONSTANT TEXT := CASE WHEN is_distributed THEN '' ELSE ' PARTITION BY RANGE (k)' END;
+BEGIN
+    EXECUTE 'CREATE TABLE account (
+        k BIGINT NOT NULL,
+        seq SMALLINT NOT NULL,
+        domain_id INTEGER NOT NULL,
+        local TEXT NOT NULL,
+        breaches BYTEA NOT NULL,
+        PRIMARY KEY (k, seq)
+    )' || parts;
+    EXECUTE 'CREATE TABLE stealer_log (
+        k BIGINT NOT NULL,
+        seq SMALLINT NOT NULL,
+        website_id INTEGER NOT NULL,
+        breach_id INTEGER NOT NULL,
+        PRIMARY KEY (k, seq, website_id, breach_id)
+    )' || parts;
+END $$;
 CREATE INDEX account_domain ON account (domain_id);
-
-CREATE TABLE stealer_log (
-    k BIGINT NOT NULL,
-    seq SMALLINT NOT NULL,
-    website_id INTEGER NOT NULL,
-    breach_id INTEGER NOT NULL,
-    PRIMARY KEY (k, seq, website_id, breach_id)
-) PARTITION BY RANGE (k);
 CREATE INDEX stealer_log_website ON stealer_log (website_id);
 
 CREATE TABLE paste_source (
@@ -183,6 +189,15 @@ DECLARE
     name TEXT;
     bounds TEXT;
 BEGIN
+    IF coalesce(current_setting('breaches.distributed', true), '') = 'on' THEN
+        PERFORM create_distributed_table('account', 'k');
+        PERFORM create_distributed_table('stealer_log', 'k', colocate_with => 'account');
+        PERFORM create_distributed_table('paste_account', 'k', colocate_with => 'account');
+        PERFORM create_reference_table('breach');
+        PERFORM create_reference_table('mail_domain');
+        INSERT INTO meta (key, value) VALUES ('distributed', 1);
+        RETURN;
+    END IF;
     FOR part IN 0 .. parts - 1 LOOP
         low := -9223372036854775808 + part * width;
         bounds := format('FROM (%s) TO (%s)',

@@ -1,0 +1,106 @@
+//! A database that is distributed over servers by `k` is told by every write where its rows lie.
+
+use std::sync::{Mutex, PoisonError};
+
+use breaches::jobs::{AccountsOptions, clean, retire};
+use breaches::model::OptOut;
+use breaches::store::{account_links, pastes};
+use database::DatabaseError;
+use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
+use domain::EmailAddress;
+use regex::Regex;
+use serde_json::json;
+
+use crate::app::{App, entry};
+
+/// Statements of all connections of this process, those of other tests among them.
+static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+fn recorder() -> Option<Box<dyn Instrumentation>> {
+    Some(Box::new(|event: InstrumentationEvent<'_>| {
+        if let InstrumentationEvent::StartQuery { query, .. } = event {
+            let text = query.to_string().to_lowercase().replace('"', "");
+            if is_distributed_write(&text) {
+                STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+            }
+        }
+    }))
+}
+
+fn is_distributed_write(statement: &str) -> bool {
+    let tables = r"(account|stealer_log|paste_account)\b";
+    let write = r"(insert( or ignore)? into|update|delete\s+from)";
+    Regex::new(&format!(r"^\s*{write}\s+{tables}")).unwrap().is_match(statement)
+}
+
+/// Whether a write says to which keys its rows belong: an insert by its columns, others by a condition.
+fn names_key(statement: &str) -> bool {
+    let columns = Regex::new(r"^\s*insert[^(]*\(([^)]*)\)").unwrap();
+    if let Some(found) = columns.captures(statement) {
+        return found[1].split(',').any(|column| column.trim() == "k");
+    }
+    let condition = statement.split_once(" where ").map_or("", |(_, condition)| condition);
+    Regex::new(r"\bk\)?\s*(=|between\b|in\b)").unwrap().is_match(condition)
+}
+
+#[test]
+fn the_rule_tells_writes_with_a_key_from_those_without() {
+    for (statement, expected) in [
+        ("insert into account (seq, k) values ($1, $2)", true),
+        ("insert into account (seq, local) values ($1, $2)", false),
+        ("update account set breaches = $1 where ((account.k = $2) and (account.seq = $3))", true),
+        ("update account set k = $1 where (account.domain_id = $2)", false),
+        ("delete  from paste_account where (paste_account.paste_id = $1)", false),
+        ("delete  from stealer_log where ((stealer_log.k between $1 and $2) and x = $3)", true),
+    ] {
+        assert!(is_distributed_write(statement));
+        assert_eq!(names_key(statement), expected, "{statement}");
+    }
+    assert!(!is_distributed_write("insert into domain_account (domain_id, k) values ($1, $2)"));
+}
+
+#[actix_web::test]
+async fn every_write_of_a_distributed_table_names_its_key() {
+    set_default_instrumentation(recorder).unwrap();
+    let app = App::start().await;
+    let mut logs = entry("Logs");
+    logs["IsStealerLog"] = json!(true);
+    app.import(&json!([entry("Alpha"), entry("Beta"), logs])).await;
+    let lines: String = (0..1_500).map(|n| format!("user{n}@example.com\n")).collect();
+    app.load("Alpha", &lines[..lines.len() / 2]).await;
+    app.load("Beta", &lines).await;
+    app.folder.write("a.txt", "one@example.com\nuser1@example.com\n");
+    let manifest = Some(app.folder.write("manifest", "Alpha a.txt\nBeta a.txt\n"));
+    let options = AccountsOptions { manifest, ..AccountsOptions::default() };
+    breaches::jobs::load_accounts(&app.context, &options).unwrap();
+    app.load_pairs("Logs", "user1@example.com,shop.example\nuser9@example.com,shop.example\n")
+        .await;
+    let paste = json!({"Source": "Pastebin", "Id": "1", "Emails": ["user2@example.com"]});
+    app.load_pastes(&paste.to_string()).await;
+    app.change(|db| {
+        let email = |text| EmailAddress::parse(text).map_err(DatabaseError::broken);
+        breaches::opt_out(db, &email("user2@example.com")?, OptOut::Delete, 0)
+            .map_err(DatabaseError::broken)?;
+        account_links::link_one(db, &email("ada@corp.example:x")?, 1)?;
+        account_links::ensure(db, &email("empty@example.com")?)?;
+        pastes::remove(db, "Pastebin", "1")
+    })
+    .await;
+    clean(&app.context, false).unwrap();
+    retire(&app.context, "Alpha").unwrap();
+    retire(&app.context, "Logs").unwrap();
+    let statements = STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    for sign in [
+        "into account",
+        "update account",
+        "from account",
+        "into stealer_log",
+        "from stealer_log",
+        "into paste_account",
+        "from paste_account",
+    ] {
+        assert!(statements.iter().any(|statement| statement.contains(sign)), "{sign}");
+    }
+    let without: Vec<_> = statements.iter().filter(|statement| !names_key(statement)).collect();
+    assert!(without.is_empty(), "{without:#?}");
+}
