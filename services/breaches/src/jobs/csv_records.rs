@@ -31,7 +31,7 @@ impl Record {
     }
 
     /// All cells.
-    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> + Clone {
         (0..self.ends.len()).filter_map(|place| self.get(place))
     }
 

@@ -9,7 +9,7 @@ use domain::{DomainName, EmailAddress};
 use serde::{Deserialize, Serialize};
 
 use super::context::JobContext;
-use super::csv_columns::{self, Column, MissingColumn};
+use super::csv_columns::{self, Column};
 use super::csv_records::Record as Row;
 use super::decoding::TextEncoding;
 use super::domain_ids::DomainIds;
@@ -19,6 +19,7 @@ use super::input::{JobInput, LONGEST_LINE};
 use super::linker::{Linker, Person};
 use super::load::{self, Running};
 use super::load_accounts::{self, Ending};
+use super::missing_column::MissingColumn;
 use super::skip_reason::SkipReason;
 use super::sorted_text;
 use super::sources::open_breach;
@@ -192,7 +193,7 @@ fn find_columns(
     let wanted = options.website_column.as_deref();
     let site = match (csv_columns::find_column(first, wanted, &names, |_| false), wanted) {
         (Some(column), _) => column.place,
-        (None, Some(wanted)) => return Err(MissingColumn::of(first, wanted)),
+        (None, Some(wanted)) => return Err(MissingColumn::of(first.iter(), wanted)),
         (None, None) => place + 1,
     };
     Ok(((place, site), header))

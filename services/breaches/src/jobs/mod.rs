@@ -22,6 +22,7 @@ mod load;
 mod load_accounts;
 mod load_pastes;
 mod load_stealer_logs;
+mod missing_column;
 mod patience;
 mod purge;
 mod read_accounts;

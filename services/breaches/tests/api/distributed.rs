@@ -19,7 +19,7 @@ static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 fn recorder() -> Option<Box<dyn Instrumentation>> {
     Some(Box::new(|event: InstrumentationEvent<'_>| {
         if let InstrumentationEvent::StartQuery { query, .. } = event {
-            let text = query.to_string().to_lowercase().replace('"', "");
+            let text = query.to_string().to_lowercase().replace(['"', '`'], "");
             if is_distributed_write(&text) {
                 STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).push(text);
             }
