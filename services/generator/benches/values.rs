@@ -2,6 +2,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use generator::model::names::Part;
+use generator::model::person::Maker;
 use generator::model::{Random, Seed, card, crypto, iban, imei, names, phone, ssn};
 
 /// Values in one measured pass, so that what is looked up once does not count.
@@ -35,6 +36,31 @@ fn simple(criterion: &mut Criterion) {
     measure(criterion, "ssn", ssn::write);
 }
 
+/// Names, addresses and whole persons of the first culture and of all in turn.
+fn people(criterion: &mut Criterion) {
+    let cultures = names::all();
+    let mut nth = 0;
+    measure(criterion, "full name of all cultures in turn", |random, out| {
+        cultures[nth % cultures.len()].write_full(random, out);
+        nth += 1;
+    });
+    measure(criterion, "address", |random, out| names::american().write_address(random, out));
+    measure(criterion, "address of all cultures in turn", |random, out| {
+        cultures[nth % cultures.len()].write_address(random, out);
+        nth += 1;
+    });
+    let day = jiff::civil::date(2030, 1, 1);
+    if let Ok(maker) = Maker::new(names::american(), day) {
+        measure(criterion, "person", |random, out| out.push_str(&maker.make(random).email));
+    }
+    let makers: Vec<_> =
+        cultures.iter().filter_map(|culture| Maker::new(culture, day).ok()).collect();
+    measure(criterion, "person of all cultures in turn", |random, out| {
+        out.push_str(&makers[nth % makers.len()].make(random).email);
+        nth += 1;
+    });
+}
+
 fn accounts(criterion: &mut Criterion) {
     let countries = iban::all();
     let mut nth = 0;
@@ -61,5 +87,5 @@ fn addresses(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, simple, accounts, telephones, addresses);
+criterion_group!(benches, simple, people, accounts, telephones, addresses);
 criterion_main!(benches);

@@ -2,7 +2,9 @@
 
 use shell::Routes;
 
-use crate::handlers::{address, business, card, finance, licenses, name, phone, review, social};
+use crate::handlers::{
+    address, business, card, finance, licenses, name, person, phone, review, social,
+};
 
 /// Adds every operation.
 pub fn register(routes: &mut Routes<'_>) {
@@ -19,6 +21,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(finance::validate_vat);
     routes.add(address::list_misc_cultures);
     routes.add(address::generate_addresses);
+    routes.add(person::generate_persons);
     routes.add(name::generate_names);
     routes.add(business::suggest_business_names);
     routes.add(name::list_name_cultures);

@@ -18,7 +18,7 @@ use crate::wire::{
 };
 
 /// The day that a seeded card is made on unless the caller names another.
-const SEEDED_DAY: Date = date(2030, 1, 1);
+pub const SEEDED_DAY: Date = date(2030, 1, 1);
 
 /// Make a payment card
 ///

@@ -9,6 +9,7 @@ mod input;
 pub(crate) mod licenses;
 mod list;
 pub(crate) mod name;
+pub(crate) mod person;
 pub(crate) mod phone;
 mod reply;
 pub(crate) mod review;

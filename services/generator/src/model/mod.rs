@@ -14,6 +14,7 @@ pub mod iban;
 pub mod imei;
 pub mod names;
 pub(crate) mod numbers;
+pub mod person;
 pub mod phone;
 mod random;
 pub(crate) mod review;

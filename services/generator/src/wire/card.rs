@@ -52,7 +52,8 @@ where
     listed(card::find(<&str>::deserialize(deserializer)?), "/api/Card/Types")
 }
 
-fn reference_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, D::Error> {
+/// The day that an expiry is counted from.
+pub fn reference_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, D::Error> {
     let text = <&str>::deserialize(deserializer)?.trim();
     let day = text.parse::<Date>().ok().filter(|day| day.to_string() == text);
     match day {

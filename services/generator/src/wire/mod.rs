@@ -8,6 +8,7 @@ mod finance_validation;
 mod form;
 mod identity;
 mod name;
+mod person;
 mod phone;
 mod record;
 mod request;
@@ -36,6 +37,7 @@ pub use finance_validation::{
 pub use form::Form;
 pub use identity::{IdentityParameters, IdentityRequest};
 pub use name::{CultureAnswer, NameParameters, NameRequest};
+pub use person::{PersonAnswer, PersonParameters, PersonRequest};
 pub use phone::{
     ImeiParameters, ImeiRequest, PhoneAnswer, PhoneParameters, PhoneRequest,
     PhoneValidationParameters, PhoneValidationRequest,

@@ -16,6 +16,7 @@ async fn answers_of_all_operations() {
         ("list_iban_countries", "/api/Finance/Countries"),
         ("list_misc_cultures", "/api/Misc/Cultures"),
         ("generate_addresses", "/api/Misc/Random-Address?number=2&culture=de&seed=demo"),
+        ("generate_person", "/api/Person?culture=sv&seed=demo"),
         ("suggest_business_names", "/api/Name/Suggestions?startingWords=blue+river&seed=demo"),
         ("generate_names", "/api/Name?nameType=fullname&quantity=3&seed=demo"),
         ("list_name_cultures", "/api/Name/Cultures"),

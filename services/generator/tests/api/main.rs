@@ -13,6 +13,7 @@ mod finance;
 mod licenses;
 mod lists;
 mod name;
+mod person;
 mod phone;
 mod requests;
 mod social;

@@ -31,13 +31,25 @@ pub struct Card {
 impl Card {
     /// Makes a card of `kind` (or of a brand as common as in shops) that is valid on `today`.
     pub fn generate(random: &mut Random, kind: Option<&'static CardType>, today: Date) -> Self {
+        Self::issue(random, kind, today, |random, holder| {
+            names::american().write_full(random, holder);
+        })
+    }
+
+    /// Makes a card like [`Card::generate`] for the holder that `write` appends to an empty name.
+    pub fn issue(
+        random: &mut Random,
+        kind: Option<&'static CardType>,
+        today: Date,
+        write: impl FnOnce(&mut Random, &mut String),
+    ) -> Self {
         let kind = kind.unwrap_or_else(|| any_type(random));
         let mut number = String::with_capacity(19);
         kind.write_number(random, &mut number);
         let months = random.between(7, 60) as i64;
         let expiry = today.first_of_month().saturating_add(months.months());
         let mut holder = String::new();
-        names::american().write_full(random, &mut holder);
+        write(random, &mut holder);
         let mut code = AsciiBuffer::new();
         code.push_digits(random, kind.code_length);
         let pin = random.between(1_000, 9_999) as u16;

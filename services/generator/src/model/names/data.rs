@@ -29,7 +29,7 @@ struct Place {
 /// The patterns of a culture.
 #[derive(Default)]
 pub struct Profile {
-    full_name: Choice,
+    pub(super) full_name: Choice,
     pub(super) address: Choice,
     house: Choice,
     street: Choice,
@@ -57,6 +57,8 @@ pub struct Subject<'a> {
     pub city: usize,
     /// The name of a company before its legal form.
     pub stem: &'a str,
+    /// The postcode, where it is known already.
+    pub postcode: &'a str,
 }
 
 impl Data {
@@ -150,6 +152,7 @@ impl Data {
             Word::District => out.push_str(profile.districts.sample(random)),
             Word::City => out.push_str(self.cities.get(about.city)),
             Word::Region => out.push_str(place.map_or("", |place| &place.region)),
+            Word::Postcode if !about.postcode.is_empty() => out.push_str(about.postcode),
             Word::Postcode => {
                 if let Some(place) = place.filter(|place| !place.postcodes.is_empty()) {
                     let zero = profile.zero.unwrap_or('0');

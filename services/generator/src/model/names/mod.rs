@@ -4,8 +4,10 @@
 
 mod culture;
 mod data;
+mod identity;
 mod list;
 mod pack;
 mod pattern;
 
 pub use culture::{Culture, Part, all, american, english, find};
+pub use identity::{Address, Identity};

@@ -23,6 +23,6 @@ mod vat_asia_africa;
 mod vat_east;
 mod vat_west;
 
-pub use person::{FIRST_BIRTH, Sex, Wanted};
+pub use person::{FIRST_BIRTH, REFERENCE_DAY, Sex, Wanted};
 pub use scheme::Kind;
 pub use schemes::{Schemes, Verdict, find};

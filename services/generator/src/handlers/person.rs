@@ -1,0 +1,49 @@
+//! `/api/Person`.
+
+use actix_web::web::Data;
+use actix_web::{Error, HttpResponse, get};
+use auth::After;
+
+use super::card::SEEDED_DAY;
+use super::input::Input;
+use super::reply;
+use crate::error::Failures;
+use crate::model::person::Maker;
+use crate::state::State;
+use crate::wire::{OneOrSeveral, PersonAnswer, PersonParameters, PersonRequest};
+
+/// Make a whole person
+///
+/// Name, sex, birth, address, telephone, e-mail, national number, account and card agree with each
+/// other. With `quantity` the answer is a list. **Numbers and accounts may exist: do not call, and do
+/// not pay.** Mail to the e-mail address reaches nobody.
+#[utoipa::path(
+    operation_id = "generatePersons",
+    tag = "Misc",
+    params(PersonParameters),
+    responses(
+        (status = 200, headers(
+            ("X-Seed" = String, description = "Asks for the same answer again"),
+            ("X-Ref-Date" = String, description = "Day that the expiry of cards was counted from"),
+            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+            content(
+                (OneOrSeveral<PersonAnswer> = "application/json"),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
+        Failures
+    )
+)]
+#[get("/api/Person")]
+pub async fn generate_persons(
+    After(input): After<Input<PersonRequest>>,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let seed = input.seed()?;
+    let usual = || if input.seed.is_some() { SEEDED_DAY } else { state.today() };
+    let day = input.reference_day.unwrap_or_else(usual);
+    let maker = Maker::new(input.culture, day).map_err(|cause| input.error(cause))?;
+    let mut random = seed.random("generatePersons", input.culture.code);
+    let make = move || PersonAnswer::from(maker.make(&mut random));
+    let response = input.record_or_records(&seed, input.quantity, make);
+    Ok(reply::with_reference_day(response, day))
+}

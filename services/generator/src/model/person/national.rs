@@ -1,0 +1,97 @@
+//! Numbers of persons that hold letters of the name: Italy's codice fiscale and Mexico's CURP.
+
+use jiff::civil::Date;
+
+use super::latin::plain;
+use crate::model::names::Identity;
+use crate::model::numbers::{REFERENCE_DAY, Schemes};
+
+/// Puts the letters of the name into a made number, with a check character that agrees again.
+pub fn with_name(number: String, name: &Identity, schemes: &Schemes) -> String {
+    let mut text = number.clone().into_bytes();
+    let written = match (schemes.country(), text.len()) {
+        ("IT", 16) => italian(&mut text, name),
+        ("MX", 18) => mexican(&mut text, name),
+        _ => None,
+    };
+    let Some(()) = written else { return number };
+    checked(text, schemes, REFERENCE_DAY).unwrap_or(number)
+}
+
+/// Tries every check character at the end.
+fn checked(mut text: Vec<u8>, schemes: &Schemes, today: Date) -> Option<String> {
+    let last = text.len().checked_sub(1)?;
+    (b'0'..=b'9').chain(b'A'..=b'Z').find_map(|character| {
+        text[last] = character;
+        let candidate = std::str::from_utf8(&text).ok()?;
+        schemes.check(candidate, today).is_ok().then(|| candidate.to_owned())
+    })
+}
+
+fn capitals(name: &str) -> Option<Vec<u8>> {
+    plain(name, false).map(|plain| plain.to_ascii_uppercase().into_bytes())
+}
+
+fn is_vowel(letter: &u8) -> bool {
+    matches!(letter, b'A' | b'E' | b'I' | b'O' | b'U')
+}
+
+/// Three letters of the surname and three of the given name: consonants first, then vowels, then X; of
+/// a given name with four consonants the second is left out.
+fn italian(text: &mut [u8], name: &Identity) -> Option<()> {
+    let (surname, given) = (capitals(&name.surname)?, capitals(&name.given)?);
+    let consonants: Vec<u8> = given.iter().copied().filter(|letter| !is_vowel(letter)).collect();
+    let given = match consonants.as_slice() {
+        [first, _, third, fourth, ..] => vec![*first, *third, *fourth],
+        _ => given,
+    };
+    for (start, letters) in [(0, surname), (3, given)] {
+        let (vowels, consonants): (Vec<u8>, Vec<u8>) = letters.iter().partition(|l| is_vowel(l));
+        let three = consonants.into_iter().chain(vowels).chain(*b"XXX").take(3);
+        text[start..start + 3].iter_mut().zip(three).for_each(|(place, letter)| *place = letter);
+    }
+    Some(())
+}
+
+/// Initials and inner letters of both surnames and the given name.
+fn mexican(text: &mut [u8], name: &Identity) -> Option<()> {
+    let mut surnames = name.surname.split(' ').map(capitals);
+    let first = surnames.next()??;
+    let second = surnames.next().flatten().unwrap_or_else(|| b"X".to_vec());
+    let given = capitals(&name.given)?;
+    let inner = |letters: &[u8], vowel: bool| {
+        letters.iter().skip(1).copied().find(|l| is_vowel(l) == vowel).unwrap_or(b'X')
+    };
+    text[..4].copy_from_slice(&[first[0], inner(&first, true), second[0], given[0]]);
+    text[13..16].copy_from_slice(&[
+        inner(&first, false),
+        inner(&second, false),
+        inner(&given, false),
+    ]);
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(given: &str, surname: &str) -> Identity {
+        Identity { given: given.to_owned(), surname: surname.to_owned(), full: String::new() }
+    }
+
+    #[test]
+    fn letters_are_those_of_the_published_rules() {
+        for (given, surname, letters) in [
+            ("Mario", "Rossi", "RSSMRA"),
+            ("Gianfranco", "Fo", "FOXGFR"),
+            ("Anna", "De Luca", "DLCNNA"),
+        ] {
+            let mut text = *b"AAAAAA00A00A000A";
+            italian(&mut text, &named(given, surname)).unwrap();
+            assert_eq!(&text[..6], letters.as_bytes(), "{given} {surname}");
+        }
+        let mut text = *b"AAAA000000HDFAAA00";
+        mexican(&mut text, &named("Gloria", "Hernández García")).unwrap();
+        assert_eq!(&text, b"HEGG000000HDFRRL00");
+    }
+}

@@ -1,0 +1,64 @@
+use serde_json::{Value, json};
+
+use testkit::Exchange;
+
+use crate::app::App;
+
+#[actix_web::test]
+async fn parts_of_a_person_agree() {
+    let app = App::start().await;
+    let people = app.ok("/api/Person?culture=it&quantity=50&seed=1").await;
+    for person in people.as_array().unwrap() {
+        let text = |path: &str| person.pointer(path).and_then(Value::as_str).unwrap();
+        assert_eq!(text("/fullName"), format!("{} {}", text("/givenName"), text("/surname")));
+        assert_eq!(text("/card/fullName"), text("/fullName"));
+        assert!(text("/iban").starts_with("IT") && text("/phone").starts_with("+39"));
+        let line = text("/address/line");
+        assert!(line.contains(text("/address/postcode")) && line.contains(text("/address/city")));
+        // The number tells year and sex: women add 40 to the day.
+        let number = text("/nationalNumber");
+        assert_eq!(&number[6..8], &text("/birthDate")[2..4]);
+        let day: u32 = number[9..11].parse().unwrap();
+        assert_eq!(day > 40, text("/sex") == "female", "{number}");
+        let body = json!({ "number": number, "country": "IT" }).to_string();
+        let check = app.server.post("/api/SocialNumber?idType=SSN");
+        let check = check.header("content-type", "application/json").body(body);
+        assert_eq!(check.answer().await.expect(200).json()["isValid"], true, "{number}");
+    }
+}
+
+#[actix_web::test]
+async fn every_culture_has_persons() {
+    let app = App::start().await;
+    let cultures = app.ok("/api/Misc/Cultures").await;
+    for culture in cultures.as_array().unwrap() {
+        let code = culture["code"].as_str().unwrap();
+        let people = app.ok(&format!("/api/Person?culture={code}&quantity=3")).await;
+        assert_eq!(people.as_array().unwrap().len(), 3, "{code}");
+        assert_eq!(people[0]["culture"], code);
+    }
+    assert_eq!(app.ok("/api/Person").await["address"]["countryCode"], "US");
+}
+
+#[actix_web::test]
+async fn persons_are_repeatable_and_a_table_if_wanted() {
+    let app = App::start().await;
+    let one = app.get("/api/Person?culture=ja&seed=demo").await;
+    assert_eq!(one.header("x-ref-date"), "2030-01-01");
+    let several = app.ok("/api/Person?culture=JA-jp&quantity=2&seed=demo").await;
+    assert_eq!(one.json(), several[0]);
+    let request = app.server.get("/api/Person?culture=ja&quantity=2&seed=demo");
+    let table = request.header("accept", "text/csv").answer().await.expect(200);
+    let table = table.text().to_owned();
+    let lines: Vec<_> = table.lines().collect();
+    assert_eq!(lines.len(), 3);
+    assert!(lines[0].starts_with("culture,sex,givenName,surname,fullName,birthDate,address,city,"));
+    assert!(lines[1].starts_with("ja,"));
+    assert_eq!(
+        app.errors("/api/Person?culture=xx&quantity=1001").await,
+        json!({
+            "culture": ["The value 'xx' is not supported. See /api/Name/Cultures."],
+            "quantity": ["The field quantity must be between 1 and 1000."],
+        })
+    );
+}
