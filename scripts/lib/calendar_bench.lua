@@ -21,12 +21,18 @@ local function create()
    return wrk.format("POST", ns .. "/events", headers, body)
 end
 
+-- Sixteen words that most events have.
+local common = "the+and+with+welcome+music+from+open+door+food+entry+drinks+tickets+stage+your+guests+late"
+
 local paths = {
    plain = function() return "/healthz" end,
    list = function() return ns .. "/events" end,
    category = function() return ns .. "/events?categories=category-" .. next_number(1000) end,
    venue = function() return ns .. "/events?venue=" .. (count + next_number(500)) end,
    search = function() return ns .. "/events?search=guest" .. next_number(50021) end,
+   common = function() return ns .. "/events?search=" .. common end,
+   featured = function() return ns .. "/events?featured=false" end,
+   title = function() return ns .. "/events?orderby=title" end,
    deep = function() return ns .. "/events?page=30000" end,
    read = function() return ns .. "/events/" .. next_number(count) end,
 }

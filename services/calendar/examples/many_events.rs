@@ -17,6 +17,34 @@ struct Arguments {
     database: DatabaseSettings,
 }
 
+/// Words of descriptions, each with how many of a hundred events have it.
+const WORDS: [(&str, i64); 24] = [
+    ("music", 90),
+    ("from", 85),
+    ("with", 95),
+    ("your", 60),
+    ("friends", 50),
+    ("garden", 10),
+    ("theatre", 8),
+    ("children", 12),
+    ("the", 97),
+    ("and", 96),
+    ("concert", 40),
+    ("free", 35),
+    ("entry", 70),
+    ("tickets", 65),
+    ("door", 75),
+    ("open", 80),
+    ("late", 55),
+    ("night", 45),
+    ("dance", 30),
+    ("food", 72),
+    ("drinks", 68),
+    ("stage", 62),
+    ("guests", 58),
+    ("welcome", 92),
+];
+
 const VENUES: i64 = 500;
 const CATEGORIES: i64 = 1000;
 const YEARS: i64 = 5;
@@ -41,6 +69,16 @@ fn main() -> anyhow::Result<()> {
 
 fn run(db: &mut Db, text: &str) -> Result<(), DatabaseError> {
     Sql::new(db, text).execute(db).map(drop)
+}
+
+/// Returns an expression that writes the description of event `i`.
+fn description() -> String {
+    let words = WORDS.iter().zip(1..).map(|((word, share), place)| {
+        // A prime for each place, so that the words come independently of each other.
+        let mixed = format!("(cast(i as bigint) * 7919 + i / 100 * {}) % 100", 31 + 2 * place);
+        format!("case when {mixed} < {share} then '{word} ' else '' end")
+    });
+    words.collect::<Vec<_>>().join(" || ")
 }
 
 fn numbers(count: i64) -> String {
@@ -78,24 +116,32 @@ fn fill(db: &mut Db, count: i64, now: i64) -> Result<(), DatabaseError> {
     let span = YEARS * 365 * 24 * 4;
     let start = format!("({now} / 900 - {span} / 2 + (cast(i as bigint) * 104729) % {span}) * 900");
     let length = "(case when i % 500 = 0 then 45 * 86400 else 3600 + i % 8 * 1800 end)";
+    let description = description();
+    let line = match db {
+        Db::Sqlite(_) => "char(10)",
+        Db::Pg(_) => "chr(10)",
+    };
+    // One of a hundred is featured.
+    let featured = "i % 100 = 0";
     run(
         db,
         &format!(
             "insert into events (id, author_id, status, title, description, excerpt, slug, published_utc, \
          published_local, modified_utc, start_local, end_local, start_utc, end_utc, timezone, all_day, cost, website, \
          show_map, show_map_link, listed, sticky, featured, sequence, search_ci, pub, is_long) {} select i, 1, \
-         'publish', 'Evening ' || i % 997 || ' with guest' || i % 50021, 'A description of an evening.', '', \
+         'publish', 'Evening ' || i % 997 || ' with guest' || i % 50021, {description}, '', \
          'evening-' || i, {now} - i % 86400, {now} - i % 86400, {now}, {start}, {start} + {length}, {start}, \
-         {start} + {length}, 'UTC', {no}, '[\"15\"]', '', {no}, {no}, {yes}, {no}, {no}, 0, \
-         'evening ' || i % 997 || ' with guest' || i % 50021 || ' a description of an evening.', 1, \
+         {start} + {length}, 'UTC', {no}, '[\"15\"]', '', {no}, {no}, {yes}, {no}, {featured}, 0, \
+         'evening ' || i % 997 || ' with guest' || i % 50021 || {line} || {line} || {description}, 1, \
          case when i % 500 = 0 then 1 else 0 end from n",
             numbers(count)
         ),
     )?;
-    let copies = "1, e.start_local, e.published_utc, e.start_utc, e.end_utc from events e";
+    let copies =
+        "1, e.start_local, e.published_utc, e.start_utc, e.end_utc, e.end_local from events e";
     let into = |table: &str| {
         format!(
-            "insert into {table} (event_id, other_id, position, pub, start_local, published_utc, start_utc, end_utc)"
+            "insert into {table} (event_id, other_id, position, pub, start_local, published_utc, start_utc, end_utc, end_local)"
         )
     };
     run(
@@ -130,16 +176,11 @@ fn fill(db: &mut Db, count: i64, now: i64) -> Result<(), DatabaseError> {
             ),
         )?;
     }
-    match db {
-        Db::Sqlite(_) => {
-            run(db, "insert into events_fts (rowid, search_ci) select id, search_ci from events")
-        }
-        Db::Pg(_) => {
-            for table in ["entities", "terms"] {
-                Sql::new(db, &format!("select setval(pg_get_serial_sequence('{table}', 'id'), max(id)) as n from {table}"))
-                    .number(db)?;
-            }
-            Ok(())
+    if matches!(db, Db::Pg(_)) {
+        for table in ["entities", "terms"] {
+            Sql::new(db, &format!("select setval(pg_get_serial_sequence('{table}', 'id'), max(id)) as n from {table}"))
+                .number(db)?;
         }
     }
+    Ok(())
 }

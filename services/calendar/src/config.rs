@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use shell::Switch;
 
-use crate::model::cost::Currency;
+use crate::model::cost::{Currency, is_code};
 use crate::model::geo::Unit;
 use crate::model::list::PER_PAGE;
 use crate::model::zone::Zone;
@@ -14,6 +14,10 @@ use crate::model::zone::Zone;
 #[derive(Clone, clap::Args)]
 #[command(next_help_heading = "Calendar")]
 pub struct Settings {
+    /// Name of the site, as feeds show it
+    #[arg(long, env, global = true, default_value = "Calendar", value_name = "TEXT")]
+    pub site_name: String,
+
     /// Time zone of the site, an IANA name
     #[arg(long, env, global = true, default_value = "UTC", value_name = "ZONE", value_parser = parse_zone)]
     pub site_timezone: Zone,
@@ -35,7 +39,7 @@ pub struct Settings {
     pub currency_position: Position,
 
     /// Currency code of costs, ISO 4217
-    #[arg(long, env, global = true, default_value = "", value_name = "CODE")]
+    #[arg(long, env, global = true, default_value = "", value_name = "CODE", value_parser = parse_code)]
     pub currency_code: String,
 
     /// Radius of place filters that name none, in GEO_UNIT
@@ -62,6 +66,14 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value = "off")]
     pub unfiltered_html: Switch,
 
+    /// Events of an iCalendar feed unless asked otherwise
+    #[arg(long, env, global = true, default_value_t = 1000, value_name = "EVENTS", value_parser = clap::value_parser!(i64).range(1..=100_000))]
+    pub ical_items: i64,
+
+    /// Most events of an iCalendar feed
+    #[arg(long, env, global = true, default_value_t = 5000, value_name = "EVENTS", value_parser = clap::value_parser!(i64).range(1..=100_000))]
+    pub ical_items_max: i64,
+
     /// Reading requests per minute and key or address; 0 for no limit
     #[arg(long, env, global = true, default_value_t = 600, value_name = "N")]
     pub rate_read_rpm: u32,
@@ -70,8 +82,13 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value_t = 120, value_name = "N")]
     pub rate_write_rpm: u32,
 
+    /// Milliseconds that a costly list (search, combined filters, other orders) may take, waiting
+    /// included, before it is answered 503
+    #[arg(long, env, global = true, default_value_t = 3000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    pub list_time_ms: u64,
+
     /// Login of the first user, read at first start only
-    #[arg(long, env, global = true, default_value = "admin", value_name = "LOGIN")]
+    #[arg(long, env, global = true, default_value = "admin", value_name = "LOGIN", value_parser = parse_login)]
     pub admin_login: String,
 
     /// Key of the first user, 32 hexadecimal digits, read at first start only [default: made and printed once]
@@ -87,6 +104,21 @@ impl Settings {
             prefix: self.currency_position == Position::Prefix,
             code: self.currency_code.clone(),
         }
+    }
+
+    /// Checks what concerns more than one setting.
+    ///
+    /// # Errors
+    /// A sentence for the operator.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let (rows, most) = (self.per_page, self.per_page_max);
+        anyhow::ensure!(rows <= most, "PER_PAGE is {rows}, above PER_PAGE_MAX, which is {most}");
+        let (events, most) = (self.ical_items, self.ical_items_max);
+        anyhow::ensure!(
+            events <= most,
+            "ICAL_ITEMS is {events}, above ICAL_ITEMS_MAX, which is {most}"
+        );
+        Ok(())
     }
 
     /// Returns the folder of stored images.
@@ -135,6 +167,19 @@ fn parse_zone(text: &str) -> Result<Zone, String> {
     Zone::named(text).ok_or_else(|| "no IANA time zone has this name".to_owned())
 }
 
+fn parse_code(text: &str) -> Result<String, String> {
+    let fits = text.is_empty() || is_code(text);
+    fits.then(|| text.to_owned()).ok_or_else(|| "a code of ISO 4217 such as EUR".to_owned())
+}
+
+/// Accepts what can stand in a header before a colon.
+fn parse_login(text: &str) -> Result<String, String> {
+    let fits = (1..=60).contains(&text.chars().count())
+        && !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == ':');
+    fits.then(|| text.to_owned())
+        .ok_or_else(|| "1 to 60 characters without blanks and colons".to_owned())
+}
+
 fn parse_length(text: &str) -> Result<f64, String> {
     let length = text.parse().ok().filter(|length: &f64| length.is_finite() && *length > 0.0);
     length.ok_or_else(|| "a number above 0".to_owned())
@@ -143,6 +188,20 @@ fn parse_length(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn codes_and_logins_are_checked() {
+        for text in ["", "EUR", "JPY"] {
+            assert_eq!(parse_code(text).as_deref(), Ok(text));
+        }
+        for text in ["eur", "EURO", "€", "XYZ"] {
+            assert!(parse_code(text).is_err(), "{text}");
+        }
+        assert!(parse_login("admin").is_ok());
+        for text in ["", " ", "a b", "a:b", "a\n", &"x".repeat(61)] {
+            assert!(parse_login(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn radius_is_a_length() {

@@ -10,6 +10,7 @@ use shell::{ErrorFormat, Fault, RequestInfo};
 use crate::model::linked::Kind;
 use crate::wire::ordered_map::OrderedMap;
 use crate::wire::parameter_errors::{InvalidParameter, ParameterErrors};
+use crate::wire::parameters::declared;
 
 /// What a request failed for.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +61,12 @@ pub enum Error {
     PayloadTooLarge(usize),
     #[error("unavailable")]
     Unavailable(u64),
+    #[error("the resource has changed")]
+    PreconditionFailed,
+    #[error("the list takes too long")]
+    ListTakesTooLong,
+    #[error("the connection sees an older state than the index")]
+    Outdated,
     #[error("{0}")]
     Store(DatabaseError),
     #[error("{0}")]
@@ -72,6 +79,7 @@ struct Answer<'a> {
     code: String,
     message: String,
     more: More<'a>,
+    additional_data: Option<[i64; 1]>,
 }
 
 #[derive(Serialize)]
@@ -79,6 +87,8 @@ struct Body<'a> {
     code: String,
     message: String,
     data: Data<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_data: Option<[i64; 1]>,
 }
 
 #[derive(Serialize)]
@@ -95,7 +105,7 @@ enum More<'a> {
     InvalidJson { json_error_message: &'a str },
     Missing { params: &'a [&'static str] },
     Invalid { params: OrderedMap<&'static str, String>, details: Details },
-    TermExists { term_id: i64, additional_data: [i64; 1] },
+    TermExists { term_id: i64 },
 }
 
 /// The details of invalid parameters; an empty list where there are none.
@@ -119,7 +129,8 @@ struct Param {
 }
 
 fn answer<'a>(status: u16, code: impl Into<String>, message: impl Into<String>) -> Answer<'a> {
-    Answer { status, code: code.into(), message: message.into(), more: More::Nothing {} }
+    let (code, message) = (code.into(), message.into());
+    Answer { status, code, message, more: More::Nothing {}, additional_data: None }
 }
 
 /// An answer whose code and message begin with the kind of a resource.
@@ -132,9 +143,14 @@ impl<'a> Answer<'a> {
         Answer { more, ..self }
     }
 
+    fn beside(self, additional_data: [i64; 1]) -> Answer<'a> {
+        Answer { additional_data: Some(additional_data), ..self }
+    }
+
     fn body(self) -> Body<'a> {
         let data = Data { status: self.status, more: self.more };
-        Body { code: self.code, message: self.message, data }
+        let Answer { code, message, additional_data, .. } = self;
+        Body { code, message, data, additional_data }
     }
 }
 
@@ -168,7 +184,7 @@ impl Error {
             Error::InvalidCredentials => {
                 answer(401, "rest_invalid_credentials", "The credentials are wrong.")
             }
-            Error::Forbidden => answer(403, "rest_forbidden", "This is not allowed to you."),
+            Error::Forbidden => answer(403, "rest_forbidden", "You are not allowed to do this."),
             Error::CannotEditOthers => answer(
                 403,
                 "rest_cannot_edit_others",
@@ -181,7 +197,8 @@ impl Error {
             ),
             Error::TermExists(id) => {
                 answer(400, "term_exists", "A term with this name exists already.")
-                    .with(More::TermExists { term_id: *id, additional_data: [*id] })
+                    .with(More::TermExists { term_id: *id })
+                    .beside([*id])
             }
             Error::NotHierarchical => {
                 answer(400, "rest_taxonomy_not_hierarchical", "Tags have no parents.")
@@ -207,6 +224,11 @@ impl Error {
             Error::InvalidNamespace => {
                 answer(404, "rest_invalid_namespace", "There is no such namespace.")
             }
+            Error::PreconditionFailed => answer(
+                412,
+                "rest_precondition_failed",
+                "The resource has changed since it was read.",
+            ),
             Error::TooManyRequests(_) => {
                 answer(429, "rest_too_many_requests", "Too many requests, try again later.")
             }
@@ -215,7 +237,12 @@ impl Error {
                 "rest_payload_too_large",
                 format!("The body is larger than {limit} bytes."),
             ),
-            Error::Unavailable(_) | Error::Store(DatabaseError::Busy) => {
+            Error::ListTakesTooLong => answer(
+                503,
+                "rest_unavailable",
+                "The list takes too long; narrow it down, or try again later.",
+            ),
+            Error::Unavailable(_) | Error::Outdated | Error::Store(DatabaseError::Busy) => {
                 answer(503, "rest_unavailable", "The service is busy, try again shortly.")
             }
             _ => answer(500, "rest_internal_error", "The request could not be answered."),
@@ -235,7 +262,8 @@ impl Error {
     fn retry_after(&self) -> Option<u64> {
         match self {
             Error::TooManyRequests(seconds) | Error::Unavailable(seconds) => Some(*seconds),
-            Error::Store(DatabaseError::Busy) => Some(1),
+            Error::ListTakesTooLong => Some(5),
+            Error::Outdated | Error::Store(DatabaseError::Busy) => Some(1),
             _ => None,
         }
     }
@@ -305,8 +333,10 @@ impl From<&Fault> for Error {
             Fault::Unauthorized(_) => Error::InvalidCredentials,
             Fault::TooManyRequests { retry_after } => Error::TooManyRequests(*retry_after),
             Fault::InvalidPath(_) => Error::NoRoute,
-            Fault::InvalidQuery(_) => {
-                Error::Parameters(ParameterErrors::one("query", "must be UTF-8"))
+            Fault::InvalidQuery(violations) => {
+                let named = violations.first().and_then(|violation| declared(&violation.field));
+                let name = named.unwrap_or("query");
+                Error::Parameters(ParameterErrors::one(name, "must be UTF-8"))
             }
             Fault::InvalidBody(violations) => first(violations),
             Fault::MalformedBody { message, .. } => Error::InvalidJson(message.clone()),

@@ -22,7 +22,7 @@ mod wire;
 
 pub use cli::Cli;
 pub use config::Settings;
-pub use jobs::{Loaded, load, publish_due};
+pub use jobs::{Fault, LoadOptions, Loaded, load, publish_due};
 pub use service::Calendar;
 pub use state::State;
 pub use store::MIGRATIONS;
@@ -36,16 +36,16 @@ pub use model::linked::Kind;
 pub use model::list::{EventFilter, EventOrder, Geo, Paging, Scope, Slice, Unpublished};
 pub use model::role::{Role, User};
 pub use model::schedule::{Schedule, ScheduleChange, wall_from_seconds};
-pub use model::search::Words;
+pub use model::search::{Words, fold};
 pub use model::status::{Stage, Status};
 pub use model::term::Taxonomy;
 pub use model::when::{PointInTime, When};
-pub use model::window::{Bounds, Window};
+pub use model::window::{Bounds, Limits, Window};
 pub use model::zone::Zone;
 pub use store::counts::public as count_public;
+pub use store::event_index::{EventIndex, IndexAccess, ListError};
 pub use store::event_list::{
-    Candidates, page as list_events, page_statement as list_statement,
-    page_with_included as list_with_included,
+    page as list_events, page_statement as list_statement, page_with_included as list_with_included,
 };
 pub use store::events::{
     allocate as allocate_event, find as find_event, insert as insert_event, update as update_event,
@@ -57,7 +57,6 @@ pub use store::links::of_event as links_of_event;
 pub use store::media::Media;
 pub use store::read_transactions::read_transaction;
 pub use store::remote_images::{ImageFetcher, MAX_BYTES as MAX_IMAGE_BYTES};
-pub use store::search_candidates::{candidates, candidates_statement};
 pub use store::sql::{Sql, one_writer};
 pub use store::statistics::gather as gather_statistics;
 pub use store::terms::with_ancestors as terms_with_ancestors;

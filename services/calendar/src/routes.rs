@@ -6,7 +6,7 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Uri;
 use shell::{Next, Operations, PathRules, Routes, redact_query};
 
-use crate::handlers::{categories, edge, events, index, media, organizers, tags, venues};
+use crate::handlers::{categories, edge, events, ical, index, media, organizers, tags, venues};
 
 /// Which spellings of a path are the same.
 pub const PATHS: PathRules = PathRules::NO_TRAILING_SLASH;
@@ -35,6 +35,7 @@ pub fn register(routes: &mut Routes<'_>) {
     add_organizers(routes);
     add_categories(routes);
     add_tags(routes);
+    routes.add(ical::export_ical);
     // Not part of the interface, so not in its document.
     routes.beside(|config| {
         config.service(media::get_media);

@@ -11,12 +11,15 @@ use shell::{ErrorBody, ErrorFormat, Next, Routes, Service, ServiceInfo, Shell};
 use utoipa::openapi::OpenApi;
 
 use crate::error::ErrorBodies;
-use crate::jobs::publish_due;
+use crate::jobs::{prune_changes, publish_due, refresh_index};
 use crate::state::{Document, State};
 use crate::{openapi, routes};
 
 /// How often publications that are due are looked for.
 const PUBLISH_INTERVAL: Duration = Duration::from_secs(60);
+
+/// How often the index of events follows the log of changes; a list that needs it does so itself.
+const INDEX_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The service.
 #[derive(Clone)]
@@ -82,10 +85,18 @@ impl Service for Calendar {
         let publishing = async move {
             loop {
                 publish_due(&state).await;
+                prune_changes(&state).await;
                 tokio::time::sleep(PUBLISH_INTERVAL).await;
             }
         };
-        vec![Box::pin(publishing)]
+        let state = self.state.clone();
+        let indexing = async move {
+            loop {
+                refresh_index(&state).await;
+                tokio::time::sleep(INDEX_INTERVAL).await;
+            }
+        };
+        vec![Box::pin(publishing), Box::pin(indexing)]
     }
 }
 

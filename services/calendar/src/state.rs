@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use crate::config::Settings;
 use crate::model::cost::Currency;
 use crate::policy::CalendarPolicy;
+use crate::store::event_index::EventIndex;
 use crate::store::media::Media;
 use crate::store::remote_images::ImageFetcher;
 
@@ -28,6 +29,11 @@ pub struct State {
     pub image_fetcher: Option<ImageFetcher>,
     /// One permit for each write that may be sanitized at the same time.
     pub sanitizers: Arc<Semaphore>,
+    /// All events in memory, for lists that the database cannot answer quickly.
+    pub index: Arc<EventIndex>,
+    /// One permit for each costly list that may be read at the same time: other reads keep a
+    /// connection and a core of their own.
+    pub costly_lists: Arc<Semaphore>,
 }
 
 /// The settings in the form that rules use.
@@ -46,7 +52,20 @@ impl State {
         let currency = settings.currency();
         let site = Arc::new(Site { settings, currency });
         let sanitizers = Arc::new(Semaphore::new(MAX_SANITIZERS));
-        State { pools, clock, gate, site, media, image_fetcher: None, sanitizers }
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let costly_lists = Arc::new(Semaphore::new((cores / 2).max(1)));
+        let index = Arc::default();
+        State {
+            pools,
+            clock,
+            gate,
+            site,
+            media,
+            image_fetcher: None,
+            sanitizers,
+            index,
+            costly_lists,
+        }
     }
 
     /// Lets writes fetch the images that they name by URL.

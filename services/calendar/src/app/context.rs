@@ -2,6 +2,7 @@
 
 use database::Db;
 use jiff::Timestamp;
+use serde::Serialize;
 
 use super::lookup::with_lookup;
 use super::write_context::{FetchedImages, WriteContext};
@@ -10,9 +11,11 @@ use crate::model::role::{self, Action, Actor, User};
 use crate::model::schedule::wall_seconds;
 use crate::state::Site;
 use crate::store::users;
+use crate::wire::fields;
 use crate::wire::list_input::ListOptions;
 use crate::wire::lookup::Lookup;
 use crate::wire::parameter_errors::ParameterErrors;
+use crate::wire::params::Params;
 use crate::wire::render_context::RenderContext;
 use crate::wire::sanitized::SanitizedTexts;
 use crate::wire::urls::Urls;
@@ -29,9 +32,32 @@ pub struct RequestContext<'a> {
     pub fetched: Option<&'a FetchedImages>,
     /// Long texts that were sanitized before the transaction.
     pub sanitized: &'a SanitizedTexts,
+    /// The values of `If-Match`, where a write has them.
+    pub if_match: Option<&'a [String]>,
 }
 
 impl RequestContext<'_> {
+    /// Fails where a write names tags, and none of them is the tag of what a read shows now: with
+    /// the keys that the write asks for, or whole.
+    pub fn check_unchanged<T: Serialize>(
+        &mut self,
+        params: &Params,
+        read: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<(), Error> {
+        let Some(values) = self.if_match else { return Ok(()) };
+        let shown = read(self)?;
+        let listed = |cut: Option<&str>| {
+            let text = fields::written(&shown, cut);
+            let text = text.map_err(|error| Error::Internal(error.to_string()))?;
+            Ok::<bool, Error>(fields::tag(&text).is_listed(values.iter().map(String::as_bytes)))
+        };
+        let cut = params.text("_fields");
+        match listed(None)? || (cut.is_some() && listed(cut)?) {
+            true => Ok(()),
+            false => Err(Error::PreconditionFailed),
+        }
+    }
+
     /// Looks up who makes a request, by the login of the key.
     pub fn actor(db: &mut Db, login: Option<&str>) -> Result<Actor, Error> {
         match login {
@@ -85,12 +111,22 @@ impl RequestContext<'_> {
         decode: impl FnOnce(&mut dyn Lookup, ListOptions<'_>) -> Result<T, ParameterErrors>,
     ) -> Result<T, Error> {
         let settings = &self.site.settings;
+        self.decode_list_of((settings.per_page, settings.per_page_max), decode)
+    }
+
+    /// Decodes the query of a list with a size of its pages, and the largest one.
+    pub fn decode_list_of<T>(
+        &mut self,
+        (per_page, per_page_max): (i64, i64),
+        decode: impl FnOnce(&mut dyn Lookup, ListOptions<'_>) -> Result<T, ParameterErrors>,
+    ) -> Result<T, Error> {
+        let settings = &self.site.settings;
         let options = ListOptions {
             actor: &self.actor,
             zone: &settings.site_timezone,
             now: self.now,
-            per_page: settings.per_page,
-            per_page_max: settings.per_page_max,
+            per_page,
+            per_page_max,
             geo_radius: settings.geo_radius,
             geo_unit: settings.geo_unit.into(),
         };

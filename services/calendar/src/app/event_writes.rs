@@ -2,6 +2,7 @@
 
 use database::Db;
 
+use super::context::RequestContext;
 use super::images;
 use super::interrupt::Interrupt;
 use super::linked_writes;
@@ -29,14 +30,8 @@ fn out_of_range(_: NotADate) -> Error {
     no_date()
 }
 
-/// Creates an event with everything that it is linked to.
-pub fn create(
-    db: &mut Db,
-    site: &Zone,
-    change: &EventChange,
-    write: WriteContext<'_>,
-) -> Result<Event, Interrupt> {
-    check_author(change, write.user, None)?;
+/// Returns the dates that a new event gets.
+pub fn schedule_of(site: &Zone, change: &EventChange) -> Result<Schedule, Error> {
     let dates = &change.schedule;
     let schedule = Schedule::new(
         dates.zone.clone().unwrap_or_else(|| site.clone()),
@@ -44,7 +39,28 @@ pub fn create(
         dates.start.ok_or_else(no_date)?,
         dates.end.ok_or_else(no_date)?,
     );
-    let schedule = schedule.map_err(out_of_range)?;
+    schedule.map_err(out_of_range)
+}
+
+/// Creates an event in the name of a user.
+pub fn create_in(
+    context: &mut RequestContext<'_>,
+    user: &User,
+    change: &EventChange,
+) -> Result<Event, Interrupt> {
+    let write = context.write_context(user);
+    create(context.db, &context.site.settings.site_timezone, change, write)
+}
+
+/// Creates an event with everything that it is linked to.
+fn create(
+    db: &mut Db,
+    site: &Zone,
+    change: &EventChange,
+    write: WriteContext<'_>,
+) -> Result<Event, Interrupt> {
+    check_author(change, write.user, None)?;
+    let schedule = schedule_of(site, change)?;
     let mut event = Event::draft(write.user.id, schedule, write.now, write.now_local);
     change.apply(&mut event, write.user, true, write.now).map_err(out_of_range)?;
     event.id = events::allocate(db)?;

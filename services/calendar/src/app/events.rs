@@ -4,8 +4,8 @@ use database::Db;
 use subtle::ConstantTimeEq as _;
 
 use super::context::RequestContext;
+use super::costly_lists::{ATTEMPTS, ListTurn};
 use super::event_writes;
-use super::interrupt::Interrupt;
 use super::request::Request;
 use super::transactions::{read, write};
 use crate::error::Error;
@@ -14,6 +14,7 @@ use crate::model::included::Included;
 use crate::model::role::{self, Action, User};
 use crate::model::slug;
 use crate::state::State;
+use crate::store::event_index::IndexAccess;
 use crate::store::included::EventSelector;
 use crate::store::{entities, event_list, events, included, terms};
 use crate::wire::envelope::{EventListJson, list_meta};
@@ -108,23 +109,34 @@ fn render(context: &mut RequestContext<'_>, event: &Event) -> Result<EventJson, 
     Ok(json::event(event, &included, context.render(), Extent::Plain))
 }
 
-/// Creates an event from parameters, inside a transaction.
-pub fn create_in(context: &mut RequestContext<'_>, params: &Params) -> Result<Event, Interrupt> {
-    let user = context.user()?;
-    let change = context.decode_write(&user, |lookup, options| {
-        event_input::decode(params, lookup, options, None)
-    })?;
-    let write = context.write_context(&user);
-    event_writes::create(context.db, &context.site.settings.site_timezone, &change, write)
-}
-
 /// Creates an event.
 pub async fn create(state: &State, request: Request) -> Result<EventJson, Error> {
     write(state, request, Action::Create, |context, params| {
-        let event = create_in(context, params)?;
+        let user = context.user()?;
+        let change = context.decode_write(&user, |lookup, options| {
+            event_input::decode(params, lookup, options, None)
+        })?;
+        let event = event_writes::create_in(context, &user, &change)?;
         Ok(render(context, &event)?)
     })
     .await
+}
+
+/// Renders an event as a read of its own shows it to the caller.
+fn single(context: &RequestContext<'_>, event: &Event, included: &Included) -> EventJson {
+    json::event(event, included, context.render(), Extent::Single)
+}
+
+/// Fails where the caller would write over a state that it has not read.
+fn check_unchanged(
+    context: &mut RequestContext<'_>,
+    params: &Params,
+    event: &Event,
+) -> Result<(), Error> {
+    context.check_unchanged(params, |context| {
+        let (_, included) = included::of_events(context.db, EventSelector::Id(event.id))?;
+        Ok(single(context, event, &included.readable_by(&context.actor)))
+    })
 }
 
 /// Reads an event; beside it comes the date of its last change, linked resources included.
@@ -139,7 +151,7 @@ pub async fn find(
         let included = included.readable_by(&context.actor);
         let linked = included.venues.values().chain(included.organizers.values());
         let modified = linked.map(|row| row.modified_utc).fold(event.modified_utc, i64::max);
-        Ok((json::event(&event, &included, context.render(), Extent::Single), modified))
+        Ok((single(context, &event, &included), modified))
     })
     .await
 }
@@ -152,6 +164,7 @@ pub async fn update(state: &State, request: Request, key: EventKey) -> Result<Ev
         if !may_edit(&user, &old) {
             return Err(Error::Forbidden.into());
         }
+        check_unchanged(context, params, &old)?;
         let change = context.decode_write(&user, |lookup, options| {
             event_input::decode(params, lookup, options, Some(&old))
         })?;
@@ -164,7 +177,7 @@ pub async fn update(state: &State, request: Request, key: EventKey) -> Result<Ev
 
 /// Moves an event to the trash.
 pub async fn trash(state: &State, request: Request, key: EventKey) -> Result<EventJson, Error> {
-    write(state, request, Action::Change, move |context, _| {
+    write(state, request, Action::Change, move |context, params| {
         let user = context.user()?;
         let old = key.require(context.db, false)?;
         if !may_edit(&user, &old) {
@@ -173,6 +186,7 @@ pub async fn trash(state: &State, request: Request, key: EventKey) -> Result<Eve
         if old.status.is_trashed() {
             return Err(Error::InTrash("event").into());
         }
+        check_unchanged(context, params, &old)?;
         let event = event_writes::trash(context.db, &old, context.now.as_second())?;
         Ok(render(context, &event)?)
     })
@@ -181,15 +195,40 @@ pub async fn trash(state: &State, request: Request, key: EventKey) -> Result<Eve
 }
 
 /// Lists events.
+///
+/// A list that needs the index in memory is read again when a writer was faster than its reader.
 pub async fn list(state: &State, request: Request) -> Result<EventListJson, Error> {
-    read(state, request, |context, params| {
+    let turn = ListTurn::wait(state, &request).await?;
+    let Request { login, params, urls, if_match } = request;
+    let Ok(params) = params else {
+        return read_page(state, Request { login, params, urls, if_match }, turn).await;
+    };
+    for _ in 1..ATTEMPTS {
+        let (login, params, urls) = (login.clone(), Ok(params.clone()), urls.clone());
+        let request = Request { login, params, urls, if_match: None };
+        match read_page(state, request, turn.clone()).await {
+            Err(Error::Outdated) => {}
+            outcome => return outcome,
+        }
+    }
+    read_page(state, Request { login, params: Ok(params), urls, if_match }, turn).await
+}
+
+async fn read_page(
+    state: &State,
+    request: Request,
+    turn: ListTurn,
+) -> Result<EventListJson, Error> {
+    let index = state.index.clone();
+    read(state, request, move |context, params| {
         let mut list =
             context.decode_list(|lookup, options| list_input::events(params, lookup, options))?;
         if let Some(named) = &mut list.filter.categories {
             *named = terms::with_descendants(context.db, named)?;
         }
+        let access = IndexAccess { index: &index, deadline: turn.deadline };
         let (rows, included, total) =
-            event_list::page_with_included(context.db, &list.filter, list.paging)?;
+            event_list::page_with_included(context.db, access, &list.filter, list.paging)?;
         if rows.is_empty() && list.paging.page > 1 {
             return Err(Error::NoSuchPage("event"));
         }

@@ -3,6 +3,7 @@
 use database::Db;
 
 use super::context::RequestContext;
+use super::costly_lists::ListTurn;
 use super::interrupt::Interrupt;
 use super::linked_writes::{self, may_edit};
 use super::request::Request;
@@ -112,6 +113,7 @@ pub async fn update(
         if !may_edit(&user, &row) {
             return Err(Error::Forbidden.into());
         }
+        context.check_unchanged(params, |context| render(context, &row, true))?;
         let change = context.decode_write(&user, |lookup, options| {
             linked_input::decode(params, lookup, kind, options, false)
         })?;
@@ -129,7 +131,7 @@ pub async fn trash(
     kind: Kind,
     key: LinkedKey,
 ) -> Result<LinkedJson, Error> {
-    write(state, request, Action::Change, move |context, _| {
+    write(state, request, Action::Change, move |context, params| {
         let user = context.user()?;
         let row = key.require(context.db, kind)?;
         if !may_edit(&user, &row) {
@@ -138,6 +140,7 @@ pub async fn trash(
         if row.status.is_trashed() {
             return Err(Error::InTrash(kind.word()).into());
         }
+        context.check_unchanged(params, |context| render(context, &row, true))?;
         let row = linked_writes::trash(context.db, row, context.now.as_second())?;
         Ok(render(context, &row, false)?)
     })
@@ -160,7 +163,9 @@ fn page(context: &mut RequestContext<'_>, kind: Kind, params: &Params) -> Result
 
 /// Lists venues, newest first.
 pub async fn list_venues(state: &State, request: Request) -> Result<VenueListJson, Error> {
-    read(state, request, |context, params| {
+    let turn = ListTurn::wait(state, &request).await?;
+    read(state, request, move |context, params| {
+        let _turn = turn;
         let (rows, total, included, list) = page(context, Kind::Venue, params)?;
         let render = context.render();
         let venues = rows.iter().map(|row| json::venue(row, &included, render, false)).collect();
@@ -173,7 +178,9 @@ pub async fn list_venues(state: &State, request: Request) -> Result<VenueListJso
 
 /// Lists organizers, newest first.
 pub async fn list_organizers(state: &State, request: Request) -> Result<OrganizerListJson, Error> {
-    read(state, request, |context, params| {
+    let turn = ListTurn::wait(state, &request).await?;
+    read(state, request, move |context, params| {
+        let _turn = turn;
         let (rows, total, included, list) = page(context, Kind::Organizer, params)?;
         let render = context.render();
         let organizers =

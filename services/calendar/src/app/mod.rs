@@ -1,12 +1,15 @@
 //! The use cases: who may do what, in which order, and what is read and written together.
 
 mod context;
+mod costly_lists;
 mod event_writes;
 pub(crate) mod events;
+pub(crate) mod feeds;
 mod images;
 mod interrupt;
 pub(crate) mod linked;
 mod linked_writes;
+mod loading;
 mod lookup;
 pub(crate) mod media;
 mod request;
@@ -16,7 +19,6 @@ pub(crate) mod terms;
 mod transactions;
 mod write_context;
 
-pub use context::RequestContext;
-pub use interrupt::Interrupt;
+pub use loading::{Loading, Undone, load_line};
 pub use request::Request;
-pub use transactions::write_blocking;
+pub use transactions::with_context;

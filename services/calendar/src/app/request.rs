@@ -13,4 +13,7 @@ pub struct Request {
     pub params: Result<Params, Error>,
     /// Base URL and prefix of the request.
     pub urls: Urls,
+    /// The values of `If-Match`: a write goes on only where one of them is the tag of what a read
+    /// shows now.
+    pub if_match: Option<Vec<String>>,
 }

@@ -27,7 +27,8 @@ fn action(taxonomy: Taxonomy) -> Action {
     }
 }
 
-fn require(db: &mut Db, taxonomy: Taxonomy, id: i64) -> Result<Term, Error> {
+/// Reads a term that has to exist.
+pub fn require(db: &mut Db, taxonomy: Taxonomy, id: i64) -> Result<Term, Error> {
     let name = match taxonomy {
         Taxonomy::Category => "must be the id of a category",
         Taxonomy::Tag => "must be the id of a tag",
@@ -100,6 +101,7 @@ pub async fn update(
     write(state, request, action(taxonomy), move |context, params| {
         let user = context.user()?;
         let term = require(context.db, taxonomy, id)?;
+        context.check_unchanged(params, |context| render(context, &term, true))?;
         check_parent(taxonomy, params)?;
         let change = context
             .decode_write(&user, |lookup, _| term_input::decode(params, lookup, taxonomy, false))?;
@@ -116,8 +118,9 @@ pub async fn delete(
     taxonomy: Taxonomy,
     id: i64,
 ) -> Result<TermJson, Error> {
-    write(state, request, action(taxonomy), move |context, _| {
+    write(state, request, action(taxonomy), move |context, params| {
         let term = require(context.db, taxonomy, id)?;
+        context.check_unchanged(params, |context| render(context, &term, true))?;
         let json = render(context, &term, false)?;
         terms::delete(context.db, &term)?;
         Ok(json)

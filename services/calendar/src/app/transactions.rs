@@ -38,8 +38,16 @@ where
         let params = request.params?;
         let sanitized = &SanitizedTexts::default();
         let urls = request.urls;
-        let mut context =
-            RequestContext { db, actor, site: &site, urls, now, fetched: None, sanitized };
+        let mut context = RequestContext {
+            db,
+            actor,
+            site: &site,
+            urls,
+            now,
+            fetched: None,
+            sanitized,
+            if_match: None,
+        };
         work(&mut context, &params)
     };
     state
@@ -66,11 +74,12 @@ where
     T: Send + 'static,
     F: Fn(&mut RequestContext<'_>, &Params) -> Result<T, Interrupt> + Send + Sync + 'static,
 {
-    let Request { login, params, urls } = request;
+    let Request { login, params, urls, if_match } = request;
     let params = match params {
         Ok(params) => params,
         Err(error) => {
-            let request = Request { login, params: Ok(Params::default()), urls };
+            let params = Ok(Params::default());
+            let request = Request { login, params, urls, if_match };
             read(state, request, move |context, _| context.permit(action)).await?;
             return Err(error);
         }
@@ -80,7 +89,7 @@ where
         None => SanitizedTexts::default(),
         Some(_) => sanitize(state, &params).await?,
     };
-    let attempt = Arc::new(Attempt { login, params, urls, action, sanitized, work });
+    let attempt = Arc::new(Attempt { login, params, urls, if_match, action, sanitized, work });
     let mut fetched = state.image_fetcher.as_ref().map(|_| FetchedImages::new());
     loop {
         match attempt.clone().run(state, fetched.clone()).await {
@@ -105,27 +114,20 @@ fn not_fetching() -> Error {
     Error::Internal("an image is needed, but none are fetched".to_owned())
 }
 
-/// Does writing work in the name of a user, without HTTP; images are recorded by URL.
-///
-/// # Errors
-/// What the work answers, or the failure of the database.
-pub fn write_blocking<T>(
+/// Does writing work in the name of a user, without HTTP and inside a transaction; images are
+/// recorded by URL.
+pub fn with_context<T>(
     state: &State,
+    db: &mut Db,
     user: &User,
     params: &Params,
-    work: impl FnOnce(&mut RequestContext<'_>) -> Result<T, Interrupt>,
-) -> Result<T, Error> {
+    work: impl FnOnce(&mut RequestContext<'_>) -> T,
+) -> T {
     let sanitized = &SanitizedTexts::of(SanitizedTexts::sources(params));
-    let outcome = state.pools.write_blocking(|db| {
-        sql::one_writer(db)?;
-        let (actor, site, now) = (Some(user.clone()), &*state.site, state.clock.now());
-        let urls = Urls { base: String::new(), alias: false };
-        work(&mut RequestContext { db, actor, site, urls, now, fetched: None, sanitized })
-    });
-    outcome.map_err(|interrupt| match interrupt {
-        Interrupt::Failed(error) => error,
-        Interrupt::NeedsImage(_) => not_fetching(),
-    })
+    let (actor, site, now) = (Some(user.clone()), &*state.site, state.clock.now());
+    let urls = Urls { base: String::new(), alias: false };
+    let (fetched, if_match) = (None, None);
+    work(&mut RequestContext { db, actor, site, urls, now, fetched, sanitized, if_match })
 }
 
 /// Sanitizes the long texts of a write before its transaction begins.
@@ -149,6 +151,7 @@ struct Attempt<F> {
     login: Option<String>,
     params: Params,
     urls: Urls,
+    if_match: Option<Vec<String>>,
     action: Action,
     sanitized: SanitizedTexts,
     work: F,
@@ -170,8 +173,10 @@ impl<F> Attempt<F> {
             let actor = RequestContext::actor(db, self.login.as_deref())?;
             let (urls, fetched) = (self.urls.clone(), fetched.as_ref());
             let sanitized = &self.sanitized;
+            let if_match = self.if_match.as_deref();
+            let site = &site;
             let mut context =
-                RequestContext { db, actor, site: &site, urls, now, fetched, sanitized };
+                RequestContext { db, actor, site, urls, now, fetched, sanitized, if_match };
             context.permit(self.action)?;
             (self.work)(&mut context, &self.params)
         };

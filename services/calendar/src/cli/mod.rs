@@ -48,7 +48,7 @@ enum Command {
     /// Users and their roles
     #[command(subcommand)]
     Users(UsersCommand),
-    /// Load events, venues, organizers and terms from lines of JSON; what exists already stays
+    /// Load events, venues, organizers and terms from lines of JSON
     Load(LoadCommand),
 }
 
@@ -77,6 +77,7 @@ impl shell::Cli for Cli {
 
 impl Cli {
     fn open(&self) -> anyhow::Result<Pools> {
+        self.settings.service.check()?;
         let pools = self.settings.open(&Calendar::INFO, &ALL_MIGRATIONS)?;
         seed(&pools, &self.settings.service, SystemClock.unix())?;
         Ok(pools)

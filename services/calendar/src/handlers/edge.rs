@@ -105,11 +105,11 @@ fn allow_origin(headers: &mut HeaderMap, origin: Option<HeaderValue>) {
         (header::ACCESS_CONTROL_ALLOW_METHODS, "OPTIONS, GET, POST, PUT, PATCH, DELETE"),
         (
             header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "Authorization, Content-Type, X-API-Key, X-HTTP-Method-Override",
+            "Authorization, Content-Type, If-Match, X-API-Key, X-HTTP-Method-Override",
         ),
         (
             header::ACCESS_CONTROL_EXPOSE_HEADERS,
-            "X-TEC-Total, X-TEC-TotalPages, X-WP-Total, X-WP-TotalPages, Link",
+            "X-TEC-Total, X-TEC-TotalPages, X-WP-Total, X-WP-TotalPages, Link, ETag",
         ),
     ];
     headers.append(header::VARY, HeaderValue::from_static("Origin"));

@@ -69,7 +69,7 @@ list_routes! {
     /// Lists events.
     ///
     /// Without dates the window runs from yesterday for two years and holds the events that lie inside.
-    list: list_events "listEvents", page: EventListJson, params: EventListParameters, errors: [400, 404],
+    list: list_events "listEvents", page: EventListJson, params: EventListParameters, errors: [400, 404, 503],
     use_case: events::list,
     /// Creates an event.
     create: create_event "createEvent", body: EventJson, fields: EventCreate,

@@ -3,7 +3,7 @@
 use actix_multipart::Multipart;
 use actix_web::dev::Payload;
 use actix_web::http::Method;
-use actix_web::http::header::{CONTENT_TYPE, HeaderMap};
+use actix_web::http::header::{CONTENT_TYPE, HeaderMap, IF_MATCH};
 use actix_web::web::Bytes;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web as actix};
 use futures_util::future::LocalBoxFuture;
@@ -52,7 +52,11 @@ async fn read(request: &HttpRequest, payload: Payload) -> Result<Input, Error> {
     let fields = fields.map(str::to_owned);
     let alias = request.extensions().get::<ByAlias>().is_some();
     let urls = Urls { base: base_url(request), alias };
-    Ok(Input { request: Request { login, params, urls }, fields })
+    let values = request.headers().get_all(IF_MATCH);
+    let values: Vec<String> =
+        values.filter_map(|value| value.to_str().ok()).map(str::to_owned).collect();
+    let if_match = (!values.is_empty()).then_some(values);
+    Ok(Input { request: Request { login, params, urls, if_match }, fields })
 }
 
 /// Reads the query, and over it the body of everything but GET.

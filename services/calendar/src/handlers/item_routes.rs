@@ -73,7 +73,7 @@ macro_rules! item_routes {
         #[utoipa::path(
             operation_id = $delete_id, tag = $tag, path = $path, params($param, $remove),
             security(("key" = []), ("bearer" = []), ("basic" = [])),
-            responses((status = 200, body = $body), (status = 400), (status = 401), (status = 403), (status = 404), (status = 410)),
+            responses((status = 200, body = $body), (status = 400), (status = 401), (status = 403), (status = 404), (status = 410), (status = 412)),
         )]
         #[delete($route)]
         pub async fn $delete(
@@ -89,7 +89,7 @@ macro_rules! item_routes {
         #[utoipa::path(
             operation_id = $id, tag = $tag, path = $path, params($param), request_body = $update,
             security(("key" = []), ("bearer" = []), ("basic" = [])),
-            responses((status = 200, body = $body), (status = 400), (status = 401), (status = 403), (status = 404)),
+            responses((status = 200, body = $body), (status = 400), (status = 401), (status = 403), (status = 404), (status = 412)),
         )]
         #[$method($route)]
         pub async fn $name(

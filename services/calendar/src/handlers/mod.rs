@@ -3,6 +3,7 @@
 pub(crate) mod categories;
 pub(crate) mod edge;
 pub(crate) mod events;
+pub(crate) mod ical;
 pub(crate) mod index;
 mod input;
 mod item_routes;

@@ -20,7 +20,7 @@ use crate::wire::parameters::{ItemParameters, LinkedListParameters};
 list_routes! {
     items: Items(Kind::Organizer), tag: "organizers", path: "/calendar/events/v1/organizers",
     /// Lists organizers, newest first.
-    list: list_organizers "listOrganizers", page: OrganizerListJson, params: LinkedListParameters, errors: [400, 404],
+    list: list_organizers "listOrganizers", page: OrganizerListJson, params: LinkedListParameters, errors: [400, 404, 503],
     use_case: linked::list_organizers,
     /// Creates an organizer, or returns the one that has the same name.
     create: create_organizer "createOrganizer", body: OrganizerJson, fields: OrganizerCreate,

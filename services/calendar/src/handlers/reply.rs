@@ -1,11 +1,9 @@
 //! Answers: JSON with the headers of lists, creations and conditional reads.
 
-use std::hash::{DefaultHasher, Hasher};
-
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
-use shell::{EntityTag, Validators};
+use shell::Validators;
 
 use crate::error::Error;
 use crate::wire::envelope::ListMeta;
@@ -16,12 +14,7 @@ pub const JSON: &str = "application/json; charset=UTF-8";
 
 /// Writes a value as JSON, cut down to the asked keys.
 fn text<T: Serialize>(value: &T, cut: Option<&str>) -> Result<String, Error> {
-    let broken = |error: serde_json::Error| Error::Internal(error.to_string());
-    let json = serde_json::to_string(value).map_err(broken)?;
-    match cut {
-        Some(keys) => fields::cut(&json, keys).map_err(broken),
-        None => Ok(json),
-    }
+    fields::written(value, cut).map_err(|error| Error::Internal(error.to_string()))
 }
 
 /// Answers 200 with a value.
@@ -74,10 +67,8 @@ pub fn read<T: Serialize>(
     cut: Option<&str>,
 ) -> Result<HttpResponse, Error> {
     let body = text(value, cut)?;
-    let mut hasher = DefaultHasher::new();
-    hasher.write(body.as_bytes());
     // Weak, as the same content also travels compressed.
-    let validators = Validators::weak(EntityTag::of_digest(&hasher.finish().to_be_bytes()));
+    let validators = Validators::weak(fields::tag(&body));
     let validators = modified.map_or(validators, |seconds| validators.dated(seconds));
     // What is shown depends on the caller, so that no shared cache may keep it.
     Ok(validators.answer(request, "private, no-cache", |mut response| {

@@ -20,7 +20,7 @@ use crate::wire::parameters::{ItemParameters, LinkedListParameters};
 list_routes! {
     items: Items(Kind::Venue), tag: "venues", path: "/calendar/events/v1/venues",
     /// Lists venues, newest first.
-    list: list_venues "listVenues", page: VenueListJson, params: LinkedListParameters, errors: [400, 404],
+    list: list_venues "listVenues", page: VenueListJson, params: LinkedListParameters, errors: [400, 404, 503],
     use_case: linked::list_venues,
     /// Creates a venue, or returns the one that has the same name.
     create: create_venue "createVenue", body: VenueJson, fields: VenueCreate,

@@ -1,14 +1,15 @@
-//! The first user and its key.
+//! What a start finds undone: the first user and its key, the rest of an upgrade.
 
 use auth::{KeyError, issue, issue_with_text};
 use database::{Db, Pools};
 
 use crate::config::Settings;
 use crate::model::role::Role;
-use crate::store::{sql, users};
+use crate::store::{sql, upgrades, users};
 
 /// Adds the first administrator where there is no user yet; a generated key is printed this once.
 pub fn seed(pools: &Pools, settings: &Settings, now: i64) -> anyhow::Result<()> {
+    pools.write_blocking(upgrades::finish)?;
     let made = pools.write_blocking(|db| seed_in(db, settings, now))?;
     if let Some(key) = made {
         eprintln!("key of {}, shown this once: {key}", settings.admin_login);

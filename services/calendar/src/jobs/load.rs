@@ -1,45 +1,114 @@
 //! Loading of events, venues, organizers and terms through the same path as creating them.
 //!
 //! A line is the body of a create with `type` beside it: `event`, `venue`, `organizer`,
-//! `category` or `tag`. What exists already stays as it is: an event, a venue or an organizer with
-//! the same slug, a term with the same name. So a second run changes nothing. Dates may be
-//! relative, as everywhere.
+//! `category` or `tag`. What exists already stays as it is, or is changed on request. Many lines
+//! share a transaction; a faulty line is undone alone and reported.
 
 use std::io::BufRead;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use batch::{BoundedLines, ProgressReporter, Unit};
-use database::Db;
+use database::{DatabaseError, Db, transaction};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::app::{self, Interrupt, RequestContext};
+use crate::app::{Loading, Undone, load_line, with_context};
 use crate::error::Error;
-use crate::model::linked::Kind;
 use crate::model::role::User;
-use crate::model::slug;
-use crate::model::term::Taxonomy;
 use crate::state::State;
-use crate::store::{events, linked_posts, statistics, users};
+use crate::store::{sql, statistics, users};
 use crate::wire::params::Params;
 
 /// The longest line, in bytes; the body of a create has half of it at most.
 const LONGEST_LINE: usize = 2 << 20;
 
-/// What a load did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Loaded {
-    pub created: u64,
-    pub kept: u64,
+/// Lines of a transaction: other writers wait for all of them.
+const BATCH: usize = 250;
+
+/// Bytes of a batch, after which it takes no further line.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// Faulty lines that are told one by one.
+const MAX_FAULTS: usize = 100;
+
+/// How a load goes about it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LoadOptions {
+    /// Nothing is written: all of it happens in one transaction that is rolled back.
+    pub dry_run: bool,
+    /// What exists already is changed to what its line says.
+    pub upsert: bool,
 }
 
-/// Loads lines of JSON; each line is a transaction of its own. At the end the database gathers
-/// statistics.
-pub fn load(state: &State, lines: impl BufRead) -> anyhow::Result<Loaded> {
+/// What a load did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Loaded {
+    /// Resources that are new.
+    pub created: u64,
+    /// Resources that were there and have changed.
+    pub updated: u64,
+    /// Resources that were there and are as they were.
+    pub unchanged: u64,
+    /// Faulty lines, which changed nothing.
+    pub failed: u64,
+    /// The first of the faulty lines.
+    pub faults: Vec<Fault>,
+}
+
+/// A faulty line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// Number of the line, from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl Loaded {
+    fn add(&mut self, other: Loaded) {
+        self.created += other.created;
+        self.updated += other.updated;
+        self.unchanged += other.unchanged;
+        self.failed += other.failed;
+        self.faults.extend(other.faults);
+        self.faults.truncate(MAX_FAULTS);
+    }
+
+    fn note(&mut self, line: u64, message: String) {
+        self.failed += 1;
+        if self.faults.len() < MAX_FAULTS {
+            self.faults.push(Fault { line, message });
+        }
+    }
+}
+
+/// Loads lines of JSON. At the end the database gathers statistics.
+///
+/// # Errors
+/// The lines cannot be read, or the database failed; what came before stays.
+pub fn load(state: &State, lines: impl BufRead, options: LoadOptions) -> anyhow::Result<Loaded> {
+    let writer = state.pools.read_blocking(first_user)?;
+    let mut batches = Batches {
+        lines: BoundedLines::new(lines, LONGEST_LINE),
+        progress: ProgressReporter::new("loading", Unit::Items("lines"), None),
+    };
     let mut loaded = Loaded::default();
-    let outcome = load_lines(state, lines, &mut loaded);
-    // What was loaded before an invalid line stays, so its statistics count too.
+    let outcome = if options.dry_run {
+        match dry_run(state, &writer, &mut batches, options) {
+            Err(Stop::DryRun(found)) => {
+                loaded = found;
+                Ok(())
+            }
+            Err(Stop::Failed(error)) => Err(error),
+            Ok(()) => Ok(()),
+        }
+    } else {
+        load_batches(state, &writer, &mut batches, options, &mut loaded)
+    };
+    batches.progress.finish();
+    // What was loaded before a failure stays, so its statistics count too.
     if loaded.created > 0
+        && !options.dry_run
         && let Err(error) = state.pools.connect().and_then(|mut db| statistics::gather(&mut db))
     {
         log::warn!("the database gathers statistics later, because it could not now: {error}");
@@ -47,22 +116,91 @@ pub fn load(state: &State, lines: impl BufRead) -> anyhow::Result<Loaded> {
     outcome.map(|()| loaded)
 }
 
-fn load_lines(state: &State, lines: impl BufRead, loaded: &mut Loaded) -> anyhow::Result<()> {
-    let writer = state.pools.read_blocking(first_user)?;
-    let progress = ProgressReporter::new("loading", Unit::Items("lines"), None);
-    let mut lines = BoundedLines::new(lines, LONGEST_LINE);
-    while let Some((number, line)) = lines.next_line()? {
-        let place = || format!("line {number}");
-        let line = line.text().with_context(place)?;
-        if !line.trim().is_empty() {
-            let created = load_line(state, &writer, line).with_context(place)?;
-            loaded.created += u64::from(created);
-            loaded.kept += u64::from(!created);
+fn load_batches(
+    state: &State,
+    writer: &User,
+    batches: &mut Batches<impl BufRead>,
+    options: LoadOptions,
+    loaded: &mut Loaded,
+) -> anyhow::Result<()> {
+    loop {
+        let batch = batches.next()?;
+        if batch.is_empty() {
+            return Ok(());
         }
-        progress.set(number);
+        let work = |db: &mut Db| write(state, db, writer, &batch, options);
+        loaded.add(state.pools.write_blocking(work)?);
     }
-    progress.finish();
-    Ok(())
+}
+
+/// Why a dry run rolls back.
+enum Stop {
+    DryRun(Loaded),
+    Failed(anyhow::Error),
+}
+
+impl From<DatabaseError> for Stop {
+    fn from(error: DatabaseError) -> Stop {
+        Stop::Failed(error.into())
+    }
+}
+
+fn dry_run(
+    state: &State,
+    writer: &User,
+    batches: &mut Batches<impl BufRead>,
+    options: LoadOptions,
+) -> Result<(), Stop> {
+    state.pools.write_blocking(|db| {
+        let mut loaded = Loaded::default();
+        loop {
+            let batch = batches.next().map_err(Stop::Failed)?;
+            if batch.is_empty() {
+                return Err(Stop::DryRun(loaded));
+            }
+            let done = write(state, db, writer, &batch, options);
+            loaded.add(done.map_err(|error| Stop::Failed(error.into()))?);
+        }
+    })
+}
+
+/// A line with its number: what it says, or why it cannot be read.
+type Parsed = (u64, Result<Params, String>);
+
+/// Reads lines in batches.
+struct Batches<R> {
+    lines: BoundedLines<R>,
+    progress: ProgressReporter,
+}
+
+impl<R: BufRead> Batches<R> {
+    /// Returns the next lines that are not blank; none at the end.
+    fn next(&mut self) -> anyhow::Result<Vec<Parsed>> {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        while batch.len() < BATCH && bytes < BATCH_BYTES {
+            let Some((number, line)) = self.lines.next_line().context("cannot be read")? else {
+                break;
+            };
+            self.progress.set(number);
+            match line.text() {
+                Ok(text) if text.trim().is_empty() => {}
+                Ok(text) => {
+                    bytes += text.len();
+                    batch.push((number, parse(text)));
+                }
+                Err(error) => batch.push((number, Err(error.to_string()))),
+            }
+        }
+        Ok(batch)
+    }
+}
+
+fn parse(text: &str) -> Result<Params, String> {
+    match serde_json::from_str(text) {
+        Ok(value @ Value::Object(_)) => Ok(Params::from_json(value)),
+        Ok(_) => Err("is no JSON object".to_owned()),
+        Err(error) => Err(format!("is no JSON: {error}")),
+    }
 }
 
 /// Everything is loaded in the name of the first user.
@@ -71,70 +209,36 @@ fn first_user(db: &mut Db) -> Result<User, Error> {
     users.into_iter().next().ok_or_else(|| Error::Internal("there is no user yet".to_owned()))
 }
 
-fn load_line(state: &State, writer: &User, line: &str) -> anyhow::Result<bool> {
-    let body: Value = serde_json::from_str(line)?;
-    let kind = body.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let params = Params::from_json(body);
-    let outcome =
-        app::write_blocking(state, writer, &params, |context| load_one(context, &kind, &params));
-    match outcome {
-        Ok(created) => Ok(created),
-        Err(Error::Parameters(errors)) => {
-            let invalid = errors.invalid.iter().map(|one| format!("{} {}", one.name, one.text));
-            let missing = errors.missing.iter().map(|name| format!("{name} is missing"));
-            bail!("{}", missing.chain(invalid).collect::<Vec<_>>().join("; "))
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn load_one(
-    context: &mut RequestContext<'_>,
-    kind: &str,
-    params: &Params,
-) -> Result<bool, Interrupt> {
-    let slug_of = |field: &str| {
-        let named = params.text("slug").or_else(|| params.text(field)).unwrap_or_default();
-        slug::slugify(named)
-    };
-    match kind {
-        "event" => {
-            if events::find_by_slug(context.db, &slug_of("title"))?.is_some() {
-                return Ok(false);
+/// Writes a batch inside a transaction, each line behind a savepoint of its own.
+fn write(
+    state: &State,
+    db: &mut Db,
+    writer: &User,
+    batch: &[Parsed],
+    options: LoadOptions,
+) -> Result<Loaded, Error> {
+    sql::one_writer(db)?;
+    let mut loaded = Loaded::default();
+    for (number, parsed) in batch {
+        let params = match parsed {
+            Ok(params) => params,
+            Err(message) => {
+                loaded.note(*number, message.clone());
+                continue;
             }
-            app::events::create_in(context, params).map(|_| true)
+        };
+        let outcome = transaction(db, |db| {
+            with_context(state, db, writer, params, |context| {
+                load_line(context, params, options.upsert)
+            })
+        });
+        match outcome {
+            Ok(Loading::Created) => loaded.created += 1,
+            Ok(Loading::Updated) => loaded.updated += 1,
+            Err(Undone::Unchanged) => loaded.unchanged += 1,
+            Err(Undone::Faulty(message)) => loaded.note(*number, message),
+            Err(Undone::Failed(error)) => return Err(error),
         }
-        "venue" => load_linked(context, Kind::Venue, &slug_of("venue"), params),
-        "organizer" => load_linked(context, Kind::Organizer, &slug_of("organizer"), params),
-        "category" => load_term(context, Taxonomy::Category, params),
-        "tag" => load_term(context, Taxonomy::Tag, params),
-        _ => {
-            let text = "type must be event, venue, organizer, category or tag";
-            Err(Error::Internal(text.to_owned()).into())
-        }
     }
-}
-
-fn load_linked(
-    context: &mut RequestContext<'_>,
-    kind: Kind,
-    slug: &str,
-    params: &Params,
-) -> Result<bool, Interrupt> {
-    if linked_posts::find_by_slug(context.db, kind, slug)?.is_some() {
-        return Ok(false);
-    }
-    app::linked::create_in(context, kind, params).map(|_| true)
-}
-
-fn load_term(
-    context: &mut RequestContext<'_>,
-    taxonomy: Taxonomy,
-    params: &Params,
-) -> Result<bool, Interrupt> {
-    match app::terms::create_in(context, taxonomy, params) {
-        Ok(_) => Ok(true),
-        Err(Interrupt::Failed(Error::TermExists(_))) => Ok(false),
-        Err(error) => Err(error),
-    }
+    Ok(loaded)
 }

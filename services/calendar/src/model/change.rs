@@ -73,6 +73,8 @@ pub struct EventChange {
     pub tags: Option<Vec<TermRef>>,
     pub venues: Option<Vec<LinkRef>>,
     pub organizers: Option<Vec<LinkRef>>,
+    /// The name of the event elsewhere; no write over HTTP names it.
+    pub external_id: Option<String>,
 }
 
 impl EventChange {
@@ -98,6 +100,9 @@ impl EventChange {
         }
         if let Some(password) = &self.password {
             event.password = Some(password.clone()).filter(|password| !password.is_empty());
+        }
+        if let Some(id) = &self.external_id {
+            event.ical_uid = Some(id.clone());
         }
         if let Some(cost) = &self.cost {
             event.cost.clone_from(cost);
@@ -241,6 +246,6 @@ impl LinkedChange {
 
     /// Returns the folded name by which duplicates are found.
     pub fn folded_name(&self) -> String {
-        super::search::fold(&html::plain(self.name.as_deref().unwrap_or_default()))
+        super::search::fold_name(&html::plain(self.name.as_deref().unwrap_or_default()))
     }
 }

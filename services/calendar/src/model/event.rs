@@ -82,9 +82,11 @@ impl Event {
         self.status.is_published() && self.listed
     }
 
-    /// Tells whether the event is counted among the long ones.
+    /// Tells whether the event is counted among the long ones, on either clock.
     pub fn is_long(&self) -> bool {
-        self.schedule.end_utc - self.schedule.start_utc >= LONG
+        let schedule = &self.schedule;
+        schedule.end_utc - schedule.start_utc >= LONG
+            || schedule.end_local - schedule.start_local >= LONG
     }
 
     /// Returns the folded text that `search` looks into.

@@ -27,6 +27,24 @@ impl Status {
         free.then(|| Status(text.to_owned()))
     }
 
+    /// Returns the known status that a text of its own most likely means: one that differs by case
+    /// or inflection alone.
+    pub fn near_miss(&self) -> Option<&'static str> {
+        const FORMS: [(&str, &[&str]); 6] = [
+            ("publish", &["published", "publishes", "publishing", "public"]),
+            ("future", &["futures"]),
+            ("draft", &["drafts", "drafted"]),
+            ("pending", &["pend", "pended"]),
+            ("private", &["privates", "privately"]),
+            ("trash", &["trashed", "trashes", "trashing"]),
+        ];
+        let folded = self.0.to_lowercase();
+        let means = |(known, forms): &(&str, &[&str])| {
+            self.0 != *known && (folded == *known || forms.contains(&folded.as_str()))
+        };
+        FORMS.into_iter().find(means).map(|(known, _)| known)
+    }
+
     /// Wraps a text read from storage.
     pub fn stored(text: String) -> Status {
         Status(text)
@@ -100,9 +118,26 @@ mod tests {
     fn free_texts_are_kept_and_count_as_drafts() {
         let status = Status::parse("Confirmed").unwrap();
         assert_eq!((status.as_str(), status.stage()), ("Confirmed", Stage::Draft));
-        assert_eq!(Status::parse("Publish").unwrap().stage(), Stage::Draft);
         // A filter parts its statuses by commas and drops the blanks round them.
         assert_eq!(Status::parse(" Confirmed "), Some(status));
+    }
+
+    #[test]
+    fn near_misses_of_known_ones_are_told() {
+        for (text, known) in [
+            ("Publish", Some("publish")),
+            ("published", Some("publish")),
+            ("public", Some("publish")),
+            ("Drafts", Some("draft")),
+            ("PENDING", Some("pending")),
+            ("trashed", Some("trash")),
+            ("publish", None),
+            ("trash", None),
+            ("Confirmed", None),
+            ("publisher", None),
+        ] {
+            assert_eq!(Status::parse(text).unwrap().near_miss(), known, "{text}");
+        }
     }
 
     #[test]

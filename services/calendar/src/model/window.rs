@@ -1,39 +1,119 @@
-//! The window of a list of events: six date parameters become inclusive bounds in Unix seconds.
+//! The window of a list of events: six date parameters become inclusive bounds.
+//!
+//! A day, and a reading of a clock on the wall, is compared with the event's own wall clock; an
+//! instant is compared in UTC.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{Span, Timestamp};
 
-use super::schedule::day_end;
-use super::when::{NotADate, When};
+use super::schedule::{day_end, wall_seconds};
+use super::when::{NotADate, PointInTime, When};
 use super::zone::Zone;
 
-/// Inclusive bounds on the start and the end of an event.
+/// Inclusive bounds on the start and the end of an event, in seconds of one clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// The earliest start.
+    pub start_min: Option<i64>,
+    /// The latest start.
+    pub start_max: Option<i64>,
+    /// The earliest end.
+    pub end_min: Option<i64>,
+    /// The latest end.
+    pub end_max: Option<i64>,
+}
+
+impl Limits {
+    /// Tells whether nothing is bounded.
+    pub fn is_empty(&self) -> bool {
+        *self == Limits::default()
+    }
+
+    /// Tells whether a start and an end lie within the bounds.
+    pub fn hold(&self, start: i64, end: i64) -> bool {
+        self.start_min.is_none_or(|bound| start >= bound)
+            && self.start_max.is_none_or(|bound| start <= bound)
+            && self.end_min.is_none_or(|bound| end >= bound)
+            && self.end_max.is_none_or(|bound| end <= bound)
+    }
+}
+
+/// What the dates of an event have to meet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    pub start_min: Option<i64>,
-    pub start_max: Option<i64>,
-    pub end_min: Option<i64>,
-    pub end_max: Option<i64>,
+    /// Compared with the event's own wall clock, read as if it were UTC.
+    pub wall: Limits,
+    /// Compared with instants, as Unix seconds.
+    pub utc: Limits,
+}
+
+impl Window {
+    /// Returns a window on wall clocks alone.
+    pub fn on_wall(wall: Limits) -> Window {
+        Window { wall, utc: Limits::default() }
+    }
 }
 
 /// The date parameters as sent.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
+    /// Lower bound of the start; of the end where overlaps are wanted.
     pub start_date: Option<When>,
+    /// Upper bound of the end; of the start where overlaps are wanted.
     pub end_date: Option<When>,
+    /// Upper bound of the start, exclusive.
     pub starts_before: Option<When>,
+    /// Lower bound of the start, exclusive.
     pub starts_after: Option<When>,
+    /// Upper bound of the end, exclusive.
     pub ends_before: Option<When>,
+    /// Lower bound of the end, exclusive.
     pub ends_after: Option<When>,
+    /// Times count, not only days.
     pub strict: bool,
+    /// Events that overlap the window are wanted too.
     pub overlaps: bool,
 }
 
-/// Defaults that were put in place of absent bounds, in the site's zone.
+/// What `start_date` and `end_date` came to: defaults that were put in place of absent ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Defaults {
+    /// The default of `start_date`, in the site's zone.
     pub start_date: Option<DateTime>,
+    /// The default of `end_date`, in the site's zone.
     pub end_date: Option<DateTime>,
+}
+
+/// A bound on one of the two clocks, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// A reading of a clock on the wall.
+    Wall(i64),
+    /// An instant.
+    Instant(i64),
+}
+
+impl Bound {
+    /// Moves the bound.
+    #[must_use]
+    pub fn plus(self, seconds: i64) -> Bound {
+        match self {
+            Bound::Wall(at) => Bound::Wall(at.saturating_add(seconds)),
+            Bound::Instant(at) => Bound::Instant(at.saturating_add(seconds)),
+        }
+    }
+
+    /// Returns the reading of the clock.
+    pub fn seconds(self) -> i64 {
+        match self {
+            Bound::Wall(at) | Bound::Instant(at) => at,
+        }
+    }
+
+    /// Tells whether two bounds are on the same clock.
+    pub fn same_clock(self, other: Bound) -> bool {
+        matches!(self, Bound::Wall(_)) == matches!(other, Bound::Wall(_))
+    }
 }
 
 struct Reader<'a> {
@@ -52,73 +132,133 @@ impl Bounds {
     }
 
     /// Computes the window and the defaults that took part in it.
+    ///
+    /// # Errors
+    /// A date outside the calendar.
     pub fn window(&self, zone: &Zone, now: Timestamp) -> Result<(Window, Defaults), NotADate> {
         let reader = Reader { zone, now, strict: self.strict };
         let mut defaults = Defaults::default();
-        let mut from =
-            self.start_date.as_ref().map(|when| reader.read(when, day_start)).transpose()?;
-        let mut to = self.end_date.as_ref().map(|when| reader.read(when, day_end)).transpose()?;
+        let mut from = reader.read(self.start_date.as_ref(), day_start)?;
+        let mut to = reader.read(self.end_date.as_ref(), day_end)?;
         if !self.has_relative() {
             if from.is_none() {
                 let wall = reader.default_start()?;
                 defaults.start_date = Some(wall);
-                from = Some(reader.seconds(wall)?);
+                from = Some(Bound::Wall(wall_seconds(wall)));
             }
             if to.is_none() {
                 let wall = reader.default_end()?;
                 defaults.end_date = Some(wall);
-                to = Some(reader.seconds(wall)?);
+                to = Some(Bound::Wall(wall_seconds(wall)));
             }
         }
         let mut window = Window::default();
         if self.overlaps {
-            (window.end_min, window.start_max) = (from, to);
+            window.raise(from, |limits| &mut limits.end_min);
+            window.lower(to, |limits| &mut limits.start_max);
         } else {
-            (window.start_min, window.end_max) = (from, to);
+            window.raise(from, |limits| &mut limits.start_min);
+            window.lower(to, |limits| &mut limits.end_max);
         }
-        let read = |bound: &Option<When>| {
-            bound.as_ref().map(|when| reader.read(when, day_end)).transpose()
+        let read = |when: &Option<When>, shift: i64| {
+            let bound = reader.read(when.as_ref(), day_end)?;
+            Ok(bound.map(|bound| bound.plus(shift)))
         };
-        if let Some(before) = read(&self.starts_before)? {
-            lower(&mut window.start_max, before - 1);
-        }
-        if let Some(after) = read(&self.starts_after)? {
-            raise(&mut window.start_min, after + 1);
-        }
-        if let Some(before) = read(&self.ends_before)? {
-            // A whole-day event ends at 23:59:59 and belongs to its day.
-            lower(&mut window.end_max, if self.strict { before - 1 } else { before });
-        }
-        if let Some(after) = read(&self.ends_after)? {
-            raise(&mut window.end_min, after + 1);
-        }
+        window.lower(read(&self.starts_before, -1)?, |limits| &mut limits.start_max);
+        window.raise(read(&self.starts_after, 1)?, |limits| &mut limits.start_min);
+        // A whole-day event ends at 23:59:59 and belongs to its day.
+        let last = if self.strict { -1 } else { 0 };
+        window.lower(read(&self.ends_before, last)?, |limits| &mut limits.end_max);
+        window.raise(read(&self.ends_after, 1)?, |limits| &mut limits.end_min);
         Ok((window, defaults))
     }
+}
+
+/// Writes the absolute date that a bound of a list means, so that a link to the next page means the
+/// same later; `None` where the text says so already.
+///
+/// # Errors
+/// A date outside the calendar.
+pub fn absolute(
+    when: &When,
+    edge: DayEdge,
+    strict: bool,
+    zone: &Zone,
+    now: Timestamp,
+) -> Result<Option<String>, NotADate> {
+    if !when.is_relative() {
+        return Ok(None);
+    }
+    if strict {
+        let at = when.resolve(zone, now)?.instant(zone)?;
+        return Ok(Some(whole(at).to_string()));
+    }
+    let day = when.day(zone, now)?;
+    let wall = match edge {
+        DayEdge::Start => day_start(day),
+        DayEdge::End => day_end(day),
+    };
+    Ok(Some(wall.strftime("%Y-%m-%d %H:%M:%S").to_string()))
+}
+
+/// Which end of its day a bound without a time means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DayEdge {
+    /// 00:00:00
+    Start,
+    /// 23:59:59
+    End,
+}
+
+fn whole(at: Timestamp) -> Timestamp {
+    Timestamp::from_second(at.as_second()).unwrap_or(at)
 }
 
 fn day_start(date: Date) -> DateTime {
     date.to_datetime(Time::midnight())
 }
 
-fn lower(bound: &mut Option<i64>, to: i64) {
-    *bound = Some(bound.map_or(to, |old| old.min(to)));
-}
+impl Window {
+    fn side(
+        &mut self,
+        bound: Bound,
+        side: fn(&mut Limits) -> &mut Option<i64>,
+    ) -> (&mut Option<i64>, i64) {
+        match bound {
+            Bound::Wall(at) => (side(&mut self.wall), at),
+            Bound::Instant(at) => (side(&mut self.utc), at),
+        }
+    }
 
-fn raise(bound: &mut Option<i64>, to: i64) {
-    *bound = Some(bound.map_or(to, |old| old.max(to)));
+    fn lower(&mut self, bound: Option<Bound>, side: fn(&mut Limits) -> &mut Option<i64>) {
+        let Some(bound) = bound else { return };
+        let (slot, to) = self.side(bound, side);
+        *slot = Some(slot.map_or(to, |old| old.min(to)));
+    }
+
+    fn raise(&mut self, bound: Option<Bound>, side: fn(&mut Limits) -> &mut Option<i64>) {
+        let Some(bound) = bound else { return };
+        let (slot, to) = self.side(bound, side);
+        *slot = Some(slot.map_or(to, |old| old.max(to)));
+    }
 }
 
 impl Reader<'_> {
-    fn read(&self, when: &When, edge: fn(Date) -> DateTime) -> Result<i64, NotADate> {
-        if self.strict {
-            let moment = when.resolve(self.zone, self.now)?;
-            return Ok(moment.instant(self.zone)?.as_second());
+    fn read(
+        &self,
+        when: Option<&When>,
+        edge: fn(Date) -> DateTime,
+    ) -> Result<Option<Bound>, NotADate> {
+        let Some(when) = when else { return Ok(None) };
+        if !self.strict {
+            let day = when.day(self.zone, self.now)?;
+            return Ok(Some(Bound::Wall(wall_seconds(edge(day)))));
         }
-        self.seconds(edge(when.day(self.zone, self.now)?))
-    }
-
-    fn seconds(&self, wall: DateTime) -> Result<i64, NotADate> {
-        self.zone.instant(wall).map(Timestamp::as_second).ok_or(NotADate)
+        let point = when.resolve(self.zone, self.now)?;
+        Ok(Some(match point {
+            PointInTime::Wall(wall) if !when.is_relative() => Bound::Wall(wall_seconds(wall)),
+            point => Bound::Instant(point.instant(self.zone)?.as_second()),
+        }))
     }
 
     fn default_start(&self) -> Result<DateTime, NotADate> {
@@ -151,6 +291,7 @@ mod tests {
         Zone::parse("Europe/Vienna").unwrap()
     }
 
+    /// Seconds of a wall clock, or of an instant in UTC.
     fn at(text: &str) -> Option<i64> {
         Some(text.parse::<Timestamp>().unwrap().as_second())
     }
@@ -163,8 +304,9 @@ mod tests {
     fn defaults_run_from_yesterday_for_two_years() {
         let (window, defaults) = Bounds::default().window(&vienna(), now()).unwrap();
         // In Vienna it is already the eleventh.
-        assert_eq!(window.start_min, at("2027-03-09T23:00:00Z"));
-        assert_eq!(window.end_max, at("2029-03-11T22:59:59Z"));
+        assert_eq!(window.wall.start_min, at("2027-03-10T00:00:00Z"));
+        assert_eq!(window.wall.end_max, at("2029-03-11T23:59:59Z"));
+        assert!(window.utc.is_empty());
         assert_eq!(defaults.start_date.unwrap().to_string(), "2027-03-10T00:00:00");
         assert_eq!(defaults.end_date.unwrap().to_string(), "2029-03-11T23:59:59");
     }
@@ -173,8 +315,8 @@ mod tests {
     fn strict_defaults_keep_their_times() {
         let bounds = Bounds { strict: true, ..Bounds::default() };
         let (window, _) = bounds.window(&vienna(), now()).unwrap();
-        assert_eq!(window.start_min, at("2027-03-10T22:59:00Z"));
-        assert_eq!(window.end_max, at("2029-03-10T23:30:00Z"));
+        assert_eq!(window.wall.start_min, at("2027-03-10T23:59:00Z"));
+        assert_eq!(window.wall.end_max, at("2029-03-11T00:30:00Z"));
     }
 
     #[test]
@@ -186,7 +328,7 @@ mod tests {
         let noon = at("2027-05-05T12:00:00Z");
         let less = |bound: Option<i64>| bound.map(|b| b - 1);
         let more = |bound: Option<i64>| bound.map(|b| b + 1);
-        type Case = (Bounds, fn(&Window) -> Option<i64>, Option<i64>, Option<i64>);
+        type Case = (Bounds, fn(&Limits) -> Option<i64>, Option<i64>, Option<i64>);
         let cases: [Case; 6] = [
             (Bounds { start_date: day(), ..none() }, |w| w.start_min, first, noon),
             (Bounds { end_date: day(), ..none() }, |w| w.end_max, last, noon),
@@ -197,10 +339,10 @@ mod tests {
         ];
         for (bounds, side, lenient, strict) in cases {
             let (window, _) = bounds.window(&Zone::utc(), now()).unwrap();
-            assert_eq!(side(&window), lenient, "{bounds:?}");
+            assert_eq!(side(&window.wall), lenient, "{bounds:?}");
             let bounds = Bounds { strict: true, ..bounds };
             let (window, _) = bounds.window(&Zone::utc(), now()).unwrap();
-            assert_eq!(side(&window), strict, "{bounds:?}");
+            assert_eq!(side(&window.wall), strict, "{bounds:?}");
         }
     }
 
@@ -208,10 +350,10 @@ mod tests {
     fn relative_bounds_switch_defaults_off_and_keep_explicit_ones() {
         let bounds = Bounds { starts_after: when("2027-05-05"), ..Bounds::default() };
         let (window, defaults) = bounds.window(&Zone::utc(), now()).unwrap();
-        assert_eq!((window.end_max, defaults), (None, Defaults::default()));
+        assert_eq!((window.wall.end_max, defaults), (None, Defaults::default()));
         let bounds = Bounds { end_date: when("2027-06-01"), ..bounds };
         let (window, _) = bounds.window(&Zone::utc(), now()).unwrap();
-        assert_eq!(window.end_max, at("2027-06-01T23:59:59Z"));
+        assert_eq!(window.wall.end_max, at("2027-06-01T23:59:59Z"));
     }
 
     #[test]
@@ -223,8 +365,42 @@ mod tests {
             ..Bounds::default()
         };
         let (window, _) = bounds.window(&Zone::utc(), now()).unwrap();
-        assert_eq!(window.end_min, at("2027-05-05T00:00:00Z"));
-        assert_eq!(window.start_max, at("2027-05-06T23:59:59Z"));
-        assert_eq!((window.start_min, window.end_max), (None, None));
+        assert_eq!(window.wall.end_min, at("2027-05-05T00:00:00Z"));
+        assert_eq!(window.wall.start_max, at("2027-05-06T23:59:59Z"));
+        assert_eq!((window.wall.start_min, window.wall.end_max), (None, None));
+    }
+
+    #[test]
+    fn only_strict_instants_are_compared_in_utc() {
+        let bounds =
+            |text: &str| Bounds { starts_after: when(text), strict: true, ..Bounds::default() };
+        let of = |text: &str| bounds(text).window(&vienna(), now()).unwrap().0;
+        for (text, at_utc) in [
+            ("2027-05-05T12:00:00+02:00", "2027-05-05T10:00:01Z"),
+            ("2027-05-05 12:00 Asia/Tokyo", "2027-05-05T03:00:01Z"),
+            ("1804032000", "2027-03-03T00:00:01Z"),
+            ("now", "2027-03-10T23:30:01Z"),
+            ("+1 day", "2027-03-11T23:30:01Z"),
+            ("tomorrow 18:00", "2027-03-12T17:00:01Z"),
+        ] {
+            assert_eq!(of(text).utc.start_min, at(at_utc), "{text}");
+            assert!(of(text).wall.is_empty(), "{text}");
+        }
+        let wall = of("2027-05-05 12:00");
+        assert_eq!(
+            (wall.wall.start_min, wall.utc),
+            (at("2027-05-05T12:00:01Z"), Limits::default())
+        );
+    }
+
+    #[test]
+    fn links_carry_what_relative_words_mean() {
+        let written = |text: &str, strict| {
+            absolute(&When::parse(text).unwrap(), DayEdge::Start, strict, &vienna(), now()).unwrap()
+        };
+        assert_eq!(written("now", false).as_deref(), Some("2027-03-11 00:00:00"));
+        assert_eq!(written("now", true).as_deref(), Some("2027-03-10T23:30:00Z"));
+        assert_eq!(written("2027-05-05 12:00", false), None);
+        assert_eq!(written("1804032000", true), None);
     }
 }

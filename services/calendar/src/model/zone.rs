@@ -155,6 +155,53 @@ impl Zone {
     }
 }
 
+/// What a clock on the wall shows for a while.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observance {
+    /// Offset from UTC before it began, in seconds.
+    pub before: i32,
+    /// Offset from UTC, in seconds.
+    pub offset: i32,
+    /// Whether it is summer time.
+    pub summer: bool,
+    /// The abbreviation, such as `EDT`.
+    pub abbreviation: String,
+}
+
+impl Zone {
+    /// Tells whether the offset never changes because the zone is named by it.
+    pub fn is_fixed(&self) -> bool {
+        self.written != Written::Name || self.rules == TimeZone::UTC
+    }
+
+    /// Returns what the clock shows from one instant to another, each with the reading at its
+    /// begin, on the clock as it was before.
+    pub fn observances(&self, from: Timestamp, until: Timestamp) -> Vec<(DateTime, Observance)> {
+        let first = self.rules.to_offset_info(from);
+        let mut before = first.offset().seconds();
+        let first = Observance {
+            before,
+            offset: before,
+            summer: first.dst().is_dst(),
+            abbreviation: first.abbreviation().to_owned(),
+        };
+        let mut all = vec![(self.wall(from), first)];
+        for turn in self.rules.following(from).take_while(|turn| turn.timestamp() <= until) {
+            let old = Offset::from_seconds(before).unwrap_or(Offset::UTC);
+            let offset = turn.offset().seconds();
+            let observance = Observance {
+                before,
+                offset,
+                summer: turn.dst().is_dst(),
+                abbreviation: turn.abbreviation().to_owned(),
+            };
+            all.push((old.to_datetime(turn.timestamp()), observance));
+            before = offset;
+        }
+        all
+    }
+}
+
 fn fixed(name: String, minutes: i32, written: Written) -> Option<Zone> {
     if i64::from(minutes.abs()) > MAX_OFFSET_HOURS * 60 {
         return None;

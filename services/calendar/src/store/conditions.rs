@@ -6,7 +6,7 @@ use crate::model::window::Window;
 use crate::model::zone::MAX_OFFSET_HOURS;
 
 /// How far a wall clock can lie from the instant, in seconds.
-const DRIFT: i64 = MAX_OFFSET_HOURS * 3600;
+pub const DRIFT: i64 = MAX_OFFSET_HOURS * 3600;
 
 /// Appends the condition that the caller may see the event in a list.
 pub fn visible(sql: &mut Sql, scope: &Scope) {
@@ -42,16 +42,23 @@ pub fn statuses(sql: &mut Sql, alias: &str, scope: &Scope) {
 
 /// Appends the window on the alias `e`, with a range of wall clocks that an index can follow.
 pub fn within(sql: &mut Sql, window: &Window) {
+    let Window { wall, utc } = window;
     let mut bound = |text: &str, value: Option<i64>| {
         if let Some(value) = value {
             sql.push(" and e.").push(text).push(" ").value(value);
         }
     };
-    bound("start_utc >=", window.start_min);
-    bound("start_utc <=", window.start_max);
-    bound("end_utc >=", window.end_min);
-    bound("end_utc <=", window.end_max);
-    bound("start_local >=", window.start_min.map(|from| from.saturating_sub(DRIFT)));
-    let latest = [window.start_max, window.end_max].into_iter().flatten().min();
+    bound("start_local >=", wall.start_min);
+    // Nothing ends before it starts.
+    let latest = [wall.start_max, wall.end_max].into_iter().flatten().min();
+    bound("start_local <=", latest);
+    bound("end_local >=", wall.end_min);
+    bound("end_local <=", wall.end_max);
+    bound("start_utc >=", utc.start_min);
+    bound("start_utc <=", utc.start_max);
+    bound("end_utc >=", utc.end_min);
+    bound("end_utc <=", utc.end_max);
+    bound("start_local >=", utc.start_min.map(|from| from.saturating_sub(DRIFT)));
+    let latest = [utc.start_max, utc.end_max].into_iter().flatten().min();
     bound("start_local <=", latest.map(|to| to.saturating_add(DRIFT)));
 }

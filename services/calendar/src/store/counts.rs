@@ -1,4 +1,4 @@
-//! Numbers of public events per hour and per block of hours, from which the total of a long window
+//! Numbers of public events per hour of their wall clocks and per block of hours, from which the total of a long window
 //! is read by one statement.
 //!
 //! A total is one statement: the functions below append scalar expressions that are added and
@@ -6,16 +6,17 @@
 
 use database::{DatabaseError, Db};
 
+use super::conditions::DRIFT;
 use super::sql::Sql;
 use crate::model::event::{Event, LONG};
-use crate::model::window::Window;
+use crate::model::window::{Bound, Limits, Window};
 
 const HOUR: i64 = 3600;
 
 /// Hours in a block.
 const BLOCK: i64 = 256;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Edge {
     Start,
     End,
@@ -29,10 +30,13 @@ impl Edge {
         }
     }
 
-    fn column(self) -> &'static str {
-        match self {
-            Edge::Start => "start_utc",
-            Edge::End => "end_utc",
+    /// Returns the column that a bound on this edge is compared with.
+    fn column(self, bound: Bound) -> &'static str {
+        match (self, bound) {
+            (Edge::Start, Bound::Wall(_)) => "start_local",
+            (Edge::Start, Bound::Instant(_)) => "start_utc",
+            (Edge::End, Bound::Wall(_)) => "end_local",
+            (Edge::End, Bound::Instant(_)) => "end_utc",
         }
     }
 }
@@ -42,7 +46,7 @@ pub fn replace(db: &mut Db, old: Option<&Event>, new: Option<&Event>) -> Result<
     let hours = |event: Option<&Event>| {
         event
             .filter(|event| event.is_public())
-            .map(|event| [event.schedule.start_utc, event.schedule.end_utc].map(hour))
+            .map(|event| [event.schedule.start_local, event.schedule.end_local].map(hour))
     };
     let (old, new) = (hours(old), hours(new));
     if old == new {
@@ -88,17 +92,38 @@ pub fn public(db: &mut Db, window: &Window) -> Result<i64, DatabaseError> {
     sql.number(db)
 }
 
+/// The bounds of a window side by side; `None` where both clocks bound the same side.
+struct Sides {
+    start_min: Option<Bound>,
+    start_max: Option<Bound>,
+    end_min: Option<Bound>,
+    end_max: Option<Bound>,
+}
+
+impl Sides {
+    fn of(window: &Window) -> Option<Sides> {
+        let side = |side: fn(&Limits) -> Option<i64>| match (side(&window.wall), side(&window.utc))
+        {
+            (Some(_), Some(_)) => None,
+            (wall, utc) => Some(wall.map(Bound::Wall).or(utc.map(Bound::Instant))),
+        };
+        Some(Sides {
+            start_min: side(|limits| limits.start_min)?,
+            start_max: side(|limits| limits.start_max)?,
+            end_min: side(|limits| limits.end_min)?,
+            end_max: side(|limits| limits.end_max)?,
+        })
+    }
+}
+
 /// Appends the statement that counts the public events in a window.
 pub fn statement(sql: &mut Sql, window: &Window) {
     sql.push("select ");
-    match *window {
-        Window { start_min: None, start_max: None, end_min: None, end_max: None } => {
-            after(sql, Edge::Start, None);
-        }
-        Window { start_min, start_max: None, end_min: None, end_max } => {
+    match Sides::of(window) {
+        Some(Sides { start_min, start_max: None, end_min: None, end_max }) => {
             inside(sql, start_min, end_max);
         }
-        Window { start_min: None, start_max, end_min, end_max: None } => {
+        Some(Sides { start_min: None, start_max, end_min, end_max: None }) => {
             overlapping(sql, start_max, end_min);
         }
         _ => direct(sql, window),
@@ -106,67 +131,98 @@ pub fn statement(sql: &mut Sql, window: &Window) {
     sql.push(" as n");
 }
 
+/// Returns the window of the events that start at or after one bound and end at or before another.
+fn window_inside(from: Option<Bound>, to: Option<Bound>) -> Window {
+    let mut window = Window::default();
+    match from {
+        Some(Bound::Wall(at)) => window.wall.start_min = Some(at),
+        Some(Bound::Instant(at)) => window.utc.start_min = Some(at),
+        None => {}
+    }
+    match to {
+        Some(Bound::Wall(at)) => window.wall.end_max = Some(at),
+        Some(Bound::Instant(at)) => window.utc.end_max = Some(at),
+        None => {}
+    }
+    window
+}
+
 /// Appends the number of those that start at or after `from` and end at or before `to`.
 ///
 /// Of all that start late enough, those that end too late are taken away; the events that begin
 /// before the window and end behind it were taken away without having been counted, so they are
 /// added again. Such events are longer than the window.
-fn inside(sql: &mut Sql, from: Option<i64>, to: Option<i64>) {
-    match (from, to) {
-        (Some(from), Some(to)) if from > to => {
-            sql.push("cast(0 as bigint)");
+fn inside(sql: &mut Sql, from: Option<Bound>, to: Option<Bound>) {
+    if let (Some(from), Some(to)) = (from, to) {
+        // On two clocks an event may seem longer than it is on either of them.
+        let least = if from.same_clock(to) { LONG } else { LONG + DRIFT };
+        if to.seconds().saturating_sub(from.seconds()) < least {
+            direct(sql, &window_inside(Some(from), Some(to)));
             return;
         }
-        (Some(from), Some(to)) if to - from < LONG => {
-            let window = Window { start_min: Some(from), end_max: Some(to), ..Window::default() };
-            direct(sql, &window);
-            return;
-        }
-        _ => after(sql, Edge::Start, from),
     }
+    after(sql, Edge::Start, from);
     let Some(to) = to else { return };
     sql.push(" - ");
-    after(sql, Edge::End, Some(to + 1));
+    after(sql, Edge::End, Some(to.plus(1)));
     let Some(from) = from else { return };
-    sql.push(" + (select count(*) from events where pub = 1 and is_long = 1 and end_utc > ");
-    sql.value(to).push(" and start_utc < ").value(from).push(")");
+    sql.push(" + (select count(*) from events where pub = 1 and is_long = 1 and ");
+    sql.push(Edge::End.column(to)).push(" > ").value(to.seconds()).push(" and ");
+    sql.push(Edge::Start.column(from)).push(" < ").value(from.seconds()).push(")");
 }
 
 /// Appends the number of those that start at or before `until` and end at or after `since`.
 ///
 /// Of all that end late enough, those that start too late are taken away.
-fn overlapping(sql: &mut Sql, until: Option<i64>, since: Option<i64>) {
+fn overlapping(sql: &mut Sql, until: Option<Bound>, since: Option<Bound>) {
     after(sql, Edge::End, since);
     let Some(until) = until else { return };
     sql.push(" - ");
-    after(sql, Edge::Start, Some(until + 1));
+    after(sql, Edge::Start, Some(until.plus(1)));
     // Bounds that stand the wrong way round leave a gap: what lies in it was taken away without
-    // having been counted.
-    if let Some(since) = since.filter(|since| until + 1 < *since) {
+    // having been counted. Bounds on two clocks may leave one that cannot be seen here.
+    let Some(since) = since else { return };
+    if !until.same_clock(since) || until.seconds() + 1 < since.seconds() {
         sql.push(" + ");
-        inside(sql, Some(until + 1), Some(since - 1));
+        inside(sql, Some(until.plus(1)), Some(since.plus(-1)));
     }
 }
 
-/// Appends the number of starts or ends at or after an instant, in brackets: the blocks behind its
-/// block, the hours behind its hour in the block, and the events in the rest of its hour.
-fn after(sql: &mut Sql, edge: Edge, from: Option<i64>) {
-    let Some(from) = from else {
-        sql.push("(");
-        sum(sql, "block_counts", edge);
-        sql.push("))");
-        return;
-    };
+/// Appends the number of starts or ends at or after a bound, in brackets.
+fn after(sql: &mut Sql, edge: Edge, from: Option<Bound>) {
+    sql.push("(");
+    match from {
+        None => {
+            sum(sql, "block_counts", edge);
+            sql.push(")");
+        }
+        Some(Bound::Wall(from)) => after_wall(sql, edge, from),
+        Some(Bound::Instant(from)) => {
+            // The counts are of wall clocks. What is later on every clock is counted there, what
+            // is later on some of them one by one.
+            after_wall(sql, edge, from.saturating_add(DRIFT));
+            let (wall, utc) = (edge.column(Bound::Wall(0)), edge.column(Bound::Instant(0)));
+            sql.push(" + (select count(*) from events where pub = 1 and ").push(wall).push(" >= ");
+            sql.value(from.saturating_sub(DRIFT)).push(" and ").push(wall).push(" < ");
+            sql.value(from.saturating_add(DRIFT)).push(" and ").push(utc).push(" >= ");
+            sql.value(from).push(")");
+        }
+    }
+    sql.push(")");
+}
+
+/// Appends the number of starts or ends at or after a wall clock: the blocks behind its block, the
+/// hours behind its hour in the block, and the events in the rest of its hour.
+fn after_wall(sql: &mut Sql, edge: Edge, from: i64) {
     let hour = hour(from);
     let block = block(hour);
-    sql.push("(");
     sum(sql, "block_counts", edge);
     sql.push(" and block > ").value(block).push(") + ");
     sum(sql, "hour_counts", edge);
     sql.push(" and hour > ").value(hour).push(" and hour < ").value((block + 1) * BLOCK);
-    let column = edge.column();
+    let column = edge.column(Bound::Wall(from));
     sql.push(") + (select count(*) from events where pub = 1 and ").push(column).push(" >= ");
-    sql.value(from).push(" and ").push(column).push(" < ").value((hour + 1) * HOUR).push("))");
+    sql.value(from).push(" and ").push(column).push(" < ").value((hour + 1) * HOUR).push(")");
 }
 
 /// Appends the sum of the numbers in a table; its conditions and the bracket at its end follow.

@@ -1,15 +1,17 @@
 //! Events: rows in and out, with every derived copy kept in the same transaction.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
+use super::event_index::log_change;
 use super::schema::events;
-use super::sql::Sql;
 use super::{counts, entities, links, terms};
 use crate::model::event::{Event, Links};
+use crate::model::html;
 use crate::model::schedule::Schedule;
+use crate::model::search;
 use crate::model::status::{Stage, Status};
 use crate::model::zone::Zone;
 
@@ -140,6 +142,33 @@ pub fn find_by_slug(db: &mut Db, slug: &str) -> Result<Option<Event>, DatabaseEr
     Ok(row.map(Event::from))
 }
 
+/// Finds an event by its name elsewhere.
+pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseError> {
+    let found = events::table.filter(events::ical_uid.eq(id));
+    let row = found.select(Row::as_select()).first(db).optional()?;
+    Ok(row.map(Event::from))
+}
+
+/// Finds an event outside the trash by its title, whatever its case, and the wall clock of its
+/// start.
+pub fn find_by_title_and_start(
+    db: &mut Db,
+    title: &str,
+    start_local: i64,
+) -> Result<Option<Event>, DatabaseError> {
+    let rows: Vec<(i64, String)> = events::table
+        .filter(events::start_local.eq(start_local).and(events::status.ne("trash")))
+        .select((events::id, events::title))
+        .order(events::id)
+        .load(db)?;
+    let folded = |text: &str| search::fold_name(&html::plain(text));
+    let wanted = folded(title);
+    match rows.iter().find(|(_, title)| folded(title) == wanted) {
+        Some((id, _)) => find(db, *id),
+        None => Ok(None),
+    }
+}
+
 /// Tells whether an event with this id exists.
 pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(events::table.find(id).count().get_result::<i64>(db)? > 0)
@@ -169,7 +198,7 @@ pub fn insert(db: &mut Db, event: &Event, with: &Links) -> Result<(), DatabaseEr
     diesel::insert_into(events::table)
         .values((row(event), events::search_ci.eq(&searched)))
         .execute(db)?;
-    index_text(db, event.id, None, &searched)?;
+    log_change(db, event.id, None)?;
     links::replace(db, event, &Links::default(), with)?;
     terms::recount(db, None, Some((event, with)))?;
     counts::replace(db, None, Some(event))
@@ -185,25 +214,40 @@ pub fn update(
     diesel::update(events::table.find(new.id))
         .set((row(new), events::search_ci.eq(&after)))
         .execute(db)?;
-    index_text(db, new.id, Some(&before), &after)?;
+    log_change(db, new.id, (before != after).then_some(before.as_str()))?;
     links::refresh_copies(db, old, new)?;
     links::replace(db, new, old_links, new_links)?;
     terms::recount(db, Some((old, old_links)), Some((new, new_links)))?;
     counts::replace(db, Some(old), Some(new))
 }
 
-/// Keeps SQLite's text index; PostgreSQL keeps its own.
-fn index_text(db: &mut Db, id: i64, old: Option<&str>, new: &str) -> Result<(), DatabaseError> {
-    if matches!(db, Db::Pg(_)) || old == Some(new) {
-        return Ok(());
+/// A zone in use, and from when to when.
+pub struct ZoneSpan {
+    /// The zone.
+    pub zone: Zone,
+    /// The first start, in Unix seconds.
+    pub first: i64,
+    /// The last end, in Unix seconds.
+    pub last: i64,
+}
+
+/// Reads the zones that events take place in, by name.
+pub fn zones_of(db: &mut Db, ids: &[i64]) -> Result<Vec<ZoneSpan>, DatabaseError> {
+    let mut spans: BTreeMap<String, (i64, i64)> = BTreeMap::new();
+    for ids in ids.chunks(1000) {
+        let rows: Vec<(String, i64, i64)> = on_backend!(db, conn => events::table
+            .filter(events::id.eq_any(ids))
+            .select((events::timezone, events::start_utc, events::end_utc))
+            .load(conn)?);
+        for (zone, start, end) in rows {
+            let span = spans.entry(zone).or_insert((start, end));
+            *span = (span.0.min(start), span.1.max(end));
+        }
     }
-    if old.is_some() {
-        let text = format!("delete from events_fts where rowid = {id}");
-        Sql::new(db, &text).execute(db)?;
-    }
-    let mut sql = Sql::new(db, "insert into events_fts (rowid, search_ci) values (");
-    sql.push(&format!("{id}, ")).bind(new).push(")");
-    sql.execute(db).map(drop)
+    let known = spans.into_iter().filter_map(|(name, (first, last))| {
+        Some(ZoneSpan { zone: Zone::parse(&name)?, first, last })
+    });
+    Ok(known.collect())
 }
 
 /// Takes an id for a new event.

@@ -231,7 +231,7 @@ pub fn allocate(db: &mut Db, kind: Kind) -> Result<i64, DatabaseError> {
 }
 
 fn folded(linked: &Linked) -> (String, String) {
-    (search::fold(&html::plain(&linked.name)), search::fold(&linked.searched()))
+    (search::fold_name(&html::plain(&linked.name)), search::fold(&linked.searched()))
 }
 
 /// Inserts a new row, whose id was allocated before.

@@ -164,7 +164,7 @@ fn write(
         .collect();
     let text = format!(
         "insert into {table} (event_id, other_id, position, pub, start_local, published_utc, \
-         start_utc, end_utc) values {}",
+         start_utc, end_utc, end_local) values {}",
         rows.join(", ")
     );
     Sql::new(db, &text).execute(db).map(drop)
@@ -174,12 +174,13 @@ fn write(
 fn copies(event: &Event) -> String {
     let schedule = &event.schedule;
     format!(
-        "{}, {}, {}, {}, {}",
+        "{}, {}, {}, {}, {}, {}",
         i32::from(event.is_public()),
         schedule.start_local,
         event.published_utc,
         schedule.start_utc,
-        schedule.end_utc
+        schedule.end_utc,
+        schedule.end_local
     )
 }
 
@@ -192,12 +193,13 @@ pub fn refresh_copies(db: &mut Db, old: &Event, new: &Event) -> Result<(), Datab
     for table in TABLES {
         let text = format!(
             "update {table} set pub = {}, start_local = {}, published_utc = {}, start_utc = {}, \
-             end_utc = {} where event_id = {}",
+             end_utc = {}, end_local = {} where event_id = {}",
             i32::from(new.is_public()),
             schedule.start_local,
             new.published_utc,
             schedule.start_utc,
             schedule.end_utc,
+            schedule.end_local,
             new.id
         );
         Sql::new(db, &text).execute(db)?;

@@ -3,6 +3,7 @@
 pub(crate) mod conditions;
 pub(crate) mod counts;
 pub(crate) mod entities;
+pub(crate) mod event_index;
 pub(crate) mod event_list;
 pub(crate) mod events;
 pub(crate) mod images;
@@ -13,11 +14,11 @@ pub(crate) mod media;
 pub(crate) mod read_transactions;
 pub(crate) mod remote_images;
 mod schema;
-pub(crate) mod search_candidates;
 pub(crate) mod slugs;
 pub(crate) mod sql;
 pub(crate) mod statistics;
 pub(crate) mod terms;
+pub(crate) mod upgrades;
 pub(crate) mod users;
 
 use database::Migrations;

@@ -129,6 +129,7 @@ diesel::table! {
         taxonomy -> Integer,
         name -> Text,
         name_ci -> Text,
+        search_ci -> Text,
         slug -> Text,
         description -> Text,
         parent_id -> BigInt,

@@ -16,7 +16,7 @@ const GROWING: [&str; 12] = [
     "event_organizers",
     "hour_counts",
     "block_counts",
-    "search_vocabulary",
+    "event_changes",
 ];
 
 /// Gathers statistics, and marks the pages that lists may leave unread; outside of any transaction.

@@ -58,7 +58,7 @@ pub fn find_by_slug(
 
 /// Finds the terms of a taxonomy with a name, without regard to case.
 pub fn by_name(db: &mut Db, taxonomy: Taxonomy, name: &str) -> Result<Vec<Term>, DatabaseError> {
-    let folded = search::fold(name);
+    let folded = search::fold_name(name);
     let rows: Vec<Row> = terms::table
         .filter(terms::taxonomy.eq(taxonomy.code()).and(head_of_names().eq(head(&folded))))
         .filter(terms::name_ci.eq(&folded))
@@ -141,7 +141,8 @@ pub fn insert(db: &mut Db, new: &Term) -> Result<i64, DatabaseError> {
         .values((
             terms::taxonomy.eq(new.taxonomy.code()),
             terms::name.eq(&new.name),
-            terms::name_ci.eq(search::fold(&new.name)),
+            terms::name_ci.eq(search::fold_name(&new.name)),
+            terms::search_ci.eq(search::fold(&new.name)),
             terms::slug.eq(&new.slug),
             terms::description.eq(&new.description),
             terms::parent_id.eq(new.parent),
@@ -157,7 +158,8 @@ pub fn update(db: &mut Db, new: &Term) -> Result<(), DatabaseError> {
     diesel::update(terms::table.find(new.id))
         .set((
             terms::name.eq(&new.name),
-            terms::name_ci.eq(search::fold(&new.name)),
+            terms::name_ci.eq(search::fold_name(&new.name)),
+            terms::search_ci.eq(search::fold(&new.name)),
             terms::slug.eq(&new.slug),
             terms::description.eq(&new.description),
             terms::parent_id.eq(new.parent),
@@ -255,7 +257,7 @@ fn append_conditions(
     sql.push(&format!("from terms t where t.taxonomy = {}", taxonomy.code()));
     if let Some(search) = search {
         let needle = search::fold(search);
-        sql.push(" and (").contains("t.name_ci", &needle).push(" or ");
+        sql.push(" and (").contains("t.search_ci", &needle).push(" or ");
         sql.contains("t.slug", &needle).push(")");
     }
     if let Some(ids) = include {
@@ -297,9 +299,13 @@ fn append_order(sql: &mut Sql, filter: &TermFilter) {
         TermOrder::Description => sql.sorted("t.description"),
         TermOrder::Parent => sql.push("t.parent_id"),
         TermOrder::Count => sql.push("t.count"),
+        TermOrder::Given if filter.include.is_none() && filter.slugs.is_none() => {
+            sql.sorted("t.name_ci")
+        }
         TermOrder::Given => given_order(sql, filter),
     };
-    sql.push(&format!(" {way}, t.id {way}"));
+    // Ties keep their order in both directions.
+    sql.push(&format!(" {way}, t.id"));
 }
 
 /// Appends the place of a term in the list that was sent.

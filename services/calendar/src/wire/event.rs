@@ -145,7 +145,7 @@ pub fn event(
         image: image.map_or(ImageField::None(false), ImageField::Some),
         all_day: Some(event.schedule.all_day),
         cost_details: cost_details(&cost, view),
-        cost: cost.shown,
+        cost: html::untagged(&cost.shown),
         website: website(event, view),
         show_map: Some(event.show_map),
         show_map_link: Some(event.show_map_link),

@@ -10,11 +10,12 @@ use super::parameter_errors::ParameterErrors;
 use super::parameters::EventFields;
 use super::params::Params;
 use super::reading::{Errors, read_parameters};
-use super::values::{Flag, Items, MAX_ITEMS, TOO_MANY, Website, positive, text};
+use super::values::{Flag, Items, MAX_ITEMS, TOO_MANY, Website, positive, short_text, text};
 use super::write_input::{WriteOptions, name, point_in_time, post_change};
 use crate::model::change::{EventChange, LinkRef};
 use crate::model::cost;
 use crate::model::event::Event;
+use crate::model::html;
 use crate::model::linked::Kind;
 use crate::model::schedule::ScheduleChange;
 use crate::model::term::{Taxonomy, TermRef};
@@ -62,6 +63,7 @@ pub fn decode(
         tags: terms(e, lookup, Taxonomy::Tag, given.tags),
         venues: links(e, lookup, Kind::Venue, given.venue, writer),
         organizers: links(e, lookup, Kind::Organizer, given.organizer, writer),
+        external_id: None,
     };
     errors.finish(change)
 }
@@ -86,8 +88,12 @@ fn cost_inputs(
 ) -> Option<Vec<String>> {
     const WRONG: &str = "must be a text, a number or a list of them";
     let one = |value: &Value| match value {
-        Value::String(_) => text(value),
-        Value::Number(number) => Ok(number.to_string()),
+        Value::String(_) => short_text(value).map(|text| html::untagged(&text)),
+        // A number has no groups of three digits.
+        Value::Number(number) => Ok(match number.to_string() {
+            text if text.split_once('.').is_some_and(|(_, digits)| digits.len() == 3) => text + "0",
+            text => text,
+        }),
         _ => Err(WRONG),
     };
     let inputs: Result<Vec<String>, &str> = match given? {

@@ -1,11 +1,13 @@
 //! The `_fields` parameter: answers cut down to the keys that are asked for.
 
 use std::fmt;
+use std::hash::{DefaultHasher, Hasher};
 
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Number;
+use shell::EntityTag;
 
 /// A JSON value that keeps the order of its keys.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +18,25 @@ enum Ordered {
     Text(String),
     List(Vec<Ordered>),
     Object(Vec<(String, Ordered)>),
+}
+
+/// Writes an answer as JSON, cut down to the asked keys.
+///
+/// # Errors
+/// The value cannot be written as JSON.
+pub fn written<T: Serialize>(value: &T, keys: Option<&str>) -> Result<String, serde_json::Error> {
+    let json = serde_json::to_string(value)?;
+    match keys {
+        Some(keys) => cut(&json, keys),
+        None => Ok(json),
+    }
+}
+
+/// Returns the tag of an answer.
+pub fn tag(json: &str) -> EntityTag {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(json.as_bytes());
+    EntityTag::of_digest(&hasher.finish().to_be_bytes())
 }
 
 /// Cuts a JSON text down to the asked keys; dots descend, through lists too.

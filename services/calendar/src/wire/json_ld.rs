@@ -107,19 +107,19 @@ pub fn of_linked(row: &Linked, view: RenderContext<'_>) -> LinkedData {
         url: view.urls.linked_page(row.kind, &row.slug),
         address: venue.then(|| PostalAddress {
             kind: "PostalAddress",
-            street_address: place.address.clone(),
-            address_locality: place.city.clone(),
-            address_region: place.stateprovince.clone(),
-            postal_code: place.zip.clone(),
-            address_country: place.country.clone(),
+            street_address: html::untagged(&place.address),
+            address_locality: html::untagged(&place.city),
+            address_region: html::untagged(&place.stateprovince),
+            postal_code: html::untagged(&place.zip),
+            address_country: html::untagged(&place.country),
         }),
         geo: place.geo.map(|point| GeoCoordinates {
             kind: "GeoCoordinates",
             latitude: point.lat,
             longitude: point.lng,
         }),
-        telephone: row.phone.clone(),
-        email: row.email.clone(),
+        telephone: html::untagged(&row.phone),
+        email: html::untagged(&row.email),
         same_as: row.website.clone(),
         ..LinkedData::default()
     }

@@ -85,7 +85,7 @@ macro_rules! linked_json {
                 slug: $row.slug.clone(),
                 image: image($row, included, view),
                 $($place_value)*
-                phone: $row.phone.clone(),
+                phone: html::untagged(&$row.phone),
                 website: $row.website.clone(),
                 $($contact_value)*
                 json_ld: linked_data.then(|| json_ld::of_linked($row, view)),
@@ -115,12 +115,12 @@ linked_json! {
         #[serde(skip_serializing_if = "is_empty")]
         pub zip: String,
     } = {
-        address: row.place.address.clone(),
-        city: row.place.city.clone(),
-        country: row.place.country.clone(),
-        province: row.place.province.clone(),
-        state: row.place.state.clone(),
-        zip: row.place.zip.clone(),
+        address: html::untagged(&row.place.address),
+        city: html::untagged(&row.place.city),
+        country: html::untagged(&row.place.country),
+        province: html::untagged(&row.place.province),
+        state: html::untagged(&row.place.state),
+        zip: html::untagged(&row.place.zip),
     },
     {
         #[serde(skip_serializing_if = "is_empty")]
@@ -130,7 +130,7 @@ linked_json! {
         #[serde(skip_serializing_if = "Option::is_none")]
         pub geo_lng: Option<f64>,
     } = {
-        stateprovince: row.place.stateprovince.clone(),
+        stateprovince: html::untagged(&row.place.stateprovince),
         geo_lat: row.place.geo.map(|point| point.lat),
         geo_lng: row.place.geo.map(|point| point.lng),
     },
@@ -152,7 +152,7 @@ linked_json! {
         #[serde(skip_serializing_if = "is_empty")]
         pub email: String,
     } = {
-        email: row.email.clone(),
+        email: html::untagged(&row.email),
     },
     {} = {}
 }

@@ -11,6 +11,7 @@ use super::values::{FilledText, ShortText, number};
 use super::write_input::{WriteOptions, name, post_change};
 use crate::model::change::LinkedChange;
 use crate::model::geo::Point;
+use crate::model::html;
 use crate::model::linked::Kind;
 
 /// Reads a write; a name is required to create.
@@ -63,8 +64,9 @@ pub fn decode(
     }
 }
 
+/// Reads a short text, which is no HTML.
 fn text(text: Option<ShortText>) -> Option<String> {
-    text.map(|text| text.0)
+    text.map(|text| html::untagged(&text.0))
 }
 
 fn linked_name(

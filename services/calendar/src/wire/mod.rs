@@ -8,6 +8,7 @@ pub(crate) mod event;
 pub(crate) mod event_input;
 pub(crate) mod examples;
 pub(crate) mod fields;
+pub(crate) mod ical;
 pub(crate) mod image;
 pub(crate) mod json_ld;
 pub(crate) mod linked;

@@ -116,7 +116,7 @@ pub fn own(
 /// Renders the terms of an event, by name.
 pub fn embedded(ids: &[i64], included: &Included, view: RenderContext<'_>) -> Vec<EmbeddedTerm> {
     let mut terms: Vec<&Term> = ids.iter().filter_map(|id| included.terms.get(id)).collect();
-    terms.sort_by_cached_key(|term| (crate::model::search::fold(&term.name), term.id));
+    terms.sort_by_cached_key(|term| (crate::model::search::fold_name(&term.name), term.id));
     terms
         .into_iter()
         .map(|term| EmbeddedTerm {

@@ -32,9 +32,9 @@ impl Urls {
         format!("{}/{}", self.base, if self.alias { ALIAS } else { NAMESPACE })
     }
 
-    /// Returns the address of a collection, ending in a slash.
+    /// Returns the address of a collection.
     pub fn collection(&self, name: &str) -> String {
-        format!("{}/{name}/", self.root())
+        format!("{}/{name}", self.root())
     }
 
     /// Returns the address of an item of a collection.
@@ -71,9 +71,13 @@ impl Urls {
         rest.split_once('/')?.0.parse().ok()
     }
 
+    /// Returns the host of the site.
+    pub fn host(&self) -> &str {
+        self.base.split_once("://").map_or(self.base.as_str(), |(_, host)| host)
+    }
+
     /// Returns the id that is unique beyond this site.
     pub fn global_id(&self, id: i64) -> String {
-        let host = self.base.split_once("://").map_or(self.base.as_str(), |(_, host)| host);
-        format!("{host}?id={id}")
+        format!("{}?id={id}", self.host())
     }
 }

@@ -102,14 +102,16 @@ impl<'de> Deserialize<'de> for Flag {
     }
 }
 
-/// Reads a text; characters that no database stores are dropped.
+/// Reads a text; control characters but for tabs and ends of lines are dropped.
 pub fn text(value: &Value) -> Result<String, &'static str> {
-    value.as_str().map(|text| text.replace('\0', "")).ok_or("must be a string")
+    let text = value.as_str().ok_or("must be a string")?;
+    let is_text = |c: &char| !c.is_control() || matches!(c, '\t' | '\n' | '\r');
+    Ok(text.chars().filter(is_text).collect())
 }
 
-/// Reads a text of at most 1000 characters.
+/// Reads a text of at most 1000 characters on one line.
 pub fn short_text(value: &Value) -> Result<String, &'static str> {
-    let text = text(value)?;
+    let text = text(value)?.replace("\r\n", " ").replace(['\t', '\n', '\r'], " ");
     if text.chars().count() > MAX_CHARACTERS {
         return Err("must be at most 1000 characters long");
     }
@@ -251,7 +253,20 @@ fn slug_text(value: &Value) -> Result<String, &'static str> {
 }
 
 fn status(value: &Value) -> Result<Status, &'static str> {
-    Status::parse(&text(value)?).ok_or("must be a status of 1 to 20 characters")
+    let status = Status::parse(&text(value)?).ok_or("must be a status of 1 to 20 characters")?;
+    status.near_miss().map_or(Ok(status), |known| Err(meant(known)))
+}
+
+/// Names the known status that was meant.
+pub fn meant(known: &'static str) -> &'static str {
+    match known {
+        "publish" => "must be spelled publish",
+        "future" => "must be spelled future",
+        "draft" => "must be spelled draft",
+        "pending" => "must be spelled pending",
+        "private" => "must be spelled private",
+        _ => "must be spelled trash",
+    }
 }
 
 fn website(value: &Value) -> Result<String, &'static str> {

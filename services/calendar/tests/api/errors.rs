@@ -1,10 +1,15 @@
 //! Every row of the table of errors.
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
+use calendar::{
+    EventFilter, IndexAccess, Links, ListError, Paging, Scope, Window, Words, list_events,
+};
+use database::{DatabaseError, Db};
 use serde_json::{Value, json};
 
-use crate::app::{App, send};
+use crate::app::{App, plant, send};
 
 struct Row {
     who: &'static str,
@@ -35,6 +40,7 @@ async fn every_error_has_its_status_and_code() {
     let music = app.make("/categories", json!({"name": "Music"})).await;
     app.make("/categories", json!({"name": "Art"})).await;
     let live = app.make("/tags", json!({"name": "Live"})).await;
+    let jazz = app.make("/tags", json!({"name": "Jazz"})).await;
     let draft = app.event(json!({"status": "draft"})).await;
     let dates = |title: Value| json!({"title": title, "start_date": "2027-04-01", "end_date": "2027-04-01"});
     let none = || json!({});
@@ -87,6 +93,7 @@ async fn every_error_has_its_status_and_code() {
         ),
         row(admin, "POST", "/categories", json!({"name": "MUSIC"}), 400, "term_exists"),
         row(admin, "POST", "/tags", json!({"name": "live"}), 400, "term_exists"),
+        row(admin, "PATCH", format!("/tags/{jazz}"), json!({"name": "LIVE"}), 400, "term_exists"),
         row(
             admin,
             "POST",
@@ -221,7 +228,7 @@ async fn members_of_errors_stand_in_their_order() {
     assert_eq!(
         double.text,
         format!(
-            r#"{{"code":"term_exists","message":"A term with this name exists already.","data":{{"status":400,"term_id":{id},"additional_data":[{id}]}}}}"#
+            r#"{{"code":"term_exists","message":"A term with this name exists already.","data":{{"status":400,"term_id":{id}}},"additional_data":[{id}]}}"#
         )
     );
 }
@@ -232,7 +239,7 @@ async fn known_term_is_named_by_its_double() {
     let id = app.make("/tags", json!({"name": "Live"})).await;
     let answer = app.post("/tags", &json!({"name": "LIVE"})).await.expect(400);
     assert_eq!(answer.json["data"]["term_id"], id);
-    assert_eq!(answer.json["data"]["additional_data"], json!([id]));
+    assert_eq!(answer.json["additional_data"], json!([id]));
 }
 
 #[actix_web::test]
@@ -307,12 +314,12 @@ async fn failing_storage_is_told_without_its_cause() {
     let event = app.event(json!({})).await;
     let venue = app.make("/venues", json!({"venue": "Hall"})).await;
     let tag = app.make("/tags", json!({"name": "Live"})).await;
-    let spoil = |db: &mut database::Db| {
+    let spoil = |db: &mut Db| {
         for table in ["event_venues", "event_terms", "event_organizers"] {
             let text = format!("alter table {table} rename to lost_{table}");
             calendar::Sql::new(db, &text).execute(db)?;
         }
-        Ok::<_, database::DatabaseError>(())
+        Ok::<_, DatabaseError>(())
     };
     app.state.pools.write_blocking(spoil).unwrap();
     for (path, code) in [
@@ -326,4 +333,89 @@ async fn failing_storage_is_told_without_its_cause() {
     }
     let answer = app.get(&format!("/events/{event}")).await.expect(500);
     assert_eq!(answer.code(), "rest_internal_error");
+}
+
+#[actix_web::test]
+async fn costly_lists_give_up_while_cheap_reads_go_on() {
+    let app = App::with(&["--list-time-ms=20"]).await;
+    let id = app.event(json!({"tags": ["x"]})).await;
+    let turns = app.state.costly_lists.clone();
+    let all = u32::try_from(turns.available_permits()).unwrap();
+    let taken = turns.acquire_many_owned(all).await.unwrap();
+    for path in [
+        "/events?search=event",
+        "/events?featured=false",
+        "/events?orderby=title",
+        "/events?tags=x&venue=1",
+        "/venues?search=x",
+        "/organizers?has_events=1",
+    ] {
+        let answer = app.get(path).await.expect(503);
+        assert_eq!(
+            (answer.code(), answer.header("retry-after")),
+            ("rest_unavailable", "5"),
+            "{path}"
+        );
+    }
+    for path in ["/events", "/events?tags=x", "/venues"] {
+        app.get(path).await.expect(200);
+    }
+    app.get(&format!("/events/{id}")).await.expect(200);
+    drop(taken);
+    assert_eq!(app.get("/events?search=event&featured=false").await.ids(), [id]);
+}
+
+#[actix_web::test]
+async fn phrase_in_too_many_texts_gives_up_in_time() {
+    let app = App::new().await;
+    let author = app.user("editor");
+    let planting = |db: &mut Db| -> Result<(), DatabaseError> {
+        (0..3).try_for_each(|_| {
+            plant(db, author, (0, 60), &Links::default(), |event| {
+                event.title = "late night".into();
+            })
+            .map(drop)
+        })
+    };
+    app.state.pools.write_blocking(planting).unwrap();
+    let words = Words::parse("\"late night\"");
+    let filter = EventFilter { words, ..EventFilter::plain(Scope::public(), Window::default()) };
+    let paging = Paging { page: 1, per_page: 10 };
+    assert_eq!(app.list(&filter, paging).1, 3);
+    let access = IndexAccess { deadline: Instant::now(), ..app.access() };
+    let late = app.state.pools.read_blocking(|db| list_events(db, access, &filter, paging));
+    assert!(matches!(late, Err(ListError::TooLong)));
+}
+
+#[actix_web::test]
+async fn editors_do_not_write_over_what_they_have_not_read() {
+    let app = App::new().await;
+    let event = app.event(json!({})).await;
+    let venue = app.make("/venues", json!({"venue": "Hall"})).await;
+    let tag = app.make("/tags", json!({"name": "Live"})).await;
+    let change = |kind: &str| match kind {
+        "events" => json!({"title": "New"}),
+        "venues" => json!({"city": "Graz"}),
+        _ => json!({"description": "New"}),
+    };
+    for (kind, id) in [("events", event), ("venues", venue), ("tags", tag)] {
+        let path = format!("/{kind}/{id}");
+        let read = app.get(&path).await.expect(200).header("etag").to_owned();
+        let cut = app.get(&format!("{path}?_fields=id,slug")).await.header("etag").to_owned();
+        assert!(read.starts_with("W/") && cut != read);
+        let write = |method: &str, query: &str, tags: &str| {
+            let request = app.request("administrator", method, &format!("{path}{query}"));
+            send(request.header("If-Match", tags).json(&change(kind)))
+        };
+        let stale = write("PATCH", "", "\"other\"").await.expect(412);
+        assert_eq!(stale.code(), "rest_precondition_failed");
+        write("DELETE", "", "\"other\"").await.expect(412);
+        assert_eq!(app.get(&path).await.header("etag"), read, "{kind}: nothing has changed");
+        write("PATCH", "?_fields=id,slug", &cut).await.expect(200);
+        // The first editor has written; the second one learns of it.
+        write("PATCH", "", &read).await.expect(412);
+        let now = app.get(&path).await.header("etag").to_owned();
+        write("PUT", "", &format!("\"other\", {now}")).await.expect(200);
+        write("DELETE", "", "*").await.expect(200);
+    }
 }

@@ -43,7 +43,7 @@ async fn created_event_is_listed_with_venue_and_categories() {
     assert_eq!(
         list.json["rest_url"],
         format!(
-            "{base}/events/?page=1&per_page=10&start_date=2027-03-09%2000%3A00%3A00\
+            "{base}/events?page=1&per_page=10&start_date=2027-03-09%2000%3A00%3A00\
              &end_date=2029-03-10%2023%3A59%3A59&status=publish"
         )
     );

@@ -11,6 +11,7 @@ mod errors;
 mod event_lists;
 mod events;
 mod filters;
+mod ical;
 mod images;
 mod included;
 mod linked;

@@ -317,3 +317,64 @@ async fn images_are_linked_by_address_or_id() {
         assert_eq!(event.json["image"], Value::Bool(false));
     }
 }
+
+#[actix_web::test]
+async fn what_a_search_or_a_list_of_ids_lacks_is_told() {
+    let app = App::new().await;
+    app.event(json!({})).await;
+    for (query, name, text) in [
+        ("search=%22", "search", "must hold a word to look for"),
+        ("search=%22%20%22", "search", "must hold a word to look for"),
+        ("search=%FF", "search", "must be UTF-8"),
+        ("tags[]=%FF", "tags", "must be UTF-8"),
+        ("unknown=%FF", "query", "must be UTF-8"),
+        ("include=", "include", "must be a list of ids"),
+        ("categories=", "categories", "must name existing terms"),
+        ("status=published", "status", "must be spelled publish"),
+    ] {
+        let answer = app.get(&format!("/events?{query}")).await.expect(400);
+        let expected = json!({ name: format!("{name} {text}.") });
+        assert_eq!(answer.json["data"]["params"], expected, "{query}");
+    }
+}
+
+#[actix_web::test]
+async fn near_misses_of_statuses_name_the_right_word() {
+    let app = App::new().await;
+    for (sent, known) in [
+        ("Publish", "publish"),
+        ("published", "publish"),
+        ("public", "publish"),
+        ("drafts", "draft"),
+        ("Trash", "trash"),
+    ] {
+        let body = json!({"venue": "Hall", "status": sent});
+        let answer = app.post("/venues", &body).await.expect(400);
+        let expected = json!({"status": format!("status must be spelled {known}.")});
+        assert_eq!(answer.json["data"]["params"], expected, "{sent}");
+    }
+    assert_eq!(app.rows("venues"), 0);
+}
+
+#[actix_web::test]
+async fn short_texts_hold_neither_tags_nor_control_characters() {
+    let app = App::new().await;
+    let hostile = "<script>alert(1)</script> a\u{1}\u{7f}\tb\r\nc <<b>i> 1 < 2";
+    let clean = "alert(1) a b c  1 < 2";
+    let short = json!({
+        "venue": "Hall", "address": hostile, "city": hostile, "country": hostile,
+        "province": hostile, "state": hostile, "stateprovince": hostile, "zip": hostile,
+        "phone": hostile,
+    });
+    let venue = app.post("/venues", &short).await.expect(201).json;
+    for name in ["address", "city", "country", "province", "state", "stateprovince", "zip", "phone"]
+    {
+        assert_eq!(venue[name], clean, "{name}");
+    }
+    let contact = json!({"organizer": "Ann", "phone": hostile, "email": hostile});
+    let organizer = app.post("/organizers", &contact).await.expect(201).json;
+    assert_eq!((&organizer["phone"], &organizer["email"]), (&json!(clean), &json!(clean)));
+    let id = app.event(json!({"cost": hostile, "title": "a\u{2}b\nc"})).await;
+    let event = app.get(&format!("/events/{id}")).await.json;
+    assert_eq!((&event["cost"], &event["title"]), (&json!(clean), &json!("ab c")));
+}

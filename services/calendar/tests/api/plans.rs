@@ -1,9 +1,6 @@
 //! The statements of lists use the indexes that they were made for.
 
-use calendar::{
-    Candidates, EventFilter, Geo, Point, Scope, Slice, Sql, Unpublished, Window, Words, candidates,
-    candidates_statement, list_statement,
-};
+use calendar::{EventFilter, Limits, Scope, Slice, Sql, Unpublished, Window, list_statement};
 use database::{DatabaseError, Db};
 use diesel::sql_types::Text;
 use diesel::{QueryableByName, RunQueryDsl};
@@ -53,14 +50,11 @@ pub fn fill(db: &mut Db) -> Result<(), DatabaseError> {
     run(
         db,
         &format!(
-            "insert into event_terms (event_id, other_id, position, pub, start_local, published_utc, start_utc, end_utc) \
+            "insert into event_terms (event_id, other_id, position, pub, start_local, published_utc, start_utc, end_utc, end_local) \
          {numbers} select i, i % 200 + 1, 0, 1, 1800000000 + i * 7200, i, 1800000000 + i * 7200, \
-         1800003600 + i * 7200 from n"
+         1800003600 + i * 7200, 1800003600 + i * 7200 from n"
         ),
     )?;
-    if matches!(db, Db::Sqlite(_)) {
-        run(db, "insert into events_fts (rowid, search_ci) select id, search_ci from events")?;
-    }
     Ok(())
 }
 
@@ -78,30 +72,27 @@ fn plan(db: &mut Db, statement: Sql) -> Result<String, DatabaseError> {
 #[actix_web::test]
 async fn list_statements_use_their_indexes() {
     let app = App::new().await;
-    let window = Window {
+    let limits = Limits {
         start_min: Some(1_850_000_000),
         end_max: Some(1_900_000_000),
-        ..Window::default()
+        ..Limits::default()
     };
-    let public = || EventFilter::plain(Scope::public(), window);
+    let public = || EventFilter::plain(Scope::public(), Window::on_wall(limits));
+    let instants = Window { utc: limits, ..Window::default() };
+    let instants = EventFilter::plain(Scope::public(), instants);
     let editors =
         Scope { published: true, unpublished: Unpublished::Of { author: None, statuses: None } };
+    let editors = EventFilter { scope: editors, ..public() };
     let category = EventFilter { categories: Some(vec![7]), ..public() };
-    let both = EventFilter { featured: Some(false), ..category.clone() };
-    let words = EventFilter { words: Words::parse("itle 1234"), ..public() };
-    let children = EventFilter { parent: Some(5), ..public() };
-    let near = Geo::Near { point: Point { lat: 1.0, lng: 1.0 }, km: 1.0 };
-    let geo = EventFilter { geo: Some(near), ..public() };
+    let turned = EventFilter { descending: true, ..category.clone() };
     let cases: Vec<(&str, EventFilter, &[&str])> = vec![
         // PostgreSQL takes the second, of the same order, while pages are not known to be visible
         // to all and the covering index would save it nothing.
         ("default", public(), &["events_list", "events_order"]),
-        ("privileged", EventFilter::plain(editors, window), &["events_order"]),
+        ("instants", instants, &["events_list", "events_order"]),
+        ("privileged", editors, &["events_order"]),
         ("category", category, &["event_terms_list"]),
-        ("category and flag", both, &["event_terms_list"]),
-        ("words", words, &["VIRTUAL TABLE INDEX", "events_pkey"]),
-        ("children", children, &["events_parent", "events_list"]),
-        ("place", geo, &["event_venues"]),
+        ("descending", turned, &["event_terms_list"]),
     ];
     app.state.pools.write_blocking(fill).unwrap();
     let mut db = app.state.pools.connect().unwrap();
@@ -110,53 +101,16 @@ async fn list_statements_use_their_indexes() {
         diesel::sql_query("vacuum analyze").execute(conn).unwrap();
     }
     for (name, filter, indexes) in cases {
-        let found = Candidates {
-            venues: filter.geo.is_some().then(|| vec![1, 2]),
-            events: candidates(&mut db, &filter.words).unwrap(),
-        };
         let slice = Slice { skip: 0, take: 10, backwards: false };
-        let statement = list_statement(&db, &filter, &found, slice);
+        let statement = list_statement(&db, &filter, slice);
         let plan = plan(&mut db, statement).unwrap();
         assert!(indexes.iter().any(|index| plan.contains(index)), "{name}:\n{plan}");
         let scans =
             plan.lines().any(|line| line.trim() == "SCAN e" || line.contains("Seq Scan on events"));
         assert!(!scans, "{name} reads the whole table:\n{plan}");
-        if matches!(name, "default" | "category" | "privileged") {
+        if name != "descending" {
             let sorts = plan.contains("TEMP B-TREE") || plan.contains("Sort Key");
             assert!(!sorts, "{name} sorts:\n{plan}");
         }
     }
-}
-
-#[actix_web::test]
-async fn words_lead_to_few_events_by_their_index() {
-    let app = App::new().await;
-    app.state.pools.write_blocking(fill).unwrap();
-    let mut db = app.state.pools.connect().unwrap();
-    let Db::Pg(conn) = &mut db else {
-        let words = Words::parse("1234");
-        assert_eq!(candidates(&mut db, &words).unwrap(), None);
-        return;
-    };
-    diesel::sql_query("vacuum analyze").execute(conn).unwrap();
-    let of = |db: &mut Db, query: &str| {
-        candidates(db, &Words::parse(query)).unwrap().map(|mut ids| {
-            ids.sort_unstable();
-            ids
-        })
-    };
-    let with = |part: &str| -> Option<Vec<i64>> {
-        Some((1..=20_000_i64).filter(|id| id.to_string().contains(part)).collect())
-    };
-    assert_eq!(of(&mut db, "1234"), with("1234"));
-    assert_eq!(of(&mut db, "\"itle 1\" 234"), with("234"));
-    assert_eq!(of(&mut db, "none"), Some(Vec::new()));
-    // One word of 20,000 events; too short a part.
-    for query in ["title", "12"] {
-        assert_eq!(of(&mut db, query), None, "{query}");
-    }
-    let lists = ["1234 11234".to_owned(), "title".to_owned()];
-    let statement = candidates_statement(&db, &lists);
-    let plan = plan(&mut db, statement).unwrap();
-    assert!(plan.contains("events_words"), "{plan}");
 }

@@ -18,7 +18,7 @@ async fn created_category_has_its_addresses() {
     let up = format!("{root}/categories/{music}");
     assert_eq!(
         created.json["urls"],
-        json!({"self": own, "collection": format!("{root}/categories/"), "up": up})
+        json!({"self": own, "collection": format!("{root}/categories"), "up": up})
     );
     assert_eq!(created.json["_links"]["up"], json!([{"href": up}]));
     assert_eq!(created.json["url"], app.server.url("/events/category/rock-roll/jazz/"));
@@ -215,4 +215,24 @@ async fn values_of_terms_are_checked() {
     assert_eq!((&cleared.json["description"], &cleared.json["slug"]), (&json!(""), &json!("a")));
     let renamed = app.patch(&format!("/categories/{id}"), &json!({"name": "B"})).await.expect(200);
     assert_eq!(renamed.json["slug"], "a");
+}
+
+#[actix_web::test]
+async fn order_of_a_list_that_is_not_given_is_that_of_names() {
+    let app = App::new().await;
+    let mut ids = Vec::new();
+    for name in ["c", "a", "b"] {
+        ids.push(app.make("/tags", json!({ "name": name })).await);
+    }
+    let [c, a, b] = ids[..] else { panic!("three tags") };
+    for (query, expected) in [
+        ("orderby=include".to_owned(), vec![a, b, c]),
+        ("orderby=include_slugs&order=desc".to_owned(), vec![c, b, a]),
+        // Terms without events have equal counts.
+        ("orderby=count&order=desc".to_owned(), vec![c, a, b]),
+        (format!("orderby=include&include={b},{a}"), vec![b, a]),
+    ] {
+        let list = app.get(&format!("/tags?hide_empty=0&{query}")).await;
+        assert_eq!(list.ids(), expected, "{query}");
+    }
 }

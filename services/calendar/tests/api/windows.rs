@@ -1,18 +1,18 @@
 //! Windows and totals against a naive model.
 
 use calendar::{
-    Event, EventFilter, EventOrder, Links, Paging, Scope, Unpublished, Window, count_public,
-    find_event, list_events, list_with_included, update_event,
+    Event, EventFilter, EventOrder, IndexAccess, Limits, Links, Paging, Schedule, Scope,
+    Unpublished, Window, count_public, find_event, fold, list_with_included, update_event,
 };
 use database::{DatabaseError, Db};
 use serde_json::json;
 
-use crate::app::{App, Dice, NOW, plant};
+use crate::app::{Answer, App, Dice, NOW, NS, plant};
 
 const DAY: i64 = 24 * 3600;
 
-/// Fills a calendar with events over two years, some of them long; returns (id, start, end).
-async fn fill(app: &App, dice: &mut Dice, count: i64) -> Vec<(i64, i64, i64)> {
+/// Fills a calendar with events over two years, some of them long; returns their ids and dates.
+async fn fill(app: &App, dice: &mut Dice, count: i64) -> Vec<(i64, Schedule)> {
     let now = NOW.parse::<jiff::Timestamp>().unwrap().as_second();
     let zones =
         ["UTC", "Europe/Vienna", "America/New_York", "UTC+14", "UTC-11:30", "Asia/Kathmandu"];
@@ -28,56 +28,74 @@ async fn fill(app: &App, dice: &mut Dice, count: i64) -> Vec<(i64, i64, i64)> {
                 "all_day": number % 7 == 0,
             }))
             .await;
-        let load = move |db: &mut Db| -> Result<(i64, i64), DatabaseError> {
-            let event = find_event(db, id)?.unwrap();
-            Ok((event.schedule.start_utc, event.schedule.end_utc))
+        let load = move |db: &mut Db| -> Result<Schedule, DatabaseError> {
+            Ok(find_event(db, id)?.unwrap().schedule)
         };
-        let (start, end) = app.state.pools.read_blocking(load).unwrap();
-        rows.push((id, start, end));
+        rows.push((id, app.state.pools.read_blocking(load).unwrap()));
     }
     rows
 }
 
-fn holds(window: &Window, start: i64, end: i64) -> bool {
-    window.start_min.is_none_or(|bound| start >= bound)
-        && window.start_max.is_none_or(|bound| start <= bound)
-        && window.end_min.is_none_or(|bound| end >= bound)
-        && window.end_max.is_none_or(|bound| end <= bound)
+fn holds(Window { wall, utc }: &Window, schedule: &Schedule) -> bool {
+    let within = |limits: &Limits, start: i64, end: i64| {
+        limits.start_min.is_none_or(|bound| start >= bound)
+            && limits.start_max.is_none_or(|bound| start <= bound)
+            && limits.end_min.is_none_or(|bound| end >= bound)
+            && limits.end_max.is_none_or(|bound| end <= bound)
+    };
+    within(wall, schedule.start_local, schedule.end_local)
+        && within(utc, schedule.start_utc, schedule.end_utc)
 }
 
-fn random_window(dice: &mut Dice, rows: &[(i64, i64, i64)]) -> Window {
+fn random_window(dice: &mut Dice, rows: &[(i64, Schedule)]) -> Window {
     let now = NOW.parse::<jiff::Timestamp>().unwrap().as_second();
-    let shape = dice.roll(3);
+    let shape = dice.roll(4);
     let mut bound = |chance: i64| {
         if dice.roll(10) >= chance {
             return None;
         }
         // Half of the bounds hit an event exactly, or miss it by a second.
-        let row = rows[usize::try_from(dice.roll(i64::try_from(rows.len()).unwrap())).unwrap()];
-        Some(match dice.roll(4) {
-            0 => row.1 + dice.roll(3) - 1,
-            1 => row.2 + dice.roll(3) - 1,
+        let row = &dice.pick(rows).1;
+        Some(match dice.roll(8) {
+            0 => row.start_utc + dice.roll(3) - 1,
+            1 => row.end_utc + dice.roll(3) - 1,
+            2 => row.start_local + dice.roll(3) - 1,
+            3 => row.end_local + dice.roll(3) - 1,
             _ => now - 500 * DAY + dice.roll(1000 * DAY),
         })
     };
     let (first, second) = (bound(8), bound(8));
-    match shape {
-        0 => Window { start_min: first, end_max: second, ..Window::default() },
-        1 => Window { end_min: first, start_max: second, ..Window::default() },
+    let limits = match shape {
+        0 | 1 => Limits { start_min: first, end_max: second, ..Limits::default() },
+        2 => Limits { end_min: first, start_max: second, ..Limits::default() },
         _ => {
             let (third, fourth) = (bound(4), bound(4));
-            Window { start_min: first, start_max: second, end_min: third, end_max: fourth }
+            Limits { start_min: first, start_max: second, end_min: third, end_max: fourth }
         }
+    };
+    let mut window = Window::default();
+    // Each bound is on one clock or the other.
+    for side in [
+        (|limits| &mut limits.start_min) as fn(&mut Limits) -> &mut Option<i64>,
+        |limits| &mut limits.start_max,
+        |limits| &mut limits.end_min,
+        |limits| &mut limits.end_max,
+    ] {
+        let mut limits = limits;
+        let clock = if dice.roll(3) == 0 { &mut window.utc } else { &mut window.wall };
+        *side(clock) = *side(&mut limits);
     }
+    window
 }
 
 /// The ids of the page that comes with all that its events refer to, and the total.
 fn whole(
     db: &mut Db,
+    access: IndexAccess<'_>,
     filter: &EventFilter,
     paging: Paging,
 ) -> Result<(Vec<i64>, i64), DatabaseError> {
-    let (events, _, total) = list_with_included(db, filter, paging)?;
+    let (events, _, total) = list_with_included(db, access, filter, paging).unwrap();
     Ok((events.iter().map(|event| event.id).collect(), total))
 }
 
@@ -100,16 +118,19 @@ async fn totals_and_pages_equal_a_naive_filter() {
     for round in 0..1000 {
         let window = random_window(&mut dice, &rows);
         let mut expected: Vec<i64> =
-            rows.iter().filter(|row| holds(&window, row.1, row.2)).map(|row| row.0).collect();
+            rows.iter().filter(|row| holds(&window, &row.1)).map(|row| row.0).collect();
         expected.sort_unstable();
-        let check = move |db: &mut Db| -> Result<(i64, i64, Vec<i64>), DatabaseError> {
-            let filter = EventFilter::plain(Scope::public(), window);
-            let paging = Paging { page: 1, per_page: 1000 };
-            let (ids, total) = list_events(db, &filter, paging)?;
-            assert_eq!(whole(db, &filter, paging)?, (ids.clone(), total), "{window:?}");
-            Ok((count_public(db, &window)?, total, ids))
+        let filter = EventFilter::plain(Scope::public(), window);
+        let paging = Paging { page: 1, per_page: 1000 };
+        let (mut ids, total) = app.list(&filter, paging);
+        let check = |db: &mut Db| -> Result<i64, DatabaseError> {
+            assert_eq!(whole(db, app.access(), &filter, paging)?, (ids.clone(), total));
+            count_public(db, &window)
         };
-        let (counted, total, mut ids) = app.state.pools.read_blocking(check).unwrap();
+        let counted = app.state.pools.read_blocking(check).unwrap();
+        // The index in memory answers the same.
+        let unfeatured = EventFilter { featured: Some(false), ..filter };
+        assert_eq!(app.list(&unfeatured, paging), (ids.clone(), total), "{window:?}");
         ids.sort_unstable();
         assert_eq!(ids, expected, "round {round}: {window:?}");
         let many = i64::try_from(expected.len()).unwrap();
@@ -132,7 +153,7 @@ async fn totals_hold_at_edges_of_blocks_and_before_1970() {
     let app = App::new().await;
     let author = app.user("editor");
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
-    let planting = |db: &mut Db| -> Result<Vec<(i64, i64)>, DatabaseError> {
+    let planting = |db: &mut Db| -> Result<Vec<Schedule>, DatabaseError> {
         let mut rows = Vec::new();
         for number in 0..400 {
             let first = near_an_edge(&mut dice);
@@ -153,14 +174,14 @@ async fn totals_hold_at_edges_of_blocks_and_before_1970() {
             if moved != 0 {
                 update_event(db, (&event, &Links::default()), (&later, &Links::default()))?;
             }
-            rows.push((later.schedule.start_utc, later.schedule.end_utc));
+            rows.push(later.schedule);
         }
         Ok(rows)
     };
     let rows = app.state.pools.write_blocking(planting).unwrap();
     for round in 0..1000 {
         let bound = |dice: &mut Dice| {
-            let (start, end) = *dice.pick(&rows);
+            let Schedule { start_utc: start, end_utc: end, .. } = *dice.pick(&rows);
             match dice.roll(5) {
                 0 => None,
                 1 => Some(start + dice.roll(3) - 1),
@@ -169,12 +190,16 @@ async fn totals_hold_at_edges_of_blocks_and_before_1970() {
             }
         };
         let (first, second) = (bound(&mut dice), bound(&mut dice));
-        let window = if dice.roll(2) == 0 {
-            Window { start_min: first, end_max: second, ..Window::default() }
+        let limits = if dice.roll(2) == 0 {
+            Limits { start_min: first, end_max: second, ..Limits::default() }
         } else {
-            Window { end_min: first, start_max: second, ..Window::default() }
+            Limits { end_min: first, start_max: second, ..Limits::default() }
         };
-        let expected = rows.iter().filter(|row| holds(&window, row.0, row.1)).count();
+        let window = match dice.roll(2) {
+            0 => Window::on_wall(limits),
+            _ => Window { utc: limits, ..Window::default() },
+        };
+        let expected = rows.iter().filter(|schedule| holds(&window, schedule)).count();
         let count = |db: &mut Db| count_public(db, &window);
         let counted = app.state.pools.read_blocking(count).unwrap();
         assert_eq!(counted, i64::try_from(expected).unwrap(), "round {round}: {window:?}");
@@ -184,20 +209,20 @@ async fn totals_hold_at_edges_of_blocks_and_before_1970() {
 fn in_order(events: &[Event], order: EventOrder, descending: bool) -> Vec<i64> {
     let mut sorted: Vec<&Event> = events.iter().collect();
     sorted.sort_by(|a, b| {
-        let start = |event: &Event| event.schedule.start_local;
         let way = match order {
-            EventOrder::Start => {
-                start(a).cmp(&start(b)).then(a.published_utc.cmp(&b.published_utc))
-            }
+            EventOrder::Start => a.schedule.start_local.cmp(&b.schedule.start_local),
             EventOrder::Date => a.published_utc.cmp(&b.published_utc),
-            EventOrder::Title => a.searched().cmp(&b.searched()),
-            EventOrder::Id => std::cmp::Ordering::Equal,
+            EventOrder::Title => fold(&a.title).cmp(&fold(&b.title)),
+            EventOrder::Id => a.id.cmp(&b.id),
         };
-        way.then(a.id.cmp(&b.id))
+        let way = if descending { way.reverse() } else { way };
+        // Ties keep their order in both directions.
+        let later = match order {
+            EventOrder::Start => a.published_utc.cmp(&b.published_utc),
+            _ => std::cmp::Ordering::Equal,
+        };
+        way.then(later).then(a.id.cmp(&b.id))
     });
-    if descending {
-        sorted.reverse();
-    }
     sorted.into_iter().map(|event| event.id).collect()
 }
 
@@ -225,8 +250,8 @@ async fn pages_follow_every_order_from_both_ends() {
             .collect()
     };
     let events = app.state.pools.write_blocking(planting).unwrap();
-    let window = Window { start_min: Some(0), ..Window::default() };
-    let overlap = Window { end_min: Some(0), ..Window::default() };
+    let window = Window::on_wall(Limits { start_min: Some(0), ..Limits::default() });
+    let overlap = Window::on_wall(Limits { end_min: Some(0), ..Limits::default() });
     let editors =
         Scope { published: true, unpublished: Unpublished::Of { author: None, statuses: None } };
     let plain = || EventFilter::plain(Scope::public(), window);
@@ -245,15 +270,14 @@ async fn pages_follow_every_order_from_both_ends() {
                 let expected = in_order(&events, order, descending);
                 for per_page in [1, 4, 22, 23, 50] {
                     for page in 1..=23 / per_page + 2 {
-                        let read =
-                            |db: &mut Db| list_events(db, &filter, Paging { page, per_page });
-                        let (ids, total) = app.state.pools.read_blocking(read).unwrap();
+                        let paging = Paging { page, per_page };
+                        let (ids, total) = app.list(&filter, paging);
                         let range = usize::try_from((page - 1) * per_page).unwrap()
                             ..usize::try_from(page * per_page).unwrap().min(23);
                         let wanted = expected.get(range).unwrap_or_default();
                         assert_eq!(ids, wanted, "page {page} of {per_page}: {filter:?}");
                         assert_eq!(total, 23, "{filter:?}");
-                        let read = |db: &mut Db| whole(db, &filter, Paging { page, per_page });
+                        let read = |db: &mut Db| whole(db, app.access(), &filter, paging);
                         let again = app.state.pools.read_blocking(read).unwrap();
                         assert_eq!(again, (ids, total), "page {page} of {per_page}: {filter:?}");
                     }
@@ -307,6 +331,72 @@ async fn every_bound_selects_as_the_table_says() {
         let found: Vec<&str> = events.iter().filter_map(|event| event["title"].as_str()).collect();
         assert_eq!(found.join(" "), titles, "{query}");
         assert_eq!(answer.json["total"], found.len(), "{query}");
+    }
+}
+
+#[actix_web::test]
+async fn days_are_those_of_the_events_own_clocks() {
+    for site in ["UTC", "America/New_York", "Pacific/Auckland"] {
+        let app = App::with(&[&format!("--site-timezone={site}")]).await;
+        for zone in ["Asia/Tokyo", "America/Los_Angeles", "Europe/Vienna"] {
+            let day = json!({"title": zone, "timezone": zone, "all_day": true,
+                "start_date": "2027-09-02", "end_date": "2027-09-02"});
+            app.event(day).await;
+        }
+        let titles = |answer: Answer| -> Vec<String> {
+            let events = answer.json["events"].as_array().unwrap().clone();
+            assert_eq!(answer.json["total"], events.len());
+            events.iter().map(|event| event["title"].as_str().unwrap().to_owned()).collect()
+        };
+        for (day, count) in [("2027-09-01", 0), ("2027-09-02", 3), ("2027-09-03", 0)] {
+            let list = app.get(&format!("/events?start_date={day}&end_date={day}")).await;
+            assert_eq!(titles(list).len(), count, "{site}: {day}");
+        }
+        // A reading of a clock on the wall, then instants.
+        let midnight = "start_date=2027-09-02%2000:00&end_date=2027-09-03&strict_dates=1";
+        let list = app.get(&format!("/events?{midnight}")).await;
+        assert_eq!(titles(list).len(), 3, "{site}");
+        for (from, to, found) in [
+            ("2027-09-01T15:00:00Z", "2027-09-02T14:59:59Z", "Asia/Tokyo"),
+            ("2027-09-02T09:00:00%2B02:00", "1788245999", ""),
+            ("2027-09-02T00:00:00%2B02:00", "1819922399", "Europe/Vienna"),
+        ] {
+            let query = format!("start_date={from}&end_date={to}&strict_dates=true");
+            let list = app.get(&format!("/events?{query}")).await;
+            assert_eq!(titles(list).join(" "), found, "{site}: {query}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn links_of_relative_dates_keep_their_meaning() {
+    let app = App::new().await;
+    let mut ids = Vec::new();
+    for hour in 9..21 {
+        let start = format!("2027-03-10 {hour}:00");
+        ids.push(app.event(json!({"start_date": start, "end_date": start})).await);
+    }
+    for (query, echo, first) in [
+        ("start_date=now", "start_date=2027-03-10%2000%3A00%3A00", 0),
+        ("starts_after=yesterday", "starts_after=2027-03-09%2023%3A59%3A59", 0),
+        ("start_date=now&strict_dates=1", "start_date=2027-03-10T12%3A00%3A00Z", 3),
+        ("ends_after=now&strict_dates=1", "ends_after=2027-03-10T12%3A00%3A00Z", 4),
+        ("start_date=-2%20hours&strict_dates=1", "start_date=2027-03-10T10%3A00%3A00Z", 1),
+    ] {
+        let mut seen = Vec::new();
+        let path = format!("/events?per_page=4&{query}");
+        let mut answer = app.get(&path).await.expect(200);
+        loop {
+            assert!(answer.json["rest_url"].as_str().unwrap().contains(echo), "{}", answer.text);
+            seen.extend(answer.ids());
+            // Time goes on between two pages, over midnight in the end.
+            app.clock.advance(5 * 3600);
+            let Some(next) = answer.json["next_rest_url"].as_str() else { break };
+            let (_, path) = next.split_once(NS).unwrap();
+            answer = app.get(path).await.expect(200);
+        }
+        assert_eq!(seen, &ids[first..], "{query}");
+        app.clock.set(NOW.parse().unwrap());
     }
 }
 

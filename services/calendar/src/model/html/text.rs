@@ -82,11 +82,44 @@ pub fn strip_tags(text: &str) -> String {
     out
 }
 
+/// Takes the tags out of a text that is no HTML, such as an address; what stays together after a
+/// tag is gone is no tag either.
+pub fn untagged(text: &str) -> String {
+    let mut text = text.to_owned();
+    while text.contains('<') {
+        let bare = strip_tags(&text);
+        if bare == text {
+            break;
+        }
+        text = bare;
+    }
+    text
+}
+
 /// Returns the text of an HTML fragment, blanks collapsed.
 pub fn plain(text: &str) -> String {
     let spaced = text.replace("</p>", "</p> ").replace("<br", " <br").replace("</li>", "</li> ");
     let text = decode(&strip_tags(&spaced));
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the text of an HTML fragment with its lines and paragraphs.
+pub fn text(html: &str) -> String {
+    let broken = html
+        .replace("</p>", "\n\n")
+        .replace("<br", "\n<br")
+        .replace("</li>", "\n")
+        .replace("</tr>", "\n")
+        .replace("</h", "\n</h");
+    let mut lines: Vec<String> = Vec::new();
+    for line in decode(&strip_tags(&broken)).lines() {
+        let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        // One empty line parts paragraphs.
+        if !(line.is_empty() && lines.last().is_none_or(String::is_empty)) {
+            lines.push(line);
+        }
+    }
+    lines.join("\n").trim_end().to_owned()
 }
 
 /// Escapes a plain text for HTML.

@@ -116,6 +116,11 @@ impl When {
         in_range(point)
     }
 
+    /// Tells whether the meaning changes as time passes.
+    pub fn is_relative(&self) -> bool {
+        matches!(self.base, Base::Now | Base::Today)
+    }
+
     /// Returns the calendar day: the one written, else the day in `zone` (timestamps, relative words).
     pub fn day(&self, zone: &Zone, now: Timestamp) -> Result<Date, NotADate> {
         match self.base {

@@ -4,10 +4,9 @@
 //! says what the field means for its fast path. A field that a fast path ignored would be missing
 //! from its statement, and the totals would be wrong.
 
-use super::candidates::Candidates;
 use crate::model::list::{EventFilter, EventOrder, Unpublished};
 use crate::model::search::Words;
-use crate::model::window::Window;
+use crate::model::window::Limits;
 
 /// A table of links with the ids that it has to lead to.
 pub struct LinkFilter<'a> {
@@ -38,7 +37,7 @@ pub fn is_empty(filter: &EventFilter) -> bool {
     *matches_nothing || (!scope.published && scope.unpublished == Unpublished::None)
 }
 
-/// Tells whether nothing but window and statuses narrows the list.
+/// Tells whether nothing but window and statuses narrows the list, in the usual order.
 pub fn is_plain(filter: &EventFilter) -> bool {
     let EventFilter {
         categories,
@@ -57,10 +56,12 @@ pub fn is_plain(filter: &EventFilter) -> bool {
         // Part of every statement.
         scope: _,
         window: _,
-        order: _,
+        order,
+        // The database reads both ways.
         descending: _,
     } = filter;
-    [categories, tags, venues, organizers].into_iter().all(Option::is_none)
+    *order == EventOrder::Start
+        && [categories, tags, venues, organizers].into_iter().all(Option::is_none)
         && *words == Words::default()
         && featured.is_none()
         && include.is_none()
@@ -118,29 +119,25 @@ pub fn links(filter: &EventFilter) -> Vec<LinkFilter<'_>> {
 /// Tells whether a page of the overlap form can be read from two ranges of indexes.
 pub fn is_overlap_page(filter: &EventFilter) -> bool {
     // `is_plain` has looked at all other fields.
-    let EventFilter { scope, window, order, .. } = filter;
+    let EventFilter { scope, window, .. } = filter;
     is_plain(filter)
         && scope.is_public()
-        && *order == EventOrder::Start
-        && window.end_min.is_some()
-        && window.start_min.is_none()
+        && (window.wall.end_min.is_some() || window.utc.end_min.is_some())
+        && window.wall.start_min.is_none()
+        && window.utc.start_min.is_none()
 }
 
 /// Tells whether a list is of a kind that connections keep prepared statements for: public, in the
-/// usual window and order, narrowed by one link or one wanted text at most. There are few such
-/// kinds, so a connection can keep the statements of all of them.
-pub fn is_preparable(filter: &EventFilter, candidates: &Candidates) -> bool {
+/// usual window and order, narrowed by one link at most. There are few such kinds, so a connection
+/// can keep the statements of all of them.
+pub fn is_preparable(filter: &EventFilter) -> bool {
     // `single_link` and `is_plain` look at all other fields.
-    let EventFilter { scope, window, order, words, .. } = filter;
-    let Window { start_min, start_max, end_min, end_max } = window;
-    let one_text =
-        candidates.events.is_some() && words.wanted.len() == 1 && words.unwanted.is_empty();
-    let textless = EventFilter { words: Words::default(), ..filter.clone() };
-    let narrowed_once =
-        single_link(filter).is_some() || is_plain(filter) || one_text && is_plain(&textless);
-    narrowed_once
+    let EventFilter { scope, window, descending, .. } = filter;
+    let Limits { start_min, start_max, end_min, end_max } = window.wall;
+    (single_link(filter).is_some() || is_plain(filter))
         && scope.is_public()
-        && *order == EventOrder::Start
+        && !descending
+        && window.utc.is_empty()
         && (start_min.is_some(), end_max.is_some()) == (true, true)
-        && (start_max, end_min) == (&None, &None)
+        && (start_max, end_min) == (None, None)
 }

@@ -1,10 +1,9 @@
-//! Lists of events.
+//! Lists of events: the usual ones from indexes of the database, all others from the index in memory.
 
-mod candidates;
-mod fast_paths;
+pub(crate) mod fast_paths;
 mod page;
+pub(crate) mod places;
 mod statements;
 
-pub use candidates::Candidates;
 pub use page::{page, page_with_included};
 pub use statements::page_statement;

@@ -20,8 +20,18 @@ fn none() -> &'static [Parameter] {
 pub enum Key {
     Id,
     Slug,
-    /// As the modelled interface declares the slug of events.
+    /// As the modelled interface declares the slug of events in updates, where it is the new one.
     OptionalSlug,
+}
+
+impl Key {
+    /// Returns the key of reads and deletes, which have nothing but the path to name the item.
+    const fn required(self) -> Key {
+        match self {
+            Key::Id => Key::Id,
+            Key::Slug | Key::OptionalSlug => Key::Slug,
+        }
+    }
 }
 
 /// Methods with the parameters that they take.
@@ -62,7 +72,11 @@ macro_rules! item {
     ($pattern:literal, $key:expr, $read:expr, $fields:expr, $delete:expr) => {
         Route {
             pattern: $pattern,
-            endpoints: &[read(Some($key), $read), update($key, $fields), delete($key, $delete)],
+            endpoints: &[
+                read(Some($key.required()), $read),
+                update($key, $fields),
+                delete($key.required(), $delete),
+            ],
         }
     };
 }
@@ -153,6 +167,7 @@ pub const ROUTES: &[Route] = &[
         TagFields::parameters,
         ItemParameters::parameters
     ),
+    Route { pattern: "/ical", endpoints: &[read(None, EventListParameters::parameters)] },
 ];
 
 /// Finds the route of a path below the namespace.

@@ -33,8 +33,8 @@ pub fn list(kind: &str, mut item: Value) -> Value {
     }
     json!({
         kind: [item],
-        "rest_url": format!("https://calendar.example/calendar/events/v1/{kind}/?page=1&per_page=1"),
-        "next_rest_url": format!("https://calendar.example/calendar/events/v1/{kind}/?per_page=1&page=2"),
+        "rest_url": format!("https://calendar.example/calendar/events/v1/{kind}?page=1&per_page=1"),
+        "next_rest_url": format!("https://calendar.example/calendar/events/v1/{kind}?per_page=1&page=2"),
         "total": 2,
         "total_pages": 2,
     })

@@ -1,24 +1,22 @@
 //! The query of the list of events.
 
+use super::dates::dates;
 use super::query::{
     ListOptions, ListRequest, default_status, existing_event, paging, repeated, scope,
 };
-use crate::model::geo::Point;
+use crate::model::geo::{Point, Unit};
 use crate::model::linked::Kind;
 use crate::model::list::{EventFilter, EventOrder, Geo, Scope};
-use crate::model::schedule::wall_seconds;
 use crate::model::search::Words;
 use crate::model::slug;
 use crate::model::term::Taxonomy;
-use crate::model::when::When;
-use crate::model::window::{Bounds, Defaults, Window};
-use crate::wire::dates::written;
+use crate::model::window::Window;
 use crate::wire::lookup::Lookup;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::parameters::EventListParameters;
 use crate::wire::params::Params;
 use crate::wire::reading::{Errors, read_parameters};
-use crate::wire::values::{Date, Ids, Texts};
+use crate::wire::values::{Ids, Texts};
 
 /// Reads the query of the list of events.
 ///
@@ -32,8 +30,11 @@ pub fn events(
     let (mut given, mut errors) = read_parameters::<EventListParameters>(params);
     let e = &mut errors;
     let paging = paging(given.page.take(), given.per_page.take(), options);
-    let (window, defaults) = window(e, &mut given, options);
+    let dates = dates(e, &mut given, options);
     let words = given.search.take().map(|text| Words::parse(&text.0)).unwrap_or_default();
+    if words.count() == 0 && params.get("search").is_some() {
+        e.fail("search", "must hold a word to look for");
+    }
     if words.count() > Words::MOST {
         e.fail("search", format!("must have at most {} words", Words::MOST));
     }
@@ -73,24 +74,20 @@ pub fn events(
         fields: _,
     } = given;
     let mut query = repeated::<EventListParameters>(params, paging);
-    let window = if include.is_some() {
-        Window::default()
-    } else {
-        query.extend(written_defaults(defaults));
-        window
-    };
+    dates.repeat(&mut query, include.is_some());
+    repeat_radius(&mut query, params, geo, options);
     query.extend(default_status(params, options.actor));
     let default_order = if include.is_some() { EventOrder::Date } else { EventOrder::Start };
     let filter = EventFilter {
         scope: scope(e, status, options.actor),
-        window,
+        window: if include.is_some() { Window::default() } else { dates.window },
         words,
         categories: named_terms(e, lookup, Taxonomy::Category, categories),
         tags: named_terms(e, lookup, Taxonomy::Tag, tags),
         venues: existing_linked(e, lookup, Kind::Venue, venue),
         organizers: existing_linked(e, lookup, Kind::Organizer, organizer),
         featured: featured.map(|flag| flag.0),
-        include: include.map(|ids| ids.0),
+        include: include.map(|ids| wanted_ids(e, ids)),
         parent: existing_event(e, lookup, "post_parent", post_parent),
         geo,
         venue_scope: Scope::of(options.actor, None).unwrap_or_else(Scope::public),
@@ -101,41 +98,30 @@ pub fn events(
     errors.finish(ListRequest { filter, paging, query })
 }
 
-fn written_defaults(defaults: Defaults) -> impl Iterator<Item = (String, String)> {
-    [("start_date", defaults.start_date), ("end_date", defaults.end_date)]
-        .into_iter()
-        .filter_map(|(name, wall)| Some((name.to_owned(), written(wall_seconds(wall?)))))
+/// Repeats radius and unit of a place filter where the site chose them.
+fn repeat_radius(
+    query: &mut Vec<(String, String)>,
+    params: &Params,
+    geo: Option<Geo>,
+    options: ListOptions<'_>,
+) {
+    let Some(Geo::Near { .. }) = geo else { return };
+    let unit = match options.geo_unit {
+        Unit::Miles => "miles",
+        Unit::Kilometres => "km",
+    };
+    let chosen =
+        [("geoloc_radius", options.geo_radius.to_string()), ("geoloc_unit", unit.to_owned())];
+    let absent = chosen.into_iter().filter(|(name, _)| params.get(name).is_none());
+    query.extend(absent.map(|(name, value)| (name.to_owned(), value)));
 }
 
-fn window(
-    errors: &mut Errors,
-    given: &mut EventListParameters,
-    options: ListOptions<'_>,
-) -> (Window, Defaults) {
-    let mut when = |name: &'static str, date: &mut Option<Date>| -> Option<When> {
-        let Date(when) = date.take()?;
-        // Whatever the mode, the text has to name an instant in the zone of the site.
-        let point = when.resolve(options.zone, options.now);
-        let instant = point.and_then(|point| point.instant(options.zone));
-        if instant.is_err() {
-            errors.fail(name, "must be a date");
-        }
-        instant.is_ok().then_some(when)
-    };
-    let bounds = Bounds {
-        start_date: when("start_date", &mut given.start_date),
-        end_date: when("end_date", &mut given.end_date),
-        starts_before: when("starts_before", &mut given.starts_before),
-        starts_after: when("starts_after", &mut given.starts_after),
-        ends_before: when("ends_before", &mut given.ends_before),
-        ends_after: when("ends_after", &mut given.ends_after),
-        strict: given.strict_dates.as_ref().is_some_and(|flag| flag.0),
-        overlaps: given.overlaps.is_some_and(|flag| flag.0),
-    };
-    bounds.window(options.zone, options.now).unwrap_or_else(|_| {
-        errors.fail("start_date", "must be a date");
-        (Window::default(), Defaults::default())
-    })
+/// An empty list names nothing to include.
+fn wanted_ids(errors: &mut Errors, Ids(ids): Ids) -> Vec<i64> {
+    if ids.is_empty() {
+        errors.fail("include", "must be a list of ids");
+    }
+    ids
 }
 
 /// Finds the terms to filter by: each item as slug, then as id, then as a name in its slug form.

@@ -1,5 +1,6 @@
 //! Queries of lists.
 
+mod dates;
 mod events;
 mod linked;
 mod query;

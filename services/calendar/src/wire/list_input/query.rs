@@ -12,7 +12,7 @@ use crate::wire::lookup::Lookup;
 use crate::wire::parameters::Declared;
 use crate::wire::params::Params;
 use crate::wire::reading::Errors;
-use crate::wire::values::{Positive, Texts};
+use crate::wire::values::{Positive, Texts, meant};
 
 /// What a list needs to know of the site and the caller.
 #[derive(Clone, Copy)]
@@ -85,6 +85,10 @@ fn statuses(errors: &mut Errors, status: Option<Texts>) -> Option<StatusFilter> 
         return Some(StatusFilter::Any);
     }
     let statuses: Option<Vec<Status>> = words.iter().map(|word| Status::parse(word)).collect();
+    let near = statuses.iter().flatten().find_map(Status::near_miss);
+    if let Some(known) = near {
+        errors.fail("status", meant(known));
+    }
     if statuses.is_none() {
         errors.fail("status", "must be a list of statuses of 1 to 20 characters");
     }

@@ -12,3 +12,18 @@ pub use lists::{
 };
 pub use reads::{EventDeleteParameters, EventReadParameters, IndexParameters, ItemParameters};
 pub use writes::{CategoryFields, EventFields, OrganizerFields, TagFields, VenueFields};
+
+/// Returns the name of a query parameter as some operation declares it.
+pub fn declared(name: &str) -> Option<&'static str> {
+    let all = [
+        EventListParameters::parameters(),
+        LinkedListParameters::parameters(),
+        CategoryListParameters::parameters(),
+        EventReadParameters::parameters(),
+        IndexParameters::parameters(),
+    ];
+    let names = all.into_iter().flatten().map(|parameter| parameter.name.as_str());
+    // Lists are also sent with brackets.
+    let name = name.split('[').next().unwrap_or(name);
+    names.into_iter().find(|declared| *declared == name)
+}

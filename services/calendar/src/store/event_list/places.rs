@@ -1,4 +1,4 @@
-//! What is looked up before a list of events is read.
+//! The venues that a place filter leads to.
 
 use database::{DatabaseError, Db};
 
@@ -6,15 +6,6 @@ use crate::model::geo::Point;
 use crate::model::list::{EventFilter, Geo, Scope};
 use crate::store::conditions::statuses;
 use crate::store::sql::Sql;
-
-/// What statements of their own found before the list is read; `None` narrows nothing.
-#[derive(Default)]
-pub struct Candidates {
-    /// Venues that a place filter leads to.
-    pub venues: Option<Vec<i64>>,
-    /// Events that may contain the wanted words; every event that contains them is among them.
-    pub events: Option<Vec<i64>>,
-}
 
 /// Finds the venues that a place filter leads to: a rectangle by index, then the exact distance.
 pub fn geo_venues(db: &mut Db, filter: &EventFilter) -> Result<Option<Vec<i64>>, DatabaseError> {

@@ -1,0 +1,75 @@
+//! Lists that cost more than a few rows: their turn, their time, and another try when a writer was
+//! faster.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::request::Request;
+use crate::error::Error;
+use crate::state::State;
+use crate::store::event_index::ListError;
+use crate::wire::params::Params;
+
+/// How often a list is read again because a writer was faster.
+pub const ATTEMPTS: usize = 5;
+
+/// Parameters that one index of the database does not answer.
+const COSTLY: [&str; 10] = [
+    "search",
+    "featured",
+    "orderby",
+    "include",
+    "post_parent",
+    "geoloc",
+    "geoloc_lat",
+    "geoloc_lng",
+    "has_events",
+    "only_with_upcoming",
+];
+
+/// Parameters of which it answers one.
+const LINKS: [&str; 4] = ["categories", "tags", "venue", "organizer"];
+
+/// What a list may use until it is read.
+#[derive(Clone)]
+pub struct ListTurn {
+    /// When the list is given up.
+    pub deadline: Instant,
+    /// Held until the work is done, also when the caller has gone away; none where it is cheap.
+    _permit: Option<Arc<OwnedSemaphorePermit>>,
+}
+
+impl ListTurn {
+    /// Waits for the turn of a list.
+    ///
+    /// # Errors
+    /// The time was over before.
+    pub async fn wait(state: &State, request: &Request) -> Result<ListTurn, Error> {
+        let deadline = Instant::now() + Duration::from_millis(state.site.settings.list_time_ms);
+        if !request.params.as_ref().is_ok_and(is_costly) {
+            return Ok(ListTurn { deadline, _permit: None });
+        }
+        let permit = state.costly_lists.clone().acquire_owned();
+        match tokio::time::timeout_at(deadline.into(), permit).await {
+            Ok(Ok(permit)) => Ok(ListTurn { deadline, _permit: Some(Arc::new(permit)) }),
+            Ok(Err(_)) | Err(_) => Err(Error::ListTakesTooLong),
+        }
+    }
+}
+
+fn is_costly(params: &Params) -> bool {
+    let given = |name: &str| params.get(name).is_some();
+    COSTLY.into_iter().any(given) || LINKS.into_iter().filter(|name| given(name)).count() > 1
+}
+
+impl From<ListError> for Error {
+    fn from(error: ListError) -> Error {
+        match error {
+            ListError::Store(error) => Error::Store(error),
+            ListError::Outdated => Error::Outdated,
+            ListError::TooLong => Error::ListTakesTooLong,
+        }
+    }
+}

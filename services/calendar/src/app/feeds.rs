@@ -1,0 +1,196 @@
+//! Feeds of iCalendar: which events, and their text in pieces.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use shell::EntityTag;
+
+use super::context::RequestContext;
+use super::costly_lists::{ATTEMPTS, ListTurn};
+use super::request::Request;
+use super::transactions::read;
+use crate::error::Error;
+use crate::model::slug;
+use crate::state::State;
+use crate::store::event_index::IndexAccess;
+use crate::store::event_list;
+use crate::store::events::{self, ZoneSpan};
+use crate::store::included::{self, EventSelector};
+use crate::store::terms;
+use crate::wire::ical::{self, FeedContext};
+use crate::wire::list_input;
+use crate::wire::params::Params;
+use crate::wire::urls::Urls;
+
+/// Events that are read and written at a time.
+const PIECE: usize = 100;
+
+/// A text up to this many bytes is kept from the first pass over its events; a longer one is
+/// written again, piece by piece.
+const KEPT: usize = 4 << 20;
+
+/// A feed, of which tag and dates are known before its text is sent.
+pub struct Feed {
+    /// Stands for the whole text.
+    pub tag: EntityTag,
+    /// The last change of what it shows, in Unix seconds.
+    pub modified: Option<i64>,
+    /// A name for its file.
+    pub file_name: String,
+    /// Its text.
+    pub text: FeedText,
+}
+
+/// The text of a feed.
+pub enum FeedText {
+    /// All of it.
+    Whole(String),
+    /// Written while it is sent.
+    Pieces(Pieces),
+}
+
+/// The text of a long feed, written piece by piece.
+pub struct Pieces {
+    state: State,
+    listed: Arc<Listed>,
+    next: usize,
+    done: bool,
+}
+
+/// The events of a feed, and how they are written.
+struct Listed {
+    ids: Vec<i64>,
+    zones: Vec<ZoneSpan>,
+    urls: Urls,
+    outlook: bool,
+}
+
+/// Reads a feed: the events that a list with these parameters shows to everybody.
+pub async fn export(state: &State, request: Request) -> Result<Feed, Error> {
+    let turn = ListTurn::wait(state, &request).await?;
+    let urls = request.urls.clone();
+    let params = request.params?;
+    let outlook = params.text("outlook-ical").is_some_and(|flag| flag == "1");
+    let (ids, zones) = listed(state, &urls, params, turn).await?;
+    let listed = Arc::new(Listed { ids, zones, urls, outlook });
+    let (mut hasher, mut kept) = (Sha256::new(), Some(String::new()));
+    let mut modified = None;
+    let mut pieces = Pieces::new(state, listed.clone());
+    while let Some((piece, changed)) = pieces.next().await? {
+        hasher.update(&piece);
+        modified = modified.max(changed);
+        kept = kept.filter(|text| text.len() + piece.len() <= KEPT).map(|text| text + &piece);
+    }
+    let digest = hasher.finalize();
+    let site = slug::slugify(&state.site.settings.site_name);
+    let hash: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    Ok(Feed {
+        tag: EntityTag::of_digest(&digest[..16]),
+        modified,
+        file_name: format!("{site}-{hash}.ics"),
+        text: match kept {
+            Some(text) => FeedText::Whole(text),
+            None => FeedText::Pieces(Pieces::new(state, listed)),
+        },
+    })
+}
+
+/// Reads which events a feed has, and the zones that they take place in.
+async fn listed(
+    state: &State,
+    urls: &Urls,
+    params: Params,
+    turn: ListTurn,
+) -> Result<(Vec<i64>, Vec<ZoneSpan>), Error> {
+    let mut outcome = Err(Error::Outdated);
+    for _ in 0..ATTEMPTS {
+        // A feed is the same for everybody, so nobody is asked who it is for.
+        let request = Request {
+            login: None,
+            params: Ok(params.clone()),
+            urls: urls.clone(),
+            if_match: None,
+        };
+        let (index, turn) = (state.index.clone(), turn.clone());
+        let work = move |context: &mut RequestContext<'_>, params: &Params| {
+            let settings = &context.site.settings;
+            let sizes = (settings.ical_items, settings.ical_items_max);
+            let mut list = context.decode_list_of(sizes, |lookup, options| {
+                list_input::events(params, lookup, options)
+            })?;
+            if let Some(named) = &mut list.filter.categories {
+                *named = terms::with_descendants(context.db, named)?;
+            }
+            let access = IndexAccess { index: &index, deadline: turn.deadline };
+            let (ids, _) = event_list::page(context.db, access, &list.filter, list.paging)?;
+            let zones = events::zones_of(context.db, &ids)?;
+            Ok((ids, zones))
+        };
+        outcome = read(state, request, work).await;
+        if !matches!(outcome, Err(Error::Outdated)) {
+            break;
+        }
+    }
+    outcome
+}
+
+impl Pieces {
+    fn new(state: &State, listed: Arc<Listed>) -> Pieces {
+        Pieces { state: state.clone(), listed, next: 0, done: false }
+    }
+
+    /// Writes the next piece, and tells the last change of what it shows; `None` at the end.
+    pub async fn next(&mut self) -> Result<Option<(String, Option<i64>)>, Error> {
+        if self.done {
+            return Ok(None);
+        }
+        let mut text = String::new();
+        if self.next == 0 {
+            self.begin(&mut text);
+        }
+        let until = (self.next + PIECE).min(self.listed.ids.len());
+        let range = self.next..until;
+        (self.next, self.done) = (until, until == self.listed.ids.len());
+        let (piece, modified) = if range.is_empty() {
+            (String::new(), None)
+        } else {
+            let listed = self.listed.clone();
+            let read = move |db: &mut database::Db| written(db, &listed, range);
+            self.state.pools.read(read).await?
+        };
+        text.push_str(&piece);
+        if self.done {
+            ical::end(&mut text);
+        }
+        Ok(Some((text, modified)))
+    }
+
+    fn begin(&self, text: &mut String) {
+        let Listed { zones, urls, outlook, .. } = &*self.listed;
+        ical::begin(text, &self.state.site.settings.site_name, &urls.base, *outlook);
+        for ZoneSpan { zone, first, last } in zones {
+            if ical::needs_rules(zone) {
+                ical::time_zone(text, zone, *first, *last);
+            }
+        }
+    }
+}
+
+/// Writes some events of a feed, and tells their last change.
+fn written(
+    db: &mut database::Db,
+    listed: &Listed,
+    range: std::ops::Range<usize>,
+) -> Result<(String, Option<i64>), Error> {
+    let ids = &listed.ids[range];
+    let (rows, included) = included::of_events(db, EventSelector::Ids(ids))?;
+    let included = included.readable_by(&None);
+    let feed = FeedContext { urls: &listed.urls, host: listed.urls.host() };
+    let mut text = String::new();
+    // What was hidden since the list was read is left out.
+    let shown = rows.iter().filter(|event| event.is_public());
+    shown.clone().for_each(|event| ical::event(&mut text, event, &included, feed));
+    let linked = included.venues.values().chain(included.organizers.values());
+    let changes = shown.map(|event| event.modified_utc).chain(linked.map(|row| row.modified_utc));
+    Ok((text, changes.max()))
+}

@@ -1,0 +1,221 @@
+//! What a line of a load does: creates a resource, or finds that it is there already.
+
+use database::DatabaseError;
+
+use super::context::RequestContext;
+use super::interrupt::Interrupt;
+use super::{event_writes, linked, linked_writes, terms};
+use crate::error::Error;
+use crate::model::change::EventChange;
+use crate::model::event::{Event, Links};
+use crate::model::linked::Kind;
+use crate::model::role::User;
+use crate::model::slug;
+use crate::model::term::Taxonomy;
+use crate::store::{events, linked_posts, links};
+use crate::wire::parameter_errors::ParameterErrors;
+use crate::wire::params::Params;
+use crate::wire::{event_input, linked_input, term_input};
+
+/// The longest external id, in characters.
+const MAX_EXTERNAL_ID: usize = 200;
+
+/// What a line did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loading {
+    /// The resource is new.
+    Created,
+    /// The resource was there and has changed.
+    Updated,
+}
+
+/// Why a line is undone.
+#[derive(Debug)]
+pub enum Undone {
+    /// It would change nothing.
+    Unchanged,
+    /// It is faulty.
+    Faulty(String),
+    /// The database failed.
+    Failed(Error),
+}
+
+impl From<DatabaseError> for Undone {
+    fn from(error: DatabaseError) -> Undone {
+        Undone::Failed(error.into())
+    }
+}
+
+impl From<Error> for Undone {
+    fn from(error: Error) -> Undone {
+        match error {
+            Error::Store(error) => Undone::Failed(error.into()),
+            Error::Parameters(errors) => Undone::Faulty(told(&errors)),
+            Error::TermExists(_) => Undone::Unchanged,
+            other => Undone::Faulty(other.to_string()),
+        }
+    }
+}
+
+impl From<ParameterErrors> for Undone {
+    fn from(errors: ParameterErrors) -> Undone {
+        Undone::Faulty(told(&errors))
+    }
+}
+
+impl From<Interrupt> for Undone {
+    fn from(interrupt: Interrupt) -> Undone {
+        match interrupt {
+            Interrupt::Failed(error) => error.into(),
+            Interrupt::NeedsImage(_) => Undone::Faulty("images are not fetched".to_owned()),
+        }
+    }
+}
+
+fn told(errors: &ParameterErrors) -> String {
+    let invalid = errors.invalid.iter().map(|one| format!("{} {}", one.name, one.text));
+    let missing = errors.missing.iter().map(|name| format!("{name} is missing"));
+    missing.chain(invalid).collect::<Vec<_>>().join("; ")
+}
+
+/// Does what a line says; with `upsert` what is there already is changed.
+///
+/// # Errors
+/// Why the line has to be undone.
+pub fn load_line(
+    context: &mut RequestContext<'_>,
+    params: &Params,
+    upsert: bool,
+) -> Result<Loading, Undone> {
+    let user = context.user()?;
+    match params.text("type").unwrap_or_default() {
+        "event" => load_event(context, &user, params, upsert),
+        "venue" => load_linked(context, &user, Kind::Venue, params, upsert),
+        "organizer" => load_linked(context, &user, Kind::Organizer, params, upsert),
+        "category" => load_term(context, &user, Taxonomy::Category, params, upsert),
+        "tag" => load_term(context, &user, Taxonomy::Tag, params, upsert),
+        _ => {
+            let text = "type must be event, venue, organizer, category or tag";
+            Err(Undone::Faulty(text.to_owned()))
+        }
+    }
+}
+
+/// An event is the same when its external id is; without one, its slug; without either, its title
+/// and its start.
+fn load_event(
+    context: &mut RequestContext<'_>,
+    user: &User,
+    params: &Params,
+    upsert: bool,
+) -> Result<Loading, Undone> {
+    let external_id = external_id(params)?;
+    let named = match (&external_id, params.text("slug")) {
+        (Some(id), _) => Some(events::find_by_external_id(context.db, id)?),
+        (None, Some(text)) => Some(events::find_by_slug(context.db, &slug::slugify(text))?),
+        (None, None) => None,
+    };
+    let decode = |context: &mut RequestContext<'_>, old: Option<&Event>| {
+        let decoded = context.decode_write(user, |lookup, options| {
+            event_input::decode(params, lookup, options, old)
+        });
+        decoded.map(|change| EventChange { external_id: external_id.clone(), ..change })
+    };
+    let old = match named {
+        Some(found) => found,
+        None => {
+            let change = decode(context, None)?;
+            let site = &context.site.settings.site_timezone;
+            let start = event_writes::schedule_of(site, &change)?.start_local;
+            let title = change.title.as_deref().unwrap_or_default();
+            match events::find_by_title_and_start(context.db, title, start)? {
+                Some(old) => Some(old),
+                None => {
+                    event_writes::create_in(context, user, &change)?;
+                    return Ok(Loading::Created);
+                }
+            }
+        }
+    };
+    let Some(old) = old else {
+        let change = decode(context, None)?;
+        event_writes::create_in(context, user, &change)?;
+        return Ok(Loading::Created);
+    };
+    if !upsert {
+        return Err(Undone::Unchanged);
+    }
+    let change = decode(context, Some(&old))?;
+    let before = links::of_event(context.db, old.id)?;
+    let write = context.write_context(user);
+    let new = event_writes::update(context.db, &old, &change, write)?;
+    let after = links::of_event(context.db, old.id)?;
+    changed((&old, &before), (&new, &after))
+}
+
+fn changed(old: (&Event, &Links), new: (&Event, &Links)) -> Result<Loading, Undone> {
+    let dated = Event { modified_utc: old.0.modified_utc, ..new.0.clone() };
+    match (&dated, new.1) == old {
+        true => Err(Undone::Unchanged),
+        false => Ok(Loading::Updated),
+    }
+}
+
+fn external_id(params: &Params) -> Result<Option<String>, Undone> {
+    let Some(id) = params.get("external_id") else { return Ok(None) };
+    let text = id.as_str().map(str::trim);
+    let fits = |text: &&str| !text.is_empty() && text.chars().count() <= MAX_EXTERNAL_ID;
+    match text.filter(fits) {
+        Some(text) => Ok(Some(text.to_owned())),
+        None => Err(Undone::Faulty("external_id must be a text of 1 to 200 characters".to_owned())),
+    }
+}
+
+/// A venue or an organizer is the same when its slug is, which comes from its name without one.
+fn load_linked(
+    context: &mut RequestContext<'_>,
+    user: &User,
+    kind: Kind,
+    params: &Params,
+    upsert: bool,
+) -> Result<Loading, Undone> {
+    let named = params.text("slug").or_else(|| params.text(kind.word())).unwrap_or_default();
+    let old = linked_posts::find_by_slug(context.db, kind, &slug::slugify(named))?;
+    let Some(old) = old else {
+        linked::create_in(context, kind, params)?;
+        return Ok(Loading::Created);
+    };
+    if !upsert {
+        return Err(Undone::Unchanged);
+    }
+    let change = context.decode_write(user, |lookup, options| {
+        linked_input::decode(params, lookup, kind, options, false)
+    })?;
+    let write = context.write_context(user);
+    let before = old.clone();
+    let mut new = linked_writes::update(context.db, old, &change, write)?;
+    new.modified_utc = before.modified_utc;
+    if new == before { Err(Undone::Unchanged) } else { Ok(Loading::Updated) }
+}
+
+/// A term is the same when its name is, under the same parent.
+fn load_term(
+    context: &mut RequestContext<'_>,
+    user: &User,
+    taxonomy: Taxonomy,
+    params: &Params,
+    upsert: bool,
+) -> Result<Loading, Undone> {
+    match terms::create_in(context, taxonomy, params) {
+        Ok(_) => Ok(Loading::Created),
+        Err(Interrupt::Failed(Error::TermExists(id))) if upsert => {
+            let old = terms::require(context.db, taxonomy, id)?;
+            let change = context.decode_write(user, |lookup, _| {
+                term_input::decode(params, lookup, taxonomy, false)
+            })?;
+            let new = super::term_writes::update(context.db, old.clone(), &change)?;
+            if new == old { Err(Undone::Unchanged) } else { Ok(Loading::Updated) }
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,55 @@
+//! iCalendar over HTTP.
+
+use actix_web::http::header::{self, ContentDisposition, DispositionParam, DispositionType};
+use actix_web::web::{Bytes, Data};
+use actix_web::{HttpRequest, HttpResponse, get};
+use futures_util::stream::try_unfold;
+use shell::Validators;
+
+use super::input::Input;
+use crate::app::feeds::{self, FeedText, Pieces};
+use crate::error::Error;
+use crate::state::State;
+use crate::wire::parameters::EventListParameters;
+
+/// The media type of a calendar.
+const CALENDAR: &str = "text/calendar; charset=UTF-8";
+
+/// Lists events as an iCalendar file: with every filter of the list of events, 1000 unless
+/// `per_page` says otherwise, at most 5000 (both are settings). A protected event shows title and
+/// times only. `outlook-ical=1` leaves the name of the calendar out.
+#[utoipa::path(
+    operation_id = "exportIcal", tag = "iCalendar", path = "/calendar/events/v1/ical",
+    params(EventListParameters),
+    responses((status = 200, body = String, content_type = "text/calendar"), (status = 304), (status = 400), (status = 503)),
+)]
+#[get("/calendar/events/v1/ical")]
+pub async fn export_ical(
+    input: Input,
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let feed = feeds::export(&state, input.request).await?;
+    // Weak, as the same content also travels compressed.
+    let validators = Validators::weak(feed.tag);
+    let validators = match feed.modified {
+        Some(seconds) => validators.dated(seconds),
+        None => validators,
+    };
+    let disposition = ContentDisposition {
+        disposition: DispositionType::Attachment,
+        parameters: vec![DispositionParam::Filename(feed.file_name)],
+    };
+    Ok(validators.answer(&request, "public, no-cache", |mut response| {
+        response.insert_header((header::CONTENT_TYPE, CALENDAR)).insert_header(disposition);
+        match feed.text {
+            FeedText::Whole(text) => response.body(text),
+            FeedText::Pieces(pieces) => response.streaming(try_unfold(pieces, next)),
+        }
+    }))
+}
+
+async fn next(mut pieces: Pieces) -> Result<Option<(Bytes, Pieces)>, Error> {
+    let piece = pieces.next().await?;
+    Ok(piece.map(|(text, _)| (Bytes::from(text), pieces)))
+}

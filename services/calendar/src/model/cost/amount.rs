@@ -1,0 +1,56 @@
+//! Amounts with their symbols.
+
+use super::number::plain_number;
+use super::symbol::is_symbol;
+
+/// An amount of money.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Amount {
+    /// As written, without symbol.
+    pub text: String,
+    /// With neither grouping nor decimal comma.
+    pub value: String,
+    /// For comparing.
+    pub size: f64,
+}
+
+/// The symbol that an amount carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The symbol.
+    pub symbol: String,
+    /// Whether it stands before the amount.
+    pub prefix: bool,
+}
+
+/// Parts several amounts.
+const SEPARATORS: [char; 6] = ['-', '–', '—', ';', '|', '/'];
+
+/// Reads `10`, `$10 - $30`, `25 €; 30 €`: amounts with separators between them, and nothing else;
+/// an amount of `None` is a `free` among them.
+pub fn amounts(input: &str) -> Option<Vec<(Option<Amount>, Option<Mark>)>> {
+    let parts = input.replace(" to ", "-");
+    parts.split(SEPARATORS).map(|part| one(part.trim())).collect()
+}
+
+fn one(part: &str) -> Option<(Option<Amount>, Option<Mark>)> {
+    if part.eq_ignore_ascii_case("free") {
+        return Some((None, None));
+    }
+    let from = part.find(|c: char| c.is_ascii_digit())?;
+    let until = part.rfind(|c: char| c.is_ascii_digit())? + 1;
+    let (before, digits, after) = (&part[..from], &part[from..until], &part[until..]);
+    let (before, after) = (before.trim(), after.trim());
+    let mark = match (before.is_empty(), after.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(Mark { symbol: before.to_owned(), prefix: true }),
+        (true, false) => Some(Mark { symbol: after.to_owned(), prefix: false }),
+        (false, false) => return None,
+    };
+    if !mark.as_ref().is_none_or(|mark| is_symbol(&mark.symbol)) {
+        return None;
+    }
+    let value = plain_number(digits)?;
+    let size = value.parse().ok()?;
+    Some((Some(Amount { text: digits.to_owned(), value, size }), mark))
+}

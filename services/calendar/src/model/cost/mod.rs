@@ -1,0 +1,127 @@
+//! Costs: amounts and words as people write them, shown as one text with its parts.
+//!
+//! A price is never invented: what is not understood is shown as it was sent, without values.
+
+mod amount;
+mod number;
+mod symbol;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+
+use self::amount::{Amount, Mark, amounts};
+pub use self::symbol::is_code;
+
+/// How the site writes money when an amount does not say so itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Currency {
+    /// Symbol of amounts that carry none.
+    pub symbol: String,
+    /// Whether the symbol stands before the amount.
+    pub prefix: bool,
+    /// ISO 4217 code; empty where the site names none.
+    pub code: String,
+}
+
+/// A cost ready to be shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// The whole cost as one text.
+    pub shown: String,
+    /// The symbol that the amounts carry themselves.
+    pub symbol: String,
+    /// Where that symbol stands: `prefix`, `postfix`, or empty without one.
+    pub position: &'static str,
+    /// Amounts without grouping, ascending, each once; words as they are.
+    pub values: Vec<String>,
+}
+
+/// An amount, or a text without any digit.
+#[derive(Clone, Debug, PartialEq)]
+enum Entry {
+    Amount(Amount),
+    Word(String),
+}
+
+/// Reads the stored inputs of a cost.
+pub fn read(inputs: &[String], currency: &Currency) -> Cost {
+    let inputs: Vec<&str> =
+        inputs.iter().map(|input| input.trim()).filter(|input| !input.is_empty()).collect();
+    understood(&inputs, currency)
+        .unwrap_or_else(|| Cost { shown: inputs.join(", "), ..Cost::default() })
+}
+
+/// Reads inputs of amounts in one currency, and of words; `None` for all others.
+fn understood(inputs: &[&str], currency: &Currency) -> Option<Cost> {
+    let mut entries = Vec::new();
+    let mut mark: Option<Mark> = None;
+    for input in inputs {
+        if !input.contains(char::is_numeric) {
+            entries.push(Entry::Word((*input).to_owned()));
+            continue;
+        }
+        for (entry, own) in amounts(input)? {
+            let same = |mark: &Mark| own.as_ref().is_none_or(|own| own.symbol == mark.symbol);
+            if !mark.as_ref().is_none_or(same) {
+                return None;
+            }
+            mark = mark.or(own);
+            entries.push(entry.map_or_else(|| Entry::Word("free".to_owned()), Entry::Amount));
+        }
+    }
+    entries.sort_by(order);
+    entries.dedup_by(|a, b| value(a) == value(b));
+    let (Some(first), Some(last)) = (entries.first(), entries.last()) else {
+        return Some(Cost::default());
+    };
+    let low = show(first, mark.as_ref(), currency);
+    let high = show(last, mark.as_ref(), currency);
+    let position = match &mark {
+        Some(mark) if mark.prefix => "prefix",
+        Some(_) => "postfix",
+        None => "",
+    };
+    Some(Cost {
+        shown: if low == high { low } else { format!("{low} – {high}") },
+        position,
+        values: entries.iter().map(value).collect(),
+        symbol: mark.map(|mark| mark.symbol).unwrap_or_default(),
+    })
+}
+
+fn is_free(word: &str) -> bool {
+    word.eq_ignore_ascii_case("free")
+}
+
+fn value(entry: &Entry) -> String {
+    match entry {
+        Entry::Amount(amount) => amount.value.clone(),
+        Entry::Word(word) => word.to_lowercase(),
+    }
+}
+
+/// Orders amounts upwards with `free` as nothing, other words behind them in their own order.
+fn order(a: &Entry, b: &Entry) -> Ordering {
+    let size = |entry: &Entry| match entry {
+        Entry::Amount(amount) => amount.size,
+        Entry::Word(word) if is_free(word) => 0.0,
+        Entry::Word(_) => f64::INFINITY,
+    };
+    size(a).total_cmp(&size(b))
+}
+
+fn show(entry: &Entry, mark: Option<&Mark>, currency: &Currency) -> String {
+    match entry {
+        Entry::Word(word) if is_free(word) => "Free".to_owned(),
+        Entry::Word(word) => word.clone(),
+        Entry::Amount(amount) if amount.size == 0.0 => "Free".to_owned(),
+        Entry::Amount(Amount { text, .. }) => {
+            let (symbol, prefix) = match mark {
+                Some(mark) => (mark.symbol.as_str(), mark.prefix),
+                None => (currency.symbol.as_str(), currency.prefix),
+            };
+            if prefix { format!("{symbol}{text}") } else { format!("{text}{symbol}") }
+        }
+    }
+}

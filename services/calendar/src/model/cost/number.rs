@@ -1,0 +1,69 @@
+//! Numbers as people group them: `1,234.56`, `1.234,56`, `1 234`, `1'234`, `1,00,000`.
+
+/// The most digits before the decimal point.
+const DIGITS: usize = 15;
+
+/// Removes the grouping of a number and turns a decimal comma into a point; `None` for what is
+/// grouped by no rule. Begins and ends with a digit.
+pub fn plain_number(text: &str) -> Option<String> {
+    let is_separator = |c: char| !c.is_ascii_digit();
+    let separators: Vec<char> = text.chars().filter(|c| is_separator(*c)).map(plain).collect();
+    let groups: Vec<&str> = text.split(is_separator).collect();
+    if separators.iter().any(|c| !matches!(c, ',' | '.' | ' ' | '\''))
+        || groups.iter().any(|group| group.is_empty())
+    {
+        return None;
+    }
+    let (whole, fraction) = match separators.split_last() {
+        Some((last, grouping)) if is_decimal(*last, grouping, &groups) => {
+            if grouping.contains(last) {
+                return None;
+            }
+            (&groups[..groups.len() - 1], groups.last())
+        }
+        _ => (&groups[..], None),
+    };
+    let grouping = &separators[..whole.len() - 1];
+    let uniform = grouping.windows(2).all(|pair| pair[0] == pair[1]);
+    if !uniform || !are_groups(whole, grouping.first() == Some(&',')) {
+        return None;
+    }
+    let whole = whole.concat();
+    if whole.len() > DIGITS {
+        return None;
+    }
+    Some(match fraction {
+        Some(fraction) => format!("{whole}.{fraction}"),
+        None => whole,
+    })
+}
+
+/// Gives the blanks and the apostrophes of all countries one form.
+fn plain(separator: char) -> char {
+    match separator {
+        '\u{a0}' | '\u{2009}' | '\u{202f}' => ' ',
+        '\u{2019}' => '\'',
+        other => other,
+    }
+}
+
+/// Tells whether the last separator parts the decimals. Alone before three digits it groups, as in
+/// `1,500` and `1.500`, but for `0.500` and what is too long for a group.
+fn is_decimal(last: char, grouping: &[char], groups: &[&str]) -> bool {
+    let decimals = groups.last().map_or(0, |group| group.len());
+    let first = groups.first().copied().unwrap_or_default();
+    match (last, grouping.first()) {
+        (' ' | '\'', _) => false,
+        (_, Some(other)) => *other != last,
+        (_, None) => decimals != 3 || first == "0" || first.len() > 3,
+    }
+}
+
+/// Tells whether groups have three digits each, or two before the last as with commas in India.
+fn are_groups(groups: &[&str], commas: bool) -> bool {
+    let [first, middle @ .., last] = groups else { return true };
+    let of = |size: usize| {
+        (1..=size).contains(&first.len()) && middle.iter().all(|group| group.len() == size)
+    };
+    last.len() == 3 && (of(3) || commas && of(2))
+}

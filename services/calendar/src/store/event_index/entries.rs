@@ -1,0 +1,113 @@
+//! The rows that the index is made of, and the log of changes that it follows.
+
+use database::{DatabaseError, Db};
+use diesel::QueryableByName;
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+
+use crate::store::sql::Sql;
+
+/// Events that one statement reads.
+const CHUNK: i64 = 5000;
+
+/// Changes that stay in the log, for processes that follow it.
+const KEPT: i64 = 10_000;
+
+/// An event as the index takes it.
+#[derive(QueryableByName)]
+pub struct Entry {
+    #[diesel(sql_type = BigInt)]
+    pub id: i64,
+    #[diesel(sql_type = BigInt)]
+    pub author_id: i64,
+    #[diesel(sql_type = Text)]
+    pub status: String,
+    #[diesel(sql_type = BigInt)]
+    pub start_local: i64,
+    #[diesel(sql_type = BigInt)]
+    pub end_local: i64,
+    #[diesel(sql_type = BigInt)]
+    pub start_utc: i64,
+    #[diesel(sql_type = BigInt)]
+    pub end_utc: i64,
+    #[diesel(sql_type = BigInt)]
+    pub published_utc: i64,
+    #[diesel(sql_type = Bool)]
+    pub listed: bool,
+    #[diesel(sql_type = Bool)]
+    pub featured: bool,
+    #[diesel(sql_type = Text)]
+    pub search_ci: String,
+}
+
+/// A change of an event.
+#[derive(QueryableByName)]
+pub struct Change {
+    #[diesel(sql_type = BigInt)]
+    pub event_id: i64,
+    /// The searched text before, where it changed.
+    #[diesel(sql_type = Nullable<Text>)]
+    pub was: Option<String>,
+}
+
+const ENTRY: &str = "select id, author_id, status, start_local, end_local, start_utc, end_utc, \
+     published_utc, listed, featured, search_ci from events where id ";
+
+/// Reads all events by their ids, in pieces.
+pub fn each(db: &mut Db, mut take: impl FnMut(Vec<Entry>)) -> Result<(), DatabaseError> {
+    let mut last = i64::MIN;
+    loop {
+        let mut sql = Sql::new(db, ENTRY);
+        sql.push("> ").value(last).push(" order by id limit ").value(CHUNK);
+        let entries: Vec<Entry> = sql.load(db)?;
+        let Some(end) = entries.last() else { return Ok(()) };
+        last = end.id;
+        take(entries);
+    }
+}
+
+/// Reads events by id.
+pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<Vec<Entry>, DatabaseError> {
+    let mut all = Vec::new();
+    for ids in ids.chunks(usize::try_from(CHUNK).unwrap_or(1)) {
+        let mut sql = Sql::new(db, ENTRY);
+        sql.among(ids);
+        all.extend(sql.load::<Entry>(db)?);
+    }
+    Ok(all)
+}
+
+/// Returns the number of the last change; 0 before the first.
+pub fn latest(db: &mut Db) -> Result<i64, DatabaseError> {
+    Sql::new(db, "select coalesce(max(seq), 0) as n from event_changes").number(db)
+}
+
+/// Returns the number of the oldest change that is still known; 0 where none is.
+pub fn oldest(db: &mut Db) -> Result<i64, DatabaseError> {
+    Sql::new(db, "select coalesce(min(seq), 0) as n from event_changes").number(db)
+}
+
+/// Reads the changes behind one up to another, in their order.
+pub fn between(db: &mut Db, after: i64, until: i64) -> Result<Vec<Change>, DatabaseError> {
+    let mut sql = Sql::new(db, "select event_id, was from event_changes where seq > ");
+    sql.value(after).push(" and seq <= ").value(until).push(" order by seq");
+    sql.load(db)
+}
+
+/// Notes a change, in the transaction that makes it; `was` is the searched text before.
+pub fn log_change(db: &mut Db, event: i64, was: Option<&str>) -> Result<(), DatabaseError> {
+    let mut sql = Sql::new(db, "insert into event_changes (event_id, was) values (");
+    sql.value(event).push(", ");
+    match was {
+        Some(was) => sql.bind(was),
+        None => sql.push("null"),
+    };
+    sql.push(")");
+    sql.execute(db).map(drop)
+}
+
+/// Forgets all but the last changes.
+pub fn prune(db: &mut Db) -> Result<(), DatabaseError> {
+    let mut sql = Sql::new(db, "delete from event_changes where seq <= ");
+    sql.push("(select max(seq) from event_changes) - ").value(KEPT);
+    sql.execute(db).map(drop)
+}

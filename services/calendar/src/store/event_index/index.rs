@@ -1,0 +1,249 @@
+//! What the index holds of each event, and the orders of lists.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use super::entries::{Change, Entry};
+use super::event_set::EventSet;
+use super::posting::Posting;
+use super::vocabulary::Vocabulary;
+use crate::model::list::EventOrder;
+use crate::model::search;
+
+/// With more changes than this at a time, the orders are sorted anew.
+const FEW: usize = 64;
+
+/// What lists ask of an event beside its words.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// False where the id belongs to something else.
+    pub exists: bool,
+    pub listed: bool,
+    pub featured: bool,
+    /// A place in [`Index::statuses`].
+    pub status: u16,
+    pub author: i64,
+    pub start_local: i64,
+    pub end_local: i64,
+    pub start_utc: i64,
+    pub end_utc: i64,
+    pub published_utc: i64,
+}
+
+/// All events, at one state of the log of changes.
+#[derive(Default)]
+pub struct Index {
+    /// The last change that is in it.
+    pub seq: i64,
+    /// By id.
+    pub rows: Vec<Row>,
+    /// Folded, by id.
+    titles: Vec<Box<str>>,
+    pub statuses: Vec<String>,
+    vocabulary: Vocabulary,
+    /// By number of the word.
+    postings: Vec<Posting>,
+    /// By start, by publication date and by title.
+    orders: [Vec<u32>; 3],
+}
+
+impl Index {
+    /// Returns an empty index at a state of the log.
+    pub fn at(seq: i64) -> Index {
+        Index { seq, ..Index::default() }
+    }
+
+    /// Adds an event that is not in the index; the orders are sorted later.
+    pub fn add(&mut self, entry: Entry) {
+        let Ok(id) = u32::try_from(entry.id) else { return };
+        let status = self.status(&entry.status);
+        let text = search::fold(&entry.search_ci);
+        let words: HashSet<&str> = text.split_whitespace().collect();
+        for word in words {
+            let number = self.vocabulary.number(word) as usize;
+            if number >= self.postings.len() {
+                self.postings.resize_with(number + 1, Posting::default);
+            }
+            self.postings[number].insert(id);
+        }
+        let place = id as usize;
+        if place >= self.rows.len() {
+            self.rows.resize_with(place + 1, Row::default);
+            self.titles.resize_with(place + 1, Box::default);
+        }
+        self.titles[place] = text.lines().next().unwrap_or_default().into();
+        self.rows[place] = Row {
+            exists: true,
+            listed: entry.listed,
+            featured: entry.featured,
+            status,
+            author: entry.author_id,
+            start_local: entry.start_local,
+            end_local: entry.end_local,
+            start_utc: entry.start_utc,
+            end_utc: entry.end_utc,
+            published_utc: entry.published_utc,
+        };
+    }
+
+    fn status(&mut self, status: &str) -> u16 {
+        let known = self.statuses.iter().position(|known| known == status);
+        let place = known.unwrap_or_else(|| {
+            self.statuses.push(status.to_owned());
+            self.statuses.len() - 1
+        });
+        u16::try_from(place).unwrap_or(u16::MAX)
+    }
+
+    /// Brings the index to the state behind some changes; given are the events as they are now.
+    pub fn apply(&mut self, seq: i64, changes: &[Change], now: Vec<Entry>) {
+        let changed: HashSet<u32> =
+            changes.iter().filter_map(|change| u32::try_from(change.event_id).ok()).collect();
+        if changed.len() <= FEW {
+            changed.iter().for_each(|id| self.leave_orders(*id));
+        } else {
+            for order in &mut self.orders {
+                order.retain(|id| !changed.contains(id));
+            }
+        }
+        for id in &changed {
+            if let Some(row) = self.rows.get_mut(*id as usize) {
+                row.exists = false;
+            }
+        }
+        for change in changes {
+            self.forget(change);
+        }
+        now.into_iter().for_each(|entry| self.add(entry));
+        let present = changed.into_iter().filter(|id| self.exists(*id)).collect::<Vec<_>>();
+        if present.len() <= FEW {
+            present.into_iter().for_each(|id| self.enter_orders(id));
+        } else {
+            self.orders.iter_mut().for_each(|order| order.extend(&present));
+            self.sort();
+        }
+        self.seq = seq;
+    }
+
+    /// Takes an event out of the words that it had before a change.
+    fn forget(&mut self, change: &Change) {
+        let (Some(was), Ok(id)) = (&change.was, u32::try_from(change.event_id)) else { return };
+        for word in search::fold(was).split_whitespace() {
+            if let Some(number) = self.vocabulary.find(word) {
+                self.postings[number as usize].remove(id);
+            }
+        }
+    }
+
+    fn exists(&self, id: u32) -> bool {
+        self.rows.get(id as usize).is_some_and(|row| row.exists)
+    }
+
+    /// Puts all events into their orders.
+    pub fn fill_orders(&mut self) {
+        let ids: Vec<u32> =
+            (0..).zip(&self.rows).filter(|(_, row)| row.exists).map(|(id, _)| id).collect();
+        self.orders = [ids.clone(), ids.clone(), ids];
+        self.sort();
+    }
+
+    fn sort(&mut self) {
+        let mut orders = std::mem::take(&mut self.orders);
+        for (order, ids) in ORDERS.into_iter().zip(&mut orders) {
+            ids.sort_by(|a, b| self.compare(order, *a, *b).then(a.cmp(b)));
+        }
+        self.orders = orders;
+    }
+
+    /// Finds the place of an event in an order, where it is or would be.
+    fn place(&self, at: usize, id: u32) -> Result<usize, usize> {
+        self.orders[at]
+            .binary_search_by(|other| self.compare(ORDERS[at], *other, id).then(other.cmp(&id)))
+    }
+
+    fn leave_orders(&mut self, id: u32) {
+        for at in 0..ORDERS.len() {
+            if self.exists(id)
+                && let Ok(place) = self.place(at, id)
+            {
+                self.orders[at].remove(place);
+            }
+        }
+    }
+
+    fn enter_orders(&mut self, id: u32) {
+        for at in 0..ORDERS.len() {
+            if let Err(place) = self.place(at, id) {
+                self.orders[at].insert(place, id);
+            }
+        }
+    }
+
+    /// Compares two events by the key of an order; ties are left to the later keys.
+    fn compare(&self, order: EventOrder, a: u32, b: u32) -> Ordering {
+        let (x, y) = (&self.rows[a as usize], &self.rows[b as usize]);
+        match order {
+            EventOrder::Start => {
+                x.start_local.cmp(&y.start_local).then(x.published_utc.cmp(&y.published_utc))
+            }
+            EventOrder::Date => x.published_utc.cmp(&y.published_utc),
+            EventOrder::Title => self.titles[a as usize].cmp(&self.titles[b as usize]),
+            EventOrder::Id => a.cmp(&b),
+        }
+    }
+
+    /// Tells whether two events are equal in the key that a direction turns round.
+    fn ties(&self, order: EventOrder, a: u32, b: u32) -> bool {
+        match order {
+            EventOrder::Start => {
+                self.rows[a as usize].start_local == self.rows[b as usize].start_local
+            }
+            order => self.compare(order, a, b) == Ordering::Equal,
+        }
+    }
+
+    /// Returns some of the events of a set, in an order; descending keeps the order of ties.
+    pub fn in_order(
+        &self,
+        set: &EventSet,
+        (order, descending): (EventOrder, bool),
+        skip: usize,
+        take: usize,
+    ) -> Vec<i64> {
+        let all = || 0..u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+        let wanted = |id: &u32| set.contains(*id);
+        let ids = match ORDERS.iter().position(|known| *known == order) {
+            None if descending => page(all().rev().filter(wanted), skip, take),
+            None => page(all().filter(wanted), skip, take),
+            Some(at) if descending => {
+                let groups = self.orders[at].chunk_by(|a, b| self.ties(order, *a, *b)).rev();
+                page(groups.flatten().copied().filter(wanted), skip, take)
+            }
+            Some(at) => page(self.orders[at].iter().copied().filter(wanted), skip, take),
+        };
+        ids.into_iter().map(i64::from).collect()
+    }
+
+    /// Returns the places of the words that hold a part, and the number of events behind them.
+    pub fn words_with(&self, part: &str) -> (Vec<usize>, usize) {
+        let words = self.vocabulary.with_part(part);
+        let events = words.iter().map(|word| self.postings[*word].len()).sum();
+        (words, events)
+    }
+
+    /// Returns the events that have one of some words.
+    pub fn events_with(&self, words: &[usize]) -> EventSet {
+        let mut set = EventSet::with_room(self.rows.len());
+        for word in words {
+            self.postings[*word].add_to(&mut set);
+        }
+        set
+    }
+}
+
+/// The orders that are kept; that of ids needs none.
+const ORDERS: [EventOrder; 3] = [EventOrder::Start, EventOrder::Date, EventOrder::Title];
+
+fn page(ids: impl Iterator<Item = u32>, skip: usize, take: usize) -> Vec<u32> {
+    ids.skip(skip).take(take).collect()
+}

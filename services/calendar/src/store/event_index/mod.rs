@@ -1,0 +1,19 @@
+//! An index of all events in memory, for lists that no index of the database can answer quickly:
+//! words, combined filters, and orders other than by start.
+//!
+//! It follows a log of changes that every writer keeps, in whatever process. A list is read at the
+//! state that its connection sees, so that total, page and rows agree.
+
+mod access;
+mod entries;
+mod event_set;
+mod index;
+mod posting;
+mod query;
+mod shared;
+mod vocabulary;
+
+pub use access::{IndexAccess, ListError};
+pub use entries::log_change;
+pub use entries::prune;
+pub use shared::EventIndex;

@@ -1,0 +1,251 @@
+//! Answers a list from the index.
+
+use std::collections::HashSet;
+
+use database::{DatabaseError, Db};
+
+use super::access::{IndexAccess, ListError};
+use super::entries;
+use super::event_set::EventSet;
+use super::index::{Index, Row};
+use crate::model::list::{EventFilter, Paging, Scope, Unpublished};
+use crate::model::search;
+use crate::model::status::{Stage, Status};
+use crate::model::window::Window;
+use crate::store::conditions::within;
+use crate::store::event_list::fast_paths::links;
+use crate::store::event_list::places::geo_venues;
+use crate::store::sql::Sql;
+
+/// Events whose texts are read at a time.
+const CHUNK: usize = 500;
+
+/// Reads the ids of a page and the number of all events that match.
+pub fn page(
+    index: &Index,
+    db: &mut Db,
+    access: IndexAccess<'_>,
+    filter: &EventFilter,
+    paging: Paging,
+) -> Result<(Vec<i64>, i64), ListError> {
+    let EventFilter {
+        scope,
+        window,
+        words,
+        featured,
+        order,
+        descending,
+        // Read from the database, by `linked`.
+        categories: _,
+        tags: _,
+        venues: _,
+        organizers: _,
+        include: _,
+        parent: _,
+        geo: _,
+        venue_scope: _,
+        // Answered before, by `is_empty`.
+        matches_nothing: _,
+    } = filter;
+    let narrow = |found: &mut Option<EventSet>, set: EventSet| match found {
+        Some(found) => found.keep(&set),
+        None => *found = Some(set),
+    };
+    let mut found: Option<EventSet> = None;
+    for set in linked(db, filter)? {
+        narrow(&mut found, set);
+    }
+    if let Some(set) = with_words(index, &words.wanted) {
+        narrow(&mut found, set);
+    }
+    access.check_time()?;
+    let mut found = shown(index, found, &Visibility::of(index, scope), window, *featured);
+    for word in &words.unwanted {
+        take_out(index, db, access, &mut found, word)?;
+    }
+    let phrases: Vec<&String> = words.wanted.iter().filter(|word| !is_one_word(word)).collect();
+    if !phrases.is_empty() {
+        let holds = |text: &str| phrases.iter().all(|phrase| text.contains(phrase.as_str()));
+        found = by_text(db, access, &found, holds)?;
+    }
+    let total = found.len();
+    let size = |rows: i64| usize::try_from(rows).unwrap_or(usize::MAX);
+    let (skip, take) = (size(paging.offset()), size(paging.per_page));
+    let ids = match skip < total {
+        true => index.in_order(&found, (*order, *descending), skip, take.min(total - skip)),
+        false => Vec::new(),
+    };
+    Ok((ids, i64::try_from(total).unwrap_or(i64::MAX)))
+}
+
+/// Reads the sets that the database knows: by links, place, parent and list of ids.
+fn linked(db: &mut Db, filter: &EventFilter) -> Result<Vec<EventSet>, DatabaseError> {
+    let mut sets = Vec::new();
+    for link in links(filter) {
+        sets.push(of_link(db, link.table, link.ids, &filter.window)?);
+    }
+    if let Some(venues) = geo_venues(db, filter)? {
+        sets.push(of_link(db, "event_venues", &venues, &filter.window)?);
+    }
+    if let Some(parent) = filter.parent {
+        let mut sql = Sql::new(db, "select id from events where parent_id = ");
+        sql.value(parent);
+        sets.push(set_of(&sql.load_ids(db)?));
+    }
+    sets.extend(filter.include.as_deref().map(set_of));
+    Ok(sets)
+}
+
+fn of_link(
+    db: &mut Db,
+    table: &str,
+    ids: &[i64],
+    window: &Window,
+) -> Result<EventSet, DatabaseError> {
+    let mut sql = Sql::new(db, "select e.event_id as id from ");
+    sql.push(table).push(" e where e.other_id ").among(ids);
+    within(&mut sql, window);
+    Ok(set_of(&sql.load_ids(db)?))
+}
+
+fn set_of(ids: &[i64]) -> EventSet {
+    ids.iter().filter_map(|id| u32::try_from(*id).ok()).collect()
+}
+
+/// Returns the events that have all wanted words; those of phrases may still stand apart.
+///
+/// The rarest part leads; a part of another part is in it already.
+fn with_words(index: &Index, wanted: &[String]) -> Option<EventSet> {
+    let parts: HashSet<&str> = wanted.iter().flat_map(|word| word.split_whitespace()).collect();
+    let implied = |part: &str| parts.iter().any(|other| *other != part && other.contains(part));
+    let mut words: Vec<(Vec<usize>, usize)> =
+        parts.iter().filter(|part| !implied(part)).map(|part| index.words_with(part)).collect();
+    words.sort_by_key(|(_, events)| *events);
+    let mut sets = words.iter().map(|(words, _)| index.events_with(words));
+    let mut found = sets.next()?;
+    for set in sets {
+        found.keep(&set);
+    }
+    Some(found)
+}
+
+fn is_one_word(word: &str) -> bool {
+    !word.contains(char::is_whitespace)
+}
+
+/// Takes the events out that hold an unwanted word or phrase.
+fn take_out(
+    index: &Index,
+    db: &mut Db,
+    access: IndexAccess<'_>,
+    found: &mut EventSet,
+    word: &String,
+) -> Result<(), ListError> {
+    let Some(mut with) = with_words(index, std::slice::from_ref(word)) else {
+        // Nothing but white space.
+        let with = by_text(db, access, found, |text| text.contains(word.as_str()))?;
+        found.take_out(&with);
+        return Ok(());
+    };
+    if !is_one_word(word) {
+        with.keep(found);
+        with = by_text(db, access, &with, |text| text.contains(word.as_str()))?;
+    }
+    found.take_out(&with);
+    Ok(())
+}
+
+/// Keeps the events whose text meets a condition.
+fn by_text(
+    db: &mut Db,
+    access: IndexAccess<'_>,
+    set: &EventSet,
+    holds: impl Fn(&str) -> bool,
+) -> Result<EventSet, ListError> {
+    let mut kept = EventSet::default();
+    let ids: Vec<i64> = set.iter().map(i64::from).collect();
+    for ids in ids.chunks(CHUNK) {
+        access.check_time()?;
+        for entry in entries::by_ids(db, ids)? {
+            if let Ok(id) = u32::try_from(entry.id)
+                && holds(&search::fold(&entry.search_ci))
+            {
+                kept.insert(id);
+            }
+        }
+    }
+    Ok(kept)
+}
+
+/// Which events a caller sees, prepared for many of them.
+struct Visibility {
+    /// By number of the status: whether its events are shown, and only those of the author.
+    statuses: Vec<Shown>,
+    author: Option<i64>,
+}
+
+#[derive(Clone, Copy)]
+enum Shown {
+    Always,
+    OfAuthor,
+    Never,
+}
+
+impl Visibility {
+    fn of(index: &Index, scope: &Scope) -> Visibility {
+        let (author, listed) = match &scope.unpublished {
+            Unpublished::None => (None, Some(&[][..])),
+            Unpublished::Of { author, statuses } => (*author, statuses.as_deref()),
+        };
+        let publish = Status::of(Stage::Publish);
+        let trash = Status::of(Stage::Trash);
+        let shown = |status: &String| {
+            let is = |other: &Status| other.as_str() == status;
+            match listed {
+                _ if is(&publish) && scope.published => Shown::Always,
+                _ if is(&publish) => Shown::Never,
+                Some(listed) if listed.iter().any(is) => Shown::OfAuthor,
+                None if !is(&trash) => Shown::OfAuthor,
+                _ => Shown::Never,
+            }
+        };
+        Visibility { statuses: index.statuses.iter().map(shown).collect(), author }
+    }
+
+    fn shows(&self, row: &Row) -> bool {
+        match self.statuses.get(usize::from(row.status)) {
+            _ if !row.exists || !row.listed => false,
+            Some(Shown::Always) => true,
+            Some(Shown::OfAuthor) => self.author.is_none_or(|author| author == row.author),
+            Some(Shown::Never) | None => false,
+        }
+    }
+}
+
+/// Keeps what the caller sees in a window; all events where nothing was found before.
+fn shown(
+    index: &Index,
+    found: Option<EventSet>,
+    visibility: &Visibility,
+    window: &Window,
+    featured: Option<bool>,
+) -> EventSet {
+    let holds = |row: &Row| {
+        visibility.shows(row)
+            && window.wall.hold(row.start_local, row.end_local)
+            && window.utc.hold(row.start_utc, row.end_utc)
+            && featured.is_none_or(|wanted| wanted == row.featured)
+    };
+    let mut kept = EventSet::with_room(index.rows.len());
+    match found {
+        None => {
+            let rows = (0..).zip(&index.rows);
+            rows.filter(|(_, row)| holds(row)).for_each(|(id, _)| kept.insert(id));
+        }
+        Some(found) => found
+            .iter()
+            .filter(|id| index.rows.get(*id as usize).is_some_and(holds))
+            .for_each(|id| kept.insert(id)),
+    }
+    kept
+}

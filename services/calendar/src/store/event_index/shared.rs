@@ -1,0 +1,129 @@
+//! The index as all requests share it: built when first needed, brought up to date before each use.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::time::Duration;
+
+use database::{DatabaseError, Db};
+
+use super::access::{IndexAccess, ListError};
+use super::entries;
+use super::index::Index;
+use super::query;
+use crate::model::list::{EventFilter, Paging};
+use crate::store::read_transactions::read_transaction;
+
+/// With more changes than this behind, the index is built anew.
+const MOST_CHANGES: usize = 50_000;
+
+/// How often somebody who waits for the index looks again.
+const INTERVAL: Duration = Duration::from_millis(5);
+
+/// The index of all events in this process; empty until it is built.
+#[derive(Default)]
+pub struct EventIndex {
+    index: RwLock<Option<Index>>,
+    /// Held by whoever builds it.
+    building: Mutex<()>,
+}
+
+impl EventIndex {
+    /// Reads the ids of a page and the number of all events that match.
+    ///
+    /// # Errors
+    /// The connection is behind the index, the time is over, or the database failed.
+    pub fn page(
+        &self,
+        db: &mut Db,
+        access: IndexAccess<'_>,
+        filter: &EventFilter,
+        paging: Paging,
+    ) -> Result<(Vec<i64>, i64), ListError> {
+        loop {
+            let seq = entries::latest(db)?;
+            if let Some(index) = self.read().as_ref() {
+                match index.seq.cmp(&seq) {
+                    Ordering::Equal => return query::page(index, db, access, filter, paging),
+                    Ordering::Greater => return Err(ListError::Outdated),
+                    Ordering::Less => {}
+                }
+            }
+            access.check_time()?;
+            if !self.follow(db, seq)? {
+                let Some(_turn) = self.turn_to_build() else {
+                    std::thread::sleep(INTERVAL);
+                    continue;
+                };
+                self.build(db)?;
+            }
+        }
+    }
+
+    /// Builds the index, or brings it up to date; in a read transaction of its own.
+    ///
+    /// # Errors
+    /// The failure of the database.
+    pub fn refresh(&self, db: &mut Db) -> Result<(), DatabaseError> {
+        read_transaction(db, |db| {
+            let seq = entries::latest(db)?;
+            if !self.follow(db, seq)?
+                && let Some(_turn) = self.turn_to_build()
+            {
+                self.build(db)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Follows the log up to a change; false where the index has to be built.
+    fn follow(&self, db: &mut Db, seq: i64) -> Result<bool, DatabaseError> {
+        let Some(from) = self.read().as_ref().map(|index| index.seq) else { return Ok(false) };
+        if from >= seq {
+            return Ok(true);
+        }
+        let changes = entries::between(db, from, seq)?;
+        if changes.len() > MOST_CHANGES || entries::oldest(db)? > from + 1 {
+            return Ok(false);
+        }
+        let ids: BTreeSet<i64> = changes.iter().map(|change| change.event_id).collect();
+        let now = entries::by_ids(db, &ids.into_iter().collect::<Vec<_>>())?;
+        let mut slot = self.write();
+        match slot.as_mut() {
+            // Meanwhile somebody else may have followed.
+            Some(index) if index.seq == from => index.apply(seq, &changes, now),
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    fn turn_to_build(&self) -> Option<impl Drop> {
+        match self.building.try_lock() {
+            Ok(turn) => Some(turn),
+            Err(TryLockError::Poisoned(turn)) => Some(turn.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    fn build(&self, db: &mut Db) -> Result<(), DatabaseError> {
+        let mut index = Index::at(entries::latest(db)?);
+        entries::each(db, |entries| entries.into_iter().for_each(|entry| index.add(entry)))?;
+        index.fill_orders();
+        *self.write() = Some(index);
+        Ok(())
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Option<Index>> {
+        // A writer that panicked has left nothing behind: see `write`.
+        self.index.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Option<Index>> {
+        self.index.write().unwrap_or_else(|poisoned| {
+            self.index.clear_poison();
+            let mut slot = poisoned.into_inner();
+            *slot = None;
+            slot
+        })
+    }
+}

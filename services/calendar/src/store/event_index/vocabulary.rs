@@ -1,0 +1,72 @@
+//! The words of all events, searched for parts.
+
+use std::collections::HashMap;
+
+use memchr::memmem::Finder;
+
+/// Parts words, none of which holds white space.
+const SEPARATOR: u8 = b'\n';
+
+/// Every word that an event has or had, numbered as they came.
+#[derive(Debug, Default)]
+pub struct Vocabulary {
+    numbers: HashMap<Box<str>, u32>,
+    /// The words one behind the other, each with a separator behind it.
+    text: Vec<u8>,
+    /// Where each word begins in the text.
+    starts: Vec<usize>,
+}
+
+impl Vocabulary {
+    /// Returns the number of a word, a new one if it is new.
+    pub fn number(&mut self, word: &str) -> u32 {
+        if let Some(number) = self.numbers.get(word) {
+            return *number;
+        }
+        let number = u32::try_from(self.starts.len()).unwrap_or(u32::MAX);
+        self.numbers.insert(word.into(), number);
+        self.starts.push(self.text.len());
+        self.text.extend_from_slice(word.as_bytes());
+        self.text.push(SEPARATOR);
+        number
+    }
+
+    /// Returns the number of a known word.
+    pub fn find(&self, word: &str) -> Option<u32> {
+        self.numbers.get(word).copied()
+    }
+
+    /// Returns the numbers of the words that hold a part, which has no white space.
+    pub fn with_part(&self, part: &str) -> Vec<usize> {
+        let finder = Finder::new(part);
+        let (mut found, mut from) = (Vec::new(), 0);
+        while let Some(at) = finder.find(&self.text[from..]) {
+            let number = self.starts.partition_point(|start| *start <= from + at) - 1;
+            found.push(number);
+            match self.starts.get(number + 1) {
+                Some(next) => from = *next,
+                None => break,
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_lead_to_each_of_their_words_once() {
+        let mut vocabulary = Vocabulary::default();
+        let words = ["banana", "an", "x", "panama", "東京都"];
+        for (number, word) in words.iter().enumerate() {
+            assert_eq!(vocabulary.number(word) as usize, number);
+            assert_eq!(vocabulary.number(word) as usize, number);
+        }
+        assert_eq!(vocabulary.with_part("an"), [0, 1, 3]);
+        assert_eq!(vocabulary.with_part("京"), [4]);
+        assert_eq!(vocabulary.with_part("nx"), [0_usize; 0]);
+        assert_eq!((vocabulary.find("x"), vocabulary.find("y")), (Some(2), None));
+    }
+}

@@ -1,0 +1,136 @@
+//! Events of iCalendar.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+
+use super::lines::{bare, escaped, line, quoted, text_line};
+use super::zones::{local, needs_rules};
+use crate::model::event::{Event, Links};
+use crate::model::html;
+use crate::model::image::{Format, Image};
+use crate::model::included::Included;
+use crate::model::linked::Linked;
+use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
+use crate::wire::image;
+use crate::wire::urls::Urls;
+
+/// What the events of a feed are written with.
+#[derive(Clone, Copy)]
+pub struct FeedContext<'a> {
+    pub urls: &'a Urls,
+    /// Stands behind the ids of events that have no name elsewhere.
+    pub host: &'a str,
+}
+
+/// Writes an event; of a protected one only title and times.
+pub fn event(out: &mut String, event: &Event, included: &Included, feed: FeedContext<'_>) {
+    let modified = utc(event.modified_utc);
+    line(out, "BEGIN", "VEVENT");
+    let uid = event.ical_uid.clone().unwrap_or_else(|| format!("{}@{}", event.id, feed.host));
+    text_line(out, "UID", &uid);
+    line(out, "DTSTAMP", &modified);
+    line(out, "LAST-MODIFIED", &modified);
+    line(out, "CREATED", &utc(event.published_utc.min(event.modified_utc)));
+    line(out, "SEQUENCE", &event.sequence.to_string());
+    times(out, event);
+    text_line(out, "SUMMARY", &html::plain(&event.title));
+    if event.password.is_none() {
+        details(out, event, included, feed);
+    }
+    line(out, "URL", &bare(&feed.urls.event_page(&event.slug)));
+    line(out, "END", "VEVENT");
+}
+
+fn times(out: &mut String, event: &Event) {
+    let schedule = &event.schedule;
+    if schedule.all_day {
+        let day = |date: Date| date.strftime("%Y%m%d").to_string();
+        let last = wall_from_seconds(schedule.end_local);
+        let behind = last.date().tomorrow().unwrap_or(last.date());
+        line(out, "DTSTART;VALUE=DATE", &day(wall_from_seconds(schedule.start_local).date()));
+        line(out, "DTEND;VALUE=DATE", &day(behind));
+        return;
+    }
+    let mut time = |name: &str, at: i64, wall: i64| match needs_rules(&schedule.zone) {
+        true => {
+            let name = format!("{name};TZID={}", schedule.zone.name());
+            line(out, &name, &local(wall_from_seconds(wall)));
+        }
+        false => line(out, name, &utc(at)),
+    };
+    time("DTSTART", schedule.start_utc, schedule.start_local);
+    time("DTEND", schedule.end_utc, schedule.end_local);
+}
+
+fn details(out: &mut String, event: &Event, included: &Included, feed: FeedContext<'_>) {
+    let none = Links::default();
+    let links = included.links.get(&event.id).unwrap_or(&none);
+    text_line(out, "DESCRIPTION", &html::text(&event.description));
+    let venue = links.venues.iter().find_map(|id| included.venues.get(id));
+    if let Some(venue) = venue {
+        text_line(out, "LOCATION", &location(venue));
+        if let Some(point) = venue.place.geo {
+            line(out, "GEO", &format!("{};{}", point.lat, point.lng));
+        }
+    }
+    let terms = links.categories.iter().chain(&links.tags);
+    let names: Vec<String> = terms
+        .filter_map(|id| included.terms.get(id))
+        .map(|term| escaped(&html::plain(&term.name)))
+        .collect();
+    if !names.is_empty() {
+        line(out, "CATEGORIES", &names.join(","));
+    }
+    let organizer = links.organizers.iter().find_map(|id| included.organizers.get(id));
+    if let Some(organizer) = organizer {
+        let name = format!("ORGANIZER;CN={}", quoted(&html::plain(&organizer.name)));
+        line(out, &name, &address(organizer, feed.urls));
+    }
+    if let Some(image) = event.image.and_then(|id| included.images.get(&id)) {
+        let name = match media_type(image) {
+            Some(media_type) => format!("ATTACH;FMTTYPE={media_type}"),
+            None => "ATTACH".to_owned(),
+        };
+        line(out, &name, &bare(&image::address(image, feed.urls)));
+    }
+}
+
+/// Writes where a venue is on one line.
+pub fn location(venue: &Linked) -> String {
+    let place = &venue.place;
+    let name = html::plain(&venue.name);
+    let parts = [
+        &name,
+        &place.address,
+        &place.city,
+        &place.stateprovince,
+        &place.zip,
+        &place.country,
+    ];
+    let parts = parts.into_iter().map(|part| html::untagged(part).trim().to_owned());
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the address of an organizer: mail where one is known, else its page.
+fn address(organizer: &Linked, urls: &Urls) -> String {
+    let mail = organizer.email.trim();
+    let is_mail = mail.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty())
+        && mail.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>\"".contains(&byte));
+    match is_mail {
+        true => format!("mailto:{mail}"),
+        false => bare(&urls.linked_page(organizer.kind, &organizer.slug)),
+    }
+}
+
+/// Returns the media type that the extension of an image tells.
+fn media_type(image: &Image) -> Option<&'static str> {
+    let extension = image.extension.to_ascii_lowercase();
+    let extension = if extension == "jpeg" { "jpg" } else { extension.as_str() };
+    let format = Format::ALL.into_iter().find(|format| format.extension() == extension);
+    format.map(Format::media_type)
+}
+
+fn utc(seconds: i64) -> String {
+    let at: Timestamp = instant_from_seconds(seconds);
+    at.strftime("%Y%m%dT%H%M%SZ").to_string()
+}

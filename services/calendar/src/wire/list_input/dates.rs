@@ -1,0 +1,77 @@
+//! The dates of a list of events, and how the links to its other pages repeat them.
+
+use super::query::ListOptions;
+use crate::model::schedule::wall_seconds;
+use crate::model::when::When;
+use crate::model::window::{Bounds, DayEdge, Defaults, Window, absolute};
+use crate::wire::dates::written;
+use crate::wire::parameters::EventListParameters;
+use crate::wire::reading::Errors;
+use crate::wire::values::Date;
+
+/// The window that is asked for.
+pub struct Dates {
+    pub window: Window,
+    defaults: Defaults,
+    /// Parameters that mean something else later, as what they mean now.
+    absolute: Vec<(&'static str, String)>,
+}
+
+impl Dates {
+    /// Writes into the query what the dates of the list came to.
+    pub fn repeat(&self, query: &mut Vec<(String, String)>, ignored: bool) {
+        for (name, value) in query.iter_mut() {
+            if let Some((_, meant)) = self.absolute.iter().find(|(other, _)| other == name) {
+                value.clone_from(meant);
+            }
+        }
+        if ignored {
+            return;
+        }
+        let Defaults { start_date, end_date } = self.defaults;
+        for (name, wall) in [("start_date", start_date), ("end_date", end_date)] {
+            query.extend(wall.map(|wall| (name.to_owned(), written(wall_seconds(wall)))));
+        }
+    }
+}
+
+/// Takes the dates of a list.
+pub fn dates(
+    errors: &mut Errors,
+    given: &mut EventListParameters,
+    options: ListOptions<'_>,
+) -> Dates {
+    let strict = given.strict_dates.as_ref().is_some_and(|flag| flag.0);
+    let (zone, now) = (options.zone, options.now);
+    let mut meant = Vec::new();
+    let mut when = |name: &'static str, date: &mut Option<Date>, edge: DayEdge| -> Option<When> {
+        let Date(when) = date.take()?;
+        // Whatever the mode, the text has to name an instant in the zone of the site.
+        let point = when.resolve(zone, now);
+        let instant = point.and_then(|point| point.instant(zone));
+        let written = instant.and_then(|_| absolute(&when, edge, strict, zone, now));
+        match written {
+            Ok(written) => meant.extend(written.map(|written| (name, written))),
+            Err(_) => {
+                errors.fail(name, "must be a date");
+                return None;
+            }
+        }
+        Some(when)
+    };
+    let bounds = Bounds {
+        start_date: when("start_date", &mut given.start_date, DayEdge::Start),
+        end_date: when("end_date", &mut given.end_date, DayEdge::End),
+        starts_before: when("starts_before", &mut given.starts_before, DayEdge::End),
+        starts_after: when("starts_after", &mut given.starts_after, DayEdge::End),
+        ends_before: when("ends_before", &mut given.ends_before, DayEdge::End),
+        ends_after: when("ends_after", &mut given.ends_after, DayEdge::End),
+        strict,
+        overlaps: given.overlaps.is_some_and(|flag| flag.0),
+    };
+    let (window, defaults) = bounds.window(zone, now).unwrap_or_else(|_| {
+        errors.fail("start_date", "must be a date");
+        (Window::default(), Defaults::default())
+    });
+    Dates { window, defaults, absolute: meant }
+}

@@ -1,0 +1,119 @@
+//! iCalendar feeds.
+
+use serde_json::json;
+
+use crate::app::{App, send};
+
+async fn with_events() -> App {
+    let app = App::with(&["--site-name=Town & hall"]).await;
+    let venue = json!({"venue": "Hall; of, clocks", "city": "Wien", "geo_lat": 48.2, "geo_lng": 16.37});
+    let organizer = json!({"organizer": "Ann \"A\"", "email": "ann@example.org"});
+    app.event(json!({
+        "title": "R & B <b>night</b>", "timezone": "Europe/Vienna", "start_date": "2027-10-31 01:30",
+        "end_date": "2027-10-31 04:30", "venue": venue, "organizer": organizer, "tags": ["späť"],
+        "description": "First; second, \\ third\n\nÜber 東京 🎷, in a line that is much longer than the octets of one",
+        "categories": ["Talks"], "image": "https://cdn.example/night.png",
+    }))
+    .await;
+    app.event(json!({
+        "title": "Whole days", "timezone": "Asia/Tokyo", "all_day": true,
+        "start_date": "2027-09-02", "end_date": "2027-09-03",
+    }))
+    .await;
+    app.event(json!({
+        "title": "Fixed", "timezone": "UTC-3:30", "password": "secret", "description": "hidden",
+        "venue": {"venue": "Secret place"},
+    }))
+    .await;
+    app.event(json!({"title": "Draft", "status": "draft"})).await;
+    app.event(json!({"title": "Unlisted", "hide_from_listings": true})).await;
+    app
+}
+
+#[actix_web::test]
+async fn feed_is_whole() {
+    let app = with_events().await;
+    let feed = app.get("/ical").await.expect(200);
+    assert_eq!(feed.header("content-type"), "text/calendar; charset=UTF-8");
+    let name = feed.header("content-disposition");
+    assert!(name.starts_with("attachment; filename=\"town-hall-") && name.ends_with(".ics\""), "{name}");
+    assert_eq!(feed.header("last-modified"), "Wed, 10 Mar 2027 12:00:00 GMT");
+    assert!(feed.text.split("\r\n").all(|line| line.len() <= 75));
+    let host = app.server.url("").replace("http://", "");
+    insta::assert_snapshot!("feed", feed.text.replace(host.trim_end_matches('/'), "HOST").replace("\r\n", "\n"));
+}
+
+#[actix_web::test]
+async fn feed_is_the_same_for_everybody_until_something_changes() {
+    let app = with_events().await;
+    let feed = app.get("/ical").await.expect(200);
+    let editors = app.get_as("administrator", "/ical").await.expect(200);
+    assert_eq!((&editors.text, editors.header("etag")), (&feed.text, feed.header("etag")));
+    let again = |tag: &str| send(app.request("", "GET", "/ical").header("If-None-Match", tag));
+    let known = again(feed.header("etag")).await.expect(304);
+    assert_eq!(known.text, "");
+    // The name of a venue is part of the feed.
+    let venue = app.get("/venues?search=clocks").await.ids()[0];
+    app.patch(&format!("/venues/{venue}"), &json!({"venue": "Barn"})).await.expect(200);
+    assert!(again(feed.header("etag")).await.expect(200).text.contains("LOCATION:Barn\\, Wien"));
+}
+
+#[actix_web::test]
+async fn feed_takes_the_filters_of_lists() {
+    let app = with_events().await;
+    let titles = |text: &str| -> String {
+        let lines = text.lines().filter_map(|line| line.strip_prefix("SUMMARY:"));
+        lines.collect::<Vec<_>>().join(", ")
+    };
+    for (query, expected) in [
+        ("", "Fixed, Whole days, R & B night"),
+        ("?categories=talks", "R & B night"),
+        ("?search=night&featured=false", "R & B night"),
+        ("?start_date=2027-09-02&end_date=2027-09-03", "Whole days"),
+        ("?per_page=1&page=2", "Whole days"),
+        ("?page=9", ""),
+    ] {
+        let feed = app.get(&format!("/ical{query}")).await.expect(200);
+        assert_eq!(titles(&feed.text), expected, "{query}");
+        let zones = feed.text.matches("BEGIN:VTIMEZONE").count();
+        assert_eq!(zones, usize::from(expected.contains("night")), "{query}");
+    }
+    let outlook = app.get("/ical?outlook-ical=1").await.expect(200);
+    assert!(!outlook.text.contains("X-WR-CALNAME"));
+    app.get("/ical?status=draft").await.expect(400);
+    app.get("/ical?venue=999").await.expect(400);
+}
+
+#[actix_web::test]
+async fn uid_stays_and_sequence_counts_changes_of_time() {
+    let app = App::new().await;
+    let id = app.event(json!({})).await;
+    let line = |text: &str, name: &str| {
+        let found = text.lines().find_map(|line| line.strip_prefix(name));
+        found.unwrap().to_owned()
+    };
+    let before = app.get("/ical").await.text;
+    app.clock.advance(60);
+    app.patch(&format!("/events/{id}"), &json!({"start_date": "2027-04-01 11:00"})).await.expect(200);
+    app.patch(&format!("/events/{id}"), &json!({"title": "Other"})).await.expect(200);
+    let after = app.get("/ical").await.text;
+    assert_eq!(line(&before, "UID:"), line(&after, "UID:"));
+    assert!(line(&after, "UID:").starts_with(&format!("{id}@")));
+    assert_eq!((line(&before, "SEQUENCE:"), line(&after, "SEQUENCE:")), ("0".into(), "1".into()));
+    assert_eq!(line(&after, "DTSTAMP:"), "20270310T120100Z");
+}
+
+#[actix_web::test]
+async fn long_feed_is_sent_while_it_is_written() {
+    let app = App::new().await;
+    let description = "many words ".repeat(9_000);
+    for _ in 0..60 {
+        app.event(json!({ "description": description })).await;
+    }
+    let feed = app.get("/ical").await.expect(200);
+    assert_eq!(feed.header("content-length"), "", "it is longer than what is kept");
+    assert!(feed.text.len() > 4 << 20 && feed.text.ends_with("END:VCALENDAR\r\n"));
+    assert_eq!(feed.text.matches("BEGIN:VEVENT").count(), 60);
+    let again = send(app.request("", "GET", "/ical").header("If-None-Match", feed.header("etag")));
+    assert_eq!(again.await.status, 304);
+}
