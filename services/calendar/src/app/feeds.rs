@@ -105,12 +105,8 @@ async fn listed(
     let mut outcome = Err(Error::Outdated);
     for _ in 0..ATTEMPTS {
         // A feed is the same for everybody, so nobody is asked who it is for.
-        let request = Request {
-            login: None,
-            params: Ok(params.clone()),
-            urls: urls.clone(),
-            if_match: None,
-        };
+        let request =
+            Request { login: None, params: Ok(params.clone()), urls: urls.clone(), if_match: None };
         let (index, turn) = (state.index.clone(), turn.clone());
         let work = move |context: &mut RequestContext<'_>, params: &Params| {
             let settings = &context.site.settings;

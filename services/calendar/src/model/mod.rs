@@ -1,5 +1,6 @@
 //! The rules of the calendar: dates, zones, slugs, costs, statuses, roles. No HTTP, no SQL.
 
+pub(crate) mod absolute_dates;
 pub(crate) mod change;
 pub(crate) mod cost;
 pub(crate) mod event;

@@ -174,46 +174,6 @@ impl Bounds {
     }
 }
 
-/// Writes the absolute date that a bound of a list means, so that a link to the next page means the
-/// same later; `None` where the text says so already.
-///
-/// # Errors
-/// A date outside the calendar.
-pub fn absolute(
-    when: &When,
-    edge: DayEdge,
-    strict: bool,
-    zone: &Zone,
-    now: Timestamp,
-) -> Result<Option<String>, NotADate> {
-    if !when.is_relative() {
-        return Ok(None);
-    }
-    if strict {
-        let at = when.resolve(zone, now)?.instant(zone)?;
-        return Ok(Some(whole(at).to_string()));
-    }
-    let day = when.day(zone, now)?;
-    let wall = match edge {
-        DayEdge::Start => day_start(day),
-        DayEdge::End => day_end(day),
-    };
-    Ok(Some(wall.strftime("%Y-%m-%d %H:%M:%S").to_string()))
-}
-
-/// Which end of its day a bound without a time means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DayEdge {
-    /// 00:00:00
-    Start,
-    /// 23:59:59
-    End,
-}
-
-fn whole(at: Timestamp) -> Timestamp {
-    Timestamp::from_second(at.as_second()).unwrap_or(at)
-}
-
 fn day_start(date: Date) -> DateTime {
     date.to_datetime(Time::midnight())
 }
@@ -391,16 +351,5 @@ mod tests {
             (wall.wall.start_min, wall.utc),
             (at("2027-05-05T12:00:01Z"), Limits::default())
         );
-    }
-
-    #[test]
-    fn links_carry_what_relative_words_mean() {
-        let written = |text: &str, strict| {
-            absolute(&When::parse(text).unwrap(), DayEdge::Start, strict, &vienna(), now()).unwrap()
-        };
-        assert_eq!(written("now", false).as_deref(), Some("2027-03-11 00:00:00"));
-        assert_eq!(written("now", true).as_deref(), Some("2027-03-10T23:30:00Z"));
-        assert_eq!(written("2027-05-05 12:00", false), None);
-        assert_eq!(written("1804032000", true), None);
     }
 }

@@ -231,12 +231,12 @@ pub struct ZoneSpan {
     pub last: i64,
 }
 
-/// Reads the zones that events take place in, by name.
+/// Reads the zones of events that have times, by name; whole days have none.
 pub fn zones_of(db: &mut Db, ids: &[i64]) -> Result<Vec<ZoneSpan>, DatabaseError> {
     let mut spans: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     for ids in ids.chunks(1000) {
         let rows: Vec<(String, i64, i64)> = on_backend!(db, conn => events::table
-            .filter(events::id.eq_any(ids))
+            .filter(events::id.eq_any(ids).and(events::all_day.eq(false)))
             .select((events::timezone, events::start_utc, events::end_utc))
             .load(conn)?);
         for (zone, start, end) in rows {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use calendar::{
     Calendar, Event, EventFilter, IndexAccess, Links, ListError, Media, Paging, Role, Schedule,
     Settings, Stage, State, Status, Zone, add_user, allocate_event, insert_event, list_events,
+    list_with_included,
 };
 use clap::Parser;
 use database::{DatabaseError, Db, Pools};
@@ -79,6 +80,17 @@ pub fn plant(
     change(&mut event);
     insert_event(db, &event, links)?;
     Ok(event)
+}
+
+/// The ids of the page that comes with all that its events refer to, and the total.
+pub fn whole(
+    db: &mut Db,
+    access: IndexAccess<'_>,
+    filter: &EventFilter,
+    paging: Paging,
+) -> Result<(Vec<i64>, i64), DatabaseError> {
+    let (events, _, total) = list_with_included(db, access, filter, paging).unwrap();
+    Ok((events.iter().map(|event| event.id).collect(), total))
 }
 
 pub struct App {

@@ -1,15 +1,11 @@
 //! Every row of the table of errors.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
-use calendar::{
-    EventFilter, IndexAccess, Links, ListError, Paging, Scope, Window, Words, list_events,
-};
 use database::{DatabaseError, Db};
 use serde_json::{Value, json};
 
-use crate::app::{App, plant, send};
+use crate::app::{App, send};
 
 struct Row {
     who: &'static str,
@@ -333,89 +329,4 @@ async fn failing_storage_is_told_without_its_cause() {
     }
     let answer = app.get(&format!("/events/{event}")).await.expect(500);
     assert_eq!(answer.code(), "rest_internal_error");
-}
-
-#[actix_web::test]
-async fn costly_lists_give_up_while_cheap_reads_go_on() {
-    let app = App::with(&["--list-time-ms=20"]).await;
-    let id = app.event(json!({"tags": ["x"]})).await;
-    let turns = app.state.costly_lists.clone();
-    let all = u32::try_from(turns.available_permits()).unwrap();
-    let taken = turns.acquire_many_owned(all).await.unwrap();
-    for path in [
-        "/events?search=event",
-        "/events?featured=false",
-        "/events?orderby=title",
-        "/events?tags=x&venue=1",
-        "/venues?search=x",
-        "/organizers?has_events=1",
-    ] {
-        let answer = app.get(path).await.expect(503);
-        assert_eq!(
-            (answer.code(), answer.header("retry-after")),
-            ("rest_unavailable", "5"),
-            "{path}"
-        );
-    }
-    for path in ["/events", "/events?tags=x", "/venues"] {
-        app.get(path).await.expect(200);
-    }
-    app.get(&format!("/events/{id}")).await.expect(200);
-    drop(taken);
-    assert_eq!(app.get("/events?search=event&featured=false").await.ids(), [id]);
-}
-
-#[actix_web::test]
-async fn phrase_in_too_many_texts_gives_up_in_time() {
-    let app = App::new().await;
-    let author = app.user("editor");
-    let planting = |db: &mut Db| -> Result<(), DatabaseError> {
-        (0..3).try_for_each(|_| {
-            plant(db, author, (0, 60), &Links::default(), |event| {
-                event.title = "late night".into();
-            })
-            .map(drop)
-        })
-    };
-    app.state.pools.write_blocking(planting).unwrap();
-    let words = Words::parse("\"late night\"");
-    let filter = EventFilter { words, ..EventFilter::plain(Scope::public(), Window::default()) };
-    let paging = Paging { page: 1, per_page: 10 };
-    assert_eq!(app.list(&filter, paging).1, 3);
-    let access = IndexAccess { deadline: Instant::now(), ..app.access() };
-    let late = app.state.pools.read_blocking(|db| list_events(db, access, &filter, paging));
-    assert!(matches!(late, Err(ListError::TooLong)));
-}
-
-#[actix_web::test]
-async fn editors_do_not_write_over_what_they_have_not_read() {
-    let app = App::new().await;
-    let event = app.event(json!({})).await;
-    let venue = app.make("/venues", json!({"venue": "Hall"})).await;
-    let tag = app.make("/tags", json!({"name": "Live"})).await;
-    let change = |kind: &str| match kind {
-        "events" => json!({"title": "New"}),
-        "venues" => json!({"city": "Graz"}),
-        _ => json!({"description": "New"}),
-    };
-    for (kind, id) in [("events", event), ("venues", venue), ("tags", tag)] {
-        let path = format!("/{kind}/{id}");
-        let read = app.get(&path).await.expect(200).header("etag").to_owned();
-        let cut = app.get(&format!("{path}?_fields=id,slug")).await.header("etag").to_owned();
-        assert!(read.starts_with("W/") && cut != read);
-        let write = |method: &str, query: &str, tags: &str| {
-            let request = app.request("administrator", method, &format!("{path}{query}"));
-            send(request.header("If-Match", tags).json(&change(kind)))
-        };
-        let stale = write("PATCH", "", "\"other\"").await.expect(412);
-        assert_eq!(stale.code(), "rest_precondition_failed");
-        write("DELETE", "", "\"other\"").await.expect(412);
-        assert_eq!(app.get(&path).await.header("etag"), read, "{kind}: nothing has changed");
-        write("PATCH", "?_fields=id,slug", &cut).await.expect(200);
-        // The first editor has written; the second one learns of it.
-        write("PATCH", "", &read).await.expect(412);
-        let now = app.get(&path).await.header("etag").to_owned();
-        write("PUT", "", &format!("\"other\", {now}")).await.expect(200);
-        write("DELETE", "", "*").await.expect(200);
-    }
 }

@@ -1,12 +1,16 @@
 //! iCalendar feeds.
 
+use calendar::Links;
+use database::{DatabaseError, Db};
+use domain::Clock;
 use serde_json::json;
 
-use crate::app::{App, send};
+use crate::app::{App, plant, send};
 
 async fn with_events() -> App {
     let app = App::with(&["--site-name=Town & hall"]).await;
-    let venue = json!({"venue": "Hall; of, clocks", "city": "Wien", "geo_lat": 48.2, "geo_lng": 16.37});
+    let venue =
+        json!({"venue": "Hall; of, clocks", "city": "Wien", "geo_lat": 48.2, "geo_lng": 16.37});
     let organizer = json!({"organizer": "Ann \"A\"", "email": "ann@example.org"});
     app.event(json!({
         "title": "R & B <b>night</b>", "timezone": "Europe/Vienna", "start_date": "2027-10-31 01:30",
@@ -36,11 +40,17 @@ async fn feed_is_whole() {
     let feed = app.get("/ical").await.expect(200);
     assert_eq!(feed.header("content-type"), "text/calendar; charset=UTF-8");
     let name = feed.header("content-disposition");
-    assert!(name.starts_with("attachment; filename=\"town-hall-") && name.ends_with(".ics\""), "{name}");
+    assert!(
+        name.starts_with("attachment; filename=\"town-hall-") && name.ends_with(".ics\""),
+        "{name}"
+    );
     assert_eq!(feed.header("last-modified"), "Wed, 10 Mar 2027 12:00:00 GMT");
     assert!(feed.text.split("\r\n").all(|line| line.len() <= 75));
     let host = app.server.url("").replace("http://", "");
-    insta::assert_snapshot!("feed", feed.text.replace(host.trim_end_matches('/'), "HOST").replace("\r\n", "\n"));
+    insta::assert_snapshot!(
+        "feed",
+        feed.text.replace(host.trim_end_matches('/'), "HOST").replace("\r\n", "\n")
+    );
 }
 
 #[actix_web::test]
@@ -94,7 +104,9 @@ async fn uid_stays_and_sequence_counts_changes_of_time() {
     };
     let before = app.get("/ical").await.text;
     app.clock.advance(60);
-    app.patch(&format!("/events/{id}"), &json!({"start_date": "2027-04-01 11:00"})).await.expect(200);
+    app.patch(&format!("/events/{id}"), &json!({"start_date": "2027-04-01 11:00"}))
+        .await
+        .expect(200);
     app.patch(&format!("/events/{id}"), &json!({"title": "Other"})).await.expect(200);
     let after = app.get("/ical").await.text;
     assert_eq!(line(&before, "UID:"), line(&after, "UID:"));
@@ -106,10 +118,17 @@ async fn uid_stays_and_sequence_counts_changes_of_time() {
 #[actix_web::test]
 async fn long_feed_is_sent_while_it_is_written() {
     let app = App::new().await;
-    let description = "many words ".repeat(9_000);
-    for _ in 0..60 {
-        app.event(json!({ "description": description })).await;
-    }
+    let author = app.user("editor");
+    let now = app.clock.unix();
+    let planting = |db: &mut Db| -> Result<(), DatabaseError> {
+        (0..60).try_for_each(|_| {
+            let planted = plant(db, author, (now, now + 60), &Links::default(), |event| {
+                event.description = "x".repeat(80_000);
+            });
+            planted.map(drop)
+        })
+    };
+    app.state.pools.write_blocking(planting).unwrap();
     let feed = app.get("/ical").await.expect(200);
     assert_eq!(feed.header("content-length"), "", "it is longer than what is kept");
     assert!(feed.text.len() > 4 << 20 && feed.text.ends_with("END:VCALENDAR\r\n"));

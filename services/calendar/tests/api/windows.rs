@@ -1,13 +1,13 @@
 //! Windows and totals against a naive model.
 
 use calendar::{
-    Event, EventFilter, EventOrder, IndexAccess, Limits, Links, Paging, Schedule, Scope,
-    Unpublished, Window, count_public, find_event, fold, list_with_included, update_event,
+    EventFilter, Limits, Links, Paging, Schedule, Scope, Window, count_public, find_event,
+    update_event,
 };
 use database::{DatabaseError, Db};
 use serde_json::json;
 
-use crate::app::{Answer, App, Dice, NOW, NS, plant};
+use crate::app::{App, Dice, NOW, plant, whole};
 
 const DAY: i64 = 24 * 3600;
 
@@ -86,17 +86,6 @@ fn random_window(dice: &mut Dice, rows: &[(i64, Schedule)]) -> Window {
         *side(clock) = *side(&mut limits);
     }
     window
-}
-
-/// The ids of the page that comes with all that its events refer to, and the total.
-fn whole(
-    db: &mut Db,
-    access: IndexAccess<'_>,
-    filter: &EventFilter,
-    paging: Paging,
-) -> Result<(Vec<i64>, i64), DatabaseError> {
-    let (events, _, total) = list_with_included(db, access, filter, paging).unwrap();
-    Ok((events.iter().map(|event| event.id).collect(), total))
 }
 
 #[actix_web::test]
@@ -206,87 +195,6 @@ async fn totals_hold_at_edges_of_blocks_and_before_1970() {
     }
 }
 
-fn in_order(events: &[Event], order: EventOrder, descending: bool) -> Vec<i64> {
-    let mut sorted: Vec<&Event> = events.iter().collect();
-    sorted.sort_by(|a, b| {
-        let way = match order {
-            EventOrder::Start => a.schedule.start_local.cmp(&b.schedule.start_local),
-            EventOrder::Date => a.published_utc.cmp(&b.published_utc),
-            EventOrder::Title => fold(&a.title).cmp(&fold(&b.title)),
-            EventOrder::Id => a.id.cmp(&b.id),
-        };
-        let way = if descending { way.reverse() } else { way };
-        // Ties keep their order in both directions.
-        let later = match order {
-            EventOrder::Start => a.published_utc.cmp(&b.published_utc),
-            _ => std::cmp::Ordering::Equal,
-        };
-        way.then(later).then(a.id.cmp(&b.id))
-    });
-    sorted.into_iter().map(|event| event.id).collect()
-}
-
-#[actix_web::test]
-async fn pages_follow_every_order_from_both_ends() {
-    let app = App::new().await;
-    let author = app.user("editor");
-    let mut categories = Vec::new();
-    for name in ["one", "two"] {
-        categories.push(app.make("/categories", json!({"name": name})).await);
-    }
-    let mut dice = Dice(0x1234_5678_9abc_def1);
-    let links = Links { categories: categories.clone(), ..Links::default() };
-    let planting = |db: &mut Db| -> Result<Vec<Event>, DatabaseError> {
-        (0..23)
-            .map(|_| {
-                // Few instants and titles, so that the later keys of an order count.
-                let start = dice.roll(5) * DAY;
-                let length = if dice.roll(3) == 0 { 40 * DAY } else { 3600 };
-                plant(db, author, (start, start + length), &links, |event| {
-                    event.title = format!("t{}", dice.roll(4));
-                    event.published_utc = dice.roll(3);
-                })
-            })
-            .collect()
-    };
-    let events = app.state.pools.write_blocking(planting).unwrap();
-    let window = Window::on_wall(Limits { start_min: Some(0), ..Limits::default() });
-    let overlap = Window::on_wall(Limits { end_min: Some(0), ..Limits::default() });
-    let editors =
-        Scope { published: true, unpublished: Unpublished::Of { author: None, statuses: None } };
-    let plain = || EventFilter::plain(Scope::public(), window);
-    let filters = [
-        plain(),
-        EventFilter::plain(Scope::public(), overlap),
-        EventFilter::plain(editors, window),
-        EventFilter { categories: Some(categories[..1].to_vec()), ..plain() },
-        EventFilter { categories: Some(categories.clone()), ..plain() },
-        EventFilter { categories: Some(categories), featured: Some(false), ..plain() },
-    ];
-    for filter in filters {
-        for order in [EventOrder::Start, EventOrder::Date, EventOrder::Title, EventOrder::Id] {
-            for descending in [false, true] {
-                let filter = EventFilter { order, descending, ..filter.clone() };
-                let expected = in_order(&events, order, descending);
-                for per_page in [1, 4, 22, 23, 50] {
-                    for page in 1..=23 / per_page + 2 {
-                        let paging = Paging { page, per_page };
-                        let (ids, total) = app.list(&filter, paging);
-                        let range = usize::try_from((page - 1) * per_page).unwrap()
-                            ..usize::try_from(page * per_page).unwrap().min(23);
-                        let wanted = expected.get(range).unwrap_or_default();
-                        assert_eq!(ids, wanted, "page {page} of {per_page}: {filter:?}");
-                        assert_eq!(total, 23, "{filter:?}");
-                        let read = |db: &mut Db| whole(db, app.access(), &filter, paging);
-                        let again = app.state.pools.read_blocking(read).unwrap();
-                        assert_eq!(again, (ids, total), "page {page} of {per_page}: {filter:?}");
-                    }
-                }
-            }
-        }
-    }
-}
-
 #[actix_web::test]
 async fn every_bound_selects_as_the_table_says() {
     let app = App::new().await;
@@ -331,72 +239,6 @@ async fn every_bound_selects_as_the_table_says() {
         let found: Vec<&str> = events.iter().filter_map(|event| event["title"].as_str()).collect();
         assert_eq!(found.join(" "), titles, "{query}");
         assert_eq!(answer.json["total"], found.len(), "{query}");
-    }
-}
-
-#[actix_web::test]
-async fn days_are_those_of_the_events_own_clocks() {
-    for site in ["UTC", "America/New_York", "Pacific/Auckland"] {
-        let app = App::with(&[&format!("--site-timezone={site}")]).await;
-        for zone in ["Asia/Tokyo", "America/Los_Angeles", "Europe/Vienna"] {
-            let day = json!({"title": zone, "timezone": zone, "all_day": true,
-                "start_date": "2027-09-02", "end_date": "2027-09-02"});
-            app.event(day).await;
-        }
-        let titles = |answer: Answer| -> Vec<String> {
-            let events = answer.json["events"].as_array().unwrap().clone();
-            assert_eq!(answer.json["total"], events.len());
-            events.iter().map(|event| event["title"].as_str().unwrap().to_owned()).collect()
-        };
-        for (day, count) in [("2027-09-01", 0), ("2027-09-02", 3), ("2027-09-03", 0)] {
-            let list = app.get(&format!("/events?start_date={day}&end_date={day}")).await;
-            assert_eq!(titles(list).len(), count, "{site}: {day}");
-        }
-        // A reading of a clock on the wall, then instants.
-        let midnight = "start_date=2027-09-02%2000:00&end_date=2027-09-03&strict_dates=1";
-        let list = app.get(&format!("/events?{midnight}")).await;
-        assert_eq!(titles(list).len(), 3, "{site}");
-        for (from, to, found) in [
-            ("2027-09-01T15:00:00Z", "2027-09-02T14:59:59Z", "Asia/Tokyo"),
-            ("2027-09-02T09:00:00%2B02:00", "1788245999", ""),
-            ("2027-09-02T00:00:00%2B02:00", "1819922399", "Europe/Vienna"),
-        ] {
-            let query = format!("start_date={from}&end_date={to}&strict_dates=true");
-            let list = app.get(&format!("/events?{query}")).await;
-            assert_eq!(titles(list).join(" "), found, "{site}: {query}");
-        }
-    }
-}
-
-#[actix_web::test]
-async fn links_of_relative_dates_keep_their_meaning() {
-    let app = App::new().await;
-    let mut ids = Vec::new();
-    for hour in 9..21 {
-        let start = format!("2027-03-10 {hour}:00");
-        ids.push(app.event(json!({"start_date": start, "end_date": start})).await);
-    }
-    for (query, echo, first) in [
-        ("start_date=now", "start_date=2027-03-10%2000%3A00%3A00", 0),
-        ("starts_after=yesterday", "starts_after=2027-03-09%2023%3A59%3A59", 0),
-        ("start_date=now&strict_dates=1", "start_date=2027-03-10T12%3A00%3A00Z", 3),
-        ("ends_after=now&strict_dates=1", "ends_after=2027-03-10T12%3A00%3A00Z", 4),
-        ("start_date=-2%20hours&strict_dates=1", "start_date=2027-03-10T10%3A00%3A00Z", 1),
-    ] {
-        let mut seen = Vec::new();
-        let path = format!("/events?per_page=4&{query}");
-        let mut answer = app.get(&path).await.expect(200);
-        loop {
-            assert!(answer.json["rest_url"].as_str().unwrap().contains(echo), "{}", answer.text);
-            seen.extend(answer.ids());
-            // Time goes on between two pages, over midnight in the end.
-            app.clock.advance(5 * 3600);
-            let Some(next) = answer.json["next_rest_url"].as_str() else { break };
-            let (_, path) = next.split_once(NS).unwrap();
-            answer = app.get(path).await.expect(200);
-        }
-        assert_eq!(seen, &ids[first..], "{query}");
-        app.clock.set(NOW.parse().unwrap());
     }
 }
 

@@ -99,14 +99,8 @@ fn details(out: &mut String, event: &Event, included: &Included, feed: FeedConte
 pub fn location(venue: &Linked) -> String {
     let place = &venue.place;
     let name = html::plain(&venue.name);
-    let parts = [
-        &name,
-        &place.address,
-        &place.city,
-        &place.stateprovince,
-        &place.zip,
-        &place.country,
-    ];
+    let parts =
+        [&name, &place.address, &place.city, &place.stateprovince, &place.zip, &place.country];
     let parts = parts.into_iter().map(|part| html::untagged(part).trim().to_owned());
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
@@ -114,8 +108,9 @@ pub fn location(venue: &Linked) -> String {
 /// Returns the address of an organizer: mail where one is known, else its page.
 fn address(organizer: &Linked, urls: &Urls) -> String {
     let mail = organizer.email.trim();
-    let is_mail = mail.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty())
-        && mail.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>\"".contains(&byte));
+    let is_mail =
+        mail.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty())
+            && mail.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>\"".contains(&byte));
     match is_mail {
         true => format!("mailto:{mail}"),
         false => bare(&urls.linked_page(organizer.kind, &organizer.slug)),

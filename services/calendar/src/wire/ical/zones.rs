@@ -73,6 +73,9 @@ mod tests {
             BEGIN:DAYLIGHT\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0200\nTZNAME:CEST\nDTSTART:20270328T020000\nRDATE:20280326T020000\nEND:DAYLIGHT\n\
             END:VTIMEZONE\n";
         assert_eq!(out.replace("\r\n", "\n"), expected);
-        assert_eq!((offset(-12_600), offset(20_700), offset(3_661)), ("-0330".into(), "+0545".into(), "+010101".into()));
+        assert_eq!(
+            (offset(-12_600), offset(20_700), offset(3_661)),
+            ("-0330".into(), "+0545".into(), "+010101".into())
+        );
     }
 }

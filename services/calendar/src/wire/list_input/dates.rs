@@ -1,9 +1,10 @@
 //! The dates of a list of events, and how the links to its other pages repeat them.
 
 use super::query::ListOptions;
+use crate::model::absolute_dates::{DayEdge, absolute};
 use crate::model::schedule::wall_seconds;
 use crate::model::when::When;
-use crate::model::window::{Bounds, DayEdge, Defaults, Window, absolute};
+use crate::model::window::{Bounds, Defaults, Window};
 use crate::wire::dates::written;
 use crate::wire::parameters::EventListParameters;
 use crate::wire::reading::Errors;

@@ -1,0 +1,63 @@
+//! Lists that cost much have a time, and leave room for all others.
+
+use std::time::Instant;
+
+use calendar::{
+    EventFilter, IndexAccess, Links, ListError, Paging, Scope, Window, Words, list_events,
+};
+use database::{DatabaseError, Db};
+use serde_json::json;
+
+use crate::app::{App, plant};
+
+#[actix_web::test]
+async fn costly_lists_give_up_while_cheap_reads_go_on() {
+    let app = App::with(&["--list-time-ms=20"]).await;
+    let id = app.event(json!({"tags": ["x"]})).await;
+    let turns = app.state.costly_lists.clone();
+    let all = u32::try_from(turns.available_permits()).unwrap();
+    let taken = turns.acquire_many_owned(all).await.unwrap();
+    for path in [
+        "/events?search=event",
+        "/events?featured=false",
+        "/events?orderby=title",
+        "/events?tags=x&venue=1",
+        "/venues?search=x",
+        "/organizers?has_events=1",
+    ] {
+        let answer = app.get(path).await.expect(503);
+        assert_eq!(
+            (answer.code(), answer.header("retry-after")),
+            ("rest_unavailable", "5"),
+            "{path}"
+        );
+    }
+    for path in ["/events", "/events?tags=x", "/venues"] {
+        app.get(path).await.expect(200);
+    }
+    app.get(&format!("/events/{id}")).await.expect(200);
+    drop(taken);
+    assert_eq!(app.get("/events?search=event&featured=false").await.ids(), [id]);
+}
+
+#[actix_web::test]
+async fn phrase_in_too_many_texts_gives_up_in_time() {
+    let app = App::new().await;
+    let author = app.user("editor");
+    let planting = |db: &mut Db| -> Result<(), DatabaseError> {
+        (0..3).try_for_each(|_| {
+            plant(db, author, (0, 60), &Links::default(), |event| {
+                event.title = "late night".into();
+            })
+            .map(drop)
+        })
+    };
+    app.state.pools.write_blocking(planting).unwrap();
+    let words = Words::parse("\"late night\"");
+    let filter = EventFilter { words, ..EventFilter::plain(Scope::public(), Window::default()) };
+    let paging = Paging { page: 1, per_page: 10 };
+    assert_eq!(app.list(&filter, paging).1, 3);
+    let access = IndexAccess { deadline: Instant::now(), ..app.access() };
+    let late = app.state.pools.read_blocking(|db| list_events(db, access, &filter, paging));
+    assert!(matches!(late, Err(ListError::TooLong)));
+}
