@@ -43,7 +43,7 @@ pub use model::when::{PointInTime, When};
 pub use model::window::{Bounds, Limits, Window};
 pub use model::zone::Zone;
 pub use store::counts::public as count_public;
-pub use store::event_index::{EventIndex, IndexAccess, ListError};
+pub use store::event_index::{Deadline, EventIndex, IndexAccess, ListError};
 pub use store::event_list::{
     page as list_events, page_statement as list_statement, page_with_included as list_with_included,
 };

@@ -9,7 +9,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::request::Request;
 use crate::error::Error;
 use crate::state::State;
-use crate::store::event_index::ListError;
+use crate::store::event_index::{Deadline, ListError};
 use crate::wire::params::Params;
 
 /// How often a list is read again because a writer was faster.
@@ -36,7 +36,7 @@ const LINKS: [&str; 4] = ["categories", "tags", "venue", "organizer"];
 #[derive(Clone)]
 pub struct ListTurn {
     /// When the list is given up.
-    pub deadline: Instant,
+    pub deadline: Deadline,
     /// Held until the work is done, also when the caller has gone away; none where it is cheap.
     _permit: Option<Arc<OwnedSemaphorePermit>>,
 }
@@ -49,11 +49,14 @@ impl ListTurn {
     pub async fn wait(state: &State, request: &Request) -> Result<ListTurn, Error> {
         let deadline = Instant::now() + Duration::from_millis(state.site.settings.list_time_ms);
         if !request.params.as_ref().is_ok_and(is_costly) {
-            return Ok(ListTurn { deadline, _permit: None });
+            return Ok(ListTurn { deadline: Deadline(deadline), _permit: None });
         }
         let permit = state.costly_lists.clone().acquire_owned();
         match tokio::time::timeout_at(deadline.into(), permit).await {
-            Ok(Ok(permit)) => Ok(ListTurn { deadline, _permit: Some(Arc::new(permit)) }),
+            Ok(Ok(permit)) => {
+                let _permit = Some(Arc::new(permit));
+                Ok(ListTurn { deadline: Deadline(deadline), _permit })
+            }
             Ok(Err(_)) | Err(_) => Err(Error::ListTakesTooLong),
         }
     }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use calendar::{
-    Calendar, Event, EventFilter, IndexAccess, Links, ListError, Media, Paging, Role, Schedule,
-    Settings, Stage, State, Status, Zone, add_user, allocate_event, insert_event, list_events,
-    list_with_included,
+    Calendar, Deadline, Event, EventFilter, IndexAccess, Links, ListError, Media, Paging, Role,
+    Schedule, Settings, Stage, State, Status, Zone, add_user, allocate_event, insert_event,
+    list_events, list_with_included,
 };
 use clap::Parser;
 use database::{DatabaseError, Db, Pools};
@@ -245,7 +245,7 @@ impl App {
 
     /// What lists ask the index with.
     pub fn access(&self) -> IndexAccess<'_> {
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Deadline(Instant::now() + Duration::from_secs(60));
         IndexAccess { index: &self.state.index, deadline }
     }
 

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use calendar::{
-    EventFilter, IndexAccess, Links, ListError, Paging, Scope, Window, Words, list_events,
+    Deadline, EventFilter, IndexAccess, Links, ListError, Paging, Scope, Window, Words, list_events,
 };
 use database::{DatabaseError, Db};
 use serde_json::json;
@@ -57,7 +57,7 @@ async fn phrase_in_too_many_texts_gives_up_in_time() {
     let filter = EventFilter { words, ..EventFilter::plain(Scope::public(), Window::default()) };
     let paging = Paging { page: 1, per_page: 10 };
     assert_eq!(app.list(&filter, paging).1, 3);
-    let access = IndexAccess { deadline: Instant::now(), ..app.access() };
+    let access = IndexAccess { deadline: Deadline(Instant::now()), ..app.access() };
     let late = app.state.pools.read_blocking(|db| list_events(db, access, &filter, paging));
     assert!(matches!(late, Err(ListError::TooLong)));
 }

@@ -4,7 +4,7 @@
 //! It follows a log of changes that every writer keeps, in whatever process. A list is read at the
 //! state that its connection sees, so that total, page and rows agree.
 
-mod access;
+mod deadline;
 mod entries;
 mod event_set;
 mod index;
@@ -13,7 +13,6 @@ mod query;
 mod shared;
 mod vocabulary;
 
-pub use access::{IndexAccess, ListError};
-pub use entries::log_change;
-pub use entries::prune;
-pub use shared::EventIndex;
+pub use deadline::{Deadline, ListError};
+pub use entries::{log_change, prune};
+pub use shared::{EventIndex, IndexAccess};

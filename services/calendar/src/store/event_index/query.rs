@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use database::{DatabaseError, Db};
 
-use super::access::{IndexAccess, ListError};
+use super::deadline::{Deadline, ListError};
 use super::entries;
 use super::event_set::EventSet;
 use super::index::{Index, Row};
@@ -24,7 +24,7 @@ const CHUNK: usize = 500;
 pub fn page(
     index: &Index,
     db: &mut Db,
-    access: IndexAccess<'_>,
+    deadline: Deadline,
     filter: &EventFilter,
     paging: Paging,
 ) -> Result<(Vec<i64>, i64), ListError> {
@@ -58,15 +58,15 @@ pub fn page(
     if let Some(set) = with_words(index, &words.wanted) {
         narrow(&mut found, set);
     }
-    access.check_time()?;
+    deadline.check()?;
     let mut found = shown(index, found, &Visibility::of(index, scope), window, *featured);
     for word in &words.unwanted {
-        take_out(index, db, access, &mut found, word)?;
+        take_out(index, db, deadline, &mut found, word)?;
     }
     let phrases: Vec<&String> = words.wanted.iter().filter(|word| !is_one_word(word)).collect();
     if !phrases.is_empty() {
         let holds = |text: &str| phrases.iter().all(|phrase| text.contains(phrase.as_str()));
-        found = by_text(db, access, &found, holds)?;
+        found = by_text(db, deadline, &found, holds)?;
     }
     let total = found.len();
     let size = |rows: i64| usize::try_from(rows).unwrap_or(usize::MAX);
@@ -137,19 +137,19 @@ fn is_one_word(word: &str) -> bool {
 fn take_out(
     index: &Index,
     db: &mut Db,
-    access: IndexAccess<'_>,
+    deadline: Deadline,
     found: &mut EventSet,
     word: &String,
 ) -> Result<(), ListError> {
     let Some(mut with) = with_words(index, std::slice::from_ref(word)) else {
         // Nothing but white space.
-        let with = by_text(db, access, found, |text| text.contains(word.as_str()))?;
+        let with = by_text(db, deadline, found, |text| text.contains(word.as_str()))?;
         found.take_out(&with);
         return Ok(());
     };
     if !is_one_word(word) {
         with.keep(found);
-        with = by_text(db, access, &with, |text| text.contains(word.as_str()))?;
+        with = by_text(db, deadline, &with, |text| text.contains(word.as_str()))?;
     }
     found.take_out(&with);
     Ok(())
@@ -158,14 +158,14 @@ fn take_out(
 /// Keeps the events whose text meets a condition.
 fn by_text(
     db: &mut Db,
-    access: IndexAccess<'_>,
+    deadline: Deadline,
     set: &EventSet,
     holds: impl Fn(&str) -> bool,
 ) -> Result<EventSet, ListError> {
     let mut kept = EventSet::default();
     let ids: Vec<i64> = set.iter().map(i64::from).collect();
     for ids in ids.chunks(CHUNK) {
-        access.check_time()?;
+        deadline.check()?;
         for entry in entries::by_ids(db, ids)? {
             if let Ok(id) = u32::try_from(entry.id)
                 && holds(&search::fold(&entry.search_ci))

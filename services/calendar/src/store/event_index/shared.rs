@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use database::{DatabaseError, Db};
 
-use super::access::{IndexAccess, ListError};
+use super::deadline::{Deadline, ListError};
 use super::entries;
 use super::index::Index;
 use super::query;
@@ -19,6 +19,15 @@ const MOST_CHANGES: usize = 50_000;
 
 /// How often somebody who waits for the index looks again.
 const INTERVAL: Duration = Duration::from_millis(5);
+
+/// The index, and until when its answer is wanted.
+#[derive(Clone, Copy)]
+pub struct IndexAccess<'a> {
+    /// The index.
+    pub index: &'a EventIndex,
+    /// When the list is given up.
+    pub deadline: Deadline,
+}
 
 /// The index of all events in this process; empty until it is built.
 #[derive(Default)]
@@ -36,7 +45,7 @@ impl EventIndex {
     pub fn page(
         &self,
         db: &mut Db,
-        access: IndexAccess<'_>,
+        deadline: Deadline,
         filter: &EventFilter,
         paging: Paging,
     ) -> Result<(Vec<i64>, i64), ListError> {
@@ -44,12 +53,12 @@ impl EventIndex {
             let seq = entries::latest(db)?;
             if let Some(index) = self.read().as_ref() {
                 match index.seq.cmp(&seq) {
-                    Ordering::Equal => return query::page(index, db, access, filter, paging),
+                    Ordering::Equal => return query::page(index, db, deadline, filter, paging),
                     Ordering::Greater => return Err(ListError::Outdated),
                     Ordering::Less => {}
                 }
             }
-            access.check_time()?;
+            deadline.check()?;
             if !self.follow(db, seq)? {
                 let Some(_turn) = self.turn_to_build() else {
                     std::thread::sleep(INTERVAL);

@@ -73,7 +73,7 @@ fn page_of(
     paging: Paging,
 ) -> Result<(Vec<i64>, i64), ListError> {
     let Some(total) = total(db, filter)? else {
-        return access.index.page(db, access, filter, paging);
+        return access.index.page(db, access.deadline, filter, paging);
     };
     let Some(slice) = Slice::of(paging, total) else { return Ok((Vec::new(), total)) };
     let mut ids = page_statement(db, filter, slice).load_ids(db)?;

@@ -1,19 +1,12 @@
-//! What a list is given to ask the index with, and how that can fail.
+//! The time that a list has, and how reading it can fail.
 
 use std::time::Instant;
 
 use database::DatabaseError;
 
-use super::shared::EventIndex;
-
-/// The index, and until when its answer is wanted.
-#[derive(Clone, Copy)]
-pub struct IndexAccess<'a> {
-    /// The index.
-    pub index: &'a EventIndex,
-    /// When the list is given up.
-    pub deadline: Instant,
-}
+/// When a list is given up.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline(pub Instant);
 
 /// Why a list could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -29,9 +22,9 @@ pub enum ListError {
     TooLong,
 }
 
-impl IndexAccess<'_> {
+impl Deadline {
     /// Fails when the time is over.
-    pub fn check_time(&self) -> Result<(), ListError> {
-        if Instant::now() < self.deadline { Ok(()) } else { Err(ListError::TooLong) }
+    pub fn check(self) -> Result<(), ListError> {
+        if Instant::now() < self.0 { Ok(()) } else { Err(ListError::TooLong) }
     }
 }
