@@ -37,7 +37,6 @@ async fn costly_lists_give_up_while_cheap_reads_go_on() {
     }
     app.get(&format!("/events/{id}")).await.expect(200);
     drop(taken);
-    assert_eq!(app.get("/events?search=event&featured=false").await.ids(), [id]);
 }
 
 #[actix_web::test]

@@ -8,11 +8,11 @@ mod deadline;
 mod entries;
 mod event_set;
 mod index;
+mod live_index;
 mod posting;
 mod query;
-mod shared;
 mod vocabulary;
 
 pub use deadline::{Deadline, ListError};
 pub use entries::{log_change, prune};
-pub use shared::{EventIndex, IndexAccess};
+pub use live_index::{EventIndex, IndexAccess};
