@@ -27,7 +27,33 @@ use crate::wire::{OneOrSeveral, PersonAnswer, PersonParameters, PersonRequest};
             ("X-Ref-Date" = String, description = "Day that the expiry of cards was counted from"),
             ("X-Data-Version" = String, description = "Version of algorithm and data")),
             content(
-                (OneOrSeveral<PersonAnswer> = "application/json"),
+                (OneOrSeveral<PersonAnswer> = "application/json", example = json!({
+                    "culture": "sv",
+                    "sex": "female",
+                    "givenName": "Marie",
+                    "surname": "Holm",
+                    "fullName": "Marie Holm",
+                    "birthDate": "1958-09-15",
+                    "address": {
+                        "line": "Rönnvägen 32 A, 580 63 Linköping",
+                        "city": "Linköping",
+                        "region": null,
+                        "postcode": "580 63",
+                        "countryCode": "SE"
+                    },
+                    "phone": "+46795871699",
+                    "email": "marie.holm@example.org",
+                    "nationalNumber": "195809158149",
+                    "iban": "SE7941691945546786766931",
+                    "card": {
+                        "type": "Visa",
+                        "date": "2034-12-01T00:00:00",
+                        "fullName": "Marie Holm",
+                        "cardNumber": "4783022300179560",
+                        "cvv": "598",
+                        "pin": 7849
+                    }
+                })),
                 (String = "text/csv"),
                 (String = "application/x-ndjson"))),
         Failures
