@@ -1,20 +1,31 @@
--- Random prefixes below PREFIXES for wrk; requests are formatted once, before the run.
+-- Random prefixes below PREFIXES for wrk. Requests are formatted once, before the run, unless FRESH=1:
+-- then each is for another prefix, so that few are answered from a cache. ROOT and ENDING stand around
+-- the prefix.
 local prefixes = tonumber(os.getenv("PREFIXES") or "4820")
+local root, ending = os.getenv("ROOT") or "/range/", os.getenv("ENDING") or ""
+local fresh = os.getenv("FRESH") == "1"
 local headers = {}
 for name, value in string.gmatch(os.getenv("HEADERS") or "", "([^:;]+):([^;]+)") do
   headers[name] = value
 end
 local requests = {}
 
+local function one()
+  return wrk.format("GET", string.format("%s%05X%s", root, math.random(prefixes) - 1, ending), headers)
+end
+
 function init()
-  math.randomseed(20)
+  math.randomseed(tonumber(os.getenv("SEED") or "20"))
   for at = 1, 4096 do
-    requests[at] = wrk.format("GET", string.format("/range/%05X", math.random(prefixes) - 1), headers)
+    requests[at] = one()
   end
 end
 
 local at = 0
 function request()
+  if fresh then
+    return one()
+  end
   at = at % 4096 + 1
   return requests[at]
 end

@@ -1,12 +1,10 @@
-//! Writes the hash list of a bench: few prefixes, each as full as those of a real corpus.
+//! Writes the hash list of a bench: prefixes as full as those of a real corpus.
 //!
 //! Usage: `dense_list PREFIXES ENTRIES ordered|shuffled`, on standard output. Prefixes begin at
-//! 0, a bucket holds `ENTRIES / PREFIXES` entries on average, counts are mostly below 100. The
-//! list is the same in every run.
+//! 0, a bucket holds about `ENTRIES / PREFIXES` entries, counts are mostly below 100. The list is
+//! the same in every run, and of any length in the same memory.
 
 use std::io::{BufWriter, Write};
-
-use domain::Sha1Digest;
 
 fn mixed(number: u64) -> u64 {
     let z = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -15,32 +13,51 @@ fn mixed(number: u64) -> u64 {
     z ^ z >> 31
 }
 
-/// A digest whose prefix is `prefix`.
-fn hash(prefix: u64, number: u64) -> [u8; 20] {
-    let mut hash = Sha1Digest::of(number.to_le_bytes()).0;
-    hash[0] = (prefix >> 12) as u8;
-    hash[1] = (prefix >> 4) as u8;
-    hash[2] = (prefix << 4) as u8 | hash[2] & 15;
-    hash
-}
-
-fn write(out: &mut impl Write, hash: [u8; 20], number: u64) -> std::io::Result<()> {
-    let count = match mixed(number ^ 7) % 100 {
+fn count(number: u64) -> u64 {
+    match mixed(number ^ 7) % 100 {
         0..=69 => 1 + number % 9,
         70..=94 => 10 + number % 90,
         95..=98 => 100 + number % 900,
         _ => 1000 + number % 1_000_000,
-    };
-    let mut line = [0; 40];
-    for (byte, pair) in hash.iter().zip(line.chunks_exact_mut(2)) {
-        pair[0] = b"0123456789ABCDEF"[usize::from(byte >> 4)];
-        pair[1] = b"0123456789ABCDEF"[usize::from(byte & 15)];
     }
-    out.write_all(&line)?;
-    write!(out, ":{count}\r\n")
+}
+
+/// Writes `length` digits of a number, the highest first.
+fn digits(number: u64, text: &mut [u8]) {
+    for (at, digit) in text.iter_mut().rev().enumerate() {
+        *digit = b"0123456789ABCDEF"[(number >> (4 * at)) as usize & 15];
+    }
+}
+
+/// Writes an entry whose digest begins with `prefix`, then the 60 bits of `next`.
+fn write(out: &mut impl Write, prefix: u64, next: u64, number: u64) -> std::io::Result<()> {
+    let mut line = [0; 64];
+    let random = mixed(number ^ 0xABCD);
+    digits(prefix, &mut line[..5]);
+    digits(next, &mut line[5..20]);
+    digits(random, &mut line[20..36]);
+    digits(mixed(random), &mut line[36..40]);
+    line[40] = b':';
+    let count = count(number);
+    let length = count.ilog10() as usize + 1;
+    let mut rest = count;
+    for digit in line[41..41 + length].iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    line[41 + length..43 + length].copy_from_slice(b"\r\n");
+    out.write_all(&line[..43 + length])
+}
+
+/// How many entries a prefix has: around the mean, as widely as chance would have it.
+fn size(prefix: u64, mean: u64) -> u64 {
+    let chance: u64 = (0..4).map(|at| mixed(prefix * 4 + at) >> 48).sum();
+    let deviation = (chance as f64 / f64::from(1 << 17) - 1.0) * 1.73 * (mean as f64).sqrt();
+    (mean as f64 + deviation).round().max(1.0) as u64
 }
 
 fn main() -> std::io::Result<()> {
+    const SPACE: u64 = 1 << 60;
     let arguments: Vec<String> = std::env::args().collect();
     let number = |at: usize| arguments.get(at).and_then(|text| text.parse::<u64>().ok());
     let (Some(prefixes), Some(entries)) = (number(1), number(2)) else {
@@ -50,20 +67,18 @@ fn main() -> std::io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
     if arguments.get(3).is_some_and(|order| order == "shuffled") {
         for number in 0..entries {
-            write(&mut out, hash(mixed(number) % prefixes, number), number)?;
+            let random = mixed(number);
+            write(&mut out, random % prefixes, mixed(random) % SPACE, number)?;
         }
         return out.flush();
     }
-    let mut of_prefix = vec![Vec::new(); prefixes as usize];
-    for number in 0..entries {
-        of_prefix[(mixed(number) % prefixes) as usize].push(number);
-    }
-    for (prefix, numbers) in of_prefix.iter().enumerate() {
-        let mut hashes: Vec<([u8; 20], u64)> =
-            numbers.iter().map(|number| (hash(prefix as u64, *number), *number)).collect();
-        hashes.sort_unstable();
-        for (hash, number) in hashes {
-            write(&mut out, hash, number)?;
+    let mut number = 0;
+    for prefix in 0..prefixes {
+        let n = size(prefix, entries / prefixes);
+        // Each digest lies by chance in a part of its own, so that they ascend without a sort.
+        for part in 0..n {
+            number += 1;
+            write(&mut out, prefix, SPACE / n * part + mixed(number) % (SPACE / n), number)?;
         }
     }
     out.flush()

@@ -29,6 +29,11 @@ impl Contents {
         self.index.offset()
     }
 
+    /// Whether no bucket holds anything.
+    pub fn is_empty(&self) -> bool {
+        self.entries == 0
+    }
+
     /// Notes a bucket that holds something.
     ///
     /// # Errors

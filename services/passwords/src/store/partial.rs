@@ -81,6 +81,11 @@ impl PartialCorpus {
         self.next
     }
 
+    /// Whether no range holds anything so far.
+    pub fn is_empty(&self) -> bool {
+        self.contents.is_empty()
+    }
+
     /// Appends the next range.
     ///
     /// # Errors

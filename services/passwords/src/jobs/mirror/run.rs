@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use batch::{ByteSize, ProgressReporter, Unit};
 use domain::{Clock, HashPrefix};
 use futures_util::{StreamExt, stream};
@@ -18,6 +18,8 @@ use crate::store::{FolderLock, KindFolder, PartialCorpus, activate_all, remove_p
 
 /// For each request under way, so many ranges may wait for an earlier one.
 const AHEAD: usize = 16;
+/// However many requests are under way, no more ranges wait.
+const MOST_AHEAD: usize = 1024;
 
 /// A mirror that was asked for.
 #[derive(Clone, Debug)]
@@ -119,6 +121,10 @@ impl Mirror {
             format!("{kept} ranges are kept; run the same command again to go on")
         })?;
         kept?;
+        if corpus.is_empty() {
+            // Whoever asks such a corpus is told that no password was ever exposed.
+            bail!("{source} has no {} digest in any range", folder.kind().label());
+        }
         Ok((corpus, traffic))
     }
 }
@@ -141,7 +147,8 @@ impl Walk<'_> {
         )
         .resumed_from(u64::from(self.corpus.next()));
         let base = self.base.take();
-        let (kind, window) = (self.kind, self.fetcher.politeness().concurrency * AHEAD);
+        let kind = self.kind;
+        let window = (self.fetcher.politeness().concurrency * AHEAD).min(MOST_AHEAD);
         let missing = (self.corpus.next()..ranges).filter_map(HashPrefix::from_value);
         let mut answers = stream::iter(missing)
             .map(|prefix| {
@@ -185,7 +192,7 @@ impl Walk<'_> {
 async fn whole(fetcher: &Fetcher, kind: Kind, prefix: HashPrefix) -> anyhow::Result<Range> {
     match fetcher.fetch(kind, prefix, None).await? {
         Answer::Range(range) => Ok(range),
-        Answer::Same => anyhow::bail!("range {prefix}: 304 where no tag was sent"),
+        Answer::Same => bail!("range {prefix}: 304 where no tag was sent"),
     }
 }
 

@@ -48,19 +48,21 @@ const fn hex_pairs() -> [[u8; 2]; 256] {
 /// # Errors
 /// [`BucketError::Count`].
 pub(super) fn portable(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
-    by_kind(bucket, out, portable_hex)
+    by_kind(bucket, out, portable_hex, |_| ())
 }
 
-/// Renders with the given way to write 16 bytes as 32 digits.
+/// Renders with the given way to write 16 bytes as 32 digits; `ahead` is told where each tail lies,
+/// so that it can ask the memory for later ones.
 #[inline(always)]
 pub(super) fn by_kind(
     bucket: &Bucket<'_>,
     out: &mut [u8],
     hex: impl Fn(&[u8; 16], &mut [u8; 32]) + Copy,
+    ahead: impl Fn(&[u8]) + Copy,
 ) -> Result<usize, BucketError> {
     match bucket.kind() {
-        Kind::Sha1 => lines::<17>(bucket, out, hex),
-        Kind::Ntlm => lines::<13>(bucket, out, hex),
+        Kind::Sha1 => lines::<17>(bucket, out, hex, ahead),
+        Kind::Ntlm => lines::<13>(bucket, out, hex, ahead),
     }
 }
 
@@ -69,11 +71,13 @@ fn lines<const TAIL: usize>(
     bucket: &Bucket<'_>,
     out: &mut [u8],
     hex: impl Fn(&[u8; 16], &mut [u8; 32]) + Copy,
+    ahead: impl Fn(&[u8]) + Copy,
 ) -> Result<usize, BucketError> {
     let mut counts = bucket.counts();
     let mut at = 0;
     for (digit, group) in bucket.groups().enumerate() {
         for tail in group.as_chunks::<TAIL>().0 {
+            ahead(tail);
             let count = counts.next_count()?;
             let Some(window) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut) else {
                 return Ok(at);
@@ -82,6 +86,39 @@ fn lines<const TAIL: usize>(
         }
     }
     Ok(at)
+}
+
+/// Renders padding with the given way to write 16 bytes as 32 digits.
+#[inline(always)]
+pub(super) fn padding_by_kind(
+    kind: Kind,
+    random: &[u8],
+    out: &mut [u8],
+    hex: impl Fn(&[u8; 16], &mut [u8; 32]) + Copy,
+) -> usize {
+    match kind {
+        Kind::Sha1 => padding_lines::<17>(random, out, hex),
+        Kind::Ntlm => padding_lines::<13>(random, out, hex),
+    }
+}
+
+#[inline(always)]
+fn padding_lines<const TAIL: usize>(
+    random: &[u8],
+    out: &mut [u8],
+    hex: impl Fn(&[u8; 16], &mut [u8; 32]) + Copy,
+) -> usize {
+    let mut at = 0;
+    for line in random.chunks_exact(TAIL + 1) {
+        let Some((digit, tail)) = line.split_first() else { break };
+        let (Some(tail), Some(window)) =
+            (tail.first_chunk::<TAIL>(), out.get_mut(at..).and_then(<[u8]>::first_chunk_mut))
+        else {
+            break;
+        };
+        at += write_line(digit & 15, tail, 0, window, hex);
+    }
+    at
 }
 
 /// Writes one line at the front of the window and returns its length.

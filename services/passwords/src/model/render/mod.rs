@@ -3,7 +3,7 @@
 mod lines;
 mod simd;
 
-use self::lines::{WINDOW, portable_hex, write_line};
+use self::lines::WINDOW;
 use super::bucket::{Bucket, BucketError};
 use super::kind::Kind;
 
@@ -34,24 +34,7 @@ pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError>
 ///
 /// `random` holds for each line one byte for the first digit and one tail.
 pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
-    match kind {
-        Kind::Sha1 => padding_lines::<17>(random, out),
-        Kind::Ntlm => padding_lines::<13>(random, out),
-    }
-}
-
-fn padding_lines<const TAIL: usize>(random: &[u8], out: &mut [u8]) -> usize {
-    let mut at = 0;
-    for line in random.chunks_exact(TAIL + 1) {
-        let Some((digit, tail)) = line.split_first() else { break };
-        let (Some(tail), Some(window)) =
-            (tail.first_chunk::<TAIL>(), out.get_mut(at..).and_then(<[u8]>::first_chunk_mut))
-        else {
-            break;
-        };
-        at += write_line(digit & 15, tail, 0, window, portable_hex);
-    }
-    at
+    simd::padding(kind, random, out)
 }
 
 /// A whole bucket as text.

@@ -1,0 +1,61 @@
+# The corpus at its real size: built from a pipe, verified, served from disk and from cache; sourced by
+# scripts/bench.d/passwords. The text (45 bytes an entry) is never on the disk.
+
+entries=${FULL_ENTRIES:-1300000000}
+needed=$((entries * 182 / 10 + 70 * 1048576))
+free=$(df --output=avail -B1 "$work" | tail -1)
+[ "$free" -gt $((needed + needed / 10)) ] || die "$work has $((free >> 30)) GiB free; $((needed >> 30)) are needed"
+full=$work/full
+rm -rf "$full"
+mkdir -p "$full"
+folders+=("$full")
+
+seconds_of() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.0f", b - a }'; }
+figure() { sed "s/.*\"$1\":\([0-9]*\).*/\1/" <<<"$report"; }
+timed() { # COMMAND...      sets wall and cpu
+    local begin
+    begin=$(date +%s.%N)
+    { TIMEFORMAT='%U %S'; time "$@" >"$full/out" 2>"$full/log"; } 2>"$full/time"
+    wall=$(seconds_of "$begin" "$(date +%s.%N)")
+    read -r user kernel <"$full/time"
+    cpu=$(awk -v a="$user" -v b="$kernel" 'BEGIN { printf "%.0f", a + b }')
+}
+
+say "building from a pipe: $entries entries in 1048576 prefixes"
+mkfifo "$full/pipe"
+"$target/release/examples/dense_list" 1048576 "$entries" ordered >"$full/pipe" &
+timed "$bin" --data-dir "$full" build --kind sha1 --activate --json "$full/pipe"
+report=$(cat "$full/out")
+corpus=$(sed 's/.*"path":"\([^"]*\)".*/\1/' <<<"$report")
+echo
+echo "$processor; $(figure entries) entries in 1048576 prefixes, ranges of $(figure smallest_bucket) to $(figure largest_bucket)"
+echo
+echo "| Step | Wall | CPU | Memory | |"
+echo "|---|---|---|---|---|"
+row() { printf '| %s | %s s | %s s | %s MB | %s |\n' "$@"; }
+row build "$wall" "$cpu" "$(($(figure peak_memory) >> 20))" \
+    "$(awk -v b="$(figure bytes)" 'BEGIN { printf "%.1f GB", b / 1e9 }') of corpus"
+timed "$bin" verify "$corpus"
+row verify "$wall" "$cpu" – "$(cat "$full/out")"
+
+export TLS_MODE=off ACCESS_LOG=off KINDS=sha1 RUST_LOG=warn
+start_server "$bin" "$full"
+serve() { # TITLE PREFIXES SECONDS
+    local before after line
+    before=$(cpu_of "$server_pid")
+    line=$(PREFIXES=$2 FRESH=1 SEED=$RANDOM wrk -t1 -c64 -d"$3s" -s scripts/lib/passwords_bench.lua "$base" |
+        awk '/^RESULT/ { print $2, $3, $4, $5, $6 }')
+    after=$(cpu_of "$server_pid")
+    awk -v title="$1" -v before="$before" -v after="$after" -v memory="$(memory_of "$server_pid")" '{
+        printf "| %s | %.0f | %.1f µs | %.2f ms | %.2f ms | %d MB | %d |\n", title, $1 / ($2 / 1e6),
+            (after - before) / $1 * 1e6, $3 / 1000, $4 / 1000, memory, $5 }' <<<"$line"
+}
+echo
+echo "| Ranges, 64 connections | A second | CPU a range | p50 | p99 | Memory | Failed |"
+echo "|---|---|---|---|---|---|---|"
+# The whole file leaves the page cache; each range that is asked for is another one.
+dd if="$corpus" iflag=nocache count=0 status=none
+serve "from disk, any of all" 1048576 10
+# The first sixteenth of the file is read into the cache.
+head -c "$((16777216 + $(figure bytes) / 16))" "$corpus" >/dev/null
+serve "from cache, any of a sixteenth" 65536 10
