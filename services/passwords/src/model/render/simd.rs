@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn padding_renders_alike() {
-        let random: Vec<u8> = (0..18 * 40).map(|at| (at * 37 >> 2) as u8).collect();
+        let random: Vec<u8> = (0..18 * 40).map(|at| ((at * 37) >> 2) as u8).collect();
         for kind in Kind::ALL {
             let (mut fast, mut portable) = (vec![0; 4000], vec![0; 4000]);
             let length = padding(kind, &random, &mut fast);
