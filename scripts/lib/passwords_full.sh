@@ -32,8 +32,8 @@ echo "$processor; $(figure entries) entries in 1048576 prefixes, ranges of $(fig
 echo
 echo "| Step | Wall | CPU | Memory | |"
 echo "|---|---|---|---|---|"
-row() { printf '| %s | %s s | %s s | %s MB | %s |\n' "$@"; }
-row build "$wall" "$cpu" "$(($(figure peak_memory) >> 20))" \
+row() { printf '| %s | %s s | %s s | %s | %s |\n' "$@"; }
+row build "$wall" "$cpu" "$(($(figure peak_memory) >> 20)) MB" \
     "$(awk -v b="$(figure bytes)" 'BEGIN { printf "%.1f GB", b / 1e9 }') of corpus"
 timed "$bin" verify "$corpus"
 row verify "$wall" "$cpu" – "$(cat "$full/out")"
