@@ -46,7 +46,7 @@ impl MigrateCommand {
     ) -> Result<ExitCode, DatabaseError> {
         let applied = settings.migrate(data_dir, name, migrations)?;
         self.report(&applied, &mut std::io::stdout().lock()).map_err(DatabaseError::broken)?;
-        eprintln!("{} migrations applied", applied.len());
+        log::info!(target: "notice", "{} migrations applied", applied.len());
         Ok(ExitCode::SUCCESS)
     }
 

@@ -130,9 +130,27 @@ fn redact(message: &str, url: &str) -> String {
         .map(|(_, password)| password)
         .filter(|password| !password.is_empty());
     match password {
-        Some(password) => message.replace(password, "***"),
+        Some(password) => without_word(message, password),
         None => message.to_owned(),
     }
+}
+
+/// A message with `***` for a word. Inside other words it stays, since a short password would
+/// eat the text, and what is left would show where it stood.
+fn without_word(message: &str, word: &str) -> String {
+    let mut shown = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some(at) = rest.find(word) {
+        let (before, after) = (&rest[..at], &rest[at + word.len()..]);
+        let inside = before.ends_with(char::is_alphanumeric)
+            && word.starts_with(char::is_alphanumeric)
+            || after.starts_with(char::is_alphanumeric) && word.ends_with(char::is_alphanumeric);
+        shown.push_str(before);
+        shown.push_str(if inside { word } else { "***" });
+        rest = after;
+    }
+    shown.push_str(rest);
+    shown
 }
 
 fn one_line(text: &str) -> String {
@@ -221,7 +239,15 @@ mod tests {
     fn passwords_stay_out_of_messages() {
         let url = "postgres://u:geheim@h/d";
         assert_eq!(redact("login geheim failed", url), "login *** failed");
+        assert_eq!(redact("no user geheim, \"geheim\"", url), "no user ***, \"***\"");
         assert!(!redact("invalid percent-encoded token: \"geheim\"", url).contains("geheim"));
+    }
+
+    #[test]
+    fn a_short_password_does_not_eat_the_text() {
+        let url = "postgres://u:a@h/d";
+        assert_eq!(redact("a database was at hand: a", url), "*** database was at hand: ***");
+        assert_eq!(redact("password \"e\"", "postgres://u:e@h/d"), "password \"***\"");
     }
 
     #[test]

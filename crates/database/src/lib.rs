@@ -5,6 +5,7 @@ mod command;
 mod connect;
 mod db;
 mod error;
+mod metrics;
 mod migrate;
 mod pools;
 mod settings;

@@ -9,6 +9,7 @@ use r2d2::PooledConnection;
 use tokio::sync::Semaphore;
 
 use crate::connect::{Connector, LogAttempts, Manager, Role, is_alive};
+use crate::metrics::{self, Observed, PoolMetrics, PoolState};
 use crate::transaction::{begin, finish};
 use crate::{Backend, DatabaseError, Db};
 
@@ -37,6 +38,7 @@ struct Inner {
 /// One pool and the queue in front of it.
 struct Lane {
     pool: r2d2::Pool<Manager>,
+    metrics: PoolMetrics,
     turns: Arc<Semaphore>,
     epoch: Arc<AtomicU64>,
 }
@@ -48,7 +50,10 @@ impl Pools {
         let epoch = Arc::new(AtomicU64::new(0));
         let readers = Lane::new(&connector, Role::Reader, size, &epoch);
         let writers = Lane::new(&connector, Role::Writer, writers, &epoch);
-        Self { inner: Arc::new(Inner { connector, readers, writers, wait }) }
+        let inner = Arc::new(Inner { connector, readers, writers, wait });
+        let observed: Arc<dyn Observed> = inner.clone();
+        metrics::watch(Arc::downgrade(&observed));
+        Self { inner }
     }
 
     /// The kind of database.
@@ -153,6 +158,18 @@ impl std::fmt::Debug for Pools {
     }
 }
 
+impl Observed for Inner {
+    fn states(&self) -> Vec<PoolState> {
+        let lanes = [&self.readers, &self.writers];
+        let states = lanes.map(|lane| {
+            let (name, size, state) = (lane.metrics.name, lane.pool.max_size(), lane.pool.state());
+            let in_use = state.connections.saturating_sub(state.idle_connections);
+            PoolState { name, size, open: state.connections, in_use }
+        });
+        states.into()
+    }
+}
+
 impl Lane {
     fn new(connector: &Connector, role: Role, size: usize, epoch: &Arc<AtomicU64>) -> Self {
         let manager = Manager::new(connector.clone(), role, Arc::clone(epoch));
@@ -169,7 +186,8 @@ impl Lane {
             .test_on_check_out(false)
             .error_handler(Box::new(LogAttempts))
             .build_unchecked(manager);
-        Self { pool, turns: Arc::new(Semaphore::new(size)), epoch: Arc::clone(epoch) }
+        let metrics = PoolMetrics::new(if role == Role::Reader { "read" } else { "write" });
+        Self { pool, metrics, turns: Arc::new(Semaphore::new(size)), epoch: Arc::clone(epoch) }
     }
 
     async fn turn(
@@ -180,9 +198,13 @@ impl Lane {
         if let Ok(turn) = Arc::clone(&turns).try_acquire_owned() {
             return Ok(turn);
         }
+        let _waiting = self.metrics.wait();
         match tokio::time::timeout_at(deadline.into(), turns.acquire_owned()).await {
             Ok(Ok(turn)) => Ok(turn),
-            Ok(Err(_)) | Err(_) => Err(DatabaseError::Busy),
+            Ok(Err(_)) | Err(_) => {
+                self.metrics.count_timeout();
+                Err(DatabaseError::Busy)
+            }
         }
     }
 

@@ -8,14 +8,14 @@ use std::time::Instant;
 use actix_http::ConnectionType;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
-use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::http::uri::{PathAndQuery, Uri};
+use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::from_fn;
 use actix_web::{App, Error, HttpMessage, HttpRequest, HttpResponse, web};
 use futures_util::FutureExt;
-use utoipa_swagger_ui::SwaggerUi;
 
+use crate::docs::Docs;
 use crate::edge::Edge;
 use crate::health::{self, Draining};
 use crate::{
@@ -32,6 +32,7 @@ pub(crate) struct Context<S> {
     pub(crate) edge: Edge,
     pub(crate) draining: Draining,
     pub(crate) operations: Arc<Operations>,
+    pub(crate) docs: Option<Arc<Docs>>,
     pub(crate) access_log: bool,
 }
 
@@ -39,6 +40,8 @@ pub(crate) struct Context<S> {
 struct Seen {
     method: Method,
     uri: Uri,
+    /// The id that it brought along.
+    id: Option<RequestId>,
 }
 
 /// Marks a request that came as `HEAD`.
@@ -76,19 +79,15 @@ pub(crate) fn build<S: Service>(
         .app_data(context.operations.clone())
         .app_data(context.shell.rules)
         .configure(|config| context.service.state(config))
-        .configure(|config| add_docs(config, context.shell, crate::document::<S>()))
+        .configure(|config| {
+            if let Some(docs) = &context.docs {
+                docs.serve(config);
+            }
+        })
         .default_service(web::to(unrouted))
         .wrap(from_fn(move |request, next| shape(shell, operations.clone(), request, next)))
         .wrap(from_fn(move |request, next| service.around(request, next)))
         .wrap(from_fn(move |request, next| oversee(outer.clone(), request, next)))
-}
-
-fn add_docs(config: &mut web::ServiceConfig, shell: Shell, document: utoipa::openapi::OpenApi) {
-    if shell.docs {
-        config
-            .service(web::redirect("/docs", "/docs/"))
-            .service(SwaggerUi::new("/docs/{_:.*}").url("/openapi.json", document));
-    }
 }
 
 /// Outermost: health, 301, panics, metrics, access log.
@@ -99,14 +98,26 @@ async fn oversee<S: Service>(
     request: ServiceRequest,
     next: Next,
 ) -> Result<ServiceResponse, Error> {
-    if health::is_health(request.path()) {
-        let answer = health::answer(request.path(), &context.service, &context.draining).await;
-        return Ok(request.into_response(answer));
+    if let Some(answer) = answer_for_all(&context, &request).await {
+        let id = RequestId::of(request.headers());
+        let mut response = request.into_response(answer);
+        id.mark(response.headers_mut());
+        return Ok(response);
     }
     let started = Instant::now();
-    let seen = Seen { method: request.method().clone(), uri: request.uri().clone() };
+    let seen = Seen {
+        method: request.method().clone(),
+        uri: request.uri().clone(),
+        id: RequestId::sent(request.headers()),
+    };
     let response = match context.edge.redirect(&request) {
-        Some(target) => request.into_response(moved(&target)),
+        Some(target) => {
+            let moved = target.as_deref().and_then(moved);
+            // Without a usable host there is no place to send the client to.
+            let unusable = || Fault::Unreadable(StatusCode::BAD_REQUEST);
+            let answer = moved.unwrap_or_else(|| unusable().response(request.request()));
+            request.into_response(answer)
+        }
         None => {
             // A clone of the request would forbid the layers below to change it, so that a
             // panic, which takes the request with it, is answered without one.
@@ -118,6 +129,24 @@ async fn oversee<S: Service>(
         }
     };
     finish(&context, response, &seen, started)
+}
+
+/// What does not depend on the path rules and the transport: health, and `OPTIONS *`.
+async fn answer_for_all<S: Service>(
+    context: &Context<S>,
+    request: &ServiceRequest,
+) -> Option<HttpResponse> {
+    if health::is_health(request.path()) {
+        let answer = health::answer(request.path(), &context.service, &context.draining).await;
+        return Some(answer);
+    }
+    if request.method() == Method::OPTIONS && request.path() == "*" {
+        let allow = context.operations.methods();
+        let allow: Vec<_> = allow.iter().map(Method::as_str).chain(["OPTIONS"]).collect();
+        let allow = (header::ALLOW, allow.join(", "));
+        return Some(HttpResponse::NoContent().insert_header(allow).finish());
+    }
+    None
 }
 
 /// What the service answers before anything else, else what the layers below do.
@@ -132,19 +161,18 @@ async fn answer<S: Service>(
     }
 }
 
-fn moved(target: &str) -> HttpResponse {
-    match HeaderValue::from_str(target) {
-        Ok(location) => {
-            HttpResponse::MovedPermanently().insert_header((header::LOCATION, location)).finish()
-        }
-        Err(_) => HttpResponse::BadRequest().finish(),
-    }
+fn moved(target: &str) -> Option<HttpResponse> {
+    let location = HeaderValue::from_str(target).ok()?;
+    let mut moved = HttpResponse::MovedPermanently();
+    Some(moved.insert_header((header::LOCATION, location)).finish())
 }
 
 fn panicked(errors: &dyn ErrorFormat, seen: Seen) -> Error {
-    let info = RequestInfo { method: seen.method, uri: seen.uri, id: RequestId::next() };
+    let id = seen.id.unwrap_or_else(RequestId::next);
+    let info = RequestInfo { method: seen.method, uri: seen.uri, id };
     log::error!(request_id = info.id.to_string().as_str(); "a handler panicked");
-    let response = errors.respond(&Fault::Internal("panic".to_owned()), &info);
+    let mut response = errors.respond(&Fault::Internal("panic".to_owned()), &info);
+    info.id.mark(response.headers_mut());
     actix_web::error::InternalError::from_response("panic", response).into()
 }
 
@@ -159,8 +187,16 @@ fn finish<S: Service>(
     if context.draining.is_on() {
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }
+    let id = request_id::known(response.request())
+        .or_else(|| seen.id.clone())
+        .unwrap_or_else(RequestId::next);
+    id.mark(response.headers_mut());
+    if context.edge.has_hsts() && crate::is_https(response.request()) {
+        let year = HeaderValue::from_static("max-age=31536000");
+        response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, year);
+    }
     if status.is_server_error() {
-        report(&mut response);
+        report(&response, &id);
     }
     metrics::count(&response, metrics::method_label(&seen.method), elapsed);
     if context.access_log {
@@ -170,7 +206,7 @@ fn finish<S: Service>(
         };
         log::info!(
             target: "access",
-            request_id = request_id(response.request()).to_string().as_str(),
+            request_id = id.to_string().as_str(),
             method = seen.method.as_str(),
             path = (context.shell.redact)(&context.operations, &seen.uri).as_ref(),
             status = status.as_u16(),
@@ -182,15 +218,11 @@ fn finish<S: Service>(
     Ok(response)
 }
 
-/// Logs the cause of a 5xx once and names the request in the answer, so that both can be matched.
-fn report(response: &mut ServiceResponse) {
-    let id = request_id(response.request()).to_string();
+/// Logs the cause of a 5xx once, under the id that the answer carries.
+fn report(response: &ServiceResponse, id: &RequestId) {
     if let Some(error) = response.response().error() {
         let status = response.status().as_u16();
-        log::error!(request_id = id.as_str(), status = status; "{error}");
-    }
-    if let Ok(value) = HeaderValue::from_str(&id) {
-        response.headers_mut().insert(header::HeaderName::from_static("x-request-id"), value);
+        log::error!(request_id = id.to_string().as_str(), status = status; "{error}");
     }
 }
 
@@ -215,7 +247,7 @@ async fn shape(
     }
     let mut response = next.call(request).await?;
     if shell.compression {
-        response = compression::apply(response);
+        response = compression::apply(response).await;
     }
     if let Some(rule) = rule {
         rule.mark(response.headers_mut());

@@ -1,7 +1,11 @@
 //! Request bodies within a limit.
 
+use std::io::ErrorKind;
+
 use actix_web::HttpRequest;
 use actix_web::dev::Payload;
+use actix_web::error::PayloadError;
+use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_LENGTH;
 use actix_web::web::{Bytes, BytesMut};
 use futures_util::StreamExt;
@@ -11,7 +15,8 @@ use crate::Fault;
 /// Reads a whole body of at most `limit` bytes.
 ///
 /// # Errors
-/// [`Fault::PayloadTooLarge`], or [`Fault::MalformedBody`] when the transfer breaks.
+/// [`Fault::PayloadTooLarge`]; [`Fault::MalformedBody`] when the transfer breaks, [`Fault::Unreadable`]
+/// when it stands still, [`Fault::Unavailable`] when the connection makes the process hold too much.
 pub async fn read_body(
     request: &HttpRequest,
     payload: &mut Payload,
@@ -26,15 +31,24 @@ pub async fn read_body(
     }
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
-        let chunk = chunk.map_err(|error| Fault::MalformedBody {
-            message: error.to_string(),
-            line: 1,
-            column: 1,
-        })?;
+        let chunk = chunk.map_err(|error| broken(&error))?;
         if body.len() + chunk.len() > limit {
             return Err(Fault::PayloadTooLarge { limit });
         }
         body.extend_from_slice(&chunk);
     }
     Ok(body.freeze())
+}
+
+/// Why a body did not come.
+fn broken(error: &PayloadError) -> Fault {
+    match error {
+        PayloadError::Io(error) if error.kind() == ErrorKind::TimedOut => {
+            Fault::Unreadable(StatusCode::REQUEST_TIMEOUT)
+        }
+        PayloadError::Io(error) if error.kind() == ErrorKind::OutOfMemory => {
+            Fault::Unavailable { retry_after: 1 }
+        }
+        other => Fault::MalformedBody { message: other.to_string(), line: 1, column: 1 },
+    }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::error::{ContextKind, ContextValue};
 
-use crate::{Service, ServiceInfo, ShellSettings, logs, openapi, settings};
+use crate::{LogFormat, Service, ServiceInfo, ShellSettings, logs, openapi, settings};
 
 /// Subcommands that every binary has.
 #[derive(Clone, Copy, Debug, clap::Subcommand)]
@@ -62,18 +62,32 @@ pub trait Cli: clap::Parser {
 ///
 /// Exit code 2 for a wrong command line, 1 for an error, else what the command says.
 pub fn main<C: Cli>() -> ExitCode {
-    let cli = match parse::<C>(std::env::args_os()) {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let format = logs::format_of(&arguments, std::env::var_os("LOG_FORMAT").as_deref());
+    let cli = match parse::<C>(arguments) {
         Ok(cli) => cli,
+        Err(error) if error.use_stderr() && format == LogFormat::Json => {
+            logs::fail(format, "usage", &usage_fault(&error));
+            return ExitCode::from(2);
+        }
         Err(error) => error.exit(),
     };
     logs::start(cli.shell().log_format);
     match cli.run() {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            logs::fail(format, "fatal", &format!("{error:#}"));
             ExitCode::FAILURE
         }
     }
+}
+
+/// What is wrong with a command line, in one line.
+fn usage_fault(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let fault = text.split("\n\n").next().unwrap_or_default();
+    let fault = fault.strip_prefix("error: ").unwrap_or(fault);
+    fault.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Parses a command line with the defaults of the service.

@@ -3,23 +3,37 @@
 //! Not a middleware of its own: most answers are short, and passing them through one more layer would
 //! cost more than writing them.
 
+use std::sync::LazyLock;
+
 use actix_http::encoding::Encoder;
-use actix_web::HttpRequest;
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::dev::ServiceResponse;
 use actix_web::http::header::{
     AcceptEncoding, CONTENT_ENCODING, CONTENT_TYPE, ContentEncoding, ETAG, Encoding, Header,
-    HeaderMap, HeaderValue,
+    HeaderMap, HeaderValue, VARY,
 };
+use actix_web::web::Bytes;
+use actix_web::{HttpRequest, web};
+use tokio::sync::Semaphore;
+
+use crate::packing;
 
 /// Answers shorter than this are not worth compressing, in bytes.
 const WORTH_IT: u64 = 1024;
+/// Answers longer than this are compressed beside the worker, in bytes.
+const LONG: usize = 64 << 10;
+
+/// Long answers that are compressed beside the workers at a time: more would wait in memory.
+static TURNS: LazyLock<Semaphore> = LazyLock::new(|| {
+    Semaphore::new(std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
+});
 
 /// Compresses an answer by the coding that its request likes best.
 ///
 /// Left alone are short bodies, media that are compressed themselves, and what has a coding already;
-/// `Content-Encoding: identity` is how a handler says so, and is not sent.
-pub(crate) fn apply(mut response: ServiceResponse) -> ServiceResponse {
+/// `Content-Encoding: identity` is how a handler says so, and is not sent. A body that is in memory
+/// is compressed at once, so that what waits for a slow client is short.
+pub(crate) async fn apply(mut response: ServiceResponse) -> ServiceResponse {
     let worth_it = match response.response().body().size() {
         BodySize::None => false,
         BodySize::Sized(bytes) => bytes >= WORTH_IT,
@@ -34,13 +48,43 @@ pub(crate) fn apply(mut response: ServiceResponse) -> ServiceResponse {
     if !worth_it || is_dense(response.headers()) {
         return response;
     }
-    match preferred(response.request()) {
-        Some(coding) => {
+    let Some(coding) = preferred(response.request()) else { return response };
+    let (request, response) = response.into_parts();
+    let (mut response, body) = response.into_parts();
+    let response = match body.try_into_bytes() {
+        Ok(plain) => {
+            let (body, packed) = pack(plain, coding).await;
+            if packed {
+                mark(response.headers_mut(), coding);
+            }
+            response.set_body(body).map_into_boxed_body()
+        }
+        Err(stream) => {
             weaken_tag(response.headers_mut());
+            let response = response.set_body(stream);
             response.map_body(|head, body| Encoder::response(coding, head, body).boxed())
         }
-        None => response,
-    }
+    };
+    ServiceResponse::new(request, response)
+}
+
+/// The compressed form and true, or the plain one and false.
+async fn pack(plain: Bytes, coding: ContentEncoding) -> (Bytes, bool) {
+    let turn = if plain.len() > LONG { TURNS.try_acquire().ok() } else { None };
+    let packed = match turn {
+        None => packing::quickly(coding, &plain),
+        Some(_turn) => {
+            let plain = plain.clone();
+            web::block(move || packing::quickly(coding, &plain)).await.ok().flatten()
+        }
+    };
+    packed.map_or((plain, false), |packed| (packed, true))
+}
+
+fn mark(headers: &mut HeaderMap, coding: ContentEncoding) {
+    weaken_tag(headers);
+    headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.as_str()));
+    headers.append(VARY, HeaderValue::from_static("accept-encoding"));
 }
 
 /// A strong entity tag names bytes, and those of each coding are others: behind a coding it is weak.

@@ -21,6 +21,7 @@ pub(crate) struct Edge {
     trusted: Arc<[IpNet]>,
     public_url: Option<Arc<str>>,
     https_port: Option<u16>,
+    own_certificate: bool,
 }
 
 impl Edge {
@@ -31,6 +32,17 @@ impl Edge {
             trusted: settings.trusted_proxies.clone().into(),
             public_url: settings.public_url.as_deref().map(Arc::from),
             https_port,
+            own_certificate: settings.tls_cert.is_some(),
+        }
+    }
+
+    /// Whether browsers are told to use HTTPS alone. Not under the local CA: they would refuse plain
+    /// HTTP to everything else on this host for a year.
+    pub(crate) fn has_hsts(&self) -> bool {
+        match self.mode {
+            TlsMode::Native => self.own_certificate,
+            TlsMode::Proxy => true,
+            TlsMode::Off => false,
         }
     }
 
@@ -52,8 +64,9 @@ impl Edge {
         }
     }
 
-    /// The target of the 301 that a request over plain HTTP gets, if the mode asks for one.
-    pub(crate) fn redirect(&self, request: &ServiceRequest) -> Option<String> {
+    /// The target of the 301 that a request over plain HTTP gets, if the mode asks for one; the inner
+    /// one is absent where the request names no usable host.
+    pub(crate) fn redirect(&self, request: &ServiceRequest) -> Option<Option<String>> {
         if self.mode == TlsMode::Off {
             return None;
         }
@@ -62,15 +75,19 @@ impl Edge {
             return None;
         }
         let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
+        let target = if target.starts_with('/') { target } else { "/" };
         if let Some(base) = &self.public_url {
-            return Some(format!("{base}{target}"));
+            return Some(Some(format!("{base}{target}")));
         }
-        let host = host_of(request.headers(), request.uri().authority());
         let port = match self.https_port {
             Some(443) | None => String::new(),
             Some(port) => format!(":{port}"),
         };
-        Some(format!("https://{host}{port}{target}"))
+        let host = host_of(request.headers(), request.uri().authority());
+        Some(host.map(|host| {
+            let host = host.host();
+            format!("https://{host}{port}{target}")
+        }))
     }
 
     /// The address that quotas charge: the peer, or the last untrusted hop before our proxies.
@@ -99,15 +116,24 @@ fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     bare.parse().ok().or_else(with_port).map(|address: IpAddr| address.to_canonical())
 }
 
-/// Host of the request without its port, in brackets where it is an IPv6 address.
-fn host_of(headers: &HeaderMap, authority: Option<&Authority>) -> String {
-    headers
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok())
-        .and_then(|host| host.parse::<Authority>().ok())
-        .as_ref()
-        .or(authority)
-        .map_or_else(|| "localhost".to_owned(), |authority| authority.host().to_owned())
+/// Host and port that a request names; `localhost` where it names none, none where that is no host.
+fn host_of(headers: &HeaderMap, authority: Option<&Authority>) -> Option<Authority> {
+    match (headers.get(header::HOST), authority) {
+        (Some(host), _) => host.to_str().ok().and_then(well_formed),
+        (None, Some(authority)) => well_formed(authority.as_str()),
+        (None, None) => Some(Authority::from_static("localhost")),
+    }
+}
+
+/// A host with or without a port, as links may hold it: nothing before an `@`, nothing to escape.
+fn well_formed(text: &str) -> Option<Authority> {
+    const LONGEST: usize = 255;
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_~:[]".contains(&byte);
+    let plain = text.len() <= LONGEST && text.bytes().all(allowed);
+    let authority: Authority = plain.then(|| text.parse().ok()).flatten()?;
+    let port = text.get(authority.host().len()..).unwrap_or_default();
+    let port = port.is_empty() || authority.port_u16().is_some();
+    (port && !authority.host().is_empty()).then_some(authority)
 }
 
 /// The address of the client: the peer, or what trusted proxies say.
@@ -133,14 +159,8 @@ pub fn base_url(request: &HttpRequest) -> String {
         return url.to_owned();
     }
     let scheme = if is_https(request) { "https" } else { "http" };
-    let host = request
-        .headers()
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok())
-        .filter(|host| host.parse::<Authority>().is_ok())
-        .or_else(|| request.uri().authority().map(Authority::as_str))
-        .unwrap_or("localhost");
-    format!("{scheme}://{host}")
+    let host = host_of(request.headers(), request.uri().authority());
+    format!("{scheme}://{}", host.as_ref().map_or("localhost", Authority::as_str))
 }
 
 #[cfg(test)]
@@ -170,8 +190,39 @@ mod tests {
     fn the_redirect_keeps_path_and_query_and_changes_the_port() {
         let request = request("192.0.2.9:1", &[("host", "pw.example:80")]);
         let target = edge(TlsMode::Native, &[]).redirect(&request);
-        assert_eq!(target.as_deref(), Some("https://pw.example:8484/a?b=c"));
+        assert_eq!(target, Some(Some("https://pw.example:8484/a?b=c".to_owned())));
         assert_eq!(edge(TlsMode::Off, &[]).redirect(&request), None);
+    }
+
+    #[test]
+    fn a_host_that_cannot_stand_in_a_link_is_none() {
+        let edge = edge(TlsMode::Native, &[]);
+        let of = |host: &str| edge.redirect(&request("192.0.2.9:1", &[("host", host)])).unwrap();
+        for (host, named) in
+            [("a_b.example", "a_b.example"), ("[::1]:80", "[::1]"), ("10.0.0.1:1", "10.0.0.1")]
+        {
+            assert_eq!(of(host), Some(format!("https://{named}:8484/a?b=c")), "{host}");
+        }
+        let long = "a".repeat(256);
+        for host in [
+            "",
+            "user@evil.example",
+            "a b",
+            "a\"b",
+            "a/b",
+            "a?b",
+            "a%20b",
+            "a,b",
+            "[::1",
+            ":80",
+            "a:b",
+            "a:99999",
+            "a:1:2",
+            "\u{fc}.example",
+            &long,
+        ] {
+            assert_eq!(of(host), None, "{host}");
+        }
     }
 
     #[test]

@@ -1,14 +1,22 @@
-//! Log lines on stderr, for people or as one JSON object a line.
+//! Lines on stderr, for people or as one JSON object a line.
+//!
+//! Everything that a service writes there goes through here: log lines, what a command tells its
+//! operator (log lines with the target `notice`, in text as they are and whatever `RUST_LOG` says), the
+//! error that ends the process, and panics.
 
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 
-use env_logger::fmt::Formatter;
+use env_logger::fmt::{ConfigurableFormat, Formatter};
 use env_logger::{Builder, Env};
 use log::kv::{Error, Key, Value, VisitSource};
-use log::{LevelFilter, Record};
+use log::{Level, LevelFilter, Record};
 use serde_json::{Map, Value as Json};
 
 use crate::LogFormat;
+
+/// The target of lines that a command tells its operator.
+const NOTICE: &str = "notice";
 
 /// Starts logging; a second call changes nothing.
 pub(crate) fn start(format: LogFormat) {
@@ -16,12 +24,66 @@ pub(crate) fn start(format: LogFormat) {
     // Its lines about threads and sockets say nothing that ours do not; RUST_LOG can ask for them.
     builder.filter_module("actix_server", LevelFilter::Warn);
     builder.parse_env(Env::default().default_filter_or("info"));
-    if format == LogFormat::Json {
-        builder.format(write_json);
+    builder.filter_module(NOTICE, LevelFilter::Info);
+    match format {
+        LogFormat::Text => {
+            let usual = ConfigurableFormat::default();
+            builder.format(move |out, record| write_text(&usual, out, record));
+        }
+        LogFormat::Json => {
+            builder.format(write_json);
+            std::panic::set_hook(Box::new(|panic| {
+                // The place and the message, without a backtrace: a line stays a line.
+                fail(LogFormat::Json, "panic", &panic.to_string().replace('\n', " "));
+            }));
+        }
     }
     if builder.try_init().is_err() {
         log::debug!("logging had been started before");
     }
+}
+
+/// Says why the process ends, whatever `RUST_LOG` says.
+pub(crate) fn fail(format: LogFormat, target: &str, message: &str) {
+    match format {
+        LogFormat::Text => eprintln!("error: {message}"),
+        LogFormat::Json => {
+            let arguments = format_args!("{message}");
+            let record =
+                Record::builder().level(Level::Error).target(target).args(arguments).build();
+            eprintln!("{}", Json::Object(members(&record)));
+        }
+    }
+}
+
+/// The form of lines that a command line or the environment asks for, before they are parsed.
+pub(crate) fn format_of(arguments: &[OsString], variable: Option<&OsStr>) -> LogFormat {
+    let mut asked = variable.and_then(OsStr::to_str);
+    let mut rest = arguments.iter().filter_map(|argument| argument.to_str());
+    while let Some(argument) = rest.next() {
+        match argument.strip_prefix("--log-format") {
+            Some("") => asked = rest.next(),
+            Some(value) => asked = value.strip_prefix('=').or(asked),
+            None => {}
+        }
+    }
+    if asked == Some("json") { LogFormat::Json } else { LogFormat::Text }
+}
+
+fn write_text(
+    usual: &ConfigurableFormat,
+    out: &mut Formatter,
+    record: &Record<'_>,
+) -> std::io::Result<()> {
+    if record.target() == NOTICE {
+        let kind = match record.level() {
+            Level::Error => "error: ",
+            Level::Warn => "warning: ",
+            _ => "",
+        };
+        return writeln!(out, "{kind}{}", record.args());
+    }
+    usual.format(out, record)
 }
 
 struct Members<'a>(&'a mut Map<String, Json>);
@@ -55,10 +117,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_form_of_lines_is_known_before_the_command_line_is_parsed() {
+        let of = |line: &[&str], variable: Option<&str>| {
+            let line: Vec<_> = line.iter().map(OsString::from).collect();
+            format_of(&line, variable.map(OsStr::new))
+        };
+        assert_eq!(of(&["x"], None), LogFormat::Text);
+        assert_eq!(of(&["x", "--bad"], Some("json")), LogFormat::Json);
+        assert_eq!(of(&["x", "--log-format", "json", "--bad"], None), LogFormat::Json);
+        assert_eq!(of(&["x", "--log-format=text"], Some("json")), LogFormat::Text);
+        assert_eq!(of(&["x", "--log-formatter=json"], None), LogFormat::Text);
+    }
+
+    #[test]
     fn a_json_line_has_level_message_and_the_given_members() {
         let members = members(
             &Record::builder()
-                .level(log::Level::Warn)
+                .level(Level::Warn)
                 .target("access")
                 .args(format_args!("GET \"/\"\n200"))
                 .key_values(&[("status", 200)])

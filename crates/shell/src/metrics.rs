@@ -12,8 +12,8 @@ use actix_web::dev::ServiceResponse;
 use actix_web::http::StatusCode;
 use prometheus::core::Collector;
 use prometheus::{
-    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts,
-    Registry, TextEncoder,
+    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
+    IntGaugeVec, Opts, Registry, TextEncoder,
 };
 
 /// A route label for answers that a service gives in its own middleware, before routing.
@@ -46,15 +46,18 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
         seconds: registered(
             &registry,
             HistogramVec::new(
-                HistogramOpts::new("http_request_seconds", "Time until the head of the answer")
-                    .buckets(buckets),
+                HistogramOpts::new(
+                    "http_request_duration_seconds",
+                    "Time until the head of the answer",
+                )
+                .buckets(buckets),
                 &["method", "route"],
             ),
         ),
         certificate_end: registered(
             &registry,
             IntGauge::new(
-                "tls_certificate_not_after_seconds",
+                "tls_certificate_not_after_timestamp_seconds",
                 "Unix time at which the certificate of the server ends; 0 without one",
             ),
         ),
@@ -160,6 +163,15 @@ pub(crate) fn count_parser_fault(status: StatusCode) {
     METRICS.requests.with_label_values(&["other", "unreadable", status.as_str()]).inc();
 }
 
+/// Tells which service in which version this process is.
+pub(crate) fn set_build(service: &str, version: &str) {
+    static BUILD: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+        let options = Opts::new("quintet_build_info", "Service and version; always 1");
+        register(IntGaugeVec::new(options, &["service", "version"]))
+    });
+    BUILD.with_label_values(&[service, version]).set(1);
+}
+
 /// Tells when the certificate of the server ends, in Unix seconds.
 pub(crate) fn set_certificate_end(instant: i64) {
     METRICS.certificate_end.set(instant);
@@ -168,7 +180,10 @@ pub(crate) fn set_certificate_end(instant: i64) {
 /// All metrics in the text format.
 pub(crate) fn render() -> Vec<u8> {
     let mut text = Vec::new();
-    if let Err(error) = TextEncoder::new().encode(&METRICS.registry.gather(), &mut text) {
+    let mut families = METRICS.registry.gather();
+    // Crates below this one have theirs in the default registry, and so has the process.
+    families.extend(prometheus::gather());
+    if let Err(error) = TextEncoder::new().encode(&families, &mut text) {
         log::error!("metrics cannot be written: {error}");
     }
     text

@@ -2,22 +2,52 @@
 
 use actix_web::http::StatusCode;
 use utoipa::openapi::path::{Operation, PathItem};
-use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr};
+use utoipa::openapi::{ContentBuilder, LicenseBuilder, OpenApi, Ref, RefOr, Response, Server};
 
 use crate::{ErrorBody, Service, routes};
+
+/// The licence of all services, as an SPDX expression.
+const LICENSE: &str = "MIT OR Apache-2.0";
 
 /// The document of a service: its base with the paths of its routes.
 pub fn document<S: Service>() -> OpenApi {
     let mut document = S::document();
     routes::document(&mut document, S::operations);
     let error_body = S::error_body();
-    for item in document.paths.paths.values_mut() {
-        for operation in operations(item) {
-            complete(operation, error_body);
-        }
+    for operation in all(&mut document) {
+        add_statuses(operation, S::shared_statuses());
+        complete(operation, error_body);
     }
     S::amend(&mut document);
+    settle(&mut document);
     document
+}
+
+/// Adds what documents have in common: licence, server, and that an operation needs no key where it
+/// says nothing of keys.
+fn settle(document: &mut OpenApi) {
+    let license = LicenseBuilder::new().name(LICENSE).identifier(Some(LICENSE)).build();
+    document.info.license = Some(license);
+    document.servers.get_or_insert_with(|| vec![Server::new("/")]);
+    if document.security.is_none() {
+        for operation in all(document) {
+            operation.security.get_or_insert_default();
+        }
+    }
+}
+
+/// Adds the statuses that every operation may answer, and those of bodies where it reads one.
+fn add_statuses(operation: &mut Operation, shared: &[StatusCode]) {
+    let of_bodies = [StatusCode::PAYLOAD_TOO_LARGE];
+    let of_bodies = of_bodies.iter().filter(|_| operation.request_body.is_some());
+    for status in shared.iter().chain(of_bodies) {
+        let known = operation.responses.responses.entry(status.as_str().to_owned());
+        known.or_insert_with(|| Response::new("").into());
+    }
+}
+
+fn all(document: &mut OpenApi) -> impl Iterator<Item = &mut Operation> {
+    document.paths.paths.values_mut().flat_map(operations)
 }
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {

@@ -3,12 +3,26 @@
 use std::cell::Cell;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::{HttpMessage, HttpRequest};
 
-/// Id of one request: 32 hexadecimal characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestId(u128);
+/// The header of requests and answers that carries the id.
+const HEADER: HeaderName = HeaderName::from_static("x-request-id");
+/// Longest id that is taken over, in bytes.
+const LONGEST: usize = 128;
+
+/// Id of one request: what the client or a proxy sent in `x-request-id`, if that is well-formed, else
+/// 32 hexadecimal characters.
+///
+/// Well-formed are 1 to 128 letters, digits and `-._~:+/=@`: what UUIDs, trace ids and base64 consist
+/// of, and nothing that could forge a log line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestId {
+    number: u128,
+    sent: Option<Arc<str>>,
+}
 
 thread_local! {
     static NEXT: Cell<u128> = Cell::new(random_start());
@@ -26,30 +40,104 @@ impl RequestId {
         // An odd constant with well-spread bits keeps neighbours apart in every digit.
         const STEP: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
         NEXT.with(|next| {
-            let id = next.get();
-            next.set(id.wrapping_add(STEP));
-            Self(id)
+            let number = next.get();
+            next.set(number.wrapping_add(STEP));
+            Self { number, sent: None }
         })
     }
 
-    /// The id as a number.
-    pub fn value(self) -> u128 {
-        self.0
+    /// The id that a request brings along, else a new one.
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        Self::sent(headers).unwrap_or_else(Self::next)
     }
+
+    /// The id that a request brings along.
+    pub(crate) fn sent(headers: &HeaderMap) -> Option<Self> {
+        let sent = headers.get(HEADER).and_then(well_formed)?;
+        Some(Self { sent: Some(sent.into()), ..Self::next() })
+    }
+
+    /// A number that belongs to this request alone, whatever text the client sent.
+    pub fn value(&self) -> u128 {
+        self.number
+    }
+
+    /// Sets the header of an answer.
+    pub(crate) fn mark(&self, headers: &mut HeaderMap) {
+        let value = match &self.sent {
+            Some(sent) => HeaderValue::from_str(sent),
+            None => HeaderValue::from_bytes(&digits(self.number)),
+        };
+        if let Ok(value) = value {
+            headers.insert(HEADER, value);
+        }
+    }
+}
+
+/// The text of an id that may be taken over.
+fn well_formed(value: &HeaderValue) -> Option<&str> {
+    let text = value.to_str().ok()?;
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:+/=@".contains(&byte);
+    ((1..=LONGEST).contains(&text.len()) && text.bytes().all(allowed)).then_some(text)
+}
+
+fn digits(number: u128) -> [u8; 32] {
+    let mut digits = [0; 32];
+    for (place, digit) in digits.iter_mut().rev().enumerate() {
+        *digit = b"0123456789abcdef"[(number >> (4 * place)) as usize & 15];
+    }
+    digits
 }
 
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
+        match &self.sent {
+            Some(sent) => f.write_str(sent),
+            None => write!(f, "{:032x}", self.number),
+        }
     }
 }
 
 /// The id of a request; made at the first call.
 pub fn request_id(request: &HttpRequest) -> RequestId {
-    if let Some(id) = request.extensions().get::<RequestId>() {
-        return *id;
+    if let Some(id) = known(request) {
+        return id;
     }
-    let id = RequestId::next();
-    request.extensions_mut().insert(id);
+    let id = RequestId::of(request.headers());
+    request.extensions_mut().insert(id.clone());
     id
+}
+
+/// The id of a request, if anybody asked for it yet.
+pub(crate) fn known(request: &HttpRequest) -> Option<RequestId> {
+    request.extensions().get::<RequestId>().cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_well_formed_ids_are_taken_over() {
+        let of = |text: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HEADER, HeaderValue::from_bytes(text.as_bytes()).unwrap());
+            RequestId::of(&headers).to_string()
+        };
+        let longest = "a".repeat(128);
+        for id in ["7", "0f8fad5b-d9cd-469f-a165-70867728950e", "Root=1-67/a+b:c@d", &longest] {
+            assert_eq!(of(id), id);
+        }
+        for id in ["", "a b", "a\"b", "a,b", "{}", "\u{fc}", &"a".repeat(129)] {
+            let own = of(id);
+            assert!(own.len() == 32 && own.bytes().all(|byte| byte.is_ascii_hexdigit()), "{own}");
+        }
+    }
+
+    #[test]
+    fn own_ids_are_written_in_one_way() {
+        let (id, mut headers) = (RequestId::next(), HeaderMap::new());
+        id.mark(&mut headers);
+        assert_eq!(headers.get(HEADER).unwrap(), id.to_string().as_str());
+    }
 }

@@ -15,6 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{self, Context};
 use crate::connection::{self, Entrance, Limits};
+use crate::docs::Docs;
 use crate::edge::Edge;
 use crate::health::{self, Draining};
 use crate::{Operations, Service, ShellSettings, TlsMode, metrics, tls};
@@ -76,6 +77,8 @@ impl Server {
     ) -> anyhow::Result<Running> {
         // Clients that a service or its tests make find it; an earlier choice stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        connection::show_metrics();
+        metrics::set_build(S::INFO.name, S::INFO.version);
         let listener = bind(settings.bind, "BIND")?;
         let admin_listener = bind(settings.admin_bind, "ADMIN_BIND")?;
         let secure = match settings.tls_mode {
@@ -94,6 +97,7 @@ impl Server {
             edge: Edge::new(settings, https.map(|address| address.port())),
             draining: Draining::default(),
             operations: Arc::new(operations),
+            docs: shell.docs.then(|| Arc::new(Docs::new(crate::openapi::<S>()))),
             access_log: settings.access_log.is_on(),
             service,
         };

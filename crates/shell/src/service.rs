@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
 use actix_web::{Error, HttpResponse};
 use futures_util::future::LocalBoxFuture;
 use utoipa::openapi::OpenApi;
@@ -19,8 +20,15 @@ pub trait Service: Clone + Send + Sync + 'static {
     /// The constants of this service.
     const INFO: ServiceInfo;
 
-    /// The OpenAPI document without its paths: info, servers, tags, security schemes.
+    /// The OpenAPI document without its paths: info, tags, security schemes; the shell adds licence and
+    /// server.
     fn document() -> OpenApi;
+
+    /// Statuses that every operation may answer beside those that it names; the shell adds 413 where
+    /// an operation reads a body.
+    fn shared_statuses() -> &'static [StatusCode] {
+        &[StatusCode::INTERNAL_SERVER_ERROR, StatusCode::SERVICE_UNAVAILABLE]
+    }
 
     /// The body that error answers have in the document where an operation names none; an
     /// operation whose error is without one says "empty" in its description.

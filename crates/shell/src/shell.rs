@@ -7,7 +7,7 @@ use actix_web::dev::ServiceRequest;
 use actix_web::http::Uri;
 
 use crate::params::Rules;
-use crate::{CorsRule, Operations, PathRules, redact_query};
+use crate::{CorsRule, Operations, PathRules};
 
 /// Choice and rules of the layers that a service may replace or switch off.
 #[derive(Clone, Copy)]
@@ -28,9 +28,10 @@ pub struct Shell {
     ///
     /// For services with long work; a client that only closes its sending side gets no answer then.
     pub stop_when_client_leaves: bool,
-    /// What of a request target the access log may show; all of it unless a service says otherwise.
+    /// What of a request target the access log may show; all but the values of unknown parameters
+    /// unless a service says otherwise.
     ///
-    /// [`Operations::redact`] and [`redact_query`] help.
+    /// [`Operations::redact`] and [`Operations::redact_query`] help.
     pub redact: for<'u> fn(&Operations, &'u Uri) -> Cow<'u, str>,
     /// What the access log adds to its word "request", such as ", padded".
     pub log_note: fn(&HttpRequest) -> &'static str,
@@ -45,7 +46,7 @@ impl Default for Shell {
             rules: Rules::PLAIN,
             docs: true,
             stop_when_client_leaves: false,
-            redact: |_, uri| redact_query(uri, &[]),
+            redact: |operations, uri| operations.redact_query(uri, &[]),
             log_note: |_| "",
         }
     }

@@ -15,7 +15,9 @@ mod program;
 mod random;
 mod raw;
 mod server;
+mod settings;
 mod smtp_peer;
+mod stops;
 mod wait;
 
 pub use answer::{Answer, Exchange};
@@ -31,5 +33,7 @@ pub use program::{Program, Ran};
 pub use random::Random;
 pub use raw::{RawAnswer, exchange};
 pub use server::TestServer;
+pub use settings::assert_settings_have_ranges;
 pub use smtp_peer::{Mail, SmtpPeer};
+pub use stops::stop_under_load;
 pub use wait::{until, until_blocking};

@@ -24,8 +24,7 @@ pub fn document() -> OpenApi {
         info(
             title = "Breach lookup service",
             version = "3",
-            description = "Tells in which data breaches and pastes an address appears, and, to those who verified a domain, which of its addresses appear.\n\nEvery request needs a `user-agent`. Keyed operations need the header `breach-api-key`: 32 hexadecimal characters. Any such value that is not on file is a test key and gives access to the test accounts only. Paths are case-insensitive, and so are the names of query parameters.\n\n**Attribution.** Whoever shows breach or paste data must name this service as their source, visibly and with a link; answers carry the link as `rel=\"license\"`.",
-            license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
+            description = "Tells in which data breaches and pastes an address appears, and, to those who verified a domain, which of its addresses appear.\n\nEvery request needs a `user-agent`. Keyed operations need the header `breach-api-key`: 32 hexadecimal characters. Any such value that is not on file is a test key and gives access to the test accounts only. Paths are case-insensitive, and so are the names of query parameters.\n\n**Attribution.** Whoever shows breach or paste data must name this service as their source, visibly and with a link; answers carry the link as `rel=\"license\"`."
         ),
         tags(
             (name = "Accounts", description = "Searches by address"),

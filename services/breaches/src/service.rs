@@ -154,10 +154,6 @@ fn redact<'u>(operations: &Operations, uri: &'u Uri) -> Cow<'u, str> {
 
 /// Headers that follow from the path and the transport alone.
 fn decorate(request: &HttpRequest, access: Access, data: bool, headers: &mut HeaderMap) {
-    if shell::is_https(request) {
-        let year = HeaderValue::from_static("max-age=31536000");
-        headers.insert(header::STRICT_TRANSPORT_SECURITY, year);
-    }
     if matches!(access, Access::Keyed(_)) {
         let private = HeaderValue::from_static("private, no-store");
         headers.insert(header::CACHE_CONTROL, private);

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::RangedU64ValueParser;
+
 /// What holds the file index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Engine {
@@ -27,26 +29,26 @@ pub struct Settings {
     /// Folder of the file index [default: DATA_DIR/index]
     #[arg(long, env, global = true, value_name = "FOLDER")]
     pub index_dir: Option<PathBuf>,
-    /// Seconds after which a search is stopped
+    /// Seconds after which a search is stopped, 1 to 3600
     #[arg(long, env, global = true, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3_600))]
     pub search_timeout: u64,
-    /// Regular-expression searches that run at once
-    #[arg(long, env, global = true, default_value_t = cores(), value_name = "N")]
+    /// Regular-expression searches that run at once, 1 to 1024
+    #[arg(long, env, global = true, default_value_t = cores(), value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
     pub regexp_running: usize,
-    /// Regular-expression searches that wait
-    #[arg(long, env, global = true, default_value_t = 16, value_name = "N")]
+    /// Regular-expression searches that wait, 0 to 10000
+    #[arg(long, env, global = true, default_value_t = 16, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(..=10_000))]
     pub regexp_waiting: usize,
-    /// Files between two checkpoints of a load
-    #[arg(long, env, global = true, default_value_t = 1_000_000, value_name = "FILES", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Files between two checkpoints of a load, 1 to 1000000000
+    #[arg(long, env, global = true, default_value_t = 1_000_000, value_name = "FILES", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub checkpoint_files: u64,
-    /// Seconds between two checkpoints of a load
-    #[arg(long, env, global = true, default_value_t = 60, value_name = "SECONDS")]
+    /// Seconds between two checkpoints of a load, 0 to 86400
+    #[arg(long, env, global = true, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub checkpoint_seconds: u64,
-    /// Milliseconds between looks for a publish
-    #[arg(long, env, global = true, default_value_t = 1_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Milliseconds between looks for a publish, 1 to 3600000
+    #[arg(long, env, global = true, default_value_t = 1_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     pub reload_ms: u64,
-    /// Memory that a load may take, in MiB
-    #[arg(long, env, global = true, default_value_t = 512, value_name = "MIB")]
+    /// Memory that a load may take, 32 to 1048576 MiB
+    #[arg(long, env, global = true, default_value_t = 512, value_name = "MIB", value_parser = RangedU64ValueParser::<usize>::new().range(32..=1_048_576))]
     pub load_memory_mb: usize,
 }
 

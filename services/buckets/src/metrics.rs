@@ -19,8 +19,9 @@ static BUCKETS: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("buckets_index_buckets", "Buckets in the index"));
 static BYTES: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("buckets_index_bytes", "Bytes of the index on disk"));
-static PUBLISHED: LazyLock<IntGauge> =
-    LazyLock::new(|| gauge("buckets_last_publish_seconds", "Unix time of the last publish"));
+static PUBLISHED: LazyLock<IntGauge> = LazyLock::new(|| {
+    gauge("buckets_last_publish_timestamp_seconds", "Unix time of the last publish")
+});
 static LOAD_RATE: LazyLock<Gauge> = LazyLock::new(|| {
     let help = "Files per second of the load that is under way; 0 without one";
     register(Gauge::new("buckets_load_files_per_second", help))

@@ -3,14 +3,16 @@
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
+use crate::error::ErrorBody;
+
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Bucket index search",
         description = "Searches an index of files in open cloud-storage buckets.",
-        version = "2.0.0",
-        license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
+        version = "2.0.0"
     ),
+    components(schemas(ErrorBody)),
     tags(
         (name = "search", description = "Files, buckets and statistics"),
         (name = "account", description = "The caller's own account")

@@ -45,6 +45,10 @@ impl shell::Service for Buckets {
         openapi::document()
     }
 
+    fn error_body() -> Option<shell::ErrorBody> {
+        Some(shell::ErrorBody { schema: "ErrorBody", media_type: "application/json" })
+    }
+
     fn operations(routes: &mut Routes<'_>) {
         routes::register(routes);
     }
@@ -60,7 +64,7 @@ impl shell::Service for Buckets {
 
     fn shell(&self) -> Shell {
         Shell {
-            redact: |_, uri| routes::redact(uri),
+            redact: routes::redact,
             paths: PathRules::EXACT,
             stop_when_client_leaves: true,
             ..Shell::default()

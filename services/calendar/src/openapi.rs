@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value};
 use shell::ServiceInfo;
-use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityRequirement, SecurityScheme,
+};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, RefOr};
 
 use crate::wire::description::publish_query;
@@ -26,18 +28,27 @@ pub fn document(info: &ServiceInfo) -> OpenApi {
     OpenApiBuilder::new().info(info).components(Some(components)).build()
 }
 
-/// Completes the query parameters that the operations declare.
+/// Completes the query parameters that the operations declare, and says where credentials are optional.
 pub fn amend(document: &mut OpenApi) {
     for item in document.paths.paths.values_mut() {
         let operations =
             [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
-        let parameters = operations.into_iter().flatten().filter_map(|one| one.parameters.as_mut());
-        for parameter in parameters.flatten() {
-            if let RefOr::T(parameter) = parameter {
-                publish_query(parameter);
+        for operation in operations.into_iter().flatten() {
+            operation.security.get_or_insert_with(optional_credentials);
+            for parameter in operation.parameters.iter_mut().flatten() {
+                if let RefOr::T(parameter) = parameter {
+                    publish_query(parameter);
+                }
             }
         }
     }
+}
+
+/// Whoever shows credentials sees more.
+fn optional_credentials() -> Vec<SecurityRequirement> {
+    let schemes = ["key", "bearer", "basic"];
+    let schemes = schemes.map(|scheme| SecurityRequirement::new(scheme, Vec::<String>::new()));
+    std::iter::once(SecurityRequirement::default()).chain(schemes).collect()
 }
 
 /// Returns a document whose paths begin at the namespace, which its server names.

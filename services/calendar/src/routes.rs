@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Uri;
-use shell::{Next, Operations, PathRules, Routes, redact_query};
+use shell::{Next, Operations, PathRules, Routes};
 
 use crate::handlers::{categories, edge, events, ical, index, media, organizers, tags, venues};
 
@@ -107,7 +107,7 @@ fn add_tags(routes: &mut Routes<'_>) {
     routes.add(tags::delete_tag);
 }
 
-/// A request target without the passwords of events.
-pub fn redact<'u>(_operations: &Operations, uri: &'u Uri) -> Cow<'u, str> {
-    redact_query(uri, &SECRETS)
+/// A request target without the passwords of events and without what no operation knows.
+pub fn redact<'u>(operations: &Operations, uri: &'u Uri) -> Cow<'u, str> {
+    operations.redact_query(uri, &SECRETS)
 }

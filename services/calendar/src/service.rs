@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use futures_util::future::LocalBoxFuture;
 use serde_json::Value;
@@ -42,6 +43,16 @@ impl Service for Calendar {
 
     fn amend(document: &mut OpenApi) {
         openapi::amend(document);
+    }
+
+    fn shared_statuses() -> &'static [StatusCode] {
+        &[
+            // Credentials that are sent must be right, also where none are needed.
+            StatusCode::UNAUTHORIZED,
+            StatusCode::TOO_MANY_REQUESTS,
+            StatusCode::INTERNAL_SERVER_ERROR,
+            StatusCode::SERVICE_UNAVAILABLE,
+        ]
     }
 
     fn error_body() -> Option<ErrorBody> {

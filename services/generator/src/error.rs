@@ -127,14 +127,14 @@ pub struct ErrorBodies;
 impl ErrorFormat for ErrorBodies {
     fn respond(&self, fault: &Fault, request: &RequestInfo) -> HttpResponse {
         let (status, kind, title) = heading(fault);
-        let id = request.id;
+        let id = request.id.value();
         let problem = Problem {
             kind,
             title,
             status: status.as_u16(),
             detail: detail(fault),
             errors: messages(fault).map(Messages),
-            trace_id: format!("00-{id}-{:016x}-00", id.value() as u64),
+            trace_id: format!("00-{id:032x}-{:016x}-00", id as u64),
         };
         let body = serde_json::to_string(&problem).unwrap_or_default();
         let mut response = HttpResponse::build(status)

@@ -3,9 +3,11 @@
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
-    ComponentsBuilder, HeaderBuilder, InfoBuilder, LicenseBuilder, Object, OpenApi, OpenApiBuilder,
-    Ref, RefOr, Type,
+    ComponentsBuilder, HeaderBuilder, InfoBuilder, Object, OpenApi, OpenApiBuilder, Ref, RefOr,
+    Type,
 };
+
+use crate::error::Problem;
 
 /// Headers of counted answers with the caller's limit.
 const RATE_HEADERS: [(&str, &str); 3] = [
@@ -23,6 +25,7 @@ pub fn document() -> OpenApi {
     ));
     let components =
         ComponentsBuilder::new().security_scheme("ApiKey", SecurityScheme::ApiKey(key));
+    let components = components.schema_from::<Problem>();
     let components = RATE_HEADERS.into_iter().fold(components, |components, (name, text)| {
         let schema = Some(Object::with_type(Type::Integer));
         let header = HeaderBuilder::new().schema(schema).description(Some(text));
@@ -40,7 +43,6 @@ pub fn document() -> OpenApi {
                      apply for anything. Crypto addresses have no key: what is sent there is lost. \
                      Telephone numbers that nobody has are made with `fictional=true`.",
                 ))
-                .license(Some(LicenseBuilder::new().name("MIT OR Apache-2.0").build()))
                 .build(),
         )
         .tags(Some(tags.map(|name| TagBuilder::new().name(name).build())))

@@ -11,7 +11,8 @@ use database::{DatabaseError, Pools};
 use domain::SharedClock;
 use futures_util::future::LocalBoxFuture;
 use shell::{
-    CorsRule, ErrorFormat, Next, PathRules, RateLimit, Routes, Service, ServiceInfo, Shell,
+    CorsRule, ErrorBody, ErrorFormat, Next, PathRules, RateLimit, Routes, Service, ServiceInfo,
+    Shell,
 };
 use utoipa::openapi::OpenApi;
 
@@ -72,6 +73,10 @@ impl Service for Generator {
 
     fn document() -> OpenApi {
         openapi::document()
+    }
+
+    fn error_body() -> Option<ErrorBody> {
+        Some(ErrorBody { schema: "Problem", media_type: "application/problem+json" })
     }
 
     fn amend(document: &mut OpenApi) {

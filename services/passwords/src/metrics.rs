@@ -18,8 +18,9 @@ static FAILURES: LazyLock<IntCounterVec> = LazyLock::new(|| {
 });
 static ENTRIES: LazyLock<IntGaugeVec> =
     LazyLock::new(|| gauge("passwords_corpus_entries", "Digests in the corpus in use"));
-static BUILT: LazyLock<IntGaugeVec> =
-    LazyLock::new(|| gauge("passwords_corpus_built_seconds", "Build time of the corpus in use"));
+static BUILT: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    gauge("passwords_corpus_built_timestamp_seconds", "Build time of the corpus in use")
+});
 
 fn gauge(name: &str, help: &str) -> IntGaugeVec {
     register(IntGaugeVec::new(Opts::new(name, help), &["kind"]))

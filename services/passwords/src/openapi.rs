@@ -1,6 +1,6 @@
 //! The document around the operation.
 
-use utoipa::openapi::{InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
+use utoipa::openapi::{InfoBuilder, OpenApi, OpenApiBuilder};
 
 /// The OpenAPI document without its paths.
 pub fn document() -> OpenApi {
@@ -11,12 +11,6 @@ pub fn document() -> OpenApi {
             "Tells how often a password hash appears in a corpus of exposed passwords. The client \
              sends only the first 5 characters of the SHA-1 or NTLM hash and looks for the rest \
              of it in the answer. No key, no rate limit.",
-        ))
-        .license(Some(
-            LicenseBuilder::new()
-                .name("MIT OR Apache-2.0")
-                .identifier(Some("MIT OR Apache-2.0"))
-                .build(),
         ))
         .build();
     OpenApiBuilder::new().info(info).build()

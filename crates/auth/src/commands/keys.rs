@@ -86,9 +86,9 @@ impl KeysCommand {
             }
             Self::Revoke { id } => {
                 if pools.write_blocking(|db| revoke(db, id, now))? {
-                    eprintln!("key {id} is revoked");
+                    log::info!(target: "notice", "key {id} is revoked");
                 } else {
-                    eprintln!("key {id} was revoked already");
+                    log::info!(target: "notice", "key {id} was revoked already");
                 }
             }
             Self::Rotate { id, json } => {
@@ -120,7 +120,7 @@ impl Order<'_> {
         if owners.one_live_key() {
             let ended = revoke_owner(db, &owner, now)?;
             if ended > 0 {
-                eprintln!("{ended} older key(s) of {owner} revoked");
+                log::info!(target: "notice", "{ended} older key(s) of {owner} revoked");
             }
         }
         Ok(issue(db, &owner, plan, self.until, now)?)
@@ -146,7 +146,7 @@ fn print_new(
     verb: &str,
 ) -> anyhow::Result<()> {
     let (id, owner) = (key.id, &key.owner);
-    eprintln!("key {id} of {owner} {verb}; it is shown this once only");
+    log::info!(target: "notice", "key {id} of {owner} {verb}; it is shown this once only");
     let written = if json {
         let mut value = as_json(key, key.created_at);
         value["key"] = Value::from(text);

@@ -141,11 +141,11 @@ impl<X: clap::Args> PlansCommand<X> {
                     columns.set(db, &code, &further)?;
                     Ok(done)
                 })?;
-                eprintln!("plan {code} {}", if added { "added" } else { "changed" });
+                log::info!(target: "notice", "plan {code} {}", if added { "added" } else { "changed" });
             }
             Self::Hide { code } => {
                 pools.write_blocking(|db| hide_plan(db, &code))?;
-                eprintln!("plan {code} is hidden; its keys go on");
+                log::info!(target: "notice", "plan {code} is hidden; its keys go on");
             }
         }
         Ok(ExitCode::SUCCESS)

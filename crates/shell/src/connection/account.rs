@@ -1,18 +1,23 @@
-//! What is open: connections, their requests, the bytes of answers that wait for their clients.
+//! What is open: connections, their requests, the bytes that they make the process hold.
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
+use actix_web::web::Bytes;
 use actix_web::{HttpMessage, HttpRequest};
-use prometheus::{IntGauge, Opts};
+use prometheus::IntGauge;
 
-/// Bytes of answers that the streams of one HTTP/2 connection may hold for a client that does not
-/// take them.
+/// Bytes that one connection may make the process hold: answers that its client does not take, and
+/// request bodies.
 const HELD_BY_CONNECTION: usize = 32 << 20;
 /// The same for all connections of the process.
 const HELD_BY_PROCESS: usize = 128 << 20;
+/// From here on only connections that hold little may hold more.
+const PRESSURE: usize = 64 << 20;
+/// What is little then.
+const SHARE_UNDER_PRESSURE: usize = 512 << 10;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
@@ -21,11 +26,14 @@ static OPEN_CONNECTIONS: LazyLock<IntGauge> =
 static OPEN_REQUESTS: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("http_open_requests", "Requests whose answer is not yet sent"));
 
-#[expect(clippy::expect_used, reason = "names are constants that tests exercise")]
 fn gauge(name: &str, help: &str) -> IntGauge {
-    let gauge = IntGauge::with_opts(Opts::new(name, help)).expect("metric options are valid");
-    crate::metrics::registry().register(Box::new(gauge.clone())).expect("names are unique");
-    gauge
+    crate::metrics::register(IntGauge::new(name, help))
+}
+
+/// Shows the metrics of connections before the first one comes.
+pub(crate) fn show_metrics() {
+    LazyLock::force(&OPEN_CONNECTIONS);
+    LazyLock::force(&OPEN_REQUESTS);
 }
 
 /// One connection, shared by its socket, its requests and its answers.
@@ -37,7 +45,11 @@ pub(crate) struct Connection {
     pub(super) served: Cell<u64>,
     /// Whether an answer was made whose bytes may not have left.
     pub(super) unflushed: Cell<bool>,
-    held: Cell<usize>,
+    /// Bytes of the HTTP/1.1 answer that is being written; counted as held when its client is slow.
+    pub(super) sending: Cell<usize>,
+    /// Frames that came over HTTP/2 and brought nothing forward so far.
+    idle_frames: Cell<usize>,
+    held: Arc<AtomicUsize>,
 }
 
 impl Connection {
@@ -48,12 +60,38 @@ impl Connection {
             open: Cell::new(0),
             served: Cell::new(0),
             unflushed: Cell::new(false),
-            held: Cell::new(0),
+            sending: Cell::new(0),
+            idle_frames: Cell::new(0),
+            held: Arc::default(),
         })
     }
 
     pub(super) fn is_idle(&self) -> bool {
         self.open.get() == 0
+    }
+
+    /// Requests that are open.
+    pub(super) fn open(&self) -> usize {
+        self.open.get()
+    }
+
+    /// Whether the connection holds all that it may.
+    pub(super) fn is_full(&self) -> bool {
+        let (own, all) = (self.held.load(Ordering::Relaxed), HELD.load(Ordering::Relaxed));
+        own > HELD_BY_CONNECTION
+            || all > HELD_BY_PROCESS
+            || (all > PRESSURE && own > SHARE_UNDER_PRESSURE)
+    }
+
+    /// Counts frames that came; the number of those that brought nothing forward so far.
+    pub(super) fn count_frames(&self, frames: usize) -> usize {
+        self.idle_frames.set(self.idle_frames.get().saturating_add(frames));
+        self.idle_frames.get()
+    }
+
+    /// Takes frames off that count: they belonged to something useful.
+    pub(super) fn count_useful(&self, frames: usize) {
+        self.idle_frames.set(self.idle_frames.get().saturating_sub(frames));
     }
 }
 
@@ -64,7 +102,11 @@ impl Drop for Connection {
 }
 
 /// A request from the moment the application gets it until its answer is sent or dropped.
-pub(super) struct OpenRequest(Option<Rc<Connection>>);
+pub(super) struct OpenRequest {
+    pub(super) connection: Option<Rc<Connection>>,
+    /// Bytes of the request body that the application has read.
+    pub(super) body: Option<Rc<Held>>,
+}
 
 impl OpenRequest {
     pub(super) fn new(connection: Option<Rc<Connection>>) -> Self {
@@ -74,42 +116,63 @@ impl OpenRequest {
             connection.served.set(connection.served.get() + 1);
             connection.unflushed.set(true);
         }
-        Self(connection)
+        Self { connection, body: None }
     }
 }
 
 impl Drop for OpenRequest {
     fn drop(&mut self) {
         OPEN_REQUESTS.dec();
-        if let Some(connection) = &self.0 {
+        if let Some(connection) = &self.connection {
             connection.open.set(connection.open.get() - 1);
         }
     }
 }
 
-/// Bytes of an answer that wait for the client of an HTTP/2 stream.
+/// Bytes that a connection makes the process hold.
 pub(super) struct Held {
-    connection: Rc<Connection>,
-    bytes: usize,
+    connection: Arc<AtomicUsize>,
+    bytes: Cell<usize>,
 }
 
 impl Held {
-    pub(super) fn new(connection: &Rc<Connection>, bytes: usize) -> Self {
-        HELD.fetch_add(bytes, Ordering::Relaxed);
-        connection.held.set(connection.held.get() + bytes);
-        Self { connection: Rc::clone(connection), bytes }
+    pub(super) fn new(connection: &Connection, bytes: usize) -> Self {
+        let held = Self { connection: Arc::clone(&connection.held), bytes: Cell::new(0) };
+        held.grow(bytes);
+        held
     }
 
-    pub(super) fn is_too_much(&self) -> bool {
-        self.connection.held.get() > HELD_BY_CONNECTION
-            || HELD.load(Ordering::Relaxed) > HELD_BY_PROCESS
+    /// Counts more bytes.
+    pub(super) fn grow(&self, bytes: usize) {
+        HELD.fetch_add(bytes, Ordering::Relaxed);
+        self.connection.fetch_add(bytes, Ordering::Relaxed);
+        self.bytes.set(self.bytes.get() + bytes);
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.get()
+    }
+
+    /// The same bytes as a buffer that counts as held until its last part is dropped.
+    pub(super) fn around(self, buffer: Bytes) -> Bytes {
+        struct Counted {
+            buffer: Bytes,
+            _held: Held,
+        }
+        impl AsRef<[u8]> for Counted {
+            fn as_ref(&self) -> &[u8] {
+                &self.buffer
+            }
+        }
+        Bytes::from_owner(Counted { buffer, _held: self })
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        HELD.fetch_sub(self.bytes, Ordering::Relaxed);
-        self.connection.held.set(self.connection.held.get() - self.bytes);
+        let bytes = self.bytes.get();
+        HELD.fetch_sub(bytes, Ordering::Relaxed);
+        self.connection.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 

@@ -1,7 +1,8 @@
-//! Request bodies that must make progress.
+//! Request bodies that must make progress and are counted.
 
 use std::io;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -9,17 +10,36 @@ use actix_web::error::PayloadError;
 use actix_web::web::Bytes;
 use futures_util::Stream;
 
+use super::account::{Connection, Held};
 use super::progress::Progress;
 
-/// A body that ends with an error when less than 1 KiB of it comes within one period.
+/// A body that ends with an error when less than 1 KiB of it comes within one period, or when its
+/// connection makes the process hold too much.
 pub(super) struct Timed<S> {
     body: S,
     progress: Progress,
+    connection: Option<Rc<Connection>>,
+    held: Option<Rc<Held>>,
 }
 
 impl<S> Timed<S> {
-    pub(super) fn new(body: S, period: Duration) -> Self {
-        Self { body, progress: Progress::new(period) }
+    /// `held` counts what was read; it lives as long as the request, which may keep all of it.
+    pub(super) fn new(
+        body: S,
+        period: Duration,
+        connection: Option<Rc<Connection>>,
+        held: Option<Rc<Held>>,
+    ) -> Self {
+        Self { body, progress: Progress::new(period), connection, held }
+    }
+
+    /// Counts a part of the body; an error when there is no room for it.
+    fn count(&mut self, bytes: usize) -> io::Result<()> {
+        self.progress.moved(bytes);
+        let (Some(connection), Some(held)) = (&self.connection, &self.held) else { return Ok(()) };
+        held.grow(bytes);
+        connection.count_useful(1);
+        if connection.is_full() { Err(io::ErrorKind::OutOfMemory.into()) } else { Ok(()) }
     }
 }
 
@@ -30,8 +50,8 @@ impl<S: Stream<Item = Result<Bytes, PayloadError>> + Unpin> Stream for Timed<S> 
         let this = self.get_mut();
         match Pin::new(&mut this.body).poll_next(context) {
             Poll::Ready(Some(Ok(chunk))) => {
-                this.progress.moved(chunk.len());
-                Poll::Ready(Some(Ok(chunk)))
+                let counted = this.count(chunk.len()).map_err(PayloadError::Io);
+                Poll::Ready(Some(counted.map(|()| chunk)))
             }
             Poll::Pending if this.progress.is_over(context) => {
                 let late = io::Error::from(io::ErrorKind::TimedOut);

@@ -14,8 +14,9 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 use tokio_rustls::server::TlsStream;
 
-use super::account::Connection;
-use super::limits::{KEEP_ALIVE, LONGEST_REQUEST_LINE, Limits};
+use super::account::{Connection, Held};
+use super::frames::Frames;
+use super::limits::{KEEP_ALIVE, LONGEST_REQUEST_LINE, Limits, MOST_IDLE_FRAMES};
 use super::parser_answer::{self, ParserFaults};
 use super::progress::Progress;
 
@@ -51,6 +52,11 @@ pub(super) struct Guard {
     /// Requests that the application had got when the state was last looked at.
     served: u64,
     write: Progress,
+    frames: Frames,
+    /// Whether the client takes nothing at the moment; no further requests are read until it does.
+    stuck: bool,
+    /// The answer that an HTTP/1.1 client does not take.
+    waiting: Option<Held>,
     /// An answer in place of the parser's own.
     reply: Bytes,
     closed: bool,
@@ -65,6 +71,12 @@ enum Head {
     Awaited,
     /// Some bytes have come, this many of a request line without an end.
     Begun { line: Option<usize> },
+}
+
+/// Whether bytes that were read go to the dispatcher.
+enum Taken {
+    Yes,
+    No,
 }
 
 impl Guard {
@@ -87,6 +99,9 @@ impl Guard {
             head_state: Head::Awaited,
             served: 0,
             write: Progress::new(limits.write),
+            frames: Frames::new(),
+            stuck: false,
+            waiting: None,
             reply: Bytes::new(),
             closed: false,
         }
@@ -175,7 +190,49 @@ impl Guard {
         if self.write.is_over(context) {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
+        if self.protocol == Protocol::Http1 {
+            self.stuck = true;
+            let sending = self.connection.sending.get();
+            if self.waiting.as_ref().map_or(0, Held::bytes) != sending {
+                self.waiting = None;
+                self.waiting = Some(Held::new(&self.connection, sending));
+            }
+            if self.connection.is_full() {
+                return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+            }
+        }
         Poll::Pending
+    }
+
+    /// The client took something.
+    fn go_on(&mut self, context: &mut Context<'_>) {
+        if self.stuck {
+            self.stuck = false;
+            self.waiting = None;
+            // Reading was put off without anybody to take it up again.
+            context.waker().wake_by_ref();
+        }
+    }
+
+    /// Looks at bytes that were read; an error ends the connection.
+    fn note_read(&mut self, bytes: &[u8], context: &mut Context<'_>) -> io::Result<Taken> {
+        match self.protocol {
+            Protocol::Http2 => {
+                let idle = self.connection.count_frames(self.frames.count(bytes));
+                if idle > MOST_IDLE_FRAMES {
+                    return Err(io::ErrorKind::ConnectionAborted.into());
+                }
+                Ok(Taken::Yes)
+            }
+            Protocol::Http1 if !bytes.is_empty() => {
+                let too_long = self.note_head(bytes);
+                if too_long {
+                    self.end_with(StatusCode::URI_TOO_LONG, context);
+                }
+                Ok(if too_long { Taken::No } else { Taken::Yes })
+            }
+            _ => Ok(Taken::Yes),
+        }
     }
 }
 
@@ -189,14 +246,14 @@ impl AsyncRead for Guard {
         if this.closed {
             return Poll::Ready(Ok(()));
         }
+        if this.stuck {
+            return Poll::Pending;
+        }
         let before = buffer.filled().len();
         match this.socket.poll_read(context, buffer) {
             Poll::Ready(Ok(())) => {
-                let bytes = &buffer.filled()[before..];
-                let http1 = this.protocol == Protocol::Http1 && !bytes.is_empty();
-                if http1 && this.note_head(bytes) {
+                if let Taken::No = this.note_read(&buffer.filled()[before..], context)? {
                     buffer.set_filled(before);
-                    this.end_with(StatusCode::URI_TOO_LONG, context);
                 }
                 Poll::Ready(Ok(()))
             }
@@ -238,6 +295,9 @@ impl AsyncWrite for Guard {
         match this.socket.poll_write(context, bytes) {
             Poll::Ready(Ok(sent)) => {
                 this.write.moved(sent);
+                this.go_on(context);
+                // Windows are opened at least as wide as that.
+                this.connection.count_useful(sent.div_ceil(1024));
                 Poll::Ready(Ok(sent))
             }
             Poll::Pending => this.wait_for_client(context),
@@ -254,6 +314,7 @@ impl AsyncWrite for Guard {
         match this.socket.poll_flush(context) {
             Poll::Ready(Ok(())) => {
                 this.write.rest();
+                this.go_on(context);
                 this.connection.unflushed.set(!this.connection.is_idle());
                 Poll::Ready(Ok(()))
             }

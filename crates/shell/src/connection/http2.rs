@@ -9,7 +9,6 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
-use std::time::Duration;
 
 use actix_http::{BoxedPayloadStream, Payload, Request, ResponseHead};
 use actix_web::body::{BodySize, MessageBody};
@@ -23,24 +22,26 @@ use h2::{Reason, RecvStream, SendStream};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::account::{Connection, Held};
-use super::body::{Received, Timed};
+use super::body::Received;
 use super::drain::Drain;
 use super::guard::Guard;
 use super::limits::{KEEP_ALIVE, Limits};
-use super::tracked::{Tracked, Watched};
+use super::tracked::{STREAM_SIZE, Tracked, Watched};
 
 /// Bytes of a request body that may come before the application reads it.
 const REQUEST_WINDOW: u32 = 64 << 10;
 /// The same for all requests of a connection.
-const CONNECTION_WINDOW: u32 = 1 << 20;
+const CONNECTION_WINDOW: u32 = 256 << 10;
 /// Bytes of an answer handed to the connection at a time.
 const CHUNK: usize = 16 << 10;
 /// Bytes of an answer that the connection may queue.
 const SEND_BUFFER: usize = 64 << 10;
 /// Bytes of the fields of a request, counted as HTTP/2 does.
 const LARGEST_HEAD: u32 = 64 << 10;
-/// What is taken for the size of an answer that does not know its own.
-const STREAM_SIZE: usize = 64 << 10;
+/// Frames that a request may bring beside those of its body: head, priority, the end of its stream.
+const FRAMES_OF_A_REQUEST: usize = 8;
+/// Shorter parts of answers are not counted as held.
+const COUNTED: usize = 4 << 10;
 
 /// Serves one connection until it ends.
 pub(super) async fn serve<A>(
@@ -69,7 +70,14 @@ pub(super) async fn serve<A>(
     loop {
         tokio::select! {
             accepted = server.accept() => {
-                let Some(Ok((request, respond))) = accepted else { return };
+                let Some(Ok((request, mut respond))) = accepted else { return };
+                connection.count_useful(FRAMES_OF_A_REQUEST);
+                // Handlers of streams that their client has reset may go on.
+                let crowded = connection.open() >= 2 * limits.streams as usize;
+                if crowded || connection.is_full() {
+                    respond.send_reset(Reason::REFUSED_STREAM);
+                    continue;
+                }
                 let request = Incoming { request, connection: Rc::clone(&connection), peer };
                 actix_web::rt::spawn(answer(request, respond, app.clone(), limits));
             }
@@ -99,12 +107,13 @@ struct Incoming {
 }
 
 impl Incoming {
-    fn into_request(self, period: Duration) -> Request {
+    fn into_request(self) -> Request {
         let (parts, body) = self.request.into_parts();
-        let body = Timed::new(Received(body), period);
-        let mut request = Request::with_payload(Payload::Stream {
-            payload: Box::pin(body) as BoxedPayloadStream,
-        });
+        let payload: Payload<BoxedPayloadStream> = match body.is_end_stream() {
+            true => Payload::None,
+            false => Payload::Stream { payload: Box::pin(Received(body)) },
+        };
+        let mut request = Request::with_payload(payload);
         let head = request.head_mut();
         head.uri = parts.uri;
         head.method = parts.method;
@@ -127,7 +136,7 @@ async fn answer<A>(
 {
     let connection = Rc::clone(&incoming.connection);
     let head_only = incoming.request.method() == Method::HEAD;
-    let response = app.call(incoming.into_request(limits.body));
+    let response = app.call(incoming.into_request());
     let response = if limits.stop_when_client_leaves {
         tokio::select! {
             biased;
@@ -167,16 +176,21 @@ impl Sending {
             BodySize::Sized(bytes) => usize::try_from(bytes).ok(),
             _ => None,
         };
-        let held = Held::new(&self.connection, known.unwrap_or(STREAM_SIZE));
+        let mut whole = Some(Held::new(&self.connection, known.unwrap_or(STREAM_SIZE)));
+        if self.connection.is_full() {
+            return Err(Reason::ENHANCE_YOUR_CALM);
+        }
         let mut body = pin!(body);
         let (mut chunk, mut sent) = (Bytes::new(), 0);
         loop {
             // The next part of the body is made only when there is room for it.
-            let room = self.room(known.map_or(CHUNK, |known| (known - sent).min(CHUNK)), &held);
-            let room = room.await?;
+            let room = self.room(known.map_or(CHUNK, |known| (known - sent).min(CHUNK))).await?;
             while chunk.is_empty() {
                 match poll_fn(|context| body.as_mut().poll_next(context)).await {
-                    Some(Ok(next)) => chunk = next,
+                    Some(Ok(next)) if known == Some(next.len()) => {
+                        chunk = self.counted(next, whole.take());
+                    }
+                    Some(Ok(next)) => chunk = self.counted(next, None),
                     Some(Err(_)) => return Err(Reason::INTERNAL_ERROR),
                     None => return self.give(Bytes::new(), true),
                 }
@@ -191,19 +205,28 @@ impl Sending {
         }
     }
 
+    /// A part of an answer that counts as held until the connection has written all of it.
+    fn counted(&self, part: Bytes, held: Option<Held>) -> Bytes {
+        match held {
+            _ if part.len() < COUNTED => part,
+            Some(held) => held.around(part),
+            None => Held::new(&self.connection, part.len()).around(part),
+        }
+    }
+
     fn give(&mut self, part: Bytes, last: bool) -> Result<(), Reason> {
         self.stream.send_data(part, last).map_err(|_| Reason::INTERNAL_ERROR)
     }
 
     /// Waits until the client takes more; answers that nobody takes are cut.
-    async fn room(&mut self, wanted: usize, held: &Held) -> Result<usize, Reason> {
+    async fn room(&mut self, wanted: usize) -> Result<usize, Reason> {
         self.stream.reserve_capacity(wanted.max(1));
         if self.stream.capacity() > 0 {
             return Ok(self.stream.capacity());
         }
-        let stream = &mut self.stream;
+        let (stream, connection) = (&mut self.stream, &self.connection);
         let room = poll_fn(|context| match stream.poll_capacity(context) {
-            Poll::Pending if held.is_too_much() => Poll::Ready(Err(Reason::ENHANCE_YOUR_CALM)),
+            Poll::Pending if connection.is_full() => Poll::Ready(Err(Reason::ENHANCE_YOUR_CALM)),
             Poll::Ready(Some(Ok(0))) | Poll::Pending => Poll::Pending,
             Poll::Ready(Some(Ok(room))) => Poll::Ready(Ok(room)),
             Poll::Ready(Some(Err(_)) | None) => Poll::Ready(Err(Reason::CANCEL)),

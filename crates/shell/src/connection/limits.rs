@@ -9,6 +9,10 @@ pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// Longest request line, in bytes; longer ones get 414.
 pub(super) const LONGEST_REQUEST_LINE: usize = 48 << 10;
 
+/// HTTP/2 frames that bring no request, body or answer forward, such as empty ones: flow control does
+/// not bound them, and each takes memory until its stream is read.
+pub(super) const MOST_IDLE_FRAMES: usize = 4096;
+
 /// The bounds of connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {

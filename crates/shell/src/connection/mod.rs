@@ -10,7 +10,8 @@
 //! | time without 1 KiB of progress of an answer | `WRITE_TIMEOUT` | the connection or stream is cut |
 //! | open connections | `MAX_CONNECTIONS` | further ones wait in the listener's queue |
 //! | open HTTP/2 streams of a connection | `MAX_REQUESTS_PER_CONNECTION` | announced in SETTINGS; more are refused |
-//! | bytes of HTTP/2 answers that wait for their client | 32 MiB a connection, 128 MiB a process | the stream is reset |
+//! | bytes held for clients: answers that they do not take, bodies that they send | 32 MiB a connection, 128 MiB a process | stream reset or refused, connection cut, body 503 |
+//! | HTTP/2 frames that bring nothing forward | 4096 a connection | the connection is cut |
 //!
 //! [`acceptor`] is the service that actix-server hands sockets to, [`guard`] the socket with its
 //! deadlines, [`http2`] the HTTP/2 dispatcher, [`tracked`] the application with its accounts.
@@ -19,6 +20,7 @@ mod acceptor;
 mod account;
 mod body;
 mod drain;
+mod frames;
 mod guard;
 mod http2;
 mod limits;
@@ -27,7 +29,7 @@ mod progress;
 mod tracked;
 
 pub(crate) use acceptor::{Entrance, listener};
-pub(crate) use account::is_secure;
+pub(crate) use account::{is_secure, show_metrics};
 pub(crate) use drain::Drain;
 pub(crate) use limits::Limits;
 pub(crate) use parser_answer::parser_faults;

@@ -8,13 +8,20 @@ use actix_http::{Payload, Request, Response};
 use actix_web::Error;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{Service, ServiceResponse};
+use actix_web::http::Version;
 use actix_web::web::Bytes;
 use actix_web::{HttpMessage, HttpResponse};
 use futures_util::future::LocalBoxFuture;
 
-use super::account::{Connection, OpenRequest};
+use super::account::{Connection, Held, OpenRequest};
 use super::body::Timed;
 use super::limits::Limits;
+
+/// What is taken for the size of an answer that does not know its own, in bytes: what compresses it
+/// takes more than the part that it has in hand.
+pub(super) const STREAM_SIZE: usize = 1 << 20;
+/// Longest part that an HTTP/1.1 connection gets at a time, in bytes; it copies what it gets.
+const SLICE: usize = 128 << 10;
 
 /// The application of a worker, shared by its connections.
 pub(super) struct Tracked<A> {
@@ -56,18 +63,23 @@ where
     }
 
     fn call(&self, mut request: Request) -> Self::Future {
-        let open = OpenRequest::new(connection(&request));
-        if let Payload::H1 { .. } = request.payload() {
-            let timed = Timed::new(request.take_payload(), self.limits.body);
+        let connection = connection(&request);
+        let mut open = OpenRequest::new(connection.clone());
+        if !matches!(request.payload(), Payload::None) {
+            let held = connection.as_deref().map(|connection| Rc::new(Held::new(connection, 0)));
+            open.body.clone_from(&held);
+            let timed =
+                Timed::new(request.take_payload(), self.limits.body, connection.clone(), held);
             *request.payload() = Payload::Stream { payload: Box::pin(timed) };
         }
+        let writer = connection.filter(|_| request.version() < Version::HTTP_2);
         let answer = self.app.call(request);
         Box::pin(async move {
             let response: Response<BoxBody> = match answer.await {
                 Ok(response) => response.into(),
                 Err(error) => HttpResponse::from_error(error).into(),
             };
-            Ok(response.map_body(|_, body| Watched { body, _open: open }))
+            Ok(response.map_body(|_, body| Watched::new(body, open, writer)))
         })
     }
 }
@@ -76,6 +88,30 @@ where
 pub(super) struct Watched {
     body: BoxBody,
     _open: OpenRequest,
+    /// The connection, if it is one that writes answers in slices.
+    writer: Option<Rc<Connection>>,
+    rest: Bytes,
+}
+
+impl Watched {
+    fn new(body: BoxBody, open: OpenRequest, writer: Option<Rc<Connection>>) -> Self {
+        if let Some(connection) = &writer {
+            connection.sending.set(match body.size() {
+                BodySize::Sized(bytes) => usize::try_from(bytes).unwrap_or(usize::MAX),
+                BodySize::Stream => STREAM_SIZE,
+                BodySize::None => 0,
+            });
+        }
+        Self { body, _open: open, writer, rest: Bytes::new() }
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if let Some(connection) = &self.writer {
+            connection.sending.set(0);
+        }
+    }
 }
 
 impl MessageBody for Watched {
@@ -89,6 +125,14 @@ impl MessageBody for Watched {
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, Self::Error>>> {
-        Pin::new(&mut self.get_mut().body).poll_next(context)
+        let this = self.get_mut();
+        if this.rest.is_empty() {
+            match Pin::new(&mut this.body).poll_next(context) {
+                Poll::Ready(Some(Ok(part))) if this.writer.is_some() => this.rest = part,
+                other => return other,
+            }
+        }
+        let length = this.rest.len().min(SLICE);
+        Poll::Ready(Some(Ok(this.rest.split_to(length))))
     }
 }

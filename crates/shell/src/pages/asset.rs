@@ -1,44 +1,45 @@
 //! Bodies that never change: compressed once, shared, revalidated by their digest.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::sync::OnceLock;
 
 use actix_web::http::header::{
     self, AcceptEncoding, ContentEncoding, Encoding, EntityTag, Header, HeaderValue, IfNoneMatch,
 };
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
 use super::headers::protect;
+use crate::packing;
 
 /// Shorter bodies are sent as they are, in bytes.
 const SHORTEST_COMPRESSED: usize = 512;
 
-/// Content with its digest and its compressed forms.
-pub(super) struct Content {
-    media_type: &'static str,
+/// Content with its digest and its compressed forms, which are made when one is first asked for.
+pub(crate) struct Content {
+    media_type: Cow<'static, str>,
     digest: String,
     plain: Bytes,
-    gzip: Option<Bytes>,
-    brotli: Option<Bytes>,
+    gzip: OnceLock<Option<Bytes>>,
+    brotli: OnceLock<Option<Bytes>>,
 }
 
 impl Content {
-    pub(super) fn new(media_type: &'static str, content: impl Into<Bytes>) -> Self {
+    pub(crate) fn new(media_type: impl Into<Cow<'static, str>>, content: impl Into<Bytes>) -> Self {
         let plain = content.into();
         let digest = Sha256::digest(&plain)[..8].iter().fold(String::new(), |mut text, byte| {
             let _ = write!(text, "{byte:02x}");
             text
         });
-        let compress = |pack: fn(&[u8]) -> Option<Vec<u8>>| {
-            let packed = (plain.len() >= SHORTEST_COMPRESSED).then(|| pack(&plain)).flatten()?;
-            (packed.len() < plain.len()).then(|| Bytes::from(packed))
-        };
-        let (gzip, brotli) = (compress(gzip), compress(brotli));
-        Self { media_type, digest, plain, gzip, brotli }
+        Self {
+            media_type: media_type.into(),
+            digest,
+            plain,
+            gzip: OnceLock::new(),
+            brotli: OnceLock::new(),
+        }
     }
 
     /// The first 16 hexadecimal digits of the SHA-256 of the content.
@@ -47,7 +48,7 @@ impl Content {
     }
 
     /// Answers 200 or, where the client has the content already, 304.
-    pub(super) fn respond(
+    pub(crate) fn respond(
         &self,
         request: &HttpRequest,
         caching: &'static str,
@@ -77,35 +78,27 @@ impl Content {
         if let Some(coding) = coding {
             response.insert_header((header::CONTENT_ENCODING, HeaderValue::from_static(coding)));
         }
-        response.content_type(self.media_type).body(body.clone())
+        response.content_type(&*self.media_type).body(body.clone())
     }
 
     /// The form that the client likes best, with the name of its coding.
     fn form_for(&self, request: &HttpRequest) -> (&Bytes, Option<&'static str>) {
-        let (Some(gzip), Some(brotli)) = (&self.gzip, &self.brotli) else {
+        if self.plain.len() < SHORTEST_COMPRESSED {
             return (&self.plain, None);
-        };
+        }
         let ours = [Encoding::identity(), Encoding::brotli(), Encoding::gzip()];
         let accepted = AcceptEncoding::parse(request).ok();
-        match accepted.and_then(|accepted| accepted.negotiate(ours.iter())) {
-            Some(Encoding::Known(ContentEncoding::Brotli)) => (brotli, Some("br")),
-            Some(Encoding::Known(ContentEncoding::Gzip)) => (gzip, Some("gzip")),
-            _ => (&self.plain, None),
+        let liked = accepted.as_ref().and_then(|accepted| accepted.negotiate(ours.iter()));
+        let (packed, coding) = match liked {
+            Some(Encoding::Known(coding @ ContentEncoding::Brotli)) => (&self.brotli, coding),
+            Some(Encoding::Known(coding @ ContentEncoding::Gzip)) => (&self.gzip, coding),
+            _ => return (&self.plain, None),
+        };
+        match packed.get_or_init(|| packing::thoroughly(coding, &self.plain)) {
+            Some(body) => (body, Some(coding.as_str())),
+            None => (&self.plain, None),
         }
     }
-}
-
-fn gzip(plain: &[u8]) -> Option<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(plain).ok()?;
-    encoder.finish().ok()
-}
-
-fn brotli(plain: &[u8]) -> Option<Vec<u8>> {
-    let mut packed = Vec::new();
-    let (buffer, quality, window) = (4096, 11, 22);
-    brotli::CompressorWriter::new(&mut packed, buffer, quality, window).write_all(plain).ok()?;
-    Some(packed)
 }
 
 /// A style sheet, script or picture that is served under a name with its digest.

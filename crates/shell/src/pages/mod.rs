@@ -68,6 +68,7 @@ mod site;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use asset::Content;
 pub use asset::FixedPage;
 pub use page::Page;
 pub use site::{Accent, Site};

@@ -14,6 +14,8 @@ pub struct Operation {
     pub(super) methods: Vec<Method>,
     pub(super) id: Option<String>,
     pub(super) shown: Vec<&'static str>,
+    /// Names of its query parameters, without brackets.
+    pub(super) query: Vec<String>,
     pub(super) attached: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -28,7 +30,15 @@ impl Operation {
     pub(super) fn new(template: &str, methods: Vec<Method>, id: Option<String>) -> Self {
         let segments = template.split('/').map(Segment::of).collect();
         let template = template.to_owned();
-        Self { template, segments, methods, id, shown: Vec::new(), attached: None }
+        Self {
+            template,
+            segments,
+            methods,
+            id,
+            shown: Vec::new(),
+            query: Vec::new(),
+            attached: None,
+        }
     }
 
     /// Attaches a value of the service's own, such as who may call and what a call costs.

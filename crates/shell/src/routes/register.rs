@@ -4,7 +4,7 @@ use actix_web::dev::HttpServiceFactory;
 use actix_web::http::Method;
 use actix_web::web::ServiceConfig;
 use actix_web::{App, Route};
-use utoipa::openapi::path::{PathItem, Paths};
+use utoipa::openapi::path::{ParameterIn, PathItem, Paths};
 use utoipa::openapi::{OpenApi, RefOr, Schema};
 use utoipa_actix_web::OpenApiFactory;
 
@@ -195,7 +195,9 @@ impl<'a> Routes<'a> {
         let paths = handler.paths();
         for (template, item) in &paths.paths {
             let (methods, id) = methods_of(item);
-            self.described.operations.push(Operation::new(template, methods, id));
+            let mut operation = Operation::new(template, methods, id);
+            operation.query = query_parameters(item);
+            self.described.operations.push(operation);
         }
         if self.described.operations.len() == at {
             self.described.operations.push(Operation::new("", Vec::new(), None));
@@ -204,6 +206,20 @@ impl<'a> Routes<'a> {
         handler.schemas(&mut self.described.schemas);
         at
     }
+}
+
+/// The names of all query parameters of a path, without brackets.
+fn query_parameters(item: &PathItem) -> Vec<String> {
+    let operations = [&item.get, &item.post, &item.put, &item.patch, &item.delete];
+    let parameters = operations.into_iter().flatten().filter_map(|one| one.parameters.as_ref());
+    let mut names = Vec::new();
+    for parameter in parameters.flatten() {
+        let RefOr::T(parameter) = parameter else { continue };
+        if parameter.parameter_in == ParameterIn::Query {
+            names.extend(parameter.name.split('[').next().map(str::to_owned));
+        }
+    }
+    names
 }
 
 fn methods_of(item: &PathItem) -> (Vec<Method>, Option<String>) {

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use actix_web::HttpRequest;
-use actix_web::http::Method;
+use actix_web::http::{Method, Uri};
 
 use super::operation::{Operation, Segment};
 use super::register::{Routes, describe};
+use crate::redact::redact_query;
 
 /// Where the document of the API is.
 const DOCUMENT: &str = "/openapi.json";
@@ -184,6 +185,26 @@ impl Operations {
         }
     }
 
+    /// A request target as the access log may show it: values of query parameters that no operation
+    /// has, and those of secrets, become `***`.
+    ///
+    /// ```
+    /// # use actix_web::get;
+    /// # #[utoipa::path(params(("page" = u8, Query), ("token" = String, Query)), responses((status = 200)))]
+    /// # #[get("/rows")]
+    /// # async fn rows() -> &'static str { "" }
+    /// # fn routes(routes: &mut shell::Routes<'_>) { routes.add(rows); }
+    /// let operations = shell::Operations::of(routes);
+    /// let target = "/rows?page=2&token=abc&x=y".parse().unwrap();
+    /// assert_eq!(operations.redact_query(&target, &["token"]), "/rows?page=2&token=***&x=***");
+    /// ```
+    pub fn redact_query<'u>(&self, uri: &'u Uri, secrets: &[&str]) -> Cow<'u, str> {
+        redact_query(uri, |name| {
+            let known = |operation: &Operation| operation.query.iter().any(|known| known == name);
+            !secrets.contains(&name) && self.operations.iter().any(known)
+        })
+    }
+
     /// The methods that `path` has; empty when no route has it.
     pub(crate) fn methods_of(&self, path: &str) -> Vec<Method> {
         if self.docs && (path == DOCUMENT || path.starts_with(DOCS)) {
@@ -195,6 +216,17 @@ impl Operations {
                 let new = operation.methods.iter().filter(|method| !found.contains(*method));
                 let new: Vec<Method> = new.cloned().collect();
                 found.extend(new);
+            }
+        }
+        found
+    }
+
+    /// Every method that some operation has.
+    pub(crate) fn methods(&self) -> Vec<Method> {
+        let mut found = vec![Method::GET, Method::HEAD];
+        for method in self.operations.iter().flat_map(|operation| &operation.methods) {
+            if !found.contains(method) {
+                found.push(method.clone());
             }
         }
         found

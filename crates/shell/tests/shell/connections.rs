@@ -146,3 +146,58 @@ async fn open_connections_and_requests_are_counted() {
     assert!(!text.contains("http_open_requests 0\n"), "{text}");
     assert!(!text.contains("http_open_connections 0\n"), "{text}");
 }
+
+/// The whole answer to a request of one line and a host.
+async fn answer_to(started: &Started, line: &str, host: &str) -> String {
+    let mut stream = connect(started).await;
+    let request = format!("{line}\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    rest(&mut stream).await
+}
+
+#[actix_web::test]
+async fn options_of_the_server_name_all_methods() {
+    let native = |settings: &mut ShellSettings| settings.tls_mode = shell::TlsMode::Native;
+    for started in [Started::new().await, Started::with(native).await] {
+        let answer = answer_to(&started, "OPTIONS * HTTP/1.1", "a").await;
+        assert!(answer.starts_with("HTTP/1.1 204 "), "{answer}");
+        assert!(answer.contains("\r\nallow: GET, HEAD, POST, OPTIONS\r\n"), "{answer}");
+    }
+}
+
+#[actix_web::test]
+async fn a_redirect_never_leads_to_a_host_that_is_none() {
+    let started =
+        Started::with(|settings: &mut ShellSettings| settings.tls_mode = shell::TlsMode::Native)
+            .await;
+    for host in ["user@evil.example", "a b", "a/b", "evil.example?", ""] {
+        let answer = answer_to(&started, "GET /x HTTP/1.1", host).await;
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{host}: {answer}");
+        assert!(answer.ends_with("GET /x: Unreadable(400)"), "{answer}");
+    }
+    let answer = answer_to(&started, "GET /x HTTP/1.1", "a.example:1").await;
+    assert!(answer.contains("\r\nlocation: https://a.example:"), "{answer}");
+}
+
+#[actix_web::test]
+async fn requests_of_a_client_that_takes_no_answer_are_not_read_either() {
+    let started = Started::new().await;
+    let (mut reading, mut writing) = connect(&started).await.into_split();
+    let request = b"GET /big HTTP/1.1\r\nhost: a\r\n\r\n";
+    let sent = actix_web::rt::spawn(async move {
+        for _ in 0..40 {
+            writing.write_all(request).await.unwrap();
+        }
+        writing
+    });
+    // They fit into the buffers of the system; the answers, of 1 MiB each, do not.
+    let _open = sent.await.unwrap();
+    let mut left = 40 << 20;
+    let mut part = vec![0; 1 << 16];
+    while left > 0 {
+        let length = tokio::time::timeout(Duration::from_secs(20), reading.read(&mut part));
+        let length = length.await.expect("it stands still").unwrap();
+        assert!(length > 0, "it is cut");
+        left -= length.min(left);
+    }
+}

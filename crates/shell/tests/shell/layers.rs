@@ -88,3 +88,62 @@ async fn metrics_label_patterns_never_paths() {
     assert!(!text.contains("private-path") && !text.contains("secret"));
     assert_eq!(started.get("/metrics").await.status(), 404);
 }
+
+#[actix_web::test]
+async fn every_answer_names_its_request() {
+    let started = Started::new().await;
+    let ask = async |path: &str, sent: &str| {
+        let request = client().get(started.url(path)).header("x-request-id", sent);
+        let answer = request.send().await.unwrap();
+        answer.headers()["x-request-id"].to_str().unwrap().to_owned()
+    };
+    for path in [
+        "/count?count=1",
+        "/count",
+        "/nowhere",
+        "/panics",
+        "/healthz",
+        "/readyz",
+        "/docs",
+        "/docs/",
+    ] {
+        assert_eq!(ask(path, "0f8fad5b-d9cd.7").await, "0f8fad5b-d9cd.7", "{path}");
+        let own = ask(path, "no id").await;
+        assert!(own.len() == 32 && own.bytes().all(|byte| byte.is_ascii_hexdigit()), "{own}");
+        assert_ne!(own, ask(path, "").await);
+    }
+}
+
+#[actix_web::test]
+async fn pages_of_the_document_are_packed_once_and_keep_to_themselves() {
+    let started = Started::new().await;
+    let ask = async |path: &str, known: &str| {
+        let request = client().get(started.url(path)).header("accept-encoding", "gzip");
+        request.header("if-none-match", known).send().await.unwrap()
+    };
+    for path in ["/openapi.json", "/docs/", "/docs/swagger-initializer.js", "/docs/swagger-ui.css"]
+    {
+        let answer = ask(path, "\"x\"").await;
+        assert_eq!(answer.status(), 200, "{path}");
+        assert_eq!(answer.headers()["x-content-type-options"], "nosniff");
+        assert_eq!(answer.headers()["cache-control"], "no-cache");
+        if path.starts_with("/docs") {
+            let policy = answer.headers()["content-security-policy"].to_str().unwrap();
+            assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
+        }
+        let tag = answer.headers()["etag"].to_str().unwrap().to_owned();
+        let length = answer.content_length().unwrap();
+        assert!(length > 0);
+        let again = ask(path, &tag).await;
+        assert_eq!(
+            (again.status().as_u16(), again.bytes().await.unwrap().len()),
+            (304, 0),
+            "{path}"
+        );
+    }
+    let answer = ask("/docs/swagger-ui.css", "").await;
+    assert_eq!(answer.headers()["content-encoding"], "gzip");
+    let answer = started.get("/docs/nowhere.js").await;
+    assert_eq!(answer.status(), 404);
+    assert_eq!(answer.text().await.unwrap(), "GET /docs/nowhere.js: NotFound");
+}

@@ -203,3 +203,30 @@ async fn a_reload_serves_the_new_certificate_and_keeps_the_old_one_when_that_is_
     started.running.reload();
     assert!(trusts(&second).await);
 }
+
+#[actix_web::test]
+async fn browsers_are_held_to_https_by_a_certificate_of_the_operators_own_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    let (certificate, pair) = certificate(1);
+    std::fs::write(&cert, certificate).unwrap();
+    std::fs::write(&key, pair).unwrap();
+    let ca = cert.clone();
+    let own = Started::with(|settings| {
+        settings.tls_mode = TlsMode::Native;
+        settings.tls_cert = Some(cert);
+        settings.tls_key = Some(key);
+    })
+    .await;
+    let local = Started::with(|settings| settings.tls_mode = TlsMode::Native).await;
+    for (started, ca, held) in
+        [(&own, ca, true), (&local, local.folder().join("tls/ca.pem"), false)]
+    {
+        let https = started.running.https.unwrap();
+        let reply = actix_web::web::block(move || ask(https, &ca, &rustls::version::TLS13)).await;
+        let reply = reply.unwrap().unwrap();
+        assert_eq!(reply.contains("\r\nstrict-transport-security: max-age=31536000\r\n"), held);
+        let plain = started.get("/count?count=1").await;
+        assert!(!plain.headers().contains_key("strict-transport-security"));
+    }
+}

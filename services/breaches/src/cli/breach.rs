@@ -221,7 +221,7 @@ impl BreachCommand {
 }
 
 fn confirm(name: &str) -> anyhow::Result<()> {
-    eprintln!("Retiring {name} removes its accounts for good. Type its name to go on:");
+    log::info!(target: "notice", "Retiring {name} removes its accounts for good. Type its name to go on:");
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     if answer.trim() == name { Ok(()) } else { bail!("not confirmed: nothing was changed") }

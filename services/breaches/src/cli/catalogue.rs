@@ -38,12 +38,12 @@ impl CatalogueCommand {
             jobs::import_catalogue(db, &entries, options, now)
         })?;
         for member in &done.unknown_members {
-            eprintln!("warning: the member {member} is unknown and ignored");
+            log::warn!(target: "notice", "the member {member} is unknown and ignored");
         }
         if output.json {
             return output.print(&done, "");
         }
-        eprintln!("{}", summary(&done, dry_run));
+        log::info!(target: "notice", "{}", summary(&done, dry_run));
         output.print_list(&lines(&done), String::clone)
     }
 }

@@ -63,7 +63,7 @@ impl Migrate {
                 "the tables of this database lie on one server already: load a new database"
             );
         }
-        eprintln!("{} migrations applied", applied.len());
+        log::info!(target: "notice", "{} migrations applied", applied.len());
         self.output.print_list(&applied, String::clone)
     }
 }

@@ -54,7 +54,7 @@ impl Output {
         )?;
         tell_skips(reasons, skips);
         if skips.len() > TOLD {
-            eprintln!("`breaches job show {job}` has the first {} of them", skips.len());
+            log::info!(target: "notice", "`breaches job show {job}` has the first {} of them", skips.len());
         }
         Ok(if *skipped > 0 { ExitCode::from(SOME_SKIPPED) } else { ExitCode::SUCCESS })
     }
@@ -80,10 +80,10 @@ const TOLD: usize = 20;
 
 fn tell_skips(reasons: &BTreeMap<SkipReason, i64>, skips: &[(u64, SkipReason)]) {
     for (line, reason) in skips.iter().take(TOLD) {
-        eprintln!("line {line}: {reason}");
+        log::info!(target: "notice", "line {line}: {reason}");
     }
     for (reason, rows) in reasons {
-        eprintln!("{rows} skipped: {reason}");
+        log::info!(target: "notice", "{rows} skipped: {reason}");
     }
 }
 

@@ -25,6 +25,7 @@ mod range;
 mod rates;
 mod resume;
 mod stealer_logs;
+mod stop;
 mod subscription;
 mod test_accounts;
 mod transport;

@@ -23,7 +23,7 @@ pub fn finished(done: Result<String, JobError>) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Err(error @ JobError::TooManyBad { .. }) => {
-            eprintln!("error: {error}");
+            log::error!(target: "notice", "{error}");
             Ok(ExitCode::from(TOO_MANY_BAD))
         }
         Err(error) => Err(error.into()),

@@ -20,7 +20,9 @@ mod program;
 mod rebuild;
 mod removals;
 mod scroll;
+mod settings;
 mod stats;
+mod stop;
 
 #[test]
 fn openapi_document_is_what_the_code_says() {

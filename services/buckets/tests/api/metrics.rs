@@ -22,7 +22,7 @@ async fn everything_that_is_measured_has_a_name() {
         "buckets_index_buckets ",
         "buckets_index_bytes ",
         "buckets_load_files_per_second ",
-        "buckets_last_publish_seconds ",
+        "buckets_last_publish_timestamp_seconds ",
     ] {
         assert!(text.lines().any(|line| line.starts_with(name)), "{name} in {text}");
     }
@@ -69,5 +69,5 @@ async fn the_rate_of_a_load_is_seen_by_a_server_until_it_ends() {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     assert_eq!((published().await, rate().await), (f64::from(files), 0.0));
-    assert!(serving.metric("buckets_last_publish_seconds").await > 0.0);
+    assert!(serving.metric("buckets_last_publish_timestamp_seconds").await > 0.0);
 }

@@ -79,7 +79,8 @@ impl Cli {
     fn open(&self) -> anyhow::Result<Pools> {
         self.settings.service.check()?;
         let pools = self.settings.open(&Calendar::INFO, &ALL_MIGRATIONS)?;
-        seed(&pools, &self.settings.service, SystemClock.unix())?;
+        let data_dir = &self.settings.shell.data_dir;
+        seed(&pools, &self.settings.service, data_dir, SystemClock.unix())?;
         Ok(pools)
     }
 

@@ -40,7 +40,9 @@ impl UsersCommand {
             UsersCommand::Add { login, role } => {
                 let added = pools.write_blocking(|db| users::add(db, &login, &login, role));
                 match added {
-                    Ok(id) => eprintln!("user {id} added: {login}, {}", role.name()),
+                    Ok(id) => {
+                        log::info!(target: "notice", "user {id} added: {login}, {}", role.name())
+                    }
                     Err(DatabaseError::Conflict) => bail!("there is a user {login} already"),
                     Err(error) => return Err(error.into()),
                 }
@@ -49,7 +51,7 @@ impl UsersCommand {
                 if !pools.write_blocking(|db| users::set_role(db, &login, role))? {
                     bail!("there is no user {login}");
                 }
-                eprintln!("{login} is {} now", role.name());
+                log::info!(target: "notice", "{login} is {} now", role.name());
             }
             UsersCommand::List => {
                 let mut out = std::io::stdout().lock();

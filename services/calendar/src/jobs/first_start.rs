@@ -1,5 +1,10 @@
 //! What a start finds undone: the first user and its key, the rest of an upgrade.
 
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
 use auth::{KeyError, issue, issue_with_text};
 use database::{Db, Pools};
 
@@ -7,14 +12,40 @@ use crate::config::Settings;
 use crate::model::role::Role;
 use crate::store::{sql, upgrades, users};
 
-/// Adds the first administrator where there is no user yet; a generated key is printed this once.
-pub fn seed(pools: &Pools, settings: &Settings, now: i64) -> anyhow::Result<()> {
+/// The file of the data folder that holds a generated key.
+const KEY_FILE: &str = "admin-key";
+
+/// Adds the first administrator where there is no user yet; a generated key goes to a file that
+/// only the owner of the process may read, never into the log.
+pub fn seed(pools: &Pools, settings: &Settings, data_dir: &Path, now: i64) -> anyhow::Result<()> {
     pools.write_blocking(upgrades::finish)?;
     let made = pools.write_blocking(|db| seed_in(db, settings, now))?;
-    if let Some(key) = made {
-        eprintln!("key of {}, shown this once: {key}", settings.admin_login);
+    let Some(key) = made else { return Ok(()) };
+    let (login, path) = (&settings.admin_login, data_dir.join(KEY_FILE));
+    match keep(&key, &path) {
+        Ok(()) => {
+            log::info!("the key of {login} is in {}: read it and remove it", path.display());
+        }
+        Err(error) => log::warn!(
+            "the key of {login} could not be written to {}: {error}; `keys issue {login}` makes another",
+            path.display()
+        ),
     }
     Ok(())
+}
+
+fn keep(key: &str, path: &Path) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    // A file of an earlier life may be readable by others: it goes.
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    writeln!(file, "{key}")?;
+    file.sync_all()
 }
 
 fn seed_in(db: &mut Db, settings: &Settings, now: i64) -> Result<Option<String>, KeyError> {

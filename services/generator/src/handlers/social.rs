@@ -57,12 +57,10 @@ pub async fn generate_social_number(
     operation_id = "validateSocialNumber",
     tag = "SocialNumber",
     params(NumberParameters),
-    request_body(content(
-        (NumberValidation = "application/json"),
-        (NumberValidation = "application/json-patch+json"),
-        (NumberValidation = "text/json"),
-        (NumberValidation = "application/*+json")
-    )),
+    request_body(
+        content = NumberValidation,
+        description = "`text/json` and `application/*+json` are read as well."
+    ),
     responses((status = 200, body = NumberAnswer), Failures, BodyFailures)
 )]
 #[post("/api/SocialNumber")]

@@ -17,3 +17,4 @@ mod person;
 mod phone;
 mod requests;
 mod social;
+mod stop;

@@ -41,9 +41,8 @@ pub fn route(path: &str) -> Option<(&'static str, &str)> {
         ("prefix" = String, Path, description = "First 5 characters of the hash, in either case",
             pattern = "^[0-9A-Fa-f]{5}$", example = "5BAA6"),
         ("mode" = Option<String>, Query,
-            description = "`ntlm` selects NTLM hashes, anything else SHA-1", example = "ntlm"),
-        ("Add-Padding" = Option<String>, Header, description = "`true` adds padding",
-            example = "true"),
+            description = "`ntlm` selects NTLM hashes, anything else SHA-1"),
+        ("Add-Padding" = Option<String>, Header, description = "`true` adds padding"),
     ),
     responses(
         (status = 200, description = "The range, empty if no hash has the prefix",

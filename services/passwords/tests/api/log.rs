@@ -38,3 +38,31 @@ fn the_log_says_kind_and_padding_and_never_a_prefix() {
         assert!(!line.to_lowercase().contains("abcde"), "{line}");
     }
 }
+
+#[test]
+fn every_line_is_json_when_that_is_asked_for() {
+    let data = Data::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let run = |arguments: &[&str]| {
+        let mut command = data.command(arguments);
+        command.env("LOG_FORMAT", "json").env("ADMIN_BIND", "127.0.0.1:0");
+        let ran = data.program().run_command(command);
+        let lines: Vec<serde_json::Value> =
+            ran.errors.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+        (ran.code, lines)
+    };
+    let (code, lines) = run(&["--workers=600"]);
+    assert_eq!((code, lines.len()), (Some(2), 1));
+    assert_eq!(
+        lines[0]["message"],
+        "invalid value '600' for '--workers <N>': 600 is not in 1..=512"
+    );
+    let (code, lines) = run(&["--tls-mode=off", "--bind", &address]);
+    let last = lines.last().unwrap();
+    assert_eq!(
+        (code, &last["level"], &last["target"]),
+        (Some(1), &"ERROR".into(), &"fatal".into())
+    );
+    assert!(last["message"].as_str().unwrap().contains("(BIND): Address already in use"));
+}

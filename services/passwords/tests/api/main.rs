@@ -16,3 +16,5 @@ mod page;
 mod range;
 mod reload;
 mod requests;
+mod settings;
+mod stop;

@@ -8,6 +8,7 @@ mod compose;
 mod handbook;
 mod image;
 mod kubernetes;
+mod monitoring;
 mod settings;
 mod systemd;
 

@@ -1,0 +1,60 @@
+//! How many frames an HTTP/2 connection has received.
+
+/// Bytes of the preface that every connection begins with.
+const PREFACE: usize = 24;
+/// Bytes of the head of a frame; the first three are the length of what follows.
+const HEAD: usize = 9;
+
+/// Counts the frames in bytes that come in any portions.
+pub(super) struct Frames {
+    /// Bytes until the next head.
+    skip: usize,
+    /// Bytes of the head that have come, and the length in them.
+    head: usize,
+    length: usize,
+}
+
+impl Frames {
+    pub(super) fn new() -> Self {
+        Self { skip: PREFACE, head: 0, length: 0 }
+    }
+
+    /// The number of frames whose head ends in these bytes.
+    pub(super) fn count(&mut self, mut bytes: &[u8]) -> usize {
+        let mut frames = 0;
+        loop {
+            let skipped = self.skip.min(bytes.len());
+            self.skip -= skipped;
+            bytes = &bytes[skipped..];
+            let Some((byte, rest)) = bytes.split_first() else { return frames };
+            bytes = rest;
+            if self.head < 3 {
+                self.length = self.length << 8 | usize::from(*byte);
+            }
+            self.head += 1;
+            if self.head == HEAD {
+                *self = Self { skip: self.length, head: 0, length: 0 };
+                frames += 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_counted_however_they_are_cut() {
+        let mut bytes = vec![0; PREFACE];
+        for length in [0_usize, 5, 0, 300] {
+            bytes.extend([0, (length >> 8) as u8, length as u8, 0, 0, 0, 0, 0, 1]);
+            bytes.extend(vec![7; length]);
+        }
+        for size in [1, 2, 7, 9, 10, 100, 1000] {
+            let mut frames = Frames::new();
+            let counted: usize = bytes.chunks(size).map(|part| frames.count(part)).sum();
+            assert_eq!(counted, 4, "in portions of {size}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The document of the API and its pages.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::web::{self, Bytes};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, guard};
+use utoipa_swagger_ui::Config;
+
+use crate::Fault;
+use crate::pages::Content;
+
+/// What the pages may do: files of their own service, and styles that their scripts make.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
+    img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; \
+    form-action 'none'; frame-ancestors 'none'";
+/// Every answer is asked for again, and is 304 unless it has changed.
+const CACHING: &str = "no-cache";
+
+/// The document and its pages, which are compressed once.
+pub(crate) struct Docs {
+    document: Content,
+    config: Arc<Config<'static>>,
+    files: Mutex<HashMap<String, Arc<Content>>>,
+}
+
+impl Docs {
+    pub(crate) fn new(document: String) -> Self {
+        Self {
+            document: Content::new("application/json", document),
+            config: Arc::new(Config::from("/openapi.json")),
+            files: Mutex::default(),
+        }
+    }
+
+    /// Serves both.
+    pub(crate) fn serve(self: &Arc<Self>, config: &mut web::ServiceConfig) {
+        let (docs, pages) = (Arc::clone(self), Arc::clone(self));
+        let document = move |request: HttpRequest| {
+            let docs = Arc::clone(&docs);
+            async move { docs.document.respond(&request, CACHING, |_| {}) }
+        };
+        let page = move |name: web::Path<String>, request: HttpRequest| {
+            let docs = Arc::clone(&pages);
+            async move { docs.page(&name, &request) }
+        };
+        config
+            .service(web::redirect("/docs", "/docs/"))
+            .service(web::resource("/openapi.json").guard(guard::Get()).to(document))
+            .service(web::resource("/docs/{name:.*}").guard(guard::Get()).to(page));
+    }
+
+    fn page(&self, name: &str, request: &HttpRequest) -> HttpResponse {
+        match self.file(name) {
+            Some(file) => file.respond(request, CACHING, protect),
+            None => Fault::NotFound.response(request),
+        }
+    }
+
+    /// A file of the pages; names that are none take no memory.
+    fn file(&self, name: &str) -> Option<Arc<Content>> {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = files.get(name) {
+            return Some(Arc::clone(file));
+        }
+        let found = utoipa_swagger_ui::serve(name, Arc::clone(&self.config));
+        let found = found.unwrap_or_else(|error| {
+            log::error!("the page {name} of the document cannot be made: {error}");
+            None
+        })?;
+        let content =
+            Arc::new(Content::new(found.content_type, Bytes::from(found.bytes.into_owned())));
+        files.insert(name.to_owned(), Arc::clone(&content));
+        Some(content)
+    }
+}
+
+/// Adds the headers that keep the pages to themselves.
+fn protect(response: &mut HttpResponseBuilder) {
+    for (name, value) in
+        [(header::CONTENT_SECURITY_POLICY, POLICY), (header::REFERRER_POLICY, "no-referrer")]
+    {
+        response.insert_header((name, HeaderValue::from_static(value)));
+    }
+}

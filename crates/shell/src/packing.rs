@@ -1,0 +1,59 @@
+//! Compression of whole bodies.
+
+use std::io::Write as _;
+
+use actix_web::http::header::ContentEncoding;
+use actix_web::web::Bytes;
+use flate2::Compression;
+use flate2::write::{GzEncoder, ZlibEncoder};
+
+/// Quality of brotli for a body that is compressed for one answer: as quick as quick gzip.
+const QUICK_BROTLI: i32 = 3;
+/// Quality of brotli for a body that is compressed once for all answers.
+const THOROUGH_BROTLI: i32 = 9;
+
+/// Compresses a body for one answer; none for a coding that is not ours.
+pub(crate) fn quickly(coding: ContentEncoding, plain: &[u8]) -> Option<Bytes> {
+    let level = Compression::fast();
+    let packed = match coding {
+        ContentEncoding::Gzip => gzip(plain, level),
+        ContentEncoding::Deflate => {
+            let mut encoder = ZlibEncoder::new(Vec::new(), level);
+            encoder.write_all(plain).ok()?;
+            encoder.finish().ok()
+        }
+        ContentEncoding::Brotli => brotli(plain, QUICK_BROTLI),
+        _ => None,
+    };
+    packed.map(Bytes::from)
+}
+
+/// Compresses a body for all answers to come; none for a coding that is not ours or gains nothing.
+pub(crate) fn thoroughly(coding: ContentEncoding, plain: &[u8]) -> Option<Bytes> {
+    let packed = match coding {
+        ContentEncoding::Gzip => gzip(plain, Compression::best()),
+        ContentEncoding::Brotli => brotli(plain, THOROUGH_BROTLI),
+        _ => None,
+    };
+    packed.filter(|packed| packed.len() < plain.len()).map(Bytes::from)
+}
+
+fn gzip(plain: &[u8], level: Compression) -> Option<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(plain.len() / 4), level);
+    encoder.write_all(plain).ok()?;
+    encoder.finish().ok()
+}
+
+fn brotli(plain: &[u8], quality: i32) -> Option<Vec<u8>> {
+    let mut packed = Vec::with_capacity(plain.len() / 4);
+    // A window that is larger than the body only costs memory.
+    let window = (usize::BITS - plain.len().leading_zeros()).clamp(16, 22);
+    let parameters = brotli::enc::BrotliEncoderParams {
+        quality,
+        lgwin: i32::try_from(window).unwrap_or(22),
+        size_hint: plain.len(),
+        ..Default::default()
+    };
+    brotli::BrotliCompress(&mut &*plain, &mut packed, &parameters).ok()?;
+    Some(packed)
+}

@@ -1,0 +1,110 @@
+//! Rules and dashboard of `deploy/monitoring`: every metric that they name exists.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{files, root};
+
+/// Metrics of Prometheus itself and of its client library.
+const OF_OTHERS: [&str; 8] = [
+    "up",
+    "process_cpu_seconds_total",
+    "process_max_fds",
+    "process_open_fds",
+    "process_resident_memory_bytes",
+    "process_start_time_seconds",
+    "process_threads",
+    "process_virtual_memory_bytes",
+];
+/// What an expression is made of beside metrics.
+const WORDS: [&str; 16] = [
+    "and",
+    "by",
+    "changes",
+    "count",
+    "histogram_quantile",
+    "increase",
+    "max",
+    "min",
+    "on",
+    "or",
+    "rate",
+    "sum",
+    "time",
+    "topk",
+    "unless",
+    "without",
+];
+
+#[test]
+fn rules_and_dashboard_name_metrics_that_exist() {
+    let rules: Value = serde_saphyr::from_str(&read("rules.yml")).unwrap();
+    let dashboard: Value = serde_json::from_str(&read("dashboard.json")).unwrap();
+    let mut expressions = Vec::new();
+    collect(&rules, &mut expressions);
+    let of_rules = expressions.len();
+    collect(&dashboard, &mut expressions);
+    assert!(of_rules > 5 && expressions.len() > of_rules + 10, "{expressions:#?}");
+    let sources: String = ["crates", "services"]
+        .iter()
+        .flat_map(|folder| files(&root().join(folder), "rs"))
+        .filter(|path| path.components().any(|part| part.as_os_str() == "src"))
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .collect();
+    let exists = |name: &str| {
+        let bare = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end));
+        let declared = |name: &str| sources.contains(&format!("\"{name}\""));
+        OF_OTHERS.contains(&name) || declared(name) || bare.is_some_and(declared)
+    };
+    let names: BTreeSet<String> = expressions.iter().flat_map(|text| metrics(text)).collect();
+    let missing: Vec<_> = names.iter().filter(|name| !exists(name)).collect();
+    assert!(missing.is_empty(), "no source declares {missing:?}");
+}
+
+fn read(name: &str) -> String {
+    std::fs::read_to_string(root().join("deploy/monitoring").join(name)).unwrap()
+}
+
+/// Every value of a member `expr`.
+fn collect(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                match member {
+                    Value::String(text) if name == "expr" => found.push(text.clone()),
+                    other => collect(other, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+        _ => {}
+    }
+}
+
+/// The names in an expression that are neither words of the language nor labels.
+fn metrics(expression: &str) -> BTreeSet<String> {
+    let mut bare = String::new();
+    let mut depth = 0_u32;
+    for letter in expression.chars() {
+        match letter {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth -= 1,
+            _ if depth == 0 => bare.push(letter),
+            _ => {}
+        }
+    }
+    // Lists of labels stand in parentheses behind one of these.
+    for word in ["by (", "on (", "without ("] {
+        while let Some(at) = bare.find(word) {
+            let end = bare[at..].find(')').map_or(bare.len(), |end| at + end + 1);
+            bare.replace_range(at..end, " ");
+        }
+    }
+    let names = bare.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+    names
+        .filter(|name| name.starts_with(|first: char| first.is_ascii_lowercase()))
+        .filter(|name| !WORDS.contains(name))
+        .map(str::to_owned)
+        .collect()
+}

@@ -1,0 +1,19 @@
+# promtool, which checks the rules of deploy/monitoring; sourced by scripts/test.
+#
+# find_promtool NAME   puts its path into the variable; fails where there is none and none can be had
+#
+# It is taken from PATH, or out of the Debian package `prometheus`, which is unpacked into
+# target/tools and not installed, so that no server is started.
+
+find_promtool() {
+    local -n found=$1
+    local folder=${CARGO_TARGET_DIR:-target}/tools/promtool
+    if found=$(command -v promtool); then return; fi
+    found=$folder/usr/bin/promtool
+    if [ -x "$found" ]; then return; fi
+    command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 1
+    rm -rf "$folder" && mkdir -p "$folder"
+    (cd "$folder" && apt-get download prometheus >/dev/null 2>&1 && dpkg-deb -x prometheus_*.deb . &&
+        rm prometheus_*.deb) || return 1
+    [ -x "$found" ]
+}
