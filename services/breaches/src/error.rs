@@ -7,7 +7,7 @@ use auth::AuthError;
 use database::DatabaseError;
 use shell::{Credentials, ErrorFormat, Fault, RequestInfo};
 
-use crate::wire::ErrorBody;
+use crate::wire::{ErrorBody, MessageBody};
 
 /// Seconds after which a client may try again when the database is away.
 const RETRY_AFTER: u64 = 5;
@@ -21,6 +21,11 @@ pub enum Error {
     /// The hash prefix breaks a rule.
     #[error("The hash prefix must be exactly 6 hexadecimal characters.")]
     Prefix,
+    /// The prefixes of a search for many of them.
+    #[error(
+        "The body must be a JSON object with an array of 1 to 1000 prefixes of exactly 6 hexadecimal characters."
+    )]
+    Prefixes,
     /// A boolean query value is neither `true` nor `false`.
     #[error("The value of {0} must be true or false.")]
     Boolean(String),
@@ -66,6 +71,9 @@ pub enum Error {
         /// Large domains in use.
         used: i64,
     },
+    /// A domain is not verified, and why.
+    #[error(transparent)]
+    Verification(#[from] VerificationError),
     /// A browser asks whether another site's page may call a keyed operation.
     #[error("Access denied, cross-origin requests are not accepted for this resource.")]
     CrossOrigin,
@@ -92,12 +100,57 @@ pub enum Error {
     Internal(String),
 }
 
+/// Why a domain is not verified. The display text is the message of the body.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum VerificationError {
+    /// The domain breaks a rule, or nobody may verify it.
+    #[error("The DomainName field did not contain a valid domain.")]
+    DomainName,
+    /// The alias is none of the five.
+    #[error(
+        "The EmailAlias field did not contain a valid value. Acceptable values are: admin, hostmaster, info, security, webmaster."
+    )]
+    EmailAlias,
+    /// The body is not JSON.
+    #[error("The request body is not valid JSON.")]
+    NotJson,
+    /// There is no TXT record with this prefix.
+    #[error("No {0}-verify TXT records were found on the domain.")]
+    NoRecord(String),
+    /// There is one with another value.
+    #[error("A {0}-verify TXT record was found but it does not carry the expected value.")]
+    OtherRecord(String),
+    /// The file holds something else; its path.
+    #[error("The file {0} was found but it does not carry the expected value.")]
+    OtherFile(String),
+    /// The home page has no such tag; the prefix.
+    #[error("No {0}-verification meta tag was found in the head of the home page.")]
+    NoTag(String),
+    /// The home page has one with another value; the prefix.
+    #[error("A {0}-verification meta tag was found but it does not carry the expected value.")]
+    OtherTag(String),
+    /// The website tells nothing; what was asked for, and why.
+    #[error("{0} could not be read: {1}.")]
+    Website(String, String),
+    /// The plan covers no further larger domain.
+    #[error("Access denied, the subscription allows {max} breached domains and {used} are in use.")]
+    NoRoom {
+        /// What the plan covers.
+        max: i32,
+        /// Large domains in use.
+        used: i64,
+    },
+}
+
 impl Error {
     fn status(&self) -> StatusCode {
         match self {
-            Self::Email | Self::Prefix | Self::Boolean(_) | Self::Domain | Self::Unreadable => {
-                StatusCode::BAD_REQUEST
-            }
+            Self::Email
+            | Self::Prefix
+            | Self::Prefixes
+            | Self::Boolean(_)
+            | Self::Domain
+            | Self::Unreadable => StatusCode::BAD_REQUEST,
             Self::KeyMissing(_) | Self::KeyMalformed(_) | Self::KeyInvalid(_) => {
                 StatusCode::UNAUTHORIZED
             }
@@ -107,7 +160,9 @@ impl Error {
             | Self::NotVerified
             | Self::DomainTooLarge { .. }
             | Self::TooManyDomains { .. }
+            | Self::Verification(VerificationError::NoRoom { .. })
             | Self::CrossOrigin => StatusCode::FORBIDDEN,
+            Self::Verification(_) => StatusCode::BAD_REQUEST,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
@@ -159,6 +214,9 @@ impl ResponseError for Error {
                 if let Ok(allow) = HeaderValue::from_str(allow) {
                     response.insert_header((header::ALLOW, allow));
                 }
+            }
+            Self::Verification(error) => {
+                return response.json(MessageBody { message: error.to_string() });
             }
             _ => {}
         }

@@ -8,6 +8,7 @@
 mod app;
 mod cli;
 mod config;
+mod engine;
 mod error;
 mod handlers;
 pub mod jobs;
@@ -23,6 +24,10 @@ mod wire;
 pub use app::{opt_in, opt_out, verify_domain};
 pub use cli::Cli;
 pub use config::Settings;
+pub use engine::{
+    DnsRecords, FolderMailer, Mail, MailError, Mailer, Outside, SiteError, SiteFetcher, SmtpMailer,
+    TxtRecords, Websites,
+};
 pub use policy::Access;
 pub use routes::access;
 pub use service::Breaches;

@@ -28,6 +28,7 @@ pub fn document() -> OpenApi {
         ),
         tags(
             (name = "Accounts", description = "Searches by address"),
+            (name = "Domain verification", description = "Proofs of control of a domain"),
             (name = "Domains", description = "Searches by those who verified a domain"),
             (name = "Catalogue", description = "Breaches and data classes; no key needed"),
             (name = "Stealer logs", description = "Websites at which addresses were captured"),
@@ -58,6 +59,7 @@ fn failures() -> Vec<Row> {
     vec![
         ("email", "the address breaks a rule", Error::Email),
         ("prefix", "the prefix breaks a rule", Error::Prefix),
+        ("prefixes", "the body breaks a rule", Error::Prefixes),
         ("domain", "the domain breaks a rule", Error::Domain),
         (
             "truncateResponse",
@@ -121,6 +123,7 @@ fn can_fail(operation: &Operation, keyed: bool, error: &Error) -> bool {
         Error::Ended(_) => keyed && id != "subscriptionStatus",
         Error::Email => has_parameter(operation, "email"),
         Error::Prefix => has_parameter(operation, "prefix"),
+        Error::Prefixes => id == "breachedAccountRanges",
         Error::Domain => has_parameter(operation, "domain"),
         Error::Boolean(name) => has_parameter(operation, name),
         Error::Unreadable => {
@@ -128,7 +131,8 @@ fn can_fail(operation: &Operation, keyed: bool, error: &Error) -> bool {
         }
         Error::NotVerified => has_parameter(operation, "domain") || id == "stealerLogsByEmail",
         Error::DomainTooLarge { .. } | Error::TooManyDomains { .. } => id == "breachedDomain",
-        Error::CrossOrigin | Error::NotFound => false,
+        // The operations that verify domains document their own.
+        Error::Verification(_) | Error::CrossOrigin | Error::NotFound => false,
     }
 }
 

@@ -20,6 +20,8 @@ pub enum Access {
     Keyless,
     /// Callers with a key whose plan includes the operation.
     Keyed(Operation),
+    /// A page for people, or a file of one.
+    Page,
     /// The documentation, which is no operation of the API.
     Documentation,
     /// Nothing is served there.

@@ -3,9 +3,13 @@
 
 use std::sync::LazyLock;
 
+use actix_web::web;
 use shell::{Operations, PathRules, Routes, TrailingSlash};
 
-use crate::handlers::{accounts, breaches, domains, pastes, ranges, stealer_logs, subscription};
+use crate::handlers::{
+    accounts, breaches, domain_verification, domains, pages, pastes, ranges, stealer_logs,
+    subscription,
+};
 use crate::model::plan::Operation;
 use crate::policy::Access::{self, Keyed, Keyless};
 
@@ -22,7 +26,11 @@ pub fn register(routes: &mut Routes<'_>) {
     use Operation::*;
     routes.add(accounts::breached_account).attach(Keyed(BreachedAccount));
     routes.add(ranges::breached_account_range).attach(Keyed(BreachedAccountRange));
+    routes.add(ranges::breached_account_ranges).attach(Keyed(BreachedAccountRanges));
     routes.add(pastes::paste_account).attach(Keyed(PasteAccount));
+    routes.add(domain_verification::generate_dns_token).attach(Keyed(GenerateDnsToken));
+    routes.add(domain_verification::verify_dns_token).attach(Keyed(VerifyDnsToken));
+    routes.add(domain_verification::send_email).attach(Keyed(SendEmail));
     routes.add(domains::breached_domain).attach(Keyed(BreachedDomain)).show("domain");
     routes.add(domains::subscribed_domains).attach(Keyed(SubscribedDomains));
     routes.add(breaches::breaches).attach(Keyless);
@@ -39,14 +47,68 @@ pub fn register(routes: &mut Routes<'_>) {
         .attach(Keyed(StealerLogsByEmailDomain))
         .show("domain");
     routes.add(subscription::subscription_status).attach(Keyed(SubscriptionStatus));
+    add_pages(routes);
+}
+
+/// Adds the pages for people, which are no part of the document.
+fn add_pages(routes: &mut Routes<'_>) {
+    use pages::{
+        account, approval, catalogue, domain_search, domains, home, key, notices, opt_out, sign_in,
+        webhooks,
+    };
+    let (get, post) = (web::get, web::post);
+    for (path, route) in [
+        ("/", get().to(home::home)),
+        ("/search", post().to(home::search)),
+        ("/breaches", get().to(catalogue::catalogue)),
+        ("/breaches/{name}", get().to(catalogue::breach)),
+        ("/feed.xml", get().to(catalogue::feed)),
+        ("/sign-in", get().to(sign_in::form)),
+        ("/sign-in", post().to(sign_in::send)),
+        ("/sign-in/confirm", get().to(sign_in::confirm_form)),
+        ("/sign-in/confirm", post().to(sign_in::confirm)),
+        ("/sign-out", post().to(sign_in::sign_out)),
+        ("/notify-me", get().to(notices::form)),
+        ("/notify-me", post().to(notices::send)),
+        ("/notify-me/confirm", get().to(notices::confirm_form)),
+        ("/notify-me/confirm", post().to(notices::confirm)),
+        ("/unsubscribe", get().to(notices::unsubscribe_form)),
+        ("/unsubscribe", post().to(notices::unsubscribe)),
+        ("/opt-out", get().to(opt_out::form)),
+        ("/opt-out", post().to(opt_out::send)),
+        ("/opt-out/choose", get().to(opt_out::choose_form)),
+        ("/opt-out/choose", post().to(opt_out::choose)),
+        ("/domainVerification/approve", get().to(approval::form)),
+        ("/domainVerification/approve", post().to(approval::approve)),
+        ("/account", get().to(account::overview)),
+        ("/account/stealer-logs", get().to(account::stealer_logs)),
+        ("/account/notifications", get().to(account::notifications)),
+        ("/account/notifications", post().to(account::set_notifications)),
+        ("/account/subscription", get().to(account::subscription)),
+        ("/account/key", get().to(key::show)),
+        ("/account/key", post().to(key::issue)),
+        ("/account/webhooks", get().to(webhooks::list)),
+        ("/account/webhooks", post().to(webhooks::add)),
+        ("/account/webhooks/remove", post().to(webhooks::remove)),
+        ("/account/domains", get().to(domains::list)),
+        ("/account/domains", post().to(domains::add)),
+        ("/account/domains/{domain}", get().to(domain_search::show)),
+        ("/account/domains/{domain}/verify", post().to(domains::verify)),
+        ("/account/domains/{domain}/remove", get().to(domains::remove_form)),
+        ("/account/domains/{domain}/remove", post().to(domains::remove)),
+        ("/account/domains/{domain}/export/{format}", get().to(domain_search::export)),
+    ] {
+        routes.page(path, route);
+    }
+    routes.assets(&pages::SITE);
 }
 
 static OPERATIONS: LazyLock<Operations> = LazyLock::new(|| Operations::of(register).with(PATHS));
 
 /// Who may call what is at a path.
 pub fn access(path: &str) -> Access {
-    match OPERATIONS.find(path).and_then(|operation| operation.attached::<Access>()) {
-        Some(access) => *access,
+    match OPERATIONS.find(path) {
+        Some(operation) => operation.attached().copied().unwrap_or(Access::Page),
         None if OPERATIONS.is_documentation(path) => Access::Documentation,
         None => Access::Unknown,
     }
@@ -92,6 +154,9 @@ mod tests {
             access("/api/v3/breachedaccount/range/x"),
             Keyed(Operation::BreachedAccountRange)
         );
+        for path in ["/", "/Sign-In", "/account/domains/x.example/remove"] {
+            assert_eq!(access(path), Access::Page, "{path}");
+        }
         for path in ["/openapi.json", "/docs", "/docs/", "/docs/swagger-ui.css"] {
             assert_eq!(access(path), Access::Documentation, "{path}");
         }
@@ -100,7 +165,7 @@ mod tests {
     // The paths that are near misses of routes stand in the shell's tests.
     #[test]
     fn what_is_not_registered_is_unknown() {
-        for path in ["/api/v3/breaches/x", "/api/v3/breachedaccount/range/ABCDEF/", "/", "*"] {
+        for path in ["/api/v3/breaches/x", "/api/v3/breachedaccount/range/ABCDEF/", "*"] {
             assert_eq!((access(path), canonical(path)), (Access::Unknown, None), "{path}");
         }
     }
@@ -126,6 +191,7 @@ mod tests {
         ] {
             assert_eq!(redact(path), shown);
         }
+        assert_eq!(redact("/account/domains/b.example"), "/account/domains/{domain}");
         assert_eq!(redact("/api/v3/breacheddomain/b.example"), "/api/v3/breachedDomain/b.example");
     }
 

@@ -13,6 +13,7 @@ use futures_util::future::LocalBoxFuture;
 use shell::{CorsRule, ErrorFormat, Next, Operations, Routes, ServiceInfo, Shell, TlsMode};
 
 use crate::error::{Error, ErrorBodies};
+use crate::jobs;
 use crate::openapi;
 use crate::policy::{self, Access};
 use crate::routes;
@@ -121,7 +122,13 @@ impl shell::Service for Breaches {
     }
 
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
-        vec![Box::pin(keep_fresh(self.state.clone()))]
+        let state = || self.state.clone();
+        let mut work: Vec<LocalBoxFuture<'static, ()>> = vec![Box::pin(keep_fresh(state()))];
+        if self.state.settings().maintenance.is_on() {
+            work.push(Box::pin(jobs::maintain(state())));
+            work.push(Box::pin(jobs::deliver(state())));
+        }
+        work
     }
 }
 

@@ -11,7 +11,9 @@ use database::{DatabaseError, Db, Pools};
 use domain::SharedClock;
 
 use crate::config::Settings;
+use crate::engine::Outside;
 use crate::model::BlockList;
+use crate::model::verification::DenyList;
 use crate::policy::KeyPolicy;
 use crate::store::{blocks, breaches, opt_outs, versions};
 use crate::wire::CatalogueAnswers;
@@ -27,7 +29,10 @@ struct Inner {
     pools: Pools,
     clock: SharedClock,
     gate: Gate,
+    quotas: Quotas,
     settings: Settings,
+    outside: Outside,
+    deny_list: DenyList,
     snapshot: ArcSwap<Snapshot>,
 }
 
@@ -87,27 +92,46 @@ fn block_list(db: &mut Db) -> Result<BlockList, DatabaseError> {
     Ok(list)
 }
 
+/// The list of the settings, or the one that is built in.
+fn deny_list(settings: &Settings) -> Result<DenyList, DatabaseError> {
+    match &settings.verification.verify_deny {
+        None => Ok(DenyList::built_in()),
+        Some(path) => match std::fs::read_to_string(path) {
+            Ok(text) => Ok(DenyList::parse(&text)),
+            Err(error) => {
+                Err(DatabaseError::broken(format!("VERIFY_DENY {}: {error}", path.display())))
+            }
+        },
+    }
+}
+
 impl State {
     /// Reads catalogue, opt-outs and block list.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Those of the database, and a list of denied domains that cannot be read.
     pub fn new(
         pools: Pools,
         clock: SharedClock,
         settings: Settings,
+        outside: Outside,
     ) -> Result<Self, DatabaseError> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let keys = KeyStore::new(pools.clone(), clock.clone());
-        let gate = Gate::new(keys, Quotas::new(clock.clone()), KeyPolicy::new(&settings));
+        let quotas = Quotas::new(clock.clone());
+        let gate = Gate::new(keys, quotas.clone(), KeyPolicy::new(&settings));
+        let deny_list = deny_list(&settings)?;
         let snapshot = pools.read_blocking(|db| Snapshot::load(db, &settings, None))?;
         Ok(Self {
             inner: Arc::new(Inner {
                 id: COUNTER.fetch_add(1, Ordering::Relaxed),
                 gate,
+                quotas,
                 pools,
                 clock,
                 settings,
+                outside,
+                deny_list,
                 snapshot: ArcSwap::from_pointee(snapshot),
             }),
         })
@@ -133,14 +157,34 @@ impl State {
         &self.inner.gate
     }
 
+    /// Counts what pages are asked for.
+    pub fn quotas(&self) -> &Quotas {
+        &self.inner.quotas
+    }
+
     /// The settings of this service.
     pub fn settings(&self) -> &Settings {
         &self.inner.settings
     }
 
+    /// Mail servers, name servers, websites.
+    pub fn outside(&self) -> &Outside {
+        &self.inner.outside
+    }
+
+    /// Domains that nobody may verify.
+    pub fn deny_list(&self) -> &DenyList {
+        &self.inner.deny_list
+    }
+
     /// The current snapshot.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.inner.snapshot.load_full()
+    }
+
+    /// The version of the catalogue in the current snapshot.
+    pub fn snapshot_version(&self) -> i64 {
+        self.inner.snapshot.load().answers.catalogue.version
     }
 
     /// Replaces the snapshot by one that holds what changed in the database.

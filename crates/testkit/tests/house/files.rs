@@ -20,6 +20,8 @@ const PUBLIC_MODULES: &[(&str, &str)] = &[
     ("breaches::store::accounts", "its functions are named by their module"),
     ("breaches::store::blocks", "its functions are named by their module"),
     ("breaches::store::breaches", "its functions are named by their module"),
+    ("breaches::store::domain_controls", "its functions are named by their module"),
+    ("breaches::store::webhooks", "its functions are named by their module"),
     ("breaches::store::domain_accounts", "its functions are named by their module"),
     ("breaches::store::jobs", "its functions are named by their module"),
     ("breaches::store::key_holders", "its functions are named by their module"),

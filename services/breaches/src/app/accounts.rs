@@ -1,7 +1,9 @@
 //! Searches by address and by hash prefix.
 
+use bytes::Bytes;
 use database::Db;
 use domain::EmailAddress;
+use futures_util::stream::{self, Stream};
 
 use super::admission::{Caller, run_keyed, run_keyed_search};
 use super::context::RequestContext;
@@ -110,19 +112,85 @@ pub async fn breached_range(
     prefix: Result<EmailPrefix, Error>,
 ) -> Result<Vec<u8>, Error> {
     run_keyed(state, request, move |db, context, caller| {
-        let (low, high) = prefix?.keys();
-        let mut entries = Vec::new();
-        for row in accounts::range(db, low, high)? {
-            entries.extend(range_entry(db, context, caller, &row)?);
-        }
-        entries.sort_unstable();
-        let mut body = Vec::with_capacity(entries.len() * TYPICAL_ENTRY + 2);
-        match serde_json::to_writer(&mut body, &entries) {
-            Ok(()) => Ok(body),
-            Err(error) => Err(Error::Internal(error.to_string())),
-        }
+        let mut body = Vec::new();
+        write_range(db, context, caller, prefix?, &mut body)?;
+        Ok(body)
     })
     .await
+}
+
+/// Prefixes that are read in one visit to the database.
+const PREFIXES_AT_ONCE: usize = 25;
+
+/// The ranges of many prefixes as one JSON object, in pieces: memory holds some ranges at a time.
+///
+/// # Errors
+/// Those of the order of checks; a stream that fails ends the answer early.
+pub async fn breached_ranges(
+    state: &State,
+    request: KeyedRequest,
+    prefixes: Result<Vec<EmailPrefix>, Error>,
+) -> Result<impl Stream<Item = Result<Bytes, Error>> + use<>, Error> {
+    let run = run_keyed(state, request, move |_, context, caller| {
+        Ok((context.clone(), caller.clone(), prefixes?))
+    });
+    let (context, caller, prefixes) = run.await?;
+    let state = state.clone();
+    Ok(stream::unfold(0, move |at| {
+        let (context, caller) = (context.clone(), caller.clone());
+        let (all, end) = (prefixes.len(), (at + PREFIXES_AT_ONCE).min(prefixes.len()));
+        let part = prefixes.get(at..end).unwrap_or_default().to_vec();
+        let pools = state.pools().clone();
+        async move {
+            if at >= all {
+                return None;
+            }
+            let read = move |db: &mut Db| ranges(db, &context, &caller, &part, at == 0, end == all);
+            let piece = pools.read(read).await;
+            // After a failure nothing more comes, so that the object stays open.
+            let next = if piece.is_ok() { end } else { all };
+            Some((piece, next))
+        }
+    }))
+}
+
+/// Some members of the object; the first part opens it and the last one closes it.
+fn ranges(
+    db: &mut Db,
+    context: &RequestContext,
+    caller: &Caller,
+    prefixes: &[EmailPrefix],
+    first: bool,
+    last: bool,
+) -> Result<Bytes, Error> {
+    let mut body = Vec::new();
+    for (at, prefix) in prefixes.iter().enumerate() {
+        body.extend_from_slice(if first && at == 0 { b"{\"" } else { b",\"" });
+        body.extend_from_slice(prefix.to_string().as_bytes());
+        body.extend_from_slice(b"\":");
+        write_range(db, context, caller, *prefix, &mut body)?;
+    }
+    if last {
+        body.push(b'}');
+    }
+    Ok(body.into())
+}
+
+fn write_range(
+    db: &mut Db,
+    context: &RequestContext,
+    caller: &Caller,
+    prefix: EmailPrefix,
+    body: &mut Vec<u8>,
+) -> Result<(), Error> {
+    let (low, high) = prefix.keys();
+    let mut entries = Vec::new();
+    for row in accounts::range(db, low, high)? {
+        entries.extend(range_entry(db, context, caller, &row)?);
+    }
+    entries.sort_unstable();
+    body.reserve(entries.len() * TYPICAL_ENTRY + 2);
+    serde_json::to_writer(body, &entries).map_err(|error| Error::Internal(error.to_string()))
 }
 
 /// The entry of an account in the answer, if it may be shown.

@@ -183,14 +183,14 @@ fn decide(
     request: KeyedRequest,
     found: KeyLookup,
 ) -> Result<Caller, Error> {
-    let KeyedRequest { presented, operation, domain } = request;
+    let KeyedRequest { presented, operation, domain, count } = request;
     let finding = match found {
         KeyLookup::Live(holder) => {
-            let charge = charge::of_holder(context, operation, &holder, domain.as_ref());
+            let charge = charge::of_holder(context, operation, &holder, domain.as_ref(), count);
             Finding::Live { id: holder.key, charge, holder: Some(holder) }
         }
         KeyLookup::Unknown if is_test_key(context, &presented, operation) => {
-            Finding::Guest { charge: charge::of_test_key(context), holder: None }
+            Finding::Guest { charge: charge::of_test_key(context, count), holder: None }
         }
         KeyLookup::Unknown | KeyLookup::Dead => Finding::Refused,
     };
@@ -205,6 +205,7 @@ fn decide(
 /// Whether a key that is not on file may call an operation for the test accounts.
 fn is_test_key(context: &RequestContext, presented: &Presented, operation: Operation) -> bool {
     context.settings().test_keys.is_on()
+        && operation.has_test_keys()
         && (!operation.needs_zero_test_key() || presented.is_text(ZERO_KEY))
 }
 

@@ -17,24 +17,26 @@ const MANAGEMENT_PER_MINUTE: u32 = 120;
 const DOMAIN_SEARCHES: u32 = 10;
 const DOMAIN_SEARCH_PERIOD: Duration = Duration::from_secs(600);
 
-/// What a request with a test key costs the client address.
-pub fn of_test_key(context: &RequestContext) -> Charge {
+/// What `count` searches with a test key cost the client address.
+pub fn of_test_key(context: &RequestContext, count: u32) -> Charge {
     let settings = context.settings();
     let quota = Quota::per_minute(settings.test_keys_rpm).shared_by(settings.rate_replicas);
-    Charge::from(quota).purpose("test")
+    Charge::from(quota).purpose("test").cost(count)
 }
 
-/// What a request costs a key; `domain` is the searched one, if it has a bucket of its own.
+/// What a request costs a key; `domain` is the searched one, if it has a bucket of its own, and
+/// `count` how many searches it stands for.
 pub fn of_holder(
     context: &RequestContext,
     operation: Operation,
     holder: &Holder,
     domain: Option<&DomainName>,
+    count: u32,
 ) -> Charge {
     let replicas = context.settings().rate_replicas;
     let minute = |n: u32| Charge::from(Quota::per_minute(n).shared_by(replicas));
     match (operation.bucket(), domain) {
-        (Bucket::Search, _) => search(context, operation, holder),
+        (Bucket::Search, _) => search(context, operation, holder, count),
         (Bucket::StealerDomain, _) => minute(STEALER_DOMAIN_PER_MINUTE).purpose("stealer-domain"),
         (Bucket::Management, _) => minute(MANAGEMENT_PER_MINUTE).purpose("management"),
         (Bucket::DomainSearch, None) => minute(MANAGEMENT_PER_MINUTE).purpose("domain-search"),
@@ -52,16 +54,17 @@ pub fn of_holder(
 
 /// A search takes one token of the plan, a search by hash prefix the price of the plan or else of
 /// the settings.
-fn search(context: &RequestContext, operation: Operation, holder: &Holder) -> Charge {
+fn search(context: &RequestContext, operation: Operation, holder: &Holder, count: u32) -> Charge {
     let settings = context.settings();
     let plan = holder.subscription.as_ref().map(|(plan, _)| plan);
     let rpm = plan.map_or(1, |plan| u32::try_from(plan.per_minute).unwrap_or(1));
     let cost = match operation {
-        Operation::BreachedAccountRange => {
+        Operation::BreachedAccountRange | Operation::BreachedAccountRanges => {
             let own = plan.and_then(|plan| plan.features.kanon_cost);
             own.and_then(|cost| u32::try_from(cost).ok()).unwrap_or(settings.kanon_cost)
         }
         _ => 1,
     };
-    Charge::from(Quota::per_minute(rpm).shared_by(settings.rate_replicas)).cost(cost)
+    Charge::from(Quota::per_minute(rpm).shared_by(settings.rate_replicas))
+        .cost(cost.saturating_mul(count))
 }

@@ -16,6 +16,15 @@ const PIECE: usize = 64 * 1024;
 /// Between an alias and the packed ids of its breaches; no alias holds a control character.
 const BETWEEN: u8 = b'\n';
 
+/// An answer that is put together piece by piece, on blocking threads.
+pub trait Pieces: Send + 'static {
+    /// The next piece, and whether it is the last.
+    ///
+    /// # Errors
+    /// The disk is failing.
+    fn next_piece(&mut self) -> io::Result<(Vec<u8>, bool)>;
+}
+
 /// Collects aliases with their breaches, in whatever order.
 pub struct AliasCollector {
     sorter: Sorter,
@@ -108,12 +117,11 @@ impl DomainNames {
         let alias = String::from_utf8_lossy(&text[..end]).into_owned();
         Ok(Some((alias, text.get(end + 1..).unwrap_or_default().to_vec())))
     }
+}
 
-    /// The next piece of the answer as a JSON object, and whether it is the last.
-    ///
-    /// # Errors
-    /// The disk is failing.
-    pub fn next_piece(&mut self) -> io::Result<(Vec<u8>, bool)> {
+impl Pieces for DomainNames {
+    /// A JSON object.
+    fn next_piece(&mut self) -> io::Result<(Vec<u8>, bool)> {
         let mut piece = Vec::with_capacity(PIECE / 8);
         if !self.begun {
             piece.push(b'{');

@@ -31,15 +31,40 @@ pub struct DomainAnswer {
 }
 
 /// What a search found.
-struct Found {
+pub struct Found {
     control: Option<Control>,
     counted: Counted,
-    access: Access,
+    /// What the plan covers of it.
+    pub access: Access,
     /// Whether any address is in a breach that needs no subscription.
     any_free: bool,
-    names: DomainNames,
+    /// Names of breaches by alias.
+    pub names: DomainNames,
     larger_domains: i64,
     caller: Caller,
+}
+
+impl Found {
+    /// Whether no address of the domain is in a breach.
+    pub fn is_empty(&self) -> bool {
+        self.counted.all == 0
+    }
+
+    /// Why the plan shows nothing of the domain, if it does not.
+    pub fn refusal(&self) -> Option<Error> {
+        let features = &self.caller.plan.features;
+        match self.access {
+            Access::TooManyDomains => {
+                let (max, used) = (features.max_domains, self.larger_domains);
+                Some(Error::TooManyDomains { max, used })
+            }
+            Access::SubscriptionFreeOnly if !self.any_free => {
+                let (size, max) = (self.counted.no_spam, features.max_domain_size);
+                Some(Error::DomainTooLarge { size, max })
+            }
+            Access::SubscriptionFreeOnly | Access::Full => None,
+        }
+    }
 }
 
 /// Searches a domain and records its counts.
@@ -55,24 +80,21 @@ pub async fn search_domain(
         run_keyed(state, request, move |db, context, caller| search(db, context, caller, &domain?))
             .await?;
     record_counts(state, &found).await;
-    let features = &found.caller.plan.features;
-    match found.access {
-        Access::TooManyDomains => {
-            Err(Error::TooManyDomains { max: features.max_domains, used: found.larger_domains })
-        }
-        Access::SubscriptionFreeOnly if !found.any_free => {
-            let (size, max) = (found.counted.no_spam, features.max_domain_size);
-            Err(Error::DomainTooLarge { size, max })
-        }
-        Access::Full if found.counted.all == 0 => Err(Error::NotFound),
-        access => {
-            let limited = access == Access::SubscriptionFreeOnly;
-            Ok(DomainAnswer { names: found.names, limited })
-        }
+    if let Some(error) = found.refusal() {
+        return Err(error);
     }
+    if found.is_empty() {
+        return Err(Error::NotFound);
+    }
+    let limited = found.access == Access::SubscriptionFreeOnly;
+    Ok(DomainAnswer { names: found.names, limited })
 }
 
-fn search(
+/// Searches a domain that the caller controls.
+///
+/// # Errors
+/// [`Error::NotVerified`]; those of the database.
+pub fn search(
     db: &mut Db,
     context: &RequestContext,
     caller: &Caller,
@@ -142,7 +164,7 @@ fn larger_domains(
 ///
 /// The answer does not depend on it, and neither fails nor waits long where a load holds the lock:
 /// the counts are written when the lock is free, or by the next search.
-async fn record_counts(state: &State, found: &Found) {
+pub async fn record_counts(state: &State, found: &Found) {
     let Some(control) = &found.control else { return };
     let counted = found.counted;
     let same = control.pwn_count == Some(counted.all)

@@ -13,12 +13,19 @@ pub struct KeyedRequest {
     pub operation: Operation,
     /// The searched domain, where such a search may have a token bucket of its own.
     pub domain: Option<DomainName>,
+    /// How many searches it stands for.
+    pub count: u32,
 }
 
 impl KeyedRequest {
     /// A request that is charged to the buckets of the key.
     pub fn new(presented: Presented, operation: Operation) -> Self {
-        Self { presented, operation, domain: None }
+        Self { presented, operation, domain: None, count: 1 }
+    }
+
+    /// The same for so many searches at once.
+    pub fn of_many(self, count: usize) -> Self {
+        Self { count: u32::try_from(count).unwrap_or(u32::MAX).max(1), ..self }
     }
 
     /// The same for a search of a domain.

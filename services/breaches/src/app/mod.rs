@@ -6,25 +6,43 @@ mod admission;
 mod breaches;
 mod charge;
 mod context;
+mod delivery;
 mod domain_control;
 mod domain_names;
+mod domain_proof;
 mod domain_search;
+mod domain_verification;
 mod keyed_request;
+mod mail_limits;
+mod mails;
+mod notices;
 mod operator_error;
 mod opt_outs;
+mod people;
+mod secret_token;
 mod session;
 mod stealer_logs;
+mod subscriber_plan;
 mod subscriptions;
 
-pub use accounts::{breached_account, breached_range, pastes_of_account};
+pub use accounts::{breached_account, breached_range, breached_ranges, pastes_of_account};
 pub use addresses::held_data;
 pub use breaches::{change_breach, listed_breaches};
-pub use domain_control::{recount_domain, revoke_domain, verify_domain};
-pub use domain_names::DomainNames;
+pub use delivery::Delivery;
+pub use domain_control::{
+    add_subdomains, recount_domain, revoke_domain, size as domain_size, verify_domain,
+};
+pub use domain_names::Pieces;
+pub use domain_proof::{Approval, approval, approve};
 pub use domain_search::{search_domain, subscribed_domains};
+pub use domain_verification::{generate_dns_token, send_email, verify_dns_token};
 pub use keyed_request::KeyedRequest;
+pub use mail_limits::tidy as tidy_mail_counts;
+pub use notices::{add_by_breach, tell_listeners, tell_of_domain};
 pub use operator_error::OperatorError;
 pub use opt_outs::{opt_in, opt_out, remove_link};
+pub use people::*;
+pub use secret_token::{form_token, visitor_secret};
 pub use stealer_logs::{
     stealer_logs_by_email, stealer_logs_by_email_domain, stealer_logs_by_website_domain,
 };

@@ -2,6 +2,8 @@
 
 use database::DatabaseError;
 
+use crate::error::Error;
+
 /// Why a change by the operator was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
@@ -11,4 +13,13 @@ pub enum OperatorError {
     /// The database failed.
     #[error(transparent)]
     Database(#[from] DatabaseError),
+}
+
+impl From<OperatorError> for Error {
+    fn from(error: OperatorError) -> Self {
+        match error {
+            OperatorError::Rejected(why) => Self::Internal(why),
+            OperatorError::Database(error) => error.into(),
+        }
+    }
 }

@@ -107,6 +107,7 @@ mod tests {
 
     use super::*;
     use crate::config::Settings;
+    use crate::engine::Outside;
     use crate::store::{MIGRATIONS, versions};
 
     #[actix_web::test]
@@ -116,8 +117,9 @@ mod tests {
         if pools.backend() == Backend::Postgres {
             return;
         }
-        let state =
-            State::new(pools.clone(), SystemClock::shared(), Settings::for_tests()).unwrap();
+        let (clock, settings) = (SystemClock::shared(), Settings::for_tests());
+        let outside = Outside::nobody().unwrap();
+        let state = State::new(pools.clone(), clock, settings, outside).unwrap();
         let version =
             || on_worker(&state, |session| Ok(versions::current(session.db)?.catalogue)).unwrap();
         for round in 1..=3 {

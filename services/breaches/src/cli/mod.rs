@@ -13,12 +13,14 @@ mod job;
 mod keys;
 mod migrate;
 mod output;
+mod outside;
 mod pastes;
 mod plans;
 mod seed_test;
 mod stealer_logs;
 mod subscriber;
 mod subscription;
+mod webhook;
 
 use std::process::ExitCode;
 
@@ -92,6 +94,9 @@ enum Command {
     /// Subscriptions
     #[command(subcommand)]
     Subscription(subscription::SubscriptionCommand),
+    /// Webhooks of subscribers
+    #[command(subcommand)]
+    Webhook(webhook::WebhookCommand),
     /// Make the test accounts, or remove them
     SeedTest(seed_test::SeedTest),
 }
@@ -168,7 +173,8 @@ impl Cli {
             migrate::keep_plans(&mut self.settings.database);
             context = self.context()?;
         }
-        let state = State::new(context.pools, context.clock, context.settings)?;
+        let outside = outside::outside(&self.settings.shell, &context.settings)?;
+        let state = State::new(context.pools, context.clock, context.settings, outside)?;
         shell::serve(&self.settings.shell, Breaches::new(state))
     }
 
@@ -189,6 +195,7 @@ impl Cli {
             Some(Command::Doctor(command)) => command.run(&context),
             Some(Command::Subscriber(command)) => command.run(&context),
             Some(Command::Subscription(command)) => command.run(&context),
+            Some(Command::Webhook(command)) => command.run(&context),
             Some(Command::SeedTest(command)) => command.run(&context),
             Some(Command::Common(_) | Command::Migrate(_)) | None => Ok(ExitCode::SUCCESS),
         }

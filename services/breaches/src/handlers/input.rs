@@ -1,6 +1,7 @@
 //! Path and query as this API reads them.
 
 use ::domain::{DomainName, EmailAddress};
+use actix_web::web::Payload;
 use actix_web::{HttpMessage, HttpRequest};
 use auth::AuthError;
 use percent_encoding::percent_decode_str;
@@ -67,6 +68,20 @@ impl Segment {
     pub fn domain(&self) -> Result<DomainName, Error> {
         DomainName::parse(self.text()).map_err(|_| Error::Domain)
     }
+}
+
+/// Largest body of a request.
+const BODY_LIMIT: usize = 16 * 1024;
+
+/// A JSON body, whatever its media type; none when it is none or too large. It is read to its end
+/// before the caller is looked up.
+pub async fn body<T>(
+    request: &HttpRequest,
+    payload: Payload,
+    parse: impl Fn(&[u8]) -> Option<T>,
+) -> Option<T> {
+    let read = shell::read_body(request, &mut payload.into_inner(), BODY_LIMIT).await;
+    read.ok().and_then(|bytes| parse(&bytes))
 }
 
 /// How this API reads query parameters.

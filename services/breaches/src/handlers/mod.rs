@@ -2,7 +2,9 @@
 
 pub(crate) mod accounts;
 pub(crate) mod breaches;
+pub(crate) mod domain_verification;
 pub(crate) mod domains;
+pub(crate) mod pages;
 pub(crate) mod pastes;
 pub(crate) mod ranges;
 pub(crate) mod stealer_logs;

@@ -1,14 +1,15 @@
 //! Breaches of the addresses whose hash begins with a prefix.
 
-use actix_web::web::Data;
-use actix_web::{HttpRequest, HttpResponse, get};
+use actix_web::http::header::ContentType;
+use actix_web::web::{Data, Payload};
+use actix_web::{HttpRequest, HttpResponse, get, post};
 
-use super::input::{Segment, keyed_request};
+use super::input::{Segment, body, keyed_request};
 use super::reply;
 use crate::app;
 use crate::error::Error;
 use crate::state::State;
-use crate::wire::RangeEntry;
+use crate::wire::{RangeEntry, RangesRequest};
 
 /// Breaches by hash prefix
 ///
@@ -34,4 +35,34 @@ pub async fn breached_account_range(
     let keyed = keyed_request(&request, &state)?;
     let prefix = Segment::of(&request).prefix();
     Ok(reply::json(app::breached_range(&state, keyed, prefix).await?))
+}
+
+/// Breaches by many hash prefixes
+///
+/// An extension of this service: the answers of up to 1,000 range requests in one object, by
+/// prefix in upper case. It costs what as many range requests cost. The answer is streamed; one
+/// that ends within the object failed on the way. Entries that do not match must be discarded at
+/// once and never be stored.
+/// Plans with `IncludesKAnon`: Pro, High RPM; test keys see the test accounts.
+#[utoipa::path(
+    path = "/api/v3/breachedaccount/ranges",
+    operation_id = "breachedAccountRanges",
+    tag = "Accounts",
+    security(("key" = [])),
+    request_body(content = RangesRequest, description = "At most 16 KiB"),
+    responses(
+        (status = 200, description = "The addresses of each prefix, by suffix", body = BTreeMap<String, Vec<RangeEntry>>),
+    )
+)]
+#[post("/api/v3/breachedaccount/ranges")]
+pub async fn breached_account_ranges(
+    request: HttpRequest,
+    payload: Payload,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let keyed = keyed_request(&request, &state)?;
+    let prefixes = body(&request, payload, RangesRequest::parse).await.ok_or(Error::Prefixes);
+    let keyed = keyed.of_many(prefixes.as_ref().map_or(1, Vec::len));
+    let pieces = app::breached_ranges(&state, keyed, prefixes).await?;
+    Ok(HttpResponse::Ok().content_type(ContentType::json()).streaming(pieces))
 }

@@ -7,7 +7,7 @@ use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use futures_util::{StreamExt, stream};
 use shell::{EntityTag, Validators};
 
-use crate::app::DomainNames;
+use crate::app::Pieces;
 use crate::error::Error;
 use crate::state::Snapshot;
 
@@ -34,7 +34,7 @@ pub fn catalogue(request: &HttpRequest, snapshot: &Snapshot, body: Bytes) -> Htt
 /// together on the blocking threads as fast as the client takes them.
 pub async fn in_pieces(
     mut response: HttpResponseBuilder,
-    names: DomainNames,
+    names: impl Pieces,
 ) -> Result<HttpResponse, Error> {
     let (names, piece, last) = next_piece(names).await?;
     if last {
@@ -49,7 +49,7 @@ pub async fn in_pieces(
     Ok(response.streaming(first.chain(others)))
 }
 
-async fn next_piece(mut names: DomainNames) -> Result<(DomainNames, Bytes, bool), Error> {
+async fn next_piece<P: Pieces>(mut names: P) -> Result<(P, Bytes, bool), Error> {
     let failed = |error: String| Error::Internal(format!("an answer broke off: {error}"));
     let work = web::block(move || names.next_piece().map(|(piece, last)| (names, piece, last)));
     let done = work.await.map_err(|error| failed(error.to_string()))?;

@@ -25,8 +25,14 @@ impl AccountKey {
 }
 
 /// The first six hexadecimal characters of an address's SHA-1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EmailPrefix(u32);
+
+impl std::fmt::Display for EmailPrefix {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:06X}", self.0)
+    }
+}
 
 impl EmailPrefix {
     /// Reads exactly six hexadecimal characters of either case.

@@ -24,6 +24,11 @@ pub fn date(seconds: i64) -> String {
     civil(seconds).date().to_string()
 }
 
+/// The form of mails and feeds: `Sun, 22 Nov 2026 10:00:00 +0000`.
+pub fn mail_date(seconds: i64) -> String {
+    civil(seconds).strftime("%a, %d %b %Y %H:%M:%S +0000").to_string()
+}
+
 /// The start of the minute.
 pub fn whole_minute(seconds: i64) -> i64 {
     seconds.div_euclid(60) * 60

@@ -12,10 +12,12 @@ pub(crate) mod id_list;
 pub(crate) mod instant;
 pub(crate) mod loaded_address;
 pub(crate) mod markup;
+pub(crate) mod notice;
 pub(crate) mod opt_out;
 pub(crate) mod paste;
 pub(crate) mod plan;
 pub(crate) mod test_data;
+pub(crate) mod verification;
 pub(crate) mod website;
 
 pub use account_key::{AccountKey, EmailPrefix};

@@ -43,6 +43,14 @@ pub enum Operation {
     BreachedAccount,
     /// Breaches of the addresses with a hash prefix.
     BreachedAccountRange,
+    /// The same for many prefixes.
+    BreachedAccountRanges,
+    /// The token that proves control of a domain by DNS.
+    GenerateDnsToken,
+    /// The check of that token.
+    VerifyDnsToken,
+    /// The mail that proves control of a domain.
+    SendEmail,
     /// Breached addresses of a domain.
     BreachedDomain,
     /// Domains of the subscription.
@@ -78,14 +86,24 @@ impl Operation {
         match self {
             Self::BreachedAccount
             | Self::BreachedAccountRange
+            | Self::BreachedAccountRanges
             | Self::StealerLogsByEmail
             | Self::PasteAccount => Bucket::Search,
             Self::StealerLogsByWebsiteDomain | Self::StealerLogsByEmailDomain => {
                 Bucket::StealerDomain
             }
             Self::BreachedDomain => Bucket::DomainSearch,
-            Self::SubscribedDomains | Self::SubscriptionStatus => Bucket::Management,
+            Self::GenerateDnsToken
+            | Self::VerifyDnsToken
+            | Self::SendEmail
+            | Self::SubscribedDomains
+            | Self::SubscriptionStatus => Bucket::Management,
         }
+    }
+
+    /// Whether a test key may call it at all: what proves control of a domain needs a subscriber.
+    pub fn has_test_keys(self) -> bool {
+        !matches!(self, Self::GenerateDnsToken | Self::VerifyDnsToken | Self::SendEmail)
     }
 
     /// Whether only the all-zero key is a test key here, so that a mistyped key is reported as such.
@@ -143,7 +161,12 @@ impl Features {
             Operation::BreachedAccount
             | Operation::PasteAccount
             | Operation::SubscriptionStatus => core_or_pro || self.family == Family::HighRpm,
-            Operation::BreachedAccountRange => self.family != Family::Free && self.kanon,
+            Operation::GenerateDnsToken | Operation::VerifyDnsToken | Operation::SendEmail => {
+                self.family == Family::Pro && self.bulk_domain_add
+            }
+            Operation::BreachedAccountRange | Operation::BreachedAccountRanges => {
+                self.family != Family::Free && self.kanon
+            }
             Operation::BreachedDomain | Operation::SubscribedDomains => core_or_pro,
             Operation::StealerLogsByEmail
             | Operation::StealerLogsByWebsiteDomain
@@ -227,7 +250,8 @@ pub fn test() -> Plan {
     plan
 }
 
-fn free() -> Plan {
+/// The plan of subscribers without a subscription.
+pub fn free() -> Plan {
     let mut plan = plan(Family::Free, "free", "Free", 0, 1, 10, 1);
     plan.code = "free".into();
     plan.name = "Free".into();
@@ -255,10 +279,11 @@ mod tests {
         use Operation::*;
         let addresses = [BreachedAccount, PasteAccount, SubscriptionStatus].as_slice();
         let domains = [BreachedDomain, SubscribedDomains].as_slice();
-        let range = [BreachedAccountRange].as_slice();
+        let range = [BreachedAccountRange, BreachedAccountRanges].as_slice();
         let stealer_logs =
             [StealerLogsByEmail, StealerLogsByWebsiteDomain, StealerLogsByEmailDomain].as_slice();
-        let all = [addresses, domains, range, stealer_logs].concat();
+        let verification = [GenerateDnsToken, VerifyDnsToken, SendEmail].as_slice();
+        let all = [addresses, domains, range, stealer_logs, verification].concat();
         for plan in seed() {
             let expected = match plan.features.family {
                 Family::Core => [addresses, domains].concat(),

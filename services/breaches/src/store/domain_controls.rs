@@ -7,6 +7,7 @@ use super::schema::{domain_control, mail_domain};
 use crate::model::domain_size::{Counted, FREE_SIZE};
 
 const VERIFIED: &str = "verified";
+const PENDING: &str = "pending";
 
 /// A domain of a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, serde::Serialize)]
@@ -34,6 +35,13 @@ pub struct Control {
     pub size_now: Option<i64>,
 }
 
+impl Control {
+    /// Whether control of the domain is proved.
+    pub fn is_verified(&self) -> bool {
+        self.state == VERIFIED
+    }
+}
+
 /// A domain that the subscriber controls.
 pub fn verified(
     db: &mut Db,
@@ -58,6 +66,35 @@ pub fn all_verified(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, Databa
         .load::<Control>(db)?;
     rows.sort_by(|a, b| a.domain.cmp(&b.domain));
     Ok(rows)
+}
+
+/// Every domain that somebody controls, once.
+pub fn verified_names(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
+    Ok(domain_control::table
+        .filter(domain_control::state.eq(VERIFIED))
+        .select(domain_control::domain)
+        .distinct()
+        .order(domain_control::domain)
+        .load(db)?)
+}
+
+/// Everybody who controls a domain.
+pub fn controllers(db: &mut Db, domain: &str) -> Result<Vec<i64>, DatabaseError> {
+    Ok(domain_control::table
+        .filter(domain_control::domain.eq(domain))
+        .filter(domain_control::state.eq(VERIFIED))
+        .order(domain_control::subscriber_id)
+        .select(domain_control::subscriber_id)
+        .load(db)?)
+}
+
+/// Domains that were verified by themselves, with their numbers and subscribers.
+pub fn verified_roots(db: &mut Db) -> Result<Vec<(i64, i64, String)>, DatabaseError> {
+    Ok(domain_control::table
+        .filter(domain_control::state.eq(VERIFIED))
+        .filter(domain_control::parent_id.is_null())
+        .select((domain_control::id, domain_control::subscriber_id, domain_control::domain))
+        .load(db)?)
 }
 
 /// Every domain of every subscriber or of one.
@@ -104,6 +141,34 @@ pub fn set_size(db: &mut Db, domain: &str, size: i64, now: i64) -> Result<usize,
         .execute(db)?)
 }
 
+/// The code of a domain that a subscriber wants to verify; `new` where there is none yet.
+pub fn begin(
+    db: &mut Db,
+    subscriber: i64,
+    domain: &str,
+    new: &str,
+) -> Result<String, DatabaseError> {
+    let of_domain = domain_control::table
+        .filter(domain_control::subscriber_id.eq(subscriber))
+        .filter(domain_control::domain.eq(domain))
+        .select(domain_control::code);
+    if let Some(code) = of_domain.first(db).optional()? {
+        return Ok(code);
+    }
+    let row = (
+        domain_control::subscriber_id.eq(subscriber),
+        domain_control::domain.eq(domain),
+        domain_control::code.eq(new),
+        domain_control::state.eq(PENDING),
+        domain_control::customer.eq(false),
+    );
+    on_backend!(db, conn => diesel::insert_into(domain_control::table)
+        .values(row)
+        .on_conflict_do_nothing()
+        .execute(conn))?;
+    Ok(of_domain.first(db)?)
+}
+
 /// A verification to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct Verification<'a> {
@@ -130,6 +195,7 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError>
         domain_control::way.eq(new.way),
         domain_control::verified_at.eq(new.now),
         domain_control::size_now.eq(new.size),
+        domain_control::counted_at.eq(new.now),
     );
     let row = (
         domain_control::subscriber_id.eq(new.subscriber),

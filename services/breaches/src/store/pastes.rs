@@ -31,19 +31,38 @@ struct Row {
     email_count: i64,
 }
 
+impl From<Row> for Paste {
+    fn from(row: Row) -> Self {
+        let Row { source, id, title, date, email_count } = row;
+        Self { source, id, title, date, email_count }
+    }
+}
+
 /// The pastes in which an account was found, in no order.
 pub fn of_account(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<Paste>, DatabaseError> {
     let rows = by_account(k, seq).load::<Row>(db)?;
-    Ok(rows
-        .into_iter()
-        .map(|row| Paste {
-            source: row.source,
-            id: row.id,
-            title: row.title,
-            date: row.date,
-            email_count: row.email_count,
-        })
-        .collect())
+    Ok(rows.into_iter().map(Paste::from).collect())
+}
+
+/// The same with their numbers.
+pub fn numbered_of_account(
+    db: &mut Db,
+    (k, seq): (i64, i16),
+) -> Result<Vec<(i64, Paste)>, DatabaseError> {
+    let rows: Vec<(i64, Row)> = paste_account::table
+        .inner_join(paste::table.inner_join(paste_source::table))
+        .filter(paste_account::k.eq(k).and(paste_account::seq.eq(seq)))
+        .select((
+            paste::id,
+            (paste_source::name, paste::paste_id, paste::title, paste::date, paste::email_count),
+        ))
+        .load(db)?;
+    Ok(rows.into_iter().map(|(number, row)| (number, row.into())).collect())
+}
+
+/// The number of the paste that was added last.
+pub fn last(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
+    Ok(paste::table.select(diesel::dsl::max(paste::id)).first(db)?)
 }
 
 /// Adds or changes a paste by source and id; returns its number.

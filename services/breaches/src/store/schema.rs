@@ -162,6 +162,83 @@ diesel::table! {
 }
 
 diesel::table! {
+    mail_token (digest) {
+        digest -> Binary,
+        purpose -> Text,
+        subscriber_id -> Nullable<BigInt>,
+        subject -> Text,
+        expires_at -> BigInt,
+        used_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    mail_count (id) {
+        id -> BigInt,
+        party -> Binary,
+        at -> BigInt,
+    }
+}
+
+diesel::table! {
+    session (digest) {
+        digest -> Binary,
+        subscriber_id -> BigInt,
+        expires_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    webhook (id) {
+        id -> BigInt,
+        subscriber_id -> BigInt,
+        url -> Text,
+        secret -> Text,
+        enabled -> Bool,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    outbox (id) {
+        id -> BigInt,
+        key -> Text,
+        kind -> Text,
+        target -> Text,
+        payload -> Text,
+        created_at -> BigInt,
+        next_try -> BigInt,
+        tries -> Integer,
+        sent_at -> Nullable<BigInt>,
+        failed_at -> Nullable<BigInt>,
+        error -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    notified (subscriber_id, kind, reference) {
+        subscriber_id -> BigInt,
+        kind -> Text,
+        reference -> BigInt,
+    }
+}
+
+diesel::table! {
+    domain_counted (domain) {
+        domain -> Text,
+        at -> BigInt,
+    }
+}
+
+diesel::table! {
+    domain_breach (domain, breach_id) {
+        domain -> Text,
+        breach_id -> Integer,
+        addresses -> BigInt,
+    }
+}
+
+diesel::table! {
     job (id) {
         id -> BigInt,
         kind -> Text,
@@ -232,6 +309,7 @@ diesel::joinable!(account -> mail_domain (domain_id));
 diesel::joinable!(subscription -> subscriber (subscriber_id));
 diesel::joinable!(paste_account -> paste (paste_id));
 diesel::joinable!(paste -> paste_source (source));
+diesel::joinable!(session -> subscriber (subscriber_id));
 
 diesel::allow_tables_to_appear_in_same_query!(
     account,
@@ -246,5 +324,6 @@ diesel::allow_tables_to_appear_in_same_query!(
     plan_feature,
     subscriber,
     subscription,
+    session,
     domain_control,
 );

@@ -94,6 +94,29 @@ pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<Pair>, DatabaseError> 
     }
 }
 
+/// Number of addresses at a mail domain that were captured.
+pub fn captured_at_domain(db: &mut Db, domain: &str) -> Result<i64, DatabaseError> {
+    use diesel::dsl::count;
+    let Some(id) = super::mail_domains::id(db, domain)? else { return Ok(0) };
+    Ok(match db {
+        Db::Sqlite(conn) => domain_account::table
+            .inner_join(stealer_log::table.on(
+                domain_account::k.eq(stealer_log::k).and(domain_account::seq.eq(stealer_log::seq)),
+            ))
+            .filter(domain_account::domain_id.eq(id))
+            .select(count(stealer_log::k).aggregate_distinct())
+            .first(conn)?,
+        Db::Pg(conn) => account::table
+            .inner_join(
+                stealer_log::table
+                    .on(account::k.eq(stealer_log::k).and(account::seq.eq(stealer_log::seq))),
+            )
+            .filter(account::domain_id.eq(id))
+            .select(count(stealer_log::k).aggregate_distinct())
+            .first(conn)?,
+    })
+}
+
 /// A pair to be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Insertable)]
 #[diesel(table_name = stealer_log, treat_none_as_default_value = false)]

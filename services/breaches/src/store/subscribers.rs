@@ -27,6 +27,11 @@ pub fn id(db: &mut Db, email: &EmailAddress) -> Result<Option<i64>, DatabaseErro
         .optional()?)
 }
 
+/// The address of a subscriber.
+pub fn email(db: &mut Db, id: i64) -> Result<String, DatabaseError> {
+    Ok(subscriber::table.find(id).select(subscriber::email).first(db)?)
+}
+
 /// Adds a subscriber; [`DatabaseError::Conflict`] when there is one with this address.
 pub fn add(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, DatabaseError> {
     Ok(diesel::insert_into(subscriber::table)
@@ -38,6 +43,44 @@ pub fn add(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, DatabaseE
         ))
         .returning(subscriber::id)
         .get_result(db)?)
+}
+
+/// Notes that an address belongs to its subscriber, once.
+pub fn confirm(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
+    let row = subscriber::table.filter(subscriber::id.eq(id));
+    diesel::update(row.filter(subscriber::confirmed_at.is_null()))
+        .set(subscriber::confirmed_at.eq(now))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Whether a subscriber gets notices.
+pub fn notifies(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
+    Ok(subscriber::table.find(id).select(subscriber::notify).first(db)?)
+}
+
+/// A subscriber as notices see them.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable)]
+pub struct Listener {
+    /// Address.
+    pub email: String,
+    /// Whether notices of the own address are wanted.
+    pub notify: bool,
+}
+
+/// A subscriber as notices see them, if they are still there.
+pub fn listening(db: &mut Db, id: i64) -> Result<Option<Listener>, DatabaseError> {
+    Ok(subscriber::table
+        .find(id)
+        .select((subscriber::email, subscriber::notify))
+        .first(db)
+        .optional()?)
+}
+
+/// Turns notices of a subscriber on or off.
+pub fn set_notify(db: &mut Db, id: i64, notify: bool) -> Result<(), DatabaseError> {
+    diesel::update(subscriber::table.find(id)).set(subscriber::notify.eq(notify)).execute(db)?;
+    Ok(())
 }
 
 /// Addresses of all subscribers.

@@ -15,3 +15,10 @@ pub struct ErrorBody {
     #[schema(example = "Access denied due to missing breach-api-key.")]
     pub message: String,
 }
+
+/// The body of a failed verification.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+pub struct MessageBody {
+    /// What is wrong.
+    pub message: String,
+}

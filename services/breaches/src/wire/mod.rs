@@ -8,12 +8,14 @@ mod paste;
 mod queries;
 mod range;
 mod subscription;
+mod verification;
 
 pub use breach::{AccountBreach, Breach};
 pub use catalogue_answers::CatalogueAnswers;
 pub use domain::{NamesByAlias, SubscribedDomain};
-pub use error::ErrorBody;
+pub use error::{ErrorBody, MessageBody};
 pub use paste::Paste;
 pub use queries::{BreachedAccountQuery, BreachesQuery};
-pub use range::{HashSuffix, RangeEntry};
+pub use range::{HashSuffix, RangeEntry, RangesRequest};
 pub use subscription::SubscriptionStatus;
+pub use verification::{DnsToken, DomainRequest, MailRequest};

@@ -4,6 +4,8 @@ use domain::Sha1Digest;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
+use crate::model::EmailPrefix;
+
 /// An address with the asked prefix.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -51,5 +53,30 @@ mod tests {
         let digest = Sha1Digest::of("test@example.com");
         let text = serde_json::to_string(&HashSuffix::of(&digest)).unwrap();
         assert_eq!(text, format!("\"{}\"", &digest.to_string()[6..]));
+    }
+}
+
+/// The most prefixes of one request.
+const MOST_PREFIXES: usize = 1_000;
+
+/// Prefixes that are searched together.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, utoipa::ToSchema)]
+pub struct RangesRequest {
+    /// 1 to 1,000 prefixes of 6 hexadecimal characters, any case; one that comes again is left out.
+    #[schema(example = json!(["567159", "D622FF"]), min_items = 1, max_items = 1000)]
+    prefixes: Vec<String>,
+}
+
+impl RangesRequest {
+    /// Reads a body; none when it breaks a rule.
+    pub fn parse(body: &[u8]) -> Option<Vec<EmailPrefix>> {
+        let Self { prefixes } = serde_json::from_slice(body).ok()?;
+        if !(1..=MOST_PREFIXES).contains(&prefixes.len()) {
+            return None;
+        }
+        let mut seen = std::collections::HashSet::new();
+        let prefixes: Option<Vec<_>> =
+            prefixes.iter().map(|text| EmailPrefix::parse(text)).collect();
+        Some(prefixes?.into_iter().filter(|prefix| seen.insert(*prefix)).collect())
     }
 }

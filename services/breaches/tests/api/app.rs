@@ -1,22 +1,66 @@
 //! A running service with its database, its clock and keys.
 
+use std::sync::Arc;
+
 use breaches::Settings;
 use breaches::jobs::AccountsOptions;
 use breaches::jobs::Format;
 use breaches::jobs::{JobContext, Outcome};
 use breaches::store::{breaches as store_breaches, subscribers};
-use breaches::{Breaches, State};
+use breaches::{Breaches, DnsRecords, Outside, SiteFetcher, SmtpMailer, State};
 use database::{DatabaseError, Db};
 use domain::{DomainName, EmailAddress, ManualClock};
+use outbound::{Dns, Names, Reach, WebhookSender};
 use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
-use testkit::{Database, Exchange, Folder, TestServer};
+use testkit::{Database, DnsPeer, Exchange, Folder, HttpPeer, SmtpPeer, TestServer};
 
 pub const TEST: &str = "breach-integration-tests.example";
 pub const ZERO: &str = "00000000000000000000000000000000";
 pub const UNKNOWN: &str = "0123456789abcdef0123456789ABCDEF";
+/// Where links in mails lead to.
+pub const PUBLIC_URL: &str = "https://breaches.example";
 /// 2026-03-01T12:00:00Z.
 pub const NOW: i64 = 1_772_366_400;
+
+/// Who answers the service; nobody where none is given.
+#[derive(Default)]
+pub struct Peers {
+    pub smtp: Option<SmtpPeer>,
+    pub dns: Option<DnsPeer>,
+    /// The websites of `example.com`, `www.example.com` and `other.example`.
+    pub site: Option<HttpPeer>,
+    /// Whether webhooks may be on loopback.
+    pub webhooks: bool,
+}
+
+impl Peers {
+    fn outside(&self, settings: &Settings) -> Outside {
+        let mut outside = Outside::nobody().unwrap();
+        outside.public_url = PUBLIC_URL.to_owned();
+        if let Some(smtp) = &self.smtp {
+            let from = settings.mail.sender(PUBLIC_URL);
+            outside.mailer = Arc::new(SmtpMailer::new(&smtp.url(), &from).unwrap());
+        }
+        if let Some(dns) = &self.dns {
+            outside.dns = Arc::new(DnsRecords(Dns::at(dns.address()).unwrap()));
+        }
+        if let Some(site) = &self.site {
+            let names = ["example.com", "www.example.com", "other.example"];
+            let hosts = names.map(|name| (name.to_owned(), site.address())).into();
+            let reach = match settings.verification.verify_allow_private {
+                true => Reach::anywhere(),
+                false => Reach { permitted: |_| true, ..Reach::public() },
+            };
+            outside.websites =
+                Arc::new(SiteFetcher::new(reach.with_names(Names::Fixed(hosts))).unwrap());
+        }
+        if self.webhooks {
+            outside.webhooks = WebhookSender::new(Reach::anywhere(), "tests").unwrap();
+        }
+        outside
+    }
+}
 
 pub struct App {
     pub server: TestServer,
@@ -25,6 +69,7 @@ pub struct App {
     pub clock: ManualClock,
     pub folder: Folder,
     pub database: Database,
+    pub peers: Peers,
 }
 
 impl App {
@@ -36,10 +81,24 @@ impl App {
         Self::on(Database::new(), change, |_| ()).await
     }
 
+    /// A service whose mails, names and websites are those of peers on loopback.
+    pub async fn with_peers(peers: Peers) -> Self {
+        Self::among(Database::new(), |_| (), |_| (), peers).await
+    }
+
     pub async fn on(
         database: Database,
         change: impl FnOnce(&mut Settings),
         shell: impl FnOnce(&mut shell::ShellSettings),
+    ) -> Self {
+        Self::among(database, change, shell, Peers::default()).await
+    }
+
+    async fn among(
+        database: Database,
+        change: impl FnOnce(&mut Settings),
+        shell: impl FnOnce(&mut shell::ShellSettings),
+        peers: Peers,
     ) -> Self {
         let mut settings = Settings::for_tests();
         change(&mut settings);
@@ -47,11 +106,16 @@ impl App {
         let clock = testkit::clock("2026-03-01T12:00:00Z");
         let context = JobContext { pools, clock: clock.shared(), settings };
         breaches::jobs::first_start(&context).unwrap();
-        let state =
-            State::new(context.pools.clone(), context.clock.clone(), context.settings.clone())
-                .unwrap();
+        let outside = peers.outside(&context.settings);
+        let state = State::new(
+            context.pools.clone(),
+            context.clock.clone(),
+            context.settings.clone(),
+            outside,
+        )
+        .unwrap();
         let server = TestServer::start_with(Breaches::new(state.clone()), shell).await;
-        Self { server, state, context, clock, folder: Folder::new(), database }
+        Self { server, state, context, clock, folder: Folder::new(), database, peers }
     }
 
     /// A request that names its client.
@@ -92,6 +156,13 @@ impl App {
         let value = self.context.pools.write_blocking(work).unwrap();
         self.state.reload().await.unwrap();
         value
+    }
+
+    /// A POST with a key and a JSON body.
+    pub async fn post_with(&self, key: &str, path: &str, body: &Value) -> (u16, String) {
+        let request = self.server.post(path).header("user-agent", "tests");
+        let request = request.header("breach-api-key", key).body(body.to_string());
+        answer(request.send().await.unwrap()).await
     }
 
     /// A subscriber with a plan and a key.

@@ -6,9 +6,13 @@ use serde_json::{Value, json};
 
 use crate::app::{App, TEST, ZERO};
 
-const OPERATIONS: [&str; 13] = [
+const OPERATIONS: [&str; 17] = [
     "breachedAccount",
     "breachedAccountRange",
+    "breachedAccountRanges",
+    "generateDnsToken",
+    "verifyDnsToken",
+    "sendEmail",
     "breachedDomain",
     "subscribedDomains",
     "breaches",
@@ -42,6 +46,7 @@ fn own_failures(id: &str) -> &'static [&'static str] {
             &["email", "includeUnverified", "subscriptionEnded", "truncateResponse", "unreadable"]
         }
         "breachedAccountRange" => &["prefix", "subscriptionEnded"],
+        "breachedAccountRanges" => &["prefixes", "subscriptionEnded"],
         "breachedDomain" => &[
             "domain",
             "domainNotVerified",
@@ -55,7 +60,9 @@ fn own_failures(id: &str) -> &'static [&'static str] {
             &["domain", "domainNotVerified", "subscriptionEnded"]
         }
         "pasteAccount" => &["email", "subscriptionEnded"],
-        "subscribedDomains" => &["subscriptionEnded"],
+        "subscribedDomains" | "generateDnsToken" | "verifyDnsToken" | "sendEmail" => {
+            &["subscriptionEnded"]
+        }
         _ => &[],
     }
 }
@@ -112,6 +119,11 @@ fn every_failure_of_an_operation_has_an_example_with_its_message() {
                 assert!(status == "200" || media.is_null(), "{status} of {id}");
                 continue;
             }
+            // What is wrong with a domain has a body of its own.
+            if media["schema"]["$ref"] == "#/components/schemas/MessageBody" {
+                assert_eq!((status.as_str(), media["example"].is_object()), ("400", true), "{id}");
+                continue;
+            }
             assert_eq!(media["schema"]["$ref"], "#/components/schemas/ErrorBody", "{id}");
             assert!(!keys(&media["examples"]).is_empty(), "{status} of {id}");
             for (name, example) in media["examples"].as_object().unwrap() {
@@ -142,7 +154,8 @@ fn operations_need_a_key_where_the_document_says_so() {
     let document = document();
     for (path, item) in document["paths"].as_object().unwrap() {
         let keyed = matches!(breaches::access(path), Access::Keyed(_));
-        assert_eq!(keyed, item["get"]["security"].is_array(), "{path}");
+        let operation = if item["get"].is_null() { &item["post"] } else { &item["get"] };
+        assert_eq!(keyed, operation["security"].is_array(), "{path}");
     }
 }
 
@@ -158,7 +171,8 @@ fn filled(path: &str) -> String {
 async fn answers_have_the_headers_that_the_document_tells_of() {
     let document = document();
     let app = App::start().await;
-    for (path, item) in document["paths"].as_object().unwrap() {
+    let paths = document["paths"].as_object().unwrap().iter();
+    for (path, item) in paths.filter(|(_, item)| item["get"].is_object()) {
         let target = filled(path);
         let ask = |method| {
             let request = app.server.request(method, &target).header("breach-api-key", ZERO);

@@ -71,7 +71,7 @@ async fn a_missing_or_blank_user_agent_is_403_with_open_errors_for_keyless_opera
 async fn unknown_routes_are_404_with_an_empty_body() {
     let app = App::start().await;
     for path in [
-        "/",
+        "/api",
         "/api/v3",
         "/api/v2/breaches",
         "/api/v3/nothing",
@@ -240,9 +240,13 @@ async fn a_database_that_has_no_connection_free_is_503_with_a_time_to_retry() {
     let migrations = [&auth::MIGRATIONS, &breaches::store::MIGRATIONS];
     let pools = settings.open(app.database.folder(), "test", &migrations).unwrap();
     let context = &app.context;
-    let state =
-        breaches::State::new(pools.clone(), context.clock.clone(), context.settings.clone())
-            .unwrap();
+    let state = breaches::State::new(
+        pools.clone(),
+        context.clock.clone(),
+        context.settings.clone(),
+        breaches::Outside::nobody().unwrap(),
+    )
+    .unwrap();
     let server = testkit::TestServer::start(breaches::Breaches::new(state)).await;
     let (started, running) = tokio::sync::oneshot::channel();
     let (release, released) = std::sync::mpsc::channel::<()>();

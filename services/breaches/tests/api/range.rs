@@ -3,7 +3,7 @@
 use domain::Sha1Digest;
 use serde_json::{Value, json};
 
-use crate::app::{App, TEST, ZERO, entry};
+use crate::app::{App, TEST, UNKNOWN, ZERO, entry};
 
 fn sha1(address: &str) -> String {
     Sha1Digest::of(address).to_string()
@@ -106,4 +106,60 @@ async fn whole_answers() {
         shown += &app.shown(ZERO, &format!("/api/v3/{path}")).await;
     }
     insta::assert_snapshot!(shown);
+}
+
+const RANGES: &str = "/api/v3/breachedaccount/ranges";
+
+#[actix_web::test]
+async fn many_ranges_come_in_one_object_and_cost_what_they_cost_alone() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha")])).await;
+    let lines: String = (0..200).map(|n| format!("user{n}@example.com\n")).collect();
+    app.load("Alpha", &lines).await;
+    let key = app.subscriber("owner@example.org", "pro1").await;
+    let prefixes: Vec<String> = (0..60)
+        .map(|n| Sha1Digest::of(format!("user{n}@example.com")).to_string()[..6].to_owned())
+        .chain(["000000".to_owned(), "ffffff".to_owned()])
+        .collect();
+    let (status, body) = app.post_with(&key, RANGES, &json!({ "prefixes": prefixes })).await;
+    assert_eq!(status, 200);
+    let body: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(body.as_object().unwrap().len(), 62);
+    for prefix in &prefixes[..10] {
+        let path = format!("/api/v3/breachedaccount/range/{prefix}");
+        assert_eq!(body[prefix.to_uppercase()], app.json_with(&key, &path).await);
+    }
+    // 500 a minute: 62 and 10 are gone, 428 are left.
+    let distinct = |count: usize| (0..count).map(|n| format!("{n:06x}")).collect::<Vec<_>>();
+    let post = async |count| {
+        let body = json!({ "prefixes": distinct(count) });
+        app.post_with(&key, RANGES, &body).await.0
+    };
+    assert_eq!(post(429).await, 429);
+    assert_eq!(post(428).await, 200);
+    assert_eq!(post(1).await, 429);
+}
+
+#[actix_web::test]
+async fn bodies_of_many_ranges_are_judged() {
+    let app = App::start().await;
+    let message = "The body must be a JSON object with an array of 1 to 1000 prefixes of exactly 6 hexadecimal characters.";
+    let many: Vec<_> = (0..1001).map(|n| format!("{n:06x}")).collect();
+    for body in [
+        json!([]),
+        json!({}),
+        json!({"prefixes": []}),
+        json!({"prefixes": ["12345"]}),
+        json!({"prefixes": ["00000g"]}),
+        json!({"prefixes": many}),
+    ] {
+        let answer = app.post_with(UNKNOWN, RANGES, &body).await;
+        assert_eq!(answer, crate::app::failure(400, message), "{body}");
+    }
+    let body = json!({"prefixes": ["567159", "567159"]});
+    assert_eq!(app.post_with(UNKNOWN, RANGES, &body).await.1, r#"{"567159":[]}"#);
+    let high = app.subscriber("high@example.org", "highrpm4000").await;
+    assert_eq!(app.post_with(&high, RANGES, &body).await.0, 200);
+    let core = app.subscriber("core@example.org", "core1").await;
+    assert_eq!(app.post_with(&core, RANGES, &body).await.0, 403);
 }

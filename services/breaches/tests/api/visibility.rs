@@ -220,7 +220,13 @@ async fn changes_reach_another_process_on_the_same_database() {
     let (app, key) = app().await;
     let settings = app.context.settings.clone();
     let pools = app.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
-    let other = breaches::State::new(pools, app.context.clock.clone(), settings).unwrap();
+    let other = breaches::State::new(
+        pools,
+        app.context.clock.clone(),
+        settings,
+        breaches::Outside::nobody().unwrap(),
+    )
+    .unwrap();
     let server = testkit::TestServer::start(breaches::Breaches::new(other)).await;
     let ask = || {
         server

@@ -1,10 +1,16 @@
 //! Settings of this service beside the shared ones.
 
+mod mail;
+mod verification;
+
 use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use domain::DomainName;
 use shell::Switch;
+
+pub use mail::MailSettings;
+pub use verification::VerificationSettings;
 
 /// Settings of breach lookup.
 #[derive(Clone, Debug, clap::Args)]
@@ -58,6 +64,13 @@ pub struct Settings {
     /// Folder of a load's temporary files [default: the system's]
     #[arg(long, env, global = true, value_name = "FOLDER")]
     pub load_tmp: Option<PathBuf>,
+    /// Whether this replica counts domains after loads, writes notices and delivers them
+    #[arg(long, env, global = true, value_enum, default_value_t = Switch::On)]
+    pub maintenance: Switch,
+    #[command(flatten)]
+    pub verification: VerificationSettings,
+    #[command(flatten)]
+    pub mail: MailSettings,
 }
 
 /// The name of a header; blanks around it are left out.
@@ -84,7 +97,7 @@ fn domain(text: &str) -> Result<DomainName, String> {
 impl Settings {
     /// The defaults, for tests.
     pub fn for_tests() -> Self {
-        Self { catalogue_poll_ms: 20, ..shell::defaults() }
+        Self { catalogue_poll_ms: 20, maintenance: Switch::Off, ..shell::defaults() }
     }
 
     /// The name of the key header that messages quote.

@@ -1,0 +1,163 @@
+"""The pages of the breach lookup service in a real browser:
+breaches_browser.py BASE_URL MAIL_FOLDER DNS_PORT CHROMEDRIVER CHROMIUM PICTURES
+
+Scripts are off: signs in by the link of a mail, verifies a domain by a TXT record that a name server on
+DNS_PORT gives, searches and exports it, opts out. Then, with scripts, a domain is approved by the link of a
+mail. Every page is looked at in two widths and both themes; none may be too wide or break its policy.
+"""
+
+import email
+import email.policy
+import pathlib
+import re
+import socket
+import sys
+import threading
+import time
+
+from webdriver import Browser, Driver
+
+base, mails, dns_port, driver, program, pictures = sys.argv[1:7]
+OWNER, DOMAIN = "ada@corp.example", "corp.example"
+LOOKS = [("light", 1100, 900, "light"), ("dark", 1100, 900, "dark"),
+         ("phone", 360, 780, "light"), ("phone-dark", 360, 780, "dark")]
+records = {}
+
+
+def serve_names():
+    """A name server that knows the TXT records of `records`."""
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind(("127.0.0.1", int(dns_port)))
+    while True:
+        question, peer = server.recvfrom(4096)
+        at, labels = 12, []
+        while question[at]:
+            labels.append(question[at + 1:at + 1 + question[at]].decode())
+            at += question[at] + 1
+        end = at + 5
+        text = records.get(".".join(labels).lower()) if question[at + 2] == 16 else None
+        answer = b""
+        if text:
+            data = bytes([len(text)]) + text.encode()
+            answer = b"\xc0\x0c\0\x10\0\1\0\0\0\x3c" + len(data).to_bytes(2, "big") + data
+        flags = b"\x85\x80" if text else b"\x85\x83"
+        server.sendto(question[:2] + flags + b"\0\1\0" + (b"\1" if text else b"\0") + b"\0\0\0\0"
+                      + question[12:end] + answer, peer)
+
+
+def last_link():
+    """The link of the mail that was written last."""
+    newest = sorted(pathlib.Path(mails).glob("*.eml"))[-1]
+    text = email.message_from_bytes(newest.read_bytes(), policy=email.policy.default).get_content()
+    return base + re.search(r"https?://[^/\s]+(/\S+)", text)[1]
+
+
+def look(browser, name):
+    for look, width, height, scheme in LOOKS:
+        browser.look_as(width, height, scheme)
+        browser.picture(f"{name}-{look}")
+        browser.scripts(True)
+        wide = browser.run("return document.documentElement.scrollWidth - window.innerWidth")
+        assert wide <= 0, (name, look, wide)
+        ground = browser.run("return getComputedStyle(document.body).backgroundColor")
+        brightness = sum(map(int, re.findall(r"\d+", ground)[:3]))
+        assert (brightness < 200) == (scheme == "dark"), (name, look, ground)
+        unnamed = browser.run(
+            "return [...document.querySelectorAll('input:not([type=hidden]), select')]"
+            ".filter((field) => !field.labels.length).length")
+        assert unnamed == 0, (name, unnamed)
+        browser.scripts(False)
+    browser.look_as(1100, 900, "light")
+
+
+def see(browser, text):
+    found = browser.text()
+    assert text.lower() in found.lower(), (text, found)
+
+
+def ask(browser, path, address):
+    browser.open(base + path)
+    browser.type("input[type=email]", address)
+    browser.click("main form button[type=submit]")
+
+
+def main_path(browser):
+    browser.open(base + "/")
+    look(browser, "home")
+    ask(browser, "/", OWNER)
+    see(browser, "Exposed")
+    look(browser, "exposed")
+    for path in ["/breaches", "/breaches/Acmegram", "/notify-me", "/opt-out", "/sign-in", "/nowhere"]:
+        browser.open(base + path)
+        if path != "/nowhere":
+            look(browser, path.strip("/").replace("/", "-").lower())
+    ask(browser, "/sign-in", OWNER)
+    see(browser, "Look into your mails")
+    browser.open(last_link())
+    look(browser, "confirm")
+    browser.click("main form button[type=submit]")
+    see(browser, "Your exposure")
+    look(browser, "overview")
+    for path in ["stealer-logs", "notifications", "webhooks", "key", "subscription"]:
+        browser.open(f"{base}/account/{path}")
+        look(browser, path)
+    browser.open(base + "/account/domains")
+    browser.type("#domain", DOMAIN)
+    browser.click("main form.card button[type=submit]")
+    see(browser, f"Verify {DOMAIN}")
+    browser.click("button[value=dns]")
+    see(browser, "No breach-verify TXT records were found")
+    look(browser, "verify")
+    records[DOMAIN] = browser.text("pre")
+    browser.click("button[value=dns]")
+    see(browser, "Breached addresses")
+    look(browser, "domain")
+    browser.type("#alias", "gra")
+    browser.click("main form.card button[type=submit]")
+    see(browser, "grace")
+    assert "ada" not in browser.text("tbody"), browser.text("tbody")
+    browser.open(f"{base}/account/domains/{DOMAIN}/export/json")
+    browser.open(base + "/account/domains")
+    look(browser, "domains")
+    browser.open(f"{base}/account/domains/{DOMAIN}/remove")
+    look(browser, "remove")
+    ask(browser, "/opt-out", OWNER)
+    browser.open(last_link())
+    look(browser, "choose")
+    browser.click("main form button[type=submit]")
+    see(browser, "Public searches do not find")
+
+
+def approval(browser):
+    browser.open(base + "/account/domains")
+    browser.type("#domain", "other.example")
+    browser.click("main form.card button[type=submit]")
+    browser.click("button[value=email]")
+    see(browser, "The mail is on its way")
+    link = last_link()
+    browser.open(link)
+    look(browser, "approve")
+    browser.scripts(True)
+    # The script of the page sends its form.
+    browser.open(link)
+    for _ in range(100):
+        if "Verified" in browser.text("h1"):
+            return
+        time.sleep(0.1)
+    raise AssertionError(browser.text())
+
+
+threading.Thread(target=serve_names, daemon=True).start()
+running = Driver(driver)
+try:
+    browser = Browser(running, program, pictures)
+    try:
+        browser.scripts(False)
+        main_path(browser)
+        approval(browser)
+        log = [entry for entry in browser.log() if "404" not in entry["message"]]
+        assert not log, log
+    finally:
+        browser.close()
+finally:
+    running.stop()

@@ -1,0 +1,74 @@
+-- Links in mails: what they are for, and until when. Only digests of them are stored.
+CREATE TABLE mail_token (
+    digest BLOB NOT NULL PRIMARY KEY,
+    purpose TEXT NOT NULL,
+    subscriber_id BIGINT REFERENCES subscriber (id) ON DELETE CASCADE,
+    subject TEXT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    used_at BIGINT
+) WITHOUT ROWID;
+CREATE INDEX mail_token_expires ON mail_token (expires_at);
+CREATE INDEX mail_token_subscriber ON mail_token (subscriber_id);
+
+-- Mails that were sent, for limits. The party, an address or a client, is a digest.
+CREATE TABLE mail_count (
+    id INTEGER PRIMARY KEY,
+    party BLOB NOT NULL,
+    at BIGINT NOT NULL
+);
+CREATE INDEX mail_count_party ON mail_count (party, at);
+CREATE INDEX mail_count_at ON mail_count (at);
+
+CREATE TABLE session (
+    digest BLOB NOT NULL PRIMARY KEY,
+    subscriber_id BIGINT NOT NULL REFERENCES subscriber (id) ON DELETE CASCADE,
+    expires_at BIGINT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX session_subscriber ON session (subscriber_id);
+CREATE INDEX session_expires ON session (expires_at);
+
+CREATE TABLE webhook (
+    id INTEGER PRIMARY KEY,
+    subscriber_id BIGINT NOT NULL REFERENCES subscriber (id) ON DELETE CASCADE,
+    url TEXT NOT NULL,
+    secret TEXT NOT NULL,
+    enabled BOOLEAN NOT NULL,
+    created_at BIGINT NOT NULL,
+    UNIQUE (subscriber_id, url)
+);
+
+-- Messages that wait to be delivered; the key keeps a repeated job from writing one twice.
+CREATE TABLE outbox (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    target TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    next_try BIGINT NOT NULL,
+    tries INTEGER NOT NULL,
+    sent_at BIGINT,
+    failed_at BIGINT,
+    error TEXT
+);
+CREATE INDEX outbox_due ON outbox (sent_at, failed_at, next_try);
+
+-- Breaches and pastes that a subscriber was told of, or knew when notices began.
+CREATE TABLE notified (
+    subscriber_id BIGINT NOT NULL REFERENCES subscriber (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    reference BIGINT NOT NULL,
+    PRIMARY KEY (subscriber_id, kind, reference)
+) WITHOUT ROWID;
+
+-- How many addresses of a verified domain were in each breach when it was counted last.
+CREATE TABLE domain_counted (
+    domain TEXT NOT NULL PRIMARY KEY,
+    at BIGINT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE domain_breach (
+    domain TEXT NOT NULL,
+    breach_id INTEGER NOT NULL,
+    addresses BIGINT NOT NULL,
+    PRIMARY KEY (domain, breach_id)
+) WITHOUT ROWID;

@@ -1,0 +1,276 @@
+//! Proofs of control of a domain, whoever asks: the API or a page.
+
+use database::{DatabaseError, Db};
+use domain::DomainName;
+
+use super::domain_control::{self, Completion};
+use super::mail_limits::{self, MailLimit};
+use super::mails;
+use super::secret_token::{SecretToken, digest};
+use super::subscriber_plan;
+use crate::engine::SiteError;
+use crate::error::{Error, VerificationError};
+use crate::model::domain_size::FREE_SIZE;
+use crate::model::verification::{EmailAlias, Evidence, Proof, Way};
+use crate::state::State;
+use crate::store::domain_controls::{self, Control};
+use crate::store::mail_tokens::{self, MailToken, NewMailToken};
+use crate::store::subscribers;
+
+/// Largest file that is read.
+const FILE_LIMIT: usize = 64 * 1024;
+/// How much of a home page is read.
+const PAGE_LIMIT: usize = 512 * 1024;
+/// How long a link in a mail is worth something.
+const LINK_SECONDS: i64 = 24 * 3600;
+/// What links in these mails are for.
+const PURPOSE: &str = "domain";
+
+/// What proves a subscriber's control of a domain. Asked again it is the same.
+///
+/// # Errors
+/// [`VerificationError::DomainName`] for a domain that nobody may verify; those of the database.
+pub async fn proof(state: &State, subscriber: i64, domain: &DomainName) -> Result<Proof, Error> {
+    if state.deny_list().has(domain) {
+        return Err(VerificationError::DomainName.into());
+    }
+    let (new, name) = (domain_control::new_code()?, domain.to_string());
+    let code = state
+        .pools()
+        .write(move |db| domain_controls::begin(db, subscriber, &name, &new))
+        .await
+        .map_err(Error::from)?;
+    Ok(Proof { prefix: state.settings().verification.verify_prefix.clone(), code })
+}
+
+/// Looks for a proof and verifies the domain.
+///
+/// # Errors
+/// [`VerificationError`] where there is none, [`Error::Unavailable`] when a resolver gives no
+/// answer.
+pub async fn verify(
+    state: &State,
+    subscriber: i64,
+    domain: &DomainName,
+    way: Way,
+) -> Result<(), Error> {
+    let proof = proof(state, subscriber, domain).await?;
+    let (known, now) = (known(state, subscriber, domain).await?, state.clock().unix());
+    match known {
+        Known::Verified => return Ok(()),
+        Known::Below(parent) => {
+            return complete(state, subscriber, domain, Way::Parent, Some(parent), now).await;
+        }
+        Known::Pending => {}
+    }
+    match way {
+        Way::Dns => by_dns(state, domain, &proof).await?,
+        Way::File => by_file(state, domain, &proof).await?,
+        Way::MetaTag => by_meta_tag(state, domain, &proof).await?,
+        Way::Email | Way::Operator | Way::Parent => {
+            return Err(Error::Internal("this way is not looked up".to_owned()));
+        }
+    }
+    complete(state, subscriber, domain, way, None, now).await
+}
+
+/// What is known of a domain before any proof is looked for.
+enum Known {
+    Verified,
+    /// The number of a verified domain above it, whose plan includes this one.
+    Below(i64),
+    Pending,
+}
+
+async fn known(state: &State, subscriber: i64, domain: &DomainName) -> Result<Known, Error> {
+    let (name, now) = (domain.to_string(), state.clock().unix());
+    let known = move |db: &mut Db| -> Result<Known, DatabaseError> {
+        let verified = domain_controls::all_verified(db, subscriber)?;
+        if verified.iter().any(|control| control.domain == name) {
+            return Ok(Known::Verified);
+        }
+        let covers = |control: &&Control| name.ends_with(&format!(".{}", control.domain));
+        let above = verified.iter().find(covers).map(|control| control.id);
+        let plan = subscriber_plan::current(db, subscriber, now)?.plan;
+        match above.filter(|_| plan.features.auto_subdomain) {
+            Some(parent) => Ok(Known::Below(parent)),
+            None => Ok(Known::Pending),
+        }
+    };
+    Ok(state.pools().read(known).await?)
+}
+
+async fn by_dns(state: &State, domain: &DomainName, proof: &Proof) -> Result<(), Error> {
+    let records = state.outside().dns.txt(domain.as_str()).await.map_err(|error| {
+        log::warn!("TXT records cannot be read: {error}");
+        Error::Unavailable
+    })?;
+    let prefix = || proof.prefix.clone();
+    match proof.in_txt(&records) {
+        Evidence::Proof => Ok(()),
+        Evidence::Absent => Err(VerificationError::NoRecord(prefix()).into()),
+        Evidence::Other => Err(VerificationError::OtherRecord(prefix()).into()),
+    }
+}
+
+async fn by_file(state: &State, domain: &DomainName, proof: &Proof) -> Result<(), Error> {
+    let path = proof.file_path();
+    let content = state.outside().websites.file(domain.as_str(), &path, FILE_LIMIT).await;
+    let content = content.map_err(|error| website(&format!("The file {path}"), error))?;
+    match proof.in_file(&content) {
+        Evidence::Proof => Ok(()),
+        Evidence::Absent | Evidence::Other => Err(VerificationError::OtherFile(path).into()),
+    }
+}
+
+async fn by_meta_tag(state: &State, domain: &DomainName, proof: &Proof) -> Result<(), Error> {
+    let html = state.outside().websites.home_page(domain.as_str(), PAGE_LIMIT).await;
+    let html = html.map_err(|error| website("The home page", error))?;
+    let prefix = || proof.prefix.clone();
+    match proof.in_page(&html) {
+        Evidence::Proof => Ok(()),
+        Evidence::Absent => Err(VerificationError::NoTag(prefix()).into()),
+        Evidence::Other => Err(VerificationError::OtherTag(prefix()).into()),
+    }
+}
+
+fn website(what: &str, error: SiteError) -> Error {
+    VerificationError::Website(what.to_owned(), error.to_string()).into()
+}
+
+/// Verifies a domain whose proof was found, unless the plan has no room for it.
+async fn complete(
+    state: &State,
+    subscriber: i64,
+    domain: &DomainName,
+    way: Way,
+    parent: Option<i64>,
+    now: i64,
+) -> Result<(), Error> {
+    let name = domain.to_string();
+    let size = state.pools().read(move |db| domain_control::size(db, &name)).await?.no_spam;
+    let name = domain.to_string();
+    let write = move |db: &mut Db| {
+        let new = Completion { subscriber, domain: &name, way, parent, size, now };
+        admit(db, &new)?;
+        domain_control::complete(db, &new)?;
+        Ok(())
+    };
+    state.pools().write(write).await
+}
+
+/// Whether the plan has room for a domain: small ones never count.
+fn admit(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
+    if new.size <= FREE_SIZE {
+        return Ok(());
+    }
+    let max = subscriber_plan::current(db, new.subscriber, new.now)?.plan.features.max_domains;
+    let used = domain_controls::larger_domains(db, new.subscriber)?;
+    match used >= i64::from(max) {
+        true => Err(VerificationError::NoRoom { max, used }.into()),
+        false => Ok(()),
+    }
+}
+
+/// Sends the mail whose link proves control of a domain.
+///
+/// # Errors
+/// [`Error::TooMany`] when too many were sent, [`Error::Unavailable`] when it cannot be sent.
+pub async fn send_mail(
+    state: &State,
+    subscriber: i64,
+    domain: &DomainName,
+    alias: EmailAlias,
+) -> Result<(), Error> {
+    proof(state, subscriber, domain).await?;
+    let (token, now) = (SecretToken::new()?, state.clock().unix());
+    let link =
+        format!("{}/domainVerification/approve?token={}", state.outside().public_url, token.text);
+    let name = domain.clone();
+    let write = move |db: &mut Db| {
+        mail_limits::take(db, &MailLimit::of_domain(&name, alias), now)?;
+        let new = NewMailToken {
+            digest: &token.digest,
+            purpose: PURPOSE,
+            subscriber_id: Some(subscriber),
+            subject: name.as_str(),
+            expires_at: now + LINK_SECONDS,
+        };
+        mail_tokens::add(db, &new)?;
+        Ok::<_, Error>(subscribers::email(db, subscriber)?)
+    };
+    let owner = state.pools().write(write).await?;
+    let mail = mails::domain_approval(&owner, domain, alias, &link);
+    state.outside().mailer.send(mail).await.map_err(|error| {
+        log::warn!("a mail was not sent: {error}");
+        Error::Unavailable
+    })
+}
+
+/// What a link for approval is worth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Approval {
+    /// It may be used: who wants which domain.
+    Open {
+        /// Address of the subscriber.
+        owner: String,
+        /// The domain.
+        domain: String,
+    },
+    /// It was used, or it is too old.
+    Closed,
+    /// There is no such link.
+    Unknown,
+}
+
+/// Looks at a link without using it: mail scanners open links.
+///
+/// # Errors
+/// Those of the database.
+pub async fn approval(state: &State, token: &str) -> Result<Approval, Error> {
+    let (digest, now) = (digest(token), state.clock().unix());
+    let look = move |db: &mut Db| -> Result<Approval, DatabaseError> {
+        let Some(found) = mail_tokens::find(db, &digest, PURPOSE)? else {
+            return Ok(Approval::Unknown);
+        };
+        match found {
+            MailToken { subscriber_id: Some(id), subject, expires_at, used_at: None }
+                if expires_at > now =>
+            {
+                let owner = subscribers::email(db, id)?;
+                Ok(Approval::Open { owner, domain: subject })
+            }
+            _ => Ok(Approval::Closed),
+        }
+    };
+    Ok(state.pools().read(look).await?)
+}
+
+/// Uses a link and verifies its domain. A link stays unused where the plan has no room.
+///
+/// # Errors
+/// [`VerificationError::NoRoom`]; those of the database.
+pub async fn approve(state: &State, token: &str) -> Result<Approval, Error> {
+    let open = approval(state, token).await?;
+    let Approval::Open { domain, .. } = &open else { return Ok(open) };
+    let (name, digest, now) = (domain.clone(), digest(token), state.clock().unix());
+    let size = {
+        let name = name.clone();
+        state.pools().read(move |db| domain_control::size(db, &name)).await?.no_spam
+    };
+    let write = move |db: &mut Db| {
+        let found = mail_tokens::find(db, &digest, PURPOSE)?;
+        let subscriber = found.and_then(|found| found.subscriber_id);
+        let (Some(subscriber), true) =
+            (subscriber, mail_tokens::use_up(db, &digest, PURPOSE, now)?)
+        else {
+            return Ok(false);
+        };
+        let (way, parent) = (Way::Email, None);
+        let new = Completion { subscriber, domain: &name, way, parent, size, now };
+        admit(db, &new)?;
+        domain_control::complete(db, &new)?;
+        Ok::<_, Error>(true)
+    };
+    Ok(if state.pools().write(write).await? { open } else { Approval::Closed })
+}

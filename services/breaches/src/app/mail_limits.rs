@@ -1,0 +1,81 @@
+//! How many mails may be sent: to an address, for a client, for a domain. They are counted in the
+//! database, so that they hold for all replicas and over a restart.
+
+use std::net::IpAddr;
+
+use database::{DatabaseError, Db};
+use domain::DomainName;
+
+use super::secret_token::digest;
+use crate::error::Error;
+use crate::model::verification::EmailAlias;
+use crate::store::mail_counts;
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// So many mails of a party within a period.
+pub struct MailLimit {
+    party: Vec<u8>,
+    most: usize,
+    seconds: i64,
+}
+
+impl MailLimit {
+    fn new(party: &str, most: usize, seconds: i64) -> Self {
+        Self { party: digest(party), most, seconds }
+    }
+
+    /// Mails about the control of a domain: to one address, and altogether.
+    pub fn of_domain(domain: &DomainName, alias: EmailAlias) -> Vec<Self> {
+        vec![
+            Self::new(&format!("alias {}@{domain}", alias.as_str()), 1, 10 * MINUTE),
+            Self::new(&format!("domain {domain}"), 20, DAY),
+        ]
+    }
+
+    /// Mails that somebody asked for on a page: to one address, and for one client.
+    pub fn of_person(address: &str, client: IpAddr) -> Vec<Self> {
+        vec![
+            Self::new(&format!("address {address}"), 3, HOUR),
+            Self::new(&format!("client {}", network(client)), 30, HOUR),
+        ]
+    }
+}
+
+/// The network that stands for a client: an IPv6 subscriber owns a /64.
+fn network(client: IpAddr) -> IpAddr {
+    match client.to_canonical() {
+        IpAddr::V6(ip) => IpAddr::V6((ip.to_bits() >> 64 << 64).into()),
+        v4 => v4,
+    }
+}
+
+/// Counts a mail against all limits, or against none where one is used up.
+///
+/// # Errors
+/// [`Error::TooMany`] with the seconds until the mail may be sent.
+pub fn take(db: &mut Db, limits: &[MailLimit], now: i64) -> Result<(), Error> {
+    let mut wait = 0;
+    for limit in limits {
+        let sent = mail_counts::since(db, &limit.party, now - limit.seconds)?;
+        if sent.len() >= limit.most {
+            // The mail that has to fall out of the period before one more fits in.
+            let oldest = sent[sent.len() - limit.most];
+            wait = wait.max(oldest + limit.seconds - now);
+        }
+    }
+    if wait > 0 {
+        return Err(Error::TooMany(u64::try_from(wait).unwrap_or(1)));
+    }
+    for limit in limits {
+        mail_counts::add(db, &limit.party, now)?;
+    }
+    Ok(())
+}
+
+/// Forgets what no limit looks at any more.
+pub fn tidy(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
+    mail_counts::tidy(db, now - DAY)
+}

@@ -1,0 +1,125 @@
+//! The texts of mails.
+
+use domain::DomainName;
+
+use crate::engine::Mail;
+use crate::model::Breach;
+use crate::model::verification::EmailAlias;
+
+/// What stands below every mail that somebody asked for.
+const NOT_YOU: &str = "If you did not ask for this, do nothing: without the link nothing happens.";
+
+/// The mail that proves control of a domain.
+pub fn domain_approval(owner: &str, domain: &DomainName, alias: EmailAlias, link: &str) -> Mail {
+    Mail {
+        to: format!("{}@{domain}", alias.as_str()),
+        subject: format!("Approve searches of {domain}"),
+        text: format!(
+            "{owner} wants to see which addresses at {domain} appear in data breaches.\n\n\
+             If {owner} may see that, open this link and confirm. It works once and for 24 hours:\n\n\
+             {link}\n\n\
+             If you do not know {owner}, do nothing.\n"
+        ),
+    }
+}
+
+/// The magic link.
+pub fn sign_in(address: &str, link: &str) -> Mail {
+    Mail {
+        to: address.to_owned(),
+        subject: "Sign in".to_owned(),
+        text: format!(
+            "Open this link to sign in. It works once and for 15 minutes:\n\n{link}\n\n{NOT_YOU}\n"
+        ),
+    }
+}
+
+/// The confirmation of notices.
+pub fn confirm_notices(address: &str, link: &str) -> Mail {
+    Mail {
+        to: address.to_owned(),
+        subject: "Confirm notices of data breaches".to_owned(),
+        text: format!(
+            "Open this link and confirm, and you will get a mail when {address} appears in a new \
+             data breach. The link works once and for 24 hours:\n\n{link}\n\n{NOT_YOU}\n"
+        ),
+    }
+}
+
+/// The link to the choices of an owner.
+pub fn opt_out(address: &str, link: &str) -> Mail {
+    Mail {
+        to: address.to_owned(),
+        subject: "Hide or delete your address".to_owned(),
+        text: format!(
+            "Open this link to choose whether {address} is hidden from searches or deleted. It \
+             works once and for 24 hours:\n\n{link}\n\n{NOT_YOU}\n"
+        ),
+    }
+}
+
+/// What to do about a breach.
+const ADVICE: &str = "Change the password of this account, and wherever else you used the same one. \
+     Turn on a second factor where there is one.";
+
+/// The own address is in a breach.
+pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: &str) -> Mail {
+    let Breach { title, name, breach_date, pwn_count, data_classes, .. } = breach;
+    let classes = data_classes.join(", ");
+    let description = plain(&breach.description);
+    Mail {
+        to: address.to_owned(),
+        subject: format!("Your address is in the breach of {title}"),
+        text: format!(
+            "{address} is in the breach of {title}.\n\n\
+             Date: {breach_date}\nAccounts: {pwn_count}\nExposed: {classes}\n\n\
+             {description}\n\n{ADVICE}\n\n{url}/breaches/{name}\n\n\
+             No more of these mails: {unsubscribe}\n"
+        ),
+    }
+}
+
+/// The own address is in a paste.
+pub fn new_paste(address: &str, source: &str, id: &str, url: &str, unsubscribe: &str) -> Mail {
+    Mail {
+        to: address.to_owned(),
+        subject: "Your address is in a paste".to_owned(),
+        text: format!(
+            "{address} was found in a public text: {source} {id}.\n\n{url}/account\n\n\
+             No more of these mails: {unsubscribe}\n"
+        ),
+    }
+}
+
+/// Addresses of a domain are in a breach; the mail names none of them.
+pub fn domain_breach(to: &str, domain: &str, breach: &Breach, new: i64, url: &str) -> Mail {
+    let Breach { title, breach_date, data_classes, .. } = breach;
+    let (classes, plural) =
+        (data_classes.join(", "), if new == 1 { "address" } else { "addresses" });
+    Mail {
+        to: to.to_owned(),
+        subject: format!("{domain} is in the breach of {title}"),
+        text: format!(
+            "{new} {plural} at {domain} were found in the breach of {title}.\n\n\
+             Date: {breach_date}\nExposed: {classes}\n\n\
+             See which: {url}/account/domains/{domain}\n\n\
+             Remove the domain there to hear of it no more.\n"
+        ),
+    }
+}
+
+/// The text of a description without its markup.
+fn plain(html: &str) -> String {
+    let mut text = String::new();
+    let mut inside = false;
+    for letter in html.chars() {
+        match letter {
+            '<' => inside = true,
+            '>' if inside => inside = false,
+            letter if !inside => text.push(letter),
+            _ => {}
+        }
+    }
+    let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+    entities.iter().fold(text, |text, (entity, letter)| text.replace(entity, letter))
+}

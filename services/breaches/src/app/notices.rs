@@ -1,0 +1,162 @@
+//! Who is told of what: after every change of the catalogue the own addresses of subscribers and
+//! the verified domains are compared with what their owners were told before.
+//!
+//! A message and the note that it was written are one transaction, so that neither a load that is
+//! killed and resumed nor a server that restarts tells anything twice.
+
+use std::collections::BTreeMap;
+
+use database::{DatabaseError, Db};
+use domain::EmailAddress;
+
+use crate::error::Error;
+use crate::model::notice::{Notice, Recipient};
+use crate::model::{Breach, Catalogue, OptOut, id_list, paste as paste_rules};
+use crate::store::accounts::{self, AccountRow};
+use crate::store::{domain_controls, notices, opt_outs, pastes, webhooks};
+
+const BREACH: &str = "breach";
+const PASTE: &str = "paste";
+
+/// The breaches and pastes of an address that its owner may see.
+struct Exposed {
+    breaches: Vec<u16>,
+    /// Numbers with source and number there.
+    pastes: Vec<(i64, String, String)>,
+}
+
+fn exposed(
+    db: &mut Db,
+    catalogue: &Catalogue,
+    address: &EmailAddress,
+) -> Result<Exposed, DatabaseError> {
+    let mut found = Exposed { breaches: Vec::new(), pastes: Vec::new() };
+    if opt_outs::get(db, &address.sha1())? == Some(OptOut::Breaches) {
+        return Ok(found);
+    }
+    let Some(row) = accounts::find(db, address)? else { return Ok(found) };
+    let shown = |id: &u16| catalogue.by_id(*id).is_some_and(Breach::shown_for_domain);
+    found.breaches = id_list::ids(&row.breaches).filter(shown).collect();
+    for (number, paste) in pastes::numbered_of_account(db, (row.k, row.seq))? {
+        if !paste_rules::is_opt_out_mark(&paste.source) {
+            found.pastes.push((number, paste.source, paste.id));
+        }
+    }
+    Ok(found)
+}
+
+/// Notes what a subscriber knows already when notices begin: only what comes later is news.
+///
+/// # Errors
+/// Those of the database.
+pub fn begin(
+    db: &mut Db,
+    catalogue: &Catalogue,
+    subscriber: i64,
+    address: &EmailAddress,
+) -> Result<(), DatabaseError> {
+    let known = exposed(db, catalogue, address)?;
+    let breaches: Vec<i64> = known.breaches.iter().map(|id| i64::from(*id)).collect();
+    let pastes: Vec<i64> = known.pastes.iter().map(|(number, ..)| *number).collect();
+    notices::tell(db, subscriber, BREACH, &breaches)?;
+    notices::tell(db, subscriber, PASTE, &pastes)
+}
+
+/// Writes what is new for some subscribers into the outbox.
+///
+/// # Errors
+/// Those of the database.
+pub fn tell_listeners(
+    db: &mut Db,
+    catalogue: &Catalogue,
+    listeners: &[(i64, String)],
+    now: i64,
+) -> Result<(), DatabaseError> {
+    for (subscriber, email) in listeners {
+        let Ok(address) = EmailAddress::parse(email) else { continue };
+        let found = exposed(db, catalogue, &address)?;
+        let recipient = Recipient::Subscriber(*subscriber);
+        let told = notices::told(db, *subscriber, BREACH)?;
+        let mut new = Vec::new();
+        for id in found.breaches.into_iter().filter(|id| !told.contains(&i64::from(*id))) {
+            let Some(breach) = catalogue.by_id(id) else { continue };
+            let notice = Notice::Breach { breach: breach.name.clone() };
+            notices::post(db, &format!("breach {id} {subscriber}"), recipient, &notice, now)?;
+            new.push(i64::from(id));
+        }
+        notices::tell(db, *subscriber, BREACH, &new)?;
+        let told = notices::told(db, *subscriber, PASTE)?;
+        let mut new = Vec::new();
+        for (number, source, id) in found.pastes.into_iter().filter(|row| !told.contains(&row.0)) {
+            let notice = Notice::Paste { source, id };
+            notices::post(db, &format!("paste {number} {subscriber}"), recipient, &notice, now)?;
+            new.push(number);
+        }
+        notices::tell(db, *subscriber, PASTE, &new)?;
+    }
+    Ok(())
+}
+
+/// Counts an address of a domain to each of its breaches that those who control it may see.
+pub fn add_by_breach(catalogue: &Catalogue, row: &AccountRow, counts: &mut BTreeMap<i32, i64>) {
+    for id in id_list::ids(&row.breaches) {
+        if catalogue.by_id(id).is_some_and(Breach::shown_for_domain) {
+            *counts.entry(i32::from(id)).or_default() += 1;
+        }
+    }
+}
+
+/// Compares a domain with its last count and writes what is new for everybody who controls it into
+/// the outbox. The first count of a domain is no news.
+///
+/// # Errors
+/// Those of the database.
+pub fn tell_of_domain(
+    db: &mut Db,
+    catalogue: &Catalogue,
+    domain: &str,
+    counts: &BTreeMap<i32, i64>,
+    now: i64,
+) -> Result<(), Error> {
+    let before = notices::counted(db, domain)?;
+    let rows: Vec<(i32, i64)> = counts.iter().map(|(id, count)| (*id, *count)).collect();
+    if let Some(before) = before {
+        let before: BTreeMap<i32, i64> = before.into_iter().collect();
+        if before == *counts {
+            return Ok(());
+        }
+        for (id, count) in &rows {
+            let new = count - before.get(id).copied().unwrap_or(0);
+            let breach = u16::try_from(*id).ok().and_then(|id| catalogue.by_id(id));
+            if let (true, Some(breach)) = (new > 0, breach) {
+                post_domain(db, catalogue.version, domain, breach, new, now)?;
+            }
+        }
+    }
+    Ok(notices::set_counted(db, domain, &rows, now)?)
+}
+
+fn post_domain(
+    db: &mut Db,
+    version: i64,
+    domain: &str,
+    breach: &Breach,
+    new_accounts: i64,
+    now: i64,
+) -> Result<(), DatabaseError> {
+    let notice = Notice::Domain {
+        domain: domain.to_owned(),
+        breach: breach.name.clone(),
+        new_accounts,
+        catalogue_version: version,
+    };
+    for subscriber in domain_controls::controllers(db, domain)? {
+        let key = format!("domain {domain} {} {version} {subscriber}", breach.id);
+        notices::post(db, &key, Recipient::Subscriber(subscriber), &notice, now)?;
+        for webhook in webhooks::of_subscriber(db, subscriber)? {
+            let key = format!("{key} {}", webhook.id);
+            notices::post(db, &key, Recipient::Webhook(webhook.id), &notice, now)?;
+        }
+    }
+    Ok(())
+}

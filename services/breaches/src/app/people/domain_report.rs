@@ -1,0 +1,169 @@
+//! The addresses of a domain, as those who control it look at them.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::time::Duration;
+
+use auth::{QuotaId, Rate};
+use domain::DomainName;
+
+use crate::app::admission::Caller;
+use crate::app::context::RequestContext;
+use crate::app::domain_names::DomainNames;
+use crate::app::domain_search::{Found, record_counts, search};
+use crate::app::subscriber_plan;
+use crate::error::Error;
+use crate::model::Catalogue;
+use crate::model::domain_size::Access;
+use crate::state::State;
+
+/// Searches of one subscriber: each reads a whole domain.
+const SEARCHES: (u32, Duration) = (30, Duration::from_secs(60));
+/// The most aliases of a page.
+const ROWS: usize = 500;
+
+/// What is wanted of a report.
+#[derive(Clone, Debug, Default)]
+pub struct ReportFilter {
+    /// A part of the alias; empty for all.
+    pub alias: String,
+    /// Only addresses in the breach of the domain that was added last.
+    pub latest: bool,
+}
+
+/// An address with its breaches.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AliasRow {
+    /// How many there are.
+    pub count: usize,
+    /// The local part, in the reverse order of a heap.
+    pub alias: Reverse<String>,
+    /// Names of the breaches.
+    pub breaches: Vec<String>,
+}
+
+/// The addresses of a domain.
+#[derive(Debug)]
+pub struct DomainReport {
+    /// The addresses with most breaches first.
+    pub rows: Vec<AliasRow>,
+    /// How many addresses fit the filter.
+    pub matching: usize,
+    /// How many addresses there are.
+    pub all: usize,
+    /// The breach that was added last.
+    pub latest: Option<String>,
+    /// Whether only breaches that need no subscription are shown.
+    pub limited: bool,
+    /// The reason where nothing is shown.
+    pub refused: Option<Error>,
+}
+
+/// Searches a verified domain for a page.
+///
+/// # Errors
+/// [`Error::NotVerified`]; those of the database.
+pub async fn domain_report(
+    state: &State,
+    subscriber: i64,
+    domain: &DomainName,
+    filter: ReportFilter,
+) -> Result<DomainReport, Error> {
+    let found = searched(state, subscriber, domain).await?;
+    let (limited, refused) = found.verdict();
+    let report =
+        DomainReport { rows: Vec::new(), matching: 0, all: 0, latest: None, limited, refused };
+    if report.refused.is_some() {
+        return Ok(report);
+    }
+    let snapshot = state.snapshot();
+    let fill = move || fill(report, found.names, &snapshot.answers.catalogue, &filter);
+    let filled = tokio::task::spawn_blocking(fill).await;
+    let filled = filled.map_err(|error| Error::Internal(error.to_string()))?;
+    filled.map_err(|error| Error::Internal(error.to_string()))
+}
+
+/// Reads every alias and keeps those with most breaches.
+fn fill(
+    mut report: DomainReport,
+    mut names: DomainNames,
+    catalogue: &Catalogue,
+    filter: &ReportFilter,
+) -> io::Result<DomainReport> {
+    let wanted = filter.alias.trim().to_lowercase();
+    let (mut most, mut newest) = (BinaryHeap::with_capacity(ROWS + 1), i64::MIN);
+    while let Some((alias, breaches)) = names.next_alias()? {
+        report.all += 1;
+        for name in &breaches {
+            let added = catalogue.by_name(name).map_or(i64::MIN, |breach| breach.added);
+            if added > newest {
+                (newest, report.latest) = (added, Some((*name).to_owned()));
+                if filter.latest {
+                    // Nobody before was in this breach.
+                    most.clear();
+                    report.matching = 0;
+                }
+            }
+        }
+        let recent = report.latest.as_deref().is_some_and(|latest| breaches.contains(&latest));
+        if (filter.latest && !recent) || !alias.contains(&wanted) {
+            continue;
+        }
+        report.matching += 1;
+        let breaches: Vec<String> = breaches.into_iter().map(str::to_owned).collect();
+        most.push(Reverse(AliasRow { count: breaches.len(), alias: Reverse(alias), breaches }));
+        if most.len() > ROWS {
+            most.pop();
+        }
+    }
+    report.rows = most.into_sorted_vec().into_iter().map(|Reverse(row)| row).collect();
+    Ok(report)
+}
+
+/// Everything that a search found, for an export.
+///
+/// # Errors
+/// [`Error::NotVerified`], what the plan refuses, [`Error::NotFound`] when there is nothing.
+pub async fn domain_export(
+    state: &State,
+    subscriber: i64,
+    domain: &DomainName,
+) -> Result<DomainNames, Error> {
+    let found = searched(state, subscriber, domain).await?;
+    match found.verdict() {
+        (_, Some(error)) => Err(error),
+        (_, None) if found.is_empty() => Err(Error::NotFound),
+        _ => Ok(found.names),
+    }
+}
+
+async fn searched(state: &State, subscriber: i64, domain: &DomainName) -> Result<Found, Error> {
+    let (count, period) = SEARCHES;
+    let id = QuotaId::Key(subscriber).purpose("page-domain");
+    let charged = state.quotas().check(id, Rate::per(count, period), 1);
+    charged.map_err(|error| Error::TooMany(error.retry_after))?;
+    let (context, domain) = (RequestContext::new(state), domain.clone());
+    let read = move |db: &mut database::Db| {
+        let current = subscriber_plan::current(db, subscriber, context.now)?;
+        let until = current.until.unwrap_or_default();
+        let caller = Caller { subscriber: Some(subscriber), plan: current.plan.into(), until };
+        search(db, &context, &caller, &domain)
+    };
+    let found = state.pools().read(read).await?;
+    record_counts(state, &found).await;
+    Ok(found)
+}
+
+impl Found {
+    /// Whether only some breaches may be shown, and why nothing may be.
+    fn verdict(&self) -> (bool, Option<Error>) {
+        match self.access {
+            Access::Full => (false, None),
+            _ => match self.refusal() {
+                Some(error) => (false, Some(error)),
+                None => (true, None),
+            },
+        }
+    }
+}

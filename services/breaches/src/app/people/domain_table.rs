@@ -1,0 +1,64 @@
+//! The addresses of a domain for a spreadsheet.
+
+use std::io;
+
+use domain::DomainName;
+
+use crate::app::domain_names::{DomainNames, Pieces};
+
+/// Bytes of a piece of the table.
+const PIECE: usize = 64 * 1024;
+
+/// A CSV of address, number of breaches and their names, put together as it is read.
+pub struct DomainTable {
+    domain: DomainName,
+    names: DomainNames,
+    begun: bool,
+}
+
+impl DomainTable {
+    /// A table of what a search found.
+    pub fn new(domain: DomainName, names: DomainNames) -> Self {
+        Self { domain, names, begun: false }
+    }
+}
+
+impl Pieces for DomainTable {
+    fn next_piece(&mut self) -> io::Result<(Vec<u8>, bool)> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        if !self.begun {
+            self.begun = true;
+            writer.write_record(["Address", "Breaches", "Sites"])?;
+        }
+        let (mut written, mut last) = (0, false);
+        while written < PIECE {
+            let Some((alias, breaches)) = self.names.next_alias()? else {
+                last = true;
+                break;
+            };
+            let address = inert(&format!("{alias}@{}", self.domain));
+            let (count, sites) = (breaches.len().to_string(), breaches.join(" "));
+            written += address.len() + sites.len();
+            writer.write_record([address.as_str(), &count, &sites])?;
+        }
+        let piece = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
+        Ok((piece, last))
+    }
+}
+
+/// A text that no spreadsheet takes for a formula: leaked addresses begin with anything.
+fn inert(text: &str) -> String {
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if formula { format!("'{text}") } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_like_a_formula_is_text() {
+        assert_eq!(inert("=1+1@corp.example"), "'=1+1@corp.example");
+        assert_eq!(inert("ada@corp.example"), "ada@corp.example");
+    }
+}

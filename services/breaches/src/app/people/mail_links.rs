@@ -1,0 +1,136 @@
+//! Links in mails that somebody asked for on a page.
+
+use std::net::IpAddr;
+
+use database::{DatabaseError, Db};
+use domain::EmailAddress;
+
+use crate::app::mail_limits::{self, MailLimit};
+use crate::app::secret_token::{SecretToken, digest};
+use crate::engine::Mail;
+use crate::error::Error;
+use crate::state::State;
+use crate::store::mail_tokens::{self, MailToken, NewMailToken};
+
+const MINUTE: i64 = 60;
+const DAY: i64 = 24 * 60 * MINUTE;
+
+/// What a link is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A session.
+    SignIn,
+    /// Notices of new breaches.
+    Notices,
+    /// The choices of an owner.
+    OptOut,
+    /// The end of notices.
+    Unsubscribe,
+}
+
+impl Purpose {
+    /// The word in the database.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::SignIn => "sign-in",
+            Self::Notices => "notices",
+            Self::OptOut => "opt-out",
+            Self::Unsubscribe => "unsubscribe",
+        }
+    }
+
+    /// The path of the page that takes the link.
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::SignIn => "/sign-in/confirm",
+            Self::Notices => "/notify-me/confirm",
+            Self::OptOut => "/opt-out/choose",
+            Self::Unsubscribe => "/unsubscribe",
+        }
+    }
+
+    /// How long it is worth something, in seconds.
+    pub fn lifetime(self) -> i64 {
+        match self {
+            Self::SignIn => 15 * MINUTE,
+            Self::Notices | Self::OptOut => DAY,
+            Self::Unsubscribe => 400 * DAY,
+        }
+    }
+}
+
+/// Sends a link to an address, whatever is known of it.
+///
+/// # Errors
+/// [`Error::TooMany`] when too many were sent to the address or for the client,
+/// [`Error::Unavailable`] when the mail cannot be sent.
+pub async fn send(
+    state: &State,
+    client: IpAddr,
+    address: &EmailAddress,
+    purpose: Purpose,
+    mail: fn(&str, &str) -> Mail,
+) -> Result<(), Error> {
+    let (token, now) = (SecretToken::new()?, state.clock().unix());
+    let link = format!("{}{}?token={}", state.outside().public_url, purpose.path(), token.text);
+    let subject = address.to_string();
+    let write = move |db: &mut Db| {
+        mail_limits::take(db, &MailLimit::of_person(&subject, client), now)?;
+        Ok::<_, Error>(store(db, &token, purpose, &subject, now)?)
+    };
+    state.pools().write(write).await?;
+    state.outside().mailer.send(mail(address.as_str(), &link)).await.map_err(|error| {
+        log::warn!("a mail was not sent: {error}");
+        Error::Unavailable
+    })
+}
+
+/// Stores a link about an address.
+pub fn store(
+    db: &mut Db,
+    token: &SecretToken,
+    purpose: Purpose,
+    subject: &str,
+    now: i64,
+) -> Result<(), DatabaseError> {
+    let new = NewMailToken {
+        digest: &token.digest,
+        purpose: purpose.word(),
+        subscriber_id: None,
+        subject,
+        expires_at: now + purpose.lifetime(),
+    };
+    mail_tokens::add(db, &new)
+}
+
+/// The address that a link is about, if it may still be used. Looking uses nothing up: scanners
+/// open links.
+///
+/// # Errors
+/// Those of the database.
+pub async fn look(state: &State, token: &str, purpose: Purpose) -> Result<Option<String>, Error> {
+    let (digest, now) = (digest(token), state.clock().unix());
+    let look = move |db: &mut Db| -> Result<_, DatabaseError> {
+        let found = mail_tokens::find(db, &digest, purpose.word())?;
+        let open = |found: &MailToken| found.used_at.is_none() && found.expires_at > now;
+        Ok(found.filter(open).map(|found| found.subject))
+    };
+    Ok(state.pools().read(look).await?)
+}
+
+/// Uses a link up within a transaction; the address it is about, if it could still be used.
+pub fn use_up(
+    db: &mut Db,
+    token: &str,
+    purpose: Purpose,
+    now: i64,
+) -> Result<Option<EmailAddress>, DatabaseError> {
+    let digest = digest(token);
+    let found = mail_tokens::find(db, &digest, purpose.word())?;
+    match found {
+        Some(found) if mail_tokens::use_up(db, &digest, purpose.word(), now)? => {
+            EmailAddress::parse(&found.subject).map(Some).map_err(DatabaseError::broken)
+        }
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,98 @@
+//! Who wants to hear of new breaches.
+
+use std::net::IpAddr;
+
+use database::{DatabaseError, Db};
+use domain::EmailAddress;
+
+use super::mail_links::{self, Purpose};
+use crate::app::context::RequestContext;
+use crate::app::{mails, notices};
+use crate::error::Error;
+use crate::state::State;
+use crate::store::subscribers;
+
+/// Sends a link that confirms notices.
+///
+/// # Errors
+/// [`Error::TooMany`], [`Error::Unavailable`].
+pub async fn ask_for_notices(
+    state: &State,
+    client: IpAddr,
+    address: &EmailAddress,
+) -> Result<(), Error> {
+    mail_links::send(state, client, address, Purpose::Notices, mails::confirm_notices).await
+}
+
+/// The address that a link confirms, if it may still be used.
+///
+/// # Errors
+/// Those of the database.
+pub async fn wants_notices(state: &State, link: &str) -> Result<Option<String>, Error> {
+    mail_links::look(state, link, Purpose::Notices).await
+}
+
+/// Confirms notices with a link; the address, if the link could still be used.
+///
+/// # Errors
+/// Those of the database.
+pub async fn confirm_notices(state: &State, link: &str) -> Result<Option<String>, Error> {
+    change(state, link, Purpose::Notices, true).await
+}
+
+/// Ends notices with a link; the address, if the link could still be used.
+///
+/// # Errors
+/// Those of the database.
+pub async fn unsubscribe(state: &State, link: &str) -> Result<Option<String>, Error> {
+    change(state, link, Purpose::Unsubscribe, false).await
+}
+
+async fn change(
+    state: &State,
+    link: &str,
+    purpose: Purpose,
+    notify: bool,
+) -> Result<Option<String>, Error> {
+    let (link, context) = (link.to_owned(), RequestContext::new(state));
+    let change = move |db: &mut Db| -> Result<Option<String>, DatabaseError> {
+        let now = context.now;
+        let Some(address) = mail_links::use_up(db, &link, purpose, now)? else { return Ok(None) };
+        let id = match subscribers::id(db, &address)? {
+            Some(id) => id,
+            None => subscribers::add(db, &address, now)?,
+        };
+        subscribers::confirm(db, id, now)?;
+        if notify {
+            notices::begin(db, context.catalogue(), id, &address)?;
+        }
+        subscribers::set_notify(db, id, notify)?;
+        Ok(Some(address.to_string()))
+    };
+    Ok(state.pools().write(change).await?)
+}
+
+/// Whether a subscriber gets notices.
+///
+/// # Errors
+/// Those of the database.
+pub async fn notifies(state: &State, subscriber: i64) -> Result<bool, Error> {
+    Ok(state.pools().read(move |db| subscribers::notifies(db, subscriber)).await?)
+}
+
+/// Turns notices of a subscriber on or off.
+///
+/// # Errors
+/// Those of the database.
+pub async fn set_notify(state: &State, subscriber: i64, notify: bool) -> Result<(), Error> {
+    let context = RequestContext::new(state);
+    let change = move |db: &mut Db| -> Result<(), DatabaseError> {
+        if notify && !subscribers::notifies(db, subscriber)? {
+            let email = subscribers::email(db, subscriber)?;
+            let address = EmailAddress::parse(&email).map_err(DatabaseError::broken)?;
+            notices::begin(db, context.catalogue(), subscriber, &address)?;
+        }
+        subscribers::set_notify(db, subscriber, notify)
+    };
+    Ok(state.pools().write(change).await?)
+}

@@ -1,0 +1,79 @@
+//! Sessions by magic links.
+
+use std::net::IpAddr;
+
+use database::{DatabaseError, Db};
+use domain::EmailAddress;
+
+use super::mail_links::{self, Purpose};
+use crate::app::mails;
+use crate::app::secret_token::{SecretToken, digest};
+use crate::error::Error;
+use crate::state::State;
+use crate::store::sessions::{self, SignedIn};
+use crate::store::subscribers;
+
+/// How long a session lasts, in seconds.
+const LIFETIME: i64 = 24 * 3600;
+
+/// A session that has just begun.
+pub struct Session {
+    /// What the browser keeps.
+    pub token: String,
+    /// How long it lasts, in seconds.
+    pub lifetime: i64,
+}
+
+/// Sends a magic link to an address, known or not.
+///
+/// # Errors
+/// [`Error::TooMany`], [`Error::Unavailable`].
+pub async fn sign_in_link(
+    state: &State,
+    client: IpAddr,
+    address: &EmailAddress,
+) -> Result<(), Error> {
+    mail_links::send(state, client, address, Purpose::SignIn, mails::sign_in).await
+}
+
+/// Begins a session with a magic link; none when the link is worth nothing. The first one makes a
+/// subscriber.
+///
+/// # Errors
+/// Those of the database.
+pub async fn sign_in(state: &State, link: &str) -> Result<Option<Session>, Error> {
+    let (session, now, link) = (SecretToken::new()?, state.clock().unix(), link.to_owned());
+    let (token, stored) = (session.text, session.digest);
+    let begin = move |db: &mut Db| -> Result<bool, DatabaseError> {
+        let Some(address) = mail_links::use_up(db, &link, Purpose::SignIn, now)? else {
+            return Ok(false);
+        };
+        let id = match subscribers::id(db, &address)? {
+            Some(id) => id,
+            None => subscribers::add(db, &address, now)?,
+        };
+        subscribers::confirm(db, id, now)?;
+        sessions::add(db, &stored, id, now + LIFETIME)?;
+        Ok(true)
+    };
+    let begun = state.pools().write(begin).await?;
+    Ok(begun.then_some(Session { token, lifetime: LIFETIME }))
+}
+
+/// Who has a session.
+///
+/// # Errors
+/// Those of the database.
+pub async fn signed_in(state: &State, session: &str) -> Result<Option<SignedIn>, Error> {
+    let (digest, now) = (digest(session), state.clock().unix());
+    Ok(state.pools().read(move |db| sessions::find(db, &digest, now)).await?)
+}
+
+/// Ends a session.
+///
+/// # Errors
+/// Those of the database.
+pub async fn sign_out(state: &State, session: &str) -> Result<(), Error> {
+    let digest = digest(session);
+    Ok(state.pools().write(move |db| sessions::end(db, &digest)).await?)
+}

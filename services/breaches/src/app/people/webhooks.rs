@@ -1,0 +1,69 @@
+//! Webhooks of a subscriber.
+
+use database::{DatabaseError, Db};
+use outbound::WebhookSecret;
+
+use crate::error::Error;
+use crate::state::State;
+use crate::store::webhooks;
+
+/// How many webhooks a subscriber may have.
+const MOST: usize = 10;
+/// The longest URL.
+const LONGEST: usize = 2_000;
+
+/// What is shown of a webhook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebhookView {
+    /// Where messages go.
+    pub url: String,
+    /// When it was added.
+    pub created_at: i64,
+}
+
+/// The webhooks of a subscriber.
+///
+/// # Errors
+/// Those of the database.
+pub async fn webhooks(state: &State, subscriber: i64) -> Result<Vec<WebhookView>, Error> {
+    let rows = state.pools().read(move |db| webhooks::of_subscriber(db, subscriber)).await?;
+    let view = |row: webhooks::Webhook| WebhookView { url: row.url, created_at: row.created_at };
+    Ok(rows.into_iter().map(view).collect())
+}
+
+/// Adds a webhook; its secret is shown once. The inner error is a sentence for the subscriber.
+///
+/// # Errors
+/// Those of the database.
+pub async fn add_webhook(
+    state: &State,
+    subscriber: i64,
+    url: &str,
+) -> Result<Result<String, &'static str>, Error> {
+    if url.len() > LONGEST || !state.outside().webhooks.may_name(url) {
+        return Ok(Err("Give an http or https address on a public host, at port 80 or 443."));
+    }
+    let secret = WebhookSecret::generate().map_err(|error| Error::Internal(error.to_string()))?;
+    let (text, url, now) = (secret.text(), url.to_owned(), state.clock().unix());
+    let add = move |db: &mut Db| -> Result<_, DatabaseError> {
+        let known = webhooks::of_subscriber(db, subscriber)?;
+        if known.iter().any(|webhook| webhook.url == url) {
+            return Ok(Err("There is a webhook with this address already."));
+        }
+        if known.len() >= MOST {
+            return Ok(Err("There are ten webhooks already: remove one first."));
+        }
+        webhooks::add(db, subscriber, &url, &text, now)?;
+        Ok(Ok(text))
+    };
+    Ok(state.pools().write(add).await?)
+}
+
+/// Removes a webhook; whether there was one.
+///
+/// # Errors
+/// Those of the database.
+pub async fn remove_webhook(state: &State, subscriber: i64, url: &str) -> Result<bool, Error> {
+    let url = url.to_owned();
+    Ok(state.pools().write(move |db| webhooks::remove(db, subscriber, &url)).await?)
+}

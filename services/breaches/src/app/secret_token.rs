@@ -1,0 +1,46 @@
+//! Secrets that people carry: links in mails, sessions. Only their digests are stored.
+
+use sha2::{Digest, Sha256};
+
+use crate::error::Error;
+
+/// A new secret of 256 random bits.
+pub struct SecretToken {
+    /// 64 hexadecimal characters.
+    pub text: String,
+    /// What is stored.
+    pub digest: Vec<u8>,
+}
+
+impl SecretToken {
+    /// Makes one from the random source of the operating system.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when that source fails.
+    pub fn new() -> Result<Self, Error> {
+        let mut bytes = [0_u8; 32];
+        getrandom::fill(&mut bytes).map_err(|error| Error::Internal(error.to_string()))?;
+        let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = digest(&text);
+        Ok(Self { text, digest })
+    }
+}
+
+/// The digest of a secret.
+pub fn digest(text: &str) -> Vec<u8> {
+    Sha256::digest(text).to_vec()
+}
+
+/// What a browser is known by that is not signed in.
+///
+/// # Errors
+/// [`Error::Internal`] when the random source fails.
+pub fn visitor_secret() -> Result<String, Error> {
+    Ok(SecretToken::new()?.text)
+}
+
+/// The token that forms carry for the holder of a secret; it does not give the secret away.
+pub fn form_token(secret: &str) -> String {
+    let digest = digest(&format!("form {secret}"));
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,45 @@
+//! The plan that a subscriber has now.
+
+use database::{DatabaseError, Db};
+
+use crate::model::plan::{self, Plan};
+use crate::store::{plan_features, subscribers};
+
+/// The code of the plan without a subscription.
+const FREE: &str = "free";
+
+/// What a subscriber has now.
+#[derive(Clone, Debug)]
+pub struct CurrentPlan {
+    /// The plan; the free one without a running subscription.
+    pub plan: Plan,
+    /// When the running subscription ends.
+    pub until: Option<i64>,
+}
+
+/// The plan of a subscriber at a second.
+///
+/// # Errors
+/// Those of the database.
+pub fn current(db: &mut Db, subscriber: i64, now: i64) -> Result<CurrentPlan, DatabaseError> {
+    let subscription = subscribers::subscription_of(db, subscriber)?;
+    if let Some(running) = subscription.filter(|subscription| subscription.until > now)
+        && let Some(plan) = read(db, &running.plan_code)?
+    {
+        return Ok(CurrentPlan { plan, until: Some(running.until) });
+    }
+    let plan = match read(db, FREE)? {
+        Some(plan) => plan,
+        None => plan::free(),
+    };
+    Ok(CurrentPlan { plan, until: None })
+}
+
+fn read(db: &mut Db, code: &str) -> Result<Option<Plan>, DatabaseError> {
+    let (Some(found), Some(features)) = (auth::plan(db, code)?, plan_features::get(db, code)?)
+    else {
+        return Ok(None);
+    };
+    let per_minute = i32::try_from(found.per_minute).map_err(DatabaseError::broken)?;
+    Ok(Some(Plan { code: code.to_owned(), name: found.name, per_minute, features }))
+}

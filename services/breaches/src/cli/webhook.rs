@@ -1,0 +1,84 @@
+//! `webhook add`, `list`, `remove`.
+
+use std::process::ExitCode;
+
+use ::domain::EmailAddress;
+use database::DatabaseError;
+use outbound::{WebhookSecret, web_url};
+use serde_json::json;
+
+use super::output::{Output, record};
+use crate::app;
+use crate::jobs::JobContext;
+use crate::store::webhooks;
+
+/// The subcommand `webhook`.
+#[derive(clap::Subcommand)]
+pub enum WebhookCommand {
+    /// Add a webhook of a subscriber; its secret is printed once
+    Add {
+        /// Address of the subscriber
+        email: String,
+        /// Where messages go
+        url: String,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// List the webhooks of a subscriber
+    List {
+        /// Address of the subscriber
+        email: String,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Remove a webhook of a subscriber
+    Remove {
+        /// Address of the subscriber
+        email: String,
+        /// Where messages went
+        url: String,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+impl WebhookCommand {
+    /// Runs the command.
+    pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::Add { email, url, output } => {
+                anyhow::ensure!(web_url(&url).is_some(), "{url} is no http or https address");
+                let email = EmailAddress::parse(&email)?;
+                let (secret, now) = (WebhookSecret::generate()?.text(), context.clock.unix());
+                context.pools.write_blocking(|db| -> anyhow::Result<()> {
+                    let id = app::subscriber_id(db, &email)?;
+                    webhooks::add(db, id, &url, &secret, now).map_err(|error| match error {
+                        DatabaseError::Conflict => anyhow::anyhow!("{email} has {url} already"),
+                        other => other.into(),
+                    })
+                })?;
+                record(context, Some(("webhook add", email.to_string())))?;
+                output.print(&json!({ "url": url, "secret": secret }), secret.clone())
+            }
+            Self::List { email, output } => {
+                let email = EmailAddress::parse(&email)?;
+                let rows = context.pools.read_blocking(|db| -> anyhow::Result<_> {
+                    let id = app::subscriber_id(db, &email)?;
+                    Ok(webhooks::of_subscriber(db, id)?)
+                })?;
+                let urls: Vec<String> = rows.into_iter().map(|row| row.url).collect();
+                output.print_list(&urls, Clone::clone)
+            }
+            Self::Remove { email, url, output } => {
+                let email = EmailAddress::parse(&email)?;
+                let removed = context.pools.write_blocking(|db| -> anyhow::Result<bool> {
+                    let id = app::subscriber_id(db, &email)?;
+                    Ok(webhooks::remove(db, id, &url)?)
+                })?;
+                anyhow::ensure!(removed, "{email} has no webhook {url}");
+                record(context, Some(("webhook remove", email.to_string())))?;
+                output.print(&json!({ "url": url }), format!("{url} is removed"))
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Proofs of control of a domain.
+
+use actix_web::web::{Data, Payload};
+use actix_web::{HttpRequest, HttpResponse, post};
+
+use super::input::{body, keyed_request};
+use crate::app;
+use crate::error::Error;
+use crate::state::State;
+use crate::wire::{DnsToken, DomainRequest, MailRequest, MessageBody};
+
+/// Token for DNS verification
+///
+/// Makes the token of a domain or gives the one there is; the owner puts it into a TXT record at
+/// the domain, which may be removed after verification. Plans with `IncludesBulkDomainAdd`: Pro.
+#[utoipa::path(
+    path = "/api/v3/domainVerification/generateDnsToken",
+    operation_id = "generateDnsToken",
+    tag = "Domain verification",
+    security(("key" = [])),
+    request_body(content = DomainRequest, description = "Names of properties in any letter case; at most 16 KiB"),
+    responses(
+        (status = 200, description = "The token", body = DnsToken),
+        (status = 400, description = "Not JSON, or no domain that may be verified", body = MessageBody, example = json!({"message": "The DomainName field did not contain a valid domain."})),
+    )
+)]
+#[post("/api/v3/domainVerification/generateDnsToken")]
+pub async fn generate_dns_token(
+    request: HttpRequest,
+    payload: Payload,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let keyed = keyed_request(&request, &state)?;
+    let body = body(&request, payload, DomainRequest::parse).await;
+    Ok(HttpResponse::Ok().json(app::generate_dns_token(&state, keyed, body).await?))
+}
+
+/// Verification by DNS
+///
+/// Looks for the token in the TXT records of the domain, of which DNS may take 24 hours to tell.
+/// A subdomain of a verified domain is verified without a record where the plan has
+/// `IncludesAutoSubdomainVerification`. Plans with `IncludesBulkDomainAdd`: Pro.
+#[utoipa::path(
+    path = "/api/v3/domainVerification/verifyDnsToken",
+    operation_id = "verifyDnsToken",
+    tag = "Domain verification",
+    security(("key" = [])),
+    request_body(content = DomainRequest, description = "Names of properties in any letter case; at most 16 KiB"),
+    responses(
+        (status = 200, description = "The domain is verified; the body is empty"),
+        (status = 400, description = "Not JSON, no domain that may be verified, or no record with the token", body = MessageBody, example = json!({"message": "No breach-verify TXT records were found on the domain."})),
+    )
+)]
+#[post("/api/v3/domainVerification/verifyDnsToken")]
+pub async fn verify_dns_token(
+    request: HttpRequest,
+    payload: Payload,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let keyed = keyed_request(&request, &state)?;
+    let body = body(&request, payload, DomainRequest::parse).await;
+    app::verify_dns_token(&state, keyed, body).await?;
+    Ok(HttpResponse::Ok().finish())
+}
+
+/// Verification by mail
+///
+/// Sends a mail with a link, which works once and for 24 hours, to an address at the domain that
+/// only its owner reads. Plans with `IncludesBulkDomainAdd`: Pro.
+#[utoipa::path(
+    path = "/api/v3/domainVerification/sendEmail",
+    operation_id = "sendEmail",
+    tag = "Domain verification",
+    security(("key" = [])),
+    request_body(content = MailRequest, description = "Names of properties in any letter case; at most 16 KiB"),
+    responses(
+        (status = 200, description = "The mail is on its way; the body is empty"),
+        (status = 400, description = "Not JSON, no domain that may be verified, or another alias", body = MessageBody, example = json!({"message": "The EmailAlias field did not contain a valid value. Acceptable values are: admin, hostmaster, info, security, webmaster."})),
+        (status = 429, description = "An address gets a mail every ten minutes, a domain 20 a day"),
+    )
+)]
+#[post("/api/v3/domainVerification/sendEmail")]
+pub async fn send_email(
+    request: HttpRequest,
+    payload: Payload,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let keyed = keyed_request(&request, &state)?;
+    let body = body(&request, payload, MailRequest::parse).await;
+    app::send_email(&state, keyed, body).await?;
+    Ok(HttpResponse::Ok().finish())
+}

@@ -1,0 +1,29 @@
+//! What every page of the account has.
+
+/// Who is signed in, the token of forms, and which page it is.
+pub struct Frame {
+    /// The token of forms.
+    pub csrf: String,
+    /// Address of the subscriber.
+    pub email: String,
+    /// The key of the page.
+    pub current: &'static str,
+}
+
+/// Paths of the pages, their keys and names.
+const TABS: [(&str, &str, &str); 7] = [
+    ("/account", "overview", "Overview"),
+    ("/account/stealer-logs", "stealer-logs", "Stealer logs"),
+    ("/account/domains", "domains", "Domains"),
+    ("/account/notifications", "notifications", "Notifications"),
+    ("/account/webhooks", "webhooks", "Webhooks"),
+    ("/account/key", "key", "API key"),
+    ("/account/subscription", "subscription", "Subscription"),
+];
+
+impl Frame {
+    /// The pages.
+    pub fn tabs(&self) -> [(&'static str, &'static str, &'static str); 7] {
+        TABS
+    }
+}

@@ -1,0 +1,90 @@
+//! The catalogue and its feed.
+
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+use shell::pages::Page;
+
+use super::failure::PageError;
+use super::form::Fields;
+use super::visitor::Visitor;
+use crate::app::{self, BreachView};
+use crate::error::Error;
+use crate::model::{instant, markup};
+use crate::state::State;
+
+/// How many breaches the feed has.
+const FEED: usize = 50;
+
+#[derive(Template)]
+#[template(path = "catalogue.html")]
+struct CataloguePage<'a> {
+    text: &'a str,
+    breaches: &'a [BreachView],
+}
+
+#[derive(Template)]
+#[template(path = "breach.html")]
+struct BreachPage<'a> {
+    breach: &'a BreachView,
+}
+
+impl BreachPage<'_> {
+    fn description(&self) -> String {
+        markup::allowed(&self.breach.description)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "feed.xml")]
+struct Feed<'a> {
+    url: &'a str,
+    breaches: &'a [BreachView],
+}
+
+impl Feed<'_> {
+    fn date(&self, breach: &BreachView) -> String {
+        instant::mail_date(breach.added)
+    }
+}
+
+/// Lists the breaches.
+pub async fn catalogue(
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let visitor = Visitor::of(&request, &state).await?;
+    let fields = Fields::of_query(&request);
+    let text = fields.text("q");
+    let breaches = app::catalogue_page(&state, text);
+    let page = Page::new("Breaches")
+        .current("breaches")
+        .wide()
+        .description("Every breach of the catalogue.")
+        .feed("application/rss+xml", "New breaches", "feed.xml");
+    Ok(visitor.respond(&page, &CataloguePage { text, breaches: &breaches }))
+}
+
+/// Shows one breach.
+pub async fn breach(
+    request: HttpRequest,
+    name: Path<String>,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let visitor = Visitor::of(&request, &state).await?;
+    let breach = app::breach_page(&state, &name).ok_or(Error::NotFound)?;
+    let page = Page::new(&breach.title).current("breaches");
+    Ok(visitor.respond(&page, &BreachPage { breach: &breach }))
+}
+
+/// The feed of new breaches.
+pub async fn feed(state: Data<State>) -> Result<HttpResponse, PageError> {
+    let summary = app::summary(&state, FEED);
+    let feed = Feed { url: &state.outside().public_url, breaches: &summary.latest };
+    let text = feed.render().map_err(|error| Error::Internal(error.to_string()))?;
+    Ok(HttpResponse::Ok()
+        .insert_header((header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=300")))
+        .content_type("application/rss+xml; charset=utf-8")
+        .body(text))
+}

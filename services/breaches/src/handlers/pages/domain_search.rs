@@ -1,0 +1,77 @@
+//! The addresses of a verified domain, on a page and as files.
+
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::account::page;
+use super::account_frame::Frame;
+use super::domains::verify_page;
+use super::failure::PageError;
+use super::form::Fields;
+use super::shared::domain;
+use super::visitor::Visitor;
+use crate::app::{self, DomainDetail, DomainReport, DomainTable, ReportFilter};
+use crate::error::Error;
+use crate::handlers::reply;
+use crate::state::State;
+
+#[derive(Template)]
+#[template(path = "domain.html")]
+struct DomainPage<'a> {
+    frame: Frame,
+    detail: &'a DomainDetail,
+    report: &'a DomainReport,
+    alias: &'a str,
+    latest: bool,
+}
+
+/// Shows a domain: its addresses, or the ways to prove control of it.
+pub async fn show(
+    request: HttpRequest,
+    name: Path<String>,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
+    let domain = domain(&name)?;
+    let detail = app::domain_detail(&state, subscriber.id, &domain).await?;
+    if !detail.row.verified {
+        return Ok(verify_page(&visitor, &subscriber, &detail, None));
+    }
+    let fields = Fields::of_query(&request);
+    let (alias, latest) = (fields.text("alias"), fields.has("latest"));
+    let filter = ReportFilter { alias: alias.to_owned(), latest };
+    let report = app::domain_report(&state, subscriber.id, &domain, filter).await?;
+    let frame = visitor.frame(&subscriber, "domains");
+    let main = DomainPage { frame, detail: &detail, report: &report, alias, latest };
+    Ok(visitor.respond(&page(domain.as_str()).wide(), &main))
+}
+
+/// The addresses of a domain as a file: `json` as the API has them, or `csv`.
+pub async fn export(
+    request: HttpRequest,
+    path: Path<(String, String)>,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let (_, subscriber) = Visitor::signed_in(&request, &state).await?;
+    let (name, format) = path.into_inner();
+    let domain = domain(&name)?;
+    let as_csv = match format.as_str() {
+        "json" => false,
+        "csv" => true,
+        _ => return Err(Error::NotFound.into()),
+    };
+    let names = app::domain_export(&state, subscriber.id, &domain).await?;
+    let disposition = format!("attachment; filename=\"{domain}.{format}\"");
+    let mut response = HttpResponse::Ok();
+    response.insert_header((header::CACHE_CONTROL, HeaderValue::from_static("no-store")));
+    response.insert_header((header::CONTENT_DISPOSITION, disposition));
+    Ok(if as_csv {
+        response.content_type("text/csv; charset=utf-8");
+        reply::in_pieces(response, DomainTable::new(domain, names)).await?
+    } else {
+        response.content_type("application/json");
+        reply::in_pieces(response, names).await?
+    })
+}

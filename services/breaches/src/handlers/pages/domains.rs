@@ -1,0 +1,181 @@
+//! The domains of a subscriber: adding, proving, removing.
+
+use actix_web::web::{Data, Path, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::account::page;
+use super::account_frame::Frame;
+use super::failure::PageError;
+use super::form::Fields;
+use super::shared::{domain, see_other};
+use super::visitor::{Subscriber, Visitor};
+use crate::app::{self, DomainDetail, DomainRow};
+use crate::error::Error;
+use crate::model::verification::{EmailAlias, Way};
+use crate::state::State;
+
+#[derive(Template)]
+#[template(path = "domains.html")]
+struct DomainsPage<'a> {
+    frame: Frame,
+    domains: &'a [DomainRow],
+    name: &'a str,
+    error: Option<&'a str>,
+}
+
+#[derive(Template)]
+#[template(path = "domain_verify.html")]
+struct VerifyPage<'a> {
+    frame: Frame,
+    detail: &'a DomainDetail,
+    aliases: [EmailAlias; 5],
+    outcome: Option<Outcome>,
+}
+
+/// What came of an attempt, under the way that was tried.
+pub struct Outcome {
+    way: &'static str,
+    good: bool,
+    text: String,
+}
+
+impl VerifyPage<'_> {
+    fn of(&self, way: &str) -> Option<&Outcome> {
+        self.outcome.as_ref().filter(|outcome| outcome.way == way)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "domain_remove.html")]
+struct RemovePage<'a> {
+    frame: Frame,
+    name: &'a str,
+}
+
+/// The page of a domain.
+pub fn path(name: &str) -> String {
+    format!("/account/domains/{name}")
+}
+
+/// Lists the domains.
+pub async fn list(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
+    answer(&visitor, &subscriber, &state, "", None).await
+}
+
+async fn answer(
+    visitor: &Visitor,
+    subscriber: &Subscriber,
+    state: &State,
+    name: &str,
+    error: Option<&str>,
+) -> Result<HttpResponse, PageError> {
+    let domains = app::domains(state, subscriber.id).await?;
+    let frame = visitor.frame(subscriber, "domains");
+    let main = DomainsPage { frame, domains: &domains, name, error };
+    Ok(visitor.respond(&page("Domains"), &main))
+}
+
+/// Adds a domain and goes on to its proofs.
+pub async fn add(
+    request: HttpRequest,
+    payload: Payload,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
+    let fields = Fields::read(&request, payload).await?;
+    visitor.check(&fields)?;
+    let name = fields.text("domain");
+    match app::add_domain(&state, subscriber.id, name).await {
+        Ok(domain) => Ok(see_other(&path(domain.as_str()))),
+        Err(Error::Verification(_)) => {
+            let error = "This is no domain that can be verified: give one of your own, such as \
+                         example.com.";
+            answer(&visitor, &subscriber, &state, name, Some(error)).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Shows the four ways to prove control of a domain.
+pub fn verify_page(
+    visitor: &Visitor,
+    subscriber: &Subscriber,
+    detail: &DomainDetail,
+    outcome: Option<Outcome>,
+) -> HttpResponse {
+    let frame = visitor.frame(subscriber, "domains");
+    let main = VerifyPage { frame, detail, aliases: EmailAlias::ALL, outcome };
+    visitor.respond(&page(&detail.row.name), &main)
+}
+
+/// Tries one of the four ways.
+pub async fn verify(
+    request: HttpRequest,
+    name: Path<String>,
+    payload: Payload,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
+    let fields = Fields::read(&request, payload).await?;
+    visitor.check(&fields)?;
+    let domain = domain(&name)?;
+    let (way, word) = match fields.text("way") {
+        "dns" => (Some(Way::Dns), "dns"),
+        "file" => (Some(Way::File), "file"),
+        "meta" => (Some(Way::MetaTag), "meta"),
+        "email" => (None, "email"),
+        _ => return Err(PageError::Api(Error::Unreadable)),
+    };
+    let detail = app::domain_detail(&state, subscriber.id, &domain).await?;
+    let tried = match way {
+        Some(way) => app::verify_domain_by(&state, subscriber.id, &domain, way).await,
+        None => {
+            let (alias, client) = (fields.text("alias"), visitor.client);
+            app::send_domain_mail(&state, subscriber.id, &domain, alias, client).await
+        }
+    };
+    let outcome = match tried {
+        Ok(()) if way.is_some() => return Ok(see_other(&path(domain.as_str()))),
+        Ok(()) => {
+            let text = "The mail is on its way. Its link works once and for 24 hours.".to_owned();
+            Outcome { way: word, good: true, text }
+        }
+        Err(Error::Verification(error)) => {
+            Outcome { way: word, good: false, text: error.to_string() }
+        }
+        Err(Error::Unavailable) => {
+            let text = "The other side gives no answer now. Try again in a minute.".to_owned();
+            Outcome { way: word, good: false, text }
+        }
+        Err(error) => return Err(error.into()),
+    };
+    Ok(verify_page(&visitor, &subscriber, &detail, Some(outcome)))
+}
+
+/// Asks whether a domain is to be removed.
+pub async fn remove_form(
+    request: HttpRequest,
+    name: Path<String>,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
+    let detail = app::domain_detail(&state, subscriber.id, &domain(&name)?).await?;
+    let frame = visitor.frame(&subscriber, "domains");
+    let main = RemovePage { frame, name: &detail.row.name };
+    Ok(visitor.respond(&page("Remove a domain"), &main))
+}
+
+/// Removes a domain.
+pub async fn remove(
+    request: HttpRequest,
+    name: Path<String>,
+    payload: Payload,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
+    visitor.check(&Fields::read(&request, payload).await?)?;
+    app::remove_domain(&state, subscriber.id, &domain(&name)?).await?;
+    Ok(see_other("/account/domains"))
+}

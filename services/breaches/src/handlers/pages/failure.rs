@@ -1,0 +1,94 @@
+//! Failures of pages, as people read them.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::{HttpResponse, ResponseError};
+use askama::Template;
+use shell::pages::Page;
+
+use super::site::SITE;
+use crate::error::{Error, VerificationError};
+
+/// Why a page is not shown.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// A failure that the API knows as well.
+    #[error(transparent)]
+    Api(#[from] Error),
+    /// Only for people who are signed in.
+    #[error("sign in first")]
+    SignIn,
+    /// The form is not one of ours, or it is too old.
+    #[error("the form is not ours")]
+    Forged,
+}
+
+impl From<VerificationError> for PageError {
+    fn from(error: VerificationError) -> Self {
+        Self::Api(error.into())
+    }
+}
+
+#[derive(Template)]
+#[template(path = "failure.html")]
+struct FailurePage<'a> {
+    title: &'a str,
+    text: &'a str,
+}
+
+impl PageError {
+    fn words(&self) -> (&'static str, String) {
+        match self {
+            Self::SignIn => ("Sign in first", "This page is for people who are signed in.".into()),
+            Self::Forged => (
+                "This form is too old",
+                "Go back, load the page again and send the form once more. Your browser has to \
+                 accept the cookie of this site."
+                    .into(),
+            ),
+            Self::Api(Error::NotFound) => ("Not found", "There is nothing at this address.".into()),
+            Self::Api(Error::TooMany(seconds)) => {
+                ("Too many requests", format!("Try again in {}.", duration(*seconds)))
+            }
+            Self::Api(Error::Internal(_)) => ("Something went wrong", String::new()),
+            Self::Api(error) => ("This did not work", error.to_string()),
+        }
+    }
+}
+
+/// A time to wait, in words.
+fn duration(seconds: u64) -> String {
+    match seconds {
+        0..=1 => "a second".to_owned(),
+        2..120 => format!("{seconds} seconds"),
+        120..7_200 => format!("{} minutes", seconds.div_ceil(60)),
+        _ => format!("{} hours", seconds.div_ceil(3_600)),
+    }
+}
+
+impl ResponseError for PageError {
+    fn status_code(&self) -> StatusCode {
+        match self {
+            Self::SignIn => StatusCode::SEE_OTHER,
+            Self::Forged => StatusCode::FORBIDDEN,
+            Self::Api(error) => error.status_code(),
+        }
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        if matches!(self, Self::SignIn) {
+            let to_sign_in = (header::LOCATION, HeaderValue::from_static("/sign-in"));
+            return HttpResponse::SeeOther().insert_header(to_sign_in).finish();
+        }
+        if let Self::Api(Error::Internal(cause)) = self {
+            log::error!("a page failed: {cause}");
+        }
+        let (title, text) = self.words();
+        let mut response = SITE.respond(&Page::new(title), &FailurePage { title, text: &text });
+        *response.status_mut() = self.status_code();
+        if let Self::Api(Error::TooMany(seconds)) = self {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
+        }
+        response
+    }
+}

@@ -1,0 +1,71 @@
+//! Pieces of several pages.
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{self, HeaderValue};
+use askama::Template;
+use domain::{DomainName, EmailAddress};
+
+use super::failure::PageError;
+use crate::error::Error;
+
+/// A page with a heading and a sentence.
+#[derive(Template)]
+#[template(path = "message.html")]
+pub struct Message<'a> {
+    /// Heading.
+    pub title: &'a str,
+    /// Sentence.
+    pub text: &'a str,
+    /// `good`, `bad`, `warn` or nothing.
+    pub kind: &'a str,
+    /// Where to go on: a path and what it is called.
+    pub next: Option<(&'a str, &'a str)>,
+}
+
+/// A link of a mail that was opened: a button carries it out.
+#[derive(Template)]
+#[template(path = "confirm.html")]
+pub struct Confirm<'a> {
+    /// Heading.
+    pub title: &'a str,
+    /// What the button does, in a sentence.
+    pub text: &'a str,
+    /// Path of the form.
+    pub action: &'a str,
+    /// The secret of the link.
+    pub token: &'a str,
+    /// Text of the button.
+    pub button: &'a str,
+}
+
+/// A link of a mail that is worth nothing any more.
+pub const DEAD_LINK: Message<'_> = Message {
+    title: "This link does not work",
+    text: "It was used already, or it is too old. Ask for a new one.",
+    kind: "warn",
+    next: None,
+};
+
+/// Goes on to another page.
+pub fn see_other(path: &str) -> HttpResponse {
+    let mut response = HttpResponse::SeeOther().finish();
+    let path = HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/"));
+    response.headers_mut().insert(header::LOCATION, path);
+    response
+}
+
+/// An address that somebody typed.
+///
+/// # Errors
+/// [`Error::Email`].
+pub fn email(text: &str) -> Result<EmailAddress, PageError> {
+    EmailAddress::parse(text).map_err(|_| PageError::Api(Error::Email))
+}
+
+/// The domain in a path.
+///
+/// # Errors
+/// [`Error::NotFound`].
+pub fn domain(text: &str) -> Result<DomainName, PageError> {
+    DomainName::parse(text).map_err(|_| PageError::Api(Error::NotFound))
+}

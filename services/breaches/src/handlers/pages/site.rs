@@ -1,0 +1,24 @@
+//! What the pages share.
+
+use std::sync::LazyLock;
+
+use shell::pages::{Accent, Site};
+
+const SHIELD: &str =
+    "M12 2 4 5v6c0 5 3.4 9.4 8 11 4.6-1.6 8-6 8-11V5l-8-3Zm-1 6h2v6h-2V8Zm0 8h2v2h-2v-2Z";
+
+/// The pages with their styles and scripts.
+pub static SITE: LazyLock<Site> = LazyLock::new(|| {
+    Site::new(
+        "Breach lookup",
+        "Tells in which data breaches an address or a domain appears.",
+        Accent::Plum,
+    )
+    .icon(SHIELD)
+    .link("Breaches", "breaches")
+    .link("Notify me", "notify-me")
+    .link("Opt out", "opt-out")
+    .link("Account", "account")
+    .style("breaches.css", include_bytes!("../../../assets/breaches.css"))
+    .script("approve.js", include_bytes!("../../../assets/approve.js"))
+});

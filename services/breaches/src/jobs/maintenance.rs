@@ -1,0 +1,151 @@
+//! What the server does beside its requests: sizes of domains after loads, and what is over is
+//! removed. One replica does it at a time.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use database::{DatabaseError, Db};
+
+use crate::app::{self, Delivery};
+use crate::error::Error;
+use crate::state::State;
+use crate::store::{accounts, domain_controls, mail_tokens, notices, pastes, sessions, versions};
+
+/// The version of the catalogue at which the domains were counted.
+const COUNTED_AT: &str = "domains_counted_at_version";
+/// Until when a replica does this work.
+const LEASE: &str = "maintenance_until";
+/// Between two looks into the outbox.
+const DELIVERY_PAUSE: Duration = Duration::from_secs(2);
+/// How long a replica may take for one domain, in seconds.
+const LEASE_SECONDS: i64 = 300;
+/// Subscribers in one transaction.
+const BATCH: i64 = 200;
+/// Seconds after which delivered messages are forgotten.
+const KEPT_SECONDS: i64 = 30 * 86_400;
+/// Seconds between two removals of what is over.
+const TIDY_SECONDS: i64 = 3600;
+
+/// Does this work for ever.
+pub async fn maintain(state: State) {
+    let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
+    let (mut counted, mut pasted, mut tidied) = (None, None, 0);
+    loop {
+        tokio::time::sleep(pause).await;
+        let version = state.snapshot_version();
+        let last_paste = state.pools().read(pastes::last).await.unwrap_or_default();
+        if pasted != last_paste {
+            match tell_listeners(&state).await {
+                Ok(()) => pasted = last_paste,
+                Err(error) => log::warn!("notices of pastes could not be written: {error}"),
+            }
+        }
+        if counted != Some(version) {
+            match recount_domains(&state, version).await {
+                Ok(true) => counted = Some(version),
+                Ok(false) => {}
+                Err(error) => log::warn!("the domains could not be counted: {error}"),
+            }
+        }
+        let now = state.clock().unix();
+        if now >= tidied + TIDY_SECONDS {
+            tidied = now;
+            if let Err(error) = tidy(&state).await {
+                log::warn!("what is over could not be removed: {error}");
+            }
+        }
+    }
+}
+
+/// Delivers the outbox for ever.
+pub async fn deliver(state: State) {
+    let delivery = Delivery::new(state);
+    outbound::deliver_for_ever(&delivery, &delivery, DELIVERY_PAUSE).await;
+}
+
+/// Delivers what is due now; returns how many messages were taken.
+///
+/// # Errors
+/// Those of the outbox.
+pub async fn deliver_due(state: &State) -> Result<usize, outbound::OutboxError> {
+    let delivery = Delivery::new(state.clone());
+    outbound::deliver_due(&delivery, &delivery).await
+}
+
+/// Counts the verified domains at a version of the catalogue, and adds the subdomains that a load
+/// brought where plans include them. Whether the version is counted; not so while another replica
+/// is at it.
+///
+/// # Errors
+/// Those of the database.
+pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error> {
+    let pools = state.pools();
+    let known = pools.read(move |db| versions::get(db, COUNTED_AT)).await?;
+    if known.is_some_and(|known| known >= version) {
+        return Ok(true);
+    }
+    if !take_lease(state).await? {
+        return Ok(false);
+    }
+    for domain in pools.read(domain_controls::verified_names).await? {
+        let name = domain.clone();
+        let snapshot = state.snapshot();
+        let count = move |db: &mut Db| -> Result<_, Error> {
+            let size = app::domain_size(db, &name)?.no_spam;
+            let mut counts = BTreeMap::new();
+            accounts::each_at_domain(db, &name, |_, row| {
+                app::add_by_breach(&snapshot.answers.catalogue, &row, &mut counts);
+                Ok::<(), Error>(())
+            })?;
+            Ok((size, counts))
+        };
+        let (size, counts) = pools.read(count).await?;
+        let (now, snapshot) = (state.clock().unix(), state.snapshot());
+        let note = move |db: &mut Db| -> Result<(), Error> {
+            domain_controls::set_size(db, &domain, size, now)?;
+            app::tell_of_domain(db, &snapshot.answers.catalogue, &domain, &counts, now)?;
+            Ok(versions::set(db, LEASE, now + LEASE_SECONDS)?)
+        };
+        pools.write(note).await?;
+    }
+    tell_listeners(state).await?;
+    let now = state.clock().unix();
+    let finish = move |db: &mut Db| -> Result<(), Error> {
+        app::add_subdomains(db, now)?;
+        versions::set(db, COUNTED_AT, version)?;
+        Ok(versions::set(db, LEASE, 0)?)
+    };
+    pools.write(finish).await?;
+    Ok(true)
+}
+
+/// Tells subscribers of breaches and pastes that their own addresses are in.
+async fn tell_listeners(state: &State) -> Result<(), Error> {
+    let mut after = 0;
+    loop {
+        let batch = state.pools().read(move |db| notices::listeners(db, after, BATCH)).await?;
+        let Some((last, _)) = batch.last() else { return Ok(()) };
+        after = *last;
+        let (now, snapshot) = (state.clock().unix(), state.snapshot());
+        let tell =
+            move |db: &mut Db| app::tell_listeners(db, &snapshot.answers.catalogue, &batch, now);
+        state.pools().write(tell).await?;
+    }
+}
+
+async fn take_lease(state: &State) -> Result<bool, DatabaseError> {
+    let now = state.clock().unix();
+    state.pools().write(move |db| versions::take_lease(db, LEASE, now, LEASE_SECONDS)).await
+}
+
+async fn tidy(state: &State) -> Result<(), DatabaseError> {
+    let now = state.clock().unix();
+    let tidy = move |db: &mut Db| {
+        mail_tokens::tidy(db, now)?;
+        sessions::tidy(db, now)?;
+        notices::tidy(db, now - KEPT_SECONDS)?;
+        app::tidy_mail_counts(db, now)?;
+        Ok(())
+    };
+    state.pools().write(tidy).await
+}

@@ -1,0 +1,297 @@
+//! How control of a domain is proved.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use domain::DomainName;
+use regex::Regex;
+
+/// How a domain was verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// A TXT record at the domain.
+    Dns,
+    /// A link in a mail to an address at the domain that only its owner reads.
+    Email,
+    /// A file on the website of the domain.
+    File,
+    /// A tag in the home page of the domain.
+    MetaTag,
+    /// The operator vouches.
+    Operator,
+    /// A domain above it is verified, and the plan includes what is below.
+    Parent,
+}
+
+impl Way {
+    /// The word in the database.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Dns => "dns",
+            Self::Email => "email",
+            Self::File => "file",
+            Self::MetaTag => "meta",
+            Self::Operator => "operator",
+            Self::Parent => "parent",
+        }
+    }
+}
+
+/// An address at a domain that only its owner reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EmailAlias(&'static str);
+
+impl EmailAlias {
+    /// Every alias.
+    pub const ALL: [Self; 5] =
+        [Self("admin"), Self("hostmaster"), Self("info"), Self("security"), Self("webmaster")];
+
+    /// Reads an alias, ignoring case.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|alias| alias.0.eq_ignore_ascii_case(text.trim()))
+    }
+
+    /// The alias.
+    pub fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+/// What was found where a proof should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// The proof.
+    Proof,
+    /// Nothing of the kind.
+    Absent,
+    /// Something of the kind with another value.
+    Other,
+}
+
+impl Evidence {
+    fn of(values: impl Iterator<Item = bool>) -> Self {
+        values.fold(Self::Absent, |found, fits| match (found, fits) {
+            (Self::Proof, _) | (_, true) => Self::Proof,
+            _ => Self::Other,
+        })
+    }
+}
+
+/// What an owner publishes to prove control of a domain: the prefix of the operator, and the code of
+/// the subscriber and the domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// `VERIFY_PREFIX`.
+    pub prefix: String,
+    /// 24 characters of `[a-z0-9]`.
+    pub code: String,
+}
+
+impl Proof {
+    /// The TXT record.
+    pub fn txt_record(&self) -> String {
+        format!("{}-verify=dweb_{}", self.prefix, self.code)
+    }
+
+    /// The path of the file.
+    pub fn file_path(&self) -> String {
+        format!("/{}-verification.txt", self.prefix)
+    }
+
+    /// The content of the file.
+    pub fn file_content(&self) -> String {
+        format!("{}-verify={}", self.prefix, self.code)
+    }
+
+    /// The tag in the head of the home page.
+    pub fn meta_tag(&self) -> String {
+        format!("<meta name=\"{}-verification\" content=\"{}\">", self.prefix, self.code)
+    }
+
+    /// Judges TXT records, the strings of each joined. Quotes and blanks around one are ignored.
+    pub fn in_txt(&self, records: &[String]) -> Evidence {
+        let (name, expected) = (format!("{}-verify=", self.prefix), self.txt_record());
+        let bare = records.iter().map(|record| record.trim().trim_matches('"').trim());
+        Evidence::of(
+            bare.filter(|record| record.starts_with(&name)).map(|record| record == expected),
+        )
+    }
+
+    /// Judges a file.
+    pub fn in_file(&self, content: &[u8]) -> Evidence {
+        match content.trim_ascii() {
+            [] => Evidence::Absent,
+            found if found == self.file_content().as_bytes() => Evidence::Proof,
+            _ => Evidence::Other,
+        }
+    }
+
+    /// Judges a page by the tags in its head; what stands in its body may be written by others.
+    pub fn in_page(&self, html: &[u8]) -> Evidence {
+        let html = String::from_utf8_lossy(html);
+        let name = format!("{}-verification", self.prefix);
+        let head = head(&html);
+        let tags = META_TAG.find_iter(&head).map(|tag| attributes(tag.as_str()));
+        let ours = tags.filter(|tag| {
+            tag.iter().any(|(key, value)| *key == "name" && value.eq_ignore_ascii_case(&name))
+        });
+        Evidence::of(ours.map(|tag| {
+            tag.iter().any(|(key, value)| *key == "content" && value.trim() == self.code)
+        }))
+    }
+}
+
+fn pattern(text: &str) -> Regex {
+    #[allow(clippy::expect_used)] // A constant, tried by the tests below.
+    Regex::new(text).expect("the expression is valid")
+}
+
+static META_TAG: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"(?is)<meta\b(?:"[^"]*"|'[^']*'|[^'">])*>"#));
+static ATTRIBUTE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"(?is)([a-z-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))"#));
+/// What browsers do not read as tags of the head.
+static UNREAD: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?is)<!--.*?(?:-->|$)|<script\b.*?(?:</script|$)|<style\b.*?(?:</style|$)|<title\b.*?(?:</title|$)|<noscript\b.*?(?:</noscript|$)|<template\b.*?(?:</template|$)|<textarea\b.*?(?:</textarea|$)",
+    )
+});
+static BEHIND_HEAD: LazyLock<Regex> = LazyLock::new(|| {
+    // The first element that belongs to a body begins one.
+    pattern(
+        r"(?i)</head|<body|<(?:div|p|a|h[1-6]|main|header|section|article|ul|ol|table|form|span|img)\b",
+    )
+});
+
+/// The head of a page without what browsers do not read as tags.
+fn head(html: &str) -> String {
+    let read = UNREAD.replace_all(html, "<");
+    let end = BEHIND_HEAD.find(&read).map_or(read.len(), |found| found.start());
+    read.get(..end).unwrap_or_default().to_owned()
+}
+
+fn attributes(tag: &str) -> Vec<(String, String)> {
+    let found = ATTRIBUTE.captures_iter(tag).map(|found| {
+        let value = (2..=4).find_map(|group| found.get(group));
+        let value = value.map_or("", |value| value.as_str());
+        (found[1].to_ascii_lowercase(), value.to_owned())
+    });
+    found.collect()
+}
+
+/// Domains that nobody may verify: free-mail providers and public suffixes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DenyList(HashSet<String>);
+
+impl DenyList {
+    /// Reads a list, a domain a line; `#` begins a comment.
+    pub fn parse(text: &str) -> Self {
+        let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+        let names = lines.filter(|line| !line.is_empty());
+        let names = names.map(|name| {
+            DomainName::parse(name).map_or_else(|_| name.to_lowercase(), |name| name.to_string())
+        });
+        Self(names.collect())
+    }
+
+    /// The list that is built in.
+    pub fn built_in() -> Self {
+        Self::parse(include_str!("../../data/verify_deny.txt"))
+    }
+
+    /// Whether a domain stands on it.
+    pub fn has(&self, domain: &DomainName) -> bool {
+        self.0.contains(domain.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CODE: &str = "k3vabcdefghijklmnopqrst0";
+
+    fn proof() -> Proof {
+        Proof { prefix: "breach".into(), code: CODE.into() }
+    }
+
+    #[test]
+    fn txt_records_are_judged_without_quotes_and_blanks() {
+        let judge = |records: &[&str]| {
+            proof().in_txt(&records.iter().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        let right = format!("breach-verify=dweb_{CODE}");
+        assert_eq!(proof().txt_record(), right);
+        for (records, expected) in [
+            (&[][..], Evidence::Absent),
+            (&["v=spf1 -all", "other-verify=dweb_1"], Evidence::Absent),
+            (&["breach-verify=dweb_old"], Evidence::Other),
+            (&[&right.replace("dweb_", "")], Evidence::Other),
+            (&[&right.to_uppercase()], Evidence::Absent),
+            (&[&right], Evidence::Proof),
+            (&["breach-verify=dweb_old", &right, "x"], Evidence::Proof),
+            (&[&format!(" \" {right} \" ")], Evidence::Proof),
+            (&[&format!("{right}x")], Evidence::Other),
+        ] {
+            assert_eq!(judge(records), expected, "{records:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_holds_the_proof_and_nothing_else() {
+        let right = format!("breach-verify={CODE}");
+        for (content, expected) in [
+            (String::new(), Evidence::Absent),
+            (right.clone(), Evidence::Proof),
+            (format!("\n {right}\r\n"), Evidence::Proof),
+            (format!("{right} x"), Evidence::Other),
+            ("<html>not found</html>".into(), Evidence::Other),
+        ] {
+            assert_eq!(proof().in_file(content.as_bytes()), expected, "{content}");
+        }
+    }
+
+    #[test]
+    fn only_tags_in_the_head_of_a_page_count() {
+        let tag = proof().meta_tag();
+        let unquoted = format!("<META content={CODE} name=Breach-Verification />");
+        let single = format!("<meta\n name='breach-verification'\n content=' {CODE} ' />");
+        for (html, expected) in [
+            (format!("<html><head>{tag}</head>"), Evidence::Proof),
+            (format!("<title>a > b</title>{unquoted}"), Evidence::Proof),
+            (format!("<head><script>x</script>{single}"), Evidence::Proof),
+            (format!("<meta name=\"a>b\" content=\"c\">{tag}"), Evidence::Proof),
+            (tag.replace(CODE, "old"), Evidence::Other),
+            ("<head><meta name=\"x\" content=\"y\"></head>".into(), Evidence::Absent),
+            (format!("<head></head><body>{tag}</body>"), Evidence::Absent),
+            (format!("<p>hello</p>{tag}"), Evidence::Absent),
+            (format!("<!-- {tag} -->"), Evidence::Absent),
+            (format!("<!-- {tag}"), Evidence::Absent),
+            (format!("<script>'{tag}'</script>"), Evidence::Absent),
+            (format!("<title>{tag}</title>"), Evidence::Absent),
+            (format!("<meta name=\"x\" content='{tag}'>"), Evidence::Absent),
+        ] {
+            assert_eq!(proof().in_page(html.as_bytes()), expected, "{html}");
+        }
+    }
+
+    #[test]
+    fn five_aliases_are_owners() {
+        assert_eq!(EmailAlias::parse(" HostMaster ").map(EmailAlias::as_str), Some("hostmaster"));
+        assert_eq!(EmailAlias::parse("postmaster"), None);
+        assert_eq!(EmailAlias::parse(""), None);
+    }
+
+    #[test]
+    fn free_mail_and_public_suffixes_are_nobodys() {
+        let list = DenyList::built_in();
+        for (name, expected) in
+            [("gmail.com", true), ("co.uk", true), ("example.com", false), ("a.co.uk", false)]
+        {
+            assert_eq!(list.has(&DomainName::parse(name).unwrap()), expected, "{name}");
+        }
+        let own = DenyList::parse("# ours\nExample.com # x\n\n");
+        assert!(own.has(&DomainName::parse("example.com").unwrap()));
+        assert!(!own.has(&DomainName::parse("gmail.com").unwrap()));
+    }
+}

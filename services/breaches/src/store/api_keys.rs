@@ -1,0 +1,13 @@
+//! Keys of the auth crate as their owners see them.
+
+use database::{DatabaseError, Db};
+
+/// The hint and the beginning of an owner's live key.
+pub fn live(db: &mut Db, owner: &str, now: i64) -> Result<Option<(String, i64)>, DatabaseError> {
+    let keys = auth::list_keys(db)?.into_iter().rev();
+    let mut own = keys.filter(|key| {
+        let over = key.expires_at.is_some_and(|end| end <= now);
+        key.owner == owner && key.revoked_at.is_none() && !over
+    });
+    Ok(own.next().map(|key| (key.hint, key.created_at)))
+}

@@ -1,0 +1,29 @@
+//! How many mails were sent to whom and for whom, for limits.
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+
+use super::schema::mail_count;
+
+/// The instants of a party's mails since a second, oldest first.
+pub fn since(db: &mut Db, party: &[u8], second: i64) -> Result<Vec<i64>, DatabaseError> {
+    Ok(mail_count::table
+        .filter(mail_count::party.eq(party))
+        .filter(mail_count::at.gt(second))
+        .order(mail_count::at)
+        .select(mail_count::at)
+        .load(db)?)
+}
+
+/// Counts a mail for a party.
+pub fn add(db: &mut Db, party: &[u8], now: i64) -> Result<(), DatabaseError> {
+    diesel::insert_into(mail_count::table)
+        .values((mail_count::party.eq(party), mail_count::at.eq(now)))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Forgets mails from before a second.
+pub fn tidy(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
+    Ok(diesel::delete(mail_count::table.filter(mail_count::at.lt(before))).execute(db)?)
+}

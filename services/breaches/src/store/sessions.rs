@@ -1,0 +1,55 @@
+//! Who is signed in. Only digests of sessions are stored.
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+
+use super::schema::{session, subscriber};
+
+/// Somebody who is signed in.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable)]
+pub struct SignedIn {
+    /// Number of the subscriber.
+    pub subscriber: i64,
+    /// Address of the subscriber.
+    pub email: String,
+}
+
+/// Begins a session.
+pub fn add(db: &mut Db, digest: &[u8], id: i64, expires_at: i64) -> Result<(), DatabaseError> {
+    diesel::insert_into(session::table)
+        .values((
+            session::digest.eq(digest),
+            session::subscriber_id.eq(id),
+            session::expires_at.eq(expires_at),
+        ))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Who has a session.
+pub fn find(db: &mut Db, digest: &[u8], now: i64) -> Result<Option<SignedIn>, DatabaseError> {
+    Ok(session::table
+        .inner_join(subscriber::table)
+        .filter(session::digest.eq(digest))
+        .filter(session::expires_at.gt(now))
+        .select((subscriber::id, subscriber::email))
+        .first(db)
+        .optional()?)
+}
+
+/// Ends a session.
+pub fn end(db: &mut Db, digest: &[u8]) -> Result<(), DatabaseError> {
+    diesel::delete(session::table.find(digest)).execute(db)?;
+    Ok(())
+}
+
+/// Ends every session of a subscriber.
+pub fn end_all(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    diesel::delete(session::table.filter(session::subscriber_id.eq(id))).execute(db)?;
+    Ok(())
+}
+
+/// Removes sessions that are over.
+pub fn tidy(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
+    Ok(diesel::delete(session::table.filter(session::expires_at.le(now))).execute(db)?)
+}

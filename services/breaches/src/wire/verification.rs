@@ -1,0 +1,58 @@
+//! Bodies of the operations that prove control of a domain.
+
+use serde_json::Value;
+
+/// The token of a domain.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DnsToken {
+    /// The value of the TXT record that proves control of the domain.
+    #[schema(example = "breach-verify=dweb_k3v9x2m4q7w1z8r5t6y0u3i2")]
+    pub txt_record_value: String,
+}
+
+/// The domain that is to be verified.
+#[derive(Clone, Debug, Default, PartialEq, Eq, utoipa::ToSchema)]
+#[schema(rename_all = "PascalCase")]
+pub struct DomainRequest {
+    /// Domain, in any letter case.
+    #[schema(example = "example.com")]
+    pub domain_name: String,
+}
+
+/// The domain, and the address at it that gets the mail.
+#[derive(Clone, Debug, Default, PartialEq, Eq, utoipa::ToSchema)]
+#[schema(rename_all = "PascalCase")]
+pub struct MailRequest {
+    /// Domain, in any letter case.
+    #[schema(example = "example.com")]
+    pub domain_name: String,
+    /// `admin`, `hostmaster`, `info`, `security` or `webmaster`, in any letter case.
+    #[schema(example = "security")]
+    pub email_alias: String,
+}
+
+/// A text of a JSON object, its name in any letter case; empty where it is absent or no text.
+fn text(object: &Value, name: &str) -> String {
+    let members = object.as_object().into_iter().flatten();
+    let mut named = members.filter(|(key, _)| key.eq_ignore_ascii_case(name));
+    let value = named.next().and_then(|(_, value)| value.as_str());
+    value.unwrap_or_default().to_owned()
+}
+
+impl DomainRequest {
+    /// Reads a body; none when it is not JSON. What lacks in it is an empty text.
+    pub fn parse(body: &[u8]) -> Option<Self> {
+        let object: Value = serde_json::from_slice(body).ok()?;
+        Some(Self { domain_name: text(&object, "DomainName") })
+    }
+}
+
+impl MailRequest {
+    /// Reads a body; none when it is not JSON. What lacks in it is an empty text.
+    pub fn parse(body: &[u8]) -> Option<Self> {
+        let object: Value = serde_json::from_slice(body).ok()?;
+        let (domain_name, email_alias) = (text(&object, "DomainName"), text(&object, "EmailAlias"));
+        Some(Self { domain_name, email_alias })
+    }
+}

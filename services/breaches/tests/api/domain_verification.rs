@@ -1,0 +1,203 @@
+//! Operations 3, 4 and 5, and the ways of verification against real peers on loopback.
+
+use serde_json::{Value, json};
+use testkit::{DnsPeer, SmtpPeer};
+
+use crate::app::{App, PUBLIC_URL, Peers, UNKNOWN, ZERO, entry, failure};
+
+const TOKEN: &str = "/api/v3/domainVerification/generateDnsToken";
+const VERIFY: &str = "/api/v3/domainverification/verifydnstoken";
+const MAIL: &str = "/api/v3/domainVerification/sendEmail";
+
+fn peers() -> Peers {
+    Peers { smtp: Some(SmtpPeer::start()), dns: Some(DnsPeer::start()), ..Peers::default() }
+}
+
+async fn subscriber(app: &App) -> String {
+    app.subscriber("owner@example.org", "pro1").await
+}
+
+fn message(text: &str) -> (u16, String) {
+    (400, json!({ "message": text }).to_string())
+}
+
+async fn token(app: &App, key: &str, domain: &str) -> String {
+    let (status, body) = app.post_with(key, TOKEN, &json!({ "DomainName": domain })).await;
+    assert_eq!(status, 200, "{body}");
+    let body: Value = serde_json::from_str(&body).unwrap();
+    body["txtRecordValue"].as_str().unwrap().to_owned()
+}
+
+async fn verify(app: &App, key: &str, domain: &str) -> (u16, String) {
+    app.post_with(key, VERIFY, &json!({ "domainname": domain })).await
+}
+
+fn done() -> (u16, String) {
+    (200, String::new())
+}
+
+#[actix_web::test]
+async fn a_txt_record_verifies_a_domain_for_good() {
+    let app = App::with_peers(peers()).await;
+    let (key, dns) = (subscriber(&app).await, app.peers.dns.as_ref().unwrap());
+    let record = token(&app, &key, "Example.COM.").await;
+    let code = record.strip_prefix("breach-verify=dweb_").unwrap();
+    let fits = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    assert!(code.len() == 24 && code.chars().all(fits), "{code}");
+    assert_eq!(token(&app, &key, "example.com").await, record);
+    let absent = message("No breach-verify TXT records were found on the domain.");
+    assert_eq!(verify(&app, &key, "example.com").await, absent);
+    dns.set_txt("example.com", &["v=spf1 -all", "breach-verify=dweb_other"]);
+    let other = "A breach-verify TXT record was found but it does not carry the expected value.";
+    assert_eq!(verify(&app, &key, "example.com").await, message(other));
+    let path = "/api/v3/breacheddomain/example.com";
+    assert_eq!(app.get_with(&key, path).await.status(), 403);
+    dns.set_txt("example.com", &["v=spf1 -all", &format!("\"{record}\"")]);
+    assert_eq!(verify(&app, &key, "example.com").await, done());
+    assert_eq!(app.get_with(&key, path).await.status(), 404);
+    // Neither the record nor a look-up is needed any more, and the token stays.
+    dns.set_txt("example.com", &[]);
+    let asked = dns.questions();
+    assert_eq!(verify(&app, &key, "example.com").await, done());
+    assert_eq!(dns.questions(), asked);
+    assert_eq!(token(&app, &key, "example.com").await, record);
+    // Another subscriber has a token of their own.
+    let other = app.subscriber("other@example.org", "pro1").await;
+    assert_ne!(token(&app, &other, "example.com").await, record);
+}
+
+#[actix_web::test]
+async fn a_resolver_that_fails_is_503_and_never_a_verdict() {
+    let app = App::with_peers(peers()).await;
+    let key = subscriber(&app).await;
+    app.peers.dns.as_ref().unwrap().set_failing(true);
+    let unavailable = failure(503, "The service is temporarily unavailable.");
+    assert_eq!(verify(&app, &key, "example.com").await, unavailable);
+}
+
+#[actix_web::test]
+async fn bodies_domains_and_aliases_are_judged_in_order() {
+    let app = App::with_peers(peers()).await;
+    let key = subscriber(&app).await;
+    let bad = message("The DomainName field did not contain a valid domain.");
+    for domain in ["", "localhost", "1.2.3.4", "a b.example", "gmail.com", "co.uk", "x@y.example"] {
+        for path in [TOKEN, VERIFY] {
+            let answer = app.post_with(&key, path, &json!({ "DomainName": domain })).await;
+            assert_eq!(answer, bad, "{path} {domain}");
+        }
+        let body = json!({ "DomainName": domain, "EmailAlias": "admin" });
+        assert_eq!(app.post_with(&key, MAIL, &body).await, bad, "{domain}");
+    }
+    assert_eq!(app.post_with(&key, TOKEN, &json!({ "DomainName": 7, "x": 1 })).await, bad);
+    let alias = message(
+        "The EmailAlias field did not contain a valid value. Acceptable values are: admin, hostmaster, info, security, webmaster.",
+    );
+    let body = json!({ "DomainName": "example.com", "EmailAlias": "postmaster" });
+    assert_eq!(app.post_with(&key, MAIL, &body).await, alias);
+    let not_json = message("The request body is not valid JSON.");
+    for body in ["", "{", &format!("\"{}\"", "x".repeat(16 * 1024))] {
+        let request = app.server.post(TOKEN).header("user-agent", "tests");
+        let request = request.header("breach-api-key", &key).body(body.to_owned());
+        assert_eq!(crate::app::answer(request.send().await.unwrap()).await, not_json);
+    }
+}
+
+#[actix_web::test]
+async fn only_plans_with_bulk_domain_add_verify_by_program() {
+    let app = App::with_peers(peers()).await;
+    let core = app.subscriber("core@example.org", "core5").await;
+    let body = json!({ "DomainName": "example.com" });
+    let plan = failure(403, "Access denied, the subscription does not include this resource.");
+    let invalid = failure(401, "Access denied due to invalid breach-api-key.");
+    for path in [TOKEN, VERIFY, MAIL] {
+        assert_eq!(app.post_with(&core, path, &body).await, plan);
+        assert_eq!(app.post_with(ZERO, path, &body).await, invalid);
+        assert_eq!(app.post_with(UNKNOWN, path, &body).await, invalid);
+    }
+}
+
+#[actix_web::test]
+async fn a_mail_goes_to_an_owner_of_the_domain_within_limits() {
+    let app = App::with_peers(peers()).await;
+    let (key, smtp) = (subscriber(&app).await, app.peers.smtp.as_ref().unwrap());
+    let send = async |domain: &str, alias: &str| {
+        let body = json!({ "DomainName": domain, "emailalias": alias });
+        app.post_with(&key, MAIL, &body).await
+    };
+    assert_eq!(send("example.com", "HostMaster").await, done());
+    let mail = smtp.mails().remove(0);
+    assert_eq!((mail.from.as_str(), mail.to.len()), ("no-reply@breaches.example", 1));
+    assert_eq!(mail.to[0], "hostmaster@example.com");
+    let plain = mail.plain();
+    assert!(plain.contains("owner@example.org") && plain.contains("24 hours"), "{plain}");
+    let link = mail.find("https://").unwrap();
+    let token = link.strip_prefix(&format!("{PUBLIC_URL}/domainVerification/approve?token="));
+    assert_eq!(token.unwrap().len(), 64);
+    let limited = failure(429, "Rate limit is exceeded. Try again in 600 seconds.");
+    assert_eq!(send("example.com", "hostmaster").await, limited);
+    assert_eq!(send("example.com", "info").await, done());
+    assert_eq!(send("example.net", "hostmaster").await, done());
+    app.clock.advance(600);
+    assert_eq!(send("example.com", "hostmaster").await, done());
+    // Twenty a day for a domain, whatever the alias.
+    for _ in 0..17 {
+        app.clock.advance(600);
+        assert_eq!(send("example.com", "admin").await, done());
+    }
+    app.clock.advance(600);
+    let wait = 86_400 - 19 * 600;
+    let limited = failure(429, &format!("Rate limit is exceeded. Try again in {wait} seconds."));
+    assert_eq!(send("example.com", "security").await, limited);
+    assert_eq!(smtp.mails().len(), 21);
+    smtp.refuse(Some("451 later"));
+    let unavailable = failure(503, "The service is temporarily unavailable.");
+    assert_eq!(send("example.net", "admin").await, unavailable);
+}
+
+fn people(count: u32, domain: &str) -> String {
+    (0..count).map(|n| format!("user{n}@{domain}\n")).collect()
+}
+
+#[actix_web::test]
+async fn larger_domains_are_added_while_the_plan_has_room() {
+    let app = App::with_peers(peers()).await;
+    app.import(&json!([entry("Alpha")])).await;
+    let lists = [people(11, "a.example"), people(11, "b.example"), people(10, "c.example")];
+    app.load("Alpha", &lists.concat()).await;
+    let (key, dns) = (subscriber(&app).await, app.peers.dns.as_ref().unwrap());
+    app.change(|db| {
+        let mut features = breaches::store::plan_features::get(db, "pro1")?.unwrap();
+        features.max_domains = 1;
+        breaches::store::plan_features::set(db, "pro1", &features)
+    })
+    .await;
+    for domain in ["a.example", "b.example", "c.example"] {
+        dns.set_txt(domain, &[&token(&app, &key, domain).await]);
+    }
+    assert_eq!(verify(&app, &key, "a.example").await, done());
+    let text = "Access denied, the subscription allows 1 breached domains and 1 are in use.";
+    let full = (403, json!({ "message": text }).to_string());
+    assert_eq!(verify(&app, &key, "b.example").await, full);
+    // Small domains never count, and the refused one is still pending.
+    assert_eq!(verify(&app, &key, "c.example").await, done());
+    let listed = app.json_with(&key, "/api/v3/subscribeddomains").await;
+    let names: Vec<_> = listed.as_array().unwrap().iter().map(|row| &row["DomainName"]).collect();
+    assert_eq!(names, ["a.example", "c.example"]);
+}
+
+#[actix_web::test]
+async fn subdomains_of_a_verified_domain_need_no_record_where_the_plan_says_so() {
+    let app = App::with_peers(peers()).await;
+    let (key, dns) = (subscriber(&app).await, app.peers.dns.as_ref().unwrap());
+    dns.set_txt("example.com", &[&token(&app, &key, "example.com").await]);
+    assert_eq!(verify(&app, &key, "example.com").await, done());
+    assert_eq!(verify(&app, &key, "deep.sub.example.com").await, done());
+    assert_eq!(verify(&app, &key, "notexample.com").await.0, 400);
+    app.change(|db| {
+        let mut features = breaches::store::plan_features::get(db, "pro1")?.unwrap();
+        features.auto_subdomain = false;
+        breaches::store::plan_features::set(db, "pro1", &features)
+    })
+    .await;
+    assert_eq!(verify(&app, &key, "other.example.com").await.0, 400);
+}
