@@ -1,86 +1,67 @@
 "use strict";
-const field = (id) => document.getElementById(id);
-const PAGE = 50;
+// The search is what stands behind the # of the address, in the words of the API, so that it can be
+// sent to others and the browser's own buttons go through its pages.
 const TEXTS = ["keywords", "extensions", "stopextensions", "buckets", "excluded-buckets", "types"];
 const CHECKS = ["full-path", "regexp", "noautocorrect"];
-let start = 0;
+const SIZES = ["size-from", "size-to"];
+const DAYS = ["last-modified-from", "last-modified-to"];
+const LABELS = {
+  "extensions": "extension", "stopextensions": "without extension", "buckets": "bucket",
+  "excluded-buckets": "without bucket", "types": "type", "size-from": "larger than",
+  "size-to": "smaller than", "last-modified-from": "after", "last-modified-to": "before",
+};
+const MOST_FILES = 100000;
+const DEEPEST = 1000000;
 let running = null;
+let downloading = null;
 
-field("key").value = sessionStorage.getItem("key") || "";
+const asked = () => new URLSearchParams(location.hash.slice(1));
+const key = () => field("key").value.trim();
+const show = (id, shown) => { field(id).hidden = !shown; };
 
-function bytes(text) {
-  const match = /^\s*([\d.]+)\s*([kmgt]?)i?b?\s*$/i.exec(text);
-  if (!match) return text.trim();
-  const power = ["", "k", "m", "g", "t"].indexOf(match[2].toLowerCase());
-  return String(Math.round(Number(match[1]) * 1024 ** power));
+function go(parameters) {
+  const before = location.hash;
+  location.hash = parameters.toString();
+  if (location.hash === before) search();
 }
 
-function size(count) {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let unit = 0;
-  while (count >= 1024 && unit < units.length - 1) { count /= 1024; unit += 1; }
-  return `${unit && count < 10 ? count.toFixed(1) : Math.round(count)} ${units[unit]}`;
-}
-
-function date(seconds) {
-  const known = seconds > 0 && seconds < 8.64e12;
-  return known ? new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ") : "unknown";
-}
-
-function query() {
-  const asked = new URLSearchParams();
-  const put = (name, value) => { if (value) asked.set(name, value); };
+/** The search in the form, from its first page. */
+function fromForm() {
+  const parameters = new URLSearchParams();
+  const put = (name, value) => { if (value) parameters.set(name, value); };
   for (const name of TEXTS) put(name, field(name).value.trim());
   for (const name of CHECKS) put(name, field(name).checked ? "1" : "");
-  put("size-from", bytes(field("size-from").value));
-  put("size-to", bytes(field("size-to").value));
-  for (const name of ["last-modified-from", "last-modified-to"]) {
+  for (const name of SIZES) put(name, bytes(field(name).value));
+  for (const name of DAYS) {
     const day = field(name).value;
-    put(name, day && String(Math.max(0, Date.parse(day + "T00:00:00Z") / 1000)));
+    put(name, day && String(Math.max(0, Date.parse(`${day}T00:00:00Z`) / 1000)));
   }
   const [order, direction] = field("order").value.split(" ");
   put("order", order);
   put("direction", direction);
-  asked.set("limit", String(PAGE));
-  if (start) asked.set("start", String(start));
-  return asked;
+  put("limit", field("limit").value);
+  return parameters;
 }
 
-async function ask(path) {
-  const key = field("key").value.trim();
-  sessionStorage.setItem("key", key);
-  if (running) running.abort();
-  running = new AbortController();
-  const response = await fetch(path, {
-    headers: key ? { authorization: `Bearer ${key}` } : {},
-    signal: running.signal,
-  });
+function toForm(parameters) {
+  const value = (name) => parameters.get(name) || "";
+  for (const name of TEXTS) field(name).value = value(name);
+  for (const name of CHECKS) field(name).checked = value(name) === "1";
+  for (const name of SIZES) field(name).value = value(name) && exactSize(value(name));
+  for (const name of DAYS) field(name).value = time(Number(value(name))).slice(0, 10);
+  field("order").value = value("order") ? `${value("order")} ${value("direction") || "asc"}` : "";
+  field("limit").value = value("limit") || "50";
+  if (!field("limit").value) field("limit").value = "50";
+}
+
+async function ask(path, signal) {
+  const response = await fetch(path, { headers: { authorization: `Bearer ${key()}` }, signal });
   const body = await response.json();
-  if (!response.ok) throw new Error(body.error || `status ${response.status}`);
-  return body;
-}
-
-function cell(row, label, text, kind) {
-  const made = row.insertCell();
-  made.dataset.label = label;
-  made.textContent = text;
-  if (kind) made.className = kind;
-  return made;
-}
-
-function show(file) {
-  const row = field("files").insertRow();
-  const name = row.insertCell();
-  const link = document.createElement("a");
-  link.href = file.url;
-  link.rel = "noreferrer noopener";
-  link.textContent = file.filename || file.fullPath;
-  const path = document.createElement("small");
-  path.textContent = file.fullPath;
-  name.append(link, path);
-  cell(row, "Bucket", `${file.bucket} (${file.type})`);
-  cell(row, "Size", size(file.size), "number").title = `${file.size} bytes`;
-  cell(row, "Modified", date(file.lastModified), "date");
+  if (response.ok) return body;
+  const error = new Error(body.error || `status ${response.status}`);
+  error.code = body.code;
+  error.wait = Number(response.headers.get("retry-after")) || 1;
+  throw error;
 }
 
 function tell(text, bad) {
@@ -88,52 +69,240 @@ function tell(text, bad) {
   field("message").className = bad ? "bad" : "";
 }
 
+function complainAboutKey(text) {
+  field("key-error").textContent = text;
+  show("key-error", Boolean(text));
+  if (text) field("key").setAttribute("aria-invalid", "true");
+  else field("key").removeAttribute("aria-invalid");
+  if (text) field("key").focus();
+}
+
+function element(name, text, kind) {
+  const made = document.createElement(name);
+  made.textContent = text;
+  if (kind) made.className = kind;
+  return made;
+}
+
+function button(text, title, act) {
+  const made = element("button", text, "quiet");
+  made.type = "button";
+  made.title = title;
+  made.addEventListener("click", () => act(made));
+  return made;
+}
+
+/** Adds a part to a filter, or takes it out, and searches again. */
+function filter(name, part, taken) {
+  const parameters = asked();
+  const parts = (parameters.get(name) || "").split(",").map((text) => text.trim()).filter(Boolean);
+  const others = parts.filter((text) => text !== part);
+  const left = taken ? others : [...others, part];
+  if (left.length) parameters.set(name, left.join(","));
+  else parameters.delete(name);
+  parameters.delete("start");
+  go(parameters);
+}
+
+function showFilters(parameters) {
+  field("active").replaceChildren();
+  for (const [name, label] of Object.entries(LABELS)) {
+    const value = parameters.get(name);
+    if (!value) continue;
+    const text = (part) => SIZES.includes(name) ? exactSize(part) : DAYS.includes(name) ? time(Number(part)).slice(0, 10) : part;
+    for (const part of value.split(",").map((one) => one.trim()).filter(Boolean)) {
+      const chip = button(`${label} ${text(part)} ×`, "Take this filter away", () => filter(name, part, true));
+      chip.className = "";
+      const item = document.createElement("li");
+      item.append(chip);
+      field("active").append(item);
+    }
+  }
+}
+
+function showOrder(parameters) {
+  for (const sort of document.querySelectorAll(".sort")) {
+    const chosen = parameters.get("order") === sort.dataset.order;
+    const direction = parameters.get("direction") === "desc" ? "descending" : "ascending";
+    sort.parentElement.setAttribute("aria-sort", chosen ? direction : "none");
+  }
+}
+
+function cell(row, label, content, kind) {
+  const made = row.insertCell();
+  made.dataset.label = label;
+  made.append(content);
+  if (kind) made.className = kind;
+  return made;
+}
+
+function showFile(file) {
+  const row = field("files").insertRow();
+  const name = row.insertCell();
+  const link = element("a", file.filename || file.fullPath);
+  link.href = file.url;
+  link.rel = "noreferrer noopener";
+  name.append(link, element("small", file.fullPath));
+  cell(row, "Bucket", button(file.bucket, "Only this bucket", () => filter("buckets", file.bucket)))
+    .append(element("small", file.type));
+  cell(row, "Size", roughSize(file.size), "number").title = `${file.size} bytes`;
+  cell(row, "Modified", date(file.lastModified), "date");
+  const actions = row.insertCell();
+  actions.append(button("Copy link", file.url, (made) => copy(file.url, made)));
+  const ending = extension(file.filename);
+  if (ending) actions.append(button(`only .${ending}`, "Only this extension", () => filter("extensions", ending)));
+}
+
+function showPage(parameters, answer, took) {
+  const { meta, files, query } = answer;
+  const reach = Math.min(meta.results, DEEPEST);
+  tell(`${meta.results.toLocaleString("en")} ${meta.results === 1 ? "file" : "files"}, ${took} ms`);
+  field("notices").textContent = [meta.regexNotice, meta.notice].filter(Boolean).join("\n");
+  field("files").replaceChildren();
+  files.forEach(showFile);
+  const end = query.start + files.length;
+  const place = `${(query.start + 1).toLocaleString("en")} to ${end.toLocaleString("en")}`;
+  field("place").textContent = files.length ? place : "";
+  field("page").value = Math.floor(query.start / query.limit) + 1;
+  const pages = Math.max(1, Math.ceil(reach / query.limit));
+  field("page").max = pages;
+  field("pages").textContent = pages.toLocaleString("en");
+  field("back").disabled = query.start === 0;
+  field("on").disabled = files.length < query.limit || end >= reach;
+  for (const name of ["csv", "ndjson"]) field(name).disabled = files.length === 0;
+  field("request").textContent = `/${request(parameters)}`;
+  showFilters(parameters);
+  showOrder(parameters);
+  show("result", true);
+}
+
+const request = (parameters) => `api/v2/files?${parameters}`;
+
 async function search() {
-  const asked = query();
-  const path = `api/v2/files?${asked}`;
+  const parameters = asked();
+  const searched = parameters.size > 0;
+  show("examples", !searched);
+  toForm(parameters);
+  complainAboutKey("");
+  if (running) running.abort();
+  if (downloading) downloading.abort();
+  document.title = `${parameters.get("keywords") || "Search open buckets"} · Bucket search`;
+  if (!searched) { show("result", false); return tell(""); }
+  if (!key()) {
+    show("result", false);
+    tell("");
+    return complainAboutKey("A search needs a key: put yours in here, then search again.");
+  }
+  if (!parameters.has("limit")) parameters.set("limit", "50");
+  running = new AbortController();
   tell("Searching …");
   try {
     const began = performance.now();
-    const answer = await ask(path);
-    const took = Math.round(performance.now() - began);
-    const results = answer.meta.results;
-    tell(`${results.toLocaleString()} ${results === 1 ? "file" : "files"}, ${took} ms`);
-    field("notices").textContent =
-      [answer.meta.regexNotice, answer.meta.notice].filter(Boolean).join("\n");
-    field("files").replaceChildren();
-    answer.files.forEach(show);
-    const end = start + answer.files.length;
-    field("place").textContent = answer.files.length ? `${start + 1} to ${end}` : "";
-    field("back").disabled = start === 0;
-    field("on").disabled = answer.files.length < PAGE || end >= results;
-    field("request").textContent = `/${path}`;
-    field("result").hidden = false;
+    const answer = await ask(request(parameters), running.signal);
+    showPage(parameters, answer, Math.round(performance.now() - began));
   } catch (error) {
     if (error.name === "AbortError") return;
-    field("result").hidden = true;
-    tell(error.message, true);
+    show("result", false);
+    const refused = error.code === "unauthorized";
+    tell(refused ? "" : error.message, true);
+    if (refused) complainAboutKey("This key is unknown, revoked or expired.");
   }
 }
 
-field("search").addEventListener("submit", (event) => {
-  event.preventDefault();
-  start = 0;
-  search();
-});
-field("back").addEventListener("click", () => { start = Math.max(0, start - PAGE); search(); });
-field("on").addEventListener("click", () => { start += PAGE; search(); });
-field("key").addEventListener("change", stats);
-
-async function stats() {
-  if (!field("key").value.trim()) return;
+async function showAccount() {
+  sessionStorage.setItem("key", key());
+  if (!key()) return;
   try {
-    const { stats, lastUpdated } = await ask("api/v2/stats");
-    const buckets = Object.entries(stats).reduce(
-      (sum, [name, count]) => name === "filesCount" ? sum : sum + count, 0);
-    field("stats").textContent = `${stats.filesCount.toLocaleString()} files in ` +
-      `${buckets.toLocaleString()} buckets, published ${date(lastUpdated)} UTC`;
+    const { account } = await ask("api/account");
+    field("key-hint").textContent = `Key of ${account.name}, package ${account.package}: the first ` +
+      `${account.depth.toLocaleString("en")} results of a search. It is kept in this tab only.`;
+    complainAboutKey("");
   } catch (error) {
-    if (error.name !== "AbortError") field("stats").textContent = "";
+    if (error.code === "unauthorized") complainAboutKey("This key is unknown, revoked or expired.");
   }
 }
-stats();
+
+/** Gathers a result page after page, as fast as the rate of the key allows. */
+async function gather(parameters, line, signal) {
+  const parts = [];
+  parameters.set("limit", "1000");
+  for (let start = 0; start < MOST_FILES;) {
+    parameters.set("start", String(start));
+    let answer;
+    try {
+      answer = await ask(request(parameters), signal);
+    } catch (error) {
+      if (error.code !== "rate_limited" || signal.aborted) throw error;
+      field("download-text").textContent = `The rate of the key is used up: going on in ${error.wait} s.`;
+      await new Promise((done) => setTimeout(done, error.wait * 1000));
+      continue;
+    }
+    parts.push(answer.files.map(line).join(""));
+    start += answer.files.length;
+    const results = answer.meta.results;
+    field("download-text").textContent = `${start.toLocaleString("en")} of ${results.toLocaleString("en")} files`;
+    if (answer.files.length < 1000 || start >= results) return { parts, count: start, results };
+    if (start >= MOST_FILES) return { parts, count: start, results };
+  }
+  return { parts, count: 0, results: 0 };
+}
+
+async function download(name) {
+  const format = FORMATS[name];
+  if (downloading) downloading.abort();
+  const mine = downloading = new AbortController();
+  show("download", true);
+  show("download-stop", true);
+  field("download-text").textContent = "Gathering files …";
+  try {
+    const { parts, count, results } = await gather(asked(), format.line, mine.signal);
+    save([format.head, ...parts], `files.${name}`, format.type);
+    const all = count >= results;
+    field("download-text").textContent = all
+      ? `All ${count.toLocaleString("en")} files are in files.${name}.`
+      : `The first ${count.toLocaleString("en")} of ${results.toLocaleString("en")} files are in files.${name}: ` +
+        "narrow the search, or ask the API, for the others.";
+  } catch (error) {
+    if (downloading !== mine) return;
+    field("download-text").textContent = error.name === "AbortError" ? "Stopped." : error.message;
+  }
+  if (downloading === mine) show("download-stop", false);
+}
+
+function turn(page) {
+  const parameters = asked();
+  const limit = Number(parameters.get("limit")) || 50;
+  const last = Number(field("page").max) || 1;
+  const start = (Math.min(Math.max(1, page), last) - 1) * limit;
+  if (start) parameters.set("start", String(start));
+  else parameters.delete("start");
+  go(parameters);
+}
+
+field("search").addEventListener("submit", (event) => { event.preventDefault(); go(fromForm()); });
+field("pager").addEventListener("submit", (event) => { event.preventDefault(); turn(Number(field("page").value)); });
+field("back").addEventListener("click", () => turn(Number(field("page").value) - 1));
+field("on").addEventListener("click", () => turn(Number(field("page").value) + 1));
+field("key").addEventListener("change", showAccount);
+field("copy-link").addEventListener("click", (event) => copy(location.href, event.target));
+field("copy-curl").addEventListener("click", (event) => {
+  const url = new URL(field("request").textContent.slice(1), document.baseURI);
+  copy(`curl -H "Authorization: Bearer $KEY" '${url.href.replaceAll("'", "%27")}'`, event.target);
+});
+field("csv").addEventListener("click", () => download("csv"));
+field("ndjson").addEventListener("click", () => download("ndjson"));
+field("download-stop").addEventListener("click", () => downloading && downloading.abort());
+for (const sort of document.querySelectorAll(".sort")) {
+  sort.addEventListener("click", () => {
+    const parameters = asked();
+    const chosen = parameters.get("order") === sort.dataset.order;
+    const next = !chosen ? "desc" : parameters.get("direction") === "desc" ? "asc" : "";
+    for (const name of ["order", "direction", "start"]) parameters.delete(name);
+    if (next) { parameters.set("order", sort.dataset.order); parameters.set("direction", next); }
+    go(parameters);
+  });
+}
+addEventListener("hashchange", search);
+field("key").value = sessionStorage.getItem("key") || "";
+showAccount();
+search();

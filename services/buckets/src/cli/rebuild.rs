@@ -18,8 +18,8 @@ const USAGE: u8 = 2;
 pub struct RebuildArguments {
     #[command(flatten)]
     reading: SourceArguments,
-    /// Files and folders that the index is made of; - is standard input [default: the present
-    /// index, without dead rows]
+    /// Files, folders and addresses of public buckets that the index is made of; - is standard
+    /// input [default: the present index, without dead rows]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::engine::Mode;
-use crate::jobs::{Format, JobError, LoadOptions, MaxErrors, sources_of};
+use crate::jobs::{Format, JobError, LoadOptions, MaxErrors, RemoteOptions, sources_of};
 use crate::model::address::{Address, BucketType};
 
 /// How sources are read.
@@ -26,6 +26,12 @@ pub struct SourceArguments {
     /// File that takes every bad line whole, to be mended and loaded; FILE.reasons says why
     #[arg(long, value_name = "FILE")]
     reject: Option<PathBuf>,
+    /// Requests per second at most to a bucket that is listed
+    #[arg(long, value_name = "N", default_value_t = 2.0, value_parser = rate)]
+    rate: f64,
+    /// What such requests say about who asks
+    #[arg(long, value_name = "TEXT", default_value_t = RemoteOptions::default().user_agent)]
+    user_agent: String,
     /// Print the report as JSON
     #[arg(long)]
     pub json: bool,
@@ -40,15 +46,23 @@ impl SourceArguments {
 
     /// What a run does with these paths.
     pub fn options(self, mode: Mode, paths: &[PathBuf]) -> Result<LoadOptions, JobError> {
-        Ok(LoadOptions {
+        let remote = RemoteOptions {
+            rate: self.rate,
+            user_agent: self.user_agent,
+            ..RemoteOptions::default()
+        };
+        let options = LoadOptions {
             format: self.format.map(|format| format.name().to_owned()),
             bucket: self.bucket,
             kind: self.kind,
             mode,
             max_errors: self.max_errors,
             reject: self.reject,
+            remote,
             sources: sources_of(paths)?,
-        })
+        };
+        options.check()?;
+        Ok(options)
     }
 }
 
@@ -62,4 +76,9 @@ fn address(text: &str) -> Result<String, String> {
 
 fn kind(text: &str) -> Result<String, String> {
     text.parse::<BucketType>().map(|kind| kind.to_string()).map_err(|error| error.to_string())
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse::<f64>().ok().filter(|rate| (0.001..=1_000.0).contains(rate));
+    rate.ok_or_else(|| "give a number from 0.001 to 1000".to_owned())
 }

@@ -2,14 +2,19 @@
 
 use std::sync::LazyLock;
 
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::HttpResponse;
+use actix_web::web::Data;
 use askama::Template;
-use shell::pages::{Accent, FixedPage, Page, Site};
+use jiff::Timestamp;
+use shell::pages::{Accent, Page, Site};
+
+use crate::app;
+use crate::state::State;
 
 const BUCKET: &str =
     "M3 5h18v3h-1.2L18 20a1 1 0 0 1-1 1H7a1 1 0 0 1-1-1L4.2 8H3V5Zm4.2 5 1.3 8h7l1.3-8H7.2Z";
 
-/// The page with its style and its script.
+/// The page with its style and its scripts.
 pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     Site::new(
         "Bucket search",
@@ -18,22 +23,67 @@ pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     )
     .icon(BUCKET)
     .style("search.css", include_bytes!("../../assets/search.css"))
+    .script("tools.js", include_bytes!("../../assets/tools.js"))
     .script("search.js", include_bytes!("../../assets/search.js"))
 });
 
 #[derive(Template)]
 #[template(path = "search.html")]
-struct SearchPage;
+struct SearchPage {
+    /// Absent before the first publish.
+    indexed: Option<Indexed>,
+}
 
-static PAGE: LazyLock<FixedPage> = LazyLock::new(|| {
+/// What can be searched; the totals need no key.
+struct Indexed {
+    files: String,
+    buckets: String,
+    published: String,
+}
+
+impl Indexed {
+    fn of(state: &State) -> Option<Self> {
+        let answer = app::get_stats(state, None);
+        let published = Timestamp::from_second(answer.last_updated).ok();
+        let published = published.filter(|_| answer.last_updated > 0)?;
+        Some(Self {
+            files: grouped(answer.stats.files_count),
+            buckets: grouped(answer.stats.buckets()),
+            published: published.strftime("%Y-%m-%d %H:%M").to_string(),
+        })
+    }
+}
+
+/// A number with commas between thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Answers the page.
+pub async fn search_page(state: Data<State>) -> HttpResponse {
     let page = Page::home("Search open buckets")
         .description("Searches the names of files in open cloud-storage buckets.")
         .wide()
+        .script("tools.js")
         .script("search.js");
-    SITE.fixed(&page, &SearchPage)
-});
+    SITE.respond(&page, &SearchPage { indexed: Indexed::of(&state) })
+}
 
-/// Answers the page.
-pub async fn search_page(request: HttpRequest) -> HttpResponse {
-    PAGE.respond(&request)
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn thousands_are_grouped() {
+        let texts = [0, 999, 1_000, 12_475_502_817].map(grouped);
+        assert_eq!(texts, ["0", "999", "1,000", "12,475,502,817"]);
+    }
 }

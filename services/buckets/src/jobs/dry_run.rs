@@ -6,9 +6,10 @@ use batch::ByteCounter;
 
 use super::context::JobContext;
 use super::error::JobError;
-use super::formats::{self, Bad, Item, Sink, Skipped, Taken};
+use super::formats::{self, Bad, Item, Marker, Sink, Skipped, Taken};
 use super::intake::{Intake, IntakeState};
 use super::options::LoadOptions;
+use super::remote::{Listing, PageSink, read_pages};
 use super::report::Report;
 
 /// Reads sources without writing anything but the reject file.
@@ -17,8 +18,15 @@ pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, Jo
     let mut sink = DryRun { intake: options.intake(context, 0, IntakeState::default())? };
     for (index, source) in options.sources.iter().enumerate() {
         sink.intake.begin_source(index, &source.name());
-        let input = source.open(ByteCounter::default())?;
-        formats::read(&source.path, input, &options.defaults(), &mut sink)?;
+        let defaults = options.defaults();
+        if let Some(url) = source.url() {
+            let listing = Listing::of(url, &defaults)?;
+            let kind = defaults.kind.as_deref();
+            read_pages(&listing, kind, &options.remote, None, &mut sink)?;
+        } else {
+            let input = source.open(ByteCounter::default())?;
+            formats::read(&source.path, input, &defaults, &mut sink)?;
+        }
         sink.intake.end_source();
     }
     let tally = sink.intake.state.tally.clone();
@@ -50,5 +58,11 @@ impl Sink for DryRun {
 
     fn broken(&mut self, reason: String) -> Result<(), JobError> {
         self.intake.broken(reason)
+    }
+}
+
+impl PageSink for DryRun {
+    fn page_done(&mut self, _: &Marker, _: usize) -> Result<(), JobError> {
+        Ok(())
     }
 }

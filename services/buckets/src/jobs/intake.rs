@@ -6,7 +6,7 @@ use database::{DatabaseError, Pools};
 use serde::{Deserialize, Serialize};
 
 use super::error::JobError;
-use super::formats::{Bad, EXCERPT, Item, Sink, Skipped, Taken};
+use super::formats::{Bad, EXCERPT, Item, Marker, Sink, Skipped, Taken};
 use super::reject_file::{RejectFile, RejectLengths};
 use super::report::Tally;
 use crate::engine::{NamedBucket, NewFile};
@@ -50,6 +50,9 @@ pub struct IntakeState {
     pub done: usize,
     /// Events of the next source that were taken already.
     pub events: u64,
+    /// Where the listing of the next source goes on.
+    #[serde(default)]
+    pub marker: Option<Marker>,
     /// Named buckets and whether their listing goes on.
     pub named: BTreeMap<u64, bool>,
     /// What was read so far.
@@ -141,6 +144,14 @@ impl Intake {
     /// Notes that a source was read to its end.
     pub fn end_source(&mut self) {
         self.state.done = self.source_index + 1;
+        self.state.marker = None;
+        self.state.events = 0;
+        self.skip = 0;
+    }
+
+    /// Goes to the next page of a listing.
+    pub fn next_page(&mut self, marker: &Marker) {
+        self.state.marker = Some(marker.clone());
         self.state.events = 0;
         self.skip = 0;
     }

@@ -7,10 +7,11 @@ use std::time::Instant;
 use database::DatabaseError;
 
 use super::error::JobError;
-use super::formats::{self, Bad, Item, Sink, Skipped, Taken};
+use super::formats::{self, Bad, Item, Marker, Sink, Skipped, Taken};
 use super::intake::{Intake, IntakeState};
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::progress::RunProgress;
+use super::remote::{Listing, PageSink, read_pages};
 use super::remove::{apply_removal, purge};
 use super::report::Report;
 use super::write_session::Session;
@@ -37,6 +38,9 @@ pub(super) struct Loader {
     since_checkpoint: u64,
     checkpointed: Instant,
     events: u32,
+    /// Whether the present source is listed page by page; then all is due between two pages, where
+    /// a resumed run goes on.
+    paged: bool,
 }
 
 impl Loader {
@@ -70,6 +74,7 @@ impl Loader {
             since_checkpoint: 0,
             checkpointed: now,
             events: 0,
+            paged: false,
         })
     }
 
@@ -97,8 +102,12 @@ impl Loader {
         let sources = self.options.sources.clone();
         for (index, source) in sources.iter().enumerate().skip(self.intake.state.done) {
             self.intake.begin_source(index, &source.name());
-            let input = source.open(self.progress.bytes_done())?;
-            formats::read(&source.path, input, &defaults, self)?;
+            if let Some(url) = source.url() {
+                self.read_listing(url)?;
+            } else {
+                let input = source.open(self.progress.bytes_done())?;
+                formats::read(&source.path, input, &defaults, self)?;
+            }
             self.pump()?;
             self.intake.end_source();
         }
@@ -108,6 +117,16 @@ impl Loader {
             return Err(JobError::Invalid(format!("no source could be read: {reasons}")));
         }
         Ok(())
+    }
+
+    fn read_listing(&mut self, url: &str) -> Result<(), JobError> {
+        let defaults = self.options.defaults();
+        let listing = Listing::of(url, &defaults)?;
+        let (from, options) = (self.intake.state.marker.clone(), self.options.remote.clone());
+        self.paged = true;
+        let done = read_pages(&listing, defaults.kind.as_deref(), &options, from, self);
+        self.paged = false;
+        done
     }
 
     fn publish(&mut self) -> Result<Report, JobError> {
@@ -173,6 +192,9 @@ impl Loader {
     /// Does what is due after an event, so that a slow source, too, is reported and does not block
     /// removals.
     fn after_event(&mut self) -> Result<(), JobError> {
+        if self.paged {
+            return Ok(());
+        }
         self.events = self.events.wrapping_add(1);
         // Reading the clock for each file would cost more than the file.
         let due = self.events.is_multiple_of(EVENTS) && self.progress.is_due();
@@ -246,5 +268,13 @@ impl Sink for Loader {
 
     fn broken(&mut self, reason: String) -> Result<(), JobError> {
         self.intake.broken(reason)
+    }
+}
+
+impl PageSink for Loader {
+    fn page_done(&mut self, next: &Marker, bytes: usize) -> Result<(), JobError> {
+        self.progress.bytes_done().add(bytes as u64);
+        self.intake.next_page(next);
+        self.pump()
     }
 }

@@ -10,6 +10,7 @@ use super::error::JobError;
 use super::formats::Defaults;
 use super::intake::{Intake, IntakeState, MaxErrors};
 use super::reject_file::RejectFile;
+use super::remote::{Listing, RemoteOptions};
 use super::sources::{STDIN, Source};
 use crate::config::Settings;
 use crate::engine::Mode;
@@ -29,6 +30,9 @@ pub struct LoadOptions {
     pub max_errors: MaxErrors,
     /// `--reject`.
     pub reject: Option<PathBuf>,
+    /// How buckets are asked for their listings.
+    #[serde(default)]
+    pub remote: RemoteOptions,
     /// What is read, in order.
     pub sources: Vec<Source>,
 }
@@ -37,6 +41,15 @@ impl LoadOptions {
     /// Whether standard input is among the sources.
     pub(super) fn read_stdin(&self) -> bool {
         self.sources.iter().any(|source| source.name() == STDIN)
+    }
+
+    /// Whether every bucket among the sources can be asked.
+    ///
+    /// # Errors
+    /// Says of which one the interface is not known.
+    pub fn check(&self) -> Result<(), JobError> {
+        let urls = self.sources.iter().filter_map(Source::url);
+        urls.map(|url| Listing::of(url, &self.defaults()).map(drop)).collect()
     }
 
     /// What holds for every source.

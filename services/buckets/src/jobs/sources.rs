@@ -1,4 +1,4 @@
-//! The files that a load reads.
+//! What a load reads: files, standard input, listings of buckets.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -27,7 +27,7 @@ pub struct Source {
 impl Source {
     fn of(path: &Path) -> Result<Self, JobError> {
         let failed = |error| JobError::Source { path: path.display().to_string(), error };
-        if path == Path::new(STDIN) {
+        if path == Path::new(STDIN) || url_of(path).is_some() {
             return Ok(Self { path: path.to_owned(), size: 0, modified: 0 });
         }
         // Opening finds out early whether it may be read.
@@ -35,6 +35,11 @@ impl Source {
         let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         let modified = modified.map_or(0, |since| since.as_nanos() as u64);
         Ok(Self { path: path.to_owned(), size: meta.len(), modified })
+    }
+
+    /// The address of a bucket that is listed, instead of a file that is read.
+    pub fn url(&self) -> Option<&str> {
+        url_of(&self.path)
     }
 
     /// Name for reports.
@@ -95,7 +100,18 @@ fn walk(folder: &Path, sources: &mut Vec<Source>) -> Result<(), JobError> {
     Ok(())
 }
 
+/// The text of a path that is the address of a bucket.
+fn url_of(path: &Path) -> Option<&str> {
+    let text = path.to_str()?;
+    let schemes = ["https://", "http://", "s3://", "gs://"];
+    schemes.iter().any(|scheme| text.starts_with(scheme)).then_some(text)
+}
+
 /// A run may be resumed from another folder.
 fn absolute(path: &Path) -> Result<PathBuf, JobError> {
-    if path == Path::new(STDIN) { Ok(path.to_owned()) } else { Ok(std::path::absolute(path)?) }
+    if path == Path::new(STDIN) || url_of(path).is_some() {
+        Ok(path.to_owned())
+    } else {
+        Ok(std::path::absolute(path)?)
+    }
 }

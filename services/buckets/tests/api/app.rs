@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use buckets::engine::{Folders, Mode};
 use buckets::jobs::{
-    CheckpointPolicy, JobContext, JobError, LoadOptions, MaxErrors, Report, load, sources_of,
+    CheckpointPolicy, JobContext, JobError, LoadOptions, MaxErrors, RemoteOptions, Report, load,
+    sources_of,
 };
 use buckets::store::MIGRATIONS;
 use buckets::{Buckets, Settings, State};
@@ -52,6 +53,7 @@ impl Fixture {
             mode: Mode::Replace,
             max_errors: MaxErrors::Percent(1.0),
             reject: None,
+            remote: RemoteOptions { rate: 1_000.0, first_pause: 0, ..RemoteOptions::default() },
             sources: sources_of(paths).unwrap(),
         }
     }

@@ -13,7 +13,7 @@ async fn the_page_needs_no_key_and_loads_only_its_own_files() {
     assert!(!body.contains("http://") && !body.contains("https://"), "nothing is fetched");
     let assets: Vec<_> =
         body.split('"').filter_map(|part| part.strip_prefix("./assets/")).collect();
-    assert_eq!(assets.len(), 4, "{assets:?}");
+    assert_eq!(assets.len(), 5, "{assets:?}");
     for file in assets {
         let response = app.server.get(&format!("/assets/{file}")).send().await.unwrap();
         assert_eq!(response.status(), 200, "{file}");
@@ -21,4 +21,14 @@ async fn the_page_needs_no_key_and_loads_only_its_own_files() {
     }
     let missing = app.server.get("/assets/search.js").send().await.unwrap();
     assert_eq!(missing.status(), 404);
+}
+
+#[actix_web::test]
+async fn the_page_says_what_is_indexed_without_a_key() {
+    let empty = Fixture::new().serve("free").await;
+    let body = empty.server.get("/").send().await.unwrap().text().await.unwrap();
+    assert!(body.contains("Nothing is indexed yet"), "{body}");
+    let app = Fixture::with_samples().serve("free").await;
+    let body = app.server.get("/").send().await.unwrap().text().await.unwrap();
+    assert!(body.contains("105 files in 6 buckets, published 2026-11-20 00:00 UTC"), "{body}");
 }

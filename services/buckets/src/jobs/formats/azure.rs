@@ -2,6 +2,7 @@
 
 use std::io::BufRead;
 
+use super::defaults::Defaults;
 use super::entry::{Bad, Item, Sink, Skipped};
 use super::record::Record;
 use super::unpack::Meter;
@@ -19,7 +20,12 @@ struct Blob {
 }
 
 /// Reads pages until the end.
-pub(super) fn read<R: BufRead>(input: Meter<R>, sink: &mut dyn Sink) -> Result<(), JobError> {
+pub(super) fn read<R: BufRead>(
+    input: Meter<R>,
+    defaults: &Defaults,
+    sink: &mut dyn Sink,
+) -> Result<(), JobError> {
+    let kind = defaults.kind.as_deref();
     let mut pieces = Pieces::new(input);
     let mut path: Vec<String> = Vec::new();
     let (mut bucket, mut truncated, mut position) = (String::new(), false, 0);
@@ -33,7 +39,9 @@ pub(super) fn read<R: BufRead>(input: Meter<R>, sink: &mut dyn Sink) -> Result<(
             Piece::End => return Ok(()),
             Piece::Open(name, attributes) => {
                 match (path.len(), name.as_str()) {
-                    (0, "EnumerationResults") => bucket = container(&attributes),
+                    (0, "EnumerationResults") => {
+                        bucket = defaults.bucket.clone().unwrap_or_else(|| container(&attributes));
+                    }
                     (0, _) => {
                         return sink.broken(format!("the root element {name} is no listing"));
                     }
@@ -46,12 +54,12 @@ pub(super) fn read<R: BufRead>(input: Meter<R>, sink: &mut dyn Sink) -> Result<(
             Piece::Close(name, text) => {
                 path.pop();
                 match (path.len(), name.as_str()) {
-                    (0, _) => sink.page(&bucket, None, std::mem::take(&mut truncated))?,
+                    (0, _) => sink.page(&bucket, kind, std::mem::take(&mut truncated))?,
                     (1, "NextMarker") => truncated = !text.trim().is_empty(),
                     (2, "BlobPrefix") => sink.skipped(Skipped::Prefix)?,
                     (2, "Blob") => {
                         position += 1;
-                        finish(std::mem::take(&mut blob), &bucket, position, sink)?;
+                        finish(std::mem::take(&mut blob), (&bucket, kind), position, sink)?;
                     }
                     (3, "Name") => blob.name = Some(text),
                     (3, "Snapshot") => blob.old = true,
@@ -66,7 +74,12 @@ pub(super) fn read<R: BufRead>(input: Meter<R>, sink: &mut dyn Sink) -> Result<(
     }
 }
 
-fn finish(blob: Blob, bucket: &str, position: u64, sink: &mut dyn Sink) -> Result<(), JobError> {
+fn finish(
+    blob: Blob,
+    (bucket, kind): (&str, Option<&str>),
+    position: u64,
+    sink: &mut dyn Sink,
+) -> Result<(), JobError> {
     if blob.old {
         return sink.skipped(Skipped::Version);
     }
@@ -82,12 +95,12 @@ fn finish(blob: Blob, bucket: &str, position: u64, sink: &mut dyn Sink) -> Resul
     };
     let taken = match parsed() {
         Ok((path, size, modified)) => {
-            sink.file(&Item { position, bucket, kind: None, path, size, modified })?
+            sink.file(&Item { position, bucket, kind, path, size, modified })?
         }
         Err(reason) => Err(reason),
     };
     let Err(reason) = taken else { return Ok(()) };
-    let content = Record::of(Some(bucket), None)
+    let content = Record::of(Some(bucket), kind)
         .field("fullPath", name)
         .field("size", blob.size)
         .field("lastModified", Some(blob.modified))

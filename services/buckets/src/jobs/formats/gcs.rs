@@ -9,6 +9,7 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::defaults::Defaults;
 use super::entry::{Bad, Item, Sink, Skipped};
 use super::record::Record;
 use super::unpack::Meter;
@@ -32,11 +33,16 @@ struct Object {
 }
 
 /// Reads pages until the end.
-pub(super) fn read<R: BufRead>(input: Meter<R>, sink: &mut dyn Sink) -> Result<(), JobError> {
+pub(super) fn read<R: BufRead>(
+    input: Meter<R>,
+    defaults: &Defaults,
+    sink: &mut dyn Sink,
+) -> Result<(), JobError> {
     let input = SharedMeter(Rc::new(RefCell::new(input)));
     let meter = input.clone();
     let mut reader = std::io::BufReader::with_capacity(8 << 10, input);
-    let mut state = State { sink, position: 0, failure: None, last_bucket: String::new(), meter };
+    let last_bucket = String::new();
+    let mut state = State { sink, defaults, position: 0, failure: None, last_bucket, meter };
     loop {
         match skip_blanks(&mut reader) {
             Ok(true) => {}
@@ -53,7 +59,7 @@ pub(super) fn read<R: BufRead>(input: Meter<R>, sink: &mut dyn Sink) -> Result<(
             Ok(truncated) => {
                 let bucket = std::mem::take(&mut state.last_bucket);
                 if !bucket.is_empty() {
-                    state.sink.page(&bucket, None, truncated)?;
+                    state.sink.page(&bucket, defaults.kind.as_deref(), truncated)?;
                 }
             }
         }
@@ -92,6 +98,7 @@ impl<R: BufRead> Read for SharedMeter<R> {
 
 struct State<'a, R> {
     sink: &'a mut dyn Sink,
+    defaults: &'a Defaults,
     position: u64,
     failure: Option<JobError>,
     last_bucket: String,
@@ -118,13 +125,15 @@ impl<R: BufRead> State<'_, R> {
         if object.deleted.is_some() {
             return self.sink.skipped(Skipped::Version);
         }
-        let bucket = object.bucket.as_ref().map(|bucket| format!("gs://{bucket}"));
+        let kind = self.defaults.kind.as_deref();
+        let listed = || object.bucket.as_ref().map(|bucket| format!("gs://{bucket}"));
+        let bucket = self.defaults.bucket.clone().or_else(listed);
         let parsed = || -> Result<Item<'_>, String> {
             let size = object.size.as_ref().ok_or("the field size is missing")?;
             Ok(Item {
                 position,
                 bucket: bucket.as_deref().ok_or("the field bucket is missing")?,
-                kind: None,
+                kind,
                 path: object.name.as_deref().ok_or("the field name is missing")?,
                 size: values::size(&values::plain(size).ok_or(values::NO_SIZE)?)?,
                 modified: values::date(object.updated.as_deref().unwrap_or_default())?,
@@ -140,7 +149,7 @@ impl<R: BufRead> State<'_, R> {
         };
         let Err(reason) = taken else { return Ok(()) };
         let size = object.size.as_ref();
-        let content = Record::of(bucket.as_deref(), None)
+        let content = Record::of(bucket.as_deref(), kind)
             .field("fullPath", object.name.as_deref())
             .field(
                 "size",

@@ -3,6 +3,7 @@
 //! Sources are read as streams: memory is bounded by one entry, whatever the size of the file.
 
 mod azure;
+mod continuation;
 mod csv_table;
 mod defaults;
 mod entry;
@@ -16,6 +17,7 @@ mod unpack;
 mod values;
 mod xml;
 
+pub use continuation::{Marker, next_page};
 pub use defaults::Defaults;
 pub use entry::{Bad, EXCERPT, Item, Sink, Skipped, Taken};
 pub use format::{Format, UnknownFormat};

@@ -30,8 +30,8 @@ pub fn read(
         Format::Ndjson => ndjson::read(input, defaults, sink),
         Format::Csv => csv_table::read(input, b',', defaults, sink),
         Format::Tsv => csv_table::read(input, b'\t', defaults, sink),
-        Format::Gcs => gcs::read(input, sink),
-        Format::Azure => azure::read(input, sink),
+        Format::Gcs => gcs::read(input, defaults, sink),
+        Format::Azure => azure::read(input, defaults, sink),
         Format::S3 => {
             let Some(bucket) = defaults.bucket.clone().or_else(|| address_in(name)) else {
                 return sink.broken(

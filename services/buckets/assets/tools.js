@@ -1,0 +1,89 @@
+"use strict";
+// Texts of sizes and dates, copying, and the two formats of a download.
+const field = (id) => document.getElementById(id);
+const UNITS = ["", "K", "M", "G", "T"];
+
+/** The bytes that a text means: "10 MB", "1.5 GiB", "2000". */
+function bytes(text) {
+  const match = /^\s*([\d.]+)\s*([kmgt]?)i?b?\s*$/i.exec(text);
+  if (!match) return text.trim();
+  return String(Math.round(Number(match[1]) * 1024 ** UNITS.indexOf(match[2].toUpperCase())));
+}
+
+/** The shortest text that means exactly so many bytes. */
+function exactSize(count) {
+  let [size, unit] = [Number(count), 0];
+  if (!Number.isSafeInteger(size)) return count;
+  while (size && size % 1024 === 0 && unit < UNITS.length - 1) { size /= 1024; unit += 1; }
+  return `${size} ${UNITS[unit]}B`;
+}
+
+function roughSize(count) {
+  let unit = 0;
+  while (count >= 1024 && unit < UNITS.length - 1) { count /= 1024; unit += 1; }
+  return `${unit && count < 10 ? count.toFixed(1) : Math.round(count)} ${UNITS[unit]}${unit ? "i" : ""}B`;
+}
+
+function time(seconds) {
+  const known = seconds > 0 && seconds < 8.64e12;
+  return known ? new Date(seconds * 1000).toISOString() : "";
+}
+
+function date(seconds) {
+  return time(seconds).slice(0, 16).replace("T", " ") || "unknown";
+}
+
+/** The extensions of a name, the longest first: tar.gz, gz. */
+function extension(name) {
+  const match = /\.([a-z0-9]{1,8}(?:\.(?:gz|bz2|xz|zst|js|css|map))?)$/i.exec(name);
+  return match ? match[1].toLowerCase() : "";
+}
+
+async function copy(text, button) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Without TLS, browsers have no clipboard for pages.
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  const label = button.textContent;
+  button.textContent = "Copied";
+  button.disabled = true;
+  setTimeout(() => { button.textContent = label; button.disabled = false; }, 1200);
+}
+
+const FORMATS = {
+  ndjson: {
+    type: "application/x-ndjson",
+    head: "",
+    line: (file) => `${JSON.stringify(file)}\n`,
+  },
+  csv: {
+    type: "text/csv;charset=utf-8",
+    head: "bucket,type,fullPath,size,lastModified,url\r\n",
+    line: (file) => {
+      const columns = [file.bucket, file.type, file.fullPath, file.size, time(file.lastModified), file.url];
+      return `${columns.map(cellText).join(",")}\r\n`;
+    },
+  },
+};
+
+/** A cell of a table; one that a spreadsheet would take for a formula is made a text. */
+function cellText(value) {
+  let text = String(value);
+  if (/^[=+\-@\t\r]/.test(text)) text = `'${text}`;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function save(parts, name, type) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob(parts, { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}

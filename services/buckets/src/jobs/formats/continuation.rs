@@ -1,0 +1,113 @@
+//! Where a listing goes on behind a page.
+
+use serde::{Deserialize, Serialize};
+
+use super::format::Format;
+use super::unpack::Meter;
+use super::xml::{Piece, Pieces, percent_decoded};
+
+/// The parameter of a list request that asks for the next page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marker {
+    /// Its name.
+    pub parameter: String,
+    /// What the page before said.
+    pub value: String,
+}
+
+impl Marker {
+    fn new(parameter: &str, value: Option<String>) -> Option<Self> {
+        let value = value.filter(|value| !value.is_empty())?;
+        Some(Self { parameter: parameter.to_owned(), value })
+    }
+}
+
+/// Where a listing goes on behind a page; `None` at its end, and for a page that cannot be read.
+pub fn next_page(format: Format, page: &[u8]) -> Option<Marker> {
+    match format {
+        Format::S3 => s3(page),
+        Format::Azure => Marker::new("marker", text_of(page, "NextMarker")),
+        Format::Gcs => {
+            #[derive(Deserialize)]
+            struct Page {
+                #[serde(rename = "nextPageToken")]
+                token: Option<String>,
+            }
+            Marker::new("pageToken", serde_json::from_slice::<Page>(page).ok()?.token)
+        }
+        Format::Ndjson | Format::Csv | Format::Tsv => None,
+    }
+}
+
+/// A server that does not know version 2 of the request answers in version 1, which goes on behind a
+/// key.
+fn s3(page: &[u8]) -> Option<Marker> {
+    if text_of(page, "IsTruncated")?.trim() != "true" {
+        return None;
+    }
+    if let Some(token) = Marker::new("continuation-token", text_of(page, "NextContinuationToken")) {
+        return Some(token);
+    }
+    let encoded = text_of(page, "EncodingType").is_some_and(|encoding| encoding.trim() == "url");
+    let last = text_of(page, "NextMarker").filter(|marker| !marker.is_empty());
+    let last = last.or_else(|| text_of(page, "Contents/Key"))?;
+    let decoded = || String::from_utf8(percent_decoded(&last.replace('+', " "))).ok();
+    Marker::new("marker", if encoded { decoded() } else { Some(last.clone()) })
+}
+
+/// The text of the last element of this path below the root.
+fn text_of(page: &[u8], wanted: &str) -> Option<String> {
+    let mut pieces = Pieces::new(Meter::new(page));
+    let (mut path, mut found) = (Vec::new(), None);
+    loop {
+        match pieces.next().ok()? {
+            Piece::End => return found,
+            Piece::Open(name, _) => path.push(name),
+            Piece::Close(_, text) => {
+                if path.get(1..).is_some_and(|below| below.join("/") == wanted) {
+                    found = Some(text);
+                }
+                path.pop();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(
+        Format::S3,
+        "<R><IsTruncated>true</IsTruncated><NextContinuationToken>a&amp;b</NextContinuationToken></R>",
+        Some(("continuation-token", "a&b"))
+    )]
+    #[case(Format::S3, "<R><IsTruncated>false</IsTruncated><NextMarker>x</NextMarker></R>", None)]
+    #[case(
+        Format::S3,
+        "<R><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated><Contents><Key>a</Key></Contents><Contents><Key>b+%C3%A9</Key></Contents></R>",
+        Some(("marker", "b \u{e9}"))
+    )]
+    #[case(
+        Format::S3,
+        "<R><IsTruncated>true</IsTruncated><NextMarker>n</NextMarker><Contents><Key>k</Key></Contents></R>",
+        Some(("marker", "n"))
+    )]
+    #[case(Format::Azure, "<E><Blobs/><NextMarker>2!76</NextMarker></E>", Some(("marker", "2!76")))]
+    #[case(Format::Azure, "<E><Blobs/><NextMarker/></E>", None)]
+    #[case(Format::Gcs, r#"{"items":[],"nextPageToken":"t"}"#, Some(("pageToken", "t")))]
+    #[case(Format::Gcs, r#"{"items":[]}"#, None)]
+    #[case(Format::S3, "<R><IsTruncated>true", None)]
+    fn continuations(
+        #[case] format: Format,
+        #[case] page: &str,
+        #[case] expected: Option<(&str, &str)>,
+    ) {
+        let found = next_page(format, page.as_bytes());
+        let found = found.as_ref().map(|marker| (&*marker.parameter, &*marker.value));
+        assert_eq!(found, expected, "{page}");
+    }
+}

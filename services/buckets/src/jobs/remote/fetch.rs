@@ -1,0 +1,157 @@
+//! Pages over HTTP: politely, and again where a server is busy.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use reqwest::header::RETRY_AFTER;
+use reqwest::{Response, StatusCode, Url};
+use serde::{Deserialize, Serialize};
+use tokio::runtime::Runtime;
+
+use crate::jobs::error::JobError;
+
+/// Bytes of a page at most.
+const LARGEST_PAGE: usize = 64 << 20;
+/// Times that a page is asked for.
+const ATTEMPTS: u32 = 6;
+/// The longest pause that a server may ask for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(120);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const PAGE_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How buckets are asked for their listings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RemoteOptions {
+    /// `--rate`: requests per second at most.
+    pub rate: f64,
+    /// `--user-agent`.
+    pub user_agent: String,
+    /// Milliseconds before the first repeat of a request that failed; they double each time.
+    pub first_pause: u64,
+}
+
+impl Default for RemoteOptions {
+    fn default() -> Self {
+        let user_agent = concat!("buckets/", env!("CARGO_PKG_VERSION")).to_owned();
+        Self { rate: 2.0, user_agent, first_pause: 1_000 }
+    }
+}
+
+/// Asks for pages, one at a time.
+pub(super) struct Fetcher {
+    http: reqwest::Client,
+    runtime: Runtime,
+    between: Duration,
+    first_pause: Duration,
+    last: Option<Instant>,
+}
+
+/// Why there is no page.
+enum Failure {
+    /// Another attempt may help, after so long a pause where the server says so.
+    Passing(String, Option<Duration>),
+    /// None will.
+    Lasting(String),
+}
+
+impl Fetcher {
+    pub(super) fn new(options: &RemoteOptions) -> Result<Self, JobError> {
+        // Another provider may have been installed first; then that one is used.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .timeout(PAGE_TIMEOUT)
+            .user_agent(&options.user_agent)
+            .build()
+            .map_err(|error| JobError::Invalid(format!("no HTTP client: {error}")))?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let between = Duration::try_from_secs_f64(1.0 / options.rate)
+            .map_err(|_| JobError::Invalid("the rate must be above 0".to_owned()))?;
+        let first_pause = Duration::from_millis(options.first_pause);
+        Ok(Self { http, runtime, between, first_pause, last: None })
+    }
+
+    /// A page; or why there will be none.
+    ///
+    /// # Errors
+    /// Fails when the server cannot be reached or is busy, again and again.
+    pub(super) fn page(&mut self, url: &Url) -> Result<Result<Vec<u8>, String>, JobError> {
+        let mut pause = self.first_pause;
+        for attempt in 1.. {
+            self.wait_for_turn();
+            let (reason, asked) = match self.runtime.block_on(get(&self.http, url)) {
+                Ok(page) => return Ok(Ok(page)),
+                Err(Failure::Lasting(reason)) => return Ok(Err(reason)),
+                Err(Failure::Passing(reason, asked)) => (reason, asked),
+            };
+            if attempt >= ATTEMPTS {
+                let error = std::io::Error::other(format!("{reason}, {ATTEMPTS} times"));
+                return Err(JobError::Source { path: url.to_string(), error });
+            }
+            log::warn!("{url}: {reason}; asking again");
+            sleep(asked.unwrap_or(pause).min(LONGEST_PAUSE));
+            pause *= 2;
+        }
+        Ok(Err("it was never asked for".to_owned()))
+    }
+
+    fn wait_for_turn(&mut self) {
+        if let Some(last) = self.last {
+            sleep(self.between.saturating_sub(last.elapsed()));
+        }
+        self.last = Some(Instant::now());
+    }
+}
+
+async fn get(http: &reqwest::Client, url: &Url) -> Result<Vec<u8>, Failure> {
+    let request = http.get(url.clone()).header("x-ms-version", "2021-08-06");
+    let mut response = request.send().await.map_err(interrupted)?;
+    if !response.status().is_success() {
+        return Err(refused(&response));
+    }
+    let mut page = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(interrupted)? {
+        if page.len() + chunk.len() > LARGEST_PAGE {
+            return Err(Failure::Lasting("a page is longer than 64 MiB".to_owned()));
+        }
+        page.extend_from_slice(&chunk);
+    }
+    Ok(page)
+}
+
+/// What the network did, with the causes that the library keeps apart.
+fn interrupted(error: reqwest::Error) -> Failure {
+    let error = error.without_url();
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    Failure::Passing(text, None)
+}
+
+fn refused(response: &Response) -> Failure {
+    let header = |name: &str| response.headers().get(name)?.to_str().ok().map(str::to_owned);
+    let status = response.status();
+    let reason = match status {
+        StatusCode::NOT_FOUND => "there is no such bucket".to_owned(),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            "the bucket is not listed for everyone".to_owned()
+        }
+        _ if status.is_redirection() => match header("x-amz-bucket-region") {
+            Some(region) => format!("the bucket is in the region {region}: name it in the address"),
+            None => "the bucket is elsewhere".to_owned(),
+        },
+        _ => status.canonical_reason().unwrap_or("refused").to_lowercase(),
+    };
+    let reason = format!("{}: {reason}", status.as_u16());
+    let busy = matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
+    if busy || status.is_server_error() {
+        let seconds = header(RETRY_AFTER.as_str()).and_then(|text| text.parse().ok());
+        Failure::Passing(reason, seconds.map(Duration::from_secs))
+    } else {
+        Failure::Lasting(reason)
+    }
+}

@@ -1,0 +1,9 @@
+//! Listings straight from buckets, by the list operations of their public interfaces.
+
+mod fetch;
+mod listing;
+mod pages;
+
+pub use fetch::RemoteOptions;
+pub(super) use listing::Listing;
+pub(super) use pages::{PageSink, read_pages};

@@ -1,0 +1,183 @@
+//! A server with a public bucket on loopback, which speaks the list operations of three providers.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// Files of a page.
+pub const PAGE: usize = 100;
+
+/// What the server has and does.
+#[derive(Default)]
+pub struct Behaviour {
+    /// Keys in the order of their bytes; each has as many bytes as its place.
+    pub keys: Vec<String>,
+    /// Targets of requests so far.
+    pub requests: Mutex<Vec<String>>,
+    /// So many of the next requests are answered by 503.
+    pub busy: AtomicUsize,
+    /// From this request on, counted from 1, everything is 503; 0: never.
+    pub broken_from: AtomicUsize,
+    /// Whether S3 is spoken in version 1 only.
+    pub old: bool,
+}
+
+/// A server, until it is dropped.
+pub struct PublicBucket {
+    pub behaviour: Arc<Behaviour>,
+    pub address: String,
+}
+
+impl PublicBucket {
+    /// Starts a server.
+    pub fn start(behaviour: Behaviour) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let behaviour = Arc::new(behaviour);
+        let served = Arc::clone(&behaviour);
+        // It ends with the process, or with the connection that finds it alone.
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                if Arc::strong_count(&served) == 1 {
+                    return;
+                }
+                serve(&served, stream);
+            }
+        });
+        Self { behaviour, address }
+    }
+
+    /// How many requests came so far.
+    pub fn requests(&self) -> usize {
+        self.behaviour.requests.lock().unwrap().len()
+    }
+}
+
+impl Drop for PublicBucket {
+    fn drop(&mut self) {
+        let address = self.address.trim_start_matches("http://").to_owned();
+        self.behaviour = Arc::default();
+        // Wakes the server up.
+        drop(TcpStream::connect(address));
+    }
+}
+
+fn serve(behaviour: &Behaviour, stream: TcpStream) {
+    let mut reader = BufReader::new(stream);
+    let mut target = String::new();
+    let mut line = String::new();
+    while reader.read_line(&mut line).is_ok_and(|count| count > 2) {
+        if target.is_empty() {
+            target = line.split(' ').nth(1).unwrap_or_default().to_owned();
+        }
+        line.clear();
+    }
+    let (status, body) = answer(behaviour, &target);
+    let answer = format!(
+        "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    // The client may have gone.
+    let _ = reader.get_mut().write_all(answer.as_bytes());
+}
+
+fn answer(behaviour: &Behaviour, target: &str) -> (&'static str, String) {
+    let count = {
+        let mut requests = behaviour.requests.lock().unwrap();
+        requests.push(target.to_owned());
+        requests.len()
+    };
+    let broken_from = behaviour.broken_from.load(Ordering::Relaxed);
+    let fewer = |busy: usize| busy.checked_sub(1);
+    let busy = behaviour.busy.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer).is_ok();
+    if busy || (broken_from > 0 && count >= broken_from) {
+        return ("503 Service Unavailable", "<Error><Code>SlowDown</Code></Error>".to_owned());
+    }
+    let url = reqwest::Url::parse(&format!("http://x{target}")).unwrap();
+    let parameter = |name: &str| {
+        url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+    };
+    match url.path().split('/').nth(1) {
+        Some("s3") => ("200 OK", s3(behaviour, &parameter)),
+        Some("azure") => ("200 OK", azure(behaviour, &parameter)),
+        Some("gcs") => ("200 OK", gcs(behaviour, &parameter)),
+        Some("closed") => ("403 Forbidden", "<Error><Code>AccessDenied</Code></Error>".to_owned()),
+        _ => ("404 Not Found", String::new()),
+    }
+}
+
+/// The keys of a page with their sizes, and whether more follow.
+fn page(behaviour: &Behaviour, first: usize) -> (Vec<(&str, usize)>, bool) {
+    let keys = behaviour.keys.iter().enumerate().skip(first).take(PAGE);
+    (keys.map(|(size, key)| (key.as_str(), size)).collect(), first + PAGE < behaviour.keys.len())
+}
+
+fn encoded(key: &str) -> String {
+    key.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+fn s3(behaviour: &Behaviour, parameter: &dyn Fn(&str) -> Option<String>) -> String {
+    assert_eq!(parameter("encoding-type").as_deref(), Some("url"));
+    let after = parameter("marker").map(|marker| {
+        behaviour.keys.iter().position(|key| *key == marker).expect("a key that was listed") + 1
+    });
+    let token = parameter("continuation-token").map(|token| token[2..].parse().unwrap());
+    let first = after.or(token).unwrap_or(0);
+    let (keys, more) = page(behaviour, first);
+    let contents: String = keys
+        .iter()
+        .map(|(key, size)| {
+            format!(
+                "<Contents><Key>{}</Key><LastModified>2022-10-25T02:57:46.000Z</LastModified><Size>{size}</Size></Contents>",
+                encoded(key)
+            )
+        })
+        .collect();
+    let next = match more && !behaviour.old {
+        true => format!("<NextContinuationToken>t={}</NextContinuationToken>", first + PAGE),
+        false => String::new(),
+    };
+    format!(
+        "<?xml version=\"1.0\"?><ListBucketResult><Name>box</Name>{contents}<EncodingType>url</EncodingType><IsTruncated>{more}</IsTruncated>{next}</ListBucketResult>"
+    )
+}
+
+fn azure(behaviour: &Behaviour, parameter: &dyn Fn(&str) -> Option<String>) -> String {
+    assert_eq!(parameter("comp").as_deref(), Some("list"));
+    let first = parameter("marker").map_or(0, |marker| marker.parse().unwrap());
+    let (keys, more) = page(behaviour, first);
+    let blobs: String = keys
+        .iter()
+        .map(|(key, size)| {
+            format!(
+                "<Blob><Name Encoded=\"true\">{}</Name><Properties><Last-Modified>Tue, 25 Oct 2022 02:57:46 GMT</Last-Modified><Content-Length>{size}</Content-Length></Properties></Blob>",
+                encoded(key)
+            )
+        })
+        .collect();
+    let next = if more { (first + PAGE).to_string() } else { String::new() };
+    format!(
+        "<?xml version=\"1.0\"?><EnumerationResults ServiceEndpoint=\"http://127.0.0.1/\" ContainerName=\"azure\"><Blobs>{blobs}</Blobs><NextMarker>{next}</NextMarker></EnumerationResults>"
+    )
+}
+
+fn gcs(behaviour: &Behaviour, parameter: &dyn Fn(&str) -> Option<String>) -> String {
+    let first = parameter("pageToken").map_or(0, |token| token.parse().unwrap());
+    let (keys, more) = page(behaviour, first);
+    let items: Vec<_> = keys
+        .iter()
+        .map(|(key, size)| {
+            serde_json::json!({ "name": key, "bucket": "whose", "size": size.to_string(), "updated": "2022-10-25T02:57:46.000Z" })
+        })
+        .collect();
+    let mut page = serde_json::json!({ "kind": "storage#objects" });
+    if !items.is_empty() {
+        page["items"] = items.into();
+    }
+    if more {
+        page["nextPageToken"] = (first + PAGE).to_string().into();
+    }
+    page.to_string()
+}

@@ -1,0 +1,100 @@
+//! Listings straight from buckets.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use buckets::jobs::{CheckpointPolicy, JobError, LoadOptions, dry_run, export, resume, status};
+use rstest::rstest;
+
+use crate::app::Fixture;
+use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
+
+const BOX: &str = "box.s3.amazonaws.com";
+
+fn keys(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("a & b+c/\u{e9} {number:05}.txt")).collect()
+}
+
+fn options(bucket: &PublicBucket, interface: &str) -> LoadOptions {
+    let format = if interface == "closed" { "s3" } else { interface };
+    LoadOptions {
+        bucket: Some(BOX.to_owned()),
+        format: Some(format.to_owned()),
+        ..Fixture::options(&[PathBuf::from(format!("{}/{interface}/", bucket.address))])
+    }
+}
+
+fn paths(fixture: &Fixture) -> Vec<String> {
+    let mut out = Vec::new();
+    export(&fixture.context, Some(BOX), &mut out).unwrap();
+    let lines = String::from_utf8(out).unwrap();
+    let path = |line: &str| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["fullPath"].as_str().unwrap().to_owned()
+    };
+    lines.lines().map(path).collect()
+}
+
+#[rstest]
+#[case("s3", false)]
+#[case("s3", true)]
+#[case("azure", false)]
+#[case("gcs", false)]
+fn every_page_of_a_bucket_is_loaded(#[case] interface: &str, #[case] old: bool) {
+    let keys = keys(2 * PAGE + 7);
+    let bucket = PublicBucket::start(Behaviour { keys: keys.clone(), old, ..Behaviour::default() });
+    bucket.behaviour.busy.store(2, Ordering::Relaxed);
+    let fixture = Fixture::new();
+    let report = fixture.run(&options(&bucket, interface)).unwrap();
+    assert_eq!((report.counts.added, report.tally.bad), (keys.len() as u64, 0));
+    assert!(report.truncated.is_empty() && report.tally.incomplete.is_empty());
+    assert_eq!(paths(&fixture), keys);
+    assert_eq!(bucket.requests(), 3 + 2, "three pages, and two answers that it is busy");
+}
+
+#[test]
+fn a_stopped_listing_goes_on_at_its_page() {
+    let bucket = PublicBucket::start(Behaviour { keys: keys(5 * PAGE), ..Behaviour::default() });
+    bucket.behaviour.broken_from.store(4, Ordering::Relaxed);
+    let fixture = Fixture::new();
+    let often = CheckpointPolicy { files: 1, every: std::time::Duration::from_secs(60) };
+    let stopped = buckets::jobs::load(&fixture.context, &options(&bucket, "s3"), often);
+    assert!(matches!(stopped, Err(JobError::Source { .. })), "{stopped:?}");
+    assert_eq!(paths(&fixture), Vec::<String>::new(), "nothing is published");
+    let run = status(&fixture.context).unwrap()["open_run"].as_u64().unwrap();
+
+    let before = bucket.requests();
+    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    let report = resume(&fixture.context, run, often).unwrap();
+    assert_eq!(bucket.requests() - before, 2, "the pages that were missing");
+    assert_eq!((report.counts.added, report.counts.duplicates), (5 * PAGE as u64, 0));
+    assert_eq!(paths(&fixture), keys(5 * PAGE));
+}
+
+#[test]
+fn a_closed_bucket_is_named_and_stays_as_it_was() {
+    let bucket = PublicBucket::start(Behaviour { keys: keys(3), ..Behaviour::default() });
+    let fixture = Fixture::new();
+    fixture.run(&options(&bucket, "s3")).unwrap();
+    let error = fixture.run(&options(&bucket, "closed")).unwrap_err().to_string();
+    assert!(error.contains("403: the bucket is not listed for everyone"), "{error}");
+    assert_eq!(paths(&fixture).len(), 3);
+}
+
+#[test]
+fn an_empty_bucket_is_listed() {
+    let bucket = PublicBucket::start(Behaviour::default());
+    for interface in ["s3", "azure", "gcs"] {
+        let fixture = Fixture::new();
+        let report = fixture.run(&options(&bucket, interface)).unwrap();
+        assert_eq!((report.counts.added, report.buckets_new), (0, 1), "{interface}");
+    }
+}
+
+#[test]
+fn a_dry_run_asks_too() {
+    let bucket = PublicBucket::start(Behaviour { keys: keys(PAGE + 1), ..Behaviour::default() });
+    let fixture = Fixture::new();
+    let report = dry_run(&fixture.context, &options(&bucket, "s3")).unwrap();
+    assert_eq!((report.tally.files, bucket.requests()), (PAGE as u64 + 1, 2));
+}
