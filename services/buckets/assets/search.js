@@ -143,14 +143,13 @@ function showFile(file) {
   link.href = file.url;
   link.rel = "noreferrer noopener";
   name.append(link, element("small", file.fullPath));
+  name.append(button("Copy link", file.url, (made) => copy(file.url, made)));
+  const ending = extension(file.filename);
+  if (ending) name.append(button(`Only .${ending}`, "Only this extension", () => filter("extensions", ending)));
   cell(row, "Bucket", button(file.bucket, "Only this bucket", () => filter("buckets", file.bucket)))
     .append(element("small", file.type));
   cell(row, "Size", roughSize(file.size), "number").title = `${file.size} bytes`;
   cell(row, "Modified", date(file.lastModified), "date");
-  const actions = row.insertCell();
-  actions.append(button("Copy link", file.url, (made) => copy(file.url, made)));
-  const ending = extension(file.filename);
-  if (ending) actions.append(button(`only .${ending}`, "Only this extension", () => filter("extensions", ending)));
 }
 
 function showPage(parameters, answer, took) {

@@ -48,8 +48,8 @@ impl LoadOptions {
     /// # Errors
     /// Says of which one the interface is not known.
     pub fn check(&self) -> Result<(), JobError> {
-        let urls = self.sources.iter().filter_map(Source::url);
-        urls.map(|url| Listing::of(url, &self.defaults()).map(drop)).collect()
+        let mut urls = self.sources.iter().filter_map(Source::url);
+        urls.try_for_each(|url| Listing::of(url, &self.defaults()).map(drop))
     }
 
     /// What holds for every source.

@@ -3,7 +3,6 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use super::gcs;
 use super::unpack::Meter;
 
 /// A listing format.
@@ -68,7 +67,7 @@ pub(super) fn recognised<R: BufRead>(
             Some(if text.contains("<EnumerationResults") { Format::Azure } else { Format::S3 })
         }
         Some('[') => Some(Format::Gcs),
-        Some('{') if gcs::is_page(&text) => Some(Format::Gcs),
+        Some('{') if is_gcs_page(&text) => Some(Format::Gcs),
         Some('{') => Some(Format::Ndjson),
         None => named_format(name).or(Some(Format::Ndjson)),
         Some(_) => {
@@ -80,6 +79,12 @@ pub(super) fn recognised<R: BufRead>(
             }
         }
     })
+}
+
+/// Whether the beginning of a source is a page of a GCS listing.
+fn is_gcs_page(head: &str) -> bool {
+    let compact: String = head.chars().filter(|symbol| !symbol.is_whitespace()).collect();
+    compact.starts_with('{') && compact.contains(r#""kind":"storage#objects""#)
 }
 
 fn named_format(name: &Path) -> Option<Format> {

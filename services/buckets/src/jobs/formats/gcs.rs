@@ -16,12 +16,6 @@ use super::unpack::Meter;
 use super::values;
 use crate::jobs::error::JobError;
 
-/// Whether the beginning of a source is a page of a listing.
-pub(super) fn is_page(head: &str) -> bool {
-    let compact: String = head.chars().filter(|symbol| !symbol.is_whitespace()).collect();
-    compact.starts_with('{') && compact.contains(r#""kind":"storage#objects""#)
-}
-
 #[derive(Deserialize)]
 struct Object {
     name: Option<String>,
