@@ -6,6 +6,7 @@ use breaches::jobs::{AccountsOptions, clean, retire};
 use breaches::model::OptOut;
 use breaches::store::{account_links, pastes};
 use database::DatabaseError;
+use diesel::RunQueryDsl;
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use domain::EmailAddress;
 use regex::Regex;
@@ -57,6 +58,23 @@ fn the_rule_tells_writes_with_a_key_from_those_without() {
         assert_eq!(names_key(statement), expected, "{statement}");
     }
     assert!(!is_distributed_write("insert into domain_account (domain_id, k) values ($1, $2)"));
+}
+
+#[actix_web::test]
+async fn pages_of_accounts_have_room_for_longer_lists() {
+    #[derive(diesel::QueryableByName)]
+    struct Parts {
+        #[diesel(sql_type = diesel::sql_types::BigInt)]
+        parts: i64,
+    }
+    let app = App::start().await;
+    let mut db = app.context.pools.connect().unwrap();
+    if let database::Db::Pg(conn) = &mut db {
+        let query = "SELECT count(*) AS parts FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid \
+                     WHERE inhparent = 'account'::regclass AND reloptions @> '{fillfactor=90}'";
+        let found: Parts = diesel::sql_query(query).get_result(conn).unwrap();
+        assert_eq!(found.parts, 16);
+    }
 }
 
 #[actix_web::test]
