@@ -25,12 +25,19 @@ impl Publication {
 /// What the writes of events, venues and organizers name alike.
 #[derive(Clone, Debug, Default)]
 pub struct PostChange {
+    /// The description, HTML.
     pub description: Option<String>,
+    /// The excerpt, HTML.
     pub excerpt: Option<String>,
+    /// The slug.
     pub slug: Option<String>,
+    /// The status.
     pub status: Option<Status>,
+    /// Id of the user who owns it.
     pub author: Option<i64>,
+    /// The date of publication.
     pub publication: Publication,
+    /// Id of its image.
     pub image: Option<ImageRef>,
 }
 
@@ -58,20 +65,35 @@ fn replace(old: &mut String, new: Option<&String>) -> bool {
 /// What an event write names.
 #[derive(Clone, Debug, Default)]
 pub struct EventChange {
+    /// The title, with inline HTML.
     pub title: Option<String>,
+    /// What all posts have.
     pub post: PostChange,
+    /// When it takes place.
     pub schedule: ScheduleChange,
+    /// The cost, as sent.
     pub cost: Option<Vec<String>>,
+    /// The website; empty for none.
     pub website: Option<String>,
+    /// Whether a map is shown.
     pub show_map: Option<bool>,
+    /// Whether a link to a map is shown.
     pub show_map_link: Option<bool>,
+    /// Whether lists leave it out.
     pub hide_from_listings: Option<bool>,
+    /// Whether it is marked as sticky, without an effect.
     pub sticky: Option<bool>,
+    /// Whether it is featured.
     pub featured: Option<bool>,
+    /// What it takes to read it.
     pub password: Option<String>,
+    /// Its categories.
     pub categories: Option<Vec<TermRef>>,
+    /// Its tags.
     pub tags: Option<Vec<TermRef>>,
+    /// Its venues.
     pub venues: Option<Vec<LinkRef>>,
+    /// Its organizers.
     pub organizers: Option<Vec<LinkRef>>,
     /// The name of the event elsewhere; no write over HTTP names it.
     pub external_id: Option<String>,
@@ -126,27 +148,44 @@ impl EventChange {
 /// A venue or organizer as an event write names it.
 #[derive(Clone, Debug)]
 pub enum LinkRef {
+    /// One that exists.
     Id(i64),
+    /// One to be made.
     New(Box<LinkedChange>),
 }
 
 /// What a write of a venue or an organizer names.
 #[derive(Clone, Debug, Default)]
 pub struct LinkedChange {
+    /// The name.
     pub name: Option<String>,
+    /// What all posts have.
     pub post: PostChange,
+    /// The telephone number.
     pub phone: Option<String>,
+    /// The website; empty for none.
     pub website: Option<String>,
+    /// The mail address.
     pub email: Option<String>,
+    /// Street and number.
     pub address: Option<String>,
+    /// The city.
     pub city: Option<String>,
+    /// The country.
     pub country: Option<String>,
+    /// The province.
     pub province: Option<String>,
+    /// The state.
     pub state: Option<String>,
+    /// State or province, as shown.
     pub stateprovince: Option<String>,
+    /// The postal code.
     pub zip: Option<String>,
+    /// Whether a map is shown.
     pub show_map: Option<bool>,
+    /// Whether a link to a map is shown.
     pub show_map_link: Option<bool>,
+    /// Where it lies.
     pub geo: Option<Option<Point>>,
 }
 

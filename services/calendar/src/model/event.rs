@@ -11,38 +11,66 @@ pub const LONG: i64 = 30 * 24 * 3600;
 /// An event without its links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
+    /// Its id.
     pub id: i64,
+    /// Id of the user who owns it.
     pub author: i64,
+    /// The status.
     pub status: Status,
+    /// The status before the trash.
     pub previous: Option<Status>,
+    /// The title, with inline HTML.
     pub title: String,
+    /// The description, HTML.
     pub description: String,
+    /// The excerpt, HTML.
     pub excerpt: String,
+    /// The slug.
     pub slug: String,
+    /// Date of publication, Unix seconds.
     pub published_utc: i64,
+    /// Date of publication on the clock of the site.
     pub published_local: i64,
+    /// Last change, Unix seconds.
     pub modified_utc: i64,
+    /// When it takes place.
     pub schedule: Schedule,
+    /// The cost, as sent.
     pub cost: Vec<String>,
+    /// The website; empty for none.
     pub website: String,
+    /// Whether a map is shown.
     pub show_map: bool,
+    /// Whether a link to a map is shown.
     pub show_map_link: bool,
+    /// Whether lists show it.
     pub listed: bool,
+    /// Whether it is marked as sticky, without an effect.
     pub sticky: bool,
+    /// Whether it is featured.
     pub featured: bool,
+    /// Id of its image.
     pub image: Option<i64>,
+    /// The first event of a series.
     pub parent: Option<i64>,
+    /// What it takes to read it.
     pub password: Option<String>,
+    /// Its name in other calendars.
     pub ical_uid: Option<String>,
+    /// How often its time has changed.
     pub sequence: i64,
 }
 
 /// What an event is linked to, by id and in the order of the links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
+    /// Its categories.
     pub categories: Vec<i64>,
+    /// Its tags.
     pub tags: Vec<i64>,
+    /// Its venues.
     pub venues: Vec<i64>,
+    /// Its organizers.
     pub organizers: Vec<i64>,
 }
 

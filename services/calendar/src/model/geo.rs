@@ -7,14 +7,18 @@ const KM_PER_MILE: f64 = 1.609_344;
 /// A point in degrees.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
+    /// Latitude in degrees.
     pub lat: f64,
+    /// Longitude in degrees.
     pub lng: f64,
 }
 
 /// The unit in which a radius is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
+    /// Statute miles.
     Miles,
+    /// Kilometres.
     Kilometres,
 }
 
@@ -40,9 +44,13 @@ impl Unit {
 /// A rectangle that holds every point within a radius; coarse, for an index.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rectangle {
+    /// The southern edge.
     pub south: f64,
+    /// The northern edge.
     pub north: f64,
+    /// The western edge.
     pub west: f64,
+    /// The eastern edge.
     pub east: f64,
 }
 

@@ -6,31 +6,43 @@ use url::Url;
 /// What a write says about the image of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageRef {
+    /// No image.
     Clear,
+    /// An image that exists.
     Id(i64),
+    /// An address on the web.
     Url(String),
 }
 
 /// A stored image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
+    /// Its id.
     pub id: i64,
     /// The address that it was named by.
     pub url: String,
     /// The name of its file, where it is stored here.
     pub file: Option<String>,
+    /// The extension of its address.
     pub extension: String,
+    /// Width in pixels.
     pub width: Option<i64>,
+    /// Height in pixels.
     pub height: Option<i64>,
+    /// Size in bytes.
     pub filesize: Option<i64>,
 }
 
 /// The formats of stored images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
+    /// JPEG
     Jpeg,
+    /// PNG
     Png,
+    /// GIF
     Gif,
+    /// WebP
     Webp,
 }
 
@@ -64,8 +76,11 @@ impl Format {
 pub struct ImageFile {
     /// Name of the file in the media folder.
     pub name: String,
+    /// The format of the file.
     pub format: Format,
+    /// Width in pixels.
     pub width: i64,
+    /// Height in pixels.
     pub height: i64,
     /// Size in bytes.
     pub filesize: i64,

@@ -15,8 +15,11 @@ pub struct Included {
     pub links: HashMap<i64, Links>,
     /// Terms with all their ancestors.
     pub terms: HashMap<i64, Term>,
+    /// Venues by id.
     pub venues: HashMap<i64, Linked>,
+    /// Organizers by id.
     pub organizers: HashMap<i64, Linked>,
+    /// Images by id.
     pub images: HashMap<i64, Image>,
 }
 

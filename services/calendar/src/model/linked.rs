@@ -7,7 +7,9 @@ use super::status::Status;
 /// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
+    /// A place.
     Venue,
+    /// Somebody who organizes.
     Organizer,
 }
 
@@ -40,37 +42,64 @@ impl Kind {
 /// A venue or an organizer; fields that its kind lacks stay empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linked {
+    /// Whether it is a venue or an organizer.
     pub kind: Kind,
+    /// Its id.
     pub id: i64,
+    /// Id of the user who owns it.
     pub author: i64,
+    /// The status.
     pub status: Status,
+    /// The status before the trash.
     pub previous: Option<Status>,
+    /// The name.
     pub name: String,
+    /// The description, HTML.
     pub description: String,
+    /// The excerpt, HTML.
     pub excerpt: String,
+    /// The slug.
     pub slug: String,
+    /// Date of publication, Unix seconds.
     pub published_utc: i64,
+    /// Date of publication on the clock of the site.
     pub published_local: i64,
+    /// Last change, Unix seconds.
     pub modified_utc: i64,
+    /// Id of its image.
     pub image: Option<i64>,
+    /// The telephone number.
     pub phone: String,
+    /// The website; empty for none.
     pub website: String,
+    /// The mail address.
     pub email: String,
+    /// Where a venue is.
     pub place: Place,
 }
 
 /// Where a venue is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Place {
+    /// Street and number.
     pub address: String,
+    /// The city.
     pub city: String,
+    /// The country.
     pub country: String,
+    /// The province.
     pub province: String,
+    /// The state.
     pub state: String,
+    /// State or province, as shown.
     pub stateprovince: String,
+    /// The postal code.
     pub zip: String,
+    /// Whether a map is shown.
     pub show_map: bool,
+    /// Whether a link to a map is shown.
     pub show_map_link: bool,
+    /// Where it lies.
     pub geo: Option<Point>,
 }
 

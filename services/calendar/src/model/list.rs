@@ -12,7 +12,9 @@ pub const PER_PAGE: i64 = 10;
 /// A page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paging {
+    /// Number of the page, from 1.
     pub page: i64,
+    /// Rows on a page.
     pub per_page: i64,
 }
 
@@ -31,7 +33,9 @@ impl Paging {
 /// The rows of a page, counted from the nearer end of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
+    /// Rows before it.
     pub skip: i64,
+    /// Rows of it.
     pub take: i64,
     /// Counted from the end: the rows come in reverse.
     pub backwards: bool,
@@ -61,10 +65,13 @@ pub struct Scope {
 /// What a list shows besides published resources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unpublished {
+    /// Nothing else.
     None,
     /// Of this author, or of everybody; in these statuses, or in all but the trash.
     Of {
+        /// Only those of this user.
         author: Option<i64>,
+        /// Only these statuses.
         statuses: Option<Vec<Status>>,
     },
 }
@@ -72,7 +79,9 @@ pub enum Unpublished {
 /// The `status` parameter of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatusFilter {
+    /// All of them.
     Any,
+    /// Only these.
     Of(Vec<Status>),
 }
 
@@ -130,9 +139,13 @@ impl Scope {
 /// The order of a list of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventOrder {
+    /// By start, publication date and id.
     Start,
+    /// By publication date.
     Date,
+    /// By title, without case and accents.
     Title,
+    /// By id.
     Id,
 }
 
@@ -142,28 +155,46 @@ pub enum Geo {
     /// The venue has coordinates.
     Known,
     /// The venue lies within a radius.
-    Near { point: Point, km: f64 },
+    Near {
+        /// The middle of the circle.
+        point: Point,
+        /// The radius in kilometres.
+        km: f64,
+    },
 }
 
 /// What a list of events asks for; `None` filters nothing.
 #[derive(Clone, Debug)]
 pub struct EventFilter {
+    /// Which statuses are seen.
     pub scope: Scope,
+    /// Which dates are wanted.
     pub window: Window,
+    /// Which words are wanted.
     pub words: Words,
+    /// Any of these categories.
     pub categories: Option<Vec<i64>>,
+    /// Any of these tags.
     pub tags: Option<Vec<i64>>,
+    /// Any of these venues.
     pub venues: Option<Vec<i64>>,
+    /// Any of these organizers.
     pub organizers: Option<Vec<i64>>,
+    /// Only featured ones, or only others.
     pub featured: Option<bool>,
+    /// Only these ids.
     pub include: Option<Vec<i64>>,
+    /// Below this parent.
     pub parent: Option<i64>,
+    /// Only in some place.
     pub geo: Option<Geo>,
     /// Which venues a place filter may lead to.
     pub venue_scope: Scope,
     /// Nothing can match, as with `ticketed=true`.
     pub matches_nothing: bool,
+    /// What decides the order.
     pub order: EventOrder,
+    /// The other way round.
     pub descending: bool,
 }
 
@@ -193,11 +224,15 @@ impl EventFilter {
 /// What a list of venues or organizers asks for.
 #[derive(Clone, Debug)]
 pub struct LinkedFilter {
+    /// Which statuses are seen.
     pub scope: Scope,
     /// Who asks, for rules about the linked events.
     pub actor: Actor,
+    /// A text to look for.
     pub search: Option<String>,
+    /// Linked to this event.
     pub event: Option<i64>,
+    /// With events, or without.
     pub has_events: Option<bool>,
     /// Linked to an event that starts at this instant or later.
     pub upcoming_since: Option<i64>,
@@ -206,11 +241,17 @@ pub struct LinkedFilter {
 /// The order of a list of terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TermOrder {
+    /// By id.
     Id,
+    /// By name.
     Name,
+    /// By slug.
     Slug,
+    /// By description.
     Description,
+    /// By parent.
     Parent,
+    /// By number of events.
     Count,
     /// The order of `include`, or of `slug` where slugs are listed.
     Given,
@@ -219,14 +260,23 @@ pub enum TermOrder {
 /// What a list of terms asks for.
 #[derive(Clone, Debug)]
 pub struct TermFilter {
+    /// A text to look for.
     pub search: Option<String>,
+    /// Only these ids.
     pub include: Option<Vec<i64>>,
+    /// None of these ids.
     pub exclude: Vec<i64>,
+    /// Only these slugs.
     pub slugs: Option<Vec<String>>,
+    /// Below this parent.
     pub parent: Option<i64>,
+    /// Linked to this event.
     pub event: Option<i64>,
+    /// Leaves out those without events.
     pub hide_empty: bool,
+    /// What decides the order.
     pub order: TermOrder,
+    /// The other way round.
     pub descending: bool,
 }
 

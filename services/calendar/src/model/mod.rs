@@ -1,5 +1,7 @@
 //! The rules of the calendar: dates, zones, slugs, costs, statuses, roles. No HTTP, no SQL.
 
+#![warn(missing_docs)]
+
 pub(crate) mod absolute_dates;
 pub(crate) mod change;
 pub(crate) mod cost;

@@ -5,10 +5,15 @@ use super::status::{Stage, Status};
 /// A role, from least to most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
+    /// Reads what is published.
     Reader,
+    /// Writes, but publishes nothing.
     Contributor,
+    /// Publishes own ones.
     Author,
+    /// Changes what others wrote.
     Editor,
+    /// As an editor.
     Administrator,
 }
 
@@ -37,8 +42,11 @@ impl Role {
 /// Somebody who is known: the owner of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
+    /// Its id.
     pub id: i64,
+    /// The login.
     pub login: String,
+    /// The role.
     pub role: Role,
 }
 

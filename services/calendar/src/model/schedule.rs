@@ -29,20 +29,30 @@ pub fn day_end(date: Date) -> DateTime {
 /// The dates of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
+    /// The time zone.
     pub zone: Zone,
+    /// Whether it lasts whole days.
     pub all_day: bool,
+    /// Start on its own clock, read as if in UTC.
     pub start_local: i64,
+    /// End on its own clock, read as if in UTC.
     pub end_local: i64,
+    /// Start, Unix seconds.
     pub start_utc: i64,
+    /// End, Unix seconds.
     pub end_utc: i64,
 }
 
 /// The parts of a schedule that a write names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScheduleChange {
+    /// The start.
     pub start: Option<PointInTime>,
+    /// The end.
     pub end: Option<PointInTime>,
+    /// The time zone.
     pub zone: Option<Zone>,
+    /// Whether it lasts whole days.
     pub all_day: Option<bool>,
 }
 

@@ -10,11 +10,17 @@ pub struct Status(String);
 /// What a status means wherever a rule asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// Everybody may read it.
     Publish,
+    /// Published when its date comes.
     Future,
+    /// Not finished.
     Draft,
+    /// Waits for an editor.
     Pending,
+    /// Read by those who may.
     Private,
+    /// Deleted, and can be restored.
     Trash,
 }
 
