@@ -81,6 +81,17 @@ DIFFERENT = [
      "the judge takes a citizen card of any length, the card has twelve characters"),
     ("person", "SE", lambda value: len(value) == 12 and value[:4] > "2026",
      "the judge takes births in the far future"),
+    ("person", "CU", lambda value: value[6] in "678" and value[:2] > "26",
+     "the judge takes births to come"),
+    ("", "LV", lambda value: value[6] >= "2" and value[4:6] > "26",
+     "the judge takes births to come"),
+    ("person", "MX", lambda value: value[16].isalpha() and value[4:6] > "26",
+     "the judge takes births to come"),
+    ("vat", "ES", lambda value: value[0] in "NPQRSW" and value[8].isdigit()
+     or value[0] in "ABEH" and value[8].isalpha(),
+     "foreign entities and public bodies end in a letter, firms in a digit; the judge takes both"),
+    ("vat", "MX", lambda value: set(value[-3:-1]) & set("0O"),
+     "the homoclave has neither 0 nor O, the judge takes both"),
     ("vat", "MC", lambda value: value.startswith(("FR", "MC")),
      "the judge takes a key of these two letters for the country in front"),
 ]

@@ -3,6 +3,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use generator::model::names::Part;
 use generator::model::person::Maker;
+use generator::model::text::{Lorem, Unit, Vocabulary};
 use generator::model::{Random, Seed, card, crypto, iban, imei, names, phone, ssn};
 
 /// Values in one measured pass, so that what is looked up once does not count.
@@ -87,5 +88,24 @@ fn addresses(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, simple, people, accounts, telephones, addresses);
+fn texts(criterion: &mut Criterion) {
+    let Ok(seed) = Seed::parse("bench") else { return };
+    let mut lorem =
+        Lorem::new(seed.random("lorem", ""), Vocabulary::Latin, Unit::Words, u64::MAX >> 1);
+    let mut group = criterion.benchmark_group("texts");
+    // A chunk is at least as long as this.
+    const CHUNK: usize = 64 << 10;
+    group.throughput(Throughput::Bytes(CHUNK as u64));
+    let mut out = Vec::with_capacity(CHUNK + 1_024);
+    group.bench_function("lorem words", |bencher| {
+        bencher.iter(|| {
+            out.clear();
+            while out.len() < CHUNK && lorem.push(&mut out) {}
+            out.len()
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, simple, people, accounts, telephones, addresses, texts);
 criterion_main!(benches);

@@ -2,7 +2,7 @@
 
 use shell::Switch;
 
-/// Settings of the generator: the limits of callers without a key.
+/// Settings of the generator: the limits of callers.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Callers")]
 pub struct Settings {
@@ -15,11 +15,31 @@ pub struct Settings {
     /// Requests that an address without a key may make at once, 1 or more
     #[arg(long, env, global = true, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     pub anonymous_burst: u32,
+    /// Long texts that an address without a key may have running, 1 or more
+    #[arg(long, env, global = true, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+    pub anonymous_streams: u32,
+    /// Long texts that a key may have running, 1 or more
+    #[arg(long, env, global = true, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    pub key_streams: u32,
+    /// Seconds in which the client of a long text must read on, 1 to 3600; WRITE_TIMEOUT holds as well
+    #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub stream_idle_timeout: u64,
+    /// Seconds that a long text may take; 0: no limit
+    #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 0)]
+    pub stream_max_time: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { anonymous: Switch::On, anonymous_rpm: 60, anonymous_burst: 30 }
+        Self {
+            anonymous: Switch::On,
+            anonymous_rpm: 60,
+            anonymous_burst: 30,
+            anonymous_streams: 2,
+            key_streams: 8,
+            stream_idle_timeout: 60,
+            stream_max_time: 0,
+        }
     }
 }
 
@@ -39,7 +59,14 @@ mod tests {
     fn numbers_out_of_their_range_are_refused() {
         let parsed = |flag: &str| Program::try_parse_from(["generator", flag]);
         assert_eq!(parsed("--anonymous-burst=1").unwrap().settings.anonymous_burst, 1);
-        for flag in ["--anonymous-burst=0", "--anonymous-burst=-1", "--anonymous-rpm=-1"] {
+        for flag in [
+            "--anonymous-burst=0",
+            "--anonymous-burst=-1",
+            "--anonymous-rpm=-1",
+            "--anonymous-streams=0",
+            "--key-streams=0",
+            "--stream-idle-timeout=0",
+        ] {
             assert!(parsed(flag).is_err(), "{flag}");
         }
     }

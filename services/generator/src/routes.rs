@@ -1,13 +1,16 @@
 //! Every operation, in the order of the documentation.
 
+use actix_web::web;
 use shell::Routes;
 
 use crate::handlers::{
-    address, business, card, finance, licenses, name, person, phone, review, social,
+    address, business, card, finance, licenses, name, page, person, phone, review, social, text,
 };
 
 /// Adds every operation.
 pub fn register(routes: &mut Routes<'_>) {
+    routes.page("/", web::get().to(page::playground));
+    routes.assets(&page::SITE);
     routes.add(card::generate_card);
     routes.add(card::list_card_types);
     routes.add(card::validate_card);
@@ -33,6 +36,10 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(phone::list_phone_countries);
     routes.add(social::generate_social_number);
     routes.add(social::validate_social_number);
+    routes.add(text::generate_lorem_ipsum);
+    routes.add(text::generate_password);
+    routes.add(text::humanize_text);
+    routes.add(text::transform_text);
     routes.add(review::generate_reviews);
     routes.add(licenses::read_licenses);
 }

@@ -58,7 +58,7 @@ impl Generator {
         let keys = KeyStore::new(pools.clone(), clock.clone());
         let quotas = Quotas::new(clock.clone());
         let gate = Gate::new(keys, quotas, KeyPolicy(settings.clone()));
-        Ok(Self { state: State::new(pools, clock), gate })
+        Ok(Self { state: State::new(pools, clock, settings), gate })
     }
 }
 

@@ -1,21 +1,55 @@
 //! What all requests share.
 
+use std::time::Duration;
+
 use database::Pools;
 use domain::SharedClock;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-/// Database and clock.
+use crate::config::Settings;
+use crate::model::Slots;
+
+/// Database, clock and running streams.
 #[derive(Clone)]
 pub struct State {
     pools: Pools,
     clock: SharedClock,
+    streams: StreamLimits,
+    slots: Slots,
+}
+
+/// How many streams a caller may have running, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamLimits {
+    /// Streams of one key.
+    pub of_key: u32,
+    /// Streams of one address without a key.
+    pub of_address: u32,
+    /// The longest time that one may take.
+    pub longest: Option<Duration>,
 }
 
 impl State {
     /// The state over a database.
-    pub fn new(pools: Pools, clock: SharedClock) -> Self {
-        Self { pools, clock }
+    pub fn new(pools: Pools, clock: SharedClock, settings: &Settings) -> Self {
+        let longest = Duration::from_secs(settings.stream_max_time);
+        let streams = StreamLimits {
+            of_key: settings.key_streams,
+            of_address: settings.anonymous_streams,
+            longest: (!longest.is_zero()).then_some(longest),
+        };
+        Self { pools, clock, streams, slots: Slots::default() }
+    }
+
+    /// How many streams a caller may have running.
+    pub fn streams(&self) -> StreamLimits {
+        self.streams
+    }
+
+    /// The streams that are running.
+    pub fn slots(&self) -> &Slots {
+        &self.slots
     }
 
     /// The database.

@@ -28,6 +28,7 @@ const MIGRATIONS: [&Migrations; 1] = [&auth::MIGRATIONS];
 
 /// Makes and checks synthetic test data
 #[derive(clap::Parser)]
+#[command(mut_arg("write_timeout", |argument| argument.default_value("60")))]
 pub struct Cli {
     #[command(flatten)]
     settings: ServiceSettings<Settings>,
@@ -87,7 +88,10 @@ impl Cli {
     fn serve(self) -> anyhow::Result<ExitCode> {
         let Self { settings, .. } = &self;
         let service = Generator::new(self.pools()?, SystemClock::shared(), &settings.service)?;
-        shell::serve(&settings.shell, service)
+        let idle = settings.service.stream_idle_timeout;
+        // The shell watches whether clients read; all other answers are short.
+        let write_timeout = settings.shell.write_timeout.min(idle);
+        shell::serve(&ShellSettings { write_timeout, ..settings.shell.clone() }, service)
     }
 
     /// The database with its plans, which keys may need before the first `serve`.

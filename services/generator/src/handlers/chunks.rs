@@ -26,13 +26,21 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Chunks<F> {
     }
 
     /// Makes the first chunk at once: what is short gets a length, and is not a stream.
-    pub fn boxed(mut self) -> BoxBody {
+    pub fn begin(mut self) -> Begun<F> {
         let first = self.chunk();
         if self.ended {
-            return BoxBody::new(first);
+            return Begun::Whole(first);
         }
         self.first = Some(first);
-        BoxBody::new(self)
+        Begun::More(self)
+    }
+
+    /// The body, whether it is short or not.
+    pub fn boxed(self) -> BoxBody {
+        match self.begin() {
+            Begun::Whole(whole) => BoxBody::new(whole),
+            Begun::More(chunks) => BoxBody::new(chunks),
+        }
     }
 
     fn chunk(&mut self) -> Bytes {
@@ -62,6 +70,14 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> MessageBody for Chunks<F>
             None => Some(Ok(this.chunk())),
         })
     }
+}
+
+/// A body whose first chunk is made.
+pub enum Begun<F> {
+    /// That is all.
+    Whole(Bytes),
+    /// More follows.
+    More(Chunks<F>),
 }
 
 /// The body of an answer to `HEAD`: of unknown length, since nothing is made to learn it.

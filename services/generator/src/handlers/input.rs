@@ -17,7 +17,7 @@ use super::list::Made;
 use super::reply;
 use crate::error::Error;
 use crate::model::Seed;
-use crate::wire::{NumberRequest, Record, Request, Seeded};
+use crate::wire::{BodyRequest, Record, Request, Seeded};
 
 /// Largest body, in bytes.
 const BODY_LIMIT: usize = 1 << 20;
@@ -106,10 +106,10 @@ impl<R: Request> FromRequest for Input<R> {
     }
 }
 
-/// The request of `POST /api/SocialNumber`, whose violations in query and body are answered together.
-pub struct BodyInput(pub NumberRequest);
+/// The request of an operation with a body, whose violations in query and body are answered together.
+pub struct BodyInput<R>(pub R);
 
-impl FromRequest for BodyInput {
+impl<R: BodyRequest + 'static> FromRequest for BodyInput<R> {
     type Error = actix_web::Error;
     type Future = LocalBoxFuture<'static, Result<Self, Self::Error>>;
 
@@ -117,8 +117,7 @@ impl FromRequest for BodyInput {
         let (http, mut payload) = (http.clone(), payload.take());
         Box::pin(async move {
             let read = match json_body(&http, &mut payload).await {
-                Ok(body) => NumberRequest::read_body(http.query_string(), &body)
-                    .map_err(Fault::InvalidQuery),
+                Ok(body) => R::read(http.query_string(), &body).map_err(Fault::InvalidQuery),
                 Err(fault) => Err(fault),
             };
             read.map(Self).map_err(|fault| fault.into_error(&http))

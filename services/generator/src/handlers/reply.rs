@@ -24,7 +24,12 @@ const X_DATA_VERSION: HeaderName = HeaderName::from_static("x-data-version");
 
 /// Answers with a body that no cache may store.
 pub fn fresh(body: impl Into<Vec<u8>>) -> HttpResponse {
-    let mut response = HttpResponse::with_body(StatusCode::OK, BoxBody::new(body.into()));
+    of_body(StatusCode::OK, BoxBody::new(body.into()))
+}
+
+/// Answers JSON in a body that no cache may store.
+pub fn of_body(status: StatusCode, body: BoxBody) -> HttpResponse {
+    let mut response = HttpResponse::with_body(status, body);
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, NO_STORE);
     headers.insert(CONTENT_TYPE, JSON);

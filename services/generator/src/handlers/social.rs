@@ -10,8 +10,8 @@ use super::reply;
 use crate::error::{BodyFailures, Failures};
 use crate::state::State;
 use crate::wire::{
-    IdentityParameters, IdentityRequest, NumberAnswer, NumberParameters, NumberValidation,
-    TextOrTexts,
+    IdentityParameters, IdentityRequest, NumberAnswer, NumberParameters, NumberRequest,
+    NumberValidation, TextOrTexts,
 };
 
 /// Make tax and identity numbers
@@ -65,7 +65,7 @@ pub async fn generate_social_number(
 )]
 #[post("/api/SocialNumber")]
 pub async fn validate_social_number(
-    After(BodyInput(request)): After<BodyInput>,
+    After(BodyInput(request)): After<BodyInput<NumberRequest>>,
     state: Data<State>,
 ) -> HttpResponse {
     let verdict = request.schemes.check(&request.number, state.today());

@@ -19,8 +19,11 @@ pub mod phone;
 mod random;
 pub(crate) mod review;
 mod seed;
+mod slots;
 pub mod ssn;
 pub(crate) mod suggestion;
+pub mod text;
 
 pub use random::Random;
 pub use seed::{DATA_VERSION, MAX_SEED, Seed, SeedError};
+pub use slots::{Holder, Slot, Slots};

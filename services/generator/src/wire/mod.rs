@@ -2,6 +2,7 @@
 
 mod address;
 mod business;
+mod body;
 mod card;
 mod finance;
 mod finance_validation;
@@ -16,12 +17,14 @@ mod review;
 mod rules;
 mod social;
 mod spelling;
+mod text;
 mod values;
 
 pub use address::{AddressParameters, AddressRequest};
 pub use business::{
     BrandRequest, BusinessParameters, BusinessRequest, WordsParameters, WordsRequest,
 };
+pub use body::{BodyRequest, DEEPEST, TextDto};
 pub use card::{
     CardAnswer, CardParameters, CardRequest, CardValidationAnswer, CardValidationParameters,
     CardValidationRequest,
@@ -47,6 +50,9 @@ pub use request::{Request, Seeded};
 pub use review::{ReviewParameters, ReviewRequest};
 pub use rules::{ABSENT, BETWEEN, DATE, MEMBER_LENGTH, TOO_LONG, UNSUPPORTED};
 pub use social::{
-    DEEPEST, NumberAnswer, NumberParameters, NumberRequest, NumberValidation, VatParameters,
-    VatRequest,
+    NumberAnswer, NumberParameters, NumberRequest, NumberValidation, VatParameters, VatRequest,
+};
+pub use text::{
+    Change, HumanizeRequest, LoremParameters, LoremRequest, PasswordParameters, PasswordRequest,
+    TransformParameters, TransformRequest,
 };

@@ -2,17 +2,15 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 use shell::Violation;
-use shell::params::{Input, members, read, reject};
+use shell::params::{Input, read, reject};
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
+use super::body::{BodyRequest, members, value_of};
 use super::request::{Request, complete};
 use super::rules::{BODY_RULES, MEMBER_LENGTH, RULES, UNSUPPORTED};
 use super::values::{filled, length, listed};
 use crate::model::numbers::{self, Kind, Schemes, Verdict};
-
-/// Levels of arrays and objects inside each other that a body may have.
-pub const DEEPEST: usize = 32;
 
 /// Parameters of `POST /api/Finance/Vat/Validator`.
 #[derive(Deserialize, Validate, IntoParams)]
@@ -113,27 +111,19 @@ where
     }
 }
 
-impl NumberRequest {
-    /// Reads query and body of `POST /api/SocialNumber`.
-    ///
-    /// # Errors
-    /// The violations of both; those of the body as a whole come first.
-    pub fn read_body(query: &str, body: &[u8]) -> Result<Self, Vec<Violation>> {
+impl BodyRequest for NumberRequest {
+    fn read(query: &str, body: &[u8]) -> Result<Self, Vec<Violation>> {
         let query = Input::query(query);
         let query = read::<NumberParameters>(&query, &RULES);
         let id_type = query.value.and_then(|parameters| parameters.id_type);
-        let members = match members(body, DEEPEST) {
+        let members = match members(body) {
             Ok(members) => members,
-            Err(broken) => return Err([vec![of_body(broken)], query.violations].concat()),
+            Err(broken) => return Err([vec![broken], query.violations].concat()),
         };
         let body = Input::members(members.iter().map(|(name, value)| (name, value)));
-        let body = read::<NumberValidation>(&body, &BODY_RULES);
-        let found = body.violations.into_iter().map(of_body);
-        let (mut violations, found): (Vec<_>, Vec<_>) =
-            found.partition(|violation| violation.code == "unknown");
-        violations.extend(query.violations);
-        violations.extend(found);
-        let (number, country) = match body.value {
+        let (value, unknown, others) = value_of(read::<NumberValidation>(&body, &BODY_RULES));
+        let mut violations = [unknown, query.violations, others].concat();
+        let (number, country) = match value {
             Some(NumberValidation { number, country }) => (number, country),
             None => (None, None),
         };
@@ -155,18 +145,6 @@ impl NumberRequest {
             _ => Err(violations),
         }
     }
-}
-
-/// A violation of the body under the name that the contract gives its field: members in PascalCase,
-/// the syntax and unknown members as paths.
-fn of_body(violation: Violation) -> Violation {
-    let field = match (&*violation.code, violation.field.as_str()) {
-        ("empty", _) => String::new(),
-        ("unknown" | "type", field) => format!("$.{field}"),
-        (_, "") => "$".to_owned(),
-        (_, field) => field[..1].to_ascii_uppercase() + &field[1..],
-    };
-    Violation { field, ..violation }
 }
 
 /// The schemes of a country of one kind, else of any.
@@ -199,7 +177,7 @@ mod tests {
     use super::*;
 
     fn violations(body: &str) -> Vec<Violation> {
-        NumberRequest::read_body("idType=SSN", body.as_bytes()).err().unwrap_or_default()
+        NumberRequest::read("idType=SSN", body.as_bytes()).err().unwrap_or_default()
     }
 
     fn fields(body: &str) -> Vec<String> {
@@ -209,7 +187,7 @@ mod tests {
     #[test]
     fn members_ignore_case_and_the_last_one_counts() {
         let body = br#"{"NUMBER":"1","number":"2","Country":"us"}"#;
-        assert_eq!(NumberRequest::read_body("idType=SSN", body).ok().unwrap().number, "2");
+        assert_eq!(NumberRequest::read("idType=SSN", body).ok().unwrap().number, "2");
     }
 
     #[test]

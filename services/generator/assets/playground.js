@@ -1,0 +1,276 @@
+'use strict';
+// A form for every operation of the OpenAPI document, and the answer to it.
+
+// The most that is read of an answer, in characters; some have no end.
+const LONGEST = 200_000;
+
+const byId = (id) => document.getElementById(id);
+const home = new URL('.', location.href);
+const lists = new Map();
+let contract = {};
+let operations = [];
+let answer = null;
+
+function make(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== false) element.setAttribute(key, value === true ? '' : value);
+  }
+  element.append(...children);
+  return element;
+}
+
+function problem(text) {
+  byId('problem').textContent = text;
+  byId('problem').hidden = !text;
+}
+
+// The schema itself: references followed, null left out.
+function plain(schema) {
+  let found = schema || {};
+  while (found.$ref) {
+    found = found.$ref.slice(2).split('/').reduce((part, name) => part[name], contract);
+  }
+  const choices = found.oneOf || found.anyOf;
+  if (choices) found = { ...found, ...plain(choices.find((one) => one.type !== 'null')) };
+  const type = Array.isArray(found.type) ? found.type.find((one) => one !== 'null') : found.type;
+  return { ...found, type };
+}
+
+function readOperations() {
+  const order = (contract.tags || []).map((tag) => tag.name);
+  for (const [path, methods] of Object.entries(contract.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      if (operation.operationId) operations.push({ path, method: method.toUpperCase(), ...operation });
+    }
+  }
+  const rank = (operation) => order.indexOf(operation.tags[0]);
+  operations.sort((one, other) => rank(one) - rank(other));
+}
+
+function showOperations() {
+  const groups = new Map();
+  for (const operation of operations) {
+    const tag = operation.tags[0];
+    if (!groups.has(tag)) groups.set(tag, make('optgroup', { label: tag }));
+    const text = operation.summary || operation.operationId;
+    groups.get(tag).append(make('option', { value: operation.operationId }, text));
+  }
+  byId('operation').replaceChildren(...groups.values());
+}
+
+function current() {
+  return operations.find((operation) => operation.operationId === byId('operation').value);
+}
+
+// What a field holds at first: enough for an answer without typing.
+function start(parameter, schema) {
+  const example = parameter.example ?? schema.example;
+  if (!parameter.required) return '';
+  if (example !== undefined) return String(example);
+  if (schema.enum) return schema.enum[0];
+  if (schema.type === 'boolean') return 'true';
+  if (schema.type === 'integer') return String(Math.min(5, schema.maximum ?? 5));
+  return '';
+}
+
+function control(parameter, schema) {
+  const id = `parameter-${parameter.name}`;
+  const value = start(parameter, schema);
+  const words = schema.enum || (schema.type === 'boolean' ? ['true', 'false'] : null);
+  if (words) {
+    const options = words.map((word) => make('option', { value: word, selected: word === value }, word));
+    if (!parameter.required) {
+      const usual = schema.default === undefined ? '–' : `– (${schema.default})`;
+      options.unshift(make('option', { value: '' }, usual));
+    }
+    return make('select', { id, name: parameter.name }, ...options);
+  }
+  const kind = schema.type === 'integer' ? 'number' : schema.format === 'date' ? 'date' : 'text';
+  const listed = /`(\/api\/[^`]+)` lists/.exec(parameter.description || '');
+  const input = make('input', {
+    id, name: parameter.name, type: kind, value, required: parameter.required,
+    min: schema.minimum, max: schema.maximum, maxlength: schema.maxLength,
+    placeholder: schema.default ?? (kind === 'text' ? schema.example ?? parameter.example : undefined),
+    autocomplete: 'off', spellcheck: 'false', list: listed ? `list-of-${parameter.name}` : undefined,
+  });
+  if (!listed) return input;
+  const choices = make('datalist', { id: `list-of-${parameter.name}` });
+  fillChoices(listed[1], choices);
+  const both = document.createDocumentFragment();
+  both.append(input, choices);
+  return both;
+}
+
+// The values that another operation lists, fetched once.
+async function fillChoices(path, choices) {
+  try {
+    if (!lists.has(path)) lists.set(path, fetch(new URL(path.slice(1), home)).then((got) => got.json()));
+    const values = await lists.get(path);
+    choices.replaceChildren(...values.map((value) => (typeof value === 'string'
+      ? make('option', { value })
+      : make('option', { value: value.countryCode || value.code }, value.name))));
+  } catch {
+    lists.delete(path);
+  }
+}
+
+function field(parameter) {
+  const schema = plain(parameter.schema);
+  const name = make('span', { class: parameter.required ? 'required' : undefined }, parameter.name);
+  const text = (parameter.description || '').replaceAll('`', '');
+  const label = make('label', { class: 'field' }, name, control(parameter, schema));
+  if (text) label.append(make('small', {}, text));
+  return label;
+}
+
+function showOperation() {
+  const operation = current();
+  const text = (operation.description || '').replaceAll(/[`*]/g, '').replaceAll(/\s+/g, ' ');
+  byId('about').textContent = `${operation.method} ${operation.path}. ${text}`;
+  byId('fields').replaceChildren(...(operation.parameters || []).map(field));
+  const body = operation.requestBody && Object.values(operation.requestBody.content)[0];
+  byId('body-field').hidden = !body;
+  if (body) {
+    const schema = plain(body.schema);
+    const members = Object.entries(schema.properties || {});
+    const example = Object.fromEntries(members.map(([name, member]) => [name, plain(member).example ?? '']));
+    byId('body').value = JSON.stringify(example, null, 1);
+  }
+  const types = Object.keys(operation.responses['200'].content || { 'application/json': {} });
+  byId('accept').replaceChildren(...types.map((type) => make('option', {}, type)));
+  byId('accept-field').hidden = types.length < 2;
+  byId('answer').hidden = true;
+  history.replaceState(null, '', `#${operation.operationId}`);
+  showCommand();
+}
+
+function request() {
+  const operation = current();
+  let path = operation.path;
+  const query = new URLSearchParams();
+  for (const parameter of operation.parameters || []) {
+    const value = byId(`parameter-${parameter.name}`).value;
+    if (parameter.in === 'path') {
+      path = path.replace(`{${parameter.name}}`, encodeURIComponent(value || '-'));
+    } else if (value !== '') {
+      query.append(parameter.name, value);
+    }
+  }
+  const url = new URL(path.slice(1), home);
+  url.search = query;
+  const headers = {};
+  if (!byId('accept-field').hidden) headers.Accept = byId('accept').value;
+  if (byId('key').value) headers['X-Api-Key'] = byId('key').value.trim();
+  const sends = !byId('body-field').hidden;
+  if (sends) headers['Content-Type'] = 'application/json';
+  return { method: operation.method, url, headers, body: sends ? byId('body').value : undefined };
+}
+
+function quoted(text) {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function showCommand() {
+  const { method, url, headers, body } = request();
+  const parts = ['curl'];
+  if (method !== 'GET') parts.push('-X', method);
+  for (const [name, value] of Object.entries(headers)) {
+    parts.push('-H', name === 'X-Api-Key' ? '"X-Api-Key: $KEY"' : quoted(`${name}: ${value}`));
+  }
+  if (body !== undefined) parts.push('-d', quoted(body.replaceAll(/\s*\n\s*/g, '')));
+  parts.push(quoted(url.href));
+  byId('curl').textContent = parts.join(' ');
+  byId('copied').textContent = '';
+}
+
+// Reads an answer up to the longest that is shown; what follows is not asked for any more.
+async function read(response, stop) {
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return { text, whole: true };
+    text += decoder.decode(value, { stream: true });
+    if (text.length > LONGEST) {
+      stop.abort();
+      return { text: text.slice(0, LONGEST), whole: false };
+    }
+  }
+}
+
+function pretty(text, type) {
+  if (!/json/.test(type) || /ndjson/.test(type)) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+async function send() {
+  const { method, url, headers, body } = request();
+  const stop = new AbortController();
+  byId('send').disabled = true;
+  problem('');
+  try {
+    const started = performance.now();
+    const response = await fetch(url, { method, headers, body, signal: stop.signal });
+    const { text, whole } = await read(response, stop);
+    const type = response.headers.get('content-type') || '';
+    const seed = response.headers.get('x-seed');
+    const took = Math.round(performance.now() - started);
+    answer = { text, type };
+    byId('status').textContent = `${response.status} ${response.statusText} in ${took} ms`
+      + (seed ? `, seed ${seed}` : '');
+    byId('content').textContent = whole ? pretty(text, type) : text;
+    byId('cut').textContent = whole ? '' : 'Only the beginning was read. The command has all of it.';
+    byId('answer').hidden = false;
+  } catch (error) {
+    problem(`The service did not answer: ${error.message}`);
+  } finally {
+    byId('send').disabled = false;
+  }
+}
+
+function download() {
+  const ending = /csv/.test(answer.type) ? 'csv' : /ndjson/.test(answer.type) ? 'ndjson'
+    : /json/.test(answer.type) ? 'json' : 'txt';
+  const href = URL.createObjectURL(new Blob([answer.text], { type: answer.type }));
+  const link = make('a', { href, download: `${current().operationId}.${ending}` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(href), 1000);
+}
+
+async function copy() {
+  try {
+    await navigator.clipboard.writeText(byId('curl').textContent);
+    byId('copied').textContent = 'Copied.';
+  } catch {
+    getSelection().selectAllChildren(byId('curl'));
+    byId('copied').textContent = 'Selected; copy it with the keyboard.';
+  }
+}
+
+async function begin() {
+  try {
+    contract = await (await fetch(new URL('openapi.json', home))).json();
+  } catch (error) {
+    return problem(`The document of the service cannot be read: ${error.message}`);
+  }
+  readOperations();
+  showOperations();
+  const wanted = decodeURIComponent(location.hash.slice(1));
+  if (operations.some((operation) => operation.operationId === wanted)) byId('operation').value = wanted;
+  byId('form').hidden = false;
+  byId('command').hidden = false;
+  showOperation();
+}
+
+byId('operation').addEventListener('change', showOperation);
+byId('form').addEventListener('input', showCommand);
+byId('form').addEventListener('submit', (event) => { event.preventDefault(); send(); });
+byId('copy').addEventListener('click', copy);
+byId('download').addEventListener('click', download);
+begin();

@@ -1,0 +1,38 @@
+//! The page at `/`, where people try the operations.
+
+use std::sync::LazyLock;
+
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+use shell::pages::{Accent, FixedPage, Page, Site};
+
+const DIE: &str = "M5 3h14a2 2 0 0 1 2 2v14a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2Zm2.5 3a1.5 1.5 0 1 0 \
+                   0 3 1.5 1.5 0 0 0 0-3Zm9 0a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3ZM12 10.5a1.5 1.5 0 1 0 0 3 \
+                   1.5 1.5 0 0 0 0-3Zm-4.5 4.5a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3Zm9 0a1.5 1.5 0 1 0 0 3 \
+                   1.5 1.5 0 0 0 0-3Z";
+
+/// The page with its style and its script.
+pub static SITE: LazyLock<Site> = LazyLock::new(|| {
+    Site::new("Test-data generator", "Makes and checks synthetic test data.", Accent::Teal)
+        .icon(DIE)
+        .link("Licences", "licenses")
+        .style("playground.css", include_bytes!("../../assets/playground.css"))
+        .script("playground.js", include_bytes!("../../assets/playground.js"))
+});
+
+#[derive(Template)]
+#[template(path = "playground.html")]
+struct Playground;
+
+static PAGE: LazyLock<FixedPage> = LazyLock::new(|| {
+    let page = Page::home("Test data, made and checked")
+        .description("Make cards, accounts, numbers, names and texts for tests, and check them.")
+        .wide()
+        .script("playground.js");
+    SITE.fixed(&page, &Playground)
+});
+
+/// Answers the page.
+pub async fn playground(request: HttpRequest) -> HttpResponse {
+    PAGE.respond(&request)
+}

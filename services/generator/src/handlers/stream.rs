@@ -1,0 +1,90 @@
+//! Answers of unknown length: a chunk at a time, for as long as the client reads.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CONTENT_ENCODING, HeaderValue};
+use actix_web::web::Bytes;
+use actix_web::{HttpRequest, HttpResponse};
+use auth::Caller;
+use shell::{Fault, client_ip, is_head};
+
+use super::chunks::{Begun, Chunks, NoBody};
+use super::reply;
+use crate::model::{Holder, Slot};
+use crate::state::State;
+
+/// Seconds after which a caller whose places are taken may ask again.
+const RETRY_AFTER: u64 = 10;
+
+/// Answers JSON that `next` appends piece by piece until it gives false.
+///
+/// What fits into one chunk is answered at once; anything longer takes one of the caller's places. It is
+/// never compressed.
+///
+/// # Errors
+/// When all places of the caller are taken.
+pub fn answer(
+    request: &HttpRequest,
+    caller: &Caller,
+    state: &State,
+    next: impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static,
+) -> Result<HttpResponse, Fault> {
+    let body = match is_head(request) {
+        true => BoxBody::new(NoBody),
+        false => match Chunks::new(next).begin() {
+            Begun::Whole(whole) => BoxBody::new(whole),
+            Begun::More(chunks) => {
+                let (holder, limit) = match &caller.key {
+                    Some(key) => (Holder::Key(key.id), state.streams().of_key),
+                    None => (Holder::of_address(client_ip(request)), state.streams().of_address),
+                };
+                let slot = state.slots().take(holder, limit);
+                let slot = slot.ok_or(Fault::TooManyRequests { retry_after: RETRY_AFTER })?;
+                BoxBody::new(Stream::new(chunks, slot, state.streams().longest))
+            }
+        },
+    };
+    let mut response = reply::of_body(StatusCode::OK, body);
+    response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("identity"));
+    Ok(response)
+}
+
+/// A body that holds its caller's place until it ends or the client is gone.
+struct Stream<F> {
+    chunks: Chunks<F>,
+    _slot: Slot,
+    ends: Option<Instant>,
+}
+
+impl<F> Stream<F> {
+    fn new(chunks: Chunks<F>, slot: Slot, longest: Option<Duration>) -> Self {
+        let ends = longest.and_then(|longest| Instant::now().checked_add(longest));
+        Self { chunks, _slot: slot, ends }
+    }
+}
+
+impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> MessageBody for Stream<F> {
+    type Error = io::Error;
+
+    fn size(&self) -> BodySize {
+        BodySize::Stream
+    }
+
+    /// Gives the next chunk; an error aborts the connection, so that what was cut short is never taken
+    /// for a whole answer.
+    fn poll_next(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, io::Error>>> {
+        let this = self.get_mut();
+        if this.ends.is_some_and(|ends| Instant::now() >= ends) {
+            return Poll::Ready(Some(Err(io::ErrorKind::TimedOut.into())));
+        }
+        Pin::new(&mut this.chunks).poll_next(context).map_err(|never| match never {})
+    }
+}

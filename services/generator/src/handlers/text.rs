@@ -1,0 +1,184 @@
+//! `/api/Text`.
+
+use actix_web::web::Data;
+use actix_web::{Error, HttpRequest, HttpResponse, get, post};
+use auth::{After, Caller};
+
+use super::input::{BodyInput, Input};
+use super::{reply, stream};
+use crate::error::{BodyFailures, Failures};
+use crate::model::text::{Lorem, Replacing, change_case, humanize, password};
+use crate::state::State;
+use crate::wire::{
+    Change, HumanizeRequest, LoremParameters, LoremRequest, PasswordParameters, PasswordRequest,
+    TextDto, TransformParameters, TransformRequest,
+};
+
+/// Make placeholder text
+///
+/// Of any length: it is made while it is sent. How many long texts a caller may have running at a time is
+/// limited.
+#[utoipa::path(
+    operation_id = "generateLoremIpsum",
+    tag = "Text",
+    params(LoremParameters),
+    responses(
+        (status = 200, body = String, content_type = "application/json", headers(
+            ("X-Seed" = String, description = "Asks for the same answer again"),
+            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+            example = json!("Lorem ipsum dolor sit amet et vitae, quam.")),
+        Failures
+    )
+)]
+#[get("/api/Text/LoremIpsum")]
+pub async fn generate_lorem_ipsum(
+    After(input): After<Input<LoremRequest>>,
+    caller: Caller,
+    state: Data<State>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Error> {
+    let seed = input.seed()?;
+    let random = seed.random("generateLoremIpsum", "");
+    let mut lorem = Lorem::new(random, input.vocabulary, input.unit, input.number);
+    // The text needs no escaping.
+    let next = quoted(move |out| lorem.push(out));
+    let answer = stream::answer(&request, &caller, &state, next);
+    answer.map(|answer| reply::marked(&seed, answer)).map_err(|fault| input.error(fault))
+}
+
+/// Make a password
+///
+/// From the system's random source: it cannot be repeated. Lower-case letters are always among its
+/// characters; every chosen class appears at least once.
+#[utoipa::path(
+    operation_id = "generatePassword",
+    tag = "Text",
+    params(PasswordParameters),
+    responses(
+        (status = 200, body = String, content_type = "application/json",
+            example = json!("qZ3wmcuk9tRb")),
+        Failures
+    )
+)]
+#[get("/api/Text/Password")]
+pub async fn generate_password(
+    After(input): After<Input<PasswordRequest>>,
+) -> Result<HttpResponse, Error> {
+    let made = password(input.length, input.classes).map_err(|cause| input.error(cause))?;
+    Ok(reply::fresh(reply::json(&made)))
+}
+
+/// Write an identifier as a sentence
+///
+/// `orderIdNotFound` becomes `Order id not found`, as Humanizer.NET does it.
+#[utoipa::path(
+    operation_id = "humanizeText",
+    tag = "Text",
+    request_body(content(
+        (TextDto = "application/json"),
+        (TextDto = "application/json-patch+json"),
+        (TextDto = "text/json"),
+        (TextDto = "application/*+json")
+    )),
+    responses(
+        (status = 200, body = String, content_type = "application/json",
+            example = json!("Order id not found")),
+        Failures,
+        BodyFailures
+    )
+)]
+#[post("/api/Text/Humanize")]
+pub async fn humanize_text(
+    After(BodyInput(HumanizeRequest(text))): After<BodyInput<HumanizeRequest>>,
+) -> HttpResponse {
+    reply::fresh(reply::json(&humanize(&text)))
+}
+
+/// Change the letter case of a text, or replace a part of it
+///
+/// A long answer is a stream, and takes one of the caller's places.
+#[utoipa::path(
+    operation_id = "transformText",
+    tag = "Text",
+    params(TransformParameters),
+    request_body(content(
+        (TextDto = "application/json"),
+        (TextDto = "application/json-patch+json"),
+        (TextDto = "text/json"),
+        (TextDto = "application/*+json")
+    )),
+    responses(
+        (status = 200, body = String, content_type = "application/json",
+            example = json!("The Lord of the Rings")),
+        Failures,
+        BodyFailures
+    )
+)]
+#[post("/api/Text/Transform")]
+pub async fn transform_text(
+    After(BodyInput(input)): After<BodyInput<TransformRequest>>,
+    caller: Caller,
+    state: Data<State>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Error> {
+    let TransformRequest { change, text } = input;
+    let answer = match change {
+        Change::Case(case) => {
+            let changed = change_case(&text, case);
+            let mut done = 0;
+            stream::answer(
+                &request,
+                &caller,
+                &state,
+                quoted(move |out| {
+                    let end = changed.floor_char_boundary(done + PIECE);
+                    push_escaped(&changed[done..end], out);
+                    done = end;
+                    done < changed.len()
+                }),
+            )
+        }
+        Change::Replacement { find, replacement } => {
+            let mut replacing = Replacing::new(text, find, replacement);
+            stream::answer(
+                &request,
+                &caller,
+                &state,
+                quoted(move |out| {
+                    let (before, replacement, more) = replacing.step();
+                    push_escaped(before, out);
+                    push_escaped(replacement, out);
+                    more
+                }),
+            )
+        }
+    };
+    answer.map_err(|fault| fault.into_error(&request))
+}
+
+/// How much of a text is written at a time, in bytes.
+const PIECE: usize = 16 << 10;
+
+/// Puts quotes around what is appended piece by piece.
+fn quoted(
+    mut next: impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static,
+) -> impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static {
+    let mut begun = false;
+    move |out| {
+        if !begun {
+            out.push(b'"');
+            begun = true;
+        }
+        let more = next(out);
+        if !more {
+            out.push(b'"');
+        }
+        more
+    }
+}
+
+/// Appends a text as it stands between the quotes of JSON.
+fn push_escaped(text: &str, out: &mut Vec<u8>) {
+    let quoted = reply::json(&text);
+    out.extend_from_slice(quoted.get(1..quoted.len() - 1).unwrap_or_default());
+}

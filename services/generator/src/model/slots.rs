@@ -1,0 +1,88 @@
+//! Places for streams: how many answers of unknown length each caller may have running.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Who holds a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Holder {
+    /// A key, whatever the address.
+    Key(i64),
+    /// An address; IPv6 counts by its /64, which one subscriber owns whole.
+    Address(IpAddr),
+}
+
+impl Holder {
+    /// The holder of an address.
+    pub fn of_address(address: IpAddr) -> Self {
+        Self::Address(match address.to_canonical() {
+            IpAddr::V6(address) => {
+                Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)).into()
+            }
+            address => address,
+        })
+    }
+}
+
+/// The places that are taken.
+#[derive(Clone, Debug, Default)]
+pub struct Slots(Arc<Mutex<HashMap<Holder, u32>>>);
+
+impl Slots {
+    /// Takes a place, unless the holder has `limit` already; it is free again when the slot is dropped.
+    pub fn take(&self, holder: Holder, limit: u32) -> Option<Slot> {
+        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = taken.get(&holder).copied().unwrap_or_default();
+        if count >= limit {
+            return None;
+        }
+        taken.insert(holder, count + 1);
+        Some(Slot { slots: self.clone(), holder })
+    }
+}
+
+/// A place that is taken.
+#[derive(Debug)]
+pub struct Slot {
+    slots: Slots,
+    holder: Holder,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut taken = self.slots.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match taken.get_mut(&self.holder) {
+            Some(count) if *count > 1 => *count -= 1,
+            _ => drop(taken.remove(&self.holder)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_counted_for_each_holder_and_given_back() {
+        let slots = Slots::default();
+        let first = slots.take(Holder::Key(1), 2);
+        let second = slots.take(Holder::Key(1), 2);
+        assert!(first.is_some() && second.is_some());
+        assert!(slots.take(Holder::Key(1), 2).is_none());
+        assert!(slots.take(Holder::Key(2), 2).is_some());
+        drop(first);
+        assert!(slots.take(Holder::Key(1), 2).is_some());
+        drop(second);
+        assert!(slots.0.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn one_subscriber_has_one_holder() {
+        let holder = |text: &str| Holder::of_address(text.parse().unwrap());
+        assert_eq!(holder("2001:db8::1"), holder("2001:db8::ffff:1"));
+        assert_ne!(holder("2001:db8::1"), holder("2001:db8:0:1::1"));
+        assert_eq!(holder("::ffff:192.0.2.1"), holder("192.0.2.1"));
+        assert_ne!(holder("192.0.2.1"), holder("192.0.2.2"));
+    }
+}

@@ -1,0 +1,190 @@
+//! Placeholder text of any length, made piece by piece in a few hundred bytes of state.
+
+use super::words::{BUSINESS, LATIN_BY_BYTE, OPENING, Slot};
+use crate::model::random::Random;
+
+/// Whose words are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vocabulary {
+    /// Latin.
+    Latin,
+    /// Phrases of business.
+    Business,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Words, in sentences.
+    Words,
+    /// Paragraphs of four to eight sentences, with `<br>` between them.
+    Paragraphs,
+}
+
+/// Words of a sentence, at least and at most.
+const SENTENCE: (u64, u64) = (6, 14);
+/// Sentences of a paragraph, at least and at most.
+const PARAGRAPH: (u64, u64) = (4, 8);
+
+/// A text that is being written.
+pub struct Lorem {
+    random: Random,
+    vocabulary: Vocabulary,
+    unit: Unit,
+    /// Words or paragraphs to come, the running paragraph included.
+    left: u64,
+    /// Sentences to come in the running paragraph.
+    sentences: u64,
+    begun: bool,
+}
+
+impl Lorem {
+    /// A text of so many words or paragraphs, at least one.
+    pub fn new(mut random: Random, vocabulary: Vocabulary, unit: Unit, number: u64) -> Self {
+        let sentences = random.between(PARAGRAPH.0, PARAGRAPH.1);
+        Self { random, vocabulary, unit, left: number, sentences, begun: false }
+    }
+
+    /// Appends a sentence, with what stands between it and the one before; false when it was the last.
+    ///
+    /// All characters are ASCII letters, blanks, commas, full stops and `<br>`.
+    pub fn push(&mut self, out: &mut Vec<u8>) -> bool {
+        match self.unit {
+            Unit::Words => {
+                if self.begun {
+                    out.push(b' ');
+                }
+                self.left -= self.sentence(self.left, out).min(self.left);
+            }
+            Unit::Paragraphs => {
+                if self.begun {
+                    let new_paragraph = self.sentences == 0;
+                    if new_paragraph {
+                        self.sentences = self.random.between(PARAGRAPH.0, PARAGRAPH.1);
+                    }
+                    out.extend_from_slice(if new_paragraph { b"<br>" } else { b" " });
+                }
+                self.sentence(u64::MAX, out);
+                self.sentences -= 1;
+                if self.sentences == 0 {
+                    self.left -= 1;
+                }
+            }
+        }
+        self.begun = true;
+        self.left > 0
+    }
+
+    /// Appends a sentence of at most so many words, and says how many it has.
+    fn sentence(&mut self, most: u64, out: &mut Vec<u8>) -> u64 {
+        let start = out.len();
+        let words = match self.vocabulary {
+            Vocabulary::Latin => self.latin(most, out),
+            Vocabulary::Business => self.business(most, out),
+        };
+        out[start].make_ascii_uppercase();
+        if let Some(last) = out.last_mut() {
+            *last = b'.';
+        }
+        words
+    }
+
+    /// Appends words with a blank behind each, some of them behind a comma.
+    fn latin(&mut self, most: u64, out: &mut Vec<u8>) -> u64 {
+        let count = self.random.between(SENTENCE.0, SENTENCE.1).min(most);
+        // One word in eight ends in a comma, unless it is among the first or the last two.
+        let commas = self.random.bits() & self.random.bits() & self.random.bits();
+        let opening = if self.begun { &[][..] } else { &OPENING };
+        let mut drawn = 0;
+        for position in 0..count {
+            if position % 8 == 0 {
+                drawn = self.random.bits();
+            }
+            let word = match opening.get(position as usize) {
+                Some(word) => word,
+                None => LATIN_BY_BYTE[(drawn & 0xff) as usize],
+            };
+            drawn >>= 8;
+            out.extend_from_slice(word.as_bytes());
+            let inside =
+                position >= 2 && position + 2 < count && position as usize >= opening.len();
+            if inside && commas >> position & 1 == 1 {
+                out.push(b',');
+            }
+            out.push(b' ');
+        }
+        count
+    }
+
+    fn business(&mut self, most: u64, out: &mut Vec<u8>) -> u64 {
+        let pattern = *self.random.pick(&BUSINESS);
+        let count = (pattern.len() as u64).min(most);
+        for slot in &pattern[..count as usize] {
+            let word = match slot {
+                Slot::Word(word) => word,
+                Slot::Any(words) => *self.random.pick(words),
+            };
+            out.extend_from_slice(word.as_bytes());
+            out.push(b' ');
+        }
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::seed::Seed;
+
+    fn text(vocabulary: Vocabulary, unit: Unit, number: u64) -> String {
+        let random = Seed::parse("lorem").unwrap().random("test", "");
+        let mut lorem = Lorem::new(random, vocabulary, unit, number);
+        let mut out = Vec::new();
+        while lorem.push(&mut out) {}
+        String::from_utf8(out).unwrap()
+    }
+
+    const BOTH: [Vocabulary; 2] = [Vocabulary::Latin, Vocabulary::Business];
+
+    #[test]
+    fn words_are_exactly_as_many_as_asked_for() {
+        for vocabulary in BOTH {
+            for number in [1, 2, 5, 6, 7, 14, 15, 100, 4_999] {
+                let text = text(vocabulary, Unit::Words, number);
+                assert_eq!(text.split(' ').count() as u64, number, "{text}");
+                assert!(text.starts_with(|c: char| c.is_ascii_uppercase()) && text.ends_with('.'));
+                assert!(!text.contains("..") && !text.contains(",."), "{text}");
+            }
+        }
+        assert_eq!(text(Vocabulary::Latin, Unit::Words, 1), "Lorem.");
+        assert!(
+            text(Vocabulary::Latin, Unit::Words, 50).starts_with("Lorem ipsum dolor sit amet ")
+        );
+    }
+
+    #[test]
+    fn paragraphs_have_their_sentences_and_their_words() {
+        for vocabulary in BOTH {
+            let text = text(vocabulary, Unit::Paragraphs, 200);
+            let paragraphs: Vec<_> = text.split("<br>").collect();
+            assert_eq!(paragraphs.len(), 200);
+            for paragraph in paragraphs {
+                let sentences: Vec<_> = paragraph.strip_suffix('.').unwrap().split(". ").collect();
+                assert!((4..=8).contains(&sentences.len()), "{paragraph}");
+                for sentence in sentences {
+                    assert!((6..=14).contains(&sentence.split(' ').count()), "{sentence}");
+                    assert!(sentence.starts_with(|c: char| c.is_ascii_uppercase()), "{sentence}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_number_is_only_begun() {
+        let random = Seed::parse("lorem").unwrap().random("test", "");
+        let mut lorem = Lorem::new(random, Vocabulary::Latin, Unit::Words, i32::MAX as u64);
+        let mut out = Vec::new();
+        assert!(lorem.push(&mut out));
+        assert!(out.len() < 300 && size_of::<Lorem>() < 1_024);
+    }
+}

@@ -1,0 +1,13 @@
+//! Texts: placeholder text of any length, passwords, and changes of a text.
+
+mod change;
+mod humanize;
+mod lorem;
+mod password;
+mod title;
+mod words;
+
+pub use change::{CaseType, Replacing, change_case};
+pub use humanize::humanize;
+pub use lorem::{Lorem, Unit, Vocabulary};
+pub use password::{Classes, password};

@@ -1,0 +1,86 @@
+//! Passwords from the system's random source.
+
+use crate::model::random::Random;
+use crate::model::seed::SeedError;
+
+const LOWER: &[u8] = b"abcdefghijklmnopqrstuvwxyz";
+const DIGITS: &[u8] = b"0123456789";
+const UPPER: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const SPECIAL: &[u8] = b"!#$%&()*+,-./:;<=>?@[]^_{|}~";
+
+/// The classes of characters beside lower-case letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Classes {
+    /// Digits.
+    pub digits: bool,
+    /// Capitals.
+    pub upper: bool,
+    /// Punctuation without quotes and backslash.
+    pub special: bool,
+}
+
+/// A password of so many characters, in which each class appears; where there are more classes than
+/// characters, lower-case letters are left out.
+///
+/// # Errors
+/// When the system gives no random bytes.
+pub fn password(length: usize, classes: Classes) -> Result<String, SeedError> {
+    let mut key = [0; 32];
+    getrandom::fill(&mut key)?;
+    Ok(sampled(&mut Random::from_key(key), length, classes))
+}
+
+fn sampled(random: &mut Random, length: usize, classes: Classes) -> String {
+    let chosen = [(classes.digits, DIGITS), (classes.upper, UPPER), (classes.special, SPECIAL)];
+    let mut alphabets: Vec<&[u8]> =
+        chosen.into_iter().filter(|(wanted, _)| *wanted).map(|(_, alphabet)| alphabet).collect();
+    alphabets.push(LOWER);
+    let all = alphabets.concat();
+    let mut password: Vec<u8> =
+        alphabets.iter().take(length).map(|alphabet| *random.pick(alphabet)).collect();
+    password.resize_with(length, || *random.pick(&all));
+    for end in (1..password.len()).rev() {
+        password.swap(end, random.index(end + 1));
+    }
+    password.into_iter().map(char::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_class_appears_exactly_when_it_is_wanted() {
+        let mut random = Random::from_key([7; 32]);
+        for flags in 0..8 {
+            let [digits, upper, special] = [1, 2, 4].map(|bit| flags & bit != 0);
+            let classes = Classes { digits, upper, special };
+            for length in [3, 4, 5, 20, 250] {
+                for _ in 0..50 {
+                    let password = sampled(&mut random, length, classes);
+                    let has = |set: &[u8]| password.bytes().any(|byte| set.contains(&byte));
+                    assert_eq!(password.len(), length);
+                    assert_eq!(has(DIGITS), digits, "{password}");
+                    assert_eq!(has(UPPER), upper, "{password}");
+                    assert_eq!(has(SPECIAL), special, "{password}");
+                    assert_eq!(has(LOWER), length > 3 || flags != 7, "{password}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn forced_characters_stand_anywhere() {
+        let mut random = Random::from_key([8; 32]);
+        let classes = Classes { digits: true, upper: false, special: false };
+        let mut places = [0; 4];
+        for _ in 0..4_000 {
+            let password = sampled(&mut random, 4, classes);
+            for (place, byte) in places.iter_mut().zip(password.bytes()) {
+                *place += u32::from(byte.is_ascii_digit());
+            }
+        }
+        let [least, most] = [places.iter().min().unwrap(), places.iter().max().unwrap()];
+        assert!(most - least < 250, "{places:?}");
+    }
+}

@@ -1,0 +1,266 @@
+//! Texts on the wire.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use shell::Violation;
+use shell::params::{Input, read, reject};
+use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
+
+use super::body::{BodyRequest, TextDto};
+use super::request::{Request, complete, seeded};
+use super::rules::{ABSENT, RULES};
+use super::values::seed;
+use crate::model::Seed;
+use crate::model::text::{self, Classes, Unit, Vocabulary};
+
+/// Whose words are used.
+#[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LoremType {
+    /// Latin.
+    Normal,
+    /// Phrases of business.
+    Business,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TextType {
+    /// Paragraphs of four to eight sentences, with `<br>` between them.
+    Paragraphs,
+    /// Words, in sentences.
+    Words,
+}
+
+/// Parameters of `GET /api/Text/LoremIpsum`.
+#[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct LoremParameters {
+    /// Whose words are used.
+    #[serde(rename = "loremType")]
+    #[param(rename = "loremType", value_type = LoremType, inline)]
+    #[validate(required(code = "absent"))]
+    lorem_type: Option<LoremType>,
+    /// What is counted.
+    #[serde(rename = "type")]
+    #[param(rename = "type", value_type = TextType, inline)]
+    #[validate(required(code = "absent"))]
+    text_type: Option<TextType>,
+    /// How many words or paragraphs.
+    #[param(value_type = i32, minimum = 1, maximum = 2147483647, example = 50)]
+    #[validate(required(code = "absent"), range(min = 1, max = 2147483647))]
+    number: Option<i32>,
+    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
+    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    #[serde(default, deserialize_with = "seed")]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    seed: Option<Seed>,
+}
+
+/// A request for placeholder text.
+pub struct LoremRequest {
+    /// Whose words are used.
+    pub vocabulary: Vocabulary,
+    /// What is counted.
+    pub unit: Unit,
+    /// How many.
+    pub number: u64,
+    /// The caller's seed.
+    pub seed: Option<Seed>,
+}
+
+impl Request for LoremRequest {
+    fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
+        complete(query, |parameters: LoremParameters| {
+            Some(Self {
+                vocabulary: match parameters.lorem_type? {
+                    LoremType::Normal => Vocabulary::Latin,
+                    LoremType::Business => Vocabulary::Business,
+                },
+                unit: match parameters.text_type? {
+                    TextType::Paragraphs => Unit::Paragraphs,
+                    TextType::Words => Unit::Words,
+                },
+                number: parameters.number?.try_into().ok()?,
+                seed: parameters.seed,
+            })
+        })
+    }
+}
+
+seeded!(LoremRequest);
+
+/// Parameters of `GET /api/Text/Password`.
+#[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct PasswordParameters {
+    /// How many characters.
+    #[param(value_type = i32, minimum = 3, maximum = 250, example = 16)]
+    #[validate(required(code = "absent"), range(min = 3, max = 250))]
+    length: Option<i32>,
+    /// Whether digits are among them.
+    #[serde(rename = "hasDigits")]
+    #[param(rename = "hasDigits", value_type = bool, example = true)]
+    #[validate(required(code = "absent"))]
+    has_digits: Option<bool>,
+    /// Whether capitals are among them.
+    #[serde(rename = "hasUppercase")]
+    #[param(rename = "hasUppercase", value_type = bool, example = true)]
+    #[validate(required(code = "absent"))]
+    has_uppercase: Option<bool>,
+    /// Whether punctuation is among them: no quotes, backslash or backtick.
+    #[serde(rename = "hasSpecial")]
+    #[param(rename = "hasSpecial", value_type = bool, example = false)]
+    #[validate(required(code = "absent"))]
+    has_special: Option<bool>,
+    #[serde(default, deserialize_with = "no_seed")]
+    #[param(ignore)]
+    seed: Option<String>,
+}
+
+fn no_seed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    <&str>::deserialize(deserializer)?;
+    Err(reject("seedless", "Passwords cannot be repeated: the seed parameter is not allowed."))
+}
+
+/// A request for a password.
+pub struct PasswordRequest {
+    /// How many characters.
+    pub length: usize,
+    /// The classes of characters beside lower-case letters.
+    pub classes: Classes,
+}
+
+impl Request for PasswordRequest {
+    fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
+        complete(query, |parameters: PasswordParameters| {
+            let classes = Classes {
+                digits: parameters.has_digits?,
+                upper: parameters.has_uppercase?,
+                special: parameters.has_special?,
+            };
+            let repeated = parameters.seed.is_some();
+            let length = parameters.length?.try_into().ok()?;
+            (!repeated).then_some(Self { length, classes })
+        })
+    }
+}
+
+/// A request to write an identifier as a sentence.
+pub struct HumanizeRequest(pub String);
+
+impl BodyRequest for HumanizeRequest {
+    fn read(_: &str, body: &[u8]) -> Result<Self, Vec<Violation>> {
+        TextDto::read(body, Vec::new()).map(Self)
+    }
+}
+
+/// What becomes of a text.
+#[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
+pub enum TextActionType {
+    /// Its letter case changes, by `caseType`.
+    Transform,
+    /// `find` becomes `replace`.
+    Replace,
+}
+
+/// How letters are changed.
+#[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
+pub enum CaseType {
+    /// All small.
+    LowerCase,
+    /// All capital.
+    UpperCase,
+    /// The first character raised.
+    SentenceCase,
+    /// Words raised, but for small words in the middle.
+    TitleCase,
+}
+
+impl From<CaseType> for text::CaseType {
+    fn from(case: CaseType) -> Self {
+        match case {
+            CaseType::LowerCase => Self::Lower,
+            CaseType::UpperCase => Self::Upper,
+            CaseType::SentenceCase => Self::Sentence,
+            CaseType::TitleCase => Self::Title,
+        }
+    }
+}
+
+/// Parameters of `POST /api/Text/Transform`.
+#[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct TransformParameters {
+    /// What becomes of the text.
+    #[serde(rename = "textActionType")]
+    #[param(rename = "textActionType", value_type = TextActionType, inline)]
+    #[validate(required(code = "absent"))]
+    text_action_type: Option<TextActionType>,
+    /// How letters are changed; required to transform.
+    #[serde(rename = "caseType", default)]
+    #[param(rename = "caseType", value_type = Option<CaseType>, inline)]
+    case_type: Option<CaseType>,
+    /// What is looked for, letter by letter; required to replace.
+    #[serde(default)]
+    #[param(value_type = Option<String>)]
+    find: Option<String>,
+    /// What stands in its place; nothing unless given.
+    #[serde(default)]
+    #[param(value_type = Option<String>)]
+    replace: Option<String>,
+}
+
+/// A change of a text.
+pub enum Change {
+    /// Of its letter case.
+    Case(text::CaseType),
+    /// Of every occurrence of a text.
+    Replacement {
+        /// What is looked for; not empty.
+        find: String,
+        /// What stands in its place.
+        replacement: String,
+    },
+}
+
+impl TransformParameters {
+    fn change(self) -> Result<Change, Vec<Violation>> {
+        let missing = |field, code| vec![Violation::new(field, code, "")];
+        match self.text_action_type {
+            // What is missing was told by the validation.
+            None => Err(Vec::new()),
+            Some(TextActionType::Transform) => {
+                let case = self.case_type.ok_or_else(|| missing("caseType", ABSENT))?;
+                Ok(Change::Case(case.into()))
+            }
+            Some(TextActionType::Replace) => {
+                let find = self.find.ok_or_else(|| missing("find", "required"))?;
+                let replacement = self.replace.unwrap_or_default();
+                Ok(Change::Replacement { find, replacement })
+            }
+        }
+    }
+}
+
+/// A request to change a text.
+pub struct TransformRequest {
+    /// The change.
+    pub change: Change,
+    /// The text.
+    pub text: String,
+}
+
+impl BodyRequest for TransformRequest {
+    fn read(query: &str, body: &[u8]) -> Result<Self, Vec<Violation>> {
+        let input = Input::query(query);
+        let parameters = read::<TransformParameters>(&input, &RULES).into_result();
+        let (change, violations) = match parameters.and_then(TransformParameters::change) {
+            Ok(change) => (Some(change), Vec::new()),
+            Err(violations) => (None, violations),
+        };
+        let text = TextDto::read(body, violations)?;
+        change.map(|change| Self { change, text }).ok_or_else(Vec::new)
+    }
+}

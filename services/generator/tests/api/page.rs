@@ -1,0 +1,31 @@
+use testkit::Exchange;
+
+use crate::app::App;
+
+#[actix_web::test]
+async fn the_playground_loads_nothing_from_elsewhere() {
+    let app = App::start().await;
+    let page = app.get("/").await.expect(200);
+    assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+    assert!(page.header("content-security-policy").contains("default-src 'none'"));
+    let html = page.text();
+    let mut assets = 0;
+    for part in html.split("./assets/").skip(1) {
+        let file = part.split('"').next().unwrap();
+        let asset = app.get(&format!("/assets/{file}")).await.expect(200);
+        assert!(asset.header("cache-control").contains("immutable"), "{file}");
+        assets += 1;
+    }
+    // The icon, two style sheets and the script.
+    assert_eq!(assets, 4);
+    assert!(!html.contains("http://") && !html.contains("https://"), "{html}");
+}
+
+#[actix_web::test]
+async fn the_page_costs_no_quota() {
+    let app = App::start().await;
+    assert!(app.get("/").await.headers.get("ratelimit-limit").is_none());
+    let tag = app.get("/").await.header("etag").to_owned();
+    let again = app.server.get("/").header("if-none-match", &tag).answer().await;
+    assert_eq!(again.status, 304);
+}
