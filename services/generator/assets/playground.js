@@ -224,7 +224,7 @@ async function send() {
     answer = { text, type };
     byId('status').textContent = `${response.status} ${response.statusText} in ${took} ms`
       + (seed ? `, seed ${seed}` : '');
-    byId('content').textContent = whole ? pretty(text, type) : text;
+    byId('text').textContent = whole ? pretty(text, type) : text;
     byId('cut').textContent = whole ? '' : 'Only the beginning was read. The command has all of it.';
     byId('answer').hidden = false;
   } catch (error) {

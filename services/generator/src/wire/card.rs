@@ -30,8 +30,8 @@ pub struct CardParameters {
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
     #[validate(range(min = 1, max = 1000))]
     quantity: Option<i32>,
-    /// Whether the number stands without blanks or in groups, as it is printed.
-    #[param(value_type = Option<Spelling>, inline, default = "plain")]
+    /// Whether the number stands without blanks (`plain`, unless given) or in groups, as it is printed.
+    #[param(value_type = Option<Spelling>, inline)]
     format: Option<Spelling>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.

@@ -44,9 +44,9 @@ pub struct IdentityParameters {
     #[serde(default, deserialize_with = "country")]
     #[param(value_type = Option<String>, max_length = 2, default = "US", example = "SE")]
     country: Option<String>,
-    /// Which kind of number is made: of persons, or of businesses.
+    /// Which kind of number is made: of persons (`SSN`, unless given), or of businesses.
     #[serde(rename = "idType", default)]
-    #[param(rename = "idType", value_type = Option<IdType>, inline, default = "SSN")]
+    #[param(rename = "idType", value_type = Option<IdType>, inline)]
     id_type: Option<IdType>,
     /// How many; without it the answer is one value instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]

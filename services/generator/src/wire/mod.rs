@@ -1,8 +1,8 @@
 //! Request and response types with their exact names, and how parameters are read.
 
 mod address;
-mod business;
 mod body;
+mod business;
 mod card;
 mod finance;
 mod finance_validation;
@@ -21,10 +21,10 @@ mod text;
 mod values;
 
 pub use address::{AddressParameters, AddressRequest};
+pub use body::{BodyRequest, DEEPEST, TextDto};
 pub use business::{
     BrandRequest, BusinessParameters, BusinessRequest, WordsParameters, WordsRequest,
 };
-pub use body::{BodyRequest, DEEPEST, TextDto};
 pub use card::{
     CardAnswer, CardParameters, CardRequest, CardValidationAnswer, CardValidationParameters,
     CardValidationRequest,

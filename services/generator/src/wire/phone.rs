@@ -57,8 +57,8 @@ pub struct PhoneParameters {
     #[param(rename = "Quantity", value_type = i32, minimum = 1, maximum = 1000)]
     #[validate(required(code = "absent"), range(min = 1, max = 1000))]
     quantity: Option<i32>,
-    /// Form of the numbers.
-    #[param(value_type = Option<PhoneFormat>, inline, default = "e164")]
+    /// Form of the numbers; `e164` unless given.
+    #[param(value_type = Option<PhoneFormat>, inline)]
     format: Option<PhoneFormat>,
     /// Only numbers of ranges that the regulator keeps free for films, books and examples: AU, CA,
     /// DE, FR, GB, IE, SE, US. Not all of them pass a check.

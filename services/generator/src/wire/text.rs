@@ -46,7 +46,7 @@ pub struct LoremParameters {
     #[serde(rename = "type")]
     #[param(rename = "type", value_type = TextType, inline)]
     #[validate(required(code = "absent"))]
-    text_type: Option<TextType>,
+    r#type: Option<TextType>,
     /// How many words or paragraphs.
     #[param(value_type = i32, minimum = 1, maximum = 2147483647, example = 50)]
     #[validate(required(code = "absent"), range(min = 1, max = 2147483647))]
@@ -78,7 +78,7 @@ impl Request for LoremRequest {
                     LoremType::Normal => Vocabulary::Latin,
                     LoremType::Business => Vocabulary::Business,
                 },
-                unit: match parameters.text_type? {
+                unit: match parameters.r#type? {
                     TextType::Paragraphs => Unit::Paragraphs,
                     TextType::Words => Unit::Words,
                 },

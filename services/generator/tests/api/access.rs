@@ -6,7 +6,7 @@ use testkit::Exchange;
 use crate::app::App;
 
 fn tight(anonymous: Switch) -> Settings {
-    Settings { anonymous, anonymous_rpm: 60, anonymous_burst: 3 }
+    Settings { anonymous, anonymous_rpm: 60, anonymous_burst: 3, ..Settings::default() }
 }
 
 #[actix_web::test]

@@ -14,7 +14,8 @@ fn snapshot(name: &str, answer: &Answer) {
 }
 
 async fn few() -> App {
-    App::start_with(Settings { anonymous: Switch::On, anonymous_rpm: 60, anonymous_burst: 1 }).await
+    let settings = Settings { anonymous_rpm: 60, anonymous_burst: 1, ..Settings::default() };
+    App::start_with(settings).await
 }
 
 #[actix_web::test]

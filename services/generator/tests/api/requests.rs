@@ -8,7 +8,7 @@ use crate::app::App;
 #[actix_web::test]
 async fn unknown_paths_are_404_in_the_problem_format() {
     let app = App::start().await;
-    for path in ["/", "/api", "/api/Card/Nothing", "/api/Card/Types/x"] {
+    for path in ["/api", "/api/Card/Nothing", "/api/Card/Types/x"] {
         let response = app.get(path).await;
         assert_eq!(response.status, 404, "{path}");
         let body = response.json();
