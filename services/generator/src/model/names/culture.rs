@@ -61,12 +61,14 @@ pub fn all() -> &'static [Culture] {
 
 /// The culture `en_US`, the default of names.
 pub fn american() -> &'static Culture {
-    known("en_US")
+    static AMERICAN: LazyLock<&Culture> = LazyLock::new(|| known("en_US"));
+    &AMERICAN
 }
 
 /// The culture `en`, the default of addresses.
 pub fn english() -> &'static Culture {
-    known("en")
+    static ENGLISH: LazyLock<&Culture> = LazyLock::new(|| known("en"));
+    &ENGLISH
 }
 
 fn known(code: &str) -> &'static Culture {

@@ -113,7 +113,7 @@ mod tests {
         for culture in names::all() {
             let maker = Maker::new(culture, day).unwrap();
             let mut random = Seed::parse("persons").unwrap().random("test", culture.code);
-            for _ in 0..60 {
+            for _ in 0..25 {
                 let person = maker.make(&mut random);
                 let code = culture.code;
                 assert!(person.name.full.contains(&person.name.given), "{code}");
