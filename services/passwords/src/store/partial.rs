@@ -31,6 +31,7 @@ pub struct PartialCorpus {
     log: File,
     contents: Contents,
     next: u32,
+    kept: u32,
     waiting: Vec<u8>,
     checkpoints: Interval,
 }
@@ -71,6 +72,7 @@ impl PartialCorpus {
             log,
             contents,
             next,
+            kept: next,
             waiting: Vec::new(),
             checkpoints: Interval::new(BETWEEN_CHECKPOINTS),
         })
@@ -79,6 +81,11 @@ impl PartialCorpus {
     /// The prefix of the first range that is missing; as many are there.
     pub fn next(&self) -> u32 {
         self.next
+    }
+
+    /// How many ranges a crash would leave.
+    pub fn kept(&self) -> u32 {
+        self.kept
     }
 
     /// Whether no range holds anything so far.
@@ -138,6 +145,7 @@ impl PartialCorpus {
         };
         write_log().with_context(|| unwritable(&log_path))?;
         self.waiting.clear();
+        self.kept = self.next;
         Ok(())
     }
 

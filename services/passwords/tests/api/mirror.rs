@@ -229,3 +229,23 @@ fn https_is_trusted_by_the_file_of_an_own_authority() {
     let output = data.run(&["mirror", &url, "--ca-file", none.to_str().unwrap()]);
     assert!(output.errors.contains("holds no certificates"), "{}", output.errors);
 }
+
+#[test]
+fn a_full_disk_keeps_what_it_says() {
+    let origin = Origin::new(&[(Kind::Sha1, &entries(Kind::Sha1, 5))]);
+    let data = Data::new();
+    // A limit on the size of files fails as a full disk does: here in the first buckets.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 16400; exec {} mirror {} --kind sha1 --first {RANGES}",
+        env!("CARGO_BIN_EXE_passwords"),
+        origin.url()
+    );
+    let mut command = std::process::Command::new("bash");
+    command.args(["-c", &script]).env("DATA_DIR", data.path());
+    let output = data.program().run_command(command);
+    assert_eq!(output.code, Some(1), "{}", output.errors);
+    assert!(output.errors.contains("0 ranges are kept"), "{}", output.errors);
+    let report = &mirror(&data, &origin.url(), &["--kind", "sha1"])[0];
+    assert_eq!(report["resumed"], 0);
+    assert_eq!(current(&data, Kind::Sha1), current(&origin.data, Kind::Sha1));
+}

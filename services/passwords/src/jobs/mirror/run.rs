@@ -117,7 +117,7 @@ impl Mirror {
         // Also after a failure: the next run goes on from here.
         let kept = corpus.checkpoint();
         outcome.with_context(|| {
-            let kept = corpus.next();
+            let kept = corpus.kept();
             format!("{kept} ranges are kept; run the same command again to go on")
         })?;
         kept?;
