@@ -115,12 +115,11 @@ impl Mirror {
         let outcome = runtime.block_on(walk.fetch_all(self.ranges));
         let traffic = Traffic { retries: fetcher.retries() - retries, ..walk.traffic };
         // Also after a failure: the next run goes on from here.
-        let kept = corpus.checkpoint();
+        let outcome = outcome.and(corpus.checkpoint());
         outcome.with_context(|| {
             let kept = corpus.kept();
             format!("{kept} ranges are kept; run the same command again to go on")
         })?;
-        kept?;
         if corpus.is_empty() {
             // Whoever asks such a corpus is told that no password was ever exposed.
             bail!("{source} has no {} digest in any range", folder.kind().label());
