@@ -61,7 +61,7 @@ fn add_pages(routes: &mut Routes<'_>) {
         ("/", get().to(home::home)),
         ("/search", post().to(home::search)),
         ("/breaches", get().to(catalogue::catalogue)),
-        ("/breaches/{name}", get().to(catalogue::breach)),
+        ("/breaches/{name}", get().to(catalogue::breach_page)),
         ("/feed.xml", get().to(catalogue::feed)),
         ("/sign-in", get().to(sign_in::form)),
         ("/sign-in", post().to(sign_in::send)),

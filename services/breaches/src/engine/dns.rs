@@ -2,7 +2,7 @@
 
 use outbound::{Dns, DnsError};
 
-use super::Asked;
+use super::asked::Asked;
 
 /// Knows TXT records.
 pub trait TxtRecords: Send + Sync {

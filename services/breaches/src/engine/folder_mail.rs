@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use lettre::message::Mailbox;
 
-use super::Asked;
+use super::asked::Asked;
 use super::mail::{Mail, MailError, Mailer, message};
 
 /// Writes mails into a folder, a file each, in the order of their names.

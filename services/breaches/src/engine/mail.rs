@@ -4,7 +4,7 @@ use lettre::Message;
 use lettre::message::Mailbox;
 use lettre::message::header::ContentType;
 
-use super::Asked;
+use super::asked::Asked;
 
 /// A mail in plain text.
 #[derive(Clone, Debug, PartialEq, Eq)]

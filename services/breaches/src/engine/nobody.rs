@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use outbound::{DnsError, Names, Reach, WebhookSender};
 
+use super::asked::Asked;
+use super::dns::TxtRecords;
 use super::mail::{Mail, MailError, Mailer};
-use super::{Asked, Outside, SiteError, TxtRecords, Websites};
+use super::outside::Outside;
+use super::websites::{SiteError, Websites};
 
 struct Nobody;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use lettre::message::Mailbox;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 
-use super::Asked;
+use super::asked::Asked;
 use super::mail::{Mail, MailError, Mailer, message};
 
 /// For one command of the exchange.

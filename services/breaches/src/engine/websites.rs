@@ -3,7 +3,7 @@
 use outbound::{FetchError, FetchRules, Fetcher, Reach};
 use url::Url;
 
-use super::Asked;
+use super::asked::Asked;
 
 /// Ports of websites.
 const PORTS: &[u16] = &[80, 443];

@@ -20,7 +20,7 @@ use crate::wire::{DnsToken, DomainRequest, MailRequest, MessageBody};
     security(("key" = [])),
     request_body(content = DomainRequest, description = "Names of properties in any letter case; at most 16 KiB"),
     responses(
-        (status = 200, description = "The token", body = DnsToken),
+        (status = 200, description = "The token", body = DnsToken, example = json!({"txtRecordValue": "breach-verify=dweb_k3v9x2m4q7w1z8r5t6y0u3i2"})),
         (status = 400, description = "Not JSON, or no domain that may be verified", body = MessageBody, example = json!({"message": "The DomainName field did not contain a valid domain."})),
     )
 )]

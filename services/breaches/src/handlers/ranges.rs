@@ -51,7 +51,7 @@ pub async fn breached_account_range(
     security(("key" = [])),
     request_body(content = RangesRequest, description = "At most 16 KiB"),
     responses(
-        (status = 200, description = "The addresses of each prefix, by suffix", body = BTreeMap<String, Vec<RangeEntry>>),
+        (status = 200, description = "The addresses of each prefix, by suffix", body = BTreeMap<String, Vec<RangeEntry>>, example = json!({"567159": [{"hashSuffix": "22FFBB50B11B0EFD307BE358624A26EE00", "websites": ["Acmegram"]}], "D622FF": []})),
     )
 )]
 #[post("/api/v3/breachedaccount/ranges")]

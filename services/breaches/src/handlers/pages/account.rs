@@ -8,7 +8,7 @@ use shell::pages::Page;
 use super::account_frame::Frame;
 use super::failure::PageError;
 use super::form::Fields;
-use super::shared::see_other;
+use super::messages::see_other;
 use super::visitor::Visitor;
 use crate::app::{self, Exposure, PlanView};
 use crate::state::State;

@@ -7,7 +7,7 @@ use shell::pages::Page;
 
 use super::failure::PageError;
 use super::form::Fields;
-use super::shared::Message;
+use super::messages::Message;
 use super::visitor::Visitor;
 use crate::app::{self, Approval};
 use crate::state::State;

@@ -67,7 +67,7 @@ pub async fn catalogue(
 }
 
 /// Shows one breach.
-pub async fn breach(
+pub async fn breach_page(
     request: HttpRequest,
     name: Path<String>,
     state: Data<State>,

@@ -10,7 +10,7 @@ use super::account_frame::Frame;
 use super::domains::verify_page;
 use super::failure::PageError;
 use super::form::Fields;
-use super::shared::domain;
+use super::messages::domain;
 use super::visitor::Visitor;
 use crate::app::{self, DomainDetail, DomainReport, DomainTable, ReportFilter};
 use crate::error::Error;

@@ -8,7 +8,7 @@ use super::account::page;
 use super::account_frame::Frame;
 use super::failure::PageError;
 use super::form::Fields;
-use super::shared::{domain, see_other};
+use super::messages::{domain, see_other};
 use super::visitor::{Subscriber, Visitor};
 use crate::app::{self, DomainDetail, DomainRow};
 use crate::error::Error;

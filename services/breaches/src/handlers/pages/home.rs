@@ -7,7 +7,7 @@ use shell::pages::Page;
 
 use super::failure::PageError;
 use super::form::Fields;
-use super::shared::email;
+use super::messages::email;
 use super::visitor::Visitor;
 use crate::app::{self, CatalogueSummary, Exposure};
 use crate::state::State;

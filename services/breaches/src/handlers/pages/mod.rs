@@ -18,7 +18,8 @@ pub(crate) mod webhooks;
 mod account_frame;
 mod failure;
 mod form;
-mod shared;
+mod messages;
+
 mod site;
 mod visitor;
 

@@ -7,7 +7,7 @@ use shell::pages::Page;
 
 use super::failure::PageError;
 use super::form::Fields;
-use super::shared::{Confirm, DEAD_LINK, Message, email, see_other};
+use super::messages::{Confirm, DEAD_LINK, Message, email, see_other};
 use super::visitor::Visitor;
 use crate::app;
 use crate::state::State;

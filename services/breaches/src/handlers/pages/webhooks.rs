@@ -8,7 +8,7 @@ use super::account::page;
 use super::account_frame::Frame;
 use super::failure::PageError;
 use super::form::Fields;
-use super::shared::see_other;
+use super::messages::see_other;
 use super::visitor::Visitor;
 use crate::app::{self, WebhookView};
 use crate::model::instant;

@@ -1,4 +1,4 @@
-//! Pieces of several pages.
+//! Pages with a message and at most one button, and what several pages read.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{self, HeaderValue};
