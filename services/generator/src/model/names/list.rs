@@ -15,7 +15,7 @@ pub struct List {
 /// One cell of an alias table (Vose): which share of it is the name of its own position.
 #[derive(Clone, Copy)]
 struct Cell {
-    /// In 65536ths.
+    /// In parts of 65536.
     own: u16,
     other: u16,
 }

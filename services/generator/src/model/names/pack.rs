@@ -8,7 +8,7 @@ use super::list::List;
 
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cultures.bin"));
 
-/// A weight is a quarter power of two; these are the first four, in 16ths.
+/// A weight is a quarter power of two; these are the first four, in parts of 16.
 const QUARTERS: [u32; 4] = [16, 19, 23, 27];
 
 /// The text of the `nth` culture; empty if it were damaged, which a test rules out.
