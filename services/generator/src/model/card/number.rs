@@ -220,27 +220,11 @@ static SPACES: LazyLock<Vec<Space>> = LazyLock::new(|| CARD_TYPES.iter().map(Spa
 
 #[cfg(test)]
 mod tests {
-    use super::super::fault::check;
     use super::*;
     use crate::model::seed::Seed;
 
-    /// 10,000 seeds of each brand take 3.6 s in a debug build.
-    const SEEDS: u32 = 5_000;
-
     fn random() -> Random {
         Seed::parse("cards").unwrap().random("test", "")
-    }
-
-    #[test]
-    fn every_brand_accepts_what_it_makes_of_any_seed() {
-        for kind in CARD_TYPES {
-            for seed in 0..SEEDS {
-                let mut random = Seed::parse(&seed.to_string()).unwrap().random(kind.name, "");
-                let mut number = String::new();
-                kind.write_number(&mut random, &mut number);
-                assert!(check(&number, Some(kind)).is_ok(), "{} {number}", kind.name);
-            }
-        }
     }
 
     #[test]

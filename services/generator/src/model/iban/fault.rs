@@ -1,7 +1,5 @@
 //! What is wrong with an account number.
 
-use super::country::{Country, find};
-
 /// Why a text is no IBAN.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IbanFault {
@@ -26,96 +24,4 @@ pub enum IbanFault {
     /// The check digits of the country's own account number are wrong.
     #[error("The national check digits of {0} are wrong.")]
     National(&'static str),
-}
-
-/// Checks an account number of a country, or of the one that it names itself; blanks, hyphens, letter
-/// case and a leading `IBAN` do not count.
-///
-/// Gives the country and the electronic form.
-///
-/// # Errors
-/// The first thing that is wrong.
-pub fn check(
-    text: &str,
-    wanted: Option<&'static Country>,
-) -> Result<(&'static Country, String), IbanFault> {
-    let plain: String = text
-        .chars()
-        .filter(|c| !c.is_whitespace() && *c != '-')
-        .map(|c| c.to_ascii_uppercase())
-        .collect();
-    let iban = plain.strip_prefix("IBAN").unwrap_or(&plain);
-    if iban.len() < 2 || !iban.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Err(IbanFault::Characters);
-    }
-    let country = find(&iban[..2]).filter(|country| country.code() == &iban[..2]);
-    let country = country.ok_or_else(|| IbanFault::Country(iban[..2].to_owned()))?;
-    match wanted {
-        Some(wanted) if wanted.code() != country.code() => {
-            Err(IbanFault::OtherCountry(wanted.code()))
-        }
-        _ => country.check(iban).map(|()| (country, iban.to_owned())),
-    }
-}
-
-/// An account number as it is printed, in groups of four.
-pub fn grouped(iban: &str) -> String {
-    let mut out = String::with_capacity(iban.len() + iban.len() / 4);
-    for (position, character) in iban.chars().enumerate() {
-        if position > 0 && position % 4 == 0 {
-            out.push(' ');
-        }
-        out.push(character);
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn accounts_of_any_bank_are_accepted_in_any_spelling() {
-        for text in [
-            "DE89 3704 0044 0532 0130 00",
-            "iban de02 5001 0517 0137 0750 30",
-            "GB82-WEST-1234-5698-7654-32",
-            "NL91ABNA0417164300",
-            "NL02ABNA0123456789",
-            "IE29AIBK93115212345678",
-            "BE68539007547034",
-            "MD24AG000225100013104168",
-            "TR330006100519786457841326",
-            "BR1800360305000010009795493C1",
-        ] {
-            assert!(check(text, None).is_ok(), "{text} {:?}", check(text, None).err());
-        }
-    }
-
-    #[test]
-    fn faults_are_told_apart() {
-        for (text, wanted, message) in [
-            ("", None, "An IBAN has only letters, digits and blanks."),
-            ("DE89 öä", None, "An IBAN has only letters, digits and blanks."),
-            ("ZZ8937", None, "ZZ is no country with IBANs."),
-            ("UK8937", None, "UK is no country with IBANs."),
-            ("DE89370400440532013000", find("FR"), "The IBAN is not one of FR."),
-            ("DE8937040044053201300", None, "An IBAN of DE has 22 characters, not 21."),
-            (
-                "DE8937040044053201300A",
-                None,
-                "The account number does not have the structure of DE.",
-            ),
-            ("DE89370400440532013001", None, "The check digits are wrong."),
-            ("NO5630001234568", None, "The national check digits of NO are wrong."),
-        ] {
-            assert_eq!(check(text, wanted).err().unwrap().to_string(), message, "{text}");
-        }
-    }
-
-    #[test]
-    fn groups_have_four_characters() {
-        assert_eq!(grouped("NO9386011117947"), "NO93 8601 1117 947");
-        assert_eq!(grouped("GB82WEST12345698765432"), "GB82 WEST 1234 5698 7654 32");
-    }
 }

@@ -3,6 +3,7 @@
 mod automaton;
 mod fiction;
 mod format;
+mod patterns;
 mod plan;
 mod region;
 mod validate;

@@ -2,7 +2,7 @@
 
 use super::automaton::{Automaton, Pattern, PatternError};
 use super::fiction::Fiction;
-use super::region::{KindPatterns, Patterns};
+use super::patterns::{KindPatterns, Patterns};
 use crate::model::ascii_buffer::AsciiBuffer;
 use crate::model::random::Random;
 

@@ -1,5 +1,6 @@
 //! Letter case and replacement.
 
+use super::letters::{lower, upper};
 use super::title::title;
 
 /// How letters are changed.
@@ -26,24 +27,6 @@ pub fn change_case(text: &str, case: CaseType) -> String {
             first.into_iter().chain(rest).collect()
         }
         CaseType::Title => title(text),
-    }
-}
-
-/// The small letter, where it is one character.
-pub fn lower(c: char) -> char {
-    let mut mapped = c.to_lowercase();
-    match (mapped.next(), mapped.next()) {
-        (Some(one), None) => one,
-        _ => c,
-    }
-}
-
-/// The capital, where it is one character: `ß` stays.
-pub fn upper(c: char) -> char {
-    let mut mapped = c.to_uppercase();
-    match (mapped.next(), mapped.next()) {
-        (Some(one), None) => one,
-        _ => c,
     }
 }
 

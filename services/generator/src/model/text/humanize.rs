@@ -1,6 +1,6 @@
 //! Identifiers as sentences, in the way of Humanizer.NET.
 
-use super::change::{lower, upper};
+use super::letters::{lower, upper};
 
 /// A text as a person would write it: `orderIdNotFound` becomes `Order id not found`.
 pub fn humanize(text: &str) -> String {

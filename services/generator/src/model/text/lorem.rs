@@ -1,6 +1,7 @@
 //! Placeholder text of any length, made piece by piece in a few hundred bytes of state.
 
-use super::words::{BUSINESS, LATIN_BY_BYTE, OPENING, Slot};
+use super::business::{BUSINESS, Slot};
+use super::latin::{LATIN_BY_BYTE, OPENING};
 use crate::model::random::Random;
 
 /// Whose words are used.

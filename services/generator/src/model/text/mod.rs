@@ -1,11 +1,13 @@
 //! Texts: placeholder text of any length, passwords, and changes of a text.
 
+mod business;
 mod change;
 mod humanize;
+mod latin;
+mod letters;
 mod lorem;
 mod password;
 mod title;
-mod words;
 
 pub use change::{CaseType, Replacing, change_case};
 pub use humanize::humanize;

@@ -1,6 +1,6 @@
 //! Title case.
 
-use super::change::{lower, upper};
+use super::letters::{lower, upper};
 
 /// Words that stay small, except at the beginning.
 const SMALL: [&str; 21] = [
