@@ -50,6 +50,13 @@ fn searches() -> Result<Vec<(&'static str, FileQuery)>, Box<dyn std::error::Erro
                 ..newest(FileQuery::default())
             },
         ),
+        ("literal: rare", expression("ensor777")?),
+        ("literal: less rare", expression("eather77")?),
+        ("literal: common", expression("backup")?),
+        ("literal: common, newest first", newest(expression("backup")?)),
+        ("literal: most common", expression("image")?),
+        ("literal of three characters", expression("sql")?),
+        ("expression: an extension", expression(r".*\.sql")?),
         ("expression: selective", expression("sensor77[0-9]")?),
         (
             "expression: selective, path",
