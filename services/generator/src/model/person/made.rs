@@ -95,6 +95,9 @@ impl Maker {
         wanted: Wanted,
         random: &mut Random,
     ) -> Option<String> {
+        if let Some(number) = national::computed(self.culture.country, random) {
+            return Some(number);
+        }
         let schemes = self.schemes.as_ref()?;
         Some(national::with_name(schemes.make(random, wanted)?, name, schemes))
     }

@@ -1,10 +1,64 @@
-//! Numbers of persons that hold letters of the name: Italy's codice fiscale and Mexico's CURP.
+//! Numbers of persons that hold letters of the name, and those that are quicker computed than sampled.
 
 use jiff::civil::Date;
 
 use super::latin::plain;
+use crate::model::check::{ascii, digit, mod_11_10, weighted};
 use crate::model::names::Identity;
 use crate::model::numbers::{REFERENCE_DAY, Schemes};
+use crate::model::random::Random;
+
+/// Computes a number that tells nothing of its person, where sampling it would take long.
+pub fn computed(country: &str, random: &mut Random) -> Option<String> {
+    let digits = match country {
+        "BR" => brazilian(random),
+        "DE" => german(random),
+        "TR" => turkish(random),
+        _ => return None,
+    };
+    String::from_utf8(digits).ok()
+}
+
+fn digits(count: usize, random: &mut Random) -> Vec<u8> {
+    (0..count).map(|_| ascii(random.below(10) as u32)).collect()
+}
+
+/// CPF: two check digits modulo 11.
+fn brazilian(random: &mut Random) -> Vec<u8> {
+    let mut number = digits(9, random);
+    for weights in [[10, 9, 8, 7, 6, 5, 4, 3, 2, 0], [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]] {
+        let rest = (11 - weighted(&number, &weights) % 11) % 11;
+        number.push(ascii((rest % 10) as u32));
+    }
+    number
+}
+
+/// Identification number: of the first ten digits one stands twice, the others once.
+fn german(random: &mut Random) -> Vec<u8> {
+    let mut number = b"0123456789".to_vec();
+    for last in (1..number.len()).rev() {
+        number.swap(last, random.index(last + 1));
+    }
+    let twice = random.index(10);
+    let other = (twice + 1 + random.index(9)) % 10;
+    number[other] = number[twice];
+    if let Some(first) = number.iter().position(|byte| *byte != b'0') {
+        number.swap(0, first);
+    }
+    number.push(ascii(mod_11_10(&number)));
+    number
+}
+
+/// T.C. Kimlik: the last two digits are computed.
+fn turkish(random: &mut Random) -> Vec<u8> {
+    let mut number = digits(9, random);
+    number[0] = ascii(random.between(1, 9) as u32);
+    let tenth = weighted(&number, &[7, 9, 7, 9, 7, 9, 7, 9, 7]);
+    number.push(ascii((tenth % 10) as u32));
+    let sum: u32 = number.iter().map(|byte| digit(*byte)).sum();
+    number.push(ascii(sum));
+    number
+}
 
 /// Puts the letters of the name into a made number, with a check character that agrees again.
 pub fn with_name(number: String, name: &Identity, schemes: &Schemes) -> String {
