@@ -60,6 +60,7 @@ const PUBLIC_MODULES: &[(&str, &str)] = &[
     ("generator::model::person", "its types are named by their module"),
     ("generator::model::phone", "its functions are named by their module"),
     ("generator::model::ssn", "its functions are named by their module"),
+    ("generator::model::text", "the bench measures its functions; they are named by their module"),
     ("shell::cli", "its functions are named by their module"),
     ("shell::metrics", "its functions are named by their module"),
 ];

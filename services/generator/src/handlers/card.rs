@@ -34,7 +34,10 @@ pub const SEEDED_DAY: Date = date(2030, 1, 1);
             ("X-Ref-Date" = String, description = "Day that the expiry was counted from"),
             ("X-Data-Version" = String, description = "Version of algorithm and data")),
             content(
-                (OneOrSeveral<CardAnswer> = "application/json"),
+                (OneOrSeveral<CardAnswer> = "application/json", example = json!({
+                    "type": "Visa", "date": "2029-03-01T00:00:00", "fullName": "Ada Marsh",
+                    "cardNumber": "4539578763621486", "cvv": "123", "pin": 4821
+                })),
                 (String = "text/csv"),
                 (String = "application/x-ndjson"))),
         Failures

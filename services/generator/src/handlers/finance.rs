@@ -52,7 +52,9 @@ pub async fn list_crypto_address_types(_caller: Caller, request: HttpRequest) ->
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data")),
             content(
-                (OneOrSeveral<CryptoAnswer> = "application/json"),
+                (OneOrSeveral<CryptoAnswer> = "application/json", example = json!({
+                    "type": "Bitcoin", "address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
+                })),
                 (String = "text/csv"),
                 (String = "application/x-ndjson"))),
         Failures
