@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::Uri;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::{StatusCode, Uri};
 use actix_web::web::Data;
 use actix_web::{HttpMessage, HttpRequest, ResponseError};
 use futures_util::future::LocalBoxFuture;
@@ -68,6 +68,11 @@ impl shell::Service for Breaches {
 
     fn document() -> utoipa::openapi::OpenApi {
         openapi::document()
+    }
+
+    /// The table of errors has all of them.
+    fn shared_statuses() -> &'static [StatusCode] {
+        &[]
     }
 
     fn amend(document: &mut utoipa::openapi::OpenApi) {
