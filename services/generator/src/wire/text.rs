@@ -166,6 +166,7 @@ pub enum TextActionType {
 }
 
 /// How letters are changed.
+#[expect(clippy::enum_variant_names, reason = "the names of the contract")]
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 pub enum CaseType {
     /// All small.

@@ -152,7 +152,7 @@ fn stellar(key: &[u8], out: &mut String) {
 }
 
 fn monero(keys: &[u8], out: &mut String) {
-    let bytes = [&[0x12], &keys[..]].concat();
+    let bytes = [&[0x12], keys].concat();
     let check = Keccak256::digest(&bytes);
     for block in [&bytes[..], &check[..4]].concat().chunks(8) {
         // Each block has a fixed width: 11 characters for eight bytes, 7 for the last five.
@@ -170,18 +170,18 @@ fn monero(keys: &[u8], out: &mut String) {
 pub(super) const BASE58: &[u8; 58] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
 fn ss58(network: u8, key: &[u8], out: &mut String) {
-    let bytes = [&[network], &key[..]].concat();
+    let bytes = [&[network], key].concat();
     let check = Blake2b512::new().chain_update("SS58PRE").chain_update(&bytes).finalize();
     base58(&[&bytes, &check[..2]].concat(), out);
 }
 
 fn algorand(key: &[u8], out: &mut String) {
     let check = Sha512_256::digest(key);
-    base32(&[&key[..], &check[28..]].concat(), 0, BASE32, out);
+    base32(&[key, &check[28..]].concat(), 0, BASE32, out);
 }
 
 fn nem(hash: &[u8], out: &mut String) {
-    let bytes = [&[0x68], &hash[..]].concat();
+    let bytes = [&[0x68], hash].concat();
     let check = Keccak256::digest(&bytes);
     base32(&[&bytes, &check[..4]].concat(), 0, BASE32, out);
 }
@@ -195,13 +195,13 @@ fn nano(key: &[u8], out: &mut String) {
 }
 
 fn waves(hash: &[u8], out: &mut String) {
-    let bytes = [&[0x01, 0x57], &hash[..]].concat();
+    let bytes = [&[0x01, 0x57], hash].concat();
     let check = Keccak256::digest(Blake2b::<U32>::digest(&bytes));
     base58(&[&bytes, &check[..4]].concat(), out);
 }
 
 fn ton(tag: u8, hash: &[u8], out: &mut String) {
-    let bytes = [&[tag, 0], &hash[..]].concat();
+    let bytes = [&[tag, 0], hash].concat();
     let check = crc16(&bytes).to_be_bytes();
     URL_SAFE_NO_PAD.encode_string([&bytes[..], &check].concat(), out);
 }
@@ -209,7 +209,7 @@ fn ton(tag: u8, hash: &[u8], out: &mut String) {
 fn filecoin(hash: &[u8], out: &mut String) {
     let check = Blake2b::<U4>::new().chain_update([1]).chain_update(hash).finalize();
     out.push_str("f1");
-    base32(&[&hash[..], &check[..]].concat(), 0, BASE32_LOWER, out);
+    base32(&[hash, &check[..]].concat(), 0, BASE32_LOWER, out);
 }
 
 fn internet_computer(hash: &[u8], out: &mut String) {
