@@ -56,9 +56,8 @@ pub fn stop_under_load(program: &Program, path: &str, headers: &[(&str, &str)]) 
             .collect();
         until_blocking("the clients are under way", || answered.load(Ordering::Relaxed) > 50);
         assert_eq!(served.stop(), Some(0), "stop {stop}");
-        for lost in clients.into_iter().filter_map(|client| loss(client)) {
-            panic!("stop {stop} of {stops}: a request is lost: {lost}");
-        }
+        let lost: Vec<_> = clients.into_iter().filter_map(loss).collect();
+        assert!(lost.is_empty(), "stop {stop} of {stops}: requests are lost: {lost:?}");
         total += answered.load(Ordering::Relaxed);
     }
     println!("{stops} stops, {total} requests, none lost");

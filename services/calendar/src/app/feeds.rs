@@ -46,7 +46,7 @@ pub enum FeedText {
     /// All of it.
     Whole(String),
     /// Written while it is sent.
-    Pieces(Pieces),
+    Pieces(Box<Pieces>),
 }
 
 /// The text of a long feed, written piece by piece.
@@ -90,7 +90,7 @@ pub async fn export(state: &State, request: Request) -> Result<Feed, Error> {
         file_name: format!("{site}-{hash}.ics"),
         text: match kept {
             Some(text) => FeedText::Whole(text),
-            None => FeedText::Pieces(Pieces::new(state, listed)),
+            None => FeedText::Pieces(Box::new(Pieces::new(state, listed))),
         },
     })
 }

@@ -49,7 +49,7 @@ pub async fn export_ical(
     }))
 }
 
-async fn next(mut pieces: Pieces) -> Result<Option<(Bytes, Pieces)>, Error> {
+async fn next(mut pieces: Box<Pieces>) -> Result<Option<(Bytes, Box<Pieces>)>, Error> {
     let piece = pieces.next().await?;
     Ok(piece.map(|(text, _)| (Bytes::from(text), pieces)))
 }
