@@ -10,7 +10,7 @@ pub struct MailSettings {
     /// written into MAIL_DIR
     #[arg(long, env, global = true, hide_env_values = true, value_name = "URL")]
     pub smtp_url: Option<String>,
-    /// Sender of mails [default: no-reply@ and the host of PUBLIC_URL]
+    /// Sender of mails; without it no-reply at the host of PUBLIC_URL
     #[arg(long, env, global = true, value_name = "ADDRESS")]
     pub mail_from: Option<String>,
     /// Folder of mails where there is no mail server [default: DATA_DIR/mail]

@@ -22,7 +22,7 @@ pub struct LoadArguments {
     /// Go on with a stopped run
     #[arg(long, value_name = "RUN", conflicts_with_all = ["paths", "dry_run"])]
     resume: Option<u64>,
-    /// Files, folders, addresses of public buckets (https://NAME.s3.amazonaws.com/); - is standard
+    /// Files, folders, addresses of public buckets (`https://NAME.s3.amazonaws.com/`); - is standard
     /// input
     #[arg(required_unless_present = "resume", value_name = "PATH")]
     paths: Vec<PathBuf>,

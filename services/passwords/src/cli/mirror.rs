@@ -14,7 +14,7 @@ const USER_AGENT: &str = concat!("passwords-mirror/", env!("CARGO_PKG_VERSION"))
 /// Options of `mirror`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Mirror {
-    /// The service, as in https://api.pwnedpasswords.com
+    /// The service, as in `https://api.pwnedpasswords.com`
     url: String,
     /// Kinds to fetch [default: those of KINDS]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(Kind))]
