@@ -74,12 +74,10 @@ pub async fn generate_password(
 #[utoipa::path(
     operation_id = "humanizeText",
     tag = "Text",
-    request_body(content(
-        (TextDto = "application/json"),
-        (TextDto = "application/json-patch+json"),
-        (TextDto = "text/json"),
-        (TextDto = "application/*+json")
-    )),
+    request_body(
+        content = TextDto,
+        description = "`text/json` and `application/*+json` are read as well."
+    ),
     responses(
         (status = 200, body = String, content_type = "application/json",
             example = json!("Order id not found")),
@@ -101,12 +99,10 @@ pub async fn humanize_text(
     operation_id = "transformText",
     tag = "Text",
     params(TransformParameters),
-    request_body(content(
-        (TextDto = "application/json"),
-        (TextDto = "application/json-patch+json"),
-        (TextDto = "text/json"),
-        (TextDto = "application/*+json")
-    )),
+    request_body(
+        content = TextDto,
+        description = "`text/json` and `application/*+json` are read as well."
+    ),
     responses(
         (status = 200, body = String, content_type = "application/json",
             example = json!("The Lord of the Rings")),

@@ -20,6 +20,7 @@ const DEFAULT_COUNTRY: &str = "US";
 /// Sex, as numbers of persons tell it.
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[schema(as = Sex)]
 pub enum SexName {
     /// Female.
     Female,

@@ -77,8 +77,6 @@ pub struct PersonAnswer {
     /// Code of the culture.
     #[schema(example = "sv")]
     culture: &'static str,
-    /// Sex.
-    #[schema(inline)]
     sex: SexName,
     /// Given name.
     given_name: String,
