@@ -11,17 +11,21 @@ fn openapi_json_is_what_the_code_says() {
 }
 
 #[test]
-fn the_document_has_one_operation_with_every_status() {
+fn the_document_has_both_operations_with_every_status() {
     let document: serde_json::Value = serde_json::from_str(&shell::openapi::<Passwords>()).unwrap();
     let paths = document["paths"].as_object().unwrap();
-    assert_eq!(paths.keys().collect::<Vec<_>>(), ["/range/{prefix}"]);
-    let operation = &paths["/range/{prefix}"]["get"];
-    assert_eq!(operation["operationId"], "getPasswordRange");
-    let statuses: Vec<&String> = operation["responses"].as_object().unwrap().keys().collect();
-    assert_eq!(statuses, ["200", "304", "400", "403", "405", "500", "503"]);
-    let prefix = &operation["parameters"][0];
-    assert_eq!((&prefix["name"], &prefix["in"]), (&"prefix".into(), &"path".into()));
-    assert_eq!(prefix["schema"]["pattern"], "^[0-9A-Fa-f]{5}$");
+    assert_eq!(paths.keys().collect::<Vec<_>>(), ["/ntlm/range/{prefix}", "/range/{prefix}"]);
+    for (path, id) in
+        [("/range/{prefix}", "getPasswordRange"), ("/ntlm/range/{prefix}", "getNtlmRange")]
+    {
+        let operation = &paths[path]["get"];
+        assert_eq!(operation["operationId"], id);
+        let statuses: Vec<&String> = operation["responses"].as_object().unwrap().keys().collect();
+        assert_eq!(statuses, ["200", "304", "400", "403", "405", "500", "503"], "{path}");
+        let prefix = &operation["parameters"][0];
+        assert_eq!((&prefix["name"], &prefix["in"]), (&"prefix".into(), &"path".into()));
+        assert_eq!(prefix["schema"]["pattern"], "^[0-9A-Fa-f]{5}$");
+    }
 }
 
 #[test]
