@@ -11,7 +11,7 @@ use testkit::Database;
 use crate::{NOTES, add, hits, note, set_hits};
 
 fn impatient(database: &Database) -> Pools {
-    let settings = DatabaseSettings { db_pool: 1, db_wait_ms: 30, ..database.settings() };
+    let settings = DatabaseSettings { db_pool: 1, db_wait_ms: 300, ..database.settings() };
     settings.open(database.folder(), "test", &[&NOTES]).unwrap()
 }
 
