@@ -45,11 +45,23 @@ def serve_names():
                       + question[12:end] + answer, peer)
 
 
+seen = set()
+
+
 def last_link():
-    """The link of the mail that was written last."""
-    newest = sorted(pathlib.Path(mails).glob("*.eml"))[-1]
-    text = email.message_from_bytes(newest.read_bytes(), policy=email.policy.default).get_content()
-    return base + re.search(r"https?://[^/\s]+(/\S+)", text)[1]
+    """The link of the mail that comes next: they are sent after the answer."""
+    until = time.monotonic() + 15
+    while not (new := set(pathlib.Path(mails).glob("*.eml")) - seen):
+        assert time.monotonic() < until, "no mail came"
+        time.sleep(0.1)
+    seen.update(new)
+    # A mail that is being written has no link yet.
+    while True:
+        mail = email.message_from_bytes(max(new).read_bytes(), policy=email.policy.default)
+        if link := re.search(r"https?://[^/\s]+(/\S+)", mail.get_content()):
+            return base + link[1]
+        assert time.monotonic() < until, "the mail has no link"
+        time.sleep(0.1)
 
 
 def look(browser, name):
@@ -71,8 +83,10 @@ def look(browser, name):
 
 
 def see(browser, text):
-    found = browser.text()
-    assert text.lower() in found.lower(), (text, found)
+    until = time.monotonic() + 15
+    while text.lower() not in (found := browser.text()).lower():
+        assert time.monotonic() < until, (text, found)
+        time.sleep(0.1)
 
 
 def ask(browser, path, address):

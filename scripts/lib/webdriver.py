@@ -78,19 +78,30 @@ class Browser:
     def open(self, url):
         self.call("POST", "/url", {"url": url})
 
+    def patiently(self, ask):
+        """Asks again while the page is under way: its elements are not there yet, or no longer."""
+        until = time.monotonic() + 15
+        while True:
+            try:
+                return ask()
+            except urllib.error.HTTPError as error:
+                if error.code != 404 or time.monotonic() > until:
+                    raise
+                time.sleep(0.1)
+
     def element(self, selector):
         found = self.call("POST", "/element", {"using": "css selector", "value": selector})
         return f"/element/{next(iter(found.values()))}"
 
     def click(self, selector):
-        self.call("POST", f"{self.element(selector)}/click", {})
+        self.patiently(lambda: self.call("POST", f"{self.element(selector)}/click", {}))
 
     def type(self, selector, text):
-        self.call("POST", f"{self.element(selector)}/clear", {})
+        self.patiently(lambda: self.call("POST", f"{self.element(selector)}/clear", {}))
         self.call("POST", f"{self.element(selector)}/value", {"text": text})
 
     def text(self, selector="main"):
-        return self.call("GET", f"{self.element(selector)}/text")
+        return self.patiently(lambda: self.call("GET", f"{self.element(selector)}/text"))
 
     def log(self):
         return self.call("POST", "/se/log", {"type": "browser"})
