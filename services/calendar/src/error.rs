@@ -259,7 +259,8 @@ impl Error {
         }
     }
 
-    fn retry_after(&self) -> Option<u64> {
+    /// Returns after how many seconds another try may succeed, where that is known.
+    pub fn retry_after(&self) -> Option<u64> {
         match self {
             Error::TooManyRequests(seconds) | Error::Unavailable(seconds) => Some(*seconds),
             Error::ListTakesTooLong => Some(5),

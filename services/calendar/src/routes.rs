@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Uri;
+use actix_web::web;
 use shell::{Next, Operations, PathRules, Routes};
 
-use crate::handlers::{categories, edge, events, ical, index, media, organizers, tags, venues};
+use crate::handlers::{categories, edge, events, ical, index, media, organizers, pages, tags, venues};
 
 /// Which spellings of a path are the same.
 pub const PATHS: PathRules = PathRules::NO_TRAILING_SLASH;
@@ -36,10 +37,32 @@ pub fn register(routes: &mut Routes<'_>) {
     add_categories(routes);
     add_tags(routes);
     routes.add(ical::export_ical);
+    add_pages(routes);
     // Not part of the interface, so not in its document.
     routes.beside(|config| {
         config.service(media::get_media);
     });
+}
+
+/// Adds the pages for people, which are no part of the document.
+fn add_pages(routes: &mut Routes<'_>) {
+    use pages::{event, list, month, subjects};
+    let (get, post) = (web::get, web::post);
+    for (path, route) in [
+        ("/", get().to(list::home)),
+        ("/events", get().to(list::list)),
+        ("/events/month", get().to(month::this_month)),
+        ("/events/month/{month}", get().to(month::month)),
+        ("/events/category/{path:.+}", get().to(subjects::category)),
+        ("/event/{slug}", get().to(event::event)),
+        ("/event/{slug}", post().to(event::unlock)),
+        ("/venue/{slug}", get().to(subjects::venue)),
+        ("/organizer/{slug}", get().to(subjects::organizer)),
+        ("/tag/{slug}", get().to(subjects::tag)),
+    ] {
+        routes.page(path, route);
+    }
+    routes.assets(&pages::SITE);
 }
 
 fn add_events(routes: &mut Routes<'_>) {

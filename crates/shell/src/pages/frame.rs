@@ -1,12 +1,17 @@
 //! The frame around the content of a page.
 
-use actix_web::HttpResponse;
+use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
+use sha2::{Digest, Sha256};
 
 use super::asset::FixedPage;
-use super::headers::protect;
+use super::headers::{allow_images, protect};
 use super::page::Page;
 use super::site::Site;
+use crate::{EntityTag, Validators};
+
+/// The media type of pages.
+const HTML: &str = "text/html; charset=utf-8";
 
 /// The whole document.
 #[derive(Template)]
@@ -18,6 +23,19 @@ pub(super) struct Frame<'a, T: Template> {
 }
 
 impl<T: Template> Frame<'_, T> {
+    fn name(&self) -> &str {
+        self.page.publisher.map_or(self.site.name, |publisher| publisher.name)
+    }
+
+    fn about(&self) -> &str {
+        self.page.publisher.map_or(self.site.about, |publisher| publisher.about)
+    }
+
+    /// The JSON-LD, in which no tag can end the element around it.
+    fn linked_data(&self) -> Option<String> {
+        self.page.linked_data.map(|json| json.replace('<', "\\u003c"))
+    }
+
     fn script_hrefs(&self) -> impl Iterator<Item = String> {
         self.page.scripts.iter().map(|name| self.site.href(name))
     }
@@ -41,18 +59,48 @@ impl Site {
             Ok(html) => {
                 let mut response = HttpResponse::Ok();
                 protect(&mut response);
-                response
+                let mut response = response
                     .insert_header((actix_web::http::header::CACHE_CONTROL, "no-store"))
-                    .content_type("text/html; charset=utf-8")
-                    .body(html)
+                    .content_type(HTML)
+                    .body(html);
+                if !page.image_origins.is_empty() {
+                    allow_images(&mut response, &page.image_origins);
+                }
+                response
             }
-            Err(error) => {
-                HttpResponse::from_error(actix_web::error::ErrorInternalServerError(error))
-            }
+            Err(error) => failed(error),
         }
+    }
+
+    /// Renders a page that is the same for everybody: it has a tag, and a client that has it already
+    /// is answered 304.
+    pub fn respond_shared(
+        &self,
+        request: &HttpRequest,
+        page: &Page<'_>,
+        main: &impl Template,
+    ) -> HttpResponse {
+        let html = match self.render(page, main) {
+            Ok(html) => html,
+            Err(error) => return failed(error),
+        };
+        // Weak, as the same content also travels compressed.
+        let validators = Validators::weak(EntityTag::of_digest(&Sha256::digest(&html)[..16]));
+        validators.answer(request, "public, no-cache", |mut response| {
+            protect(&mut response);
+            let mut response = response.content_type(HTML).body(html);
+            if !page.image_origins.is_empty() {
+                allow_images(&mut response, &page.image_origins);
+            }
+            response
+        })
     }
 
     fn render(&self, page: &Page<'_>, main: &impl Template) -> askama::Result<String> {
         Frame { site: self, page, main }.render()
     }
+}
+
+fn failed(error: askama::Error) -> HttpResponse {
+    HttpResponse::from_error(actix_web::error::ErrorInternalServerError(error))
 }

@@ -1,7 +1,7 @@
 //! The headers that keep a page to itself.
 
-use actix_web::HttpResponseBuilder;
 use actix_web::http::header::{self, HeaderValue};
+use actix_web::{HttpResponse, HttpResponseBuilder};
 
 /// What a page may load and do: files of its own service, nothing inline, nothing from elsewhere.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
@@ -17,4 +17,22 @@ pub(super) fn protect(response: &mut HttpResponseBuilder) {
     ] {
         response.insert_header((name, HeaderValue::from_static(value)));
     }
+}
+
+/// Lets a protected page show images from other origins as well; those that are none are left out.
+pub(super) fn allow_images(response: &mut HttpResponse, origins: &[&str]) {
+    let is_origin = |origin: &&&str| {
+        let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
+        host.is_some_and(|host| !host.is_empty() && host.bytes().all(fits))
+    };
+    let images = origins.iter().filter(is_origin).fold("img-src 'self' data:".to_owned(), add);
+    let policy = POLICY.replace("img-src 'self' data:", &images);
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+}
+
+fn add(sources: String, origin: &&str) -> String {
+    sources + " " + origin
 }

@@ -74,6 +74,46 @@ async fn a_page_escapes_its_values_and_loads_only_its_own_files() {
     }
 }
 
+async fn shared(request: HttpRequest) -> HttpResponse {
+    let page = Page::new("Fair")
+        .publisher("Town <hall>", "Events of the town.")
+        .canonical("https://town.example/event/fair/")
+        .property("og:title", "Fair")
+        .property("og:image", "")
+        .unindexed()
+        .linked_data("{\"name\":\"</script><b>\"}")
+        .images_from("https://images.example")
+        .images_from("https://images.example; script-src *");
+    SITE.respond_shared(&request, &page, &Hello { greeting: "fair" })
+}
+
+#[actix_web::test]
+async fn a_shared_page_names_its_publisher_and_is_revalidated() {
+    let app = App::new().route("/", web::get().to(shared));
+    let app = init_service(app).await;
+    let response = call_service(&app, get("/").to_request()).await;
+    let header = |name: &str| response.headers().get(name).unwrap().to_str().unwrap().to_owned();
+    assert_eq!(header("cache-control"), "public, no-cache");
+    let policy = header("content-security-policy");
+    assert!(policy.contains("img-src 'self' data: https://images.example; base-uri"), "{policy}");
+    let tag = header("etag");
+    let html = String::from_utf8(read_body(response).await.to_vec()).unwrap();
+    for part in [
+        "<title>Fair · Town &#60;hall&#62;</title>",
+        "</svg>Town &#60;hall&#62;</a>",
+        "<p>Events of the town.</p>",
+        "<meta name=\"robots\" content=\"noindex\">",
+        "<link rel=\"canonical\" href=\"https://town.example/event/fair/\">",
+        "<meta property=\"og:title\" content=\"Fair\">",
+        "<script type=\"application/ld+json\">{\"name\":\"\\u003c/script>\\u003cb>\"}</script>",
+    ] {
+        assert!(html.contains(part), "{part} in {html}");
+    }
+    assert!(!html.contains("og:image"));
+    let again = get("/").insert_header(("if-none-match", tag)).to_request();
+    assert_eq!(call_service(&app, again).await.status(), StatusCode::NOT_MODIFIED);
+}
+
 #[actix_web::test]
 async fn assets_are_kept_for_good_in_the_form_that_the_client_likes() {
     let path = format!("/{}", SITE.href("quintet.css"));

@@ -76,11 +76,15 @@ impl EventKey {
     }
 }
 
-fn is_unlocked(event: &Event, params: &Params) -> bool {
-    let sent = params.text("password").unwrap_or_default();
+/// Tells whether a password opens an event; one without a password is open.
+pub fn opens(event: &Event, sent: &str) -> bool {
     // Compared in a time that does not depend on how much agrees.
     let agrees = |password: &String| password.as_bytes().ct_eq(sent.as_bytes()).into();
     event.password.as_ref().is_none_or(agrees)
+}
+
+fn is_unlocked(event: &Event, params: &Params) -> bool {
+    opens(event, params.text("password").unwrap_or_default())
 }
 
 fn may_edit(user: &User, event: &Event) -> bool {

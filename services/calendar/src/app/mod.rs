@@ -12,6 +12,7 @@ mod linked_writes;
 mod loading;
 mod lookup;
 pub(crate) mod media;
+pub(crate) mod pages;
 mod request;
 mod slugs;
 mod term_writes;

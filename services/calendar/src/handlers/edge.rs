@@ -2,15 +2,15 @@
 
 use actix_web::HttpMessage as _;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::uri::{PathAndQuery, Uri};
+use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpResponse, ResponseError};
 use shell::params::{Input, Repeated, Rules};
 use shell::{Next, base_url};
 
 use super::input::ByAlias;
-use super::reply;
+use super::{pages, reply};
 use crate::error::Error;
 use crate::wire::description::{self, Site};
 use crate::wire::urls::{ALIAS, NAMESPACE, Urls};
@@ -25,6 +25,7 @@ pub async fn around(
     if alias {
         rewrite_alias(&mut request);
     }
+    let by_person = pages::is_wanted(&request);
     let mut response = match options(&request, per_page) {
         Some(answer) => request.into_response(answer),
         None => {
@@ -32,6 +33,15 @@ pub async fn around(
             next.call(request).await?
         }
     };
+    // Pages that fail say so themselves; what nothing answers has the form of the interface.
+    let is_html = |response: &ServiceResponse| {
+        let kind = response.headers().get(header::CONTENT_TYPE);
+        kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
+    };
+    if by_person && response.status() == StatusCode::NOT_FOUND && !is_html(&response) {
+        let answer = pages::not_found(response.request());
+        response = response.into_response(answer);
+    }
     allow_origin(response.headers_mut(), origin);
     Ok(response)
 }

@@ -7,7 +7,7 @@ use futures_util::stream::try_unfold;
 use shell::Validators;
 
 use super::input::Input;
-use crate::app::feeds::{self, FeedText, Pieces};
+use crate::app::feeds::{self, Feed, FeedText, Pieces};
 use crate::error::Error;
 use crate::state::State;
 use crate::wire::parameters::EventListParameters;
@@ -30,6 +30,11 @@ pub async fn export_ical(
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
     let feed = feeds::export(&state, input.request).await?;
+    Ok(answer(feed, &request))
+}
+
+/// Answers a feed, or 304 when the client has it already.
+pub fn answer(feed: Feed, request: &HttpRequest) -> HttpResponse {
     // Weak, as the same content also travels compressed.
     let validators = Validators::weak(feed.tag);
     let validators = match feed.modified {
@@ -40,13 +45,13 @@ pub async fn export_ical(
         disposition: DispositionType::Attachment,
         parameters: vec![DispositionParam::Filename(feed.file_name)],
     };
-    Ok(validators.answer(&request, "public, no-cache", |mut response| {
+    validators.answer(request, "public, no-cache", |mut response| {
         response.insert_header((header::CONTENT_TYPE, CALENDAR)).insert_header(disposition);
         match feed.text {
             FeedText::Whole(text) => response.body(text),
             FeedText::Pieces(pieces) => response.streaming(try_unfold(pieces, next)),
         }
-    }))
+    })
 }
 
 async fn next(mut pieces: Box<Pieces>) -> Result<Option<(Bytes, Box<Pieces>)>, Error> {

@@ -68,7 +68,8 @@ async fn parameters(request: &HttpRequest, payload: Payload) -> Result<Params, E
     Ok(query.overlaid(body(request, payload).await?))
 }
 
-fn from_form(text: &str) -> Result<Params, Error> {
+/// Reads the pairs of a query or a form.
+pub fn from_form(text: &str) -> Result<Params, Error> {
     let query = params::Input::query(text);
     if let Some(violation) = query.undecodable() {
         return Err(Error::from(&Fault::InvalidQuery(vec![violation])));

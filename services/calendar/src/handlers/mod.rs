@@ -10,6 +10,7 @@ mod item_routes;
 mod linked;
 pub(crate) mod media;
 pub(crate) mod organizers;
+pub(crate) mod pages;
 mod path;
 mod reply;
 pub(crate) mod tags;

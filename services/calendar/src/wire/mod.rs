@@ -16,6 +16,7 @@ pub(crate) mod linked_input;
 pub(crate) mod list_input;
 pub(crate) mod lookup;
 pub(crate) mod ordered_map;
+pub(crate) mod pages;
 pub(crate) mod parameter_errors;
 pub(crate) mod parameters;
 pub(crate) mod params;

@@ -42,6 +42,23 @@ impl Urls {
         format!("{}/{collection}/{id}", self.root())
     }
 
+    /// Returns the same addresses without scheme and host, for links within the site.
+    pub fn relative(&self) -> Urls {
+        let (_, rest) = self.base.split_once("://").unwrap_or_default();
+        let path = rest.split_once('/').map(|(_, path)| format!("/{path}"));
+        Urls { base: path.unwrap_or_default(), alias: self.alias }
+    }
+
+    /// Returns the page of all events to come.
+    pub fn list_page(&self) -> String {
+        format!("{}/events/", self.base)
+    }
+
+    /// Returns the page of a month, written as `2027-03`.
+    pub fn month_page(&self, month: &str) -> String {
+        format!("{}/events/month/{month}/", self.base)
+    }
+
     /// Returns the page of an event.
     pub fn event_page(&self, slug: &str) -> String {
         format!("{}/event/{slug}/", self.base)

@@ -22,6 +22,7 @@ mod log;
 mod markup;
 mod names;
 mod orders;
+mod pages;
 mod parameters;
 mod plans;
 mod preconditions;

@@ -1,0 +1,239 @@
+"""The pages of the calendar in a real browser: calendar_browser.py BASE_URL CHROMEDRIVER CHROMIUM PICTURES
+
+Scripts of pages are off. From the list to a month, the next one, an event, its venue, its category, the
+calendar file, a search, a password. Every page is looked at in two widths and both themes: it fits its
+width, text has its contrast, everything that takes input has a name, headings do not skip a level, links can
+be reached by the keyboard and show that they are, and on paper the page is not wider than a sheet.
+"""
+
+import json
+import re
+import sys
+import time
+import urllib.request
+
+import icalendar
+
+from webdriver import Browser, Driver
+
+base, driver, program, pictures = sys.argv[1:5]
+LOOKS = [("light", 1280, 900, "light"), ("dark", 1280, 900, "dark"),
+         ("phone", 390, 844, "light"), ("phone-dark", 390, 844, "dark")]
+
+# Texts whose contrast with what they stand on is below 4.5, or 3 where they are large.
+FAINT = """
+const channel = (c) => c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
+const parse = (text) => { const n = text.match(/[\\d.]+/g).map(Number); return n.length > 3 ? n : [...n, 1]; };
+const light = (c) => .2126 * channel(c[0] / 255) + .7152 * channel(c[1] / 255) + .0722 * channel(c[2] / 255);
+const ground = (element) => {
+  for (let at = element; at; at = at.parentElement) {
+    const colour = parse(getComputedStyle(at).backgroundColor);
+    if (colour[3] > 0) return colour;
+  }
+  return [255, 255, 255, 1];
+};
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+const faint = [];
+while (walker.nextNode()) {
+  const element = walker.currentNode.parentElement;
+  if (!walker.currentNode.data.trim() || !element.checkVisibility() || element.closest("option")) continue;
+  const style = getComputedStyle(element), size = parseFloat(style.fontSize);
+  const [a, b] = [light(parse(style.color)), light(ground(element))].sort((x, y) => y - x);
+  const least = size >= 24 || (size >= 18.66 && style.fontWeight >= 700) ? 3 : 4.5;
+  if ((a + .05) / (b + .05) < least) faint.push([walker.currentNode.data.trim(), (a + .05) / (b + .05)]);
+}
+return faint;
+"""
+
+NAMELESS = """
+const label = (e) => e.labels?.length || e.getAttribute("aria-label") || e.getAttribute("aria-labelledby");
+const fields = [...document.querySelectorAll("input:not([type=hidden]), select, textarea")].filter((e) => !label(e));
+const links = [...document.querySelectorAll("a, button, summary")].filter((e) => !e.textContent.trim());
+const images = [...document.querySelectorAll("img:not([alt])")];
+return [...fields, ...links, ...images].map((e) => e.outerHTML);
+"""
+
+LEVELS = """
+const all = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].map((e) => Number(e.tagName[1]));
+return all.filter((level, at) => at ? level > all[at - 1] + 1 : level !== 1).concat(
+  all.filter((level) => level === 1).length === 1 ? [] : ["not one h1"]);
+"""
+
+# Targets of a finger: at least 24 by 24 pixels, unless they stand in a sentence.
+SMALL = """
+const inline = (e) => getComputedStyle(e).display === "inline";
+return [...document.querySelectorAll("a, button, summary, input, select")].filter((e) => {
+  const box = e.getBoundingClientRect();
+  return e.checkVisibility() && !inline(e) && box.width > 0 && (box.width < 24 || box.height < 24);
+}).map((e) => e.outerHTML);
+"""
+
+
+def look(browser, name):
+    for look, width, height, scheme in LOOKS:
+        browser.look_as(width, height, scheme)
+        browser.picture(f"{name}-{look}")
+        browser.scripts(True)
+        wide = browser.run("return document.documentElement.scrollWidth - window.innerWidth")
+        assert wide <= 0, (name, look, wide)
+        ground = browser.run("return getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 200) == (scheme == "dark"), (name, look, ground)
+        for what, script in [("faint", FAINT), ("nameless", NAMELESS), ("levels", LEVELS), ("small", SMALL)]:
+            found = browser.run(script)
+            assert not found, (name, look, what, found)
+        browser.scripts(False)
+    browser.look_as(1280, 900, "light")
+
+
+def see(browser, text, selector="main"):
+    until = time.monotonic() + 15
+    while text.lower() not in (found := browser.text(selector)).lower():
+        assert time.monotonic() < until, (text, found)
+        time.sleep(0.1)
+
+
+def press(browser, key):
+    for kind in ("keyDown", "keyUp"):
+        browser.cdp("Input.dispatchKeyEvent", type=kind, key=key, code=key,
+                    windowsVirtualKeyCode={"Tab": 9, "Enter": 13}[key], text="\r" if key == "Enter" else "")
+
+
+def by_keyboard(browser):
+    """The skip link comes first and works; every stop is seen, and none is out of the picture."""
+    browser.open(base + "/events/")
+    browser.scripts(True)
+    press(browser, "Tab")
+    assert "Skip" in browser.run("return document.activeElement.textContent")
+    top = browser.run("return document.activeElement.getBoundingClientRect().top")
+    assert top >= 0, "the skip link is not seen while it has the focus"
+    press(browser, "Enter")
+    assert browser.run("return document.activeElement.id") == "content"
+    stops = set()
+    for _ in range(12):
+        press(browser, "Tab")
+        stop = browser.run("""
+            const e = document.activeElement, box = e.getBoundingClientRect(), style = getComputedStyle(e);
+            return [e.outerHTML, style.outlineStyle, parseFloat(style.outlineWidth), box.top >= 0 && box.bottom <= innerHeight]""")
+        assert stop[1] != "none" and stop[2] >= 2 and stop[3], stop
+        stops.add(stop[0])
+    assert len(stops) == 12, stops
+    browser.scripts(False)
+
+
+def calendar_of(url):
+    with urllib.request.urlopen(url) as answer:
+        assert answer.headers["content-type"].startswith("text/calendar"), answer.headers
+        return icalendar.Calendar.from_ical(answer.read())
+
+
+def href(browser, selector):
+    return browser.patiently(lambda: browser.call("GET", f"{browser.element(selector)}/attribute/href"))
+
+
+def month_page(browser):
+    browser.open(base + "/events/month/")
+    look(browser, "month")
+    browser.look_as(390, 844, "light")
+    browser.scripts(True)
+    display = "return getComputedStyle(document.querySelector('{}')).display"
+    assert browser.run(display.format(".month td")) == "block", "a list of days on a phone"
+    assert browser.run(display.format(".month .free, .month .outside")) == "none"
+    browser.look_as(1280, 900, "light")
+    assert browser.run(display.format(".month td")) == "table-cell"
+    browser.scripts(False)
+    this = browser.text("h1")
+    browser.click("a[rel=next]")
+    assert browser.text("h1") != this
+    look(browser, "next-month")
+    browser.click("a[rel=prev]")
+    see(browser, this, "h1")
+
+
+def main_path(browser):
+    browser.open(base + "/")
+    see(browser, "Events", "h1")
+    look(browser, "list")
+    feed = calendar_of(href(browser, ".subscribe .button:not(.primary)"))
+    assert len(feed.walk("VEVENT")) > 20
+    assert href(browser, ".subscribe .primary").startswith("webcal://")
+    browser.click("nav[aria-label=Pages] a[rel=next]")
+    see(browser, "Page 2 of")
+    look(browser, "list-2")
+    month_page(browser)
+    day = browser.patiently(lambda: href(browser, ".more a"))
+    browser.open(day if day.startswith("http") else base + day)
+    see(browser, "Committee for parks")
+    look(browser, "day")
+    browser.click("article a[href*='summer-festival']")
+    see(browser, "Harbour Festival", "h1")
+    look(browser, "event")
+    data = json.loads(browser.run(
+        "return document.querySelector('script[type=\"application/ld+json\"]').textContent"))
+    assert data["@type"] == "Event" and data["location"]["name"] == "Riverside Meadow", data
+    [entry] = calendar_of(href(browser, ".keep a")).walk("VEVENT")
+    assert entry["SUMMARY"].startswith("Harbour Festival"), entry
+    browser.click(".details a[href*='/venue/']")
+    see(browser, "Riverside Meadow", "h1")
+    look(browser, "venue")
+    browser.open(base + "/organizer/port-marrow-culture-office/")
+    look(browser, "organizer")
+    browser.open(base + "/events/category/concert/")
+    see(browser, "Concert", "h1")
+    look(browser, "category")
+    assert calendar_of(href(browser, ".subscribe .button:not(.primary)")).walk("VEVENT")
+    browser.open(base + "/tag/free-entry/")
+    look(browser, "tag")
+
+
+def search_and_password(browser):
+    browser.open(base + "/events/")
+    browser.type("input[name=search]", "half marathon")
+    browser.click(".finder button")
+    see(browser, "1 event found")
+    see(browser, "Half Marathon", "article")
+    look(browser, "search")
+    browser.type("input[name=search]", "nothing of the kind")
+    browser.click(".finder button")
+    see(browser, "No event fits")
+    look(browser, "no-result")
+    browser.open(base + "/event/members-evening/")
+    look(browser, "locked")
+    browser.type("#password", "wrong")
+    browser.click("main form button")
+    see(browser, "not the password")
+    look(browser, "locked-wrong")
+    browser.type("#password", "lantern")
+    browser.click("main form button")
+    see(browser, "For members alone.")
+    browser.open(base + "/nowhere")
+    see(browser, "Page not found", "h1")
+    look(browser, "not-found")
+
+
+def on_paper(browser):
+    browser.look_as(700, 900, "light")
+    browser.cdp("Emulation.setEmulatedMedia", media="print")
+    for name in ["events/", "events/month/", "event/summer-festival/"]:
+        browser.open(f"{base}/{name}")
+        browser.picture(f"print-{name.strip('/').replace('/', '-')}")
+        wide = browser.run("return document.documentElement.scrollWidth - window.innerWidth")
+        assert wide <= 0, (name, wide)
+    browser.cdp("Emulation.setEmulatedMedia", media="")
+
+
+running = Driver(driver)
+try:
+    browser = Browser(running, program, pictures)
+    try:
+        browser.scripts(False)
+        browser.look_as(1280, 900, "light")
+        main_path(browser)
+        search_and_password(browser)
+        by_keyboard(browser)
+        on_paper(browser)
+        log = [entry for entry in browser.log() if not re.search("status of 40[34]", entry["message"])]
+        assert not log, log
+    finally:
+        browser.close()
+finally:
+    running.stop()

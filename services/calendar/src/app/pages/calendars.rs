@@ -1,0 +1,71 @@
+//! The events of a page as a calendar for programs.
+
+use super::super::feeds::{self, Feed};
+use super::super::transactions::read;
+use super::listing::{ListParameters, PageRequest};
+use super::subjects::{events_to_come, find_linked, find_term};
+use crate::error::Error;
+use crate::model::linked::Kind;
+use crate::model::role;
+use crate::model::slug::lookup_form;
+use crate::model::term::Taxonomy;
+use crate::state::State;
+use crate::store::events;
+
+/// Reads the calendar of a list.
+pub async fn calendar(
+    state: &State,
+    request: &PageRequest,
+    mut pairs: ListParameters,
+) -> Result<Feed, Error> {
+    pairs.extend(request.query.outlook.then(|| ("outlook-ical", "1".to_owned())));
+    feeds::export(state, request.of(&pairs)).await
+}
+
+/// Reads the calendar of one event; what lists do not show is in none.
+pub async fn calendar_of_event(
+    state: &State,
+    request: &PageRequest,
+    slug: &str,
+) -> Result<Feed, Error> {
+    let slug = lookup_form(slug);
+    let id = read(state, request.of(&[]), move |context, _| {
+        let found = events::find_by_slug(context.db, &slug)?;
+        let shown = found.filter(|event| {
+            event.is_public() && role::may_read(&None, &event.status, event.author)
+        });
+        shown.map(|event| event.id).ok_or(Error::NoRoute)
+    })
+    .await?;
+    calendar(state, request, vec![("include", id.to_string())]).await
+}
+
+/// Reads the calendar of a venue or an organizer.
+pub async fn calendar_of_linked(
+    state: &State,
+    request: &PageRequest,
+    kind: Kind,
+    slug: &str,
+) -> Result<Feed, Error> {
+    let slug = lookup_form(slug);
+    let id = read(state, request.of(&[]), move |context, _| {
+        Ok(find_linked(context.db, kind, &slug)?.id)
+    })
+    .await?;
+    calendar(state, request, events_to_come(&(kind.word(), id.to_string()))).await
+}
+
+/// Reads the calendar of a category or a tag.
+pub async fn calendar_of_term(
+    state: &State,
+    request: &PageRequest,
+    taxonomy: Taxonomy,
+    slug: &str,
+) -> Result<Feed, Error> {
+    let slug = lookup_form(slug);
+    let slug = read(state, request.of(&[]), move |context, _| {
+        Ok(find_term(context.db, taxonomy, &slug)?.slug)
+    })
+    .await?;
+    calendar(state, request, events_to_come(&(taxonomy.collection(), slug))).await
+}

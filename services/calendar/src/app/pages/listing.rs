@@ -1,0 +1,144 @@
+//! Lists of events on pages.
+
+use super::super::context::RequestContext;
+use super::super::costly_lists::{ATTEMPTS, ListTurn};
+use super::super::request::Request;
+use super::super::transactions::read;
+use crate::error::Error;
+use crate::model::list::Paging;
+use crate::model::term::Taxonomy;
+use crate::state::State;
+use crate::store::event_index::{EventIndex, IndexAccess};
+use crate::store::{event_list, term_choices, terms};
+use crate::wire::list_input;
+use crate::wire::pages::Choice;
+use crate::wire::pages::card::{self, CardGroup};
+use crate::wire::pages::query::PageQuery;
+use crate::wire::params::Params;
+use crate::wire::render_context::RenderContext;
+use crate::wire::urls::Urls;
+
+/// Terms that a form offers.
+const CHOICES: usize = 100;
+
+/// What is asked of a page, and under which address.
+#[derive(Clone)]
+pub struct PageRequest {
+    pub urls: Urls,
+    pub query: PageQuery,
+}
+
+impl PageRequest {
+    /// Returns a list of the interface as a request that nobody in particular sends.
+    pub fn of(&self, pairs: &[(&'static str, String)]) -> Request {
+        let params = Params::from_pairs(pairs.iter().map(|(name, text)| (*name, text.as_str())));
+        Request { login: None, params: Ok(params), urls: self.urls.clone(), if_match: None }
+    }
+}
+
+/// A part of a list.
+#[derive(Clone, Debug)]
+pub struct ListView {
+    pub groups: Vec<CardGroup>,
+    pub total: i64,
+    pub page: i64,
+    pub pages: i64,
+}
+
+/// The parameters of a list of the interface.
+pub type ListParameters = Vec<(&'static str, String)>;
+
+/// Reads a part of a list, and in the same visit what the list is about: `find` returns both that
+/// and the parameters of the list.
+///
+/// A list that needs the index in memory is read again when a writer was faster than its reader.
+pub async fn listing<S, F>(
+    state: &State,
+    request: &PageRequest,
+    find: F,
+) -> Result<(S, ListView), Error>
+where
+    S: Send + 'static,
+    F: Fn(&mut RequestContext<'_>) -> Result<(S, ListParameters), Error> + Clone + Send + 'static,
+{
+    if request.query.page < 1 {
+        return Err(Error::NoRoute);
+    }
+    let turn = ListTurn::wait(state, &request.of(&request.query.list())).await?;
+    let mut outcome = Err(Error::Outdated);
+    for _ in 0..ATTEMPTS {
+        let (find, page, turn, index) =
+            (find.clone(), request.clone(), turn.clone(), state.index.clone());
+        outcome = read(state, request.of(&[]), move |context, _| {
+            let (subject, mut pairs) = find(context)?;
+            pairs.push(("page", page.query.page.to_string()));
+            let list = view(context, &page.of(&pairs), &index, &turn)?;
+            Ok((subject, list))
+        })
+        .await;
+        if !matches!(outcome, Err(Error::Outdated)) {
+            break;
+        }
+    }
+    outcome
+}
+
+fn view(
+    context: &mut RequestContext<'_>,
+    request: &Request,
+    index: &EventIndex,
+    turn: &ListTurn,
+) -> Result<ListView, Error> {
+    let Ok(params) = &request.params else { return Err(Error::NoRoute) };
+    let mut list =
+        context.decode_list(|lookup, options| list_input::events(params, lookup, options))?;
+    if let Some(named) = &mut list.filter.categories {
+        *named = terms::with_descendants(context.db, named)?;
+    }
+    let access = IndexAccess { index, deadline: turn.deadline };
+    let (rows, included, total) =
+        event_list::page_with_included(context.db, access, &list.filter, list.paging)?;
+    let Paging { page, .. } = list.paging;
+    if rows.is_empty() && page > 1 {
+        return Err(Error::NoSuchPage("event"));
+    }
+    let included = included.readable_by(&None);
+    let links = context.urls.relative();
+    let view = RenderContext { urls: &links, ..context.render() };
+    let today = view.zone.wall(context.now).date();
+    let groups = card::groups(&rows, &included, view, today);
+    Ok(ListView { groups, total, page, pages: list.paging.pages(total) })
+}
+
+/// The categories and the tags that the form of a list offers.
+pub struct Choices {
+    pub categories: Vec<Choice>,
+    pub tags: Vec<Choice>,
+}
+
+/// Reads the list of what is not over, or of one day, narrowed as asked.
+pub async fn list_page(
+    state: &State,
+    request: &PageRequest,
+) -> Result<(Choices, ListView), Error> {
+    let query = request.query.clone();
+    listing(state, request, move |context| {
+        let mut choices = |taxonomy, chosen: &str| {
+            let terms = term_choices::most_used(context.db, taxonomy, CHOICES)?;
+            let choice = |term: term_choices::TermChoice| {
+                let chosen = term.slug == chosen;
+                Choice { text: term.name, value: term.slug, chosen }
+            };
+            let mut choices: Vec<Choice> = terms.into_iter().map(choice).collect();
+            if !chosen.is_empty() && !choices.iter().any(|choice| choice.chosen) {
+                let value = chosen.to_owned();
+                choices.push(Choice { text: value.clone(), value, chosen: true });
+            }
+            Ok::<_, Error>(choices)
+        };
+        let categories = choices(Taxonomy::Category, &query.category)?;
+        let tags = choices(Taxonomy::Tag, &query.tag)?;
+        Ok((Choices { categories, tags }, query.list()))
+    })
+    .await
+}

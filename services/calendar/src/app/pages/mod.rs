@@ -1,0 +1,13 @@
+//! What people read in a browser: the same for everybody, so only what is published.
+
+mod calendars;
+mod event;
+mod listing;
+mod month;
+mod subjects;
+
+pub use calendars::{calendar, calendar_of_event, calendar_of_linked, calendar_of_term};
+pub use event::event_page;
+pub use listing::{Choices, ListView, PageRequest, list_page};
+pub use month::month_page;
+pub use subjects::{TermView, linked_page, term_page};

@@ -1,0 +1,39 @@
+//! A month on its page.
+
+use super::super::transactions::read;
+use super::listing::PageRequest;
+use crate::error::Error;
+use crate::model::month::{DAY, Month, midnight};
+use crate::state::State;
+use crate::store::months;
+use crate::store::read_transactions::read_transaction;
+use crate::wire::pages::month::{self, MonthRows, MonthView, SHOWN};
+
+/// Events of a day and more that a month looks at.
+const LASTING: usize = 200;
+
+/// Reads a month, or the one of today.
+pub async fn month_page(
+    state: &State,
+    request: &PageRequest,
+    month: Option<Month>,
+) -> Result<MonthView, Error> {
+    read(state, request.of(&[]), move |context, _| {
+        let today = context.site.settings.site_timezone.wall(context.now).date();
+        let month = month.unwrap_or_else(|| Month::of(today));
+        let (first, last) = (midnight(month.first()), midnight(month.last()));
+        let midnights: Vec<i64> = month.days().into_iter().map(midnight).collect();
+        let end = last + DAY;
+        let rows = read_transaction(context.db, |db| {
+            Ok::<_, Error>(MonthRows {
+                month,
+                today,
+                first: months::first_of_days(db, &midnights, SHOWN)?,
+                lasting: months::lasting(db, (first, end - 1), LASTING)?,
+                starts: months::starts(db, (first, end))?,
+            })
+        })?;
+        Ok(month::month(&rows, &context.urls.relative()))
+    })
+    .await
+}

@@ -1,0 +1,85 @@
+//! One event; what a password protects is opened by a form.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::web::{Bytes, Path};
+use askama::Template;
+
+use super::super::input::from_form;
+use super::head::Head;
+use super::visit::{Reader, Subscription, Visit};
+use crate::app::pages;
+use crate::error::Error;
+use crate::wire::pages::event::EventView;
+
+#[derive(Template)]
+#[template(path = "event.html")]
+struct EventPage<'a> {
+    event: &'a EventView,
+    root: &'a str,
+    /// A password was sent that is not the right one.
+    wrong: bool,
+    subscription: Subscription,
+}
+
+/// Shows an event.
+pub async fn event(visit: Visit, slug: Path<String>) -> HttpResponse {
+    visit
+        .answer(async |reader| {
+            if reader.query().as_calendar {
+                let feed = pages::calendar_of_event(&reader.state, &reader.request, &slug).await?;
+                return Ok(reader.calendar(feed));
+            }
+            let event = pages::event_page(&reader.state, &reader.request, &slug, None).await?;
+            let (head, page) = page(reader, &event, false);
+            Ok(match event.locked {
+                true => refused(reader.show_private(&head, &page)),
+                false => reader.show(&head, &page),
+            })
+        })
+        .await
+}
+
+/// Shows an event to somebody who knows its password.
+pub async fn unlock(visit: Visit, slug: Path<String>, form: Bytes) -> HttpResponse {
+    visit
+        .answer(async |reader| {
+            let text = std::str::from_utf8(&form).map_err(|_| Error::NoRoute)?;
+            let sent = from_form(text)?.text("password").unwrap_or_default().to_owned();
+            let event =
+                pages::event_page(&reader.state, &reader.request, &slug, Some(sent)).await?;
+            let (head, page) = page(reader, &event, event.locked);
+            let response = reader.show_private(&head, &page);
+            Ok(if event.locked { refused(response) } else { response })
+        })
+        .await
+}
+
+/// As the interface answers what a password protects.
+fn refused(mut response: HttpResponse) -> HttpResponse {
+    *response.status_mut() = StatusCode::FORBIDDEN;
+    response
+}
+
+fn page<'a>(reader: &'a Reader, event: &'a EventView, wrong: bool) -> (Head, EventPage<'a>) {
+    let path = format!("/event/{}/", event.slug);
+    let calendar = format!("{path}?ical=1");
+    let place = if event.place.is_empty() { String::new() } else { format!(", {}", event.place) };
+    let head = Head {
+        title: event.title.clone(),
+        description: match event.summary.as_str() {
+            "" => format!("{}{place}", event.when),
+            summary => format!("{}{place}. {summary}", event.when),
+        },
+        image: event.image.as_ref().map(|image| image.src.clone()).unwrap_or_default(),
+        calendar: if event.listed { calendar.clone() } else { String::new() },
+        data: event.data.clone(),
+        origins: event.origins.clone(),
+        unindexed: event.data.is_empty(),
+        single: true,
+        path,
+        ..Head::default()
+    };
+    let subscription = reader.subscription(&calendar);
+    (head, EventPage { event, root: &reader.root, wrong, subscription })
+}

@@ -1,0 +1,90 @@
+//! Failures of pages, as people read them.
+
+use actix_web::dev::ServiceRequest;
+use actix_web::http::Method;
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse, ResponseError};
+use askama::Template;
+use shell::base_url;
+use shell::pages::Page;
+
+use super::site::SITE;
+use crate::error::Error;
+use crate::state::State;
+use crate::wire::urls::{NAMESPACE, Urls};
+
+#[derive(Template)]
+#[template(path = "failure.html")]
+struct FailurePage<'a> {
+    title: &'a str,
+    text: &'a str,
+    root: &'a str,
+}
+
+/// Answers a failure in the frame of the site.
+pub fn failure(error: &Error, name: &str, base: &str) -> HttpResponse {
+    if let Error::Internal(cause) = error {
+        log::error!("a page failed: {cause}");
+    }
+    let (title, text) = words(error);
+    let links = Urls { base: base.to_owned(), alias: false }.relative();
+    let root = format!("{}/", links.base);
+    let page = Page::new(title).publisher(name, name).root(&root).wide().unindexed();
+    let mut response = SITE.respond(&page, &FailurePage { title, text: &text, root: &root });
+    *response.status_mut() = error.status_code();
+    if let Some(seconds) = error.retry_after() {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
+fn words(error: &Error) -> (&'static str, String) {
+    match error {
+        Error::NoRoute | Error::NoSuchPage(_) | Error::EventNotFound => (
+            "Page not found",
+            "There is no page at this address. What was here may have moved, or is no longer \
+             published."
+                .to_owned(),
+        ),
+        Error::Parameters(errors) => {
+            let texts = errors.invalid.iter().map(|invalid| match invalid.name {
+                "categories" => "There is no such category.".to_owned(),
+                "tags" => "There is no such tag.".to_owned(),
+                name => format!("The {name} {}.", invalid.text),
+            });
+            ("This cannot be shown", texts.collect::<Vec<_>>().join(" "))
+        }
+        Error::TooManyRequests(seconds) => {
+            ("Too many requests", format!("Please try again in {seconds} seconds."))
+        }
+        Error::ListTakesTooLong => (
+            "This search takes too long",
+            "Please use fewer or rarer words, or try again in a moment.".to_owned(),
+        ),
+        error if error.retry_after().is_some() => {
+            ("The calendar is busy", "Please try again in a moment.".to_owned())
+        }
+        error if error.status_code().is_server_error() => {
+            ("Something went wrong", "The page could not be made. Please try again.".to_owned())
+        }
+        error => ("This did not work", format!("The request was refused: {error}.")),
+    }
+}
+
+/// Tells whether a request that nothing answers comes from a person, so that a page says so: it asks
+/// for HTML, and not below the interface.
+pub fn is_wanted(request: &ServiceRequest) -> bool {
+    let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    let path = request.path().trim_start_matches('/');
+    *request.method() == Method::GET
+        && accepted.is_some_and(|types| types.contains("text/html"))
+        && !path.strip_prefix(NAMESPACE).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Answers that there is no such page.
+pub fn not_found(request: &HttpRequest) -> HttpResponse {
+    let state = request.app_data::<Data<State>>();
+    let name = state.map_or("Calendar", |state| state.site.settings.site_name.as_str());
+    failure(&Error::NoRoute, name, &base_url(request))
+}

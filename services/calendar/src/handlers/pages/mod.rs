@@ -1,0 +1,14 @@
+//! Pages for people: rendered on the server, without scripts, the same for everybody.
+
+pub(crate) mod event;
+pub(crate) mod list;
+pub(crate) mod month;
+pub(crate) mod subjects;
+
+mod failure;
+mod head;
+mod site;
+mod visit;
+
+pub use failure::{is_wanted, not_found};
+pub use site::SITE;

@@ -1,0 +1,77 @@
+//! A month.
+
+use actix_web::HttpResponse;
+use actix_web::web::Path;
+use askama::Template;
+
+use super::head::Head;
+use super::visit::{Reader, Subscription, Visit};
+use crate::app::pages;
+use crate::error::Error;
+use crate::model::month::Month;
+use crate::wire::pages::Link;
+use crate::wire::pages::month::MonthView;
+use crate::wire::pages::query;
+
+#[derive(Template)]
+#[template(path = "month.html")]
+struct MonthPage<'a> {
+    root: &'a str,
+    view: &'a MonthView,
+    previous: Option<Link>,
+    next: Option<Link>,
+    subscription: Subscription,
+    /// The calendar of this month alone.
+    download: String,
+}
+
+/// Shows the month of today.
+pub async fn this_month(visit: Visit) -> HttpResponse {
+    visit.answer(async |reader| shown(reader, None).await).await
+}
+
+/// Shows a month.
+pub async fn month(visit: Visit, code: Path<String>) -> HttpResponse {
+    visit
+        .answer(async |reader| {
+            let month = Month::parse(&code).ok_or(Error::NoRoute)?;
+            shown(reader, Some(month)).await
+        })
+        .await
+}
+
+async fn shown(reader: &Reader, month: Option<Month>) -> Result<HttpResponse, Error> {
+    let (state, request) = (&reader.state, &reader.request);
+    if let (true, Some(month)) = (reader.query().as_calendar, month) {
+        let pairs = query::within(month.first(), month.last());
+        return Ok(reader.calendar(pages::calendar(state, request, pairs).await?));
+    }
+    if reader.query().as_calendar {
+        let pairs = reader.query().list();
+        return Ok(reader.calendar(pages::calendar(state, request, pairs).await?));
+    }
+    let view = pages::month_page(state, request, month).await?;
+    let links = reader.urls().relative();
+    let step = |month: Month| Link { text: month.name(), href: links.month_page(&month.code()) };
+    let path = format!("/events/month/{}/", view.code);
+    let calendar = format!("{path}?ical=1");
+    let download = format!("{}{calendar}", links.base);
+    let head = Head {
+        title: view.name.clone(),
+        description: format!("All events of {}, day by day.", view.name),
+        current: "events/month/",
+        path,
+        calendar,
+        unindexed: view.is_empty,
+        ..Head::default()
+    };
+    let page = MonthPage {
+        root: &reader.root,
+        previous: view.previous.map(step),
+        next: view.next.map(step),
+        view: &view,
+        subscription: reader.subscription("/events/?ical=1"),
+        download,
+    };
+    Ok(reader.show(&head, &page))
+}

@@ -1,0 +1,116 @@
+//! Venues, organizers, categories and tags, each with its events to come.
+
+use actix_web::HttpResponse;
+use actix_web::web::Path;
+use askama::Template;
+
+use super::head::Head;
+use super::list::EventList;
+use super::visit::{Reader, Subscription, Visit};
+use crate::app::pages::{self, TermView};
+use crate::error::Error;
+use crate::model::linked::Kind;
+use crate::model::term::Taxonomy;
+use crate::wire::pages::linked::LinkedView;
+use crate::wire::pages::query::PageQuery;
+
+#[derive(Template)]
+#[template(path = "linked.html")]
+struct LinkedPage<'a> {
+    root: &'a str,
+    row: &'a LinkedView,
+    is_venue: bool,
+    events: EventList<'a>,
+    subscription: Subscription,
+}
+
+#[derive(Template)]
+#[template(path = "term.html")]
+struct TermPage<'a> {
+    root: &'a str,
+    term: &'a TermView,
+    is_category: bool,
+    events: EventList<'a>,
+    subscription: Subscription,
+}
+
+/// Shows a venue.
+pub async fn venue(visit: Visit, slug: Path<String>) -> HttpResponse {
+    visit.answer(async |reader| linked(reader, Kind::Venue, &slug).await).await
+}
+
+/// Shows an organizer.
+pub async fn organizer(visit: Visit, slug: Path<String>) -> HttpResponse {
+    visit.answer(async |reader| linked(reader, Kind::Organizer, &slug).await).await
+}
+
+/// Shows a category; its last slug names it.
+pub async fn category(visit: Visit, path: Path<String>) -> HttpResponse {
+    let slug = path.rsplit('/').next().unwrap_or_default();
+    visit.answer(async |reader| term(reader, Taxonomy::Category, slug).await).await
+}
+
+/// Shows a tag.
+pub async fn tag(visit: Visit, slug: Path<String>) -> HttpResponse {
+    visit.answer(async |reader| term(reader, Taxonomy::Tag, &slug).await).await
+}
+
+async fn linked(reader: &Reader, kind: Kind, slug: &str) -> Result<HttpResponse, Error> {
+    let (state, request) = (&reader.state, &reader.request);
+    if reader.query().as_calendar {
+        let feed = pages::calendar_of_linked(state, request, kind, slug).await?;
+        return Ok(reader.calendar(feed));
+    }
+    let (subject, list) = pages::linked_page(state, request, kind, slug).await?;
+    let row = &subject.view;
+    let calendar = format!("{}?ical=1", subject.path);
+    let lines = row.lines.join(", ");
+    let head = Head {
+        title: row.name.clone(),
+        description: match lines.is_empty() {
+            true => format!("Events of {}", row.name),
+            false => format!("Events at {}, {lines}", row.name),
+        },
+        image: row.image.as_ref().map(|image| image.src.clone()).unwrap_or_default(),
+        data: subject.data.clone(),
+        origins: row.origins.clone(),
+        path: PageQuery::default().href(&subject.path, list.page),
+        calendar: calendar.clone(),
+        single: true,
+        ..Head::default()
+    };
+    let page = LinkedPage {
+        root: &reader.root,
+        row,
+        is_venue: kind == Kind::Venue,
+        events: EventList::new(&list, reader, &PageQuery::default(), &subject.path),
+        subscription: reader.subscription(&calendar),
+    };
+    Ok(reader.show(&head, &page))
+}
+
+async fn term(reader: &Reader, taxonomy: Taxonomy, slug: &str) -> Result<HttpResponse, Error> {
+    let (state, request) = (&reader.state, &reader.request);
+    if reader.query().as_calendar {
+        let feed = pages::calendar_of_term(state, request, taxonomy, slug).await?;
+        return Ok(reader.calendar(feed));
+    }
+    let (subject, list) = pages::term_page(state, request, taxonomy, slug).await?;
+    let term = &subject.view;
+    let calendar = format!("{}?ical=1", subject.path);
+    let head = Head {
+        title: term.name.clone(),
+        description: format!("Events to come: {}", term.name),
+        path: PageQuery::default().href(&subject.path, list.page),
+        calendar: calendar.clone(),
+        ..Head::default()
+    };
+    let page = TermPage {
+        root: &reader.root,
+        term,
+        is_category: taxonomy == Taxonomy::Category,
+        events: EventList::new(&list, reader, &PageQuery::default(), &subject.path),
+        subscription: reader.subscription(&calendar),
+    };
+    Ok(reader.show(&head, &page))
+}

@@ -1,0 +1,156 @@
+//! The extractor of pages, and how they are answered.
+
+use actix_web::dev::Payload;
+use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::web::Data;
+use actix_web::{FromRequest, HttpRequest, HttpResponse};
+use askama::Template;
+use futures_util::future::LocalBoxFuture;
+use shell::base_url;
+
+use super::super::ical;
+use super::super::input::from_form;
+use super::failure::failure;
+use super::head::{Around, Head};
+use super::site::SITE;
+use crate::app::feeds::Feed;
+use crate::app::pages::PageRequest;
+use crate::error::Error;
+use crate::state::State;
+use crate::wire::pages::query::PageQuery;
+use crate::wire::urls::Urls;
+
+/// Somebody who reads a page. Keys open nothing here, but a request that is over its limit, or
+/// carries wrong credentials, is refused as everywhere.
+pub struct Visit {
+    pub state: Data<State>,
+    urls: Urls,
+    http: HttpRequest,
+    query: Result<PageQuery, Error>,
+}
+
+/// A visit whose query could be read.
+pub struct Reader {
+    pub state: Data<State>,
+    pub request: PageRequest,
+    /// Path of the site, with a slash at its end.
+    pub root: String,
+    http: HttpRequest,
+}
+
+/// How to follow a calendar.
+pub struct Subscription {
+    /// The address for programs that follow calendars.
+    pub webcal: String,
+    /// The address of the file.
+    pub url: String,
+}
+
+impl FromRequest for Visit {
+    type Error = actix_web::Error;
+    type Future = LocalBoxFuture<'static, Result<Visit, actix_web::Error>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let http = request.clone();
+        Box::pin(async move {
+            let state = http.app_data::<Data<State>>().cloned();
+            let state =
+                state.ok_or_else(|| Error::Internal("the state is not registered".to_owned()))?;
+            let query = match state.gate.admit(&http).await {
+                Ok(_) => query(&http),
+                Err(error) => Err(error.into()),
+            };
+            let urls = Urls { base: base_url(&http), alias: false };
+            Ok(Visit { state, urls, http, query })
+        })
+    }
+}
+
+fn query(request: &HttpRequest) -> Result<PageQuery, Error> {
+    Ok(PageQuery::read(&from_form(request.query_string())?)?)
+}
+
+impl Visit {
+    /// Answers with a page, with a calendar, or with the page of a failure.
+    pub async fn answer(
+        self,
+        show: impl AsyncFnOnce(&Reader) -> Result<HttpResponse, Error>,
+    ) -> HttpResponse {
+        let Visit { state, urls, http, query } = self;
+        let (state_of_failure, base) = (state.clone(), urls.base.clone());
+        let answered = async {
+            let root = format!("{}/", urls.relative().base);
+            let request = PageRequest { urls, query: query? };
+            show(&Reader { state, request, root, http }).await
+        };
+        answered.await.unwrap_or_else(|error| {
+            failure(&error, &state_of_failure.site.settings.site_name, &base)
+        })
+    }
+}
+
+impl Reader {
+    /// The query of the page.
+    pub fn query(&self) -> &PageQuery {
+        &self.request.query
+    }
+
+    /// The addresses of this site, with scheme and host.
+    pub fn urls(&self) -> &Urls {
+        &self.request.urls
+    }
+
+    /// Answers a page that everybody sees alike.
+    pub fn show(&self, head: &Head, main: &impl Template) -> HttpResponse {
+        self.framed(head, |page| SITE.respond_shared(&self.http, page, main))
+    }
+
+    /// Answers a page that no cache may keep.
+    pub fn show_private(&self, head: &Head, main: &impl Template) -> HttpResponse {
+        self.framed(head, |page| SITE.respond(page, main))
+    }
+
+    fn framed(
+        &self,
+        head: &Head,
+        respond: impl FnOnce(&shell::pages::Page<'_>) -> HttpResponse,
+    ) -> HttpResponse {
+        let urls = self.urls();
+        let name = &self.state.site.settings.site_name;
+        let about = format!("Events of {name}");
+        let canonical = format!("{}{}", urls.base, head.path);
+        let image = match head.image.strip_prefix('/') {
+            Some(_) => {
+                let below = head.image.strip_prefix(self.root.trim_end_matches('/'));
+                format!("{}{}", urls.base, below.unwrap_or(&head.image))
+            }
+            None => head.image.clone(),
+        };
+        let around =
+            Around { name, about: &about, root: &self.root, canonical: &canonical, image: &image };
+        let mut response = respond(&head.page(&around));
+        // What clients of the interface look for on pages.
+        for (header, text) in [
+            ("x-tec-api-version", "v1"),
+            ("x-tec-api-root", &format!("{}/", urls.root())),
+            ("x-tec-api-origin", &urls.base),
+        ] {
+            if let Ok(value) = HeaderValue::from_str(text) {
+                response.headers_mut().insert(HeaderName::from_static(header), value);
+            }
+        }
+        response
+    }
+
+    /// Answers a calendar.
+    pub fn calendar(&self, feed: Feed) -> HttpResponse {
+        ical::answer(feed, &self.http)
+    }
+
+    /// Returns how to follow the calendar at a path of the site.
+    pub fn subscription(&self, path: &str) -> Subscription {
+        let url = format!("{}{path}", self.urls().base);
+        let (_, rest) = url.split_once("://").unwrap_or_default();
+        Subscription { webcal: format!("webcal://{rest}"), url }
+    }
+}

@@ -1,0 +1,150 @@
+//! Months as a calendar on the wall shows them: weeks from Monday to Sunday.
+
+use jiff::ToSpan;
+use jiff::civil::{Date, Weekday};
+
+use super::schedule::wall_seconds;
+
+/// Seconds of a day.
+pub const DAY: i64 = 86_400;
+
+/// A month of a year.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Month(Date);
+
+/// What a month shows of an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MonthEntry {
+    /// Its id.
+    pub id: i64,
+    /// The title, with inline HTML.
+    pub title: String,
+    /// The slug.
+    pub slug: String,
+    /// Start on its own clock.
+    pub start_local: i64,
+    /// End on its own clock.
+    pub end_local: i64,
+    /// Whether it lasts whole days.
+    pub all_day: bool,
+}
+
+impl Month {
+    /// Returns the month of a day.
+    pub fn of(day: Date) -> Month {
+        Month(day.first_of_month())
+    }
+
+    /// Reads `2027-03`.
+    pub fn parse(text: &str) -> Option<Month> {
+        let (year, month) = text.split_once('-').filter(|_| text.len() == 7)?;
+        let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if !digits(year) || !digits(month) {
+            return None;
+        }
+        let year = year.parse().ok().filter(|year| (1..=9998).contains(year))?;
+        Date::new(year, month.parse().ok()?, 1).ok().map(Month)
+    }
+
+    /// Returns the month before; none before the year 1.
+    pub fn previous(self) -> Option<Month> {
+        Month::parse(&Month(self.0.checked_sub(1.month()).ok()?).code())
+    }
+
+    /// Returns the month after; none after the year 9998.
+    pub fn next(self) -> Option<Month> {
+        Month::parse(&Month(self.0.checked_add(1.month()).ok()?).code())
+    }
+
+    /// Writes the month as `2027-03`.
+    pub fn code(self) -> String {
+        format!("{:04}-{:02}", self.0.year(), self.0.month())
+    }
+
+    /// Writes the month as `March 2027`.
+    pub fn name(self) -> String {
+        self.0.strftime("%B %Y").to_string()
+    }
+
+    /// Returns the first day.
+    pub fn first(self) -> Date {
+        self.0
+    }
+
+    /// Returns the last day.
+    pub fn last(self) -> Date {
+        self.0.last_of_month()
+    }
+
+    /// Returns the days.
+    pub fn days(self) -> Vec<Date> {
+        self.0.series(1.day()).take_while(|day| *day <= self.last()).collect()
+    }
+
+    /// Returns how many days of the first week belong to the month before.
+    pub fn blanks(self) -> usize {
+        usize::try_from(self.0.weekday().since(Weekday::Monday)).unwrap_or(0)
+    }
+}
+
+/// Returns the first second of a day on the wall.
+pub fn midnight(day: Date) -> i64 {
+    wall_seconds(day.at(0, 0, 0, 0))
+}
+
+impl MonthEntry {
+    /// Tells whether it lasts a day and more, and not only beyond a midnight.
+    pub fn is_lasting(&self) -> bool {
+        self.end_local - self.start_local >= DAY
+    }
+
+    /// Tells whether it takes place on the day that begins at a midnight. What ends at midnight does
+    /// not reach into the next day.
+    pub fn covers(&self, midnight: i64) -> bool {
+        self.start_local < midnight + DAY
+            && (self.end_local > midnight || self.start_local >= midnight)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn months_are_read_and_written() {
+        let march = Month::parse("2027-03").unwrap();
+        assert_eq!((march.code().as_str(), march.name().as_str()), ("2027-03", "March 2027"));
+        assert_eq!(march.days().len(), 31);
+        assert_eq!(march.blanks(), 0);
+        assert_eq!(Month::parse("2028-02").unwrap().days().len(), 29);
+        assert_eq!(Month::parse("2027-08").unwrap().blanks(), 6);
+        let january = Month::parse("2027-01").unwrap();
+        assert_eq!(january.previous().unwrap().code(), "2026-12");
+        for text in ["2027-13", "2027-00", "2027-3", "+027-03", "0000-01", "9999-01", "", "2027-0é"] {
+            assert_eq!(Month::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn months_end_with_the_years_of_events() {
+        assert_eq!(Month::parse("0001-01").unwrap().previous(), None);
+        assert_eq!(Month::parse("9998-12").unwrap().next(), None);
+    }
+
+    #[test]
+    fn entry_covers_its_days() {
+        let entry = |start_local, end_local| MonthEntry {
+            id: 1,
+            title: String::new(),
+            slug: String::new(),
+            start_local,
+            end_local,
+            all_day: false,
+        };
+        let (night, two) = (entry(DAY - 60, DAY), entry(0, 2 * DAY));
+        assert!(night.covers(0) && !night.covers(DAY) && !night.is_lasting());
+        assert!(two.covers(DAY) && !two.covers(2 * DAY) && two.is_lasting());
+        let moment = entry(DAY, DAY);
+        assert!(moment.covers(DAY) && !moment.covers(0));
+    }
+}

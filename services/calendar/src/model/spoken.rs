@@ -1,0 +1,102 @@
+//! Dates and times as people write them: `Sunday, 14 March 2027, 19:30 – 22:00`.
+
+use jiff::civil::{Date, DateTime};
+
+use super::schedule::{Schedule, wall_from_seconds};
+
+/// Writes a day with its weekday.
+pub fn day(day: Date) -> String {
+    day.strftime("%A, %-d %B %Y").to_string()
+}
+
+/// Writes a day without its weekday.
+pub fn short_day(day: Date) -> String {
+    day.strftime("%-d %B %Y").to_string()
+}
+
+/// Writes a time of day.
+pub fn time(at: DateTime) -> String {
+    at.strftime("%H:%M").to_string()
+}
+
+/// Writes several days, without what the first shares with the last.
+pub fn days(first: Date, last: Date) -> String {
+    let first = match (first.year() == last.year(), first.month() == last.month()) {
+        (true, true) => first.strftime("%-d").to_string(),
+        (true, false) => first.strftime("%-d %B").to_string(),
+        (false, _) => short_day(first),
+    };
+    format!("{first} – {}", short_day(last))
+}
+
+/// Writes when an event takes place, on its own clock.
+pub fn span(schedule: &Schedule) -> String {
+    let (start, end) = ends(schedule);
+    if schedule.all_day {
+        return match start.date() == end.date() {
+            true => day(start.date()),
+            false => days(start.date(), end.date()),
+        };
+    }
+    if is_one_sitting(schedule) {
+        return format!("{}, {}", day(start.date()), hours(schedule));
+    }
+    let moment = |at: DateTime| format!("{}, {}", short_day(at.date()), time(at));
+    format!("{} – {}", moment(start), moment(end))
+}
+
+/// Writes at which time of its day an event takes place.
+pub fn hours(schedule: &Schedule) -> String {
+    let (start, end) = ends(schedule);
+    if schedule.all_day {
+        "All day".to_owned()
+    } else if start == end {
+        time(start)
+    } else {
+        format!("{} – {}", time(start), time(end))
+    }
+}
+
+/// Tells whether the hours alone say when an event ends: on its day, or in the night after.
+pub fn is_one_sitting(schedule: &Schedule) -> bool {
+    let (start, end) = ends(schedule);
+    start.date() == end.date() || (!schedule.all_day && end.duration_since(start).as_hours() < 24)
+}
+
+/// Returns the wall clock at the start and at the end.
+pub fn ends(schedule: &Schedule) -> (DateTime, DateTime) {
+    (wall_from_seconds(schedule.start_local), wall_from_seconds(schedule.end_local))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::when::PointInTime;
+    use super::super::zone::Zone;
+    use super::*;
+
+    fn schedule(start: &str, end: &str, all_day: bool) -> Schedule {
+        let wall = |text: &str| PointInTime::Wall(text.parse().unwrap());
+        Schedule::new(Zone::utc(), all_day, wall(start), wall(end)).unwrap()
+    }
+
+    #[test]
+    fn spans_say_no_more_than_they_have_to() {
+        for (start, end, all_day, expected) in [
+            ("2027-03-14T19:30", "2027-03-14T22:00", false, "Sunday, 14 March 2027, 19:30 – 22:00"),
+            ("2027-03-14T19:30", "2027-03-14T19:30", false, "Sunday, 14 March 2027, 19:30"),
+            ("2027-03-14T20:00", "2027-03-15T02:00", false, "Sunday, 14 March 2027, 20:00 – 02:00"),
+            (
+                "2027-03-14T10:00",
+                "2027-03-16T18:00",
+                false,
+                "14 March 2027, 10:00 – 16 March 2027, 18:00",
+            ),
+            ("2027-03-14T00:00", "2027-03-14T00:00", true, "Sunday, 14 March 2027"),
+            ("2027-03-14T00:00", "2027-03-16T00:00", true, "14 – 16 March 2027"),
+            ("2027-03-30T00:00", "2027-04-02T00:00", true, "30 March – 2 April 2027"),
+            ("2027-12-30T00:00", "2028-01-02T00:00", true, "30 December 2027 – 2 January 2028"),
+        ] {
+            assert_eq!(span(&schedule(start, end, all_day)), expected);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What the page of a month shows: a few events of each day, and how many there are.
+
+use database::{DatabaseError, Db};
+use diesel::QueryableByName;
+use diesel::sql_types::{BigInt, Bool, Text};
+
+use super::sql::Sql;
+use crate::model::month::{DAY, MonthEntry};
+
+const HOUR: i64 = 3600;
+
+const COLUMNS: &str =
+    "select e.id, e.title, e.slug, e.start_local, e.end_local, e.all_day from events e where e.pub = 1 and ";
+
+#[derive(QueryableByName)]
+struct EntryRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Text)]
+    title: String,
+    #[diesel(sql_type = Text)]
+    slug: String,
+    #[diesel(sql_type = BigInt)]
+    start_local: i64,
+    #[diesel(sql_type = BigInt)]
+    end_local: i64,
+    #[diesel(sql_type = Bool)]
+    all_day: bool,
+}
+
+impl From<EntryRow> for MonthEntry {
+    fn from(row: EntryRow) -> MonthEntry {
+        let EntryRow { id, title, slug, start_local, end_local, all_day } = row;
+        MonthEntry { id, title, slug, start_local, end_local, all_day }
+    }
+}
+
+#[derive(QueryableByName)]
+struct HourRow {
+    #[diesel(sql_type = BigInt)]
+    hour: i64,
+    #[diesel(sql_type = BigInt)]
+    n: i64,
+}
+
+/// Reads the first events that begin on each of some days and last less than a day, in the order of
+/// lists. A day is named by its midnight on the wall.
+pub fn first_of_days(
+    db: &mut Db,
+    midnights: &[i64],
+    most: usize,
+) -> Result<Vec<MonthEntry>, DatabaseError> {
+    let mut sql = Sql::new(db, "");
+    for (number, midnight) in midnights.iter().enumerate() {
+        sql.push(if number == 0 { "" } else { " union all " });
+        let part = format!(
+            "select * from ({COLUMNS}e.start_local >= {midnight} and e.start_local < {} and \
+             e.end_local - e.start_local < {DAY} \
+             order by e.start_local, e.published_utc, e.id limit {most}) d{number}",
+            midnight + DAY
+        );
+        sql.push(&part);
+    }
+    entries(db, sql)
+}
+
+/// Reads the events of a day and more that take place between two moments on the wall, those that
+/// end first at the beginning.
+pub fn lasting(
+    db: &mut Db,
+    (from, to): (i64, i64),
+    most: usize,
+) -> Result<Vec<MonthEntry>, DatabaseError> {
+    let text = format!(
+        "{COLUMNS}e.end_local - e.start_local >= {DAY} and e.end_local > {from} \
+         and e.start_local <= {to} order by e.end_local, e.start_local, e.id limit {most}"
+    );
+    let sql = Sql::new(db, &text);
+    entries(db, sql)
+}
+
+fn entries(db: &mut Db, sql: Sql) -> Result<Vec<MonthEntry>, DatabaseError> {
+    let rows: Vec<EntryRow> = sql.load(db)?;
+    Ok(rows.into_iter().map(MonthEntry::from).collect())
+}
+
+/// Counts the events that begin on each day from one midnight to another.
+pub fn starts(db: &mut Db, (from, to): (i64, i64)) -> Result<Vec<i64>, DatabaseError> {
+    let text = format!(
+        "select hour, n from hour_counts where kind = 0 and hour >= {} and hour < {}",
+        from.div_euclid(HOUR),
+        to.div_euclid(HOUR)
+    );
+    let rows: Vec<HourRow> = Sql::new(db, &text).load(db)?;
+    let days = usize::try_from((to - from) / DAY).unwrap_or(0);
+    let mut counts = vec![0; days];
+    for HourRow { hour, n } in rows {
+        let day = usize::try_from((hour * HOUR - from) / DAY).unwrap_or(0);
+        if let Some(count) = counts.get_mut(day) {
+            *count += n;
+        }
+    }
+    Ok(counts)
+}

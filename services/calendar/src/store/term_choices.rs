@@ -1,0 +1,39 @@
+//! The categories and tags that people choose from.
+
+use database::{DatabaseError, Db};
+use diesel::QueryableByName;
+use diesel::sql_types::Text;
+
+use super::sql::Sql;
+use crate::model::term::Taxonomy;
+
+/// The most terms that are looked at.
+const SEEN: usize = 5000;
+
+/// A term that a list can be narrowed to.
+#[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
+pub struct TermChoice {
+    /// The name.
+    #[diesel(sql_type = Text)]
+    pub name: String,
+    /// The slug.
+    #[diesel(sql_type = Text)]
+    pub slug: String,
+}
+
+/// Reads the most used terms of a taxonomy, by name.
+pub fn most_used(
+    db: &mut Db,
+    taxonomy: Taxonomy,
+    most: usize,
+) -> Result<Vec<TermChoice>, DatabaseError> {
+    let code = taxonomy.code();
+    let text = format!(
+        "select t.name, t.slug from (select name, name_ci, slug, count as used from terms \
+         where taxonomy = {code} order by name_ci limit {SEEN}) t \
+         where t.used > 0 order by t.used desc, t.name_ci limit {most}"
+    );
+    let mut choices: Vec<TermChoice> = Sql::new(db, &text).load(db)?;
+    choices.sort_by_cached_key(|choice| choice.name.to_lowercase());
+    Ok(choices)
+}

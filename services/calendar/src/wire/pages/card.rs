@@ -1,0 +1,187 @@
+//! Events in lists.
+
+use jiff::civil::Date;
+
+use super::Link;
+use crate::model::cost;
+use crate::model::event::{Event, Links};
+use crate::model::html;
+use crate::model::included::Included;
+use crate::model::linked::Linked;
+use crate::model::month::Month;
+use crate::model::schedule::instant_from_seconds;
+use crate::model::search;
+use crate::model::spoken;
+use crate::model::term::Term;
+use crate::wire::render_context::RenderContext;
+
+/// Characters of a summary.
+const SUMMARY: usize = 180;
+
+/// An event in a list.
+#[derive(Clone, Debug)]
+pub struct EventCard {
+    pub title: String,
+    pub href: String,
+    /// The first day, for programs.
+    pub date: String,
+    pub weekday: String,
+    pub day: String,
+    pub month: String,
+    /// The whole first day in words.
+    pub spoken: String,
+    pub when: String,
+    pub place: String,
+    pub cost: String,
+    pub summary: String,
+    pub categories: Vec<Link>,
+    pub featured: bool,
+    pub protected: bool,
+    /// It begins on the day of the one before it.
+    pub same_day: bool,
+}
+
+/// Events under one heading.
+#[derive(Clone, Debug)]
+pub struct CardGroup {
+    pub name: String,
+    pub cards: Vec<EventCard>,
+}
+
+/// Puts events under the months in which they begin; those that began before today come first.
+pub fn groups(
+    events: &[Event],
+    included: &Included,
+    view: RenderContext<'_>,
+    today: Date,
+) -> Vec<CardGroup> {
+    let mut groups: Vec<CardGroup> = Vec::new();
+    for event in events {
+        let (start, end) = spoken::ends(&event.schedule);
+        let running = start.date() < today && end.date() >= today;
+        let name = match running {
+            true => "On now".to_owned(),
+            false => Month::of(start.date()).name(),
+        };
+        let mut card = card(event, included, view, running);
+        match groups.last_mut() {
+            Some(group) if group.name == name => {
+                card.same_day = group.cards.last().is_some_and(|last| last.date == card.date);
+                group.cards.push(card);
+            }
+            _ => groups.push(CardGroup { name, cards: vec![card] }),
+        }
+    }
+    groups
+}
+
+/// Renders an event of a list; of a protected one only title and times.
+fn card(event: &Event, included: &Included, view: RenderContext<'_>, running: bool) -> EventCard {
+    let first = spoken::ends(&event.schedule).0.date();
+    let bare = EventCard {
+        title: html::plain(&event.title),
+        href: view.urls.event_page(&event.slug),
+        date: first.to_string(),
+        weekday: first.strftime("%a").to_string(),
+        day: first.day().to_string(),
+        month: first.strftime("%b").to_string(),
+        spoken: spoken::day(first),
+        when: when(event, view, running),
+        place: String::new(),
+        cost: String::new(),
+        summary: String::new(),
+        categories: Vec::new(),
+        featured: false,
+        protected: true,
+        same_day: false,
+    };
+    if event.password.is_some() {
+        return bare;
+    }
+    let none = Links::default();
+    let links = included.links.get(&event.id).unwrap_or(&none);
+    let venue = links.venues.iter().find_map(|id| included.venues.get(id));
+    EventCard {
+        place: venue.map(place).unwrap_or_default(),
+        cost: html::untagged(&cost::read(&event.cost, view.currency).shown),
+        summary: summary(event),
+        categories: terms(&links.categories, included, view),
+        featured: event.featured,
+        protected: false,
+        ..bare
+    }
+}
+
+fn when(event: &Event, view: RenderContext<'_>, running: bool) -> String {
+    let schedule = &event.schedule;
+    let (start, end) = spoken::ends(schedule);
+    if running {
+        return format!("until {}", spoken::short_day(end.date()));
+    }
+    if !spoken::is_one_sitting(schedule) {
+        return spoken::days(start.date(), end.date());
+    }
+    match zone(event, view) {
+        zone if zone.is_empty() => spoken::hours(schedule),
+        zone => format!("{} {zone}", spoken::hours(schedule)),
+    }
+}
+
+/// Returns the abbreviation of the zone, where it is not that of the site and hours are shown.
+pub fn zone(event: &Event, view: RenderContext<'_>) -> String {
+    let schedule = &event.schedule;
+    match schedule.all_day || schedule.zone.name() == view.zone.name() {
+        true => String::new(),
+        false => schedule.zone.abbreviation(instant_from_seconds(schedule.start_utc)),
+    }
+}
+
+/// Writes where a venue is in a few words.
+pub fn place(venue: &Linked) -> String {
+    let parts = [html::plain(&venue.name), html::untagged(&venue.place.city)];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the beginning of what is said of an event.
+pub fn summary(event: &Event) -> String {
+    let mut said = [&event.excerpt, &event.description].into_iter().map(|text| head(text));
+    said.find(|text| !text.is_empty()).unwrap_or_default()
+}
+
+/// Returns the words of a text, on one line.
+pub fn words(text: &str) -> String {
+    html::text(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the beginning of a text without its tags, whole words of it.
+pub fn head(text: &str) -> String {
+    let shown = words(text);
+    let Some((end, _)) = shown.char_indices().nth(SUMMARY) else { return shown };
+    let cut = shown.get(..end).unwrap_or_default();
+    let words = cut.rsplit_once(' ').map_or(cut, |(words, _)| words);
+    format!("{}…", words.trim_end_matches([',', ';', ':', '.', ' ']))
+}
+
+/// Returns links to terms, by name.
+pub fn terms(ids: &[i64], included: &Included, view: RenderContext<'_>) -> Vec<Link> {
+    let mut terms: Vec<&Term> = ids.iter().filter_map(|id| included.terms.get(id)).collect();
+    terms.sort_by_cached_key(|term| (search::fold_name(&term.name), term.id));
+    let link = |term: &Term| Link {
+        text: html::plain(&term.name),
+        href: view.urls.term_page(term.taxonomy, &included.path(term)),
+    };
+    terms.into_iter().map(link).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summaries_end_between_words() {
+        assert_eq!(head("<p>Short &amp; sweet</p><h2>And</h2>more"), "Short & sweet And more");
+        let long = head(&"wörd, ".repeat(100));
+        assert!(long.ends_with("wörd…") && long.chars().count() <= SUMMARY, "{long}");
+        assert_eq!(head(&"x".repeat(300)).chars().count(), SUMMARY + 1);
+    }
+}

@@ -1,0 +1,125 @@
+//! One event on its page.
+
+use super::Link;
+use super::card::{place, summary, terms};
+use super::images::origins;
+use super::linked::{ImageView, LinkedView, image_view, linked, web};
+use super::structured_data;
+use crate::model::cost;
+use crate::model::event::{Event, Links};
+use crate::model::html;
+use crate::model::image::web_url;
+use crate::model::included::Included;
+use crate::model::schedule::instant_from_seconds;
+use crate::model::spoken;
+use crate::wire::dates::iso;
+use crate::wire::render_context::RenderContext;
+
+/// An event; a locked one has only title and times.
+#[derive(Clone, Debug, Default)]
+pub struct EventView {
+    pub title: String,
+    pub slug: String,
+    pub when: String,
+    /// The start for programs.
+    pub start: String,
+    /// The zone with its abbreviation; empty where whole days are shown.
+    pub zone: String,
+    pub place: String,
+    pub image: Option<ImageView>,
+    /// HTML.
+    pub description: String,
+    pub summary: String,
+    pub cost: String,
+    pub website: String,
+    /// The host of the website.
+    pub website_host: String,
+    pub venues: Vec<LinkedView>,
+    pub organizers: Vec<LinkedView>,
+    pub categories: Vec<Link>,
+    pub tags: Vec<Link>,
+    /// Whether lists and feeds show it.
+    pub listed: bool,
+    pub over: bool,
+    pub locked: bool,
+    /// JSON-LD; empty where the event is not for everybody.
+    pub data: String,
+    /// Where images of other hosts come from.
+    pub origins: Vec<String>,
+}
+
+/// What an event is rendered with.
+#[derive(Clone, Copy)]
+pub struct EventContext<'a> {
+    /// For links within the site.
+    pub view: RenderContext<'a>,
+    /// For addresses that leave it.
+    pub absolute: RenderContext<'a>,
+    /// The moment, Unix seconds.
+    pub now: i64,
+}
+
+/// Renders title and times of an event.
+pub fn locked(event: &Event, context: EventContext<'_>) -> EventView {
+    let schedule = &event.schedule;
+    let day = spoken::ends(schedule).0.date();
+    let abbreviation = schedule.zone.abbreviation(instant_from_seconds(schedule.start_utc));
+    let zone = match (schedule.all_day, abbreviation == schedule.zone.name()) {
+        (true, _) => String::new(),
+        (false, true) => abbreviation,
+        (false, false) => format!("{} ({abbreviation})", schedule.zone.name()),
+    };
+    EventView {
+        title: html::plain(&event.title),
+        slug: event.slug.clone(),
+        when: spoken::span(schedule),
+        start: match schedule.all_day {
+            true => day.to_string(),
+            false => iso(&schedule.zone, schedule.start_utc),
+        },
+        zone,
+        listed: event.is_public(),
+        over: schedule.end_utc < context.now,
+        locked: true,
+        ..EventView::default()
+    }
+}
+
+/// Renders an event.
+pub fn event(event: &Event, included: &Included, context: EventContext<'_>) -> EventView {
+    let EventContext { view, absolute, .. } = context;
+    let none = Links::default();
+    let links = included.links.get(&event.id).unwrap_or(&none);
+    let venues: Vec<_> = links.venues.iter().filter_map(|id| included.venues.get(id)).collect();
+    let organizers = links.organizers.iter().filter_map(|id| included.organizers.get(id));
+    let image = image_view(event.image, included, view);
+    let description = html::paragraphs(&event.description);
+    let public = event.is_public() && event.password.is_none();
+    EventView {
+        place: venues.first().map(|venue| place(venue)).unwrap_or_default(),
+        origins: origins(image.as_ref().map(|image| image.src.as_str()), &description),
+        image,
+        description,
+        summary: summary(event),
+        cost: html::untagged(&cost::read(&event.cost, view.currency).shown),
+        website: web(&event.website),
+        website_host: host(&event.website),
+        venues: venues.iter().map(|row| linked(row, included, view)).collect(),
+        organizers: organizers.map(|row| linked(row, included, view)).collect(),
+        categories: terms(&links.categories, included, view),
+        tags: terms(&links.tags, included, view),
+        locked: false,
+        data: match public {
+            true => structured_data::event(event, links, included, absolute).to_string(),
+            false => String::new(),
+        },
+        ..locked(event, context)
+    }
+}
+
+/// Returns the host of an address, without `www.`.
+fn host(text: &str) -> String {
+    let url = web_url(text);
+    let host = url.as_ref().and_then(|url| url.host_str()).unwrap_or_default();
+    host.strip_prefix("www.").unwrap_or(host).to_owned()
+}

@@ -1,0 +1,32 @@
+//! Where the images of a page come from.
+
+use std::collections::BTreeSet;
+
+use crate::model::image::web_url;
+
+/// The most origins that the policy of a page names.
+const MOST: usize = 20;
+
+/// Returns the origins of the images of other hosts that a page shows: of one address, and of the
+/// `img` elements of a text.
+pub fn origins(address: Option<&str>, html: &str) -> Vec<String> {
+    let in_text = html.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let urls = address.into_iter().chain(in_text).filter_map(web_url);
+    let found: BTreeSet<String> = urls.map(|url| url.origin().ascii_serialization()).collect();
+    found.into_iter().take(MOST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_are_named_once() {
+        let html = "<img src=\"https://a.example/1.png\"><img src=\"https://a.example/2.png\">\
+                    <img src=\"/media/1/x.png\"><img src=\"javascript:1\">";
+        assert_eq!(
+            origins(Some("http://b.example:81/x"), html),
+            ["http://b.example:81", "https://a.example"]
+        );
+    }
+}

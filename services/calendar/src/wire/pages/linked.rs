@@ -1,0 +1,126 @@
+//! Venues and organizers on pages.
+
+use super::images::origins;
+use crate::model::html;
+use crate::model::included::Included;
+use crate::model::linked::{Kind, Linked};
+use crate::wire::image;
+use crate::wire::render_context::RenderContext;
+
+/// A venue or an organizer.
+#[derive(Clone, Debug, Default)]
+pub struct LinkedView {
+    pub name: String,
+    pub href: String,
+    /// The address, line by line.
+    pub lines: Vec<String>,
+    /// A map; empty for none.
+    pub map: String,
+    pub phone: String,
+    /// The telephone number as a link takes it.
+    pub tel: String,
+    pub email: String,
+    pub website: String,
+    /// HTML.
+    pub description: String,
+    pub image: Option<ImageView>,
+    /// Where images of other hosts come from.
+    pub origins: Vec<String>,
+}
+
+/// An image.
+#[derive(Clone, Debug)]
+pub struct ImageView {
+    pub src: String,
+    pub width: Option<i64>,
+    pub height: Option<i64>,
+}
+
+/// Returns an image of a resource.
+pub fn image_view(
+    id: Option<i64>,
+    included: &Included,
+    view: RenderContext<'_>,
+) -> Option<ImageView> {
+    let image = included.images.get(&id?)?;
+    let src = image::address(image, view.urls);
+    Some(ImageView { src, width: image.width, height: image.height })
+}
+
+/// Renders a venue or an organizer.
+pub fn linked(row: &Linked, included: &Included, view: RenderContext<'_>) -> LinkedView {
+    let phone = html::untagged(&row.phone);
+    let description = html::paragraphs(&row.description);
+    let image = image_view(row.image, included, view);
+    LinkedView {
+        name: html::plain(&row.name),
+        href: view.urls.linked_page(row.kind, &row.slug),
+        lines: lines(row),
+        map: map(row),
+        tel: phone.chars().filter(|c| c.is_ascii_digit() || *c == '+').collect(),
+        phone,
+        email: mail(&html::untagged(&row.email)),
+        website: web(&row.website),
+        origins: origins(image.as_ref().map(|image| image.src.as_str()), &description),
+        description,
+        image,
+    }
+}
+
+/// Returns an address on the web that a page may link to.
+pub fn web(text: &str) -> String {
+    let is_web = text.starts_with("https://") || text.starts_with("http://");
+    if is_web { text.to_owned() } else { String::new() }
+}
+
+/// Returns what can stand behind `mailto:`.
+fn mail(text: &str) -> String {
+    let text = text.trim();
+    let fits = text.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>\"?&".contains(&byte));
+    if fits && text.contains('@') { text.to_owned() } else { String::new() }
+}
+
+fn lines(row: &Linked) -> Vec<String> {
+    if row.kind == Kind::Organizer {
+        return Vec::new();
+    }
+    let place = &row.place;
+    let town = format!("{} {}", place.zip, place.city);
+    let parts = [place.address.as_str(), &town, &place.stateprovince, &place.country];
+    let lines = parts.into_iter().map(|part| html::untagged(part).trim().to_owned());
+    lines.filter(|line| !line.is_empty()).collect()
+}
+
+/// Returns the address of a map: of the point where one is known, else of the postal address.
+fn map(row: &Linked) -> String {
+    const MAPS: &str = "https://www.openstreetmap.org/";
+    let place = &row.place;
+    if row.kind == Kind::Organizer || !place.show_map_link {
+        return String::new();
+    }
+    if let Some(point) = place.geo {
+        let (lat, lng) = (point.lat, point.lng);
+        return format!("{MAPS}?mlat={lat}&mlon={lng}#map=17/{lat}/{lng}");
+    }
+    if place.address.is_empty() && place.city.is_empty() {
+        return String::new();
+    }
+    let query: String =
+        url::form_urlencoded::byte_serialize(lines(row).join(", ").as_bytes()).collect();
+    format!("{MAPS}search?query={query}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_an_address_becomes_a_link() {
+        assert_eq!(web("https://a.example/"), "https://a.example/");
+        assert_eq!(web("javascript:alert(1)"), "");
+        assert_eq!(mail(" a@b.example "), "a@b.example");
+        for text in ["a@b.example?cc=x", "nobody", "a b@c.example", ""] {
+            assert_eq!(mail(text), "", "{text}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! A month as a grid of weeks.
+
+use jiff::civil::Date;
+
+use crate::model::html;
+use crate::model::month::{Month, MonthEntry, midnight};
+use crate::model::schedule::wall_from_seconds;
+use crate::model::spoken;
+use crate::wire::urls::Urls;
+
+/// Events of a day that a cell shows.
+pub const SHOWN: usize = 4;
+
+/// Events of so many days stand beside the grid, not on each of their days.
+const LONG_DAYS: i64 = 7;
+
+/// Events beside the grid.
+const MOST_LONG: usize = 12;
+
+/// A month.
+#[derive(Clone, Debug)]
+pub struct MonthView {
+    pub name: String,
+    pub code: String,
+    pub previous: Option<Month>,
+    pub next: Option<Month>,
+    /// Each with seven days; none outside of the month.
+    pub weeks: Vec<Vec<Option<DayCell>>>,
+    /// Events that run for a week and more.
+    pub long: Vec<LongEvent>,
+    pub is_empty: bool,
+    /// Today is one of its days.
+    pub is_current: bool,
+}
+
+/// A day of the grid.
+#[derive(Clone, Debug)]
+pub struct DayCell {
+    pub number: i8,
+    /// The day for programs.
+    pub date: String,
+    /// The day in words.
+    pub spoken: String,
+    pub is_today: bool,
+    pub entries: Vec<DayEntry>,
+    /// How many events of the day are not shown.
+    pub more: i64,
+}
+
+/// An event on a day.
+#[derive(Clone, Debug)]
+pub struct DayEntry {
+    pub title: String,
+    pub href: String,
+    /// The start; empty for whole days, and after the first day.
+    pub time: String,
+    /// It lasts longer than this day.
+    pub lasting: bool,
+}
+
+/// An event beside the grid.
+#[derive(Clone, Debug)]
+pub struct LongEvent {
+    pub title: String,
+    pub href: String,
+    pub when: String,
+}
+
+/// What is known of the days of a month.
+pub struct MonthRows {
+    pub month: Month,
+    pub today: Date,
+    /// The first events of each day.
+    pub first: Vec<MonthEntry>,
+    /// The events of a day and more.
+    pub lasting: Vec<MonthEntry>,
+    /// How many events begin on each day.
+    pub starts: Vec<i64>,
+}
+
+/// Renders a month.
+pub fn month(rows: &MonthRows, urls: &Urls) -> MonthView {
+    let is_long = |entry: &&MonthEntry| day_count(entry) >= LONG_DAYS;
+    let (long, several): (Vec<&MonthEntry>, Vec<&MonthEntry>) =
+        rows.lasting.iter().partition(is_long);
+    let days = rows.month.days();
+    let cells = days.iter().zip(&rows.starts).map(|(day, starts)| {
+        let began = long.iter().filter(|entry| start(entry) == *day).count();
+        let left = starts - i64::try_from(began).unwrap_or(0);
+        Some(cell(rows, &several, *day, left, urls))
+    });
+    let blanks = std::iter::repeat_n(None, rows.month.blanks());
+    let mut cells: Vec<Option<DayCell>> = blanks.chain(cells).collect();
+    cells.resize(cells.len().next_multiple_of(7), None);
+    MonthView {
+        name: rows.month.name(),
+        code: rows.month.code(),
+        previous: rows.month.previous(),
+        next: rows.month.next(),
+        is_current: Month::of(rows.today) == rows.month,
+        is_empty: rows.lasting.is_empty() && rows.starts.iter().all(|starts| *starts == 0),
+        weeks: cells.chunks(7).map(<[_]>::to_vec).collect(),
+        long: long.into_iter().take(MOST_LONG).map(|entry| long_event(entry, urls)).collect(),
+    }
+}
+
+fn start(entry: &MonthEntry) -> Date {
+    wall_from_seconds(entry.start_local).date()
+}
+
+fn end(entry: &MonthEntry) -> Date {
+    wall_from_seconds(entry.end_local).date()
+}
+
+fn day_count(entry: &MonthEntry) -> i64 {
+    i64::from(start(entry).until(end(entry)).map_or(0, |span| span.get_days())) + 1
+}
+
+fn cell(
+    rows: &MonthRows,
+    several: &[&MonthEntry],
+    day: Date,
+    starts: i64,
+    urls: &Urls,
+) -> DayCell {
+    let midnight = midnight(day);
+    let running: Vec<&&MonthEntry> = several.iter().filter(|entry| entry.covers(midnight)).collect();
+    let earlier = running.iter().filter(|entry| start(entry) != day).count();
+    let total = starts + i64::try_from(earlier).unwrap_or(0);
+    let short = rows.first.iter().filter(|entry| start(entry) == day);
+    let all = running.into_iter().copied().chain(short);
+    let entries: Vec<DayEntry> = all.take(SHOWN).map(|entry| shown(entry, day, urls)).collect();
+    let more = (total - i64::try_from(entries.len()).unwrap_or(0)).max(0);
+    DayCell {
+        number: day.day(),
+        date: day.to_string(),
+        spoken: day.strftime("%A, %-d %B").to_string(),
+        is_today: day == rows.today,
+        entries,
+        more,
+    }
+}
+
+fn shown(entry: &MonthEntry, day: Date, urls: &Urls) -> DayEntry {
+    let has_time = !entry.all_day && start(entry) == day;
+    let at = wall_from_seconds(entry.start_local);
+    DayEntry {
+        title: html::plain(&entry.title),
+        href: urls.event_page(&entry.slug),
+        time: if has_time { spoken::time(at) } else { String::new() },
+        lasting: entry.is_lasting(),
+    }
+}
+
+fn long_event(entry: &MonthEntry, urls: &Urls) -> LongEvent {
+    LongEvent {
+        title: html::plain(&entry.title),
+        href: urls.event_page(&entry.slug),
+        when: spoken::days(start(entry), end(entry)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::month::DAY;
+
+    fn entry(id: i64, start_local: i64, length: i64) -> MonthEntry {
+        let (title, slug) = (format!("E{id}"), format!("e{id}"));
+        MonthEntry { id, title, slug, start_local, end_local: start_local + length, all_day: false }
+    }
+
+    #[test]
+    fn cells_count_what_they_do_not_show() {
+        let march = Month::parse("2027-03").unwrap();
+        let first = midnight(march.first());
+        let mut starts = vec![0; 31];
+        // On the second: six short ones, one of three days, one of a month.
+        starts[1] = 8;
+        let rows = MonthRows {
+            month: march,
+            today: march.last(),
+            first: (0..4).map(|id| entry(id, first + DAY + id * 60, 3600)).collect(),
+            lasting: vec![entry(8, first + DAY, 2 * DAY + 60), entry(9, first + DAY, 30 * DAY)],
+            starts,
+        };
+        let urls = Urls { base: String::new(), alias: false };
+        let shown = month(&rows, &urls);
+        let cell = |number: usize| shown.weeks[0][number - 1].clone().unwrap();
+        let titles: Vec<String> = cell(2).entries.into_iter().map(|entry| entry.title).collect();
+        assert_eq!((titles.join(" "), cell(2).more), ("E8 E0 E1 E2".into(), 3));
+        assert_eq!((cell(3).entries.len(), cell(3).more), (1, 0));
+        assert_eq!((cell(4).entries.len(), cell(5).entries.len()), (1, 0));
+        assert_eq!((shown.long.len(), shown.weeks.len()), (1, 5));
+        assert!(shown.weeks[4][2].as_ref().unwrap().is_today && shown.weeks[4][3].is_none());
+    }
+}

@@ -1,0 +1,157 @@
+//! The query of a page, and the list of the interface that shows the same.
+
+use jiff::civil::Date;
+
+use crate::wire::parameter_errors::ParameterErrors;
+use crate::wire::params::Params;
+
+/// The longest search, in characters.
+const LONGEST: usize = 200;
+
+/// What is asked of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageQuery {
+    pub search: String,
+    /// Slug of a category.
+    pub category: String,
+    /// Slug of a tag.
+    pub tag: String,
+    /// One day.
+    pub day: Option<Date>,
+    /// Number of the page, from 1; 0 for what is no such number.
+    pub page: i64,
+    /// The page is wanted as a calendar.
+    pub as_calendar: bool,
+    /// The calendar is for programs of Microsoft.
+    pub outlook: bool,
+}
+
+impl PageQuery {
+    /// Reads a query; what is empty counts as not given.
+    ///
+    /// # Errors
+    /// The day is none, or the search is too long.
+    pub fn read(params: &Params) -> Result<PageQuery, ParameterErrors> {
+        let text = |name: &str| params.text(name).unwrap_or_default().trim().to_owned();
+        let is_on = |name: &str| params.text(name) == Some("1");
+        let day = text("date");
+        let parsed = day.parse::<Date>().ok().filter(|date| date.to_string() == day);
+        if !day.is_empty() && parsed.is_none() {
+            return Err(ParameterErrors::one("date", "must be a day such as 2027-03-14"));
+        }
+        let search = text("search");
+        if search.chars().count() > LONGEST {
+            return Err(ParameterErrors::one("search", "must have at most 200 characters"));
+        }
+        let page = text("page");
+        let outlook = is_on("outlook-ical");
+        Ok(PageQuery {
+            search,
+            category: text("category"),
+            tag: text("tag"),
+            day: parsed,
+            page: if page.is_empty() { 1 } else { page.parse().unwrap_or(0) },
+            as_calendar: is_on("ical") || outlook,
+            outlook,
+        })
+    }
+
+    /// Tells whether the list is narrowed by what is asked.
+    pub fn is_narrowed(&self) -> bool {
+        self.day.is_some() || [&self.search, &self.category, &self.tag].iter().any(|t| !t.is_empty())
+    }
+
+    /// Returns the parameters of the list of the interface: what is not over yet, or one day.
+    pub fn list(&self) -> Vec<(&'static str, String)> {
+        let mut pairs = match self.day {
+            Some(day) => within(day, day),
+            None => vec![("ends_after", "now".to_owned()), ("strict_dates", "true".to_owned())],
+        };
+        for (name, text) in
+            [("search", &self.search), ("categories", &self.category), ("tags", &self.tag)]
+        {
+            if !text.is_empty() {
+                pairs.push((name, text.clone()));
+            }
+        }
+        pairs
+    }
+
+    /// Returns the address of a page with this query, for another page of the list.
+    pub fn href(&self, path: &str, page: i64) -> String {
+        let mut pairs = self.narrowing();
+        pairs.extend((page > 1).then(|| ("page", page.to_string())));
+        address(path, &pairs)
+    }
+
+    /// Returns the address of the calendar with the same events.
+    pub fn calendar(&self, path: &str) -> String {
+        let mut pairs = self.narrowing();
+        pairs.push(("ical", "1".to_owned()));
+        address(path, &pairs)
+    }
+
+    fn narrowing(&self) -> Vec<(&'static str, String)> {
+        let day = self.day.map(|day| day.to_string()).unwrap_or_default();
+        let texts = [
+            ("search", self.search.clone()),
+            ("category", self.category.clone()),
+            ("tag", self.tag.clone()),
+            ("date", day),
+        ];
+        texts.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+    }
+}
+
+/// Returns the parameters of a list of what takes place from one day to another.
+pub fn within(first: Date, last: Date) -> Vec<(&'static str, String)> {
+    vec![
+        ("start_date", first.to_string()),
+        ("end_date", last.to_string()),
+        ("overlaps", "true".to_owned()),
+    ]
+}
+
+fn address(path: &str, pairs: &[(&str, String)]) -> String {
+    if pairs.is_empty() {
+        return path.to_owned();
+    }
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(pairs);
+    format!("{path}?{}", query.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> Result<PageQuery, ParameterErrors> {
+        PageQuery::read(&Params::from_pairs(pairs.iter().copied()))
+    }
+
+    #[test]
+    fn empty_fields_of_a_form_are_not_given() {
+        let query = read(&[("search", " "), ("category", ""), ("date", ""), ("page", "")]).unwrap();
+        assert_eq!(query, PageQuery { page: 1, ..PageQuery::default() });
+        assert!(!query.is_narrowed());
+        assert_eq!(query.href("/events/", 1), "/events/");
+    }
+
+    #[test]
+    fn links_keep_what_was_asked() {
+        let query = read(&[("search", "a&b"), ("tag", "x"), ("page", "2")]).unwrap();
+        assert_eq!(query.href("/events/", 3), "/events/?search=a%26b&tag=x&page=3");
+        assert_eq!(query.calendar("/events/"), "/events/?search=a%26b&tag=x&ical=1");
+    }
+
+    #[test]
+    fn days_and_pages_are_checked() {
+        for text in ["2027-3-1", "20270301", "2027-03-32", "tomorrow", "2027-03-01T00:00"] {
+            assert!(read(&[("date", text)]).is_err(), "{text}");
+        }
+        assert!(read(&[("search", &"x".repeat(201))]).is_err());
+        for text in ["x", "-", "1.5", "99999999999999999999"] {
+            assert_eq!(read(&[("page", text)]).unwrap().page, 0, "{text}");
+        }
+    }
+}
