@@ -35,6 +35,14 @@ local paths = {
    title = function() return ns .. "/events?orderby=title" end,
    deep = function() return ns .. "/events?page=30000" end,
    read = function() return ns .. "/events/" .. next_number(count) end,
+   ["month-page"] = function() return os.date("/events/month/%Y-%m/", run + (next_number(48) - 24) * 2630000) end,
+   ["list-page"] = function() return "/events/" end,
+   ["category-page"] = function() return "/events/category/category-" .. next_number(1000) .. "/" end,
+   ["event-page"] = function() return "/event/evening-" .. next_number(count) .. "/" end,
+   -- A thousand events of a category.
+   feed = function()
+      return ns .. "/ical?start_date=2000-01-01&per_page=1000&categories=category-" .. next_number(1000)
+   end,
 }
 
 function request()
