@@ -136,10 +136,10 @@ def month_page(browser):
     browser.look_as(390, 844, "light")
     browser.scripts(True)
     display = "return getComputedStyle(document.querySelector('{}')).display"
-    assert browser.run(display.format(".month td")) == "block", "a list of days on a phone"
+    assert browser.run(display.format(".month td:not(.outside, .free)")) == "block", "a list of days on a phone"
     assert browser.run(display.format(".month .free, .month .outside")) == "none"
     browser.look_as(1280, 900, "light")
-    assert browser.run(display.format(".month td")) == "table-cell"
+    assert browser.run(display.format(".month td:not(.outside)")) == "table-cell"
     browser.scripts(False)
     this = browser.text("h1")
     browser.click("a[rel=next]")
@@ -160,7 +160,11 @@ def main_path(browser):
     see(browser, "Page 2 of")
     look(browser, "list-2")
     month_page(browser)
-    day = browser.patiently(lambda: href(browser, ".more a"))
+    if "3 more" not in browser.text():
+        # The samples lie ahead of today, and the month is nearly over.
+        browser.click("a[rel=next]")
+        see(browser, "3 more")
+    day = href(browser, ".more a")
     browser.open(day if day.startswith("http") else base + day)
     see(browser, "Committee for parks")
     look(browser, "day")

@@ -7,7 +7,9 @@ use actix_web::http::Uri;
 use actix_web::web;
 use shell::{Next, Operations, PathRules, Routes};
 
-use crate::handlers::{categories, edge, events, ical, index, media, organizers, pages, tags, venues};
+use crate::handlers::{
+    categories, edge, events, ical, index, media, organizers, pages, tags, venues,
+};
 
 /// Which spellings of a path are the same.
 pub const PATHS: PathRules = PathRules::NO_TRAILING_SLASH;

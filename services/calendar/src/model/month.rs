@@ -120,7 +120,8 @@ mod tests {
         assert_eq!(Month::parse("2027-08").unwrap().blanks(), 6);
         let january = Month::parse("2027-01").unwrap();
         assert_eq!(january.previous().unwrap().code(), "2026-12");
-        for text in ["2027-13", "2027-00", "2027-3", "+027-03", "0000-01", "9999-01", "", "2027-0é"] {
+        for text in ["2027-13", "2027-00", "2027-3", "+027-03", "0000-01", "9999-01", "", "2027-0é"]
+        {
             assert_eq!(Month::parse(text), None, "{text}");
         }
     }

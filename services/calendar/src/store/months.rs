@@ -1,6 +1,6 @@
 //! What the page of a month shows: a few events of each day, and how many there are.
 
-use database::{DatabaseError, Db};
+use database::{Backend, DatabaseError, Db};
 use diesel::QueryableByName;
 use diesel::sql_types::{BigInt, Bool, Text};
 
@@ -9,8 +9,7 @@ use crate::model::month::{DAY, MonthEntry};
 
 const HOUR: i64 = 3600;
 
-const COLUMNS: &str =
-    "select e.id, e.title, e.slug, e.start_local, e.end_local, e.all_day from events e where e.pub = 1 and ";
+const COLUMNS: &str = "select e.id, e.title, e.slug, e.start_local, e.end_local, e.all_day from events e where e.pub = 1 and ";
 
 #[derive(QueryableByName)]
 struct EntryRow {
@@ -50,17 +49,27 @@ pub fn first_of_days(
     midnights: &[i64],
     most: usize,
 ) -> Result<Vec<MonthEntry>, DatabaseError> {
-    let mut sql = Sql::new(db, "");
-    for (number, midnight) in midnights.iter().enumerate() {
-        sql.push(if number == 0 { "" } else { " union all " });
-        let part = format!(
-            "select * from ({COLUMNS}e.start_local >= {midnight} and e.start_local < {} and \
+    let of_day = |midnight: &str| {
+        format!(
+            "({COLUMNS}e.start_local >= {midnight} and e.start_local < {midnight} + {DAY} and \
              e.end_local - e.start_local < {DAY} \
-             order by e.start_local, e.published_utc, e.id limit {most}) d{number}",
-            midnight + DAY
-        );
-        sql.push(&part);
-    }
+             order by e.start_local, e.published_utc, e.id limit {most})"
+        )
+    };
+    let days: Vec<String> = midnights.iter().map(i64::to_string).collect();
+    let text = match db.backend() {
+        // One part for all days: PostgreSQL would plan each part of a union.
+        Backend::Postgres => format!(
+            "select x.* from unnest(array[{}]::bigint[]) as d (midnight) cross join lateral {} x",
+            days.join(","),
+            of_day("d.midnight")
+        ),
+        Backend::Sqlite => {
+            let parts = days.iter().map(|day| format!("select * from {}", of_day(day)));
+            parts.collect::<Vec<_>>().join(" union all ")
+        }
+    };
+    let sql = Sql::new(db, &text);
     entries(db, sql)
 }
 

@@ -14,15 +14,17 @@ async fn with_events() -> App {
     ])
     .await;
     app.make("/categories", json!({"name": "Culture"})).await;
-    app.make("/categories", json!({"name": "Concert", "parent": 1, "description": "With *sound*."}))
-        .await;
+    app.make(
+        "/categories",
+        json!({"name": "Concert", "parent": 1, "description": "With *sound*."}),
+    )
+    .await;
     let venue = json!({
         "venue": "Lantern Hall", "address": "12 Quay Street", "city": "Port Marrow", "zip": "48101",
         "country": "Austria", "geo_lat": 48.2, "geo_lng": 16.37, "phone": "+43 1 555 01-00",
         "description": "An <i>old</i> hall.", "website": "https://lantern.example/",
     });
-    let organizer =
-        json!({"organizer": "Ann & Co", "email": "ann@example.org", "website": "https://ann.example/"});
+    let organizer = json!({"organizer": "Ann & Co", "email": "ann@example.org", "website": "https://ann.example/"});
     app.event(json!({
         "title": "Brass & <b>Embers</b>", "timezone": "Europe/Vienna", "cost": "15-25", "featured": true,
         "start_date": "2027-03-14 19:30", "end_date": "2027-03-14 22:00", "venue": venue,
@@ -50,7 +52,8 @@ async fn with_events() -> App {
     app.event(json!({"title": "Unlisted thing", "hide_from_listings": true})).await;
     for status in ["draft", "pending", "private", "future"] {
         let date = if status == "future" { "2027-05-01 00:00:00" } else { "2027-01-01 00:00:00" };
-        app.event(json!({"title": format!("Secret {status}"), "status": status, "date": date})).await;
+        app.event(json!({"title": format!("Secret {status}"), "status": status, "date": date}))
+            .await;
     }
     app.event(json!({
         "title": "Over", "start_date": "2027-03-10 08:00", "end_date": "2027-03-10 09:00",
@@ -71,8 +74,13 @@ fn stable(app: &App, page: &Answer) -> String {
     for line in page.text.replace(host, "HOST").lines().filter(|line| !line.trim().is_empty()) {
         let digest = |line: &str| -> String {
             let parts: Vec<&str> = line.split('.').collect();
-            let is_digest = |part: &&str| part.len() == 16 && part.bytes().all(|b| b.is_ascii_hexdigit());
-            parts.into_iter().map(|part| if is_digest(&part) { "DIGEST" } else { part }).collect::<Vec<_>>().join(".")
+            let is_digest =
+                |part: &&str| part.len() == 16 && part.bytes().all(|b| b.is_ascii_hexdigit());
+            parts
+                .into_iter()
+                .map(|part| if is_digest(&part) { "DIGEST" } else { part })
+                .collect::<Vec<_>>()
+                .join(".")
         };
         let line = if line.contains("/assets/") { digest(line) } else { line.to_owned() };
         text.push_str(line.trim_end());
@@ -109,7 +117,9 @@ async fn month_page_is_whole() {
     let page = page(&app, "/events/month/2027-03/").await.expect(200);
     insta::assert_snapshot!("month_page", stable(&app, &page));
     let this = send(app.server.get("/events/month")).await.expect(200);
-    assert!(this.text.contains("<h1>March 2027</h1>") && this.text.contains("aria-current=\"date\""));
+    assert!(
+        this.text.contains("<h1>March 2027</h1>") && this.text.contains("aria-current=\"date\"")
+    );
     let next = send(app.server.get("/events/month/2027-04")).await.expect(200);
     assert!(next.text.contains("Behind a password") && !next.text.contains("Unlisted"));
 }
@@ -123,12 +133,14 @@ async fn venue_page_is_whole() {
 
 /// What stands between two marks of a page.
 fn between<'a>(page: &'a Answer, begin: &str, end: &str) -> &'a str {
-    let (_, rest) = page.text.split_once(begin).unwrap_or_else(|| panic!("{begin} in {}", page.text));
+    let (_, rest) =
+        page.text.split_once(begin).unwrap_or_else(|| panic!("{begin} in {}", page.text));
     rest.split_once(end).unwrap().0
 }
 
 fn linked_data(page: &Answer) -> Value {
-    serde_json::from_str(between(page, "<script type=\"application/ld+json\">", "</script>")).unwrap()
+    serde_json::from_str(between(page, "<script type=\"application/ld+json\">", "</script>"))
+        .unwrap()
 }
 
 #[actix_web::test]
@@ -170,9 +182,18 @@ async fn linked_data_is_what_checkers_want() {
         })
     );
     let free = linked_data(&page(&app, "/event/long-exhibition/").await);
-    assert_eq!((&free["startDate"], &free["endDate"]), (&json!("2027-02-20"), &json!("2027-03-20")));
-    assert_eq!((&free["isAccessibleForFree"], &free["offers"]["price"]), (&json!(true), &json!("0")));
-    assert_eq!(free["location"]["address"], "Barn", "a name stands for an address that is not known");
+    assert_eq!(
+        (&free["startDate"], &free["endDate"]),
+        (&json!("2027-02-20"), &json!("2027-03-20"))
+    );
+    assert_eq!(
+        (&free["isAccessibleForFree"], &free["offers"]["price"]),
+        (&json!(true), &json!("0"))
+    );
+    assert_eq!(
+        free["location"]["address"], "Barn",
+        "a name stands for an address that is not known"
+    );
     assert_eq!(linked_data(&page(&app, "/venue/lantern-hall/").await)["@type"], "Place");
     assert_eq!(linked_data(&page(&app, "/organizer/ann-co/").await)["@type"], "Organization");
 }
@@ -222,7 +243,9 @@ async fn password_opens_an_event_by_its_form() {
     let path = "/event/behind-a-password/";
     let locked = page(&app, path).await.expect(403);
     assert_eq!(locked.header("cache-control"), "no-store");
-    assert!(locked.text.contains("Friday, 2 April 2027") && locked.text.contains("type=\"password\""));
+    assert!(
+        locked.text.contains("Friday, 2 April 2027") && locked.text.contains("type=\"password\"")
+    );
     let sent = |word: &str| {
         let form = ("content-type", "application/x-www-form-urlencoded");
         app.server.post(path).header(form.0, form.1).body(format!("password={word}"))
@@ -232,6 +255,8 @@ async fn password_opens_an_event_by_its_form() {
     for page in [&locked, &wrong] {
         assert!(!page.text.contains("idden") && !page.text.contains("77"), "{}", page.text);
     }
+    let large = send(sent(&"x".repeat(20_000))).await.expect(413);
+    assert!(large.text.contains("<h1>"));
     let open = send(sent("hush")).await.expect(200);
     assert_eq!(open.header("cache-control"), "no-store");
     assert!(open.text.contains("hidden words") && open.text.contains("Hidden cellar"));
@@ -270,8 +295,12 @@ async fn pages_have_their_calendars() {
     }
     let list = page(&app, "/events/?search=evening").await.expect(200);
     let host = app.server.url("").trim_end_matches('/').trim_start_matches("http://").to_owned();
-    assert!(list.text.contains(&format!("href=\"webcal://{host}/events/?search=evening&#38;ical=1\"")));
-    for path in ["/events/", "/events/month/2027-03/", "/event/two-days/", "/venue/barn/", "/tag/open-air/"] {
+    assert!(
+        list.text.contains(&format!("href=\"webcal://{host}/events/?search=evening&#38;ical=1\""))
+    );
+    for path in
+        ["/events/", "/events/month/2027-03/", "/event/two-days/", "/venue/barn/", "/tag/open-air/"]
+    {
         let discovery = "<link rel=\"alternate\" type=\"text/calendar\" title=\"Town &#60;hall&#62;\" \
                          href=\"/events/?ical=1\">";
         assert!(page(&app, path).await.text.contains(discovery), "{path}");
@@ -313,7 +342,8 @@ async fn lists_are_narrowed_and_have_pages() {
 #[actix_web::test]
 async fn known_pages_are_304_until_something_changes() {
     let app = with_events().await;
-    let again = async |path: &str, tag: &str| send(app.server.get(path).header("if-none-match", tag)).await;
+    let again =
+        async |path: &str, tag: &str| send(app.server.get(path).header("if-none-match", tag)).await;
     for path in ["/events/", "/events/month/2027-03/", "/event/brass-embers/", "/tag/open-air/"] {
         let tag = page(&app, path).await.expect(200).header("etag").to_owned();
         assert!(tag.starts_with("W/\""), "{tag}");
@@ -362,6 +392,7 @@ async fn wrong_addresses_are_answered_in_the_frame() {
     }
     for (query, said) in [
         ("?date=soon", "The date must be a day"),
+        ("?date=9999-12-31", "This day is not in the calendar."),
         ("?category=none", "There is no such category."),
         ("?tag=none", "There is no such tag."),
         ("?search=-", "The search must"),
@@ -376,7 +407,8 @@ async fn wrong_addresses_are_answered_in_the_frame() {
     // Programs go on reading JSON.
     assert_eq!(send(app.server.get("/nowhere")).await.expect(404).code(), "rest_no_route");
     assert_eq!(page(&app, "/calendar/events/v1/nowhere").await.expect(404).code(), "rest_no_route");
-    let key = send(app.server.get("/events/").header("x-api-key", "0".repeat(32))).await.expect(401);
+    let key =
+        send(app.server.get("/events/").header("x-api-key", "0".repeat(32))).await.expect(401);
     assert!(key.text.contains("<h1>"));
 }
 
@@ -405,7 +437,9 @@ async fn pages_count_against_the_limit_of_reads() {
         page(&app, "/events/month/").await.expect(200);
     }
     let limited = page(&app, "/events/").await.expect(429);
-    assert!(limited.text.contains("Too many requests") && !limited.header("retry-after").is_empty());
+    assert!(
+        limited.text.contains("Too many requests") && !limited.header("retry-after").is_empty()
+    );
 }
 
 #[actix_web::test]
@@ -413,10 +447,18 @@ async fn the_root_leads_to_the_list() {
     let app = App::new().await;
     let client = reqwest::Client::builder().redirect(Policy::none()).build().unwrap();
     let answer = client.get(app.server.url("/")).send().await.unwrap();
-    assert_eq!((answer.status().as_u16(), &answer.headers()["location"]), (302, &"/events/".parse().unwrap()));
+    assert_eq!(
+        (answer.status().as_u16(), &answer.headers()["location"]),
+        (302, &"/events/".parse().unwrap())
+    );
     let empty = page(&app, "/").await.expect(200);
     assert!(empty.text.contains("Nothing is planned yet"));
-    assert!(page(&app, "/events/month/2030-01/").await.text.contains("Nothing is planned in this month."));
+    assert!(
+        page(&app, "/events/month/2030-01/")
+            .await
+            .text
+            .contains("Nothing is planned in this month.")
+    );
 }
 
 #[actix_web::test]

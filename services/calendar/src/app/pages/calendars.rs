@@ -48,10 +48,13 @@ pub async fn calendar_of_linked(
     slug: &str,
 ) -> Result<Feed, Error> {
     let slug = lookup_form(slug);
-    let id = read(state, request.of(&[]), move |context, _| {
-        Ok(find_linked(context.db, kind, &slug)?.id)
-    })
-    .await?;
+    let id =
+        read(
+            state,
+            request.of(&[]),
+            move |context, _| Ok(find_linked(context.db, kind, &slug)?.id),
+        )
+        .await?;
     calendar(state, request, events_to_come(&(kind.word(), id.to_string()))).await
 }
 

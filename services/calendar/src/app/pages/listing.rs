@@ -117,10 +117,7 @@ pub struct Choices {
 }
 
 /// Reads the list of what is not over, or of one day, narrowed as asked.
-pub async fn list_page(
-    state: &State,
-    request: &PageRequest,
-) -> Result<(Choices, ListView), Error> {
+pub async fn list_page(state: &State, request: &PageRequest) -> Result<(Choices, ListView), Error> {
     let query = request.query.clone();
     listing(state, request, move |context| {
         let mut choices = |taxonomy, chosen: &str| {

@@ -119,7 +119,7 @@ fn term_subject(
     // A loop of parents cannot be stored; the bound keeps a damaged database from hanging us.
     while let Some(parent) = included.terms.get(&above).filter(|_| parents.len() < 100) {
         let href = links.term_page(taxonomy, &included.path(parent));
-        parents.push(Link { text: html::plain(&parent.name), href });
+        parents.push(Link { text: parent.name.clone(), href });
         above = parent.parent;
     }
     parents.reverse();
@@ -129,7 +129,7 @@ fn term_subject(
         data: String::new(),
         parameter: (taxonomy.collection(), term.slug.clone()),
         view: TermView {
-            name: html::plain(&term.name),
+            name: term.name.clone(),
             description: html::paragraphs(&term.description),
             parents,
         },

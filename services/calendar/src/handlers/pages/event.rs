@@ -2,15 +2,16 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::web::{Bytes, Path};
+use actix_web::web::{Path, Payload};
 use askama::Template;
 
-use super::super::input::from_form;
 use super::head::Head;
 use super::visit::{Reader, Subscription, Visit};
 use crate::app::pages;
-use crate::error::Error;
 use crate::wire::pages::event::EventView;
+
+/// The largest form, in bytes.
+const FORM_LIMIT: usize = 16 << 10;
 
 #[derive(Template)]
 #[template(path = "event.html")]
@@ -41,11 +42,11 @@ pub async fn event(visit: Visit, slug: Path<String>) -> HttpResponse {
 }
 
 /// Shows an event to somebody who knows its password.
-pub async fn unlock(visit: Visit, slug: Path<String>, form: Bytes) -> HttpResponse {
+pub async fn unlock(visit: Visit, slug: Path<String>, payload: Payload) -> HttpResponse {
     visit
         .answer(async |reader| {
-            let text = std::str::from_utf8(&form).map_err(|_| Error::NoRoute)?;
-            let sent = from_form(text)?.text("password").unwrap_or_default().to_owned();
+            let form = reader.form(payload, FORM_LIMIT).await?;
+            let sent = form.text("password").unwrap_or_default().to_owned();
             let event =
                 pages::event_page(&reader.state, &reader.request, &slug, Some(sent)).await?;
             let (head, page) = page(reader, &event, event.locked);

@@ -50,6 +50,7 @@ fn words(error: &Error) -> (&'static str, String) {
         Error::Parameters(errors) => {
             let texts = errors.invalid.iter().map(|invalid| match invalid.name {
                 "categories" => "There is no such category.".to_owned(),
+                "start_date" | "end_date" => "This day is not in the calendar.".to_owned(),
                 "tags" => "There is no such tag.".to_owned(),
                 name => format!("The {name} {}.", invalid.text),
             });
@@ -79,7 +80,9 @@ pub fn is_wanted(request: &ServiceRequest) -> bool {
     let path = request.path().trim_start_matches('/');
     *request.method() == Method::GET
         && accepted.is_some_and(|types| types.contains("text/html"))
-        && !path.strip_prefix(NAMESPACE).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        && !path
+            .strip_prefix(NAMESPACE)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Answers that there is no such page.

@@ -2,11 +2,11 @@
 
 use actix_web::dev::Payload;
 use actix_web::http::header::{HeaderName, HeaderValue};
-use actix_web::web::Data;
+use actix_web::web::{self, Data};
 use actix_web::{FromRequest, HttpRequest, HttpResponse};
 use askama::Template;
 use futures_util::future::LocalBoxFuture;
-use shell::base_url;
+use shell::{base_url, read_body};
 
 use super::super::ical;
 use super::super::input::from_form;
@@ -18,6 +18,8 @@ use crate::app::pages::PageRequest;
 use crate::error::Error;
 use crate::state::State;
 use crate::wire::pages::query::PageQuery;
+use crate::wire::parameter_errors::ParameterErrors;
+use crate::wire::params::Params;
 use crate::wire::urls::Urls;
 
 /// Somebody who reads a page. Keys open nothing here, but a request that is over its limit, or
@@ -98,6 +100,18 @@ impl Reader {
     /// The addresses of this site, with scheme and host.
     pub fn urls(&self) -> &Urls {
         &self.request.urls
+    }
+
+    /// Reads the fields of a form.
+    ///
+    /// # Errors
+    /// It is too large, breaks off, or is no text.
+    pub async fn form(&self, payload: web::Payload, limit: usize) -> Result<Params, Error> {
+        let mut payload = payload.into_inner();
+        let bytes = read_body(&self.http, &mut payload, limit).await;
+        let bytes = bytes.map_err(|fault| Error::from(&fault))?;
+        let text = std::str::from_utf8(&bytes);
+        from_form(text.map_err(|_| ParameterErrors::one("form", "must be UTF-8"))?)
     }
 
     /// Answers a page that everybody sees alike.

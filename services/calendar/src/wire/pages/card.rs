@@ -167,7 +167,7 @@ pub fn terms(ids: &[i64], included: &Included, view: RenderContext<'_>) -> Vec<L
     let mut terms: Vec<&Term> = ids.iter().filter_map(|id| included.terms.get(id)).collect();
     terms.sort_by_cached_key(|term| (search::fold_name(&term.name), term.id));
     let link = |term: &Term| Link {
-        text: html::plain(&term.name),
+        text: term.name.clone(),
         href: view.urls.term_page(term.taxonomy, &included.path(term)),
     };
     terms.into_iter().map(link).collect()

@@ -116,15 +116,10 @@ fn day_count(entry: &MonthEntry) -> i64 {
     i64::from(start(entry).until(end(entry)).map_or(0, |span| span.get_days())) + 1
 }
 
-fn cell(
-    rows: &MonthRows,
-    several: &[&MonthEntry],
-    day: Date,
-    starts: i64,
-    urls: &Urls,
-) -> DayCell {
+fn cell(rows: &MonthRows, several: &[&MonthEntry], day: Date, starts: i64, urls: &Urls) -> DayCell {
     let midnight = midnight(day);
-    let running: Vec<&&MonthEntry> = several.iter().filter(|entry| entry.covers(midnight)).collect();
+    let running: Vec<&&MonthEntry> =
+        several.iter().filter(|entry| entry.covers(midnight)).collect();
     let earlier = running.iter().filter(|entry| start(entry) != day).count();
     let total = starts + i64::try_from(earlier).unwrap_or(0);
     let short = rows.first.iter().filter(|entry| start(entry) == day);

@@ -58,7 +58,8 @@ impl PageQuery {
 
     /// Tells whether the list is narrowed by what is asked.
     pub fn is_narrowed(&self) -> bool {
-        self.day.is_some() || [&self.search, &self.category, &self.tag].iter().any(|t| !t.is_empty())
+        self.day.is_some()
+            || [&self.search, &self.category, &self.tag].iter().any(|t| !t.is_empty())
     }
 
     /// Returns the parameters of the list of the interface: what is not over yet, or one day.

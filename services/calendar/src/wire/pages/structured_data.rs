@@ -85,8 +85,7 @@ fn described(row: &Linked, included: &Included, view: RenderContext<'_>) -> Map<
         data.insert("address".to_owned(), address);
     }
     if let Some(point) = row.place.geo {
-        let geo =
-            json!({"@type": "GeoCoordinates", "latitude": point.lat, "longitude": point.lng});
+        let geo = json!({"@type": "GeoCoordinates", "latitude": point.lat, "longitude": point.lng});
         data.insert("geo".to_owned(), geo);
     }
     data
