@@ -22,6 +22,7 @@ mod log;
 mod markup;
 mod names;
 mod orders;
+mod page_lists;
 mod pages;
 mod parameters;
 mod plans;

@@ -1,11 +1,11 @@
-//! Pages for people, and the calendars beside them.
+//! Pages for people: what they show, and what they never show.
 
-use reqwest::redirect::Policy;
 use serde_json::{Value, json};
 
 use crate::app::{Answer, App, send};
 
-async fn with_events() -> App {
+/// A calendar with an event of each kind.
+pub async fn with_events() -> App {
     let app = App::with(&[
         "--site-name=Town <hall>",
         "--site-timezone=Europe/Vienna",
@@ -62,7 +62,8 @@ async fn with_events() -> App {
     app
 }
 
-async fn page(app: &App, path: &str) -> Answer {
+/// Asks for a page as a browser does.
+pub async fn page(app: &App, path: &str) -> Answer {
     send(app.server.get(path).header("accept", "text/html")).await
 }
 
@@ -265,211 +266,4 @@ async fn password_opens_an_event_by_its_form() {
     page(&app, &format!("{path}?password=hush")).await.expect(403);
     let feed = page(&app, &format!("{path}?ical=1")).await.expect(200);
     assert!(feed.text.contains("SUMMARY:Behind a password") && !feed.text.contains("idden"));
-}
-
-#[actix_web::test]
-async fn pages_have_their_calendars() {
-    let app = with_events().await;
-    for (path, expected) in [
-        ("/events/", "Long exhibition, Two days, Brass & Embers, Behind a password"),
-        ("/events/?search=evening", "Brass & Embers"),
-        ("/events/?category=culture", "Brass & Embers"),
-        ("/events/?date=2027-03-15", "Long exhibition, Two days"),
-        ("/events/month/", "Long exhibition, Two days, Brass & Embers, Behind a password"),
-        ("/events/month/2027-03/", "Long exhibition, Over, Two days, Brass & Embers"),
-        ("/event/two-days/", "Two days"),
-        ("/venue/barn/", "Long exhibition"),
-        ("/organizer/ann-co/", "Brass & Embers"),
-        ("/events/category/culture/", "Brass & Embers"),
-        ("/events/category/culture/concert/", "Brass & Embers"),
-        ("/tag/open-air/", "Brass & Embers"),
-    ] {
-        let more = if path.contains('?') { '&' } else { '?' };
-        let feed = page(&app, &format!("{path}{more}ical=1")).await.expect(200);
-        assert_eq!(feed.header("content-type"), "text/calendar; charset=UTF-8", "{path}");
-        let titles: Vec<&str> =
-            feed.text.lines().filter_map(|line| line.strip_prefix("SUMMARY:")).collect();
-        assert_eq!(titles.join(", "), expected, "{path}");
-        let outlook = page(&app, &format!("{path}{more}outlook-ical=1")).await.expect(200);
-        assert!(feed.text.contains("X-WR-CALNAME") && !outlook.text.contains("X-WR-CALNAME"));
-    }
-    let list = page(&app, "/events/?search=evening").await.expect(200);
-    let host = app.server.url("").trim_end_matches('/').trim_start_matches("http://").to_owned();
-    assert!(
-        list.text.contains(&format!("href=\"webcal://{host}/events/?search=evening&#38;ical=1\""))
-    );
-    for path in
-        ["/events/", "/events/month/2027-03/", "/event/two-days/", "/venue/barn/", "/tag/open-air/"]
-    {
-        let discovery = "<link rel=\"alternate\" type=\"text/calendar\" title=\"Town &#60;hall&#62;\" \
-                         href=\"/events/?ical=1\">";
-        assert!(page(&app, path).await.text.contains(discovery), "{path}");
-    }
-}
-
-#[actix_web::test]
-async fn lists_are_narrowed_and_have_pages() {
-    let app = with_events().await;
-    let count = |page: &Answer| page.text.matches("<article class=\"event").count();
-    for (query, expected) in [
-        ("?search=&category=&tag=&page=", 4),
-        ("?search=EVENING", 1),
-        ("?search=brass+-evening", 0),
-        ("?category=culture", 1),
-        ("?tag=open-air", 1),
-        ("?category=concert&tag=open-air&search=brass", 1),
-        ("?date=2027-03-15", 2),
-        ("?date=2027-03-10", 2),
-    ] {
-        let list = page(&app, &format!("/events/{query}")).await.expect(200);
-        assert_eq!(count(&list), expected, "{query}");
-    }
-    for number in 0..10 {
-        app.event(json!({"title": format!("More {number}"), "tags": ["many"]})).await;
-    }
-    let first = page(&app, "/events/").await.expect(200);
-    assert!(count(&first) == 10 && first.text.contains("Page 1 of 2"));
-    assert!(first.text.contains("rel=\"next\" href=\"/events/?page=2\""));
-    let second = page(&app, "/events/?page=2").await.expect(200);
-    assert!(count(&second) == 4 && second.text.contains("rel=\"prev\" href=\"/events/\""));
-    assert!(second.text.contains("/events/?page=2\">\n"), "its canonical address");
-    app.event(json!({"title": "More", "tags": ["many"]})).await;
-    let tag = page(&app, "/tag/many/").await.expect(200);
-    assert!(tag.text.contains("href=\"/tag/many/?page=2\""));
-    assert_eq!(count(&page(&app, "/tag/many/?page=2&search=x").await.expect(200)), 1);
-}
-
-#[actix_web::test]
-async fn known_pages_are_304_until_something_changes() {
-    let app = with_events().await;
-    let again =
-        async |path: &str, tag: &str| send(app.server.get(path).header("if-none-match", tag)).await;
-    for path in ["/events/", "/events/month/2027-03/", "/event/brass-embers/", "/tag/open-air/"] {
-        let tag = page(&app, path).await.expect(200).header("etag").to_owned();
-        assert!(tag.starts_with("W/\""), "{tag}");
-        assert_eq!(again(path, &tag).await.expect(304).text, "");
-        let id = app.get("/events?search=brass").await.ids()[0];
-        let title = format!("Brass {}", path.len());
-        app.patch(&format!("/events/{id}"), &json!({"title": title})).await.expect(200);
-        again(path, &tag).await.expect(200);
-    }
-}
-
-#[actix_web::test]
-async fn what_is_over_leaves_the_list_and_stays_in_its_month() {
-    let app = with_events().await;
-    assert!(!page(&app, "/events/").await.text.contains(">Over<"));
-    assert!(page(&app, "/events/month/2027-03/").await.text.contains("Over"));
-    let event = page(&app, "/event/over/").await.expect(200);
-    assert!(event.text.contains("This event is over."));
-    app.clock.advance(5 * 86_400);
-    let list = page(&app, "/events/").await.text;
-    assert!(!list.contains("Brass") && list.contains("Two days") && list.contains("On now"));
-}
-
-#[actix_web::test]
-async fn wrong_addresses_are_answered_in_the_frame() {
-    let app = with_events().await;
-    for path in [
-        "/nowhere",
-        "/event/none/",
-        "/event/none/x",
-        "/venue/none/",
-        "/organizer/none/",
-        "/tag/none/",
-        "/events/category/none/",
-        "/events/category/culture/none/",
-        "/events/month/2027-13/",
-        "/events/month/march/",
-        "/events/?page=9",
-        "/events/?page=0",
-        "/events/?page=x",
-        "/tag/open-air/?page=2",
-    ] {
-        let missing = page(&app, path).await.expect(404);
-        assert!(missing.text.contains("<h1>Page not found</h1>"), "{path}: {}", missing.text);
-        assert!(missing.text.contains("Town &#60;hall&#62;</a>"), "{path}");
-    }
-    for (query, said) in [
-        ("?date=soon", "The date must be a day"),
-        ("?date=9999-12-31", "This day is not in the calendar."),
-        ("?category=none", "There is no such category."),
-        ("?tag=none", "There is no such tag."),
-        ("?search=-", "The search must"),
-        ("?search=%FF", "The search must"),
-    ] {
-        let wrong = page(&app, &format!("/events/{query}")).await;
-        if query == "?search=-" && wrong.status == 200 {
-            continue;
-        }
-        assert!(wrong.expect(400).text.contains(said), "{query}");
-    }
-    // Programs go on reading JSON.
-    assert_eq!(send(app.server.get("/nowhere")).await.expect(404).code(), "rest_no_route");
-    assert_eq!(page(&app, "/calendar/events/v1/nowhere").await.expect(404).code(), "rest_no_route");
-    let key =
-        send(app.server.get("/events/").header("x-api-key", "0".repeat(32))).await.expect(401);
-    assert!(key.text.contains("<h1>"));
-}
-
-#[actix_web::test]
-async fn searches_on_pages_take_their_turn() {
-    let app = App::with(&["--list-time-ms=20"]).await;
-    app.event(json!({"tags": ["x"], "categories": ["y"]})).await;
-    let turns = app.state.costly_lists.clone();
-    let all = u32::try_from(turns.available_permits()).unwrap();
-    let taken = turns.acquire_many_owned(all).await.unwrap();
-    for path in ["/events/?search=event", "/events/?tag=x&category=y", "/events/?search=x&ical=1"] {
-        let busy = page(&app, path).await.expect(503);
-        assert_eq!(busy.header("retry-after"), "5", "{path}");
-        assert!(busy.text.contains("takes too long"), "{path}");
-    }
-    for path in ["/events/", "/events/?tag=x", "/events/month/", "/tag/x/", "/event/event/"] {
-        page(&app, path).await.expect(200);
-    }
-    drop(taken);
-}
-
-#[actix_web::test]
-async fn pages_count_against_the_limit_of_reads() {
-    let app = App::with(&["--rate-read-rpm=2"]).await;
-    for _ in 0..2 {
-        page(&app, "/events/month/").await.expect(200);
-    }
-    let limited = page(&app, "/events/").await.expect(429);
-    assert!(
-        limited.text.contains("Too many requests") && !limited.header("retry-after").is_empty()
-    );
-}
-
-#[actix_web::test]
-async fn the_root_leads_to_the_list() {
-    let app = App::new().await;
-    let client = reqwest::Client::builder().redirect(Policy::none()).build().unwrap();
-    let answer = client.get(app.server.url("/")).send().await.unwrap();
-    assert_eq!(
-        (answer.status().as_u16(), &answer.headers()["location"]),
-        (302, &"/events/".parse().unwrap())
-    );
-    let empty = page(&app, "/").await.expect(200);
-    assert!(empty.text.contains("Nothing is planned yet"));
-    assert!(
-        page(&app, "/events/month/2030-01/")
-            .await
-            .text
-            .contains("Nothing is planned in this month.")
-    );
-}
-
-#[actix_web::test]
-async fn busy_days_show_a_few_events_and_lead_to_all() {
-    let app = App::new().await;
-    for number in 0..7 {
-        app.event(json!({"title": format!("Talk {number}")})).await;
-    }
-    let month = page(&app, "/events/month/2027-04/").await.expect(200);
-    assert!(month.text.contains("Talk 3") && !month.text.contains("Talk 4"));
-    assert!(month.text.contains("<a href=\"/events/?date=2027-04-01\">3 more<span"));
-    let day = page(&app, "/events/?date=2027-04-01").await.expect(200);
-    assert!(day.text.contains("Talk 6") && day.text.contains("<h1>Thursday, 1 April 2027</h1>"));
 }
