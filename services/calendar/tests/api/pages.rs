@@ -44,9 +44,9 @@ pub async fn with_events() -> App {
     }))
     .await;
     app.event(json!({
-        "title": "Behind a password", "password": "hush", "description": "hidden words",
-        "venue": {"venue": "Hidden cellar"}, "start_date": "2027-04-02 09:00",
-        "end_date": "2027-04-02 10:00", "cost": "77", "image": "https://cdn.example/hidden.png",
+        "title": "Behind a password", "password": "hush", "description": "cellar words",
+        "venue": {"venue": "Velvet Cellar"}, "start_date": "2027-04-02 09:00",
+        "end_date": "2027-04-02 10:00", "cost": "Donation", "image": "https://cdn.example/cellar.png",
     }))
     .await;
     app.event(json!({"title": "Unlisted thing", "hide_from_listings": true})).await;
@@ -211,9 +211,7 @@ async fn what_is_not_published_is_on_no_page() {
         "/events/month/2027-04/?ical=1",
     ] {
         let text = page(&app, path).await.expect(200).text;
-        // The search itself stands in its field.
-        let text = text.replace("value=\"secret\"", "");
-        for hidden in ["Secret", "Unlisted", "hidden", "Hidden", "77", "hush"] {
+        for hidden in ["Secret", "Unlisted", "ellar", "Donation", "hush"] {
             assert!(!text.contains(hidden), "{hidden} on {path}: {text}");
         }
     }
@@ -254,16 +252,16 @@ async fn password_opens_an_event_by_its_form() {
     let wrong = send(sent("x")).await.expect(403);
     assert!(wrong.text.contains("not the password"));
     for page in [&locked, &wrong] {
-        assert!(!page.text.contains("idden") && !page.text.contains("77"), "{}", page.text);
+        assert!(!page.text.contains("ellar") && !page.text.contains("Donation"), "{}", page.text);
     }
     let large = send(sent(&"x".repeat(20_000))).await.expect(413);
     assert!(large.text.contains("<h1>"));
     let open = send(sent("hush")).await.expect(200);
     assert_eq!(open.header("cache-control"), "no-store");
-    assert!(open.text.contains("hidden words") && open.text.contains("Hidden cellar"));
+    assert!(open.text.contains("cellar words") && open.text.contains("Velvet Cellar"));
     assert!(!open.text.contains("application/ld+json") && open.text.contains("noindex"));
     // A password in an address would stand in logs.
     page(&app, &format!("{path}?password=hush")).await.expect(403);
     let feed = page(&app, &format!("{path}?ical=1")).await.expect(200);
-    assert!(feed.text.contains("SUMMARY:Behind a password") && !feed.text.contains("idden"));
+    assert!(feed.text.contains("SUMMARY:Behind a password") && !feed.text.contains("ellar"));
 }
