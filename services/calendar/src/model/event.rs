@@ -117,8 +117,12 @@ impl Event {
             || schedule.end_local - schedule.start_local >= LONG
     }
 
-    /// Returns the folded text that `search` looks into.
+    /// Returns the folded text that `search` looks into: of a protected event the title alone, as
+    /// searches would tell which words the rest holds.
     pub fn searched(&self) -> String {
+        if self.password.is_some() {
+            return search::fold(&html::plain(&self.title));
+        }
         let text = format!(
             "{}\n{}\n{}",
             html::plain(&self.title),

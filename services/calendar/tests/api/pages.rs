@@ -215,6 +215,9 @@ async fn what_is_not_published_is_on_no_page() {
             assert!(!text.contains(hidden), "{hidden} on {path}: {text}");
         }
     }
+    // Nor does a search tell what a protected text holds.
+    let found = page(&app, "/events/?search=cellar").await.expect(200);
+    assert!(found.text.contains("No event fits"));
     for slug in ["secret-draft", "secret-pending", "secret-private", "secret-future", "none"] {
         let missing = page(&app, &format!("/event/{slug}/")).await.expect(404);
         assert!(missing.text.contains("Page not found") && !missing.text.contains("Secret"));
