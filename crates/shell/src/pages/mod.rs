@@ -39,7 +39,8 @@
 //! # assert_eq!(shell::Operations::of(operations).iter().count(), 2);
 //! ```
 //!
-//! A page with values is rendered for each request by [`Site::respond`].
+//! A page with values is rendered for each request by [`Site::respond`]; one that everybody sees
+//! alike by [`Site::respond_shared`], which lets clients keep it.
 //!
 //! # Classes
 //!
