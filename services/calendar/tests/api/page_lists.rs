@@ -1,6 +1,5 @@
 //! Lists on pages, the calendars beside them, and how pages fail.
 
-use reqwest::redirect::Policy;
 use serde_json::json;
 
 use crate::app::{Answer, App, send};
@@ -181,13 +180,8 @@ async fn pages_count_against_the_limit_of_reads() {
 #[actix_web::test]
 async fn the_root_leads_to_the_list() {
     let app = App::new().await;
-    let client = reqwest::Client::builder().redirect(Policy::none()).build().unwrap();
-    let answer = client.get(app.server.url("/")).send().await.unwrap();
-    assert_eq!(
-        (answer.status().as_u16(), &answer.headers()["location"]),
-        (302, &"/events/".parse().unwrap())
-    );
-    let empty = page(&app, "/").await.expect(200);
+    assert_eq!(page(&app, "/").await.expect(302).header("location"), "/events/");
+    let empty = page(&app, "/events/").await.expect(200);
     assert!(empty.text.contains("Nothing is planned yet"));
     assert!(
         page(&app, "/events/month/2030-01/")
