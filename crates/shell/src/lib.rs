@@ -15,6 +15,7 @@ mod health;
 mod info;
 mod logs;
 pub mod media;
+mod memory;
 pub mod metrics;
 mod openapi;
 mod packing;

@@ -23,6 +23,8 @@ pub(crate) fn start(format: LogFormat) {
     let mut builder = Builder::new();
     // Its lines about threads and sockets say nothing that ours do not; RUST_LOG can ask for them.
     builder.filter_module("actix_server", LevelFilter::Warn);
+    // What a client sends that is not HTTP is answered, counted and in the access log: no ERROR line.
+    builder.filter_module("actix_http::h1::dispatcher", LevelFilter::Off);
     builder.parse_env(Env::default().default_filter_or("info"));
     builder.filter_module(NOTICE, LevelFilter::Info);
     match format {

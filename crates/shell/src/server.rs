@@ -104,7 +104,9 @@ impl Server {
         let side = admin_server(&context, admin_listener)?;
         let side_handle = side.handle();
         actix_web::rt::spawn(side);
-        let tasks = context.service.background().into_iter().map(actix_web::rt::spawn).collect();
+        let mut tasks: Vec<_> =
+            context.service.background().into_iter().map(actix_web::rt::spawn).collect();
+        tasks.push(actix_web::rt::spawn(crate::memory::give_back_after_crowds()));
         let draining = context.draining.clone();
         let half_closed = !context.shell.stop_when_client_leaves;
         let workers = settings.worker_count();

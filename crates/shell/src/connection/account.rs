@@ -30,6 +30,21 @@ fn gauge(name: &str, help: &str) -> IntGauge {
     crate::metrics::register(IntGauge::new(name, help))
 }
 
+/// What is open at a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Load {
+    /// Open connections.
+    pub(crate) connections: usize,
+    /// Bytes that they make the process hold.
+    pub(crate) bytes: usize,
+}
+
+/// What is open now.
+pub(crate) fn load() -> Load {
+    let connections = usize::try_from(OPEN_CONNECTIONS.get()).unwrap_or_default();
+    Load { connections, bytes: HELD.load(Ordering::Relaxed) }
+}
+
 /// Shows the metrics of connections before the first one comes.
 pub(crate) fn show_metrics() {
     LazyLock::force(&OPEN_CONNECTIONS);

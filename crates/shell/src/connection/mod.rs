@@ -29,7 +29,7 @@ mod progress;
 mod tracked;
 
 pub(crate) use acceptor::{Entrance, listener};
-pub(crate) use account::{is_secure, show_metrics};
+pub(crate) use account::{Load, is_secure, load, show_metrics};
 pub(crate) use drain::Drain;
 pub(crate) use limits::Limits;
 pub(crate) use parser_answer::parser_faults;

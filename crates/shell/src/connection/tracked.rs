@@ -129,6 +129,10 @@ impl MessageBody for Watched {
         if this.rest.is_empty() {
             match Pin::new(&mut this.body).poll_next(context) {
                 Poll::Ready(Some(Ok(part))) if this.writer.is_some() => this.rest = part,
+                Poll::Ready(Some(Err(error))) => {
+                    log::error!("an answer broke off: {error}");
+                    return Poll::Ready(Some(Err(error)));
+                }
                 other => return other,
             }
         }

@@ -40,6 +40,27 @@ fn the_log_says_kind_and_padding_and_never_a_prefix() {
 }
 
 #[test]
+fn what_is_not_http_is_answered_without_a_line_of_level_error() {
+    let data = Data::new();
+    for level in ["error", "info"] {
+        let mut command = data.command(&["--tls-mode", "off", "serve"]);
+        command.env("BIND", "127.0.0.1:0").env("ADMIN_BIND", "127.0.0.1:0");
+        // The server says at level info where it is.
+        command.env("RUST_LOG", format!("{level},shell::server=info"));
+        let served = Served::start(command);
+        for (request, status) in [
+            ("GET / HT\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nhost: x\r\ncontent-length: -3\r\n\r\n", 400),
+            ("\0\u{1}\u{2}\r\n\r\n", 400),
+        ] {
+            assert_eq!(exchange(served.http(), request).status, status, "{request:?}");
+        }
+        let log = served.log().clone();
+        assert!(!log.contains("ERROR"), "{log}");
+    }
+}
+
+#[test]
 fn every_line_is_json_when_that_is_asked_for() {
     let data = Data::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
