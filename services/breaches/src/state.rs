@@ -15,6 +15,7 @@ use crate::engine::Outside;
 use crate::model::BlockList;
 use crate::model::verification::DenyList;
 use crate::policy::KeyPolicy;
+use crate::store::account_runs::RunFilters;
 use crate::store::{blocks, breaches, opt_outs, versions};
 use crate::wire::CatalogueAnswers;
 
@@ -33,6 +34,7 @@ struct Inner {
     settings: Settings,
     outside: Outside,
     deny_list: DenyList,
+    run_filters: RunFilters,
     snapshot: ArcSwap<Snapshot>,
 }
 
@@ -132,6 +134,7 @@ impl State {
                 settings,
                 outside,
                 deny_list,
+                run_filters: RunFilters::default(),
                 snapshot: ArcSwap::from_pointee(snapshot),
             }),
         })
@@ -175,6 +178,11 @@ impl State {
     /// Domains that nobody may verify.
     pub fn deny_list(&self) -> &DenyList {
         &self.inner.deny_list
+    }
+
+    /// The filters of runs that the connections share.
+    pub fn run_filters(&self) -> &RunFilters {
+        &self.inner.run_filters
     }
 
     /// The current snapshot.

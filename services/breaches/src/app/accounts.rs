@@ -13,7 +13,7 @@ use crate::model::paste as rules;
 use crate::model::{AccountKey, Breach, EmailPrefix, address_text};
 use crate::state::State;
 use crate::store::accounts::{self, RangeRow};
-use crate::store::pastes;
+use crate::store::{account_runs, pastes};
 use crate::wire::{BreachedAccountQuery, HashSuffix, Paste, RangeEntry};
 
 /// Bytes of a range entry with two or three breaches.
@@ -62,7 +62,7 @@ pub async fn breached_account(
 ) -> Result<String, Error> {
     run_keyed_search(state, request, input, |db, context, caller, mut searched, filter| {
         caller.check_scope(context, searched.address.domain())?;
-        let row = searched.account(db)?;
+        let row = searched.account(db, context)?;
         if context.opt_out(db, &searched.digest)?.is_some() {
             return Err(Error::NotFound);
         }
@@ -87,7 +87,7 @@ pub async fn pastes_of_account(
     let input = address.map(|address| (address, ()));
     run_keyed_search(state, request, input, |db, context, caller, mut searched, ()| {
         caller.check_scope(context, searched.address.domain())?;
-        let row = searched.account(db)?;
+        let row = searched.account(db, context)?;
         if context.opt_out(db, &searched.digest)?.is_some() {
             return Err(Error::NotFound);
         }
@@ -132,7 +132,8 @@ pub async fn breached_ranges(
     prefixes: Result<Vec<EmailPrefix>, Error>,
 ) -> Result<impl Stream<Item = Result<Bytes, Error>> + use<>, Error> {
     let run = run_keyed(state, request, move |_, context, caller| {
-        Ok((context.clone(), caller.clone(), prefixes?))
+        // Its runs are those of this transaction alone.
+        Ok((RequestContext { runs: None, ..context.clone() }, caller.clone(), prefixes?))
     });
     let (context, caller, prefixes) = run.await?;
     let state = state.clone();
@@ -145,7 +146,13 @@ pub async fn breached_ranges(
             if at >= all {
                 return None;
             }
-            let read = move |db: &mut Db| ranges(db, &context, &caller, &part, at == 0, end == all);
+            let read = move |db: &mut Db| {
+                let filters = context.state.run_filters();
+                account_runs::with_view(db, filters, |db, runs| {
+                    let context = RequestContext { runs: Some(runs), ..context.clone() };
+                    ranges(db, &context, &caller, &part, at == 0, end == all)
+                })
+            };
             let piece = pools.read(read).await;
             // After a failure nothing more comes, so that the object stays open.
             let next = if piece.is_ok() { end } else { all };
@@ -185,7 +192,7 @@ fn write_range(
 ) -> Result<(), Error> {
     let (low, high) = prefix.keys();
     let mut entries = Vec::new();
-    for row in accounts::range(db, low, high)? {
+    for row in accounts::range(db, context.runs.as_deref(), low, high)? {
         entries.extend(range_entry(db, context, caller, &row)?);
     }
     entries.sort_unstable();

@@ -77,10 +77,10 @@ impl SearchedAddress {
     ///
     /// # Errors
     /// [`Error::NotFound`].
-    pub fn account(&mut self, db: &mut Db) -> Result<AccountRow, Error> {
+    pub fn account(&mut self, db: &mut Db, context: &RequestContext) -> Result<AccountRow, Error> {
         let rows = match self.rows.take() {
             Some(rows) => rows,
-            None => accounts::with_key(db, AccountKey::of(&self.digest))?,
+            None => accounts::with_key(db, context.runs.as_deref(), AccountKey::of(&self.digest))?,
         };
         accounts::pick(rows, &self.address).ok_or(Error::NotFound)
     }
@@ -92,9 +92,10 @@ pub async fn run_keyed<T: Send + 'static>(
     request: KeyedRequest,
     work: impl FnOnce(&mut Db, &RequestContext, &Caller) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let context = RequestContext::new(state);
+    let mut context = RequestContext::new(state);
     let short = request.operation.bucket() == Bucket::Search;
     with_connection(state, short, move |mut session| {
+        context.runs = session.runs.clone();
         let caller = admit(&mut session, &context, request)?;
         work(session.db, &context, &caller)
     })
@@ -113,8 +114,9 @@ pub async fn run_keyed_search<I: Send + 'static, T: Send + 'static>(
     + Send
     + 'static,
 ) -> Result<T, Error> {
-    let context = RequestContext::new(state);
+    let mut context = RequestContext::new(state);
     with_connection(state, true, move |mut session| {
+        context.runs = session.runs.clone();
         let (address, input) = match input {
             Ok(input) => input,
             Err(error) => {

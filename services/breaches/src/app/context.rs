@@ -8,6 +8,7 @@ use domain::Sha1Digest;
 use crate::config::Settings;
 use crate::model::{AccountKey, Catalogue, OptOut};
 use crate::state::{Snapshot, State};
+use crate::store::account_runs::RunView;
 
 /// The server, and the snapshot and the time that hold for the whole of one request.
 #[derive(Clone)]
@@ -18,12 +19,19 @@ pub struct RequestContext {
     pub snapshot: Arc<Snapshot>,
     /// Unix seconds.
     pub now: i64,
+    /// The runs of the transaction in which this request reads, if it has one.
+    pub runs: Option<Arc<RunView>>,
 }
 
 impl RequestContext {
     /// The context of a request that begins now.
     pub fn new(state: &State) -> Self {
-        Self { snapshot: state.snapshot(), now: state.clock().unix(), state: state.clone() }
+        Self {
+            snapshot: state.snapshot(),
+            now: state.clock().unix(),
+            state: state.clone(),
+            runs: None,
+        }
     }
 
     /// The settings of the service.

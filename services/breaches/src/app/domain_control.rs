@@ -8,7 +8,7 @@ use super::subscriptions::subscriber_id;
 use crate::model::domain_size::Counted;
 use crate::model::verification::Way;
 use crate::store::domain_controls::{self, Verification};
-use crate::store::{accounts, admin_events, breaches, plan_features, subscribers};
+use crate::store::{admin_events, breaches, domain_walk, plan_features, subscribers};
 
 /// Letters of a token.
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
@@ -34,7 +34,7 @@ pub fn new_code() -> Result<String, OperatorError> {
 pub fn size(db: &mut Db, domain: &str) -> Result<Counted, DatabaseError> {
     let catalogue = breaches::catalogue(db)?;
     let mut counted = Counted::default();
-    accounts::each_at_domain(db, domain, |_, row| {
+    domain_walk::each_at_domain(db, domain, |_, row| {
         counted.add(&catalogue, &row.breaches);
         Ok::<(), DatabaseError>(())
     })?;

@@ -14,8 +14,9 @@ use crate::error::Error;
 use crate::model::domain_size::{self, Access, Counted, Situation};
 use crate::model::{Breach, OptOut, instant};
 use crate::state::State;
-use crate::store::accounts::{self, AccountRow};
+use crate::store::accounts::AccountRow;
 use crate::store::domain_controls::{self, Control};
+use crate::store::domain_walk;
 use crate::wire::SubscribedDomain;
 
 /// How long an answer waits until its counts are written.
@@ -104,7 +105,7 @@ pub fn search(
     let catalogue = context.catalogue();
     let mut names = AliasCollector::new(context.settings().temporary_folder());
     let (mut counted, mut any_free) = (Counted::default(), false);
-    accounts::each_at_domain(db, domain.as_str(), |db, row| {
+    domain_walk::each_at_domain(db, domain.as_str(), |db, row| {
         if is_removed(db, context, &row)? {
             return Ok(());
         }

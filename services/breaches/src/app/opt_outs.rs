@@ -5,9 +5,7 @@ use domain::EmailAddress;
 
 use super::operator_error::OperatorError;
 use crate::model::{OptOut, id_list};
-use crate::store::{
-    account_links, accounts, admin_events, breaches, opt_outs, stealer_logs, versions,
-};
+use crate::store::{account_links, admin_events, breaches, opt_outs, stealer_logs, versions};
 
 /// Carries out a choice: hides an address, or removes what is held of it.
 pub fn opt_out(
@@ -47,7 +45,7 @@ pub fn remove_link(
     now: i64,
 ) -> Result<bool, OperatorError> {
     versions::lock_accounts(db)?;
-    let Some(row) = accounts::find(db, address)? else { return Ok(false) };
+    let Some(row) = account_links::find_settled(db, address)? else { return Ok(false) };
     let place = (row.k, row.seq);
     stealer_logs::remove_of(db, place, breach)?;
     let Some(shorter) = id_list::without(&row.breaches, breach) else { return Ok(false) };
@@ -59,7 +57,7 @@ pub fn remove_link(
 }
 
 fn remove_all(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorError> {
-    if let Some(row) = accounts::find(db, address)? {
+    if let Some(row) = account_links::find_settled(db, address)? {
         for id in id_list::ids(&row.breaches) {
             breaches::add_loaded(db, id, -1)?;
         }

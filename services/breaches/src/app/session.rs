@@ -7,11 +7,13 @@
 //! whatever was committed until then.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use database::{Backend, DatabaseError, Db};
 
 use crate::error::Error;
 use crate::state::State;
+use crate::store::account_runs::RunView;
 use crate::store::key_holders::KnownKeys;
 
 /// A connection for the work of one request, and the keys that it remembers, if it does.
@@ -20,6 +22,8 @@ pub struct Session<'s> {
     pub db: &'s mut Db,
     /// Keys that this connection looked up before.
     pub known_keys: Option<&'s mut KnownKeys>,
+    /// The runs of its transaction, if it has one.
+    pub runs: Option<Arc<RunView>>,
 }
 
 /// Runs all the database work of a request on one connection.
@@ -37,7 +41,7 @@ pub async fn with_connection<T: Send + 'static>(
     if short && state.pools().backend() == Backend::Sqlite {
         return on_worker(state, work);
     }
-    state.pools().read(|db| work(Session { db, known_keys: None })).await
+    state.pools().read(|db| work(Session { db, known_keys: None, runs: None })).await
 }
 
 /// The connection of a worker thread.
@@ -46,6 +50,8 @@ struct WorkerConnection {
     state: u64,
     db: Db,
     known_keys: KnownKeys,
+    /// The runs of its transaction; none before the first one.
+    runs: Option<Arc<RunView>>,
     /// Whether a read transaction is open.
     open: bool,
 }
@@ -65,22 +71,27 @@ fn on_worker<T>(
             state: state.id(),
             db: state.pools().connect()?,
             known_keys: KnownKeys::default(),
+            runs: None,
             open: false,
         },
     };
-    own.begin()?;
-    let result = work(Session { db: &mut own.db, known_keys: Some(&mut own.known_keys) });
+    own.begin(state)?;
+    let runs = own.runs.clone();
+    let result = work(Session { db: &mut own.db, known_keys: Some(&mut own.known_keys), runs });
     CONNECTION.set(Some(own));
     result
 }
 
 impl WorkerConnection {
-    fn begin(&mut self) -> Result<(), DatabaseError> {
+    fn begin(&mut self, state: &State) -> Result<(), DatabaseError> {
         if self.open {
             return Ok(());
         }
         database::begin_reading(&mut self.db)?;
-        self.known_keys.renew(&mut self.db)?;
+        let changed = self.known_keys.renew(&mut self.db)?;
+        if changed || self.runs.is_none() {
+            self.runs = Some(Arc::new(RunView::read(&mut self.db, state.run_filters())?));
+        }
         self.open = true;
         // Runs after the requests that are ready now and before all that arrive later.
         tokio::task::spawn_local(async { end() });

@@ -24,7 +24,7 @@ pub async fn stealer_logs_by_email(
     let input = address.map(|address| (address, ()));
     run_keyed_search(state, request, input, |db, context, caller, mut searched, ()| {
         caller.check_control(db, context, searched.address.domain())?;
-        let row = searched.account(db)?;
+        let row = searched.account(db, context)?;
         if context.opt_out(db, &searched.digest)? == Some(OptOut::Breaches) {
             return Err(Error::NotFound);
         }

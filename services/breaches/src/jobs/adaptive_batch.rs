@@ -28,11 +28,14 @@ pub struct AdaptiveBatch {
 
 impl AdaptiveBatch {
     /// A size of up to `per_mib` records for each MiB of the load's memory on SQLite. PostgreSQL has
-    /// many writers and keeps to small transactions.
-    pub fn new(context: &JobContext, per_mib: usize) -> Self {
+    /// many writers and keeps to small transactions. Quick transactions are the largest at once.
+    pub fn new(context: &JobContext, per_mib: usize, quick: bool) -> Self {
         match context.pools.backend() {
             Backend::Postgres => Self { size: LEAST, most: LEAST },
-            Backend::Sqlite => Self::up_to(context.settings.load_memory_mb.min(MOST_MIB) * per_mib),
+            Backend::Sqlite => {
+                let sizes = Self::up_to(context.settings.load_memory_mb.min(MOST_MIB) * per_mib);
+                if quick { Self { size: sizes.most, ..sizes } } else { sizes }
+            }
         }
     }
 

@@ -92,6 +92,7 @@ fn put_right(
     counts: &mut BTreeMap<u16, i64>,
 ) -> Result<(), JobError> {
     let place = (row.k, row.seq);
+    account_links::settle(db, row.key())?;
     let Some(list) = accounts::by_place(db, place)? else { return Ok(()) };
     if !is_odd(row) {
         if list.is_empty() && account_links::is_bare(db, place)? {

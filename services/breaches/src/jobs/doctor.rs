@@ -8,7 +8,7 @@ use super::error::JobError;
 use crate::model::{AccountKey, Catalogue, id_list};
 use crate::store::accounts::{self, AccountRow};
 use crate::store::{
-    breaches, domain_accounts, mail_domains, opt_outs, pastes, stealer_logs, versions,
+    account_runs, breaches, domain_accounts, mail_domains, opt_outs, pastes, stealer_logs, versions,
 };
 
 /// Accounts that are hashed again.
@@ -23,7 +23,7 @@ pub struct Findings {
     pub breaches: usize,
     /// Accounts.
     pub accounts: i64,
-    /// Accounts that are missing under their domain.
+    /// Accounts that are missing under their domain, or that searches would not find in their run.
     pub unfiled: i64,
     /// Accounts of which nothing but the address is left; `accounts clean` removes them.
     pub empty: i64,
@@ -66,7 +66,7 @@ pub fn examine(context: &JobContext) -> Result<Findings, JobError> {
         schema_version: versions::schema_version(db)?,
         breaches: catalogue.all().len(),
         accounts: accounts::count(db)?,
-        unfiled: domain_accounts::unfiled(db)?,
+        unfiled: domain_accounts::unfiled(db)? + account_runs::faults(db)?,
         empty: accounts::count_empty(db)?,
         odd_domains: mail_domains::each_odd(db, false)?,
         stealer_pairs: stealer_logs::count(db)?,

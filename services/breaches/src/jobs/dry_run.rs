@@ -13,7 +13,7 @@ use super::skip_reason::SkipReason;
 use super::sorted_text;
 use super::tally::Tally;
 use crate::model::id_list;
-use crate::store::account_links;
+use crate::store::{account_links, accounts};
 
 /// What a load would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -72,7 +72,8 @@ pub fn forecast(context: &JobContext, options: &AccountsOptions) -> Result<Forec
 }
 
 fn look_up(db: &mut Db, address: &str, breach: u16, found: &mut Forecast) -> Result<(), JobError> {
-    match account_links::find_sorted(db, address)? {
+    let rows = accounts::with_key(db, None, account_links::sorted_key(address))?;
+    match account_links::pick_sorted(rows, address) {
         None => found.new += 1,
         Some(row) if id_list::contains(&row.breaches, breach) => found.linked += 1,
         Some(_) => found.known += 1,

@@ -1,5 +1,7 @@
 //! Links sorted addresses to breaches.
 
+use std::collections::BTreeMap;
+
 use database::Db;
 
 use super::context::JobContext;
@@ -9,7 +11,9 @@ use super::excluded::Excluded;
 use super::sorted_text;
 use super::walk::{Apply, Record};
 use crate::model::{Breach, id_list};
-use crate::store::account_batches::{self, Linked, NewAccount};
+use crate::store::account_batches::{self, Linked};
+use crate::store::account_runs::RunWriter;
+use crate::store::new_account::NewAccount;
 use crate::store::{breaches, domain_accounts};
 
 /// Addresses of a batch that are prepared at once: few enough to stay in the processor's cache.
@@ -33,6 +37,10 @@ pub struct Linker {
     ids: Vec<u16>,
     domains: DomainIds,
     excluded: Excluded,
+    /// Whether accounts go into runs beside the table; SQLite alone.
+    beside: bool,
+    /// How many links of each breach there are if this load alone made them.
+    own_links: Option<BTreeMap<u16, i64>>,
 }
 
 impl Linker {
@@ -44,7 +52,14 @@ impl Linker {
             ids: breaches.iter().map(|breach| breach.id).collect(),
             domains: DomainIds::default(),
             excluded: Excluded::new(context.settings.optout_memory_max),
+            beside: false,
+            own_links: Some(BTreeMap::new()),
         }
+    }
+
+    /// Writes accounts into runs beside the table, which has many more.
+    pub fn beside_table(self, beside: bool) -> Self {
+        Self { beside, ..self }
     }
 
     /// Links people, who are sorted and distinct; returns how many links did not exist before.
@@ -57,15 +72,55 @@ impl Linker {
         }
         self.excluded.refresh(db)?;
         let mut linked = Linked::default();
-        for piece in people.chunks(PIECE) {
-            let new = self.prepare(db, piece)?;
-            account_batches::link(db, &new, &mut linked)?;
+        if self.beside {
+            self.append(db, people, &mut linked)?;
+        } else {
+            for piece in people.chunks(PIECE) {
+                let new = self.prepare(db, piece)?;
+                account_batches::link(db, &new, &mut linked)?;
+            }
+            domain_accounts::add(db, &mut linked.filings)?;
         }
-        domain_accounts::add(db, &mut linked.filings)?;
         for (id, added) in &linked.added {
             breaches::add_loaded(db, *id, *added)?;
+            if let Some(own) = &mut self.own_links {
+                *own.entry(*id).or_default() += added;
+            }
         }
         Ok(linked.added.values().sum())
+    }
+
+    /// Writes people into a run.
+    fn append(
+        &mut self,
+        db: &mut Db,
+        people: &[Person<'_>],
+        linked: &mut Linked,
+    ) -> Result<(), JobError> {
+        let has_links = self.others_linked(db)?;
+        let Db::Sqlite(conn) = db else { return Ok(()) };
+        let mut run = RunWriter::new(conn)?;
+        for piece in people.chunks(PIECE) {
+            let new = self.prepare(db, piece)?;
+            if let Db::Sqlite(conn) = db {
+                account_batches::append(conn, &new, has_links, &mut run, linked)?;
+            }
+        }
+        if let Db::Sqlite(conn) = db {
+            run.finish(conn)?;
+        }
+        Ok(())
+    }
+
+    /// Whether any breach has links that this load did not make.
+    fn others_linked(&self, db: &mut Db) -> Result<bool, JobError> {
+        let Some(own) = &self.own_links else { return Ok(true) };
+        for id in &self.ids {
+            if breaches::loaded(db, *id)? != own.get(id).copied().unwrap_or(0) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn prepare<'a>(
@@ -123,7 +178,12 @@ impl Apply for Linker {
         self.link(db, &people)
     }
 
+    fn is_quick(&self) -> bool {
+        self.beside
+    }
+
     fn forget(&mut self) {
         self.domains.forget();
+        self.own_links = None;
     }
 }

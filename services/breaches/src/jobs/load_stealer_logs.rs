@@ -26,8 +26,8 @@ use super::sources::open_breach;
 use super::tally::{Outcome, Tally};
 use super::walk::{self, Apply, Record};
 use crate::model::{AccountKey, Breach, loaded_address, website};
-use crate::store::account_links;
 use crate::store::stealer_logs::{self, NewPair};
+use crate::store::{account_links, accounts};
 
 /// Pairs of a SQLite transaction for each MiB of `LOAD_MEMORY_MB`: each takes the time of several
 /// accounts.
@@ -227,7 +227,8 @@ impl Apply for PairLinker {
         let mut new = Vec::with_capacity(pairs.len());
         for ((address, _), website_id) in pairs.into_iter().zip(ids) {
             // Addresses that must not be stored have no row, and so no pair.
-            if let Some(row) = account_links::find_sorted(db, address)? {
+            let rows = accounts::in_table(db, account_links::sorted_key(address))?;
+            if let Some(row) = account_links::pick_sorted(rows, address) {
                 let breach_id = i32::from(self.breach);
                 new.push(NewPair { k: row.k, seq: row.seq, website_id, breach_id });
             }

@@ -9,7 +9,9 @@ use database::{DatabaseError, Db};
 use crate::app::{self, Delivery};
 use crate::error::Error;
 use crate::state::State;
-use crate::store::{accounts, domain_controls, mail_tokens, notices, pastes, sessions, versions};
+use crate::store::{
+    domain_controls, domain_walk, mail_tokens, notices, pastes, sessions, versions,
+};
 
 /// The version of the catalogue at which the domains were counted.
 const COUNTED_AT: &str = "domains_counted_at_version";
@@ -93,7 +95,7 @@ pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error>
         let count = move |db: &mut Db| -> Result<_, Error> {
             let size = app::domain_size(db, &name)?.no_spam;
             let mut counts = BTreeMap::new();
-            accounts::each_at_domain(db, &name, |_, row| {
+            domain_walk::each_at_domain(db, &name, |_, row| {
                 app::add_by_breach(&snapshot.answers.catalogue, &row, &mut counts);
                 Ok::<(), Error>(())
             })?;

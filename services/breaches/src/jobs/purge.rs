@@ -9,7 +9,9 @@ use super::load::{self, Running};
 use super::patience::PatientConnection;
 use crate::model::{Breach, id_list, instant};
 use crate::store::accounts::{self, AccountRow};
-use crate::store::{account_links, admin_events, breaches, jobs, stealer_logs, versions};
+use crate::store::{
+    account_links, account_runs, admin_events, breaches, jobs, stealer_logs, versions,
+};
 
 /// `breach retire`: hides the breach at once, then removes its links and pairs, and accounts of which
 /// nothing else is left. The published count stays. Returns the number of the job.
@@ -38,6 +40,7 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
 /// Removes the links and pairs of a retired breach.
 fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(), JobError> {
     let mut connection = PatientConnection::open(&context.pools)?;
+    strip_runs(&mut connection, breach)?;
     let mut after = running.after.map_or((i64::MIN, -1), |k| (k, i16::MAX));
     let progress = ProgressReporter::new("purging", Unit::Items("accounts"), None);
     loop {
@@ -57,6 +60,19 @@ fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(),
         jobs::finish(db, running.id, "done", None, now)?;
         Ok(())
     })
+}
+
+/// Takes the links out of all runs; none gets one anew, because no load takes a retired breach.
+fn strip_runs(connection: &mut PatientConnection, breach: &Breach) -> Result<(), JobError> {
+    let strip_one = |db: &mut Db| {
+        versions::lock_accounts(db)?;
+        let Some(run) = account_runs::first_with(db, breach.id)? else { return Ok(false) };
+        let removed = account_runs::strip(db, run, breach.id)?;
+        breaches::add_loaded(db, breach.id, -removed)?;
+        Ok(true)
+    };
+    while connection.transaction(strip_one)? {}
+    Ok(())
 }
 
 fn strip(

@@ -7,7 +7,7 @@ use super::context::JobContext;
 use super::error::JobError;
 use crate::model::{Breach, OptOut, plan, test_data};
 use crate::store::{
-    account_links, accounts, admin_events, breaches, mail_domains, opt_outs, pastes, plan_features,
+    account_links, admin_events, breaches, mail_domains, opt_outs, pastes, plan_features,
     stealer_logs, versions,
 };
 
@@ -179,7 +179,7 @@ fn same_flags(db: &mut Db, fixture: &Breach) -> Result<Option<Breach>, DatabaseE
 fn remove_accounts(db: &mut Db, context: &JobContext, now: i64) -> Result<(), JobError> {
     for account in test_data::ACCOUNTS {
         let address = address(account.alias, context)?;
-        if let Some(row) = accounts::find(db, &address)? {
+        if let Some(row) = account_links::find_settled(db, &address)? {
             for id in crate::model::id_list::ids(&row.breaches) {
                 breaches::add_loaded(db, id, -1)?;
             }

@@ -67,6 +67,11 @@ pub trait Apply {
 
     /// Forgets what was remembered of the database, for a transaction may have been rolled back.
     fn forget(&mut self);
+
+    /// Whether the largest transaction takes little time, so that nothing has to be found out.
+    fn is_quick(&self) -> bool {
+        false
+    }
 }
 
 /// Walks sorted records.
@@ -85,7 +90,7 @@ pub fn walk(
     let spilled = || JobError::file("a temporary file");
     let mut connection = PatientConnection::open(&context.pools)?;
     load_connections::set_cache(connection.db(), cache_kib(context, sorted.is_in_memory()))?;
-    let mut batch_size = AdaptiveBatch::new(context, per_mib);
+    let mut batch_size = AdaptiveBatch::new(context, per_mib, target.is_quick());
     let total = u64::try_from(tally.counts.accepted).ok();
     let progress = ProgressReporter::new("loading", Unit::Items("accounts"), total);
     let report = |done| progress.set_with(done, || details(tally.counts));

@@ -5,7 +5,8 @@ use diesel::dsl::exists;
 use diesel::prelude::*;
 use domain::EmailAddress;
 
-use super::accounts::AccountRow;
+use super::account_batches::{self, Linked};
+use super::accounts::{self, AccountRow};
 use super::domain_accounts::{self, DomainAccount};
 use super::schema::{account, paste_account, stealer_log};
 use crate::model::{AccountKey, address_text, id_list};
@@ -16,12 +17,36 @@ pub fn set_list(db: &mut Db, (k, seq): (i64, i16), list: &[u8]) -> Result<(), Da
     Ok(())
 }
 
-/// The account of an address, created with an empty list if it has none.
+/// Moves what runs have under a key into the table, so that it can be changed there.
+pub fn settle(db: &mut Db, key: AccountKey) -> Result<(), DatabaseError> {
+    settle_between(db, key.0, key.0).map(drop)
+}
+
+/// The same for the keys between two keys, both included; returns how many accounts were moved.
+pub fn settle_between(db: &mut Db, low: i64, high: i64) -> Result<usize, DatabaseError> {
+    let mut moved = Linked::default();
+    let accounts = account_batches::settle(db, low, high, &mut moved)?;
+    domain_accounts::add(db, &mut moved.filings)?;
+    Ok(accounts)
+}
+
+/// The account of an address, all of it in the table.
+pub fn find_settled(
+    db: &mut Db,
+    address: &EmailAddress,
+) -> Result<Option<AccountRow>, DatabaseError> {
+    let key = AccountKey::of(&address.sha1());
+    settle(db, key)?;
+    Ok(accounts::pick(accounts::in_table(db, key)?, address))
+}
+
+/// The account of an address, all of it in the table; created with an empty list if there is none.
 pub fn ensure(db: &mut Db, address: &EmailAddress) -> Result<AccountRow, DatabaseError> {
     let key = AccountKey::of(&address.sha1());
-    let same_key = super::accounts::with_key(db, key)?;
+    settle(db, key)?;
+    let same_key = accounts::in_table(db, key)?;
     let seq = same_key.iter().map(|row| row.seq + 1).max().unwrap_or(0);
-    if let Some(row) = super::accounts::pick(same_key, address) {
+    if let Some(row) = accounts::pick(same_key, address) {
         return Ok(row);
     }
     let (k, domain) = (key.0, address.domain());
@@ -79,11 +104,18 @@ pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The account whose stored local part is before the last `@` of `sorted_text` and whose domain is
-/// behind it; none when it is not stored.
-pub fn find_sorted(db: &mut Db, sorted_text: &str) -> Result<Option<AccountRow>, DatabaseError> {
-    let (local, domain) = sorted_text.rsplit_once('@').unwrap_or((sorted_text, ""));
-    let digest = address_text::digest(local, domain);
-    let rows = super::accounts::with_key(db, AccountKey::of(&digest))?;
-    Ok(rows.into_iter().find(|row| row.local == local && row.domain == domain))
+/// The key of the address whose stored local part is before the last `@` of `sorted_text`.
+pub fn sorted_key(sorted_text: &str) -> AccountKey {
+    let (local, domain) = split(sorted_text);
+    AccountKey::of(&address_text::digest(local, domain))
+}
+
+/// The account of that address among those with its key; none when it is not stored.
+pub fn pick_sorted(rows: Vec<AccountRow>, sorted_text: &str) -> Option<AccountRow> {
+    let (local, domain) = split(sorted_text);
+    rows.into_iter().find(|row| row.local == local && row.domain == domain)
+}
+
+fn split(sorted_text: &str) -> (&str, &str) {
+    sorted_text.rsplit_once('@').unwrap_or((sorted_text, ""))
 }

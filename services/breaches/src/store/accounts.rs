@@ -1,20 +1,27 @@
-//! Reading accounts: by address, by hash prefix, by domain.
+//! Reading accounts: by address, by hash prefix, in the order of keys.
+//!
+//! On SQLite what an account is in is the union of its row and of what runs have; an account that only
+//! runs have has the number [`IN_RUNS`].
 
-use database::{Backend, DatabaseError, Db, on_backend};
+use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::{auto_type, exists, not};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, SmallInt, Text};
 use domain::EmailAddress;
 
+use super::account_runs::{self, RunAccount, RunView};
+use super::mail_domains;
 use super::schema::{account, domain_account, mail_domain, paste_account, stealer_log};
-use crate::model::{AccountKey, address_text};
+use crate::model::{AccountKey, address_text, id_list};
+
+/// The number of an account that has no row: no paste and no stealer log refers to it.
+pub const IN_RUNS: i16 = -1;
 
 /// An account with the name of its domain.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct AccountRow {
     /// Key, see [`AccountKey`].
     pub k: i64,
-    /// Number among the addresses with this key.
+    /// Number among the addresses with this key, or [`IN_RUNS`].
     pub seq: i16,
     /// Local part as stored, see [`address_text`].
     pub local: String,
@@ -33,6 +40,17 @@ impl AccountRow {
     /// The local part of the address.
     pub fn alias(&self) -> &str {
         address_text::alias(&self.local)
+    }
+
+    /// An account that runs have.
+    pub(super) fn of_run(account: RunAccount, domain: String) -> Self {
+        let RunAccount { k, local, breaches, .. } = account;
+        Self { k, seq: IN_RUNS, local, domain, breaches }
+    }
+
+    /// Adds the links that runs have.
+    pub(super) fn add(&mut self, breaches: &[u8]) {
+        self.breaches = united(&self.breaches, breaches);
     }
 
     /// The key as a type.
@@ -116,12 +134,42 @@ pub fn by_indexed_domain(domain_id: i32) -> _ {
 
 /// The account of an address.
 pub fn find(db: &mut Db, address: &EmailAddress) -> Result<Option<AccountRow>, DatabaseError> {
-    let rows = with_key(db, AccountKey::of(&address.sha1()))?;
+    let rows = with_key(db, None, AccountKey::of(&address.sha1()))?;
     Ok(pick(rows, address))
 }
 
-/// The accounts with a key.
-pub fn with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, DatabaseError> {
+/// The accounts with a key; with a view of the runs only in a transaction that it belongs to.
+pub fn with_key(
+    db: &mut Db,
+    runs: Option<&RunView>,
+    key: AccountKey,
+) -> Result<Vec<AccountRow>, DatabaseError> {
+    match (db, runs) {
+        (Db::Pg(conn), _) => Ok(by_key(key.0).load(conn)?),
+        (Db::Sqlite(conn), Some(_)) => united_with_key(conn, runs, key),
+        (Db::Sqlite(conn), None) => conn.transaction(|conn| united_with_key(conn, None, key)),
+    }
+}
+
+fn united_with_key(
+    conn: &mut SqliteConnection,
+    runs: Option<&RunView>,
+    key: AccountKey,
+) -> Result<Vec<AccountRow>, DatabaseError> {
+    let mut rows = by_key(key.0).load(conn)?;
+    for account in account_runs::between(conn, runs, key.0, key.0)? {
+        let domain = mail_domains::name(conn, account.domain_id)?;
+        let same = |row: &&mut AccountRow| row.local == account.local && row.domain == domain;
+        match rows.iter_mut().find(same) {
+            Some(row) => row.add(&account.breaches),
+            None => rows.push(AccountRow::of_run(account, domain)),
+        }
+    }
+    Ok(rows)
+}
+
+/// The accounts with a key that have a row.
+pub fn in_table(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, DatabaseError> {
     Ok(on_backend!(db, conn => by_key(key.0).load(conn))?)
 }
 
@@ -130,115 +178,45 @@ pub fn pick(rows: Vec<AccountRow>, address: &EmailAddress) -> Option<AccountRow>
     rows.into_iter().find(|row| address_text::is(&row.local, &row.domain, address))
 }
 
-/// The accounts with keys from `low` to `high`, both included.
+/// The accounts with keys from `low` to `high`, both included; see [`with_key`].
 pub fn range(
     db: &mut Db,
+    runs: Option<&RunView>,
     low: AccountKey,
     high: AccountKey,
 ) -> Result<Vec<RangeRow>, DatabaseError> {
-    Ok(match db {
-        Db::Sqlite(conn) => by_range(low.0, high.0).load(conn)?,
-        Db::Pg(conn) => by_range_of_any_size(low.0, high.0).load(conn)?,
-    })
+    match (db, runs) {
+        (Db::Pg(conn), _) => Ok(by_range_of_any_size(low.0, high.0).load(conn)?),
+        (Db::Sqlite(conn), Some(_)) => united_range(conn, runs, low, high),
+        (Db::Sqlite(conn), None) => conn.transaction(|conn| united_range(conn, None, low, high)),
+    }
+}
+
+fn united_range(
+    conn: &mut SqliteConnection,
+    runs: Option<&RunView>,
+    low: AccountKey,
+    high: AccountKey,
+) -> Result<Vec<RangeRow>, DatabaseError> {
+    let mut rows: Vec<RangeRow> = by_range(low.0, high.0).load(conn)?;
+    for RunAccount { domain_id, local, breaches, .. } in
+        account_runs::between(conn, runs, low.0, high.0)?
+    {
+        let domain = mail_domains::name(conn, domain_id)?;
+        match rows.iter_mut().find(|row| row.local == local && row.domain == domain) {
+            Some(row) => row.breaches = united(&row.breaches, &breaches),
+            None => rows.push(RangeRow { local, domain, breaches }),
+        }
+    }
+    Ok(rows)
+}
+
+fn united(list: &[u8], more: &[u8]) -> Vec<u8> {
+    id_list::union(list, more).unwrap_or_else(|| list.to_vec())
 }
 
 /// Accounts that are read at once.
 const PAGE: i64 = 5_000;
-
-/// An account of a domain whose name is known.
-type DomainRow = (i64, i16, String, Vec<u8>);
-
-/// The accounts exactly at a domain, all in memory.
-pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<AccountRow>, DatabaseError> {
-    let mut rows = Vec::new();
-    each_at_domain(db, domain, |_, row| {
-        rows.push(row);
-        Ok::<(), DatabaseError>(())
-    })?;
-    Ok(rows)
-}
-
-/// Visits the accounts exactly at a domain, some thousand in memory at a time.
-pub fn each_at_domain<E: From<DatabaseError>>(
-    db: &mut Db,
-    domain: &str,
-    mut visit: impl FnMut(&mut Db, AccountRow) -> Result<(), E>,
-) -> Result<(), E> {
-    let Some(id) = super::mail_domains::id(db, domain)? else { return Ok(()) };
-    let mut visit_rows = |db: &mut Db, rows: Vec<DomainRow>| {
-        for (k, seq, local, breaches) in rows {
-            visit(db, AccountRow { k, seq, local, domain: domain.to_owned(), breaches })?;
-        }
-        Ok(())
-    };
-    match db.backend() {
-        Backend::Sqlite => each_page_of_domain(db, id, visit_rows),
-        Backend::Postgres => {
-            // A cursor ends with its transaction, whatever that did.
-            let visited: Result<Result<(), E>, diesel::result::Error> =
-                db.transaction(|db| Ok(fetch_domain(db, id, &mut visit_rows)));
-            visited.map_err(DatabaseError::from)?
-        }
-    }
-}
-
-/// The accounts of a domain are filed in the order of their keys: each page begins behind the last one.
-fn each_page_of_domain<E: From<DatabaseError>>(
-    db: &mut Db,
-    id: i32,
-    mut visit: impl FnMut(&mut Db, Vec<DomainRow>) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut after = (i64::MIN, -1_i16);
-    loop {
-        let (k, seq) = after;
-        let behind =
-            domain_account::k.ge(k).and(domain_account::k.gt(k).or(domain_account::seq.gt(seq)));
-        let page = by_domain(id)
-            .filter(behind)
-            .order((domain_account::k, domain_account::seq))
-            .limit(PAGE);
-        let rows: Vec<DomainRow> = page.load(db).map_err(DatabaseError::from)?;
-        let Some(last) = rows.last() else { return Ok(()) };
-        after = (last.0, last.1);
-        visit(db, rows)?;
-    }
-}
-
-/// The same in PostgreSQL, whose index by domain has no order of keys.
-fn fetch_domain<E: From<DatabaseError>>(
-    db: &mut Db,
-    id: i32,
-    visit: &mut impl FnMut(&mut Db, Vec<DomainRow>) -> Result<(), E>,
-) -> Result<(), E> {
-    let run = |db: &mut Db, statement: String| -> Result<Vec<FetchedRow>, DatabaseError> {
-        Ok(diesel::sql_query(statement).load(db)?)
-    };
-    let select = "SELECT k, seq, local, breaches FROM account WHERE domain_id";
-    let declare = format!("DECLARE at_domain NO SCROLL CURSOR FOR {select} = {id}");
-    diesel::sql_query(declare).execute(db).map_err(DatabaseError::from)?;
-    loop {
-        let rows = run(db, format!("FETCH {PAGE} FROM at_domain"))?;
-        if rows.is_empty() {
-            break;
-        }
-        visit(db, rows.into_iter().map(|row| (row.k, row.seq, row.local, row.breaches)).collect())?;
-    }
-    diesel::sql_query("CLOSE at_domain").execute(db).map_err(DatabaseError::from)?;
-    Ok(())
-}
-
-/// A row of a cursor.
-#[derive(QueryableByName)]
-struct FetchedRow {
-    #[diesel(sql_type = BigInt)]
-    k: i64,
-    #[diesel(sql_type = SmallInt)]
-    seq: i16,
-    #[diesel(sql_type = Text)]
-    local: String,
-    #[diesel(sql_type = Binary)]
-    breaches: Vec<u8>,
-}
 
 /// The next accounts behind a place, some thousand, without a part of those with one key.
 pub fn page(db: &mut Db, place: (i64, i16)) -> Result<Vec<AccountRow>, DatabaseError> {
@@ -256,32 +234,118 @@ pub fn page(db: &mut Db, place: (i64, i16)) -> Result<Vec<AccountRow>, DatabaseE
 pub fn count_empty(db: &mut Db) -> Result<i64, DatabaseError> {
     let pair = stealer_log::k.eq(account::k).and(stealer_log::seq.eq(account::seq));
     let paste = paste_account::k.eq(account::k).and(paste_account::seq.eq(account::seq));
-    Ok(account::table
+    let empty = account::table
         .filter(account::breaches.eq(&[][..]))
         .filter(not(exists(stealer_log::table.filter(pair))))
-        .filter(not(exists(paste_account::table.filter(paste))))
-        .count()
-        .get_result(db)?)
+        .filter(not(exists(paste_account::table.filter(paste))));
+    let Db::Sqlite(conn) = db else { return Ok(empty.count().get_result(db)?) };
+    let (mut found, mut after) = (0, (i64::MIN, IN_RUNS));
+    loop {
+        let page = empty
+            .filter(behind(after))
+            .order((account::k, account::seq))
+            .limit(PAGE)
+            .select((account::k, account::seq, account::domain_id, account::local));
+        let rows: Vec<(i64, i16, i32, String)> = page.load(conn)?;
+        let Some(last) = rows.last() else { return Ok(found) };
+        after = (last.0, last.1);
+        for (k, _, domain_id, local) in &rows {
+            let has = account_runs::between(conn, None, *k, *k)?;
+            let is_own =
+                |other: &RunAccount| other.domain_id == *domain_id && other.local == *local;
+            found += i64::from(!has.iter().any(is_own));
+        }
+    }
+}
+
+#[auto_type]
+fn behind(place: (i64, i16)) -> _ {
+    let k: i64 = place.0;
+    let seq: i16 = place.1;
+    account::k.ge(k).and(account::k.gt(k).or(account::seq.gt(seq)))
 }
 
 /// The next accounts in key order behind `(k, seq)`.
-pub fn after(
-    db: &mut Db,
-    (k, seq): (i64, i16),
+pub fn after(db: &mut Db, place: (i64, i16), limit: i64) -> Result<Vec<AccountRow>, DatabaseError> {
+    match db {
+        Db::Sqlite(conn) => conn.transaction(|conn| united_after(conn, place, limit)),
+        Db::Pg(conn) => Ok(account::table
+            .inner_join(mail_domain::table)
+            .filter(behind(place))
+            .order((account::k, account::seq))
+            .limit(limit)
+            .select((
+                account::k,
+                account::seq,
+                account::local,
+                mail_domain::name,
+                account::breaches,
+            ))
+            .load(conn)?),
+    }
+}
+
+/// Accounts that runs alone have come in front of those that have a row and a higher key; with a place
+/// that names a row, all with its key were seen.
+fn united_after(
+    conn: &mut SqliteConnection,
+    place: (i64, i16),
     limit: i64,
 ) -> Result<Vec<AccountRow>, DatabaseError> {
-    Ok(account::table
+    let stored: Vec<(i32, AccountRow)> = account::table
         .inner_join(mail_domain::table)
-        .filter(account::k.ge(k).and(account::k.gt(k).or(account::seq.gt(seq))))
+        .filter(behind(place))
         .order((account::k, account::seq))
         .limit(limit)
-        .select((account::k, account::seq, account::local, mail_domain::name, account::breaches))
-        .load(db)?)
+        .select((
+            account::domain_id,
+            (account::k, account::seq, account::local, mail_domain::name, account::breaches),
+        ))
+        .load(conn)?;
+    if !account_runs::any(conn)? {
+        return Ok(stored.into_iter().map(|(_, row)| row).collect());
+    }
+    let first = if place.1 < 0 { Some(place.0) } else { place.0.checked_add(1) };
+    let mut runs = match first {
+        Some(first) => account_runs::from(conn, first)?,
+        None => account_runs::Merged::new(Vec::new()),
+    };
+    let full = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut rows = Vec::with_capacity(stored.len());
+    for (domain_id, mut row) in stored {
+        while rows.len() < full
+            && let Some(account) = runs.next_below(conn, row.k)?
+        {
+            rows.push(with_domain(conn, account)?);
+        }
+        if rows.len() >= full {
+            break;
+        }
+        if let Some(more) = runs.take_same(conn, row.k, domain_id, &row.local)? {
+            row.add(&more.breaches);
+        }
+        rows.push(row);
+    }
+    while rows.len() < full
+        && let Some(account) = runs.next(conn)?
+    {
+        rows.push(with_domain(conn, account)?);
+    }
+    Ok(rows)
+}
+
+fn with_domain(
+    conn: &mut SqliteConnection,
+    account: RunAccount,
+) -> Result<AccountRow, DatabaseError> {
+    let domain = mail_domains::name(conn, account.domain_id)?;
+    Ok(AccountRow::of_run(account, domain))
 }
 
 /// Number of accounts.
 pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
-    Ok(account::table.count().get_result(db)?)
+    let rows: i64 = account::table.count().get_result(db)?;
+    Ok(rows + account_runs::count_outside(db)?)
 }
 
 /// The packed list of the account at a place.

@@ -131,6 +131,11 @@ pub fn takes_accounts(db: &mut Db, id: u16) -> Result<bool, DatabaseError> {
     Ok(retired.first(db).optional()? == Some(false))
 }
 
+/// Number of links of a breach.
+pub fn loaded(db: &mut Db, id: u16) -> Result<i64, DatabaseError> {
+    Ok(breach::table.find(i32::from(id)).select(breach::loaded_count).first(db)?)
+}
+
 /// Adds a breach under the next free id, which is returned.
 pub fn insert(db: &mut Db, new: &Breach) -> Result<u16, DatabaseError> {
     let highest: Option<i32> = breach::table.select(diesel::dsl::max(breach::id)).first(db)?;

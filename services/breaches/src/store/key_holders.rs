@@ -178,14 +178,15 @@ pub struct KnownKeys {
 
 impl KnownKeys {
     /// Forgets all keys when another connection has committed since the last call; called at the
-    /// beginning of each read transaction.
-    pub fn renew(&mut self, db: &mut Db) -> Result<(), DatabaseError> {
+    /// beginning of each read transaction. Whether somebody may have.
+    pub fn renew(&mut self, db: &mut Db) -> Result<bool, DatabaseError> {
         let version = data_version(db)?;
-        if version.is_none() || version != self.version {
+        let changed = version.is_none() || version != self.version;
+        if changed {
             self.holders.clear();
             self.version = version;
         }
-        Ok(())
+        Ok(changed)
     }
 
     /// Looks a key up by its digest, in memory first.

@@ -36,6 +36,11 @@ pub fn ids(db: &mut Db, names: &[&str]) -> Result<HashMap<String, i32>, Database
     Ok(found)
 }
 
+/// The name of a domain that an account of a run is at.
+pub fn name(conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseError> {
+    Ok(mail_domain::table.find(id).select(mail_domain::name).first(conn)?)
+}
+
 fn look_up(
     db: &mut Db,
     names: &[&str],

@@ -2,6 +2,7 @@
 
 pub(crate) mod account_batches;
 pub mod account_links;
+pub(crate) mod account_runs;
 pub mod accounts;
 pub(crate) mod admin_events;
 pub(crate) mod api_keys;
@@ -9,12 +10,14 @@ pub mod blocks;
 pub mod breaches;
 pub mod domain_accounts;
 pub mod domain_controls;
+pub mod domain_walk;
 pub mod jobs;
 pub mod key_holders;
 pub(crate) mod load_connections;
 pub(crate) mod mail_counts;
 pub(crate) mod mail_domains;
 pub(crate) mod mail_tokens;
+pub(crate) mod new_account;
 pub(crate) mod notices;
 pub mod opt_outs;
 pub mod pastes;

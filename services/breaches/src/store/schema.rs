@@ -62,6 +62,43 @@ diesel::table! {
 }
 
 diesel::table! {
+    /// SQLite alone.
+    account_run (id) {
+        id -> BigInt,
+        accounts -> BigInt,
+        low -> BigInt,
+        high -> BigInt,
+        breaches -> Binary,
+    }
+}
+
+diesel::table! {
+    /// SQLite alone.
+    run_filter (run) {
+        run -> BigInt,
+        data -> Binary,
+    }
+}
+
+diesel::table! {
+    /// SQLite alone.
+    account_block (run, first) {
+        run -> BigInt,
+        first -> BigInt,
+        data -> Binary,
+    }
+}
+
+diesel::table! {
+    /// SQLite alone.
+    domain_block (run, first) {
+        run -> BigInt,
+        first -> BigInt,
+        data -> Binary,
+    }
+}
+
+diesel::table! {
     stealer_log (k, seq, website_id, breach_id) {
         k -> BigInt,
         seq -> SmallInt,

@@ -28,6 +28,7 @@ mod processes;
 mod range;
 mod rates;
 mod resume;
+mod runs;
 mod stealer_logs;
 mod stop;
 mod subscription;

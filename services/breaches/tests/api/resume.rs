@@ -210,6 +210,28 @@ fn a_load_that_is_killed_again_and_again_gives_the_tables_of_one_clean_run() {
 }
 
 #[test]
+fn a_further_breach_that_is_killed_again_and_again_gives_the_tables_of_one_clean_run() {
+    let lines = |numbers: std::ops::Range<u32>| -> String {
+        numbers.map(|n| format!("user{n}@example{}.com\n", n % 50)).collect()
+    };
+    let (clean, broken) = (Bench::new(), Bench::new());
+    for bench in [&clean, &broken] {
+        let file = bench.folder.write("first.txt", lines(0..80_000));
+        assert!(bench.load("Beta", &file).status().unwrap().success());
+        // A quarter, half of it known: on SQLite it goes beside the table, in several transactions.
+        bench.folder.write("further.txt", lines(70_000..90_000));
+    }
+    let file = clean.folder.join("further.txt");
+    assert!(clean.load("Alpha", &file).status().unwrap().success());
+    let file = broken.folder.join("further.txt");
+    let caught = kill_again_and_again(&broken, &["accounts", "load", "--breach", "Alpha"], &file);
+    assert!(caught.contains(&Phase::Reading), "{caught:?}");
+    assert_eq!(broken.tables(), clean.tables());
+    assert_eq!(broken.tables().0.len(), 90_000);
+    assert!(broken.command(&["doctor"]).status().unwrap().success());
+}
+
+#[test]
 fn killed_loads_of_stealer_logs_and_pastes_give_the_tables_of_one_clean_run() {
     let pairs: String = (0..24_000)
         .map(|n| format!("user{}@example.com,shop{}.example\n", n / 2, n % 90))

@@ -8,25 +8,7 @@ use diesel::{Queryable, QueryableByName};
 
 use crate::model::id_list;
 use crate::store::domain_accounts::DomainAccount;
-
-/// An account that a load brings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NewAccount<'a> {
-    /// Key.
-    pub k: i64,
-    /// Id of the domain.
-    pub domain_id: i32,
-    /// Local part as stored.
-    pub local: &'a str,
-    /// Packed ids of the breaches to link.
-    pub breaches: &'a [u8],
-}
-
-impl NewAccount<'_> {
-    pub(super) fn filed(&self, seq: i16) -> DomainAccount {
-        DomainAccount { domain_id: self.domain_id, k: self.k, seq }
-    }
-}
+use crate::store::new_account::NewAccount;
 
 /// An account as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, QueryableByName)]
@@ -43,6 +25,11 @@ pub(super) struct Stored {
     pub breaches: Vec<u8>,
 }
 
+/// How a new account is filed under its domain.
+pub(super) fn filed(account: NewAccount<'_>, seq: i16) -> DomainAccount {
+    DomainAccount { domain_id: account.domain_id, k: account.k, seq }
+}
+
 /// What was linked in a transaction so far.
 #[derive(Debug, Default)]
 pub struct Linked {
@@ -52,6 +39,8 @@ pub struct Linked {
     pub filings: Vec<DomainAccount>,
     /// Whether the last group had an account that was stored before.
     pub(super) meets_known: bool,
+    /// Whether the last group had accounts to whose lists no id can be appended.
+    pub(super) meets_later: bool,
 }
 
 impl Linked {
@@ -92,7 +81,7 @@ pub(super) fn changes<'a>(
             None => {
                 let seq = same_key.iter().map(|row| row.seq + 1).max().unwrap_or(0);
                 linked.count(account.breaches, 1);
-                linked.filings.push(account.filed(seq));
+                linked.filings.push(filed(account, seq));
                 let list = Cow::Borrowed(account.breaches);
                 changes.push(Change { account, seq, list, exists: false });
             }

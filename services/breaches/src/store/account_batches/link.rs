@@ -1,23 +1,63 @@
 //! Cuts accounts into groups for their database.
 
 use database::{DatabaseError, Db};
+use diesel::SqliteConnection;
 
-use super::changes::{Linked, NewAccount};
+use super::changes::Linked;
 use super::{postgres, sqlite};
+use crate::store::account_runs::{self, RunAccount};
+use crate::store::new_account::NewAccount;
 
 /// Links accounts, which are sorted by key and without repetitions, to their breaches.
 ///
 /// What is linked and what is still to be filed under its domain is added to `linked`. No two
-/// transactions may do so at once: see `versions::lock_accounts`.
+/// transactions may do so at once: see `versions::lock_accounts`. Accounts that runs have go into the
+/// table first.
 pub fn link(db: &mut Db, new: &[NewAccount<'_>], linked: &mut Linked) -> Result<(), DatabaseError> {
     match db {
         Db::Sqlite(conn) => {
-            groups(new, sqlite::GROUP).try_for_each(|group| sqlite::link(conn, group, linked))
+            let has_runs = account_runs::any(conn)?;
+            groups(new, sqlite::GROUP).try_for_each(|group| {
+                if let (true, Some(first), Some(last)) = (has_runs, group.first(), group.last()) {
+                    let has = |k| group.binary_search_by_key(&k, |account| account.k).is_ok();
+                    let taken = account_runs::take(conn, first.k, last.k, has)?;
+                    put_back(conn, &taken, linked)?;
+                }
+                sqlite::link(conn, group, linked)
+            })
         }
         Db::Pg(conn) => {
             groups(new, postgres::GROUP).try_for_each(|group| postgres::link(conn, group, linked))
         }
     }
+}
+
+/// Moves the accounts with keys between two keys from runs into the table; returns how many.
+///
+/// They are still to be filed under their domains. PostgreSQL has no runs.
+pub fn settle(
+    db: &mut Db,
+    low: i64,
+    high: i64,
+    linked: &mut Linked,
+) -> Result<usize, DatabaseError> {
+    let Db::Sqlite(conn) = db else { return Ok(0) };
+    let taken = account_runs::take(conn, low, high, |_| true)?;
+    put_back(conn, &taken, linked)?;
+    Ok(taken.len())
+}
+
+/// Links to the table what runs had: no link is new.
+fn put_back(
+    conn: &mut SqliteConnection,
+    taken: &[RunAccount],
+    linked: &mut Linked,
+) -> Result<(), DatabaseError> {
+    let accounts: Vec<NewAccount<'_>> = taken.iter().map(RunAccount::as_new).collect();
+    let mut moved = Linked { meets_known: linked.meets_known, ..Linked::default() };
+    groups(&accounts, sqlite::GROUP).try_for_each(|group| sqlite::link(conn, group, &mut moved))?;
+    linked.filings.append(&mut moved.filings);
+    Ok(())
 }
 
 /// Cuts into groups so that equal keys are never in one group: a second address with the same key

@@ -1,6 +1,7 @@
-//! Groups in PostgreSQL: one statement reads what is stored, one writes what changes.
+//! Groups in PostgreSQL: one statement appends a breach to whatever is stored; where that would not do
+//! for every account, one reads what is stored, and one writes what changes.
 //!
-//! Both name the key of each row, and nothing but constants beside it, so that a database that is
+//! All name the key of each row, and nothing but constants beside it, so that a database that is
 //! distributed by key knows where every row lies.
 
 use database::DatabaseError;
@@ -9,16 +10,32 @@ use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{Array, BigInt, Binary, Integer, SmallInt, Text};
 
-use super::changes::{Change, Linked, NewAccount, Stored, changes};
+use super::changes::{Change, Linked, Stored, changes};
+use crate::store::new_account::NewAccount;
 
 /// Accounts of a group: enough that its round trips cost little.
 pub(super) const GROUP: usize = 1_000;
+
+/// Appending is given up for a transaction where more than one account in so many needed more.
+const MANY: usize = 10;
 
 pub(super) fn link(
     conn: &mut PgConnection,
     group: &[NewAccount<'_>],
     linked: &mut Linked,
 ) -> Result<(), DatabaseError> {
+    if !linked.meets_later
+        && let Some(append) = Append::of(group)
+    {
+        let list = append.list;
+        let written = append.execute(conn)?;
+        linked.count(list, i64::try_from(written).map_err(DatabaseError::broken)?);
+        let left = group.len().saturating_sub(written);
+        linked.meets_later = left > group.len() / MANY;
+        if left == 0 {
+            return Ok(());
+        }
+    }
     let keys: Vec<i64> = group.iter().map(|account| account.k).collect();
     let (Some(&low), Some(&high)) = (keys.first(), keys.last()) else { return Ok(()) };
     let stored: Vec<Stored> = WithKeys { keys: &keys, low, high }.load(conn)?;
@@ -28,6 +45,63 @@ pub(super) fn link(
     }
     Ok(())
 }
+
+/// Adds one breach to accounts, which it makes where there are none.
+///
+/// An id goes to the end of a list where all before it are lower, as they are for a new breach. Left
+/// alone are accounts that have it, those with a higher one, and those of other addresses with the key.
+struct Append<'a> {
+    k: Vec<i64>,
+    domain_id: Vec<i32>,
+    local: Vec<&'a str>,
+    list: &'a [u8],
+    id: i32,
+}
+
+impl<'a> Append<'a> {
+    /// None where the accounts are not all linked to the same single breach.
+    fn of(group: &[NewAccount<'a>]) -> Option<Self> {
+        let list = group.first()?.breaches;
+        let id = u16::from_le_bytes(list.try_into().ok()?);
+        group.iter().all(|account| account.breaches == list).then(|| Self {
+            k: group.iter().map(|account| account.k).collect(),
+            domain_id: group.iter().map(|account| account.domain_id).collect(),
+            local: group.iter().map(|account| account.local).collect(),
+            list,
+            id: i32::from(id),
+        })
+    }
+}
+
+impl QueryFragment<Pg> for Append<'_> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql("INSERT INTO account (k, seq, domain_id, local, breaches) SELECT k, 0, domain_id, local, ");
+        out.push_bind_param::<Binary, _>(self.list)?;
+        out.push_sql(" FROM unnest(");
+        out.push_bind_param::<Array<BigInt>, _>(&self.k)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Array<Integer>, _>(&self.domain_id)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Array<Text>, _>(&self.local)?;
+        out.push_sql(
+            ") AS brought (k, domain_id, local) ON CONFLICT (k, seq) \
+             DO UPDATE SET breaches = account.breaches || excluded.breaches \
+             WHERE account.domain_id = excluded.domain_id AND account.local = excluded.local \
+             AND (length(account.breaches) = 0 OR get_byte(account.breaches, length(account.breaches) - 1) * 256 \
+             + get_byte(account.breaches, length(account.breaches) - 2) < ",
+        );
+        out.push_bind_param::<Integer, _>(&self.id)?;
+        out.push_sql(")");
+        Ok(())
+    }
+}
+
+impl QueryId for Append<'_> {
+    type QueryId = Append<'static>;
+    const HAS_STATIC_QUERY_ID: bool = true;
+}
+
+impl RunQueryDsl<PgConnection> for Append<'_> {}
 
 /// The accounts with some keys. The lowest and the highest one tell which partitions have them.
 struct WithKeys<'a> {

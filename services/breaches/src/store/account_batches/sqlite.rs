@@ -6,7 +6,8 @@ use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{BigInt, Binary, Integer, SmallInt, Text};
 use diesel::sqlite::Sqlite;
 
-use super::changes::{Change, Linked, NewAccount, Stored, changes};
+use super::changes::{Change, Linked, Stored, changes, filed};
+use crate::store::new_account::NewAccount;
 use crate::store::schema::account;
 
 /// Accounts of a group.
@@ -32,7 +33,7 @@ pub(super) fn link(
         let inserted = insert(conn, group)?;
         linked.count(list, i64::try_from(inserted).map_err(DatabaseError::broken)?);
         if inserted == group.len() {
-            linked.filings.extend(group.iter().map(|account| account.filed(0)));
+            linked.filings.extend(group.iter().map(|account| filed(*account, 0)));
             return Ok(());
         }
     }
@@ -65,7 +66,7 @@ fn file_equal(group: &[NewAccount<'_>], stored: &[Stored], linked: &mut Linked) 
                 && row.local == account.local
                 && row.breaches == account.breaches
         };
-        linked.filings.extend(account.filter(is_own).map(|account| account.filed(row.seq)));
+        linked.filings.extend(account.filter(is_own).map(|account| filed(*account, row.seq)));
     }
 }
 
@@ -141,7 +142,7 @@ impl<const ROWS: usize> QueryId for InsertNew<'_, ROWS> {
 impl<const ROWS: usize, C> RunQueryDsl<C> for InsertNew<'_, ROWS> {}
 
 /// The accounts stored under the keys of a group, by key.
-fn with_keys(
+pub(super) fn with_keys(
     conn: &mut SqliteConnection,
     group: &[NewAccount<'_>],
 ) -> Result<Vec<Stored>, DatabaseError> {

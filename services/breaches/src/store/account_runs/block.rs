@@ -1,0 +1,165 @@
+//! How accounts lie in a block: key, domain, length and text of the local part, number and ids of
+//! breaches; numbers but the key and the ids in seven bits a byte.
+
+use database::DatabaseError;
+
+use crate::store::new_account::NewAccount;
+
+/// Bytes of a block: four of them fill a page of 8 KiB, and none needs an overflow page.
+pub const SIZE: usize = 1_950;
+
+/// A full block.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The lowest key.
+    pub first: i64,
+    /// Its accounts.
+    pub data: Vec<u8>,
+}
+
+/// Puts accounts, which come in key order, into blocks.
+#[derive(Debug, Default)]
+pub struct BlockWriter {
+    data: Vec<u8>,
+    keys: Option<(i64, i64)>,
+}
+
+impl BlockWriter {
+    /// Adds an account; returns the block before it when that is full. Accounts with one key are never
+    /// in two blocks.
+    pub fn push(&mut self, account: NewAccount<'_>) -> Option<Block> {
+        let NewAccount { k, local, breaches, .. } = account;
+        let size = self.data.len() + local.len() + breaches.len() + 20;
+        let full = size > SIZE && self.keys.is_some_and(|(_, last)| last != k);
+        let block = if full { self.finish() } else { None };
+        self.keys = Some((self.keys.map_or(k, |(first, _)| first), k));
+        push_account(&mut self.data, account);
+        block
+    }
+
+    /// The last block.
+    pub fn finish(&mut self) -> Option<Block> {
+        let (first, _) = self.keys.take()?;
+        Some(Block { first, data: std::mem::replace(&mut self.data, Vec::with_capacity(SIZE)) })
+    }
+}
+
+/// Appends an account.
+pub fn push_account(data: &mut Vec<u8>, account: NewAccount<'_>) {
+    let NewAccount { k, domain_id, local, breaches } = account;
+    data.extend_from_slice(&k.to_le_bytes());
+    push_number(data, u64::from(domain_id.cast_unsigned()));
+    push_number(data, local.len() as u64);
+    data.extend_from_slice(local.as_bytes());
+    push_number(data, (breaches.len() / 2) as u64);
+    data.extend_from_slice(breaches);
+}
+
+/// The accounts of a block.
+pub struct Accounts<'a>(pub &'a [u8]);
+
+impl<'a> Accounts<'a> {
+    fn account(&mut self) -> Option<NewAccount<'a>> {
+        let (k, rest) = self.0.split_first_chunk::<8>()?;
+        self.0 = rest;
+        let domain_id = u32::try_from(take_number(&mut self.0)?).ok()?.cast_signed();
+        let local = self.bytes(1)?;
+        let breaches = self.bytes(2)?;
+        let local = std::str::from_utf8(local).ok()?;
+        Some(NewAccount { k: i64::from_le_bytes(*k), domain_id, local, breaches })
+    }
+
+    /// Bytes behind their number, in units of `each`.
+    fn bytes(&mut self, each: usize) -> Option<&'a [u8]> {
+        let number = usize::try_from(take_number(&mut self.0)?).ok()?;
+        let (bytes, rest) = self.0.split_at_checked(number.checked_mul(each)?)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+}
+
+impl<'a> Iterator for Accounts<'a> {
+    type Item = Result<NewAccount<'a>, DatabaseError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let account = self.account().ok_or_else(|| damaged("accounts"));
+        if account.is_err() {
+            self.0 = &[];
+        }
+        Some(account)
+    }
+}
+
+/// What is said of a block that cannot be read.
+pub fn damaged(what: &str) -> DatabaseError {
+    DatabaseError::broken(format!("a block of {what} is damaged"))
+}
+
+/// Appends a number, seven bits a byte.
+pub fn push_number(data: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        data.push((number & 0x7F) as u8 | 0x80);
+        number >>= 7;
+    }
+    data.push(number as u8);
+}
+
+/// Takes a number from the front; none when the bytes end within it, or it is too large.
+pub fn take_number(data: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (byte, rest) = data.split_first()?;
+        *data = rest;
+        number |= u64::from(byte & 0x7F) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::store::account_runs::RunAccount;
+
+    proptest! {
+        #[test]
+        fn accounts_come_back_as_they_were_put_in(
+            mut accounts in proptest::collection::vec((0..500_i64, 0..i32::MAX, "[a-zé]{0,90}", 0..200_usize), 0..200)
+        ) {
+            accounts.sort();
+            let accounts: Vec<RunAccount> = accounts
+                .into_iter()
+                .map(|(k, domain_id, local, ids)| RunAccount { k, domain_id, local, breaches: vec![7; 2 * ids] })
+                .collect();
+            let (mut writer, mut blocks) = (BlockWriter::default(), Vec::new());
+            for account in &accounts {
+                blocks.extend(writer.push(account.as_new()));
+            }
+            blocks.extend(writer.finish());
+            let mut read = Vec::new();
+            for (at, block) in blocks.iter().enumerate() {
+                let of_block: Result<Vec<_>, _> = Accounts(&block.data).collect();
+                let of_block = of_block.unwrap();
+                prop_assert_eq!(of_block.first().unwrap().k, block.first);
+                if let Some(next) = blocks.get(at + 1) {
+                    prop_assert!(of_block.last().unwrap().k < next.first);
+                }
+                read.extend(of_block.into_iter().map(RunAccount::from));
+            }
+            prop_assert_eq!(read, accounts);
+        }
+
+        #[test]
+        fn damaged_blocks_are_errors_and_end(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let read = Accounts(&bytes).count();
+            prop_assert!(read <= bytes.len());
+        }
+    }
+}

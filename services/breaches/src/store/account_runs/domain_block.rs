@@ -1,0 +1,94 @@
+//! How a run says where it has accounts of a domain: places, ascending, each as the difference to the
+//! one before.
+
+use super::block::{Block, SIZE, push_number, take_number};
+
+/// Of a key whose order is that of unsigned numbers.
+const TOP: u64 = 1 << 63;
+
+/// Domain and upper half of a key: enough to find the block with the account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place(pub u64);
+
+impl Place {
+    /// The place of an account.
+    pub fn of(domain_id: i32, k: i64) -> Self {
+        Self(Self::first_of(domain_id).0 | (k.cast_unsigned() ^ TOP) >> 32)
+    }
+
+    /// Before all places of a domain.
+    pub fn first_of(domain_id: i32) -> Self {
+        Self(u64::from(domain_id.cast_unsigned()) << 32)
+    }
+
+    /// The domain.
+    pub fn domain_id(self) -> i32 {
+        ((self.0 >> 32) as u32).cast_signed()
+    }
+
+    /// The lowest and the highest key at this place.
+    pub fn keys(self) -> (i64, i64) {
+        let low = self.0 << 32;
+        let key = |value: u64| (value ^ TOP).cast_signed();
+        (key(low), key(low | u64::from(u32::MAX)))
+    }
+
+    /// As the database stores it; ids of domains are positive.
+    pub fn stored(self) -> i64 {
+        self.0.cast_signed()
+    }
+}
+
+/// Puts places, which are sorted, into blocks.
+pub fn blocks(places: &[Place]) -> impl Iterator<Item = Block> {
+    let mut rest = places;
+    std::iter::from_fn(move || {
+        let (first, behind) = rest.split_first()?;
+        let (mut data, mut last, mut taken) = (Vec::with_capacity(SIZE), first.0, 0);
+        for place in behind {
+            if data.len() + 10 > SIZE {
+                break;
+            }
+            push_number(&mut data, place.0 - last);
+            last = place.0;
+            taken += 1;
+        }
+        rest = &behind[taken..];
+        Some(Block { first: first.stored(), data })
+    })
+}
+
+/// The places of a block; none when it is damaged.
+pub fn places(first: i64, mut data: &[u8]) -> Option<Vec<Place>> {
+    let mut last = first.cast_unsigned();
+    let mut places = vec![Place(last)];
+    while !data.is_empty() {
+        last = last.checked_add(take_number(&mut data)?)?;
+        places.push(Place(last));
+    }
+    Some(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn places_come_back(mut accounts in proptest::collection::vec((0..2_000_i32, any::<i64>()), 0..2_000)) {
+            accounts.sort_unstable();
+            let all: Vec<Place> = accounts.iter().map(|(domain, k)| Place::of(*domain, *k)).collect();
+            let read: Vec<Place> = blocks(&all)
+                .flat_map(|block| places(block.first, &block.data).unwrap())
+                .collect();
+            prop_assert_eq!(&read, &all);
+            for ((domain, k), place) in accounts.iter().zip(all) {
+                let (low, high) = place.keys();
+                prop_assert!(low <= *k && *k <= high);
+                prop_assert_eq!(place.domain_id(), *domain);
+            }
+        }
+    }
+}

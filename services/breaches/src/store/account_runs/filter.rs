@@ -1,0 +1,147 @@
+//! Which keys a run may have: the upper bits of all of them, in memory.
+//!
+//! Keys are digests, evenly spread: as many of their upper bits as tell buckets of some sixteen apart
+//! say where to look, and the sixteen bits behind those are what is compared. That is 18 bits a key; of
+//! keys that a run does not have, one in 4,000 is taken for one that it has. As the bits are in the order
+//! of the keys, ranges are answered too, and exactly so where a run has more than 4,000 accounts: that is
+//! why it is no Bloom filter.
+
+/// Bits of a key that are compared.
+const COMPARED: u32 = 16;
+/// Keys of a bucket, as a power of two.
+const BUCKET: u32 = 4;
+
+/// The keys that a run may have.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Filter {
+    /// Bits that tell buckets apart.
+    bits: u32,
+    /// Where each bucket begins, and where the last one ends.
+    starts: Vec<u32>,
+    /// The bits behind those, in key order.
+    rests: Vec<u16>,
+}
+
+impl Filter {
+    /// The filter of sorted keys.
+    pub fn of(keys: &[i64]) -> Self {
+        let bits = keys.len().max(1).ilog2().saturating_sub(BUCKET);
+        let mut filter =
+            Self { bits, starts: vec![0; (1 << bits) + 1], rests: Vec::with_capacity(keys.len()) };
+        for key in keys {
+            let (bucket, rest) = filter.parts(*key);
+            filter.rests.push(rest);
+            filter.starts[bucket + 1] = filter.rests.len() as u32;
+        }
+        // Buckets without keys begin and end where the one before ends.
+        let mut last = 0;
+        for start in &mut filter.starts {
+            last = last.max(*start);
+            *start = last;
+        }
+        filter
+    }
+
+    fn parts(&self, key: i64) -> (usize, u16) {
+        let unsigned = key.cast_unsigned() ^ 1 << 63;
+        let upper = unsigned >> (64 - COMPARED - self.bits);
+        ((upper >> COMPARED) as usize, upper as u16)
+    }
+
+    /// Whether there may be a key from `low` to `high`, both included.
+    pub fn may_have(&self, low: i64, high: i64) -> bool {
+        let ((first, low), (last, high)) = (self.parts(low), self.parts(high));
+        let rests = |bucket: usize| {
+            let bounds = self.starts.get(bucket).zip(self.starts.get(bucket + 1));
+            let range = bounds.map(|(start, end)| *start as usize..*end as usize);
+            range.and_then(|range| self.rests.get(range)).unwrap_or_default()
+        };
+        if first == last {
+            return rests(first).iter().any(|rest| (low..=high).contains(rest));
+        }
+        rests(first).iter().any(|rest| *rest >= low)
+            || rests(last).iter().any(|rest| *rest <= high)
+            || self.starts.get(first + 1) < self.starts.get(last)
+    }
+
+    /// As it is stored.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![self.bits as u8];
+        bytes.extend(self.starts.iter().flat_map(|start| start.to_le_bytes()));
+        bytes.extend(self.rests.iter().flat_map(|rest| rest.to_le_bytes()));
+        bytes
+    }
+
+    /// Reads what was stored; none when it is damaged.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (bits, bytes) = bytes.split_first()?;
+        let bits = u32::from(*bits);
+        let buckets = 1_usize.checked_shl(bits).filter(|_| bits <= 64 - COMPARED)?;
+        let (starts, rests) = bytes.split_at_checked(buckets.checked_add(1)?.checked_mul(4)?)?;
+        let starts: Vec<u32> =
+            starts.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
+        let (rests, odd) = rests.as_chunks::<2>();
+        let rests: Vec<u16> = rests.iter().map(|bytes| u16::from_le_bytes(*bytes)).collect();
+        let whole = odd.is_empty()
+            && starts.is_sorted()
+            && starts.last().is_some_and(|end| *end as usize == rests.len());
+        whole.then_some(Self { bits, starts, rests })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn spread(number: u64) -> i64 {
+        number.wrapping_mul(0x9E37_79B9_7F4A_7C15).cast_signed()
+    }
+
+    proptest! {
+        #[test]
+        fn no_key_is_missed(
+            keys in proptest::collection::vec(any::<i64>(), 0..400),
+            more in 0..3_000_u64,
+            other in any::<i64>(),
+            width in 0..i64::MAX,
+        ) {
+            let mut keys: Vec<i64> = keys.into_iter().chain((0..more).map(spread)).collect();
+            keys.sort_unstable();
+            let filter = Filter::of(&keys);
+            prop_assert_eq!(Filter::from_bytes(&filter.to_bytes()), Some(Filter::of(&keys)));
+            for key in &keys {
+                prop_assert!(filter.may_have(*key, *key));
+            }
+            let high = other.saturating_add(width);
+            if keys.iter().any(|key| (other..=high).contains(key)) {
+                prop_assert!(filter.may_have(other, high));
+            }
+            prop_assert_eq!(filter.may_have(i64::MIN, i64::MAX), !keys.is_empty());
+        }
+
+        #[test]
+        fn damaged_filters_are_refused_or_harmless(bytes in proptest::collection::vec(any::<u8>(), 0..80), key in any::<i64>()) {
+            if let Some(filter) = Filter::from_bytes(&bytes) {
+                filter.may_have(key, key.saturating_add(1 << 40));
+            }
+        }
+    }
+
+    #[test]
+    fn few_other_keys_and_ranges_pass() {
+        let mut keys: Vec<i64> = (0..100_000).map(spread).collect();
+        keys.sort_unstable();
+        let filter = Filter::of(&keys);
+        let others = (200_000..300_000).map(spread).filter(|key| filter.may_have(*key, *key));
+        assert!(others.count() < 100);
+        // The ranges of six hexadecimal digits.
+        for prefix in 0..50_000_u64 {
+            let low = ((prefix * 331) << 40 ^ 1 << 63).cast_signed();
+            let high = low | ((1 << 40) - 1);
+            let place = keys.partition_point(|key| *key < low);
+            assert_eq!(filter.may_have(low, high), keys.get(place).is_some_and(|key| *key <= high));
+        }
+    }
+}

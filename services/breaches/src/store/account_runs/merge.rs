@@ -1,0 +1,76 @@
+//! Making one run of two.
+
+use database::DatabaseError;
+use diesel::SqliteConnection;
+
+use super::cursor::{Merged, RunCursor};
+use super::list::{self, Run};
+use super::write::RunWriter;
+
+/// Runs beyond which two become one: a look-up asks the filter of each.
+const RUNS: usize = 8;
+
+/// Makes one run of two where there are more than eight, in a writing transaction; whether it did.
+///
+/// The two that are most alike are taken, so that an account is written anew with the logarithm of the
+/// number of loads, and hardly more at one load than at another. A run of more than `most` accounts is
+/// not made.
+pub fn merge_two(conn: &mut SqliteConnection, most: i64) -> Result<bool, DatabaseError> {
+    let mut runs = list::all(conn)?;
+    if runs.len() <= RUNS {
+        return Ok(false);
+    }
+    runs.sort_by_key(|run| run.accounts);
+    let Some((a, b)) = most_alike(&runs, most) else { return Ok(false) };
+    let mut merged = Merged::new(vec![RunCursor::consuming(a.id), RunCursor::consuming(b.id)]);
+    let mut writer = RunWriter::new(conn)?;
+    while let Some(account) = merged.next(conn)? {
+        writer.push(conn, account.as_new())?;
+    }
+    list::remove(conn, a.id)?;
+    list::remove(conn, b.id)?;
+    writer.finish(conn)?;
+    Ok(true)
+}
+
+/// Of runs by size, the neighbours whose sizes differ least, and the smallest of those.
+fn most_alike(runs: &[Run], most: i64) -> Option<(Run, Run)> {
+    let pairs = runs.array_windows::<2>().map(|[a, b]| (*a, *b));
+    let small = pairs.filter(|(a, b)| a.accounts + b.accounts <= most);
+    small.min_by(|(a, b), (c, d)| {
+        let [a, b, c, d] = [a, b, c, d].map(|run| i128::from(run.accounts));
+        (b * c).cmp(&(d * a))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(id: i64, accounts: i64) -> Run {
+        Run { id, accounts, low: 0, high: 0 }
+    }
+
+    #[test]
+    fn runs_of_like_size_become_one() {
+        let mut runs: Vec<Run> = Vec::new();
+        let (mut written, mut largest) = (0, 0);
+        for load in 0..1_000 {
+            runs.push(run(load, 10));
+            runs.sort_by_key(|run| run.accounts);
+            if runs.len() > RUNS {
+                let (a, b) = most_alike(&runs, i64::MAX).unwrap();
+                runs.retain(|run| run.id != a.id && run.id != b.id);
+                let accounts = a.accounts + b.accounts;
+                runs.push(run(10_000 + load, accounts));
+                written += accounts;
+                if load < 10 {
+                    largest = largest.max(accounts);
+                }
+            }
+        }
+        assert_eq!(largest, 20, "the first loads write hardly more than their own");
+        assert!(written < 10_000 * 10, "{written}");
+        assert_eq!(most_alike(&[run(1, 6), run(2, 7)], 12), None);
+    }
+}

@@ -1,0 +1,70 @@
+//! Reading runs by key.
+
+use database::DatabaseError;
+use diesel::SqliteConnection;
+
+use super::block::Accounts;
+use super::cursor::{Merged, RunCursor};
+use super::list;
+use super::run_account::{RunAccount, unite};
+use super::stored::{self, BLOCKS, StoredBlock};
+use super::view::RunView;
+
+/// The accounts of all runs with keys between two keys, both included, in a transaction of the caller.
+///
+/// A view has the filters of the runs: hardly a block is read in vain.
+pub fn between(
+    conn: &mut SqliteConnection,
+    view: Option<&RunView>,
+    low: i64,
+    high: i64,
+) -> Result<Vec<RunAccount>, DatabaseError> {
+    let mut found = Vec::new();
+    match view {
+        Some(view) => {
+            for run in view.with_keys(low, high) {
+                of_run(conn, run, low, high, &mut found)?;
+            }
+        }
+        None => {
+            for run in list::overlapping(conn, low, high)? {
+                of_run(conn, run.id, low, high, &mut found)?;
+            }
+        }
+    }
+    unite(&mut found);
+    Ok(found)
+}
+
+fn of_run(
+    conn: &mut SqliteConnection,
+    run: i64,
+    low: i64,
+    high: i64,
+    found: &mut Vec<RunAccount>,
+) -> Result<(), DatabaseError> {
+    let mut from = stored::start(conn, run, low)?;
+    loop {
+        let blocks = stored::blocks(conn, run, from, high)?;
+        for StoredBlock { data, .. } in &blocks {
+            for account in Accounts(data) {
+                let account = account?;
+                if (low..=high).contains(&account.k) {
+                    found.push(account.into());
+                }
+            }
+        }
+        match blocks.last() {
+            Some(last) if blocks.len() as i64 == BLOCKS && last.first < high => {
+                from = last.first + 1;
+            }
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// The accounts of all runs from a key on.
+pub fn from(conn: &mut SqliteConnection, low: i64) -> Result<Merged<RunCursor>, DatabaseError> {
+    let runs = list::overlapping(conn, low, i64::MAX)?;
+    Ok(Merged::new(runs.into_iter().map(|run| RunCursor::from(run.id, low)).collect()))
+}

@@ -1,0 +1,54 @@
+//! An account as runs have it.
+
+use std::cmp::Ordering;
+
+use crate::model::id_list;
+use crate::store::new_account::NewAccount;
+
+/// An account as runs have it; it has no number among those with its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunAccount {
+    /// Key.
+    pub k: i64,
+    /// Id of the domain.
+    pub domain_id: i32,
+    /// Local part as stored.
+    pub local: String,
+    /// Packed ids of its breaches.
+    pub breaches: Vec<u8>,
+}
+
+impl RunAccount {
+    /// The same, borrowed.
+    pub fn as_new(&self) -> NewAccount<'_> {
+        let Self { k, domain_id, local, breaches } = self;
+        NewAccount { k: *k, domain_id: *domain_id, local, breaches }
+    }
+
+    fn order(&self, other: &Self) -> Ordering {
+        let identity = |account: &Self| (account.k, account.domain_id);
+        identity(self).cmp(&identity(other)).then_with(|| self.local.cmp(&other.local))
+    }
+}
+
+impl From<NewAccount<'_>> for RunAccount {
+    fn from(account: NewAccount<'_>) -> Self {
+        let NewAccount { k, domain_id, local, breaches } = account;
+        Self { k, domain_id, local: local.to_owned(), breaches: breaches.to_vec() }
+    }
+}
+
+/// Sorts accounts by key, and makes one of those that several runs have.
+pub fn unite(accounts: &mut Vec<RunAccount>) {
+    if accounts.len() < 2 {
+        return;
+    }
+    accounts.sort_by(RunAccount::order);
+    accounts.dedup_by(|next, kept| {
+        let same = kept.order(next) == Ordering::Equal;
+        if same && let Some(longer) = id_list::union(&kept.breaches, &next.breaches) {
+            kept.breaches = longer;
+        }
+        same
+    });
+}

@@ -1,0 +1,79 @@
+//! The filters of runs, in memory.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+
+use super::block::damaged;
+use super::filter::Filter;
+use super::list::{self, Run};
+use crate::store::schema::run_filter;
+
+/// The filters that the connections of a process share.
+#[derive(Debug, Default)]
+pub struct RunFilters(Mutex<HashMap<i64, Arc<Filter>>>);
+
+impl RunFilters {
+    /// The filter of a run, which never changes.
+    fn get(&self, conn: &mut SqliteConnection, run: i64) -> Result<Arc<Filter>, DatabaseError> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(filter) = kept.get(&run) {
+            return Ok(Arc::clone(filter));
+        }
+        let bytes: Vec<u8> = run_filter::table.find(run).select(run_filter::data).first(conn)?;
+        let filter = Filter::from_bytes(&bytes).ok_or_else(|| damaged("filters"))?;
+        let filter = Arc::new(filter);
+        kept.insert(run, Arc::clone(&filter));
+        Ok(filter)
+    }
+
+    /// Forgets the filters of runs that are no more.
+    fn keep_only(&self, runs: &[Run]) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|id, _| runs.iter().any(|run| run.id == *id));
+    }
+}
+
+/// Reads as of one moment, with the runs of that moment.
+pub fn with_view<T, E: From<DatabaseError>>(
+    db: &mut Db,
+    filters: &RunFilters,
+    read: impl FnOnce(&mut Db, Arc<RunView>) -> Result<T, E>,
+) -> Result<T, E> {
+    let done: Result<Result<T, E>, diesel::result::Error> = db.transaction(|db| {
+        let view = match RunView::read(db, filters) {
+            Ok(view) => Arc::new(view),
+            Err(error) => return Ok(Err(error.into())),
+        };
+        Ok(read(db, view))
+    });
+    done.map_err(DatabaseError::from)?
+}
+
+/// The runs of one transaction, with their filters; none in PostgreSQL.
+#[derive(Debug, Default)]
+pub struct RunView(Vec<(Run, Arc<Filter>)>);
+
+impl RunView {
+    /// Reads which runs there are.
+    pub fn read(db: &mut Db, filters: &RunFilters) -> Result<Self, DatabaseError> {
+        let Db::Sqlite(conn) = db else { return Ok(Self::default()) };
+        let runs = list::all(conn)?;
+        filters.keep_only(&runs);
+        let mut with_filters = Vec::with_capacity(runs.len());
+        for run in runs {
+            with_filters.push((run, filters.get(conn, run.id)?));
+        }
+        Ok(Self(with_filters))
+    }
+
+    /// The runs that may have a key between two keys, both included.
+    pub(super) fn with_keys(&self, low: i64, high: i64) -> impl Iterator<Item = i64> {
+        let may_have = move |(run, filter): &&(Run, Arc<Filter>)| {
+            run.low <= high && low <= run.high && filter.may_have(low, high)
+        };
+        self.0.iter().filter(may_have).map(|(run, _)| run.id)
+    }
+}
