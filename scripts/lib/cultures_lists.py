@@ -17,16 +17,30 @@ PUNCTUATION = {
 }
 # What is no name, or what a reader of test data would stumble over.
 UNWANTED = {"Doe", "Cock", "Raper", "Hooker", "Isis"}
+# Halves of surnames, and letters in the wrong case.
+UNWANTED |= {"Co", "Da", "Lg", "Ne", "Scc", "Van", "Von", "VI", "VonRueden", "Mc", "De", "The Elder"}
+CAPITALS = re.compile(r"^(?!Mc|Mac|Mag|Mhac|Fitz|De|Di|Du|La|Le|Van)\w*[^\W\dA-ZÀ-ÞА-Я]{2}[A-ZÀ-ÞА-Я]|^[A-Z]{2}[a-z]")
 # What the packages spell against the rules of a language.
 SPELLING = {
-    "ar": [("[\u064b-\u0652]", "")],
-    "hi": [("\u200d", "")],
+    "ar": [("[\u0640\u064b-\u0652]", "")],
+    "hi": [("[\u200c\u200d]", "")],
     "uz": [("(?<=[GgOo])['’`]", "ʻ"), ("['`]", "’")],
+    "en_US": [(r"^Mc([a-z])", lambda found: "Mc" + found[1].upper())],
+    "cs": [("ű", "ü")],
+    "ga": [("^Ó H([aeiouáéíóú])", lambda found: "Ó h" + found[1].upper())],
     "fa": [("ي", "ی"), ("ك", "ک")],
 }
+SPELLING |= {code: SPELLING["en_US"] for code in ("en", "en_CA", "en_AU", "en_GB", "en_IE", "en_NZ")}
 SPELLING |= {"ar_DZ": SPELLING["ar"], "ar_PS": SPELLING["ar"], "mr_IN": SPELLING["hi"], "ne": SPELLING["hi"]}
 # What cannot be a name: an ending that no Uzbek surname has, a vowel sign before a virama.
-IMPOSSIBLE = {"uz": "[^aeiou]yeva?$", "ne": "[ा-ौ]्", "bg": "-"}
+IMPOSSIBLE = {"uz": "[^aeiou]yeva?$", "ne": "[ा-ौ]्", "bg": "-", "fr": "^(Da|Le) [a-z]",
+              "el": "^[^άέήίόύώΐΰΆΈΉΊΌΎΏ]{4,}$"}
+# Where marks are part of the spelling: the same name without them is a mistyped one.
+MARKED = {"es", "es_AR", "es_CL", "es_CO", "es_MX", "fr", "fr_BE", "fr_CA", "fr_CH", "pt_BR", "pt_PT", "el",
+          "ro", "ro_MD", "is", "ga", "hu", "lv"}
+# Of two names that differ in marks both are borne.
+BOTH = {"Arana", "Cerda", "Mora", "Pena", "Muller", "Marti", "Igor", "Theo", "Andrea", "Andreas", "Elena", "Amelia",
+        "Camelia", "Daphne", "Deborah", "Cristian", "Jordan", "Mia", "Marioara", "Inguna", "Karina", "Leonard", "Jordana"}
 ENDINGS = [("ов", "ова"), ("ев", "ева"), ("ин", "ина"), ("ски", "ска"), ("цки", "цка"), ("шки", "шка"),
            ("чки", "чка")]
 POLISH = [("ski", "ska"), ("cki", "cka"), ("dzki", "dzka")]
@@ -40,6 +54,8 @@ def clean(name, code):
     script = SCRIPTS.get(code, "LATIN")
     extra = PUNCTUATION.get(script, " ")
     if not name or name in UNWANTED or len(name) > 30:
+        return None
+    if CAPITALS.search(name):
         return None
     if code in IMPOSSIBLE and re.search(IMPOSSIBLE[code], name):
         return None
@@ -60,7 +76,20 @@ def clean(name, code):
     return None if "." in name and script == "LATIN" else name
 
 
-def merge(sources, tops, code, mass, dropped=()):
+def bare(name):
+    """The name without its marks."""
+    return "".join(c for c in unicodedata.normalize("NFD", name) if not unicodedata.combining(c))
+
+
+def marked(weights):
+    """Gives what a name without marks weighs to the same name with them."""
+    twins = {bare(name): name for name in sorted(weights) if bare(name) != name}
+    for name in [name for name in weights if name in twins and name not in BOTH]:
+        weights[twins[name]] += weights.pop(name)
+    return weights
+
+
+def merge(sources, tops, code, mass, dropped=(), respelled=()):
     """One list of names with whole weights from 1.
 
     Names with a weight keep it; those that only the other source has share a tenth of the whole. Where
@@ -68,7 +97,9 @@ def merge(sources, tops, code, mass, dropped=()):
     how common its names are and gets the share `mass` where the sources have no weights. No name
     is rarer than a tenth of the average, so that each appears.
     """
-    cleaned = [{clean(name, code): weight for name, weight in source.items()} for source in sources]
+    respelled = dict(respelled)
+    spelled = lambda name: respelled.get(clean(name, code), clean(name, code))  # noqa: E731
+    cleaned = [{spelled(name): weight for name, weight in source.items()} for source in sources]
     weights, known = {}, False
     for source in cleaned:
         total = sum(weight or 0 for weight in source.values())
@@ -83,6 +114,8 @@ def merge(sources, tops, code, mass, dropped=()):
     if not known:
         for name in weights:
             weights[name] = 4 if all(name in source for source in cleaned) and len(cleaned) > 1 else 1
+    if code in MARKED:
+        weights = marked(weights)
     add_tops(weights, [top for top in tops if top not in dropped], 0 if known else mass)
     floor = sum(weights.values()) / len(weights) / 10 if weights else 0
     weights = {name: max(weight, floor) for name, weight in weights.items()}

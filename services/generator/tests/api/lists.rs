@@ -85,3 +85,40 @@ async fn head_has_the_headers_of_a_list_and_makes_nothing() {
     assert!(head.headers.get("content-length").is_none());
     assert!(app.get(path).await.headers.get("content-length").is_some());
 }
+
+#[actix_web::test]
+async fn names_and_the_lists_of_what_there_is_come_as_tables_too() {
+    let app = App::start().await;
+    let (_, names) =
+        list(&app, "/api/Name/Suggestions?startingWords=blue&seed=a", "text/csv").await;
+    assert_eq!((names.lines().next(), names.lines().count()), (Some("name"), 21));
+    for (path, columns, first) in [
+        ("/api/Card/Types", "type", "Visa"),
+        ("/api/Finance/CryptoAddress/Types", "type", "Bitcoin"),
+        ("/api/Finance/Countries", "name,countryCode", "Albania,AL"),
+        ("/api/Phone/Countries", "name,countryCode", "Afghanistan,AF"),
+        ("/api/Misc/Cultures", "code,name", "af_ZA,Afrikaans (South Africa)"),
+        ("/api/Name/Cultures", "code,name", "af_ZA,Afrikaans (South Africa)"),
+    ] {
+        let (kind, table) = list(&app, path, "text/csv").await;
+        assert_eq!(kind, "text/csv; charset=utf-8; header=present");
+        assert!(table.starts_with(&format!("{columns}\r\n{first}\r\n")), "{table}");
+        let (_, rows) = list(&app, path, "application/x-ndjson").await;
+        let rows: Vec<serde_json::Value> =
+            rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+        assert_eq!(serde_json::Value::from(rows), app.ok(path).await, "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn a_table_has_a_tag_of_its_own() {
+    let app = App::start().await;
+    let json = app.get("/api/Card/Types").await.header("etag").to_owned();
+    let asked = |tag: &str| {
+        let request = app.server.get("/api/Card/Types").header("accept", "text/csv");
+        request.header("if-none-match", tag).answer()
+    };
+    let table = asked(&json).await;
+    assert_eq!(table.status, 200);
+    assert_eq!(asked(table.header("etag")).await.status, 304);
+}

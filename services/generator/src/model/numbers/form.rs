@@ -23,6 +23,7 @@ pub struct Form {
     regex: Regex,
     lengths: BTreeSet<usize>,
     sample: Hir,
+    endings: Vec<u8>,
 }
 
 impl Form {
@@ -35,7 +36,10 @@ impl Form {
         let whole = format!(r"\A(?:{})\z", form.replace(r"\d", "[0-9]"));
         let regex = Regex::new(&whole).map_err(Box::new)?;
         let lengths = lengths(&parse(form)?);
-        Ok(Self { regex, lengths, sample: parse(narrow.unwrap_or(form))? })
+        let sample = parse(narrow.unwrap_or(form))?;
+        let mut endings = Vec::new();
+        push_endings(&sample, &mut endings);
+        Ok(Self { regex, lengths, sample, endings })
     }
 
     /// Whether the whole text has this form.
@@ -46,6 +50,11 @@ impl Form {
     /// Whether numbers of so many characters may have the form.
     pub fn has_length(&self, length: usize) -> bool {
         self.lengths.contains(&length)
+    }
+
+    /// The ASCII characters that sampled texts end in.
+    pub fn endings(&self) -> &[u8] {
+        &self.endings
     }
 
     /// Samples a text of this form.
@@ -83,6 +92,37 @@ fn sums_of(one: &BTreeSet<usize>, other: &BTreeSet<usize>) -> BTreeSet<usize> {
     one.iter().flat_map(|a| other.iter().map(move |b| a + b)).collect()
 }
 
+/// Collects the last characters, of what may be left out as well as of what stands before it.
+fn push_endings(hir: &Hir, endings: &mut Vec<u8>) {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Literal(literal) => {
+            endings.extend(literal.0.last().filter(|byte| byte.is_ascii()))
+        }
+        HirKind::Class(class) => {
+            let ranges = ranges(class).into_iter();
+            endings.extend(ranges.flat_map(|(first, last)| first..=last).filter_map(ascii));
+        }
+        HirKind::Repetition(repetition) => push_endings(&repetition.sub, endings),
+        HirKind::Capture(capture) => push_endings(&capture.sub, endings),
+        HirKind::Concat(parts) => {
+            for part in parts.iter().rev() {
+                push_endings(part, endings);
+                if part.properties().minimum_len().is_some_and(|least| least > 0) {
+                    break;
+                }
+            }
+        }
+        HirKind::Alternation(choices) => choices.iter().for_each(|c| push_endings(c, endings)),
+    }
+    endings.sort_unstable();
+    endings.dedup();
+}
+
+fn ascii(character: u32) -> Option<u8> {
+    u8::try_from(character).ok().filter(u8::is_ascii)
+}
+
 fn push(hir: &Hir, random: &mut Random, out: &mut String) {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
@@ -99,9 +139,9 @@ fn push(hir: &Hir, random: &mut Random, out: &mut String) {
     }
 }
 
-/// One character of a class, each equally likely.
-fn character(class: &Class, random: &mut Random) -> Option<char> {
-    let ranges: Vec<(u32, u32)> = match class {
+/// The ranges of a class, first and last included.
+fn ranges(class: &Class) -> Vec<(u32, u32)> {
+    match class {
         Class::Unicode(class) => {
             class.ranges().iter().map(|range| (range.start() as u32, range.end() as u32)).collect()
         }
@@ -110,7 +150,12 @@ fn character(class: &Class, random: &mut Random) -> Option<char> {
             .iter()
             .map(|range| (u32::from(range.start()), u32::from(range.end())))
             .collect(),
-    };
+    }
+}
+
+/// One character of a class, each equally likely.
+fn character(class: &Class, random: &mut Random) -> Option<char> {
+    let ranges = ranges(class);
     let total: u32 = ranges.iter().map(|(first, last)| last - first + 1).sum();
     let mut nth = random.below(u64::from(total)) as u32;
     for (first, last) in ranges {
@@ -137,6 +182,19 @@ mod tests {
         ] {
             let form = Form::new(form, None).unwrap();
             assert_eq!(form.lengths.iter().copied().collect::<Vec<_>>(), expected);
+        }
+    }
+
+    #[test]
+    fn endings_are_the_characters_that_texts_end_in() {
+        for (form, expected) in [
+            (r"\d{17}[\dX]", "0123456789X"),
+            (r"\d{3}K?", "0123456789K"),
+            (r"0\d[A-C]|1\d{2}Ñ", "ABC"),
+            ("[A-C]([de]f?)?", "ABCdef"),
+        ] {
+            let form = Form::new(form, None).unwrap();
+            assert_eq!(std::str::from_utf8(form.endings()).unwrap(), expected);
         }
     }
 }

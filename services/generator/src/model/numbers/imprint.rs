@@ -1,7 +1,7 @@
 //! How numbers tell birth and sex: puts those of a person into a sampled number.
 //!
-//! The check digits come out right by sampling again, except where one of 97 or of 121 numbers
-//! would: there they are computed.
+//! Where another last digit does not make the check digits right, or where finding it would take long,
+//! they are computed.
 
 #![expect(clippy::ptr_arg, reason = "all have one type, and one of them shortens the number")]
 
@@ -11,6 +11,7 @@ use jiff::civil::{Date, date};
 use super::number::Number;
 use super::person::Person;
 use crate::model::check;
+use crate::model::iban::italian_letter;
 
 /// Puts birth and sex of a person into a sampled number.
 pub type Imprint = fn(&mut Vec<u8>, &Person);
@@ -58,7 +59,12 @@ fn century_and_sex(text: &mut [u8], at: usize, person: &Person, first: u8, step:
 
 pub fn austria(text: &mut Vec<u8>, person: &Person) {
     day_first(text, 4, person, 0);
+    // A number whose digit would be 10 is refused afterwards.
+    text[3] = check::ascii(check::weighted(text, AUSTRIAN) as u32 % 11);
 }
+
+/// Weights of the Austrian check digit, the fourth of ten.
+pub const AUSTRIAN: &[i32] = &[3, 7, 9, 0, 5, 8, 4, 2, 1, 6];
 
 pub fn belgium(text: &mut Vec<u8>, person: &Person) {
     year_first(text, 0, person, 0);
@@ -149,6 +155,7 @@ pub fn italy(text: &mut Vec<u8>, person: &Person) {
     put(text, 6, i64::from(person.born.year() % 100), 2);
     text[8] = ITALIAN_MONTHS[(person.born.month() as usize - 1) % 12];
     put(text, 9, i64::from(person.born.day()) + if person.is_male() { 0 } else { 40 }, 2);
+    text[15] = italian_letter(&text[..15]);
 }
 
 pub fn korea(text: &mut Vec<u8>, person: &Person) {
@@ -178,6 +185,19 @@ pub fn mexico(text: &mut Vec<u8>, person: &Person) {
     year_first(text, 4, person, 0);
     text[10] = if person.is_male() { b'H' } else { b'M' };
     text[16] = if person.is_of_2000s() { b'A' } else { b'0' };
+    text[17] = mexican_digit(&text[..17]);
+}
+
+/// The check digit of a Mexican CURP, whose alphabet has Ñ between N and O.
+pub fn mexican_digit(front: &[u8]) -> u8 {
+    let value = |byte: &u8| match byte {
+        b'O'..=b'Z' => u32::from(byte - b'O') + 25,
+        b'A'..=b'N' => u32::from(byte - b'A') + 10,
+        _ => check::digit(*byte),
+    };
+    let sum: u32 =
+        front.iter().zip((2..=18).rev()).map(|(byte, weight)| value(byte) * weight).sum();
+    check::ascii((10 - sum % 10) % 10)
 }
 
 pub fn norway(text: &mut Vec<u8>, person: &Person) {

@@ -1,7 +1,7 @@
 //! Tax numbers of businesses and numbers of persons, by country.
 //!
 //! A scheme is a form (a small regular expression over the normalised number) and a rule. The form
-//! also makes numbers: it is sampled until the rule agrees. To add a country, add a scheme to the
+//! also makes numbers: it is sampled, and its last character is tried until the rule agrees. To add a country, add a scheme to the
 //! file of its part of the world.
 
 mod date;
@@ -23,6 +23,7 @@ mod vat_asia_africa;
 mod vat_east;
 mod vat_west;
 
+pub use imprint::mexican_digit;
 pub use person::{FIRST_BIRTH, REFERENCE_DAY, Sex, Wanted};
 pub use scheme::Kind;
 pub use schemes::{Schemes, Verdict, find};

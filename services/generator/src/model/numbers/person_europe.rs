@@ -1,7 +1,7 @@
 //! Numbers of persons in Europe.
 
 use super::date;
-use super::imprint::{self, ITALIAN_MONTHS, NORWEGIAN_LAST, NORWEGIAN_TENTH};
+use super::imprint::{self, AUSTRIAN, ITALIAN_MONTHS, NORWEGIAN_LAST, NORWEGIAN_TENTH};
 use super::number::{Number, base_36, checks, fits};
 use super::outcome::Outcome;
 use super::rules::{
@@ -16,7 +16,7 @@ pub const SCHEMES: &[Scheme] = &[
         // Months 13 to 15 stand for days on which all numbers are used up.
         let spare = (13..=15).contains(&n.value(6, 8)) && (1..=31).contains(&n.value(4, 6));
         fits(spare || date::day_first(n, 4).is_ok())?;
-        checks(n.sum(&[3, 7, 9, 0, 5, 8, 4, 2, 1, 6]) % 11 == n.digit(3))
+        checks(n.sum(AUSTRIAN) % 11 == n.digit(3))
     })
     .imprint(imprint::austria),
     person("BE", "national number", r"\d{11}", belgium).imprint(imprint::belgium),
@@ -208,7 +208,9 @@ fn finland(n: &Number<'_>) -> Outcome {
 
 const ITALIAN_FORM: &str =
     concat!(r"[A-Z]{6}[\dLMNP-V]{2}[A-EHLMPR-T]", r"[\dLMNP-V]{2}[A-Z][\dLMNP-V]{3}[A-Z]");
-const ITALIAN_MAKE: &str = r"[A-Z]{6}\d\d[A-EHLMPR-T]([04][1-9]|[15]\d|[26][0-8])[A-Z]\d{3}[A-Z]";
+/// Names give mostly consonants, and municipalities letters up to L.
+const ITALIAN_MAKE: &str =
+    r"[BCDFGLMNPRSTVZ]{6}\d\d[A-EHLMPR-T]([04][1-9]|[15]\d|[26][0-8])[A-IL]\d{3}[A-Z]";
 
 fn italy(n: &Number<'_>) -> Outcome {
     // Letters replace digits where two people would get the same number.

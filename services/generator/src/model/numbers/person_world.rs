@@ -150,14 +150,7 @@ fn mexico(n: &Number<'_>) -> Outcome {
     let century = if n.at(16).is_ascii_digit() { 1900 } else { 2000 };
     let (year, month, day) = date::year_month_day(n, 4);
     date::born(n, century + year, month, day)?;
-    // The register's alphabet has Ñ between N and O.
-    let value = |byte: &u8| match byte {
-        b'O'..=b'Z' => i32::from(byte - b'O') + 25,
-        b'A'..=b'N' => i32::from(byte - b'A') + 10,
-        _ => i32::from(byte - b'0'),
-    };
-    let sum: i32 = n.bytes()[..17].iter().zip((2..=18).rev()).map(|(b, w)| value(b) * w).sum();
-    checks((10 - sum % 10) % 10 == n.last())
+    checks(imprint::mexican_digit(&n.bytes()[..17]) == n.at(17))
 }
 
 /// Verhoeff's sum, 0 for a right number.

@@ -129,7 +129,7 @@ impl Ready {
         (self.scheme.rule)(&Number::new(text, today))
     }
 
-    /// Samples the form until the rules agree; the rarest rule takes one of 200 samples.
+    /// Samples the form until the rules agree; the rarest rule takes one of 50 samples.
     pub(super) fn make(&self, random: &mut Random, wanted: Wanted) -> Option<String> {
         if let Some(write) = self.scheme.write {
             let mut text = String::new();
@@ -140,20 +140,51 @@ impl Ready {
         let imprint = self.scheme.imprint.map(|imprint| (imprint, wanted.person(random)));
         let today = imprint.map_or(REFERENCE_DAY, |(_, person)| person.born.max(REFERENCE_DAY));
         for _ in 0..100_000 {
-            let mut text = form.sample(random);
-            if let Some((imprint, person)) = &imprint {
-                let mut bytes = text.into_bytes();
-                imprint(&mut bytes, person);
-                text = String::from_utf8(bytes).ok()?;
-            }
+            let stamp = |text: &mut Vec<u8>| {
+                if let Some((imprint, person)) = &imprint {
+                    imprint(text, person);
+                }
+            };
+            let sample = form.sample(random).into_bytes();
+            let Some(text) = self.completed(sample, form, stamp, today) else { continue };
             let right = |rule: fn(&Number<'_>) -> Outcome| rule(&Number::new(&text, today)).is_ok();
-            // A sampled form is normalised already.
-            let made = self.check_normalised(&text, today).is_ok();
-            if made && self.scheme.make_rule.is_none_or(right) {
+            if self.scheme.make_rule.is_none_or(right) {
                 return Some(self.scheme.front.to_owned() + &text);
             }
         }
         None
+    }
+
+    /// The number with a person stamped on it if it is valid, or with another last character, should
+    /// that be all it lacks.
+    ///
+    /// A sampled number is normalised already.
+    fn completed(
+        &self,
+        mut text: Vec<u8>,
+        form: &Form,
+        stamp: impl Fn(&mut Vec<u8>),
+        today: Date,
+    ) -> Option<String> {
+        let judge = |text: &mut Vec<u8>| {
+            stamp(text);
+            let text = std::str::from_utf8(text).map_err(|_| Stage::Format)?;
+            (self.scheme.rule)(&Number::new(text, today))
+        };
+        match judge(&mut text) {
+            Ok(()) => {}
+            Err(Stage::Checksum) => {
+                let last = text.len().checked_sub(1)?;
+                let from = form.endings().iter().position(|ending| *ending == text[last])?;
+                let (before, after) = form.endings().split_at(from);
+                after.iter().skip(1).chain(before).find(|ending| {
+                    text[last] = **ending;
+                    judge(&mut text).is_ok()
+                })?;
+            }
+            Err(_) => return None,
+        }
+        String::from_utf8(text).ok().filter(|text| form.matches(text))
     }
 }
 

@@ -1,11 +1,10 @@
 //! Numbers of persons that hold letters of the name, and those that are quicker computed than sampled.
 
-use jiff::civil::Date;
-
 use super::latin::plain;
 use crate::model::check::{ascii, digit, mod_11_10, weighted};
+use crate::model::iban::italian_letter;
 use crate::model::names::Identity;
-use crate::model::numbers::{REFERENCE_DAY, Schemes};
+use crate::model::numbers::{REFERENCE_DAY, Schemes, mexican_digit};
 use crate::model::random::Random;
 
 /// Computes a number that tells nothing of its person, where sampling it would take long.
@@ -61,6 +60,8 @@ fn turkish(random: &mut Random) -> Vec<u8> {
 }
 
 /// Puts the letters of the name into a made number, with a check character that agrees again.
+///
+/// The number stays as it was made when its letters would be none that the register gives out.
 pub fn with_name(number: String, name: &Identity, schemes: &Schemes) -> String {
     let mut text = number.clone().into_bytes();
     let written = match (schemes.country(), text.len()) {
@@ -68,18 +69,8 @@ pub fn with_name(number: String, name: &Identity, schemes: &Schemes) -> String {
         ("MX", 18) => mexican(&mut text, name),
         _ => None,
     };
-    let Some(()) = written else { return number };
-    checked(text, schemes, REFERENCE_DAY).unwrap_or(number)
-}
-
-/// Tries every check character at the end.
-fn checked(mut text: Vec<u8>, schemes: &Schemes, today: Date) -> Option<String> {
-    let last = text.len().checked_sub(1)?;
-    (b'0'..=b'9').chain(b'A'..=b'Z').find_map(|character| {
-        text[last] = character;
-        let candidate = std::str::from_utf8(&text).ok()?;
-        schemes.check(candidate, today).is_ok().then(|| candidate.to_owned())
-    })
+    let written = written.and_then(|()| String::from_utf8(text).ok());
+    written.filter(|text| schemes.check(text, REFERENCE_DAY).is_ok()).unwrap_or(number)
 }
 
 fn capitals(name: &str) -> Option<Vec<u8>> {
@@ -104,6 +95,7 @@ fn italian(text: &mut [u8], name: &Identity) -> Option<()> {
         let three = consonants.into_iter().chain(vowels).chain(*b"XXX").take(3);
         text[start..start + 3].iter_mut().zip(three).for_each(|(place, letter)| *place = letter);
     }
+    text[15] = italian_letter(&text[..15]);
     Some(())
 }
 
@@ -122,6 +114,7 @@ fn mexican(text: &mut [u8], name: &Identity) -> Option<()> {
         inner(&second, false),
         inner(&given, false),
     ]);
+    text[17] = mexican_digit(&text[..17]);
     Some(())
 }
 
@@ -146,6 +139,6 @@ mod tests {
         }
         let mut text = *b"AAAA000000HDFAAA00";
         mexican(&mut text, &named("Gloria", "Hernández García")).unwrap();
-        assert_eq!(&text, b"HEGG000000HDFRRL00");
+        assert_eq!(&text[..17], b"HEGG000000HDFRRL0");
     }
 }
