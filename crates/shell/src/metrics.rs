@@ -119,22 +119,27 @@ thread_local! {
 pub(crate) fn count(response: &ServiceResponse, method: &'static str, elapsed: Duration) {
     let request = response.request();
     let label = request.extensions().get::<RouteLabel>().copied();
-    let pattern;
-    let route = match label {
-        Some(RouteLabel(route)) => route,
-        None => {
-            pattern = request.match_pattern();
-            pattern.as_deref().unwrap_or("unmatched")
-        }
-    };
-    HANDLES.with_borrow_mut(|routes| {
-        let known = match routes.get_mut(route) {
-            Some(known) => known,
-            None => routes.entry(route.into()).or_default(),
-        };
+    let add = |known: &mut Vec<Handles>, route: &str| {
         let handles = handles_of(known, route, method, response.status());
         handles.requests.inc();
         handles.seconds.observe(elapsed.as_secs_f64());
+    };
+    HANDLES.with_borrow_mut(|routes| {
+        // A path without parameters is its own pattern, which need not be looked for once it is known.
+        let own = label.map_or(request.path(), |RouteLabel(route)| route);
+        if let Some(known) = routes.get_mut(own) {
+            return add(known, own);
+        }
+        let found = if label.is_some() { None } else { request.match_pattern() };
+        let route = match &found {
+            Some(pattern) => pattern,
+            None if label.is_some() => own,
+            None => "unmatched",
+        };
+        match routes.get_mut(route) {
+            Some(known) => add(known, route),
+            None => add(routes.entry(route.into()).or_default(), route),
+        }
     });
 }
 

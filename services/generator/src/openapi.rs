@@ -1,10 +1,11 @@
 //! The document around the operations.
 
+use utoipa::openapi::schema::AdditionalProperties;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
     ComponentsBuilder, HeaderBuilder, InfoBuilder, Object, OpenApi, OpenApiBuilder, Ref, RefOr,
-    Type,
+    Schema, Type,
 };
 
 use crate::error::Problem;
@@ -54,8 +55,17 @@ pub fn document() -> OpenApi {
         .build()
 }
 
-/// Adds the headers of the rate limit to the answers of all counted operations.
+/// The bodies of requests, which refuse members that they do not know.
+const BODIES: [&str; 2] = ["TextDto", "NumberValidation"];
+
+/// Adds the headers of the rate limit to the answers of all counted operations, and closes the bodies of
+/// requests.
 pub fn amend(document: &mut OpenApi) {
+    for schema in document.components.iter_mut().flat_map(|all| all.schemas.iter_mut()) {
+        if let (true, RefOr::T(Schema::Object(body))) = (BODIES.contains(&&**schema.0), schema.1) {
+            body.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+        }
+    }
     let items = document.paths.paths.values_mut();
     let operations = items.flat_map(|item| [&mut item.get, &mut item.post]).flatten();
     // What needs no key is not counted.

@@ -9,8 +9,6 @@ use crate::handlers::{
 
 /// Adds every operation.
 pub fn register(routes: &mut Routes<'_>) {
-    routes.page("/", web::get().to(page::playground));
-    routes.assets(&page::SITE);
     routes.add(card::generate_card);
     routes.add(card::list_card_types);
     routes.add(card::validate_card);
@@ -42,4 +40,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(text::transform_text);
     routes.add(review::generate_reviews);
     routes.add(licenses::read_licenses);
+    // Behind the operations, because a router tries one after the other.
+    routes.page("/", web::get().to(page::playground));
+    routes.assets(&page::SITE);
 }

@@ -20,10 +20,10 @@ pub struct BucketParameters {
     #[validate(length(max = 1000, message = "must have at most 1000 characters"))]
     keywords: String,
     /// `1` or `true`: `keywords` is the whole address, or its part before the provider's suffix
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<String>, pattern = "^(1|true|0|false)?$")]
     exact: bool,
     /// Bucket type
-    #[param(value_type = Option<String>, pattern = "^(aws|azure|dos|gcp|ali)$")]
+    #[param(value_type = Option<String>, pattern = "^(aws|azure|dos|gcp|ali)?$")]
     r#type: Option<BucketType>,
     /// Buckets before the first one
     #[param(value_type = Option<i64>, minimum = 0, maximum = 999999, default = 0)]
@@ -33,10 +33,10 @@ pub struct BucketParameters {
     #[validate(range(min = 1, max = 1000, message = "must be between 1 and 1000"))]
     limit: Option<u64>,
     /// What buckets are sorted by; else by id
-    #[param(value_type = Option<String>, pattern = "^(fileCount|bucketName)$")]
+    #[param(value_type = Option<String>, pattern = "^(fileCount|bucketName)?$")]
     order: Option<BucketOrder>,
     /// `asc` (default) or `desc`
-    #[param(value_type = Option<String>, pattern = "^(asc|desc)$")]
+    #[param(value_type = Option<String>, pattern = "^(asc|desc)?$")]
     direction: Option<Direction>,
 }
 

@@ -34,13 +34,13 @@ pub struct FileParameters {
     #[param(value_type = Option<String>)]
     bucket: Parts,
     /// What files are sorted by; else by id. Premium
-    #[param(value_type = Option<String>, pattern = "^(size|last_modified)$")]
+    #[param(value_type = Option<String>, pattern = "^(size|last_modified)?$")]
     order: Option<FileOrder>,
     /// `asc` (default) or `desc`
-    #[param(value_type = Option<String>, pattern = "^(asc|desc)$")]
+    #[param(value_type = Option<String>, pattern = "^(asc|desc)?$")]
     direction: Option<Direction>,
     /// `1` or `true`: look at the whole path instead of the file name
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<String>, pattern = "^(1|true|0|false)?$")]
     full_path: bool,
     /// Extensions of which a file must have one, separated by commas
     #[param(value_type = Option<String>)]
@@ -52,13 +52,16 @@ pub struct FileParameters {
     #[param(value_type = Option<String>)]
     excluded_buckets: Parts,
     /// Bucket types, separated by commas: `aws`, `azure`, `dos`, `gcp`, `ali`
-    #[param(value_type = Option<String>)]
+    #[param(
+        value_type = Option<String>,
+        pattern = "^((aws|azure|dos|gcp|ali)(,(aws|azure|dos|gcp|ali))*)?$"
+    )]
     types: Vec<BucketType>,
     /// `1` or `true`: `keywords` is one regular expression for the whole name. Premium
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<String>, pattern = "^(1|true|0|false)?$")]
     regexp: bool,
     /// `1` or `true`: the expression is taken as it is
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<String>, pattern = "^(1|true|0|false)?$")]
     noautocorrect: bool,
     /// Unix seconds: files modified after it. Premium
     #[param(value_type = Option<i64>, minimum = 0)]
@@ -77,7 +80,7 @@ pub struct FileParameters {
     #[validate(range(min = 1, max = 1000, message = "must be between 1 and 1000"))]
     limit: Option<u64>,
     /// `offset` (default) or `scrolling`, which is for enterprise
-    #[param(value_type = Option<String>, pattern = "^(offset|scrolling)$")]
+    #[param(value_type = Option<String>, pattern = "^(offset|scrolling)?$")]
     paging_mode: PagingMode,
     /// Files before the first one; only for offset paging
     #[param(value_type = Option<i64>, minimum = 0, maximum = 999999, default = 0)]

@@ -14,9 +14,13 @@ use crate::wire::{AddressParameters, AddressRequest, CultureAnswer};
     operation_id = "listMiscCultures",
     tag = "Misc",
     responses(
-        (status = 200, body = Vec<CultureAnswer>, headers(
+        (status = 200, headers(
             ("ETag" = String, description = "Changes with the list"),
-            ("Cache-Control" = String, description = "An hour, for everybody"))),
+            ("Cache-Control" = String, description = "An hour, for everybody")),
+            content(
+                (Vec<CultureAnswer> = "application/json"),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Unchanged,
         Failures
     )

@@ -4,7 +4,6 @@ use actix_web::{Error, HttpResponse, get, post};
 use auth::After;
 
 use super::input::Input;
-use super::reply;
 use crate::error::Failures;
 use crate::model::{brand, suggestion};
 use crate::wire::{
@@ -20,10 +19,13 @@ use crate::wire::{
     tag = "Name",
     params(WordsParameters),
     responses(
-        (status = 200, body = Vec<String>, headers(
+        (status = 200, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data")),
-            example = json!(["Blue River Bakery", "Little Blue River Travel", "Blue Riverworks"])),
+            content(
+                (Vec<String> = "application/json", example = json!(["Blue River Bakery", "Little Blue River Travel", "Blue Riverworks"])),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Failures
     )
 )]
@@ -34,7 +36,7 @@ pub async fn suggest_business_names(
     let seed = input.seed()?;
     let mut random = seed.random("suggestBusinessNames", "");
     let names = suggestion::suggest(&input.words, &mut random);
-    Ok(reply::generated(&seed, reply::json(&names)))
+    Ok(input.made_texts(&seed, "name", names))
 }
 
 /// Make names of businesses
@@ -74,10 +76,13 @@ pub async fn generate_business_names(
     tag = "Name",
     params(WordsParameters),
     responses(
-        (status = 200, body = Vec<String>, headers(
+        (status = 200, headers(
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data")),
-            example = json!(["Blueriverio", "GoBlueriver", "Blrvrly"])),
+            content(
+                (Vec<String> = "application/json", example = json!(["Blueriverio", "GoBlueriver", "Blrvrly"])),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Failures
     )
 )]
@@ -88,5 +93,5 @@ pub async fn generate_brand_names(
     let seed = input.seed()?;
     let mut random = seed.random("generateBrandNames", "");
     let names = brand::make(&input.words, &mut random);
-    Ok(reply::generated(&seed, reply::json(&names)))
+    Ok(input.made_texts(&seed, "name", names))
 }

@@ -14,7 +14,7 @@ use crate::model::card::{self, CARD_TYPES, Card};
 use crate::state::State;
 use crate::wire::{
     CardAnswer, CardParameters, CardRequest, CardValidationAnswer, CardValidationParameters,
-    CardValidationRequest, OneOrSeveral,
+    CardValidationRequest, OneOrSeveral, TypeName,
 };
 
 /// The day that a seeded card is made on unless the caller names another.
@@ -79,17 +79,21 @@ pub async fn validate_card(After(input): After<Input<CardValidationRequest>>) ->
     operation_id = "listCardTypes",
     tag = "Card",
     responses(
-        (status = 200, body = Vec<String>, headers(
+        (status = 200, headers(
             ("ETag" = String, description = "Changes with the list"),
             ("Cache-Control" = String, description = "An hour, for everybody")),
-            example = json!(["Visa", "VisaElectron", "Mastercard"])),
+            content(
+                (Vec<String> = "application/json", example = json!(["Visa", "VisaElectron", "Mastercard"])),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Unchanged,
         Failures
     )
 )]
 #[get("/api/Card/Types")]
 pub async fn list_card_types(_caller: Caller, request: HttpRequest) -> HttpResponse {
-    static TYPES: LazyLock<List> =
-        LazyLock::new(|| List::of(&CARD_TYPES.iter().map(|kind| kind.name).collect::<Vec<_>>()));
+    static TYPES: LazyLock<List> = LazyLock::new(|| {
+        List::of(&CARD_TYPES.iter().map(|kind| TypeName(kind.name)).collect::<Vec<_>>())
+    });
     TYPES.answer(&request)
 }

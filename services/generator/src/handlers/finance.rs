@@ -16,7 +16,7 @@ use crate::wire::{
     CountryAnswer, CryptoAnswer, CryptoParameters, CryptoRequest, CryptoValidationAnswer,
     CryptoValidationParameters, CryptoValidationRequest, IbanParameters, IbanPath, IbanRequest,
     IbanValidationAnswer, IbanValidationParameters, IbanValidationRequest, NumberAnswer,
-    OneOrSeveral, TextOrTexts, VatParameters, VatRequest,
+    OneOrSeveral, TextOrTexts, TypeName, VatParameters, VatRequest,
 };
 
 /// List the coins
@@ -24,18 +24,22 @@ use crate::wire::{
     operation_id = "listCryptoAddressTypes",
     tag = "Finance",
     responses(
-        (status = 200, body = Vec<String>, headers(
+        (status = 200, headers(
             ("ETag" = String, description = "Changes with the list"),
             ("Cache-Control" = String, description = "An hour, for everybody")),
-            example = json!(["Bitcoin", "Ethereum", "Litecoin"])),
+            content(
+                (Vec<String> = "application/json", example = json!(["Bitcoin", "Ethereum", "Litecoin"])),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Unchanged,
         Failures
     )
 )]
 #[get("/api/Finance/CryptoAddress/Types")]
 pub async fn list_crypto_address_types(_caller: Caller, request: HttpRequest) -> HttpResponse {
-    static TYPES: LazyLock<List> =
-        LazyLock::new(|| List::of(&COINS.iter().map(|coin| coin.name).collect::<Vec<_>>()));
+    static TYPES: LazyLock<List> = LazyLock::new(|| {
+        List::of(&COINS.iter().map(|coin| TypeName(coin.name)).collect::<Vec<_>>())
+    });
     TYPES.answer(&request)
 }
 
@@ -146,9 +150,13 @@ pub async fn generate_iban(After(input): After<Input<IbanRequest>>) -> Result<Ht
     operation_id = "listIbanCountries",
     tag = "Finance",
     responses(
-        (status = 200, body = Vec<CountryAnswer>, headers(
+        (status = 200, headers(
             ("ETag" = String, description = "Changes with the list"),
-            ("Cache-Control" = String, description = "An hour, for everybody"))),
+            ("Cache-Control" = String, description = "An hour, for everybody")),
+            content(
+                (Vec<CountryAnswer> = "application/json"),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Unchanged,
         Failures
     )

@@ -63,6 +63,17 @@ impl<R: Seeded> Input<R> {
         reply::listed(seed, Made::texts(&self.http, count, column, make))
     }
 
+    /// Answers a list of texts that are made already.
+    pub fn made_texts(
+        &self,
+        seed: &Seed,
+        column: &'static str,
+        texts: Vec<String>,
+    ) -> HttpResponse {
+        let (count, mut texts) = (texts.len(), texts.into_iter());
+        self.texts(seed, count, column, move |out| out.extend(texts.next()))
+    }
+
     /// Answers one text, or a list of them where a quantity was asked for.
     pub fn text_or_texts(
         &self,

@@ -57,8 +57,7 @@ impl Made {
         columns: impl Columns,
         mut push: impl FnMut(Form, &mut Vec<u8>) + Unpin + 'static,
     ) -> Self {
-        let accept = request.headers().get_all(ACCEPT).filter_map(|value| value.to_str().ok());
-        let form = Form::accepted(accept);
+        let form = form(request);
         if is_head(request) {
             return Self { form, body: BoxBody::new(NoBody) };
         }
@@ -89,6 +88,32 @@ impl Made {
         });
         Self { form, body: body.boxed() }
     }
+}
+
+/// The form of a list that the client accepts.
+pub fn form(request: &HttpRequest) -> Form {
+    Form::accepted(request.headers().get_all(ACCEPT).filter_map(|value| value.to_str().ok()))
+}
+
+/// All values of a list at once.
+pub fn written<R: Record + Serialize>(items: &[R], form: Form) -> Vec<u8> {
+    let mut out = Vec::new();
+    match form {
+        Form::Json => push_json(&items, &mut out),
+        Form::Csv => {
+            push_row(R::COLUMNS.iter().copied(), &mut out);
+            for item in items {
+                push_row(item.cells().iter().map(|cell| &**cell), &mut out);
+            }
+        }
+        Form::Ndjson => {
+            for item in items {
+                push_json(item, &mut out);
+                out.push(b'\n');
+            }
+        }
+    }
+    out
 }
 
 /// The names of the columns of a table.

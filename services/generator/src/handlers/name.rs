@@ -21,7 +21,7 @@ use crate::wire::{CultureAnswer, NameParameters, NameRequest};
             ("X-Seed" = String, description = "Asks for the same answer again"),
             ("X-Data-Version" = String, description = "Version of algorithm and data")),
             content(
-                (Vec<String> = "application/json", example = json!(["Patricia Cline", "Derrick Taylor"])),
+                (Vec<String> = "application/json", example = json!(["Patricia Clements", "Derrick Taylor"])),
                 (String = "text/csv"),
                 (String = "application/x-ndjson"))),
         Failures
@@ -43,9 +43,13 @@ pub async fn generate_names(
     operation_id = "listNameCultures",
     tag = "Name",
     responses(
-        (status = 200, body = Vec<CultureAnswer>, headers(
+        (status = 200, headers(
             ("ETag" = String, description = "Changes with the list"),
-            ("Cache-Control" = String, description = "An hour, for everybody"))),
+            ("Cache-Control" = String, description = "An hour, for everybody")),
+            content(
+                (Vec<CultureAnswer> = "application/json"),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Unchanged,
         Failures
     )

@@ -103,9 +103,13 @@ pub async fn validate_phone_number(
     operation_id = "listPhoneCountries",
     tag = "Phone",
     responses(
-        (status = 200, body = Vec<CountryAnswer>, headers(
+        (status = 200, headers(
             ("ETag" = String, description = "Changes with the list"),
-            ("Cache-Control" = String, description = "An hour, for everybody"))),
+            ("Cache-Control" = String, description = "An hour, for everybody")),
+            content(
+                (Vec<CountryAnswer> = "application/json"),
+                (String = "text/csv"),
+                (String = "application/x-ndjson"))),
         Unchanged,
         Failures
     )

@@ -13,8 +13,9 @@ use sha2::{Digest, Sha256};
 use shell::{EntityTag, Validators};
 use utoipa::IntoResponses;
 
-use super::list::Made;
+use super::list::{Made, form, written};
 use crate::model::{DATA_VERSION, Seed};
+use crate::wire::{Form, Record};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
@@ -93,26 +94,37 @@ fn visible(seed: &str) -> Cow<'_, str> {
 pub struct Unchanged;
 
 /// A list that changes only with the data, so that clients may cache it.
-pub struct List {
+pub struct List([Written; 3]);
+
+/// A list in one form.
+struct Written {
+    form: Form,
     body: Bytes,
     validators: Validators,
 }
 
 impl List {
     /// The list of some items.
-    pub fn of(items: &impl Serialize) -> Self {
-        let body = json(items);
-        let digest = Sha256::digest(&body);
-        // Weak, because the same tag stands for compressed and plain bodies.
-        let validators = Validators::weak(EntityTag::of_digest(&digest[..8]));
-        Self { body: body.into(), validators }
+    pub fn of<R: Record + Serialize>(items: &[R]) -> Self {
+        Self([Form::Json, Form::Csv, Form::Ndjson].map(|form| {
+            let body = written(items, form);
+            let digest = Sha256::digest(&body);
+            // Weak, because the same tag stands for compressed and plain bodies.
+            let validators = Validators::weak(EntityTag::of_digest(&digest[..8]));
+            Written { form, body: body.into(), validators }
+        }))
     }
 
-    /// Answers with the list, or with 304 when the client has it.
+    /// Answers with the list in the form that the client accepts, or with 304 when it has that.
     pub fn answer(&self, request: &HttpRequest) -> HttpResponse {
-        self.validators.answer(request, "public, max-age=3600", |mut ok| {
-            ok.content_type(JSON).body(self.body.clone())
-        })
+        let wanted = form(request);
+        let [json, others @ ..] = &self.0;
+        let list = others.iter().find(|list| list.form == wanted).unwrap_or(json);
+        let mut response = list.validators.answer(request, "public, max-age=3600", |mut ok| {
+            ok.content_type(wanted.content_type()).body(list.body.clone())
+        });
+        response.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
+        response
     }
 }
 

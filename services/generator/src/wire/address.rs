@@ -20,12 +20,12 @@ pub struct AddressParameters {
     number: Option<i32>,
     /// Language and country as `/api/Misc/Cultures` lists them.
     #[serde(default, deserialize_with = "culture")]
-    #[param(value_type = Option<String>, max_length = 100, default = "en", example = "de")]
+    #[param(value_type = Option<String>, max_length = 100, pattern = "^([A-Za-z]{2}([_-][A-Za-z]{2,5}){0,2})?$", default = "en", example = "de")]
     culture: Option<&'static Culture>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[serde(default, deserialize_with = "seed")]
-    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
 

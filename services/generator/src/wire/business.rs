@@ -24,12 +24,12 @@ pub struct BusinessParameters {
     number: Option<i32>,
     /// Language and country as `/api/Name/Cultures` lists them.
     #[serde(rename = "cultureCode", default, deserialize_with = "culture")]
-    #[param(rename = "cultureCode", value_type = Option<String>, default = "en_US")]
+    #[param(rename = "cultureCode", value_type = Option<String>, max_length = 100, pattern = "^([A-Za-z]{2}([_-][A-Za-z]{2,5}){0,2})?$", default = "en_US")]
     culture_code: Option<&'static Culture>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[serde(default, deserialize_with = "seed")]
-    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
 
@@ -62,7 +62,9 @@ pub struct WordsParameters {
         rename = "startingWords",
         value_type = String,
         required = true,
+        min_length = 1,
         max_length = 100,
+        pattern = r"[^\s\u0085]",
         example = "blue river"
     )]
     #[validate(required)]
@@ -70,7 +72,7 @@ pub struct WordsParameters {
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[serde(default, deserialize_with = "seed")]
-    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
 

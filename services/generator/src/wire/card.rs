@@ -24,7 +24,7 @@ pub struct CardParameters {
     /// Brand as `/api/Card/Types` lists it; case, blanks, `-` and `_` do not count. Without it the
     /// common brands come most often.
     #[serde(rename = "type", default, deserialize_with = "brand")]
-    #[param(rename = "type", value_type = Option<String>, example = "Visa")]
+    #[param(rename = "type", value_type = Option<String>, max_length = 100, pattern = "^[A-Za-z0-9 ._-]*$", example = "Visa")]
     card_type: Option<&'static CardType>,
     /// How many; without it the answer is one value instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
@@ -36,7 +36,7 @@ pub struct CardParameters {
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[serde(default, deserialize_with = "seed")]
-    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
     /// Day that the expiry is counted from, 1000-01-01 to 9000-12-31: with a seed 2030-01-01, else
     /// today.
@@ -153,14 +153,16 @@ pub struct CardValidationParameters {
         rename = "cardNumber",
         value_type = String,
         required = true,
+        min_length = 1,
         max_length = 50,
+        pattern = r"[^\s\u0085]",
         example = "4111 1111 1111 1111"
     )]
     #[validate(required)]
     card_number: Option<String>,
     /// Brand that it must be of, as `/api/Card/Types` lists it.
     #[serde(rename = "type", default, deserialize_with = "brand")]
-    #[param(rename = "type", value_type = Option<String>, example = "Visa")]
+    #[param(rename = "type", value_type = Option<String>, max_length = 100, pattern = "^[A-Za-z0-9 ._-]*$", example = "Visa")]
     card_type: Option<&'static CardType>,
 }
 

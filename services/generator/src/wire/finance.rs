@@ -27,6 +27,7 @@ pub struct CryptoParameters {
         rename = "cryptoType",
         value_type = Option<String>,
         max_length = 100,
+        pattern = "^[A-Za-z0-9 ._-]*$",
         default = "Bitcoin"
     )]
     coin: Option<&'static Coin>,
@@ -37,7 +38,7 @@ pub struct CryptoParameters {
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[serde(default, deserialize_with = "seed")]
-    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
 
@@ -95,7 +96,9 @@ pub struct IbanPath {
         rename = "countryCode",
         value_type = String,
         required = true,
+        min_length = 2,
         max_length = 2,
+        pattern = "^[A-Za-z]{2}$",
         example = "DE"
     )]
     #[validate(required)]
@@ -123,7 +126,7 @@ pub struct IbanParameters {
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[serde(default, deserialize_with = "seed")]
-    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
 
@@ -176,5 +179,13 @@ pub struct CountryAnswer {
 impl From<Country> for CountryAnswer {
     fn from(country: Country) -> Self {
         Self { name: country.name, country_code: country.code }
+    }
+}
+
+impl Record for CountryAnswer {
+    const COLUMNS: &'static [&'static str] = &["name", "countryCode"];
+
+    fn cells(&self) -> Vec<Cow<'_, str>> {
+        vec![Cow::Borrowed(self.name), Cow::Borrowed(self.country_code)]
     }
 }

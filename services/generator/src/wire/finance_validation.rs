@@ -19,14 +19,16 @@ pub struct IbanValidationParameters {
     #[param(
         value_type = String,
         required = true,
+        min_length = 1,
         max_length = 100,
+        pattern = r"[^\s\u0085]",
         example = "DE89 3704 0044 0532 0130 00"
     )]
     #[validate(required)]
     iban: Option<String>,
     /// Country that it must be of, as `/api/Finance/Countries` lists it.
     #[serde(rename = "countryCode", default, deserialize_with = "country")]
-    #[param(rename = "countryCode", value_type = Option<String>, max_length = 2, example = "DE")]
+    #[param(rename = "countryCode", value_type = Option<String>, max_length = 2, pattern = "^([A-Za-z]{2})?$", example = "DE")]
     country_code: Option<&'static iban::Country>,
 }
 
@@ -107,14 +109,16 @@ pub struct CryptoValidationParameters {
     #[param(
         value_type = String,
         required = true,
+        min_length = 1,
         max_length = 200,
+        pattern = r"[^\s\u0085]",
         example = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
     )]
     #[validate(required)]
     address: Option<String>,
     /// Coin that it must be of, as `/api/Finance/CryptoAddress/Types` lists it, or its ticker.
     #[serde(rename = "cryptoType", default, deserialize_with = "coin")]
-    #[param(rename = "cryptoType", value_type = Option<String>, max_length = 100)]
+    #[param(rename = "cryptoType", value_type = Option<String>, max_length = 100, pattern = "^[A-Za-z0-9 ._-]*$")]
     coin: Option<&'static Coin>,
 }
 

@@ -43,7 +43,7 @@ impl From<SexName> for Sex {
 pub struct IdentityParameters {
     /// Two letters.
     #[serde(default, deserialize_with = "country")]
-    #[param(value_type = Option<String>, max_length = 2, default = "US", example = "SE")]
+    #[param(value_type = Option<String>, max_length = 2, pattern = "^([A-Za-z]{2})?$", default = "US", example = "SE")]
     country: Option<String>,
     /// Which kind of number is made: of persons (`SSN`, unless given), or of businesses.
     #[serde(rename = "idType", default)]
@@ -64,7 +64,7 @@ pub struct IdentityParameters {
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[serde(default, deserialize_with = "seed")]
-    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
 

@@ -45,7 +45,7 @@ pub use phone::{
     ImeiParameters, ImeiRequest, PhoneAnswer, PhoneParameters, PhoneRequest,
     PhoneValidationParameters, PhoneValidationRequest,
 };
-pub use record::{OneOrSeveral, Record, TextOrTexts, push_row};
+pub use record::{OneOrSeveral, Record, TextOrTexts, TypeName, push_row};
 pub use request::{Request, Seeded};
 pub use review::{ReviewParameters, ReviewRequest};
 pub use rules::{ABSENT, BETWEEN, DATE, MEMBER_LENGTH, TOO_LONG, UNSUPPORTED};

@@ -1,10 +1,13 @@
 //! Names on the wire.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Deserializer, Serialize};
 use shell::Violation;
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
+use super::record::Record;
 use super::request::{Request, complete, seeded};
 use super::values::{LONGEST_NAME, limited, listed, seed};
 use crate::model::Seed;
@@ -47,12 +50,12 @@ pub struct NameParameters {
     quantity: Option<i32>,
     /// Language and country as `/api/Name/Cultures` lists them.
     #[serde(rename = "cultureCode", default, deserialize_with = "culture")]
-    #[param(rename = "cultureCode", value_type = Option<String>, default = "en_US")]
+    #[param(rename = "cultureCode", value_type = Option<String>, max_length = 100, pattern = "^([A-Za-z]{2}([_-][A-Za-z]{2,5}){0,2})?$", default = "en_US")]
     culture_code: Option<&'static Culture>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[serde(default, deserialize_with = "seed")]
-    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
 
@@ -105,5 +108,13 @@ pub struct CultureAnswer {
 impl From<&Culture> for CultureAnswer {
     fn from(culture: &Culture) -> Self {
         Self { code: culture.code, name: culture.name }
+    }
+}
+
+impl Record for CultureAnswer {
+    const COLUMNS: &'static [&'static str] = &["code", "name"];
+
+    fn cells(&self) -> Vec<Cow<'_, str>> {
+        vec![Cow::Borrowed(self.code), Cow::Borrowed(self.name)]
     }
 }

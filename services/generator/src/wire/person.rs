@@ -26,7 +26,7 @@ use crate::model::person::Person;
 pub struct PersonParameters {
     /// Language and country as `/api/Name/Cultures` lists them.
     #[serde(default, deserialize_with = "culture")]
-    #[param(value_type = Option<String>, max_length = 100, default = "en_US", example = "sv")]
+    #[param(value_type = Option<String>, max_length = 100, pattern = "^([A-Za-z]{2}([_-][A-Za-z]{2,5}){0,2})?$", default = "en_US", example = "sv")]
     culture: Option<&'static Culture>,
     /// How many; without it the answer is one value instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
@@ -35,7 +35,7 @@ pub struct PersonParameters {
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[serde(default, deserialize_with = "seed")]
-    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
     /// Day that the expiry of cards is counted from, `YYYY-MM-DD`; today, or 2030-01-01 with a seed.
     #[serde(rename = "refDate", default, deserialize_with = "reference_day")]

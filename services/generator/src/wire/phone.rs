@@ -47,7 +47,9 @@ pub struct PhoneParameters {
         rename = "CountryCode",
         value_type = String,
         required = true,
+        min_length = 2,
         max_length = 2,
+        pattern = "^[A-Za-z]{2}$",
         example = "FR"
     )]
     #[validate(required)]
@@ -67,7 +69,7 @@ pub struct PhoneParameters {
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[serde(default, deserialize_with = "seed")]
-    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
 
@@ -136,7 +138,7 @@ pub struct ImeiParameters {
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[serde(default, deserialize_with = "seed")]
-    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
 
@@ -164,12 +166,12 @@ seeded!(PhoneRequest ImeiRequest);
 pub struct PhoneValidationParameters {
     /// Number in any usual form. Without `CountryCode` it begins with `+` or `00`.
     #[serde(default, deserialize_with = "telephone")]
-    #[param(value_type = String, required = true, max_length = 25, example = "06 12 34 56 78")]
+    #[param(value_type = String, required = true, min_length = 1, max_length = 25, pattern = r"[^\s\u0085]", example = "06 12 34 56 78")]
     #[validate(required)]
     telephone: Option<String>,
     /// Two letters as `/api/Phone/Countries` lists them: the number must be valid there.
     #[serde(rename = "CountryCode", default, deserialize_with = "region")]
-    #[param(rename = "CountryCode", value_type = Option<String>, max_length = 2, example = "FR")]
+    #[param(rename = "CountryCode", value_type = Option<String>, max_length = 2, pattern = "^([A-Za-z]{2})?$", example = "FR")]
     country_code: Option<&'static Region>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
 use utoipa::ToSchema;
 
 /// A value with several members, as a row of a table.
@@ -11,6 +12,19 @@ pub trait Record {
 
     /// The cells of the row.
     fn cells(&self) -> Vec<Cow<'_, str>>;
+}
+
+/// A name on a list of types.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub struct TypeName(pub &'static str);
+
+impl Record for TypeName {
+    const COLUMNS: &'static [&'static str] = &["type"];
+
+    fn cells(&self) -> Vec<Cow<'_, str>> {
+        vec![Cow::Borrowed(self.0)]
+    }
 }
 
 /// One value, or with `quantity` a list of them.

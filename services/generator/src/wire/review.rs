@@ -18,7 +18,7 @@ const LONGEST_PRODUCT: usize = 50;
 pub struct ReviewParameters {
     /// What is reviewed; it stands in the reviews as it is written here.
     #[serde(default, deserialize_with = "product")]
-    #[param(value_type = String, required = true, max_length = 50, example = "coffee grinder")]
+    #[param(value_type = String, required = true, min_length = 1, max_length = 50, pattern = r"[^\s\u0085]", example = "coffee grinder")]
     #[validate(required)]
     product: Option<String>,
     /// How many reviews.
@@ -28,7 +28,7 @@ pub struct ReviewParameters {
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[serde(default, deserialize_with = "seed")]
-    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
 

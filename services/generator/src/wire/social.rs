@@ -18,12 +18,12 @@ use crate::model::numbers::{self, Kind, Schemes, Verdict};
 pub struct VatParameters {
     /// Two letters; also `UK`, `EL`, `XI`, and `EU` or `IM` for the one-stop shop.
     #[serde(default, deserialize_with = "vat_schemes")]
-    #[param(value_type = String, required = true, example = "DE")]
+    #[param(value_type = String, required = true, min_length = 2, pattern = "^[A-Za-z]{2}$", example = "DE")]
     #[validate(required)]
     country: Option<Schemes>,
     /// Number with or without the country in front, in any usual spelling.
     #[serde(default, deserialize_with = "number")]
-    #[param(value_type = String, required = true, example = "DE136695976")]
+    #[param(value_type = String, required = true, min_length = 1, pattern = r"[^\s\u0085]", example = "DE136695976")]
     #[validate(required)]
     vat: Option<String>,
 }
@@ -95,7 +95,7 @@ pub struct NumberValidation {
     number: Option<String>,
     /// Two letters.
     #[serde(default, deserialize_with = "member::<_, 2>")]
-    #[schema(value_type = String, required = true, min_length = 1, max_length = 2, example = "US")]
+    #[schema(value_type = String, required = true, min_length = 2, max_length = 2, pattern = "^[A-Za-z]{2}$", example = "US")]
     #[validate(required)]
     country: Option<String>,
 }

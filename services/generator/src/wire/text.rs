@@ -54,7 +54,7 @@ pub struct LoremParameters {
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
     #[serde(default, deserialize_with = "seed")]
-    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
 
