@@ -66,7 +66,9 @@ function current() {
 // What a field holds at first: enough for an answer without typing.
 function start(parameter, schema) {
   const example = parameter.example ?? schema.example;
-  if (!parameter.required) return '';
+  // What another parameter makes necessary says so.
+  const needed = parameter.required || /; required to /.test(parameter.description || '');
+  if (!needed) return '';
   if (example !== undefined) return String(example);
   if (schema.enum) return schema.enum[0];
   if (schema.type === 'boolean') return 'true';
