@@ -57,6 +57,14 @@ pub fn issue(
     Ok((key, text))
 }
 
+/// Whether a text is a key that works.
+///
+/// # Errors
+/// Those of the database.
+pub fn is_live(db: &mut Db, text: &str, now: i64) -> Result<bool, DatabaseError> {
+    Ok(find_digest(db, &digest(text), now)?.is_some())
+}
+
 /// Files a key with a given text, as for the first administrator of a service.
 ///
 /// # Errors

@@ -72,7 +72,7 @@ impl Connector {
             sql += "PRAGMA journal_mode = WAL;";
         }
         sql += &format!(
-            "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;
+            "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;
              PRAGMA cache_size = -{}; PRAGMA mmap_size = {};",
             self.sqlite.cache_kib, self.sqlite.mmap_bytes
         );

@@ -91,7 +91,7 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value = "admin", value_name = "LOGIN", value_parser = parse_login)]
     pub admin_login: String,
 
-    /// Key of the first user, 32 hexadecimal digits, read at first start only [default: made and kept in DATA_DIR/admin-key]
+    /// Key of the first user, 32 hexadecimal digits; read at the first start, ignored with a warning later [default: made and kept in DATA_DIR/admin-key]
     #[arg(long, env, global = true, hide_env_values = true, value_name = "KEY")]
     pub admin_key: Option<String>,
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use auth::{KeyError, issue, issue_with_text};
+use auth::{KeyError, is_live, issue, issue_with_text};
 use database::{Db, Pools};
 
 use crate::config::Settings;
@@ -50,13 +50,29 @@ fn keep(key: &str, path: &Path) -> std::io::Result<()> {
 
 fn seed_in(db: &mut Db, settings: &Settings, now: i64) -> Result<Option<String>, KeyError> {
     sql::one_writer(db)?;
+    let given = settings.admin_key.as_deref().filter(|key| !key.is_empty());
     if users::any(db)? {
+        if let Some(key) = given {
+            warn_unless_known(db, key, now)?;
+        }
         return Ok(None);
     }
     let login = settings.admin_login.as_str();
     users::add(db, login, login, Role::Administrator)?;
-    match settings.admin_key.as_deref().filter(|key| !key.is_empty()) {
+    match given {
         Some(key) => issue_with_text(db, key, login, None, None, now).map(|_| None),
         None => issue(db, login, None, None, now).map(|(_, text)| Some(text)),
     }
+}
+
+/// Settings keep the key of the first start, and that is fine; one that opens nothing is a mistake of
+/// whoever set it, and would be found out at the first 401.
+fn warn_unless_known(db: &mut Db, key: &str, now: i64) -> Result<(), KeyError> {
+    if !is_live(db, key, now)? {
+        log::warn!(
+            "ADMIN_KEY is ignored: it is read at the very first start only, there are users already, \
+             and it is no key of theirs; `keys issue` makes another"
+        );
+    }
+    Ok(())
 }

@@ -19,3 +19,16 @@ fn a_generated_key_is_in_a_private_file_and_not_in_the_log() {
     program.done(&["users", "list"]);
     assert!(!path.exists(), "a second start makes no other key");
 }
+
+#[test]
+fn a_key_that_comes_too_late_is_said_to_be_ignored() {
+    let first = "0123456789abcdef0123456789abcdef";
+    let start =
+        Program::new(env!("CARGO_BIN_EXE_calendar")).setting("ADMIN_KEY", first).with_database();
+    assert!(!start.run(&["users", "list"]).errors.contains("ignored"));
+    assert!(!start.run(&["users", "list"]).errors.contains("ignored"), "the key of the first start");
+    let late = start.setting("ADMIN_KEY", "f".repeat(32)).run(&["users", "list"]);
+    assert_eq!(late.code, Some(0), "{}", late.errors);
+    assert!(late.errors.contains("ADMIN_KEY is ignored"), "{}", late.errors);
+    assert!(!late.errors.contains("ffff"), "{}", late.errors);
+}

@@ -10,19 +10,19 @@ use utoipa::{PartialSchema, ToSchema};
 /// References to venues or organizers: an id, ids separated by commas, an object, or a list.
 pub struct LinkedReferences;
 
+/// One reference: an id, ids separated by commas, or an object.
+fn one_reference() -> OneOfBuilder {
+    let of = |kind: Type| -> Object {
+        ObjectBuilder::new().schema_type(SchemaType::Type(kind)).build()
+    };
+    OneOfBuilder::new().item(of(Type::Integer)).item(of(Type::String)).item(of(Type::Object))
+}
+
 impl PartialSchema for LinkedReferences {
     fn schema() -> RefOr<Schema> {
-        let object = |kind: Type| -> Object {
-            ObjectBuilder::new().schema_type(SchemaType::Type(kind)).build()
-        };
-        let any = ObjectBuilder::new().schema_type(SchemaType::AnyValue).build();
-        let one_of = OneOfBuilder::new()
-            .item(object(Type::Integer))
-            .item(object(Type::String))
-            .item(object(Type::Object))
-            .item(Array::new(any))
-            .default(Some(Value::Null))
-            .build();
+        // The items have a type, since some generators of clients cannot name a list of anything.
+        let list = Array::new(Schema::OneOf(one_reference().build()));
+        let one_of = one_reference().item(list).default(Some(Value::Null)).build();
         RefOr::T(Schema::OneOf(one_of))
     }
 }

@@ -1,0 +1,183 @@
+# The steps of scripts/stack; sourced by it.
+
+step() { printf '\n== %s\n' "$*"; }
+seconds_since() { awk "BEGIN { printf \"%.1f\", $(date +%s.%N) - $1 }"; }
+
+# ask PATH-OF-URL CURL-ARGUMENT...   as the README's curl, at the stack's address
+ask() { curl --silent --max-time 10 --connect-to "::$address:" "$@"; }
+status_of() { ask --output /dev/null --write-out '%{http_code}' "$@" || true; }
+
+build_missing_images() {
+    local folder name missing=()
+    for folder in services/*/; do
+        name=$(basename "$folder")
+        docker image inspect "quintet/$name:$QUINTET_TAG" >/dev/null 2>&1 || missing+=("$name")
+    done
+    docker image inspect "quintet/breaches:$QUINTET_TAG-debug" >/dev/null 2>&1 || missing+=(breaches-samples)
+    [ ${#missing[@]} -eq 0 ] || docker compose build "${missing[@]}" >&2
+    docker image ls --filter reference="quintet/*:$QUINTET_TAG*" --format '{{.Repository}}:{{.Tag}} {{.Size}}'
+}
+
+# The password server is not ready before it has a corpus, so nobody waits for it here.
+bring_up() {
+    local begun
+    begun=$(date +%s.%N)
+    docker compose up --detach passwords >"$work/up" 2>&1 &&
+        docker compose up --detach --wait --wait-timeout 300 generator buckets breaches calendar >>"$work/up" 2>&1 || {
+        cat "$work/up" >&2
+        fail "the stack is not healthy after 300 seconds"
+    }
+    echo "four services and their databases are healthy, and passwords is up, after $(seconds_since "$begun") s"
+}
+
+await_samples() {
+    local name container code
+    for name in buckets breaches passwords calendar; do
+        docker compose up --detach "$name-samples" >"$work/up" 2>&1 || { cat "$work/up" >&2; fail "$name-samples does not start"; }
+        container=$(docker compose ps --all --quiet "$name-samples")
+        code=$(timeout 120 docker wait "$container")
+        docker logs "$container" >"$work/samples" 2>&1
+        [ "$code" = 0 ] || { cat "$work/samples" >&2; fail "$name-samples ended with ${code:-no code}"; }
+        echo "$name: $(tail -1 "$work/samples" | cut -c 1-150)"
+    done
+}
+
+# Each `$ curl …` of the README with the line that follows it. Sets buckets_key and breaches_key.
+run_readme_lines() {
+    (cd "$work" && docker compose cp breaches:/data/tls/ca.pem breaches-ca.pem && docker compose cp passwords:/tls/ca.pem passwords-ca.pem) 2>/dev/null
+    local command wanted got key url ran=0
+    buckets_key=$(docker compose exec -T buckets /service keys issue demo --plan premium </dev/null 2>/dev/null)
+    breaches_key=$(docker compose exec -T breaches /service keys issue demo@example.com </dev/null 2>/dev/null)
+    local try
+    # The server takes a new corpus up every 30 seconds.
+    for try in $(seq 70); do
+        [ "$(status_of --cacert "$work/passwords-ca.pem" https://localhost:8484/readyz)" != 200 ] || break
+        sleep 0.5
+    done
+    while IFS=$'\t' read -r command wanted; do
+        case $command in *8082*) key=$buckets_key ;; *) key=$breaches_key ;; esac
+        command=${command#\$ curl }
+        command=${command//KEY/$key}
+        command=${command//data\/breaches\/tls\/ca.pem/$work/breaches-ca.pem}
+        command=${command//data\/passwords\/tls\/ca.pem/$work/passwords-ca.pem}
+        got=$(eval "ask $command")
+        url=$(grep -o "https\{0,1\}://[^' ]*" <<<"$command")
+        got=$(tr -d '\r' <<<"$got" | head -1)
+        [ "$got" = "$wanted" ] || fail "$url answers
+$got
+and README.md says
+$wanted"
+        echo "as in README.md: $url"
+        ran=$((ran + 1))
+    done < <(awk '/^\$ curl/ { command = $0; getline; printf "%s\t%s\n", command, $0 }' README.md)
+    [ "$ran" -ge 5 ] || fail "only $ran commands were found in README.md"
+}
+
+run_handbook_commands() {
+    local line ran=0
+    while IFS= read -r line; do
+        (cd "$work" && eval "$line") >"$work/output" 2>&1 </dev/null || { cat "$work/output" >&2; fail "docs/operations.md shows a command that fails: $line"; }
+        echo "$line"
+        ran=$((ran + 1))
+    done < <(awk '/^```sh/ { on = 1; next } /^```/ { on = 0 } on' "$root/docs/operations.md" |
+        grep -E '^docker compose (cp|exec) ' | sed 's/  *#.*//')
+    [ "$ran" -ge 8 ] || fail "only $ran compose commands were found in docs/operations.md"
+    [ -s "$work/calendar.dump" ] || fail "the dump of the calendar is empty"
+}
+
+# A request that reads the database of a service.
+data_url() {
+    case $1 in
+    calendar) echo "http://localhost:8085/calendar/events/v1/events?search=marathon$RANDOM" ;;
+    generator) echo "http://localhost:8081/api/Card?type=Visa" ;;
+    buckets) echo "http://localhost:8082/api/v2/files?keywords=backup&limit=$((RANDOM % 100 + 1))" ;;
+    breaches) echo "https://localhost:8483/api/v3/breachedaccount/vito_grove@post.example?truncateResponse=$RANDOM" ;;
+    esac
+}
+header_for() {
+    case $1 in
+    buckets) echo "authorization: Bearer $buckets_key" ;;
+    breaches) echo "breach-api-key: $breaches_key" ;;
+    *) echo "accept: */*" ;;
+    esac
+}
+service_url() { data_url "$1" | grep -o 'https\{0,1\}://[^/]*'; }
+
+# break_database NAME   what clients see while its database is away, and how soon it serves again
+break_database() {
+    local name=$1 begun try seen="" status options=(--cacert "$work/breaches-ca.pem" -A stack
+        -H "$(header_for "$name")")
+    docker compose stop --timeout 30 "$name-db" >/dev/null 2>&1
+    for try in $(seq 12); do
+        status=$(status_of "${options[@]}" "$(data_url "$name")")
+        case $status in 200 | 503) ;; *) fail "$name answers $status without its database" ;; esac
+        seen+="$status "
+        sleep 0.25
+    done
+    [ "$(status_of "${options[@]}" "$(service_url "$name")/healthz")" = 200 ] || fail "$name is not alive without its database"
+    [ "$(status_of "${options[@]}" "$(service_url "$name")/readyz")" = 503 ] || fail "$name is ready without its database"
+    docker compose start "$name-db" >/dev/null 2>&1
+    begun=$(date +%s.%N)
+    for try in $(seq 120); do
+        [ "$(status_of "${options[@]}" "$(service_url "$name")/readyz")" != 200 ] || break
+        sleep 0.1
+    done
+    [ "$try" -lt 120 ] || fail "$name is not ready again"
+    status=$(status_of "${options[@]}" "$(data_url "$name")")
+    case $status in 200) ;; *) fail "$name answers $status once its database is back" ;; esac
+    echo "$name: without its database $(tr ' ' '\n' <<<"$seen" | sort | uniq -c | awk 'NF == 2 { printf "%s times %s, ", $1, $2 }')/readyz 503; ready $(seconds_since "$begun") s after its start"
+}
+
+# A new image of the calendar under requests; its events must be there before and after.
+upgrade_calendar() {
+    local url="http://localhost:8085/calendar/events/v1/events?per_page=1&_fields=total" before after gap
+    before=$(ask "$url")
+    printf 'FROM quintet/calendar:%s\nLABEL org.opencontainers.image.version=next\n' "$QUINTET_TAG" |
+        docker build --quiet --tag "quintet/calendar:$QUINTET_TAG-next" - >/dev/null
+    while :; do
+        printf '%s %s\n' "$(date +%s.%N)" "$(status_of --max-time 2 "$url")"
+        sleep 0.02
+    done >"$work/statuses" &
+    local asking=$!
+    QUINTET_TAG=$QUINTET_TAG-next docker compose up --detach --wait --wait-timeout 120 calendar >"$work/up" 2>&1 || { cat "$work/up" >&2; fail "the upgraded calendar is not healthy"; }
+    sleep 1
+    kill "$asking"
+    wait "$asking" 2>/dev/null || true
+    docker inspect --format '{{index .Config.Labels "org.opencontainers.image.version"}}' "$(docker compose ps --quiet calendar)" |
+        grep -qx next || fail "the calendar runs its old image"
+    after=$(ask "$url")
+    [ "$before" = "$after" ] || fail "the calendar had $before before the upgrade and has $after"
+    # 000 is a connection that nobody takes; anything else than 200 and 503 would be a wrong answer.
+    ! awk '{ print $2 }' "$work/statuses" | grep -qvE '^(200|503|000)$' || fail "wrong answers during the upgrade: $(awk '{ print $2 }' "$work/statuses" | sort | uniq -c)"
+    gap=$(awk '$2 != 200 { if (!from) from = $1; to = $1 } END { printf "%.1f", to - from }' "$work/statuses")
+    echo "one replica replaced: $(awk '{ print $2 }' "$work/statuses" | sort | uniq -c | awk '{ printf "%s times %s, ", $1, $2 }')not served for $gap s; $after"
+}
+
+look_at_containers() {
+    docker stats --no-stream --format '{{.Name}}\t{{.MemUsage}}' | sort | sed 's/^quintet-stack-//'
+    local bad
+    bad=$(docker ps --all --quiet --filter label=com.docker.compose.project=quintet-stack |
+        xargs docker inspect --format '{{.Name}} restarts={{.RestartCount}} oom={{.State.OOMKilled}}' | grep -v 'restarts=0 oom=false' || true)
+    [ -z "$bad" ] || fail "containers were restarted or ran out of memory: $bad"
+}
+
+take_down_and_up() {
+    local url="http://localhost:8085/calendar/events/v1/events?per_page=1&_fields=total" before begun
+    before=$(ask "$url")
+    begun=$(date +%s.%N)
+    docker compose down >/dev/null 2>&1
+    echo "down after $(seconds_since "$begun") s"
+    [ -z "$(docker ps --all --quiet --filter label=com.docker.compose.project=quintet-stack)" ] || fail "down leaves containers"
+    bring_up
+    [ "$(ask "$url")" = "$before" ] || fail "the calendar lost events: $before, now $(ask "$url")"
+}
+
+look_for_traces() {
+    docker compose down --volumes >/dev/null 2>&1
+    local left
+    left=$(docker ps --all --format '{{.Names}}' --filter label=com.docker.compose.project=quintet-stack
+        docker network ls --format '{{.Name}}' --filter label=com.docker.compose.project=quintet-stack
+        docker volume ls --quiet | grep -vxF "${volumes_before:-none}" || true)
+    [ -z "$left" ] || fail "left behind: $left"
+    echo "after down --volumes: no container, no network, no volume"
+}
