@@ -26,7 +26,10 @@ fn a_key_that_comes_too_late_is_said_to_be_ignored() {
     let start =
         Program::new(env!("CARGO_BIN_EXE_calendar")).setting("ADMIN_KEY", first).with_database();
     assert!(!start.run(&["users", "list"]).errors.contains("ignored"));
-    assert!(!start.run(&["users", "list"]).errors.contains("ignored"), "the key of the first start");
+    assert!(
+        !start.run(&["users", "list"]).errors.contains("ignored"),
+        "the key of the first start"
+    );
     let late = start.setting("ADMIN_KEY", "f".repeat(32)).run(&["users", "list"]);
     assert_eq!(late.code, Some(0), "{}", late.errors);
     assert!(late.errors.contains("ADMIN_KEY is ignored"), "{}", late.errors);

@@ -238,7 +238,8 @@ fn the_example_environment_lists_every_variable_with_its_default() {
     let mut expected = placeholders(&source);
     let compose = compose();
     for container in containers(&compose).values() {
-        for (name, value) in container["environment"].as_object().into_iter().flatten() {
+        let settings = [&container["environment"], &container["build"]["args"]];
+        for (name, value) in settings.into_iter().filter_map(Value::as_object).flatten() {
             if value.is_null() {
                 expected.insert(name.clone(), String::new());
             }

@@ -74,7 +74,8 @@ fn the_binary_needs_no_openssl_of_the_system() {
     let manifest = read("crates/database/Cargo.toml");
     assert!(manifest.contains(r#"vendored-openssl = ["openssl-sys/vendored"]"#));
     let dockerfile = dockerfile();
-    for command in ["cargo chef cook --release", "cargo build --release"] {
+    assert!(dockerfile.contains("ARG PROFILE=release\n"), "the profile that is not asked for");
+    for command in ["cargo chef cook --profile ${PROFILE}", "cargo build --profile ${PROFILE}"] {
         let line = dockerfile.lines().find(|line| line.contains(command)).unwrap();
         assert!(line.contains("--workspace"), "{line}");
         assert!(line.contains("--features database/vendored-openssl"), "{line}");

@@ -12,9 +12,8 @@ pub struct LinkedReferences;
 
 /// One reference: an id, ids separated by commas, or an object.
 fn one_reference() -> OneOfBuilder {
-    let of = |kind: Type| -> Object {
-        ObjectBuilder::new().schema_type(SchemaType::Type(kind)).build()
-    };
+    let of =
+        |kind: Type| -> Object { ObjectBuilder::new().schema_type(SchemaType::Type(kind)).build() };
     OneOfBuilder::new().item(of(Type::Integer)).item(of(Type::String)).item(of(Type::Object))
 }
 
