@@ -22,7 +22,7 @@ mod wire;
 
 pub use cli::Cli;
 pub use config::Settings;
-pub use jobs::{Fault, LoadOptions, Loaded, load, publish_due};
+pub use jobs::{Fault, ImportOptions, LoadOptions, Loaded, import, load, publish_due};
 pub use service::Calendar;
 pub use state::State;
 pub use store::MIGRATIONS;
@@ -62,6 +62,8 @@ pub use store::statistics::gather as gather_statistics;
 pub use store::terms::with_ancestors as terms_with_ancestors;
 pub use store::users::add as add_user;
 pub use wire::event_input::decode as decode_event;
+pub use wire::ical::{Entry, EntryContext, ForeignZones, Reader};
+pub use wire::import::{ImportErrorJson, ImportJson};
 pub use wire::linked_input::decode as decode_linked;
 pub use wire::list_input::{
     ListOptions, events as decode_event_list, linked as decode_linked_list,

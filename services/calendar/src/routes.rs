@@ -8,7 +8,7 @@ use actix_web::web;
 use shell::{Next, Operations, PathRules, Routes};
 
 use crate::handlers::{
-    categories, edge, events, ical, index, media, organizers, pages, tags, venues,
+    categories, edge, events, ical, images, imports, index, media, organizers, pages, tags, venues,
 };
 
 /// Which spellings of a path are the same.
@@ -39,6 +39,9 @@ pub fn register(routes: &mut Routes<'_>) {
     add_categories(routes);
     add_tags(routes);
     routes.add(ical::export_ical);
+    routes.add(imports::import_ical);
+    routes.add(images::create_image);
+    routes.add(images::get_image);
     add_pages(routes);
     // Not part of the interface, so not in its document.
     routes.beside(|config| {

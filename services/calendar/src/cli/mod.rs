@@ -1,5 +1,6 @@
 //! The command line: opens what a command needs and runs it.
 
+mod import;
 mod keys;
 mod load;
 mod users;
@@ -12,6 +13,7 @@ use database::{MigrateCommand, Pools};
 use domain::{Clock, SystemClock};
 use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
 
+use self::import::ImportCommand;
 use self::keys::Logins;
 use self::load::LoadCommand;
 use self::users::UsersCommand;
@@ -50,6 +52,8 @@ enum Command {
     Users(UsersCommand),
     /// Load events, venues, organizers and terms from lines of JSON
     Load(LoadCommand),
+    /// Import an iCalendar file
+    Import(ImportCommand),
 }
 
 impl shell::Cli for Cli {
@@ -71,6 +75,10 @@ impl shell::Cli for Cli {
             Command::Keys(command) => command.run(&self.open()?, &Logins, SystemClock.unix()),
             Command::Users(command) => command.run(&self.open()?),
             Command::Load(command) => command.run(&self.state()?),
+            Command::Import(command) => {
+                let base = self.settings.shell.public_url.clone();
+                command.run(&self.state()?, base)
+            }
         }
     }
 }

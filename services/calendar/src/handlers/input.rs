@@ -1,15 +1,14 @@
 //! The extractor of every handler: who asks, with which parameters, under which base URL.
 
-use actix_multipart::Multipart;
 use actix_web::dev::Payload;
 use actix_web::http::Method;
 use actix_web::http::header::{CONTENT_TYPE, HeaderMap, IF_MATCH};
 use actix_web::web::Bytes;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web as actix};
 use futures_util::future::LocalBoxFuture;
-use futures_util::{StreamExt, TryStreamExt};
 use shell::{Fault, base_url, media, params, read_body};
 
+use super::multipart;
 use crate::app::Request;
 use crate::error::Error;
 use crate::state::State;
@@ -42,14 +41,26 @@ impl FromRequest for Input {
 }
 
 async fn read(request: &HttpRequest, payload: Payload) -> Result<Input, Error> {
+    let mut input = head(request).await?;
+    if *request.method() != Method::GET
+        && let Ok(query) = input.request.params
+    {
+        // The body wins over the query.
+        input.request.params = body(request, payload).await.map(|body| query.overlaid(body));
+        input.fields = fields(&input.request.params);
+    }
+    Ok(input)
+}
+
+/// Reads a request but for its body.
+pub async fn head(request: &HttpRequest) -> Result<Input, Error> {
     let state = request
         .app_data::<actix::Data<State>>()
         .ok_or_else(|| Error::Internal("the state is not registered".to_owned()))?;
     let caller = state.gate.admit(request).await?;
     let login = caller.key.map(|key| key.owner.clone());
-    let params = parameters(request, payload).await;
-    let fields = params.as_ref().ok().and_then(|params| params.text("_fields"));
-    let fields = fields.map(str::to_owned);
+    let params = from_form(request.query_string());
+    let fields = fields(&params);
     let alias = request.extensions().get::<ByAlias>().is_some();
     let urls = Urls { base: base_url(request), alias };
     let values = request.headers().get_all(IF_MATCH);
@@ -59,13 +70,8 @@ async fn read(request: &HttpRequest, payload: Payload) -> Result<Input, Error> {
     Ok(Input { request: Request { login, params, urls, if_match }, fields })
 }
 
-/// Reads the query, and over it the body of everything but GET.
-async fn parameters(request: &HttpRequest, payload: Payload) -> Result<Params, Error> {
-    let query = from_form(request.query_string())?;
-    if *request.method() == Method::GET {
-        return Ok(query);
-    }
-    Ok(query.overlaid(body(request, payload).await?))
+fn fields(params: &Result<Params, Error>) -> Option<String> {
+    params.as_ref().ok().and_then(|params| params.text("_fields")).map(str::to_owned)
 }
 
 /// Reads the pairs of a query or a form.
@@ -96,7 +102,8 @@ fn not_text() -> Error {
     Error::Parameters(ParameterErrors::one("body", "must be UTF-8"))
 }
 
-fn essence(headers: &HeaderMap) -> String {
+/// Returns the media type of a body in lower case, without parameters.
+pub fn essence(headers: &HeaderMap) -> String {
     let essence = headers.get(CONTENT_TYPE).and_then(media::essence);
     essence.unwrap_or_default().to_ascii_lowercase()
 }
@@ -112,21 +119,12 @@ fn from_json(bytes: &Bytes) -> Result<Params, Error> {
 
 /// Reads the text parts of a form; parts with a file name are left out.
 async fn from_multipart(headers: &HeaderMap, bytes: Bytes) -> Result<Params, Error> {
-    let stream = futures_util::stream::once(async move { Ok(bytes) }).boxed_local();
-    let mut parts = Multipart::new(headers, stream);
-    let broken = |error: actix_multipart::MultipartError| Error::InvalidJson(error.to_string());
-    let mut pairs: Vec<(String, String)> = Vec::new();
-    while let Some(mut part) = parts.try_next().await.map_err(broken)? {
-        let disposition = part.content_disposition();
-        let file = disposition.is_some_and(|it| it.get_filename().is_some());
-        let name = disposition.and_then(|it| it.get_name()).map(str::to_owned);
-        let mut content = Vec::new();
-        while let Some(chunk) = part.try_next().await.map_err(broken)? {
-            content.extend_from_slice(&chunk);
-        }
-        if let (Some(name), false) = (name, file) {
-            pairs.push((name, String::from_utf8(content).map_err(|_| not_text())?));
-        }
-    }
+    let parts = multipart::parts(headers, bytes).await?;
+    let texts = parts.into_iter().filter(|part| part.file_name.is_none());
+    let pairs = texts.map(|part| match String::from_utf8(part.content) {
+        Ok(text) => Ok((part.name, text)),
+        Err(_) => Err(not_text()),
+    });
+    let pairs: Vec<(String, String)> = pairs.collect::<Result<_, Error>>()?;
     Ok(Params::from_pairs(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))))
 }

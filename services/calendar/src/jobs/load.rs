@@ -204,7 +204,7 @@ fn parse(text: &str) -> Result<Params, String> {
 }
 
 /// Everything is loaded in the name of the first user.
-fn first_user(db: &mut Db) -> Result<User, Error> {
+pub(super) fn first_user(db: &mut Db) -> Result<User, Error> {
     let users = users::list(db)?;
     users.into_iter().next().ok_or_else(|| Error::Internal("there is no user yet".to_owned()))
 }

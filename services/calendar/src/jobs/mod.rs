@@ -1,11 +1,13 @@
-//! Work beside requests: first start, due publications, the index of events, loading.
+//! Work beside requests: first start, due publications, the index of events, loading, import.
 
 mod event_index;
 mod first_start;
+mod import;
 mod load;
 mod publish;
 
 pub use event_index::{prune_changes, refresh_index};
 pub use first_start::seed;
+pub use import::{ImportOptions, import};
 pub use load::{Fault, LoadOptions, Loaded, load};
 pub use publish::publish_due;

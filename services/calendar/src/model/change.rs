@@ -97,6 +97,8 @@ pub struct EventChange {
     pub organizers: Option<Vec<LinkRef>>,
     /// The name of the event elsewhere; no write over HTTP names it.
     pub external_id: Option<String>,
+    /// The first event of its series; no write over HTTP names it.
+    pub parent: Option<i64>,
 }
 
 impl EventChange {
@@ -126,6 +128,7 @@ impl EventChange {
         if let Some(id) = &self.external_id {
             event.ical_uid = Some(id.clone());
         }
+        event.parent = self.parent.or(event.parent);
         if let Some(cost) = &self.cost {
             event.cost.clone_from(cost);
         }

@@ -13,6 +13,7 @@ pub(crate) mod included;
 pub(crate) mod linked;
 pub(crate) mod list;
 pub(crate) mod month;
+pub(crate) mod recurrence;
 pub(crate) mod role;
 pub(crate) mod schedule;
 pub(crate) mod search;

@@ -64,6 +64,10 @@ pub enum Action {
     Categories,
     /// Create, change or delete a tag.
     Tags,
+    /// Upload an image.
+    Images,
+    /// Import a calendar.
+    Import,
 }
 
 impl Action {
@@ -71,8 +75,8 @@ impl Action {
     fn least(self) -> Role {
         match self {
             Action::Create | Action::Change => Role::Contributor,
-            Action::Categories => Role::Author,
-            Action::Tags => Role::Editor,
+            Action::Categories | Action::Images => Role::Author,
+            Action::Tags | Action::Import => Role::Editor,
         }
     }
 }

@@ -149,6 +149,21 @@ pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, Datab
     Ok(row.map(Event::from))
 }
 
+/// Reads ids and names elsewhere of the repetitions of an event that begin later.
+pub fn repetitions(
+    db: &mut Db,
+    parent: i64,
+    later_than: i64,
+) -> Result<Vec<(i64, String)>, DatabaseError> {
+    let repeated = events::parent_id.eq(parent).and(events::ical_uid.is_not_null());
+    let rows: Vec<(i64, Option<String>)> = events::table
+        .filter(repeated.and(events::start_utc.gt(later_than)).and(events::status.ne("trash")))
+        .select((events::id, events::ical_uid))
+        .order(events::id)
+        .load(db)?;
+    Ok(rows.into_iter().filter_map(|(id, name)| Some((id, name?))).collect())
+}
+
 /// Finds an event outside the trash by its title, whatever its case, and the wall clock of its
 /// start.
 pub fn find_by_title_and_start(

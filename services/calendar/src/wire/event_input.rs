@@ -64,6 +64,7 @@ pub fn decode(
         venues: links(e, lookup, Kind::Venue, given.venue, writer),
         organizers: links(e, lookup, Kind::Organizer, given.organizer, writer),
         external_id: None,
+        parent: None,
     };
     errors.finish(change)
 }

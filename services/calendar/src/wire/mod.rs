@@ -10,6 +10,7 @@ pub(crate) mod examples;
 pub(crate) mod fields;
 pub(crate) mod ical;
 pub(crate) mod image;
+pub(crate) mod import;
 pub(crate) mod json_ld;
 pub(crate) mod linked;
 pub(crate) mod linked_input;

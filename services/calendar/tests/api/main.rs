@@ -15,6 +15,7 @@ mod filters;
 mod first_start;
 mod ical;
 mod images;
+mod imports;
 mod included;
 mod linked;
 mod loading;

@@ -1,10 +1,21 @@
-//! iCalendar (RFC 5545): calendars, events and time zones as lines of text.
+//! iCalendar (RFC 5545): calendars, events and time zones as lines of text, written and read.
 
 mod calendar;
+mod details;
+mod entry;
 mod event;
+mod foreign_zones;
 mod lines;
+mod moment;
+mod reader;
+mod repetitions;
+mod windows_zones;
 mod zones;
 
 pub use calendar::{begin, end};
-pub use event::{FeedContext, event};
+pub use entry::{Entry, Occurrence};
+pub use event::{FeedContext, event, location};
+pub use foreign_zones::{ForeignZones, known as known_zone};
+pub use moment::EntryContext;
+pub use reader::{Component, Kind as ComponentKind, Reader};
 pub use zones::{needs_rules, time_zone};

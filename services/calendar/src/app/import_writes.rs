@@ -1,0 +1,258 @@
+//! What an import does with one event at one time.
+
+use database::Db;
+use serde_json::{Value, json};
+
+use super::context::RequestContext;
+use super::event_writes;
+use super::loading::Undone;
+use crate::error::Error;
+use crate::model::change::EventChange;
+use crate::model::event::{Event, Links};
+use crate::model::html;
+use crate::model::included::Included;
+use crate::model::linked::{Kind, Linked};
+use crate::model::role::User;
+use crate::model::search;
+use crate::model::term::TermRef;
+use crate::store::included::{self, EventSelector};
+use crate::store::{events, linked_posts, links};
+use crate::wire::event_input;
+use crate::wire::ical::{self, Entry, EntryContext, FeedContext, Occurrence, Reader};
+use crate::wire::params::Params;
+use crate::wire::urls::Urls;
+
+/// The most parts of a location that may be the name of its venue.
+const MOST_PARTS: usize = 8;
+
+/// What became of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Created,
+    Updated,
+    Unchanged,
+    Skipped,
+}
+
+/// Where an event comes from.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    pub user: &'a User,
+    pub urls: &'a Urls,
+    /// How a feed of this calendar is read.
+    pub entries: EntryContext<'a>,
+    /// The first event of its series.
+    pub parent: Option<i64>,
+}
+
+/// An event as it is stored, and as a feed shows it.
+struct Stored {
+    event: Event,
+    links: Links,
+    included: Included,
+    shown: Option<Occurrence>,
+}
+
+/// Writes an event; beside what was done comes its id.
+pub fn write_occurrence(
+    context: &mut RequestContext<'_>,
+    source: Source<'_>,
+    occurrence: &Occurrence,
+) -> Result<(Option<i64>, Outcome), Undone> {
+    match find(context.db, source.urls, &occurrence.external_id)? {
+        None => create(context, source, occurrence),
+        Some(event) if event.status.is_trashed() => Ok((Some(event.id), Outcome::Skipped)),
+        Some(event) => {
+            let stored = Stored::read(context.db, source, event)?;
+            update(context, source, occurrence, stored)
+        }
+    }
+}
+
+/// Moves an event that does not take place to the trash.
+pub fn cancel(
+    context: &mut RequestContext<'_>,
+    source: Source<'_>,
+    occurrence: &Occurrence,
+) -> Result<(Option<i64>, Outcome), Undone> {
+    match find(context.db, source.urls, &occurrence.external_id)? {
+        Some(event) if !event.status.is_trashed() => {
+            event_writes::trash(context.db, &event, context.now.as_second())?;
+            Ok((Some(event.id), Outcome::Updated))
+        }
+        found => Ok((found.map(|event| event.id), Outcome::Skipped)),
+    }
+}
+
+/// Moves the repetitions of an event that begin later than now to the trash, but for those that
+/// stay; returns how many.
+pub fn drop_surplus(
+    db: &mut Db,
+    parent: i64,
+    now: i64,
+    stays: impl Fn(&str) -> bool,
+) -> Result<usize, Error> {
+    let repetitions = events::repetitions(db, parent, now)?;
+    let surplus = repetitions.into_iter().filter(|(_, name)| !stays(name));
+    let ids: Vec<i64> = surplus.map(|(id, _)| id).collect();
+    for event in events::by_ids(db, &ids)? {
+        event_writes::trash(db, &event, now)?;
+    }
+    Ok(ids.len())
+}
+
+/// Finds an event by its UID: the one that it came with, or the one that this calendar gave it.
+pub fn find(db: &mut Db, urls: &Urls, uid: &str) -> Result<Option<Event>, Error> {
+    if let Some(event) = events::find_by_external_id(db, uid)? {
+        return Ok(Some(event));
+    }
+    let own = uid.split_once('@').filter(|(_, host)| !host.is_empty() && *host == urls.host());
+    let Some(id) = own.and_then(|(id, _)| id.parse().ok()) else { return Ok(None) };
+    Ok(events::find(db, id)?.filter(|event| event.ical_uid.is_none()))
+}
+
+fn create(
+    context: &mut RequestContext<'_>,
+    source: Source<'_>,
+    occurrence: &Occurrence,
+) -> Result<(Option<i64>, Outcome), Undone> {
+    let details = &occurrence.details;
+    let mut fields = occurrence.fields(None);
+    let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+    set("venue", venue(context.db, occurrence)?);
+    set("organizer", organizer(context.db, occurrence)?);
+    set("website", json!(details.url));
+    set("image", json!(details.image));
+    if details.is_private {
+        set("status", json!("private"));
+    }
+    let change = EventChange {
+        external_id: Some(occurrence.external_id.clone()),
+        parent: source.parent,
+        categories: Some(details.categories.iter().cloned().map(TermRef::Text).collect()),
+        ..decode(context, source.user, Params::from_json(fields.into()), None)?
+    };
+    let event = event_writes::create_in(context, source.user, &change)?;
+    Ok((Some(event.id), Outcome::Created))
+}
+
+/// Changes an event where it differs from what a feed shows of it.
+fn update(
+    context: &mut RequestContext<'_>,
+    source: Source<'_>,
+    occurrence: &Occurrence,
+    stored: Stored,
+) -> Result<(Option<i64>, Outcome), Undone> {
+    let Stored { event, links: before, included, shown } = stored;
+    let details = &occurrence.details;
+    let mut fields = occurrence.fields(shown.as_ref());
+    let old = shown.as_ref().map(|shown| &*shown.details);
+    if old.is_none_or(|old| old.location != details.location) {
+        fields.insert("venue".to_owned(), venue(context.db, occurrence)?);
+    }
+    if old.is_none_or(|old| old.organizer_name() != details.organizer_name()) {
+        fields.insert("organizer".to_owned(), organizer(context.db, occurrence)?);
+    }
+    let own_page = source.urls.event_page(&event.slug);
+    if details.url.as_ref().is_some_and(|url| *url != own_page && *url != event.website) {
+        fields.insert("website".to_owned(), json!(details.url));
+    }
+    let same_terms = old.is_some_and(|old| old.categories == details.categories);
+    if fields.is_empty() && same_terms && source.parent.is_none_or(|id| event.parent == Some(id)) {
+        return Ok((Some(event.id), Outcome::Unchanged));
+    }
+    let mut change = decode(context, source.user, Params::from_json(fields.into()), Some(&event))?;
+    change.parent = source.parent;
+    if !same_terms {
+        let (categories, tags) = terms(&details.categories, &before, &included);
+        (change.categories, change.tags) = (Some(categories), Some(tags));
+    }
+    let write = context.write_context(source.user);
+    let new = event_writes::update(context.db, &event, &change, write)?;
+    let after = links::of_event(context.db, event.id)?;
+    let dated = Event { modified_utc: event.modified_utc, ..new };
+    if (&dated, &after) == (&event, &before) {
+        return Err(Undone::Unchanged);
+    }
+    Ok((Some(event.id), Outcome::Updated))
+}
+
+fn decode(
+    context: &mut RequestContext<'_>,
+    user: &User,
+    params: Params,
+    old: Option<&Event>,
+) -> Result<EventChange, Error> {
+    context.decode_write(user, |lookup, options| event_input::decode(&params, lookup, options, old))
+}
+
+impl Stored {
+    /// Reads an event back as this calendar would write it.
+    fn read(db: &mut Db, source: Source<'_>, event: Event) -> Result<Stored, Error> {
+        let (_, included) = included::of_events(db, EventSelector::Id(event.id))?;
+        let included = included.readable_by(&None);
+        let mut text = String::new();
+        let feed = FeedContext { urls: source.urls, host: source.urls.host() };
+        ical::event(&mut text, &event, &included, feed);
+        let component = Reader::new(text.as_bytes()).next().ok().flatten();
+        let entry = component.and_then(|one| Entry::read(&one, source.entries).ok());
+        let shown = entry.and_then(|entry| entry.occurrences.into_iter().next());
+        let links = links::of_event(db, event.id)?;
+        Ok(Stored { event, links, included, shown })
+    }
+}
+
+/// Sorts the categories of a file: what is a tag of the event stays one, all else is a category.
+fn terms(names: &[String], links: &Links, included: &Included) -> (Vec<TermRef>, Vec<TermRef>) {
+    let name_of = |id: &i64| included.terms.get(id).map(|term| html::plain(&term.name));
+    let (mut tags, mut tag_names) = (Vec::new(), Vec::new());
+    for id in &links.tags {
+        let name = name_of(id);
+        if name.as_ref().is_none_or(|name| names.contains(name)) {
+            tags.push(TermRef::Id(*id));
+        }
+        tag_names.extend(name);
+    }
+    let categories = names.iter().filter(|name| !tag_names.contains(name));
+    (categories.cloned().map(TermRef::Text).collect(), tags)
+}
+
+/// Names the venue of a location: one that is written so, one of this name, or a new one.
+fn venue(db: &mut Db, occurrence: &Occurrence) -> Result<Value, Error> {
+    let location = occurrence.details.location.as_str();
+    if location.is_empty() {
+        return Ok(json!([]));
+    }
+    let ends = location.match_indices(", ").map(|(at, _)| at).take(MOST_PARTS);
+    for name in std::iter::once(location).chain(ends.map(|at| &location[..at])) {
+        let same = |row: &Linked| name == location || ical::location(row) == location;
+        if let Some(row) = known(db, Kind::Venue, name, same)? {
+            return Ok(json!(row.id));
+        }
+    }
+    let mut venue = json!({"venue": html::escape(location)});
+    if let Some((lat, lng)) = occurrence.details.geo {
+        venue["geo_lat"] = json!(lat);
+        venue["geo_lng"] = json!(lng);
+    }
+    Ok(venue)
+}
+
+/// Names the organizer: one of this name, or a new one.
+fn organizer(db: &mut Db, occurrence: &Occurrence) -> Result<Value, Error> {
+    let Some((name, mail)) = &occurrence.details.organizer else { return Ok(json!([])) };
+    Ok(match known(db, Kind::Organizer, name, |_| true)? {
+        Some(row) => json!(row.id),
+        None => json!([{"organizer": html::escape(name), "email": mail}]),
+    })
+}
+
+fn known(
+    db: &mut Db,
+    kind: Kind,
+    name: &str,
+    same: impl Fn(&Linked) -> bool,
+) -> Result<Option<Linked>, Error> {
+    let rows = linked_posts::by_name(db, kind, &search::fold_name(name))?;
+    Ok(rows.into_iter().find(|row| !row.status.is_trashed() && same(row)))
+}

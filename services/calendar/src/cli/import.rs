@@ -1,0 +1,52 @@
+//! `import`: events from an iCalendar file.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use batch::{Input, Output};
+
+use crate::jobs::{self, ImportOptions};
+use crate::state::State;
+
+/// What is imported.
+#[derive(clap::Args)]
+pub struct ImportCommand {
+    /// iCalendar file of any size, or - for standard input
+    file: PathBuf,
+    /// Write nothing, and tell what would be done; others cannot write meanwhile
+    #[arg(long)]
+    dry_run: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl ImportCommand {
+    /// Imports the file and says what was done; an event that cannot be taken over makes the command
+    /// fail at its end.
+    pub fn run(&self, state: &State, base: Option<String>) -> anyhow::Result<ExitCode> {
+        let name = self.file.display();
+        let input = Input::at(&self.file).with_context(|| format!("{name} cannot be read"))?;
+        let options = ImportOptions { dry_run: self.dry_run, base };
+        let report = jobs::import(state, &input, options).with_context(|| name.to_string())?;
+        for error in &report.errors {
+            eprintln!("line {}: {}: {}", error.line, error.uid, error.message);
+        }
+        let told = u64::try_from(report.errors.len()).unwrap_or(u64::MAX);
+        if report.failed > told {
+            eprintln!("and {} more", report.failed - told);
+        }
+        let text = format_args!(
+            "{} created, {} updated, {} unchanged, {} skipped, {} failed{}",
+            report.created,
+            report.updated,
+            report.unchanged,
+            report.skipped,
+            report.failed,
+            if self.dry_run { "; nothing was written" } else { "" }
+        );
+        Output::from_json_flag(self.json).print(&report, text)?;
+        Ok(if report.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}

@@ -1,0 +1,54 @@
+//! Images.
+
+use actix_web::web::{Data, Path as InPath, Payload};
+use actix_web::{HttpRequest, HttpResponse, get, post};
+
+use super::input::Input;
+use super::path::{Id, parse_id};
+use super::reply;
+use super::upload::{UploadForm, receive};
+use crate::app::uploads;
+use crate::error::Error;
+use crate::model::role::Action;
+use crate::state::State;
+use crate::store::remote_images::MAX_BYTES;
+use crate::wire::image::ImageJson;
+
+/// Stores an image of at most 10 MiB: JPEG, PNG, GIF or WebP, by its first bytes, whatever its type
+/// is called. Its id is what `image` of events, venues and organizers takes.
+#[utoipa::path(
+    operation_id = "createImage", tag = "images", path = "/calendar/events/v1/images",
+    security(("key" = []), ("bearer" = []), ("basic" = [])),
+    request_body(content((Vec<u8> = "image/*"), (UploadForm = "multipart/form-data"))),
+    responses((status = 201, body = ImageJson), (status = 400), (status = 403), (status = 413)),
+)]
+#[post("/calendar/events/v1/images")]
+pub async fn create_image(
+    request: HttpRequest,
+    payload: Payload,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let expected: fn(&str) -> bool = |kind| kind.starts_with("image/");
+    let upload = receive(&request, payload, &state, Action::Images, (MAX_BYTES, expected)).await?;
+    let fields = upload.input.fields;
+    let urls = upload.input.request.urls;
+    let json = uploads::image(&state, upload.user, &urls, upload.bytes.to_vec()).await?;
+    let location = urls.item("images", json.id);
+    reply::created(&json, location, fields.as_deref())
+}
+
+/// Reads what is known of an image: where it is shown from, its type, size and dimensions.
+#[utoipa::path(
+    operation_id = "getImage", tag = "images", path = "/calendar/events/v1/images/{id}",
+    params(Id), responses((status = 200, body = ImageJson), (status = 304), (status = 400)),
+)]
+#[get("/calendar/events/v1/images/{id:[0-9]+}")]
+pub async fn get_image(
+    input: Input,
+    digits: InPath<String>,
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let json = uploads::find_image(&state, input.request, parse_id(&digits)).await?;
+    reply::read(&json, None, &request, input.fields.as_deref())
+}

@@ -1,0 +1,38 @@
+//! Import of iCalendar files over HTTP.
+
+use actix_web::web::{Data, Payload};
+use actix_web::{HttpRequest, HttpResponse, post};
+
+use super::reply;
+use super::upload::{UploadForm, receive};
+use crate::app::uploads;
+use crate::error::Error;
+use crate::model::role::Action;
+use crate::state::State;
+use crate::wire::import::ImportJson;
+
+/// The largest file, in bytes.
+const LIMIT: usize = 5 << 20;
+
+/// Imports an iCalendar file of at most 5 MiB: each event is created, changed where it differs, or
+/// left. Events are known by their UID; what repeats becomes events of their own, two years ahead.
+/// Larger files take the command `import`.
+#[utoipa::path(
+    operation_id = "importIcal", tag = "iCalendar", path = "/calendar/events/v1/import/ical",
+    security(("key" = []), ("bearer" = []), ("basic" = [])),
+    request_body(content((String = "text/calendar"), (UploadForm = "multipart/form-data"))),
+    responses((status = 200, body = ImportJson), (status = 400), (status = 403), (status = 413)),
+)]
+#[post("/calendar/events/v1/import/ical")]
+pub async fn import_ical(
+    request: HttpRequest,
+    payload: Payload,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let expected: fn(&str) -> bool = |kind| kind == "text/calendar";
+    let upload = receive(&request, payload, &state, Action::Import, (LIMIT, expected)).await?;
+    let fields = upload.input.fields;
+    let urls = upload.input.request.urls;
+    let report = uploads::import(&state, upload.user, urls, upload.bytes.to_vec()).await?;
+    reply::ok(&report, fields.as_deref())
+}

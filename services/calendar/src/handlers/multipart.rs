@@ -1,0 +1,34 @@
+//! Parts of a form.
+
+use actix_multipart::{Multipart, MultipartError};
+use actix_web::http::header::HeaderMap;
+use actix_web::web::Bytes;
+use futures_util::{StreamExt, TryStreamExt};
+
+use crate::error::Error;
+
+/// A part of a form that has a name.
+pub struct Part {
+    pub name: String,
+    pub file_name: Option<String>,
+    pub content: Vec<u8>,
+}
+
+/// Reads the parts of a form that have a name.
+pub async fn parts(headers: &HeaderMap, bytes: Bytes) -> Result<Vec<Part>, Error> {
+    let stream = futures_util::stream::once(async move { Ok(bytes) }).boxed_local();
+    let mut parts = Multipart::new(headers, stream);
+    let broken = |error: MultipartError| Error::InvalidJson(error.to_string());
+    let mut all = Vec::new();
+    while let Some(mut part) = parts.try_next().await.map_err(broken)? {
+        let disposition = part.content_disposition();
+        let name = disposition.and_then(|it| it.get_name()).map(str::to_owned);
+        let file_name = disposition.and_then(|it| it.get_filename()).map(str::to_owned);
+        let mut content = Vec::new();
+        while let Some(chunk) = part.try_next().await.map_err(broken)? {
+            content.extend_from_slice(&chunk);
+        }
+        all.extend(name.map(|name| Part { name, file_name, content }));
+    }
+    Ok(all)
+}

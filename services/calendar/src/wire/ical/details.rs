@@ -1,0 +1,194 @@
+//! What an event of a file says beside its times.
+
+use url::Url;
+
+use super::reader::{Component, Property};
+use crate::model::html;
+use crate::model::image::{image_url, web_url};
+
+/// The longest title, name or address, in characters; escaped they may have no more.
+const MOST_CHARACTERS: usize = 1000;
+
+/// The most categories.
+const MOST_CATEGORIES: usize = 50;
+
+/// Tags by which a description is known as HTML, as Google writes it.
+const TAGS: [&str; 14] = [
+    "<br", "<p>", "<p ", "</p>", "<a href", "<b>", "<i>", "<u>", "<strong>", "<em>", "<ul>",
+    "<ol>", "<div", "<span",
+];
+
+/// What all repetitions share.
+#[derive(Clone, Debug, Default)]
+pub struct Details {
+    /// One line of plain text.
+    pub title: String,
+    /// Plain text.
+    pub description: String,
+    /// The description as it is written: HTML.
+    pub markup: String,
+    /// One line of plain text.
+    pub location: String,
+    /// Latitude and longitude.
+    pub geo: Option<(f64, f64)>,
+    /// In order, each once.
+    pub categories: Vec<String>,
+    /// Name and mail address.
+    pub organizer: Option<(String, String)>,
+    /// An `http` or `https` address.
+    pub url: Option<String>,
+    /// The address of an image on a public host.
+    pub image: Option<String>,
+    /// It is not for everybody.
+    pub is_private: bool,
+}
+
+impl Details {
+    /// Reads an event of a file.
+    pub fn read(component: &Component) -> Details {
+        let find = |name: &str| component.find(name);
+        let text = |name: &str| find(name).map(Property::text).unwrap_or_default();
+        let is = |name: &str, values: &[&str]| {
+            let value = find(name).map(|one| one.value.trim().to_ascii_uppercase());
+            value.is_some_and(|value| values.contains(&value.as_str()))
+        };
+        let title = one_line(&text("SUMMARY"));
+        let markup = markup(&text("DESCRIPTION").replace('\r', ""));
+        Details {
+            title: if title.is_empty() { "Untitled".to_owned() } else { title },
+            description: html::text(&markup),
+            markup,
+            location: location(&text("LOCATION")),
+            geo: find("GEO").and_then(|geo| point(&geo.value)),
+            categories: categories(component),
+            organizer: find("ORGANIZER").and_then(organizer),
+            url: find("URL").and_then(|url| address(url.value.trim())),
+            image: image(component),
+            is_private: is("CLASS", &["PRIVATE", "CONFIDENTIAL"]),
+        }
+    }
+
+    /// Returns the name of the organizer; empty where there is none.
+    pub fn organizer_name(&self) -> &str {
+        self.organizer.as_ref().map_or("", |(name, _)| name)
+    }
+}
+
+/// Puts a text on one line, and cuts off what is too much once it is escaped.
+fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut room = MOST_CHARACTERS;
+    let fits = |c: &char| {
+        let escaped = html::escape(&c.to_string()).chars().count();
+        room = room.saturating_sub(escaped);
+        room > 0
+    };
+    let line: String = line.chars().filter(|c| !c.is_control()).take_while(fits).collect();
+    line.trim_end().to_owned()
+}
+
+/// Puts the lines of an address, as Apple writes it, behind each other.
+fn location(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    one_line(&lines.collect::<Vec<_>>().join(", "))
+}
+
+fn markup(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    match TAGS.iter().any(|tag| lower.contains(tag)) {
+        true => text.to_owned(),
+        // As this calendar writes texts itself.
+        false => html::escape(&html::text(&html::escape(text))),
+    }
+}
+
+fn categories(component: &Component) -> Vec<String> {
+    let named = component.properties.iter().filter(|one| one.name == "CATEGORIES");
+    let names = named.flat_map(Property::texts).map(|name| one_line(&name));
+    let mut names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.truncate(MOST_CATEGORIES);
+    names
+}
+
+/// Reads name and mail address of an organizer.
+fn organizer(property: &Property) -> Option<(String, String)> {
+    let value = property.value.trim();
+    let mail = match value.split_at_checked(7) {
+        Some((scheme, mail)) if scheme.eq_ignore_ascii_case("mailto:") => one_line(mail),
+        _ => String::new(),
+    };
+    // A quote cannot stand in a name that is exported.
+    let name = one_line(&property.parameter("CN").unwrap_or_default().replace('"', "'"));
+    let name = if name.is_empty() { mail.clone() } else { name };
+    (!name.is_empty()).then_some((name, mail))
+}
+
+fn point(text: &str) -> Option<(f64, f64)> {
+    let (lat, lng) = text.trim().split_once(';')?;
+    let within = |text: &str, most: f64| {
+        text.trim().parse::<f64>().ok().filter(|degrees| degrees.abs() <= most)
+    };
+    Some((within(lat, 90.0)?, within(lng, 180.0)?))
+}
+
+fn address(text: &str) -> Option<String> {
+    let fits = text.chars().count() < MOST_CHARACTERS && !text.chars().any(char::is_control);
+    let url: Url = web_url(text).filter(|_| fits)?;
+    Some(url.into())
+}
+
+/// Finds an image that the file names by its address.
+fn image(component: &Component) -> Option<String> {
+    let is_image = |one: &&Property| match one.name.as_str() {
+        "IMAGE" => true,
+        "ATTACH" => one.parameter("FMTTYPE").is_some_and(|kind| kind.starts_with("image/")),
+        _ => false,
+    };
+    let named = component.properties.iter().filter(is_image);
+    named.filter_map(|one| address(one.value.trim())).find(|url| image_url(url).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reader::Reader;
+    use super::*;
+
+    fn read(lines: &str) -> Details {
+        let file = format!("BEGIN:VEVENT\n{lines}\nEND:VEVENT\n");
+        Details::read(&Reader::new(file.as_bytes()).next().unwrap().unwrap())
+    }
+
+    #[test]
+    fn what_programs_write_is_read() {
+        let details = read(
+            "SUMMARY:  R & B\\, live \nDESCRIPTION:Tom & <Ann>\\n\\n\\nDoors at 7\nLOCATION:Hall\\nMain St 1\\, Wien\n\
+             CATEGORIES:b,a\nCATEGORIES:a\nGEO:48.2;16.37\nCLASS:private\n\
+             ORGANIZER;CN=\"Ann; A\":MAILTO:ann@example.org\nURL:https://example.org/a b\n\
+             ATTACH;FMTTYPE=text/plain:https://example.org/a.txt\nATTACH;FMTTYPE=image/png:https://example.org/a.png",
+        );
+        assert_eq!(details.title, "R & B, live");
+        assert_eq!(details.description, "Tom & <Ann>\n\nDoors at 7");
+        assert_eq!(details.markup, "Tom &amp; &lt;Ann&gt;\n\nDoors at 7");
+        assert_eq!(details.location, "Hall, Main St 1, Wien");
+        assert_eq!(details.categories, ["a", "b"]);
+        assert_eq!((details.geo, details.is_private), (Some((48.2, 16.37)), true));
+        assert_eq!(details.organizer, Some(("Ann; A".to_owned(), "ann@example.org".to_owned())));
+        assert_eq!(details.url.as_deref(), Some("https://example.org/a%20b"));
+        assert_eq!(details.image.as_deref(), Some("https://example.org/a.png"));
+    }
+
+    #[test]
+    fn html_of_google_is_kept_and_nothing_else_is_invented() {
+        let details = read("DESCRIPTION:<p>Hi <b>you</b></p>\nURL:javascript:alert(1)\nGEO:91;0");
+        assert_eq!(details.title, "Untitled");
+        assert_eq!(
+            (details.markup.as_str(), details.description.as_str()),
+            ("<p>Hi <b>you</b></p>", "Hi you")
+        );
+        assert_eq!((details.url, details.geo, details.organizer), (None, None, None));
+        let long = read(&format!("SUMMARY:{}", "&".repeat(2000)));
+        assert!(html::escape(&long.title).chars().count() <= MOST_CHARACTERS);
+    }
+}

@@ -1,0 +1,172 @@
+//! Time zones as other programs name them: IANA names behind prefixes, names of Windows, and zones
+//! that only the file itself describes.
+
+use std::collections::HashMap;
+
+use jiff::ToSpan as _;
+use jiff::civil::DateTime;
+
+use super::reader::{Component, Property};
+use super::windows_zones::WINDOWS;
+use crate::model::recurrence::Rule;
+use crate::model::zone::Zone;
+
+/// The most zones of a file.
+const MOST_ZONES: usize = 1000;
+
+/// The most turns of the clock that a zone describes, and the most dates of each.
+const MOST_TURNS: usize = 100;
+
+/// The zones that a file describes, by their names.
+#[derive(Debug, Default)]
+pub struct ForeignZones(HashMap<String, Described>);
+
+#[derive(Debug)]
+enum Described {
+    /// Its own words for a zone that is known.
+    Known(Zone),
+    /// By its turns.
+    Turns(Vec<Turn>),
+}
+
+/// When a clock is turned: at some moments, and every year by a rule from the first of them on.
+#[derive(Debug, Default)]
+struct Turn {
+    starts: Vec<DateTime>,
+    rule: Option<Rule>,
+    /// In minutes.
+    offset: Option<i32>,
+}
+
+impl ForeignZones {
+    /// Takes a zone that the file describes.
+    pub fn add(&mut self, zone: &Component) {
+        let (mut name, mut known_as, mut turns) = (None, None, Vec::new());
+        for Property { name: key, value, .. } in &zone.properties {
+            let room = turns.len() < MOST_TURNS;
+            let turn: Option<&mut Turn> = turns.last_mut();
+            match (key.as_str(), turn) {
+                ("BEGIN", _) if room => turns.push(Turn::default()),
+                ("TZID", _) => name = Some(value.trim().to_owned()),
+                ("X-LIC-LOCATION", _) => known_as = known(value),
+                ("DTSTART", Some(turn)) => turn.starts.splice(0..0, wall(value)).for_each(drop),
+                ("RDATE", Some(turn)) => {
+                    turn.starts.extend(value.split(',').filter_map(wall).take(MOST_TURNS));
+                    turn.starts.truncate(MOST_TURNS);
+                }
+                ("RRULE", Some(turn)) => turn.rule = Rule::parse(value.trim()),
+                ("TZOFFSETTO", Some(turn)) => turn.offset = minutes(value.trim()),
+                _ => {}
+            }
+        }
+        if let Some(name) = name
+            && self.0.len() < MOST_ZONES
+        {
+            self.0.insert(name, known_as.map_or(Described::Turns(turns), Described::Known));
+        }
+    }
+
+    /// Finds the zone of a name, for a moment in it.
+    pub fn find(&self, name: &str, at: DateTime) -> Option<Zone> {
+        if let Some(zone) = known(name) {
+            return Some(zone);
+        }
+        let turns = match self.0.get(name.trim())? {
+            Described::Known(zone) => return Some(zone.clone()),
+            Described::Turns(turns) => turns,
+        };
+        let latest = turns.iter().filter_map(|turn| turn.latest(at));
+        let latest = latest.max_by_key(|(begin, _)| *begin).map(|(_, offset)| offset);
+        // Before all turns the first one counts.
+        let offset = latest.or_else(|| turns.iter().find_map(|turn| turn.offset))?;
+        let sign = if offset < 0 { '-' } else { '+' };
+        let offset = offset.abs();
+        Zone::parse(&format!("UTC{sign}{}:{:02}", offset / 60, offset % 60))
+    }
+}
+
+impl Turn {
+    /// Returns when the clock was last turned so before a moment, and to which offset.
+    fn latest(&self, at: DateTime) -> Option<(DateTime, i32)> {
+        let offset = self.offset?;
+        let named = self.starts.iter().copied().filter(|start| *start <= at).max();
+        let first = self.starts.first().copied()?;
+        let ruled = self.rule.as_ref().filter(|rule| rule.is_yearly() && first <= at);
+        // Years that are long gone need not be looked at.
+        let ruled = ruled.and_then(|rule| {
+            let until = rule.until.as_deref().and_then(wall);
+            let at = until.map_or(at, |until| until.min(at)).max(first);
+            let near = first.with().year(at.year()).build().ok()?.checked_sub(2.years()).ok()?;
+            rule.expand(near.max(first), at).ok()?.last().copied()
+        });
+        Some((named.max(ruled)?, offset))
+    }
+}
+
+/// Finds a zone by its name, by that of Windows, or by its end: some programs write an IANA name
+/// behind a path of their own.
+pub fn known(name: &str) -> Option<Zone> {
+    let name = name.trim();
+    if let Some((_, iana)) = WINDOWS.iter().find(|(windows, _)| windows.eq_ignore_ascii_case(name))
+    {
+        return Zone::named(iana);
+    }
+    let ends = name.match_indices('/').map(|(at, _)| &name[at + 1..]).take(8);
+    [name].into_iter().chain(ends).find_map(Zone::parse)
+}
+
+fn wall(text: &str) -> Option<DateTime> {
+    DateTime::strptime("%Y%m%dT%H%M%S", text.trim().trim_end_matches('Z')).ok()
+}
+
+/// Reads `+0100` and `-033000` as minutes.
+fn minutes(text: &str) -> Option<i32> {
+    let (sign, digits) = text.split_at_checked(1)?;
+    let sign = match sign {
+        "+" => 1,
+        "-" => -1,
+        _ => return None,
+    };
+    let number = |range: std::ops::Range<usize>| digits.get(range)?.parse::<i32>().ok();
+    Some(sign * (number(0..2)? * 60 + number(2..4)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reader::Reader;
+    use super::*;
+
+    const FILE: &str = "BEGIN:VTIMEZONE\nTZID:Our own\nBEGIN:STANDARD\nDTSTART:16011028T030000\n\
+        RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10\nTZOFFSETFROM:+0200\nTZOFFSETTO:+0100\nEND:STANDARD\n\
+        BEGIN:DAYLIGHT\nDTSTART:16010325T020000\nRRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3\n\
+        TZOFFSETFROM:+0100\nTZOFFSETTO:+0200\nEND:DAYLIGHT\nEND:VTIMEZONE\n";
+
+    #[test]
+    fn zones_are_found_by_every_name() {
+        let mut zones = ForeignZones::default();
+        for file in [
+            FILE,
+            "BEGIN:VTIMEZONE\nTZID:Ours by name\nX-LIC-LOCATION:Europe/Vienna\nEND:VTIMEZONE\n",
+            "BEGIN:VTIMEZONE\nTZID:By dates\nBEGIN:STANDARD\nRDATE:20261025T030000,20270101T000000\n\
+             DTSTART:20200101T000000\nTZOFFSETTO:-0330\nEND:STANDARD\nEND:VTIMEZONE\n",
+        ] {
+            zones.add(&Reader::new(file.as_bytes()).next().unwrap().unwrap());
+        }
+        let winter = "2027-03-28T01:59:59".parse().unwrap();
+        let summer = "2027-03-28T03:00:00".parse().unwrap();
+        for (name, at, found) in [
+            ("Europe/Vienna", winter, Some("Europe/Vienna")),
+            ("W. Europe Standard Time", winter, Some("Europe/Berlin")),
+            ("/freeassociation.sourceforge.net/America/New_York", winter, Some("America/New_York")),
+            ("Our own", winter, Some("UTC+1:00")),
+            ("Our own", summer, Some("UTC+2:00")),
+            ("Our own", "1500-01-01T00:00:00".parse().unwrap(), Some("UTC+1:00")),
+            ("Ours by name", winter, Some("Europe/Vienna")),
+            ("By dates", winter, Some("UTC-3:30")),
+            ("Nowhere", winter, None),
+        ] {
+            let zone = zones.find(name, at);
+            assert_eq!(zone.as_ref().map(Zone::name), found, "{name}");
+        }
+    }
+}

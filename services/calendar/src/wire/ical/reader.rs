@@ -1,0 +1,294 @@
+//! Reads the components of iCalendar files, one at a time and in bounded memory.
+
+use std::io::{self, BufRead};
+
+use batch::{BoundedLines, Line};
+
+/// The longest line on disk, in bytes; longer ones are cut off by those who write them.
+const LONGEST_LINE: usize = 256 << 10;
+
+/// The most bytes of an event or a time zone.
+const MOST_BYTES: usize = 2 << 20;
+
+/// A line of a component: `NAME;PARAMETER=value:value`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Property {
+    /// In upper case.
+    pub name: String,
+    /// Names in upper case, values without quotes.
+    pub parameters: Vec<(String, String)>,
+    /// As written, with its escapes.
+    pub value: String,
+}
+
+/// A component with the number of its first line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// Number of the line on which it begins.
+    pub line: u64,
+    /// What it is.
+    pub kind: Kind,
+    /// Its own properties; those of observances of a time zone stand behind a `BEGIN`.
+    pub properties: Vec<Property>,
+    /// More than is read of one component: its later properties are missing.
+    pub is_cut: bool,
+}
+
+/// What a component is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `VEVENT`
+    Event,
+    /// `VTIMEZONE`
+    Zone,
+}
+
+impl Property {
+    /// Parses a line; `None` where it has no value.
+    pub fn parse(line: &str) -> Option<Property> {
+        let mut quoted = false;
+        let colon = line.char_indices().find_map(|(at, c)| {
+            quoted ^= c == '"';
+            (c == ':' && !quoted).then_some(at)
+        });
+        // A quote that nothing closes is none.
+        let (head, value) = match colon {
+            Some(colon) => (&line[..colon], &line[colon + 1..]),
+            None => line.split_once(':')?,
+        };
+        let mut quoted = false;
+        let mut parts = head.split(|c| {
+            quoted ^= c == '"';
+            c == ';' && !quoted
+        });
+        let name = parts.next()?.trim().to_ascii_uppercase();
+        let parameters = parts.filter_map(|part| part.split_once('=')).map(|(name, value)| {
+            (name.trim().to_ascii_uppercase(), parameter_text(value.trim_matches('"')))
+        });
+        Some(Property { name, parameters: parameters.collect(), value: value.to_owned() })
+    }
+
+    /// Returns a parameter.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        let found = self.parameters.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the value as a text without escapes.
+    pub fn text(&self) -> String {
+        unescaped(&self.value)
+    }
+
+    /// Returns the texts of a list, parted by commas.
+    pub fn texts(&self) -> Vec<String> {
+        let mut escaped = false;
+        let parts = self.value.split(|c| {
+            let parts = c == ',' && !escaped;
+            escaped = c == '\\' && !escaped;
+            parts
+        });
+        parts.map(unescaped).filter(|text| !text.trim().is_empty()).collect()
+    }
+}
+
+/// Undoes the escapes of parameters (RFC 6868).
+fn parameter_text(text: &str) -> String {
+    match text.contains('^') {
+        true => text.replace("^n", "\n").replace("^'", "\"").replace("^^", "^"),
+        false => text.to_owned(),
+    }
+}
+
+fn unescaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('n' | 'N') => out.push('\n'),
+                Some(other) => out.push(other),
+                None => {}
+            },
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+impl Component {
+    /// Finds the first property of a name.
+    pub fn find(&self, name: &str) -> Option<&Property> {
+        self.properties.iter().find(|one| one.name == name)
+    }
+
+    /// Returns the text of a property, trimmed; empty where there is none.
+    pub fn text(&self, name: &str) -> String {
+        self.find(name).map(|one| one.text().trim().to_owned()).unwrap_or_default()
+    }
+}
+
+/// Reads components.
+pub struct Reader<R> {
+    lines: BoundedLines<R>,
+    /// The unfolded line that is being put together, and its number.
+    pending: Option<(u64, Vec<u8>)>,
+    done: bool,
+    /// Whether a calendar has begun.
+    pub is_calendar: bool,
+    /// The name of the zone that the calendar has as a whole.
+    pub zone_name: Option<String>,
+}
+
+impl<R: BufRead> Reader<R> {
+    /// Reads from the beginning of a file.
+    pub fn new(input: R) -> Reader<R> {
+        let lines = BoundedLines::new(input, LONGEST_LINE);
+        Reader { lines, pending: None, done: false, is_calendar: false, zone_name: None }
+    }
+
+    /// Returns the next event or time zone; all else is passed over.
+    ///
+    /// # Errors
+    /// The input cannot be read.
+    pub fn next(&mut self) -> io::Result<Option<Component>> {
+        while let Some((line, property)) = self.property()? {
+            let kind = match (property.name.as_str(), property.value.trim()) {
+                ("X-WR-TIMEZONE", name) => {
+                    self.zone_name.get_or_insert_with(|| name.to_owned());
+                    continue;
+                }
+                ("BEGIN", name) => name.to_ascii_uppercase(),
+                _ => continue,
+            };
+            let kind = match kind.as_str() {
+                "VEVENT" => Kind::Event,
+                "VTIMEZONE" => Kind::Zone,
+                other => {
+                    self.is_calendar |= other == "VCALENDAR";
+                    continue;
+                }
+            };
+            return self.component(line, kind).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// Reads the rest of a component, up to its end or that of the file.
+    fn component(&mut self, line: u64, kind: Kind) -> io::Result<Component> {
+        let mut component = Component { line, kind, properties: Vec::new(), is_cut: false };
+        let (mut depth, mut bytes) = (0_usize, 0);
+        while let Some((_, property)) = self.property()? {
+            match property.name.as_str() {
+                "END" if depth == 0 => break,
+                "END" => depth -= 1,
+                "BEGIN" => depth += 1,
+                _ => {}
+            }
+            // Alarms of an event are passed over; observances are the rules of a zone.
+            let kept = kind == Kind::Zone || (depth == 0 && property.name != "END");
+            bytes += property.name.len() + property.value.len() + 64;
+            component.is_cut |= kept && bytes > MOST_BYTES;
+            if kept && !component.is_cut {
+                component.properties.push(property);
+            }
+        }
+        Ok(component)
+    }
+
+    fn property(&mut self) -> io::Result<Option<(u64, Property)>> {
+        while let Some((number, line)) = self.unfolded()? {
+            if let Some(property) = Property::parse(&line) {
+                return Ok(Some((number, property)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Puts a line together with those behind it that begin with a blank.
+    fn unfolded(&mut self) -> io::Result<Option<(u64, String)>> {
+        while !self.done {
+            let Some((number, line)) = self.lines.next_line()? else {
+                self.done = true;
+                break;
+            };
+            let bytes = match line {
+                Line::Bytes(bytes) => bytes,
+                // Its end cannot be known, so it is as good as empty.
+                Line::TooLong { .. } => &[],
+            };
+            match (&mut self.pending, bytes) {
+                (Some((_, pending)), [b' ' | b'\t', rest @ ..]) => {
+                    if pending.len() + rest.len() <= MOST_BYTES {
+                        pending.extend_from_slice(rest);
+                    }
+                }
+                (pending, bytes) => {
+                    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+                    if let Some(whole) = pending.replace((number, bytes.to_vec())) {
+                        return Ok(Some(text(whole)));
+                    }
+                }
+            }
+        }
+        Ok(self.pending.take().map(text))
+    }
+}
+
+fn text((number, bytes): (u64, Vec<u8>)) -> (u64, String) {
+    // What is no UTF-8 is the older encoding of western programs.
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect());
+    (number, text.trim_end_matches('\r').replace('\0', ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_other_programs_are_read() {
+        let property = Property::parse("dtstart;tzid=\"America/New;York:1\";X-A=b:20270401T180000");
+        let property = property.unwrap();
+        assert_eq!(property.name, "DTSTART");
+        assert_eq!(property.parameter("TZID"), Some("America/New;York:1"));
+        assert_eq!(property.value, "20270401T180000");
+        assert_eq!(Property::parse("no value"), None);
+        let broken = Property::parse("ORGANIZER;CN=12\" disc:mailto:a@b.c").unwrap();
+        assert_eq!(broken.value, "mailto:a@b.c");
+        let escaped = Property::parse("ORGANIZER;CN=A^'b^':x").unwrap();
+        assert_eq!(escaped.parameter("CN"), Some("A\"b\""));
+        let list = Property::parse("CATEGORIES:a\\, b,c\\\\,,d\\nE").unwrap();
+        assert_eq!(list.texts(), ["a, b", "c\\", "d\nE"]);
+    }
+
+    #[test]
+    fn folds_are_undone_inside_characters_too_and_alarms_passed_over() {
+        let mut file =
+            b"\xef\xbb\xbfBEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Gr\xc3\r\n \xb6\xc3\x9fe\r\n"
+                .to_vec();
+        file.extend_from_slice(
+            b"BEGIN:VALARM\nSUMMARY:x\nEND:VALARM\nUID:1\n\t2\nEND:VEVENT\nBEGIN:VEVENT\nUID:3",
+        );
+        let mut reader = Reader::new(&file[..]);
+        let first = reader.next().unwrap().unwrap();
+        assert!(reader.is_calendar);
+        let told: Vec<String> =
+            first.properties.iter().map(|one| format!("{}={}", one.name, one.value)).collect();
+        assert_eq!((first.line, told.join(" ")), (2, "SUMMARY=Größe UID=12".to_owned()));
+        // The second one ends with the file.
+        assert_eq!(reader.next().unwrap().unwrap().properties[0].value, "3");
+        assert_eq!(reader.next().unwrap(), None);
+    }
+
+    #[test]
+    fn component_without_an_end_is_bounded() {
+        let mut file = b"BEGIN:VEVENT\n".to_vec();
+        file.extend(
+            b"X:".iter().chain(&[b'a'; 200_000]).chain(b"\n").copied().cycle().take(5 << 20),
+        );
+        let component = Reader::new(&file[..]).next().unwrap().unwrap();
+        assert!(component.is_cut);
+        let bytes: usize = component.properties.iter().map(|one| one.value.len()).sum();
+        assert!(bytes <= MOST_BYTES);
+    }
+}

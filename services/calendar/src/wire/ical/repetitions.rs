@@ -1,0 +1,97 @@
+//! When a repeated event of a file takes place.
+
+use jiff::Span;
+use jiff::civil::{DateTime, Time};
+
+use super::moment::{EntryContext, Moment};
+use super::reader::{Component, Property};
+use crate::model::recurrence::Rule;
+
+/// The most events that one repeated event becomes.
+const MOST_OCCURRENCES: usize = 500;
+
+/// How far ahead events repeat, in months.
+const MONTHS_AHEAD: i32 = 24;
+
+/// The most dates that a file names one by one, to add or to leave out.
+const MOST_DATES: usize = 5000;
+
+/// Computes when an event takes place, on the clock of its start.
+pub fn starts_of(
+    component: &Component,
+    start: &Moment,
+    context: EntryContext<'_>,
+) -> Result<Vec<DateTime>, String> {
+    let mut starts = vec![start.wall()];
+    let rule = component.find("RRULE");
+    if rule.is_none() && component.find("RDATE").is_none() {
+        return Ok(starts);
+    }
+    let zone = match start {
+        Moment::Day(_) => context.site,
+        Moment::Time(_, zone) => zone,
+    };
+    let horizon = zone.wall(context.now).checked_add(Span::new().months(MONTHS_AHEAD));
+    let horizon = horizon.unwrap_or(start.wall()).max(start.wall());
+    if let Some(property) = rule {
+        let text = property.value.trim();
+        let rule = Rule::parse(text).filter(|rule| rule.fits_time(start.wall()));
+        let rule = rule.ok_or_else(|| format!("the rule {} is not known", shortened(text)))?;
+        let until = rule.until.as_deref().map(|text| until(text, property, start, context));
+        let until = until.transpose()?.map_or(horizon, |at| at.min(horizon));
+        let expanded = rule.expand(start.wall(), until);
+        starts = expanded.map_err(|_| format!("the rule {} finds no days", shortened(text)))?;
+    }
+    starts.extend(dates(component, "RDATE", start, context)?);
+    starts.retain(|at| *at <= horizon);
+    starts.sort_unstable();
+    starts.dedup();
+    let mut left_out = dates(component, "EXDATE", start, context)?;
+    left_out.sort_unstable();
+    starts.retain(|at| left_out.binary_search(at).is_err());
+    if starts.is_empty() {
+        return Err("takes place at no time".to_owned());
+    }
+    // The first one, and of the others the latest.
+    let surplus = starts.len().saturating_sub(MOST_OCCURRENCES);
+    starts.drain(1..1 + surplus);
+    Ok(starts)
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(100).collect()
+}
+
+/// Reads the dates of all properties of a name; of periods it is their beginning.
+fn dates(
+    component: &Component,
+    name: &str,
+    start: &Moment,
+    context: EntryContext<'_>,
+) -> Result<Vec<DateTime>, String> {
+    let mut all = Vec::new();
+    for property in component.properties.iter().filter(|one| one.name == name) {
+        for text in property.value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
+            let text = text.split_once('/').map_or(text, |(begin, _)| begin);
+            all.push(Moment::parse(text, property, context)?.on_clock_of(start));
+            if all.len() > MOST_DATES {
+                return Err(format!("{name} has more than {MOST_DATES} dates"));
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn until(
+    text: &str,
+    property: &Property,
+    start: &Moment,
+    context: EntryContext<'_>,
+) -> Result<DateTime, String> {
+    let text = text.trim();
+    Ok(match Moment::parse(text, property, context)? {
+        Moment::Day(day) => day.to_datetime(Time::constant(23, 59, 59, 0)),
+        moment if text.ends_with(['Z', 'z']) => moment.on_clock_of(start),
+        moment => moment.wall(),
+    })
+}

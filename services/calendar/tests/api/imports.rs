@@ -1,0 +1,321 @@
+//! Import of iCalendar files.
+
+use calendar::{ImportOptions, import};
+use serde_json::{Value, json};
+
+use crate::app::{Answer, App, send};
+
+const GOOGLE: &str = include_str!("calendars/google.ics");
+/// Folded inside a character, as it happens.
+const APPLE: &[u8] = include_bytes!("calendars/apple.ics");
+const OUTLOOK: &str = include_str!("calendars/outlook.ics");
+
+async fn post(app: &App, who: &str, file: impl Into<reqwest::Body>) -> Answer {
+    let request = app.request(who, "POST", "/import/ical");
+    send(request.header("Content-Type", "text/calendar; charset=utf-8").body(file)).await
+}
+
+/// Imports and returns the numbers of those created, updated, unchanged, skipped and failed.
+async fn counts(app: &App, file: impl AsRef<[u8]>) -> [i64; 5] {
+    let done = post(app, "editor", file.as_ref().to_owned()).await.expect(200);
+    let names = ["created", "updated", "unchanged", "skipped", "failed"];
+    names.map(|name| done.json[name].as_i64().unwrap_or_else(|| panic!("{}", done.text)))
+}
+
+fn event(lines: &str) -> String {
+    format!(
+        "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\n{lines}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+    )
+}
+
+/// Shows what matters of all events, whatever their status.
+async fn shown(app: &App) -> Vec<Value> {
+    let list = app
+        .get_as(
+            "editor",
+            "/events?per_page=50&start_date=1600-01-01&end_date=2035-01-01&status=any",
+        )
+        .await
+        .expect(200);
+    let events = list.json["events"].as_array().unwrap();
+    let shown = events.iter().map(|event| {
+        let names = |key: &str, name: &str| {
+            let items = match &event[key] {
+                Value::Array(items) => items.clone(),
+                one => vec![one.clone()],
+            };
+            let names = items.iter().filter_map(|item| item[name].as_str());
+            names.collect::<Vec<_>>().join(" | ")
+        };
+        json!([
+            event["title"],
+            format!(
+                "{} – {} {} ({}){}",
+                event["start_date"].as_str().unwrap(),
+                event["end_date"].as_str().unwrap(),
+                event["timezone"].as_str().unwrap(),
+                event["utc_start_date"].as_str().unwrap(),
+                if event["all_day"] == true { " all day" } else { "" }
+            ),
+            event["description"],
+            names("venue", "venue"),
+            names("organizer", "organizer"),
+            names("categories", "name"),
+            event["status"],
+        ])
+    });
+    shown.collect()
+}
+
+#[actix_web::test]
+async fn files_of_common_programs_are_taken_over_once() {
+    let app = App::with(&["--site-timezone=Europe/Berlin"]).await;
+    assert_eq!(counts(&app, GOOGLE).await, [6, 0, 0, 0, 0]);
+    assert_eq!(counts(&app, APPLE).await, [427, 0, 0, 0, 0]);
+    let outlook = post(&app, "editor", OUTLOOK).await.expect(200);
+    assert_eq!(
+        outlook.json,
+        json!({"created": 5, "updated": 0, "unchanged": 0, "skipped": 1, "failed": 1, "errors": [
+            {"uid": "lost", "line": 71, "message": "the time zone Nowhere at all is not known"},
+        ]})
+    );
+    app.clock.advance(3600);
+    assert_eq!(counts(&app, GOOGLE).await, [0, 0, 6, 0, 0]);
+    assert_eq!(counts(&app, APPLE).await, [0, 0, 427, 0, 0]);
+    assert_eq!(counts(&app, OUTLOOK).await, [0, 0, 5, 1, 1]);
+    let mut shown = shown(&app).await;
+    // The birthdays that Apple writes begin in 1604.
+    shown.retain(|event| event[0] != "Birthday of Ben");
+    insta::assert_json_snapshot!("imported", shown);
+    let child = app.get("/events?search=Choir&start_date=2027-05-06&end_date=2027-05-06").await;
+    let first =
+        app.get("/events?search=Choir&start_date=2027-04-22&end_date=2027-04-22").await.ids()[0];
+    let children = app.get(&format!("/events?post_parent={first}")).await.ids();
+    assert!(children.contains(&child.ids()[0]) && children.len() == 3, "{children:?}");
+}
+
+#[actix_web::test]
+async fn import_of_an_export_changes_nothing() {
+    let app = App::new().await;
+    let venue =
+        json!({"venue": "Hall; of, clocks", "city": "Wien", "geo_lat": 48.2, "geo_lng": 16.37});
+    let organizer = json!({"organizer": "Ann \"A\"", "phone": "1"});
+    for (zone, start, end) in [
+        ("Europe/Vienna", "2027-10-31 01:30", "2027-10-31T02:30:00+01:00"),
+        ("Asia/Kathmandu", "2027-05-05 10:00", "2027-06-05 10:00"),
+        ("UTC-3:30", "2027-05-05 10:00", "2027-05-05 10:00"),
+        ("UTC", "2027-05-05 10:00", "2027-05-05 12:00"),
+        ("America/St_Johns", "2027-03-14 02:30", "2027-03-14 04:00"),
+    ] {
+        app.event(json!({
+            "title": "R & B <b>night</b> &amp; \"more\"", "timezone": zone, "start_date": start, "end_date": end,
+            "venue": venue, "organizer": [organizer, {"organizer": "Second"}], "tags": ["späť", "2027"],
+            "categories": ["Talks, and more", "9"], "cost": "5", "website": "https://example.org/",
+            "description": "<p>First; <b>second</b>, \\ third</p><ul><li>a &lt;b&gt;</li><li>c</li></ul>\n\nÜber 東京 🎷\n&nbsp;x",
+            "image": "https://cdn.example/night.png",
+        }))
+        .await;
+    }
+    app.event(json!({"title": "Days", "timezone": "Asia/Tokyo", "all_day": true,
+        "start_date": "2027-09-02", "end_date": "2027-09-03"}))
+        .await;
+    app.event(json!({"title": "Protected", "password": "x", "description": "hidden",
+        "categories": ["Talks, and more"], "venue": {"venue": "Secret"}}))
+        .await;
+    counts(&app, GOOGLE).await;
+    counts(&app, OUTLOOK).await;
+    let all = app.get("/ical?per_page=5000").await.expect(200);
+    let events = i64::try_from(all.text.matches("BEGIN:VEVENT").count()).unwrap();
+    assert_eq!(events, 17);
+    let before: Vec<i64> = ["events", "venues", "organizers", "terms", "event_changes"]
+        .iter()
+        .map(|table| app.rows(table))
+        .collect();
+    app.clock.advance(3600);
+    assert_eq!(counts(&app, &all.text).await, [0, 0, events, 0, 0]);
+    let after: Vec<i64> = ["events", "venues", "organizers", "terms", "event_changes"]
+        .iter()
+        .map(|table| app.rows(table))
+        .collect();
+    assert_eq!(before, after);
+    assert_eq!(app.get("/ical?per_page=5000").await.text, all.text);
+}
+
+#[actix_web::test]
+async fn only_what_differs_is_changed() {
+    let app = App::new().await;
+    let id = app
+        .event(json!({"title": "Old", "description": "<p>Rich <b>text</b></p>", "cost": "5",
+            "tags": ["live", "gone"], "categories": ["Talks"], "venue": {"venue": "Hall"},
+            "organizer": {"organizer": "Ann", "email": "ann@example.org"}}))
+        .await;
+    let feed = app.get("/ical").await.text;
+    let file = feed
+        .replace("SUMMARY:Old", "SUMMARY:New")
+        .replace("CATEGORIES:Talks,", "CATEGORIES:Walks,")
+        .replace(",gone", "")
+        .replace("gone,", "")
+        .replace("LOCATION:Hall", "LOCATION:Barn\\, Graz");
+    assert_eq!(counts(&app, &file).await, [0, 1, 0, 0, 0]);
+    let event = app.get(&format!("/events/{id}")).await.expect(200).json;
+    assert_eq!(event["title"], "New");
+    assert_eq!(event["description"], "<p>Rich <b>text</b></p>");
+    assert_eq!((&event["cost"], &event["venue"]["venue"]), (&json!("$5"), &json!("Barn, Graz")));
+    assert_eq!((&event["tags"][0]["name"], &event["tags"][1]), (&json!("live"), &Value::Null));
+    assert_eq!(event["categories"][0]["name"], "Walks");
+    assert_eq!(counts(&app, &file).await, [0, 0, 1, 0, 0]);
+}
+
+#[actix_web::test]
+async fn series_follows_its_file() {
+    let app = App::new().await;
+    let series = |more: &str| {
+        event(&format!(
+            "UID:s\r\nDTSTART:20270401T100000Z\r\nDTEND:20270401T110000Z\r\n\
+             RRULE:FREQ=DAILY;COUNT=5\r\nSUMMARY:Daily{more}"
+        ))
+    };
+    assert_eq!(counts(&app, &series("")).await, [5, 0, 0, 0, 0]);
+    // A day is left out, another one is moved and a third is called off.
+    let moved = "BEGIN:VEVENT\r\nUID:s\r\nRECURRENCE-ID:20270403T100000Z\r\nSUMMARY:Moved\r\n\
+        DTSTART:20270403T150000Z\r\nEND:VEVENT\r\n";
+    let off = "BEGIN:VEVENT\r\nUID:s\r\nRECURRENCE-ID;VALUE=DATE:20270404\r\nSTATUS:CANCELLED\r\n\
+        DTSTART:20270404T100000Z\r\nEND:VEVENT\r\n";
+    let file = series("\r\nEXDATE:20270402T100000Z")
+        .replace("END:VCALENDAR", &format!("{moved}{off}END:VCALENDAR"));
+    assert_eq!(counts(&app, &file).await, [0, 3, 2, 1, 0]);
+    let list = app.get("/events?start_date=2027-04-01").await.json;
+    let told: Vec<String> = list["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| {
+            format!(
+                "{} {}",
+                event["start_date"].as_str().unwrap(),
+                event["title"].as_str().unwrap()
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        ["2027-04-01 10:00:00 Daily", "2027-04-03 15:00:00 Moved", "2027-04-05 10:00:00 Daily"]
+    );
+    assert_eq!(counts(&app, &file).await, [0, 0, 3, 1, 0]);
+    // What is in the trash stays there.
+    let id = list["events"][2]["id"].as_i64().unwrap();
+    app.delete(&format!("/events/{id}")).await.expect(200);
+    assert_eq!(counts(&app, &file).await, [0, 0, 2, 2, 0]);
+}
+
+#[actix_web::test]
+async fn faulty_entries_are_named_and_stop_nothing() {
+    let app = App::new().await;
+    let faulty = [
+        ("UID:\r\nDTSTART:20270401T100000Z", "UID must have 1 to 500 characters"),
+        ("UID:a", "DTSTART is missing"),
+        ("UID:b\r\nDTSTART:tomorrow", "DTSTART is no date"),
+        ("UID:c\r\nDTSTART:20271301T100000Z", "DTSTART is no date"),
+        ("UID:d\r\nDTSTART:20270401T100000Z\r\nDURATION:soon", "DURATION is none"),
+        (
+            "UID:e\r\nDTSTART:20270401T100000Z\r\nRRULE:FREQ=SECONDLY",
+            "the rule FREQ=SECONDLY is not known",
+        ),
+        (
+            "UID:f\r\nDTSTART:00010131T100000Z\r\nRRULE:FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30",
+            "the rule FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30 finds no days",
+        ),
+        (
+            "UID:g\r\nDTSTART:20270401T100000Z\r\nRRULE:FREQ=DAILY;COUNT=1\r\nEXDATE:20270401T100000Z",
+            "takes place at no time",
+        ),
+        (
+            "UID:h\r\nDTSTART;VALUE=DATE:99990101",
+            "start_date must be a date; end_date must be a date",
+        ),
+    ];
+    let mut file = "BEGIN:VCALENDAR\r\n".to_owned();
+    for (lines, _) in &faulty {
+        file += &format!("BEGIN:VEVENT\r\nSUMMARY:x\r\n{lines}\r\nEND:VEVENT\r\n");
+    }
+    file +=
+        "BEGIN:VEVENT\r\nUID:good\r\nDTSTART:20270401T100000Z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+    let done = post(&app, "editor", file).await.expect(200);
+    let told: Vec<&str> = done.json["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| error["message"].as_str().unwrap())
+        .collect();
+    assert_eq!(told, faulty.map(|(_, message)| message));
+    assert_eq!((&done.json["created"], &done.json["failed"]), (&json!(1), &json!(9)));
+    assert_eq!(app.rows("events"), 1);
+    assert_eq!(app.get("/events").await.json["events"][0]["title"], "Untitled");
+}
+
+#[actix_web::test]
+async fn what_is_no_calendar_or_not_permitted_is_refused() {
+    let app = App::new().await;
+    let file = event("UID:a\r\nDTSTART:20270401T100000Z");
+    for (who, status) in [("", 401), ("reader", 403), ("contributor", 403), ("author", 403)] {
+        post(&app, who, file.clone()).await.expect(status);
+    }
+    let wrong = post(&app, "editor", "hello").await.expect(400);
+    assert_eq!(wrong.json["data"]["params"]["file"], "file must be an iCalendar file.");
+    let json = app.call("editor", "POST", "/import/ical", &json!({"file": file})).await.expect(400);
+    assert_eq!(
+        (json.code(), &json.json["data"]["params"]),
+        ("rest_missing_callback_param", &json!(["file"]))
+    );
+    let large = post(&app, "editor", vec![b'x'; (5 << 20) + 1]).await.expect(413);
+    assert_eq!(large.code(), "rest_payload_too_large");
+    assert_eq!(app.rows("events"), 0);
+    let form = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.ics\"\r\n\r\n";
+    let request = app.request("editor", "POST", "/import/ical");
+    let request = request.header("Content-Type", "multipart/form-data; boundary=b");
+    let done = send(request.body(format!("{form}{file}\r\n--b--\r\n"))).await.expect(200);
+    assert_eq!(done.json["created"], 1);
+}
+
+#[actix_web::test]
+async fn hostile_files_are_bounded() {
+    let app = App::new().await;
+    // One folded line of a million, nesting, a component without an end, a zone of many turns.
+    let folded =
+        event(&format!("UID:a\r\nDTSTART:20270401T100000Z\r\nX:{}", "\r\n x".repeat(1_000_000)));
+    assert_eq!(counts(&app, &folded).await, [1, 0, 0, 0, 0]);
+    let nested =
+        event(&format!("UID:b\r\n{}DTSTART:20270401T100000Z", "BEGIN:X\r\n".repeat(300_000)));
+    assert_eq!(counts(&app, &nested).await[4], 1);
+    let endless = event(&format!("UID:c\r\n{}", "X:y\r\n".repeat(900_000)));
+    assert_eq!(counts(&app, &endless).await, [0, 0, 0, 0, 1]);
+    let rule = "BEGIN:STANDARD\nDTSTART:00010101T000000\nRRULE:FREQ=DAILY\nTZOFFSETTO:+0100\nEND:STANDARD\n";
+    let zone = format!("BEGIN:VTIMEZONE\nTZID:odd\n{}END:VTIMEZONE\n", rule.repeat(10_000));
+    let odd = event("UID:d\nDTSTART;TZID=odd:20270401T100000")
+        .replace("BEGIN:VEVENT", &format!("{zone}BEGIN:VEVENT"));
+    assert_eq!(counts(&app, &odd).await, [1, 0, 0, 0, 0]);
+}
+
+#[actix_web::test]
+async fn command_reads_twice_what_can_be_read_once_and_writes_nothing_dry() {
+    let app = App::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("outlook.ics");
+    std::fs::write(&path, OUTLOOK).unwrap();
+    let input = batch::Input::at(&path).unwrap();
+    let dry = ImportOptions { dry_run: true, ..ImportOptions::default() };
+    let told = import(&app.state, &input, dry).unwrap();
+    assert_eq!((told.created, told.skipped, told.failed, app.rows("events")), (5, 1, 1, 0));
+    let done = import(&app.state, &input, ImportOptions::default()).unwrap();
+    assert_eq!((done.created, app.rows("events")), (5, 5));
+    // A feed of this calendar is known by the address that it is reached at.
+    let feed = folder.path().join("feed.ics");
+    app.event(json!({})).await;
+    std::fs::write(&feed, app.get("/ical").await.text).unwrap();
+    let base = Some(app.server.url("").trim_end_matches('/').to_owned());
+    let own = ImportOptions { base, ..ImportOptions::default() };
+    let done = import(&app.state, &batch::Input::at(&feed).unwrap(), own).unwrap();
+    assert_eq!((done.created, done.unchanged), (0, 6));
+    std::fs::write(&path, "nothing").unwrap();
+    assert!(import(&app.state, &input, ImportOptions::default()).is_err());
+}
