@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use outbound::Reach;
 use shell::Switch;
 
 use crate::model::cost::{Currency, is_code};
@@ -87,6 +88,10 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value_t = 3000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     pub list_time_ms: u64,
 
+    /// Whether webhooks may be at private addresses
+    #[arg(long, env, global = true, default_value = "off")]
+    pub webhook_allow_private: Switch,
+
     /// Login of the first user, read at first start only
     #[arg(long, env, global = true, default_value = "admin", value_name = "LOGIN", value_parser = parse_login)]
     pub admin_login: String,
@@ -119,6 +124,11 @@ impl Settings {
             "ICAL_ITEMS is {events}, above ICAL_ITEMS_MAX, which is {most}"
         );
         Ok(())
+    }
+
+    /// Returns where webhooks may be.
+    pub fn webhook_reach(&self) -> Reach {
+        if self.webhook_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
     }
 
     /// Returns the folder of stored images.

@@ -22,7 +22,7 @@ mod wire;
 
 pub use cli::Cli;
 pub use config::Settings;
-pub use jobs::{Fault, ImportOptions, LoadOptions, Loaded, import, load, publish_due};
+pub use jobs::{Fault, ImportOptions, LoadOptions, Loaded, deliver_due, import, load, publish_due};
 pub use service::Calendar;
 pub use state::State;
 pub use store::MIGRATIONS;
@@ -61,8 +61,13 @@ pub use store::sql::{Sql, one_writer};
 pub use store::statistics::gather as gather_statistics;
 pub use store::terms::with_ancestors as terms_with_ancestors;
 pub use store::users::add as add_user;
+pub use store::webhooks::{
+    add as add_webhook, remove as remove_webhook, waiting as waiting_messages,
+};
 pub use wire::event_input::decode as decode_event;
-pub use wire::ical::{Entry, EntryContext, ForeignZones, Reader};
+pub use wire::ical::{
+    Component, ComponentKind, Entry, EntryContext, ForeignZones, Occurrence, Reader,
+};
 pub use wire::import::{ImportErrorJson, ImportJson};
 pub use wire::linked_input::decode as decode_linked;
 pub use wire::list_input::{

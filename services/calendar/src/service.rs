@@ -12,7 +12,7 @@ use shell::{ErrorBody, ErrorFormat, Next, Routes, Service, ServiceInfo, Shell};
 use utoipa::openapi::OpenApi;
 
 use crate::error::ErrorBodies;
-use crate::jobs::{prune_changes, publish_due, refresh_index};
+use crate::jobs::{deliver_for_ever, prune_changes, prune_messages, publish_due, refresh_index};
 use crate::state::{Document, State};
 use crate::{openapi, routes};
 
@@ -97,6 +97,7 @@ impl Service for Calendar {
             loop {
                 publish_due(&state).await;
                 prune_changes(&state).await;
+                prune_messages(&state).await;
                 tokio::time::sleep(PUBLISH_INTERVAL).await;
             }
         };
@@ -107,7 +108,8 @@ impl Service for Calendar {
                 tokio::time::sleep(INDEX_INTERVAL).await;
             }
         };
-        vec![Box::pin(publishing), Box::pin(indexing)]
+        let delivering = deliver_for_ever(self.state.clone());
+        vec![Box::pin(publishing), Box::pin(indexing), Box::pin(delivering)]
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use auth::{Gate, KeyStore, Quotas};
 use database::Pools;
 use domain::SharedClock;
+use outbound::WebhookSender;
 use tokio::sync::Semaphore;
 
 use crate::config::Settings;
@@ -27,6 +28,8 @@ pub struct State {
     pub media: Media,
     /// Fetches the images that writes name by URL; `None` where URLs are only recorded.
     pub image_fetcher: Option<ImageFetcher>,
+    /// Sends webhooks; `None` where none are sent.
+    pub webhooks: Option<WebhookSender>,
     /// One permit for each write that may be sanitized at the same time.
     pub sanitizers: Arc<Semaphore>,
     /// All events in memory, for lists that the database cannot answer quickly.
@@ -62,6 +65,7 @@ impl State {
             site,
             media,
             image_fetcher: None,
+            webhooks: None,
             sanitizers,
             index,
             costly_lists,
@@ -72,6 +76,14 @@ impl State {
     #[must_use]
     pub fn with_image_fetcher(self, fetcher: ImageFetcher) -> State {
         State { image_fetcher: Some(fetcher), ..self }
+    }
+}
+
+impl State {
+    /// Lets the server send webhooks.
+    #[must_use]
+    pub fn with_webhooks(self, sender: WebhookSender) -> State {
+        State { webhooks: Some(sender), ..self }
     }
 }
 

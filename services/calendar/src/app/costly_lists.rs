@@ -16,7 +16,8 @@ use crate::wire::params::Params;
 pub const ATTEMPTS: usize = 5;
 
 /// Parameters that one index of the database does not answer.
-const COSTLY: [&str; 10] = [
+const COSTLY: [&str; 11] = [
+    "modified_after",
     "search",
     "featured",
     "orderby",

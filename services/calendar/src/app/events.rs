@@ -1,11 +1,12 @@
 //! Events: listing, reading, creating, changing and trashing.
 
 use database::Db;
-use subtle::ConstantTimeEq as _;
 
+use super::changes;
 use super::context::RequestContext;
 use super::costly_lists::{ATTEMPTS, ListTurn};
 use super::event_writes;
+use super::passwords::is_unlocked;
 use super::request::Request;
 use super::transactions::{read, write};
 use crate::error::Error;
@@ -17,6 +18,7 @@ use crate::state::State;
 use crate::store::event_index::IndexAccess;
 use crate::store::included::EventSelector;
 use crate::store::{entities, event_list, events, included, terms};
+use crate::wire::changes::asks_for_changes;
 use crate::wire::envelope::{EventListJson, list_meta};
 use crate::wire::event::{self as json, EventJson, Extent};
 use crate::wire::parameter_errors::ParameterErrors;
@@ -74,17 +76,6 @@ impl EventKey {
             None => Err(self.missing(db, false)?),
         }
     }
-}
-
-/// Tells whether a password opens an event; one without a password is open.
-pub fn opens(event: &Event, sent: &str) -> bool {
-    // Compared in a time that does not depend on how much agrees.
-    let agrees = |password: &String| password.as_bytes().ct_eq(sent.as_bytes()).into();
-    event.password.as_ref().is_none_or(agrees)
-}
-
-fn is_unlocked(event: &Event, params: &Params) -> bool {
-    opens(event, params.text("password").unwrap_or_default())
 }
 
 fn may_edit(user: &User, event: &Event) -> bool {
@@ -225,6 +216,9 @@ async fn read_page(
 ) -> Result<EventListJson, Error> {
     let index = state.index.clone();
     read(state, request, move |context, params| {
+        if asks_for_changes(params) {
+            return changes::list(context, params);
+        }
         let mut list =
             context.decode_list(|lookup, options| list_input::events(params, lookup, options))?;
         if let Some(named) = &mut list.filter.categories {
@@ -245,7 +239,7 @@ async fn read_page(
             rows.iter().map(|row| json::event(row, &included, render, extent(row))).collect();
         let collection = context.urls.collection("events");
         let meta = list_meta(&collection, list.paging, &list.query, total);
-        Ok(EventListJson { events, meta })
+        Ok(EventListJson { events, deleted: None, meta })
     })
     .await
 }

@@ -8,6 +8,8 @@ use crate::store::images;
 
 /// The file of a stored image.
 pub struct MediaFile {
+    /// Its name, which its content gave it.
+    pub name: String,
     pub media_type: String,
     pub bytes: Vec<u8>,
 }
@@ -26,9 +28,10 @@ pub async fn file(
     .await?;
     let media = state.media.clone();
     let broken = |error: String| Error::Internal(format!("a stored image cannot be read: {error}"));
-    let bytes = tokio::task::spawn_blocking(move || media.read(&name)).await;
+    let wanted = name.clone();
+    let bytes = tokio::task::spawn_blocking(move || media.read(&wanted)).await;
     let bytes = bytes
         .map_err(|error| broken(error.to_string()))?
         .map_err(|error| broken(error.to_string()))?;
-    Ok(MediaFile { media_type, bytes })
+    Ok(MediaFile { name, media_type, bytes })
 }

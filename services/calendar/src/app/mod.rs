@@ -1,7 +1,9 @@
 //! The use cases: who may do what, in which order, and what is read and written together.
 
+mod changes;
 mod context;
 mod costly_lists;
+mod delivery;
 mod event_writes;
 pub(crate) mod events;
 pub(crate) mod feeds;
@@ -15,6 +17,7 @@ mod loading;
 mod lookup;
 pub(crate) mod media;
 pub(crate) mod pages;
+mod passwords;
 mod request;
 mod slugs;
 mod term_writes;
@@ -23,6 +26,7 @@ mod transactions;
 pub(crate) mod uploads;
 mod write_context;
 
+pub use delivery::Delivery;
 pub use imports::{Import, ImportLimits, Overview, Pass};
 pub use loading::{Loading, Undone, load_line};
 pub use request::Request;

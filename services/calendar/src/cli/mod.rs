@@ -4,6 +4,7 @@ mod import;
 mod keys;
 mod load;
 mod users;
+mod webhooks;
 
 use std::process::ExitCode;
 
@@ -11,12 +12,14 @@ use auth::{KeysCommand, ServiceSettings};
 use clap::{Parser, Subcommand};
 use database::{MigrateCommand, Pools};
 use domain::{Clock, SystemClock};
+use outbound::WebhookSender;
 use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
 
 use self::import::ImportCommand;
 use self::keys::Logins;
 use self::load::LoadCommand;
 use self::users::UsersCommand;
+use self::webhooks::WebhooksCommand;
 use crate::config::{ImageMode, Settings};
 use crate::jobs::seed;
 use crate::service::Calendar;
@@ -52,6 +55,9 @@ enum Command {
     Users(UsersCommand),
     /// Load events, venues, organizers and terms from lines of JSON
     Load(LoadCommand),
+    /// Addresses that are told of every change of an event
+    #[command(subcommand)]
+    Webhooks(WebhooksCommand),
     /// Import an iCalendar file
     Import(ImportCommand),
 }
@@ -75,6 +81,10 @@ impl shell::Cli for Cli {
             Command::Keys(command) => command.run(&self.open()?, &Logins, SystemClock.unix()),
             Command::Users(command) => command.run(&self.open()?),
             Command::Load(command) => command.run(&self.state()?),
+            Command::Webhooks(command) => {
+                let reach = self.settings.service.webhook_reach();
+                command.run(&self.open()?, &reach, SystemClock.unix())
+            }
             Command::Import(command) => {
                 let base = self.settings.shell.public_url.clone();
                 command.run(&self.state()?, base)
@@ -97,7 +107,10 @@ impl Cli {
         let settings = self.settings.service;
         let media = Media::new(settings.media_dir(&self.settings.shell.data_dir));
         let fetches = settings.image_mode == ImageMode::Fetch;
-        let state = State::new(pools, SystemClock::shared(), settings, media);
+        let user_agent = concat!("calendar/", env!("CARGO_PKG_VERSION"));
+        let webhooks = WebhookSender::new(settings.webhook_reach(), user_agent)?;
+        let state =
+            State::new(pools, SystemClock::shared(), settings, media).with_webhooks(webhooks);
         match fetches {
             true => Ok(state.with_image_fetcher(ImageFetcher::public()?)),
             false => Ok(state),

@@ -4,6 +4,7 @@
 
 pub(crate) mod absolute_dates;
 pub(crate) mod change;
+pub(crate) mod changes;
 pub(crate) mod cost;
 pub(crate) mod event;
 pub(crate) mod geo;
@@ -13,6 +14,7 @@ pub(crate) mod included;
 pub(crate) mod linked;
 pub(crate) mod list;
 pub(crate) mod month;
+pub(crate) mod notice;
 pub(crate) mod recurrence;
 pub(crate) mod role;
 pub(crate) mod schedule;

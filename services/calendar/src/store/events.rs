@@ -7,7 +7,7 @@ use diesel::prelude::*;
 
 use super::event_index::log_change;
 use super::schema::events;
-use super::{counts, entities, links, terms};
+use super::{changes, counts, entities, links, terms, webhooks};
 use crate::model::event::{Event, Links};
 use crate::model::html;
 use crate::model::schedule::Schedule;
@@ -214,6 +214,7 @@ pub fn insert(db: &mut Db, event: &Event, with: &Links) -> Result<(), DatabaseEr
         .values((row(event), events::search_ci.eq(&searched)))
         .execute(db)?;
     log_change(db, event.id, None)?;
+    webhooks::post(db, None, event)?;
     links::replace(db, event, &Links::default(), with)?;
     terms::recount(db, None, Some((event, with)))?;
     counts::replace(db, None, Some(event))
@@ -230,6 +231,8 @@ pub fn update(
         .set((row(new), events::search_ci.eq(&after)))
         .execute(db)?;
     log_change(db, new.id, (before != after).then_some(before.as_str()))?;
+    changes::note(db, old, new)?;
+    webhooks::post(db, Some(old), new)?;
     links::refresh_copies(db, old, new)?;
     links::replace(db, new, old_links, new_links)?;
     terms::recount(db, Some((old, old_links)), Some((new, new_links)))?;
@@ -286,6 +289,8 @@ pub fn publish_due(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
         let with = links::of_event(db, old.id)?;
         let mut new = old.clone();
         new.set_status(Status::of(Stage::Publish));
+        // Those who ask for changes are told of it.
+        new.modified_utc = now;
         update(db, (&old, &with), (&new, &with))?;
     }
     Ok(count)

@@ -1,5 +1,6 @@
 //! Queries of the calendar, a file per group of tables, and the images outside of it.
 
+pub(crate) mod changes;
 pub(crate) mod conditions;
 pub(crate) mod counts;
 pub(crate) mod entities;
@@ -22,6 +23,7 @@ pub(crate) mod term_choices;
 pub(crate) mod terms;
 pub(crate) mod upgrades;
 pub(crate) mod users;
+pub(crate) mod webhooks;
 
 use database::Migrations;
 

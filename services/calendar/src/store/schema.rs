@@ -70,6 +70,28 @@ diesel::table! {
 }
 
 diesel::table! {
+    webhooks (id) {
+        id -> BigInt,
+        url -> Text,
+        secret -> Text,
+        created_utc -> BigInt,
+    }
+}
+
+diesel::table! {
+    webhook_outbox (id) {
+        id -> BigInt,
+        webhook_id -> BigInt,
+        payload -> Text,
+        created_utc -> BigInt,
+        next_try -> BigInt,
+        tries -> Integer,
+        over_utc -> Nullable<BigInt>,
+        error -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
     venues (id) {
         id -> BigInt,
         author_id -> BigInt,

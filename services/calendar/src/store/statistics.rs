@@ -4,7 +4,7 @@ use database::{DatabaseError, Db};
 use diesel::RunQueryDsl;
 
 /// Tables that grow with what is published.
-const GROWING: [&str; 12] = [
+const GROWING: [&str; 15] = [
     "entities",
     "images",
     "events",
@@ -17,6 +17,9 @@ const GROWING: [&str; 12] = [
     "hour_counts",
     "block_counts",
     "event_changes",
+    "event_tombstones",
+    "webhooks",
+    "webhook_outbox",
 ];
 
 /// Gathers statistics, and marks the pages that lists may leave unread; outside of any transaction.

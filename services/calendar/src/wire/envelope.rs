@@ -3,10 +3,12 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::addresses::address;
 use super::event::EventJson;
 use super::examples;
 use super::linked::{OrganizerJson, VenueJson};
 use super::term::TermJson;
+use super::tombstone::TombstoneJson;
 use crate::model::list::Paging;
 
 /// Addresses and numbers of a list.
@@ -27,6 +29,9 @@ pub struct ListMeta {
 #[schema(as = EventList, example = json!(examples::list("events", examples::event())))]
 pub struct EventListJson {
     pub events: Vec<EventJson>,
+    /// Events that are no longer shown, where changes are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deleted: Option<Vec<TombstoneJson>>,
     #[serde(flatten)]
     pub meta: ListMeta,
 }
@@ -89,13 +94,4 @@ pub fn list_meta(
         total,
         total_pages: pages,
     }
-}
-
-fn address<'a>(collection: &str, query: impl Iterator<Item = &'a (String, String)>) -> String {
-    let mut pairs = url::form_urlencoded::Serializer::new(String::new());
-    for (name, value) in query {
-        pairs.append_pair(name, value);
-    }
-    // A plus sign itself is encoded, so every one that stands here is a blank.
-    format!("{collection}?{}", pairs.finish().replace('+', "%20"))
 }

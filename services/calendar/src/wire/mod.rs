@@ -1,5 +1,7 @@
 //! Requests and answers with their exact names: reading of parameters, JSON of resources.
 
+mod addresses;
+pub(crate) mod changes;
 pub(crate) mod dates;
 pub(crate) mod description;
 pub(crate) mod envelope;
@@ -26,6 +28,7 @@ pub(crate) mod render_context;
 pub(crate) mod sanitized;
 pub(crate) mod term;
 pub(crate) mod term_input;
+pub(crate) mod tombstone;
 pub(crate) mod urls;
 pub(crate) mod values;
 pub(crate) mod write_input;

@@ -287,3 +287,76 @@ async fn only_stored_files_are_served() {
         assert_eq!((answer.status, answer.code()), (404, "rest_no_route"), "{path}");
     }
 }
+
+#[actix_web::test]
+async fn uploaded_image_is_stored_shown_and_used() {
+    let app = App::new().await;
+    let upload = |who: &str, kind: &str, bytes: Vec<u8>| {
+        crate::app::send(
+            app.request(who, "POST", "/images").header("Content-Type", kind).body(bytes),
+        )
+    };
+    let image = upload("author", "image/png", PNG.to_vec()).await.expect(201);
+    let id = image.id();
+    let name = image.json["url"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    let url = app.server.url(&format!("/media/{id}/{name}"));
+    assert_eq!(
+        image.json,
+        json!({"url": url, "id": id, "extension": "png", "width": 7, "height": 5, "filesize": PNG.len()})
+    );
+    assert!(image.header("location").ends_with(&format!("/images/{id}")));
+    assert_eq!(app.get(&format!("/images/{id}")).await.expect(200).json, image.json);
+    let file = app.server.get(&format!("/media/{id}/{name}")).send().await.unwrap();
+    let header = |name: &str| file.headers()[name].to_str().unwrap().to_owned();
+    assert_eq!(header("content-type"), "image/png");
+    assert_eq!(header("cache-control"), "public, max-age=31536000, immutable");
+    let tag = header("etag");
+    assert_eq!(&file.bytes().await.unwrap()[..], PNG);
+    let again = app.server.get(&format!("/media/{id}/{name}")).header("If-None-Match", tag);
+    assert_eq!(again.send().await.unwrap().status(), 304);
+    let event = app.event_as("contributor", json!({"image": id})).await;
+    let shown = app.get_as("editor", &format!("/events/{event}")).await.expect(200);
+    assert_eq!(shown.json["image"], image.json);
+    // The type that is claimed does not count, and a form carries a file too.
+    let form = b"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n";
+    let body = [form, PNG, b"\r\n--b--\r\n"].concat();
+    let second = upload("author", "multipart/form-data; boundary=b", body).await.expect(201);
+    assert_ne!(second.id(), id);
+    assert_eq!(app.media_files(), 1);
+}
+
+#[actix_web::test]
+async fn what_is_no_image_or_not_permitted_is_not_stored() {
+    let app = App::new().await;
+    let upload = |who: &str, kind: &str, bytes: Vec<u8>| {
+        crate::app::send(
+            app.request(who, "POST", "/images").header("Content-Type", kind).body(bytes),
+        )
+    };
+    for (who, status) in [("", 401), ("reader", 403), ("contributor", 403)] {
+        upload(who, "image/png", PNG.to_vec()).await.expect(status);
+    }
+    let svg = b"<svg xmlns='http://www.w3.org/2000/svg'/>".to_vec();
+    let wrong = upload("author", "image/svg+xml", svg).await.expect(400);
+    assert_eq!(
+        wrong.json["data"]["params"]["file"],
+        "file must be a JPEG, PNG, GIF or WebP image."
+    );
+    for (kind, bytes) in [
+        ("image/png", Vec::new()),
+        ("text/plain", PNG.to_vec()),
+        ("multipart/form-data; boundary=b", b"--b--".to_vec()),
+    ] {
+        let missing = upload("author", kind, bytes).await.expect(400);
+        assert_eq!(missing.code(), "rest_missing_callback_param", "{kind}");
+    }
+    let mut large = PNG.to_vec();
+    large.resize(MAX_IMAGE_BYTES + 1, 0);
+    let refused = upload("author", "image/png", large).await.expect(413);
+    assert_eq!(refused.code(), "rest_payload_too_large");
+    assert_eq!((app.media_files(), app.rows("images")), (0, 0));
+    let event = app.event(json!({})).await;
+    for id in ["0".to_owned(), event.to_string(), "99999999999999999999".to_owned()] {
+        app.get(&format!("/images/{id}")).await.expect(400);
+    }
+}

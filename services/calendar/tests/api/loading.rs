@@ -115,9 +115,9 @@ async fn planner_knows_what_was_loaded() {
                 and relname not in ('users', 'api_key', 'plan', '__diesel_schema_migrations')";
             Sql::new(db, text).number(db)
         }
-        Db::Sqlite(_) => Ok(12),
+        Db::Sqlite(_) => Ok(15),
     };
-    assert_eq!(app.state.pools.read_blocking(known).unwrap(), 12);
+    assert_eq!(app.state.pools.read_blocking(known).unwrap(), 15);
 }
 
 #[actix_web::test]

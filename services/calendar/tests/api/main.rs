@@ -4,6 +4,7 @@
 
 mod app;
 mod bodies;
+mod changes;
 mod consistency;
 mod costly_lists;
 mod dates;
@@ -34,5 +35,6 @@ mod soak;
 mod stop;
 mod terms;
 mod wall_clocks;
+mod webhooks;
 mod windows;
 mod writes;

@@ -1,6 +1,6 @@
 //! One event on its page.
 
-use super::super::events::opens;
+use super::super::passwords::opens;
 use super::super::transactions::read;
 use super::listing::PageRequest;
 use crate::error::Error;

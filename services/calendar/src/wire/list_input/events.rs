@@ -38,6 +38,14 @@ pub fn events(
     if words.count() > Words::MOST {
         e.fail("search", format!("must have at most {} words", Words::MOST));
     }
+    // Lists of changes are read elsewhere, and feeds have none.
+    for (name, is_given) in
+        [("modified_after", given.modified_after.is_some()), ("after_id", given.after_id.is_some())]
+    {
+        if is_given {
+            e.fail(name, "cannot be asked for here");
+        }
+    }
     let geo = geo(e, params, &given, options);
     let EventListParameters {
         categories,
@@ -63,6 +71,8 @@ pub fn events(
         strict_dates: _,
         overlaps: _,
         search: _,
+        modified_after: _,
+        after_id: _,
         geoloc: _,
         geoloc_lat: _,
         geoloc_lng: _,

@@ -78,6 +78,14 @@ list_parameters! {
         /// Events with tickets, of which there are none, or without.
         #[param(value_type = bool)]
         pub ticketed: Option<Flag>,
+        /// Events that were changed at this moment or later, in the order of their changes, with
+        /// those that are gone since in `deleted`. Only per_page and password may stand beside it.
+        #[param(value_type = String)]
+        pub modified_after: Option<Date>,
+        /// In the very second of modified_after, only events of later ids: links to the next page
+        /// carry it.
+        #[param(value_type = i64)]
+        pub after_id: Option<Positive>,
         /// Shows the events that this password protects.
         #[param(value_type = String)]
         pub password: Option<ShortText>,

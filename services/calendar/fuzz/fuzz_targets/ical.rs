@@ -1,0 +1,34 @@
+//! No file makes the reader of iCalendar panic or go on without end, and no entry becomes more events
+//! than it may.
+#![no_main]
+
+use calendar::{Component, ComponentKind, Entry, EntryContext, ForeignZones, Reader, Zone};
+use jiff::Timestamp;
+use libfuzzer_sys::fuzz_target;
+
+fn components(file: &[u8]) -> Vec<Component> {
+    let mut reader = Reader::new(file);
+    let mut all = Vec::new();
+    while let Ok(Some(component)) = reader.next() {
+        all.push(component);
+    }
+    all
+}
+
+fuzz_target!(|data: &[u8]| {
+    let all = components(data);
+    let mut zones = ForeignZones::default();
+    all.iter().filter(|one| one.kind == ComponentKind::Zone).for_each(|zone| zones.add(zone));
+    let site = Zone::named("Europe/Vienna").unwrap_or_else(Zone::utc);
+    let now = Timestamp::from_second(1_800_000_000).unwrap_or(Timestamp::UNIX_EPOCH);
+    let calendar = Some(&site).filter(|_| data.len() % 2 == 0);
+    let context = EntryContext { zones: &zones, calendar, site: &site, now };
+    for component in all.iter().filter(|one| one.kind == ComponentKind::Event) {
+        let _ = Entry::replaced(component, context);
+        let Ok(entry) = Entry::read(component, context) else { continue };
+        assert!((1..=501).contains(&entry.occurrences.len()));
+        for occurrence in &entry.occurrences {
+            assert_eq!(occurrence.fields(Some(occurrence)).len(), 0);
+        }
+    }
+});

@@ -1,0 +1,30 @@
+-- Mirrors ask for what has changed since a moment.
+CREATE INDEX events_modified ON events (modified_utc, id, pub);
+-- Events that were public and are no more.
+CREATE TABLE event_tombstones (
+    event_id BIGINT PRIMARY KEY NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    withdrawn_utc BIGINT NOT NULL
+);
+CREATE INDEX event_tombstones_order ON event_tombstones (withdrawn_utc, event_id);
+INSERT INTO event_tombstones (event_id, withdrawn_utc)
+SELECT id, modified_utc FROM events WHERE status = 'trash' AND prev_status = 'publish' AND listed;
+
+-- Whom the operator lets know of changes.
+CREATE TABLE webhooks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    url TEXT NOT NULL UNIQUE,
+    secret TEXT NOT NULL,
+    created_utc BIGINT NOT NULL
+);
+-- Messages that wait to be delivered, and those that are over.
+CREATE TABLE webhook_outbox (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    webhook_id BIGINT NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    payload TEXT NOT NULL,
+    created_utc BIGINT NOT NULL,
+    next_try BIGINT NOT NULL,
+    tries INTEGER NOT NULL,
+    over_utc BIGINT,
+    error TEXT
+);
+CREATE INDEX webhook_outbox_due ON webhook_outbox (over_utc, next_try, id);

@@ -1,0 +1,41 @@
+//! What has changed since a moment, for those who keep a mirror.
+
+use super::context::RequestContext;
+use super::passwords::is_unlocked;
+use crate::error::Error;
+use crate::store::changes;
+use crate::store::included::{self, EventSelector};
+use crate::store::read_transactions::read_transaction;
+use crate::wire::changes::change_list;
+use crate::wire::envelope::EventListJson;
+use crate::wire::event::{self as json, Extent};
+use crate::wire::params::Params;
+use crate::wire::tombstone::TombstoneJson;
+
+/// Lists changes in their order, beside the events the tombstones of those that are gone.
+pub fn list(context: &mut RequestContext<'_>, params: &Params) -> Result<EventListJson, Error> {
+    let list = context.decode_list(|_, options| change_list(params, options))?;
+    let (changes, total, rows, included) = read_transaction(context.db, |db| {
+        let changes = changes::page(db, &list.filter, list.rows)?;
+        let total = changes::count(db, &list.filter)?;
+        let shown = changes.iter().filter(|change| !change.is_gone);
+        let ids: Vec<i64> = shown.map(|change| change.event).collect();
+        let (rows, included) = match ids.is_empty() {
+            true => Default::default(),
+            false => included::of_events(db, EventSelector::Ids(&ids))?,
+        };
+        Ok::<_, Error>((changes, total, rows, included))
+    })?;
+    let included = included.readable_by(&context.actor);
+    let render = context.render();
+    let event = |row| {
+        let extent = if is_unlocked(row, params) { Extent::Plain } else { Extent::Protected };
+        json::event(row, &included, render, extent)
+    };
+    let gone = changes.iter().filter(|change| change.is_gone);
+    Ok(EventListJson {
+        events: rows.iter().map(event).collect(),
+        deleted: Some(gone.map(|change| TombstoneJson::new(change, &context.urls)).collect()),
+        meta: list.meta(&context.urls, total, changes.last()),
+    })
+}

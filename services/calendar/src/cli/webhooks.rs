@@ -1,0 +1,93 @@
+//! `webhooks`: who is told of changes.
+
+use std::process::ExitCode;
+
+use batch::Output;
+use clap::Subcommand;
+use database::{DatabaseError, Pools};
+use outbound::{Reach, WebhookSecret, web_url};
+use serde_json::json;
+
+use crate::store::webhooks;
+
+/// The most webhooks.
+const MOST: usize = 20;
+
+/// The longest address.
+const LONGEST: usize = 2000;
+
+/// What can be done with webhooks.
+#[derive(Subcommand)]
+pub enum WebhooksCommand {
+    /// Add a webhook: it is told of every event that is created, changed, published or deleted; its
+    /// secret is printed once
+    Add {
+        /// Where messages go
+        url: String,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the webhooks, and how many messages wait for each
+    List {
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a webhook, and what waits for it
+    Remove {
+        /// Where messages went
+        url: String,
+    },
+}
+
+impl WebhooksCommand {
+    /// Runs the command.
+    pub fn run(self, pools: &Pools, reach: &Reach, now: i64) -> anyhow::Result<ExitCode> {
+        match self {
+            WebhooksCommand::Add { url, json } => {
+                let fits = web_url(&url).is_some_and(|url| reach.may_name(&url));
+                anyhow::ensure!(
+                    fits && url.len() <= LONGEST,
+                    "{url} is no http or https address on a public host; \
+                     WEBHOOK_ALLOW_PRIVATE permits others"
+                );
+                let secret = WebhookSecret::generate()?.text();
+                pools.write_blocking(|db| -> anyhow::Result<()> {
+                    anyhow::ensure!(
+                        webhooks::all(db)?.len() < MOST,
+                        "there are {MOST} webhooks already"
+                    );
+                    webhooks::add(db, &url, &secret, now).map_err(|error| match error {
+                        DatabaseError::Conflict => {
+                            anyhow::anyhow!("there is a webhook {url} already")
+                        }
+                        other => other.into(),
+                    })
+                })?;
+                let shown = json!({"url": url, "secret": secret});
+                Output::from_json_flag(json).print(&shown, format_args!("{secret}"))?;
+            }
+            WebhooksCommand::List { json } => list(pools, json)?,
+            WebhooksCommand::Remove { url } => {
+                let removed = pools.write_blocking(|db| webhooks::remove(db, &url))?;
+                anyhow::ensure!(removed, "there is no webhook {url}");
+                log::info!(target: "notice", "{url} is told nothing more");
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn list(pools: &Pools, json: bool) -> anyhow::Result<()> {
+    let rows = pools.read_blocking(|db| -> Result<Vec<_>, DatabaseError> {
+        let all = webhooks::all(db)?.into_iter();
+        all.map(|webhook| Ok((webhooks::waiting(db, webhook.id)?, webhook.url))).collect()
+    })?;
+    let shown: Vec<_> =
+        rows.iter().map(|(waiting, url)| json!({"url": url, "waiting": waiting})).collect();
+    let line = |row: &serde_json::Value| {
+        format!("{}\t{}", row["waiting"], row["url"].as_str().unwrap_or_default())
+    };
+    Ok(Output::from_json_flag(json).print_list(&shown, line)?)
+}

@@ -1,0 +1,82 @@
+//! What has changed since a moment: events, and tombstones of those that are no longer shown.
+
+use database::{DatabaseError, Db};
+use diesel::QueryableByName;
+use diesel::sql_types::{BigInt, Integer};
+
+use super::conditions::visible;
+use super::sql::Sql;
+use crate::model::changes::{Change, ChangeFilter};
+use crate::model::event::Event;
+
+#[derive(QueryableByName)]
+struct Row {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = BigInt)]
+    at: i64,
+    #[diesel(sql_type = Integer)]
+    gone: i32,
+}
+
+/// Keeps the tombstone of an event: there is one while the event is not public but was.
+pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
+    let text = match (old.is_public(), new.is_public()) {
+        (true, false) => "insert into event_tombstones (event_id, withdrawn_utc) values (",
+        (false, true) => "delete from event_tombstones where event_id = ",
+        _ => return Ok(()),
+    };
+    let mut sql = Sql::new(db, text);
+    sql.value(new.id);
+    if !new.is_public() {
+        sql.push(", ").value(new.modified_utc);
+        sql.push(") on conflict (event_id) do update set withdrawn_utc = excluded.withdrawn_utc");
+    }
+    sql.execute(db).map(drop)
+}
+
+/// Reads the first changes in the order in which they were made.
+pub fn page(db: &mut Db, filter: &ChangeFilter, rows: i64) -> Result<Vec<Change>, DatabaseError> {
+    let mut sql = Sql::new(db, "select x.id, x.at, x.gone from (select * from (");
+    let limited = |sql: &mut Sql| {
+        sql.push(" order by 2, 1 limit ").value(rows);
+    };
+    changed(&mut sql, filter);
+    limited(&mut sql);
+    sql.push(") a union all select * from (");
+    withdrawn(&mut sql, filter);
+    limited(&mut sql);
+    sql.push(") b) x order by x.at, x.id limit ").value(rows);
+    let rows: Vec<Row> = sql.load(db)?;
+    let change = |row: Row| Change { event: row.id, at: row.at, is_gone: row.gone == 1 };
+    Ok(rows.into_iter().map(change).collect())
+}
+
+/// Counts all changes.
+pub fn count(db: &mut Db, filter: &ChangeFilter) -> Result<i64, DatabaseError> {
+    let mut sql = Sql::new(db, "select count(*) as n from (");
+    changed(&mut sql, filter);
+    sql.push(") a");
+    let events = sql.number(db)?;
+    let mut sql = Sql::new(db, "select count(*) as n from (");
+    withdrawn(&mut sql, filter);
+    sql.push(") b");
+    Ok(events + sql.number(db)?)
+}
+
+fn changed(sql: &mut Sql, filter: &ChangeFilter) {
+    sql.push("select e.id as id, e.modified_utc as at, 0 as gone from events e where ");
+    visible(sql, &filter.scope);
+    sql.push(" and (e.modified_utc, e.id) > (").value(filter.since);
+    sql.push(", ").value(filter.behind).push(")");
+}
+
+fn withdrawn(sql: &mut Sql, filter: &ChangeFilter) {
+    sql.push("select w.event_id as id, w.withdrawn_utc as at, 1 as gone from event_tombstones w ");
+    sql.push("where (w.withdrawn_utc, w.event_id) > (").value(filter.since);
+    sql.push(", ").value(filter.behind);
+    // Who sees what is not published is told of it as of any event.
+    sql.push(") and not exists (select 1 from events e where e.id = w.event_id and ");
+    visible(sql, &filter.scope);
+    sql.push(")");
+}

@@ -1,0 +1,84 @@
+//! The query of what has changed since a moment, and the links of its pages.
+
+use super::addresses::address;
+use super::envelope::ListMeta;
+use super::list_input::ListOptions;
+use super::parameter_errors::ParameterErrors;
+use super::parameters::{Declared, EventListParameters};
+use super::params::Params;
+use super::reading::read_parameters;
+use super::urls::Urls;
+use crate::model::changes::{Change, ChangeFilter};
+use crate::model::list::{Paging, Scope};
+
+/// Parameters that may stand beside `modified_after`.
+const BESIDE: [&str; 5] = ["modified_after", "after_id", "per_page", "password", "_fields"];
+
+/// Changes that are asked for, and how many at once.
+pub struct ChangeList {
+    pub filter: ChangeFilter,
+    pub rows: i64,
+}
+
+/// Tells whether a list asks for changes.
+pub fn asks_for_changes(params: &Params) -> bool {
+    params.get("modified_after").is_some() || params.get("after_id").is_some()
+}
+
+/// Reads the query of a list of changes.
+///
+/// # Errors
+/// All invalid parameters.
+pub fn change_list(
+    params: &Params,
+    options: ListOptions<'_>,
+) -> Result<ChangeList, ParameterErrors> {
+    let (given, mut errors) = read_parameters::<EventListParameters>(params);
+    let names = EventListParameters::parameters().iter().map(|one| one.name.as_str());
+    for name in names.filter(|name| !BESIDE.contains(name) && params.get(name).is_some()) {
+        // The first page may be asked for, as every list has one.
+        if name != "page" || given.page.as_ref().is_some_and(|page| page.0 > 1) {
+            errors.fail(name, "cannot stand beside modified_after");
+        }
+    }
+    let moment = given.modified_after.map(|date| date.0.resolve(options.zone, options.now));
+    let since = match moment.map(|moment| moment.and_then(|at| at.instant(options.zone))) {
+        Some(Ok(at)) => at.as_second(),
+        Some(Err(_)) => {
+            errors.fail("modified_after", "must be a date");
+            0
+        }
+        None => {
+            errors.fail("after_id", "needs modified_after");
+            0
+        }
+    };
+    let scope = Scope::of(options.actor, None).unwrap_or_else(Scope::public);
+    let behind = given.after_id.map_or(0, |id| id.0);
+    let per_page = given.per_page.map_or(options.per_page, |rows| rows.0);
+    let rows = per_page.min(options.per_page_max);
+    errors.finish(ChangeList { filter: ChangeFilter { scope, since, behind }, rows })
+}
+
+impl ChangeList {
+    /// Returns the addresses and numbers of a page that ends with a change.
+    pub fn meta(&self, urls: &Urls, total: i64, last: Option<&Change>) -> ListMeta {
+        let collection = urls.collection("events");
+        let link = |since: i64, behind: i64| {
+            let pair = |name: &str, value: String| (name.to_owned(), value);
+            let mut pairs = vec![
+                pair("per_page", self.rows.to_string()),
+                pair("modified_after", format!("@{since}")),
+            ];
+            pairs.extend((behind > 0).then(|| pair("after_id", behind.to_string())));
+            address(&collection, pairs.iter())
+        };
+        ListMeta {
+            rest_url: link(self.filter.since, self.filter.behind),
+            next_rest_url: last.filter(|_| total > self.rows).map(|last| link(last.at, last.event)),
+            previous_rest_url: None,
+            total,
+            total_pages: Paging { page: 1, per_page: self.rows }.pages(total),
+        }
+    }
+}

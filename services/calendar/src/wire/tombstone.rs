@@ -1,0 +1,29 @@
+//! What is left of events that are no longer shown.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::dates::written;
+use super::urls::Urls;
+use crate::model::changes::Change;
+
+/// An event that is no longer shown: deleted, hidden, or not published any more.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Tombstone)]
+pub struct TombstoneJson {
+    pub id: i64,
+    pub global_id: String,
+    /// When it was withdrawn, YYYY-MM-DD HH:MM:SS in UTC.
+    pub modified_utc: String,
+}
+
+impl TombstoneJson {
+    /// Renders a tombstone.
+    pub fn new(change: &Change, urls: &Urls) -> TombstoneJson {
+        TombstoneJson {
+            id: change.event,
+            global_id: urls.global_id(change.event),
+            modified_utc: written(change.at),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Webhooks: what they hear, signed, retried and given up.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use calendar::{
+    LoadOptions, State, add_webhook, deliver_due, load, publish_due, remove_webhook,
+    waiting_messages,
+};
+use outbound::{Reach, WebhookSecret, WebhookSender};
+use serde_json::{Value, json};
+use testkit::{HttpPeer, PeerAnswer};
+
+use crate::app::App;
+
+/// A calendar with a webhook on loopback, and what delivers to it.
+async fn start(status: &Arc<AtomicU16>) -> (App, HttpPeer, State, WebhookSecret) {
+    let shared = Arc::clone(status);
+    let hook = HttpPeer::start(move |_| match shared.load(Ordering::SeqCst) {
+        0 => PeerAnswer::Close,
+        status => PeerAnswer::Body(status, String::new()),
+    });
+    let app = App::new().await;
+    let secret = WebhookSecret::generate().unwrap();
+    let (url, text) = (hook.url("/x"), secret.text());
+    app.state.pools.write_blocking(|db| add_webhook(db, &url, &text, 0)).unwrap();
+    let sender = WebhookSender::new(Reach::anywhere(), "tests").unwrap();
+    let state = app.state.clone().with_webhooks(sender);
+    (app, hook, state, secret)
+}
+
+fn told(hook: &HttpPeer) -> Vec<String> {
+    let calls = hook.requests();
+    let told = calls.iter().map(|call| {
+        let body: Value = serde_json::from_str(&call.body).unwrap();
+        format!("{} {}", body["type"].as_str().unwrap(), body["data"]["id"])
+    });
+    let mut told: Vec<String> = told.collect();
+    // Several are under way at once.
+    told.sort_unstable();
+    told
+}
+
+#[actix_web::test]
+async fn every_write_is_told_once() {
+    let status = Arc::new(AtomicU16::new(204));
+    let (app, hook, state, _) = start(&status).await;
+    let id = app.event(json!({})).await;
+    let draft = app.event(json!({"status": "draft"})).await;
+    app.patch(&format!("/events/{id}"), &json!({"title": "New"})).await.expect(200);
+    app.patch(&format!("/events/{draft}"), &json!({"status": "publish"})).await.expect(200);
+    app.delete(&format!("/events/{id}")).await.expect(200);
+    // What is refused is not told.
+    app.post("/events", &json!({"title": "x"})).await.expect(400);
+    let later = app.event(json!({"date": "2027-03-10 12:30:00"})).await;
+    app.clock.advance(3600);
+    publish_due(&app.state).await;
+    let line = json!({"type": "event", "title": "x", "start_date": "2027-04-01", "end_date": "2027-04-01"});
+    load(&app.state, std::io::Cursor::new(line.to_string()), LoadOptions::default()).unwrap();
+    let loaded = later + 1;
+    while deliver_due(&state).await.unwrap() > 0 {}
+    let mut expected = vec![
+        format!("event.created {id}"),
+        format!("event.published {id}"),
+        format!("event.created {draft}"),
+        format!("event.changed {id}"),
+        format!("event.published {draft}"),
+        format!("event.deleted {id}"),
+        format!("event.created {later}"),
+        format!("event.published {later}"),
+        format!("event.created {loaded}"),
+        format!("event.published {loaded}"),
+    ];
+    expected.sort_unstable();
+    assert_eq!(told(&hook), expected);
+    // Publications by the clock are changes too.
+    assert_eq!(
+        app.get(&format!("/events/{later}")).await.json["modified_utc"],
+        "2027-03-10 13:00:00"
+    );
+}
+
+#[actix_web::test]
+async fn messages_are_signed_retried_and_given_up() {
+    let status = Arc::new(AtomicU16::new(500));
+    let (app, hook, state, secret) = start(&status).await;
+    let id = app.event(json!({"status": "draft"})).await;
+    let deliver = async || deliver_due(&state).await.unwrap();
+    deliver().await;
+    status.store(0, Ordering::SeqCst);
+    app.clock.advance(60);
+    deliver().await;
+    status.store(204, Ordering::SeqCst);
+    app.clock.advance(299);
+    deliver().await;
+    assert_eq!(hook.requests().len(), 2);
+    app.clock.advance(1);
+    deliver().await;
+    app.clock.advance(86_400);
+    deliver().await;
+    let calls = hook.requests();
+    assert_eq!(calls.len(), 3);
+    for call in &calls {
+        let (name, timestamp) = (call.header("webhook-id"), call.header("webhook-timestamp"));
+        let signature = call.header("webhook-signature");
+        let timestamp = timestamp.parse().unwrap();
+        assert!(secret.verifies(signature, name, timestamp, call.body.as_bytes()));
+        assert_eq!(name, calls[0].header("webhook-id"));
+    }
+    let body: Value = serde_json::from_str(&calls[0].body).unwrap();
+    assert_eq!(
+        body,
+        json!({"type": "event.created", "timestamp": "2027-03-10T12:00:00Z",
+            "data": {"id": id, "status": "draft", "modified_utc": "2027-03-10T12:00:00Z"}})
+    );
+    status.store(500, Ordering::SeqCst);
+    app.patch(&format!("/events/{id}"), &json!({"title": "New"})).await.expect(200);
+    for _ in 0..10 {
+        deliver().await;
+        app.clock.advance(12 * 3600);
+    }
+    assert_eq!(hook.requests().len(), 3 + 6);
+    // What is removed takes along what waits for it.
+    app.patch(&format!("/events/{id}"), &json!({"title": "Other"})).await.expect(200);
+    let waiting = || app.state.pools.read_blocking(|db| waiting_messages(db, 1)).unwrap();
+    assert_eq!(waiting(), 1);
+    let url = hook.url("/x");
+    assert!(app.state.pools.write_blocking(|db| remove_webhook(db, &url)).unwrap());
+    assert_eq!((waiting(), app.rows("webhook_outbox")), (0, 0));
+    app.patch(&format!("/events/{id}"), &json!({"title": "Last"})).await.expect(200);
+    assert_eq!(app.rows("webhook_outbox"), 0);
+}
+
+#[actix_web::test]
+async fn private_addresses_are_not_called_unless_permitted() {
+    let status = Arc::new(AtomicU16::new(204));
+    let (app, hook, _, _) = start(&status).await;
+    app.event(json!({"status": "draft"})).await;
+    let guarded = WebhookSender::new(Reach::public(), "tests").unwrap();
+    let state = app.state.clone().with_webhooks(guarded);
+    assert_eq!(deliver_due(&state).await.unwrap(), 1);
+    app.clock.advance(86_400);
+    assert_eq!(deliver_due(&state).await.unwrap(), 0);
+    assert!(hook.requests().is_empty());
+}
