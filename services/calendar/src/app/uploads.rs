@@ -11,11 +11,15 @@ use crate::model::role::{self, Action, User};
 use crate::state::State;
 use crate::store::images;
 use crate::store::media::MediaError;
+use crate::store::remote_images::MAX_BYTES;
 use crate::wire::ical::Reader;
 use crate::wire::image::ImageJson;
 use crate::wire::import::ImportJson;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::urls::Urls;
+
+/// The largest image, in bytes.
+pub const IMAGE_BYTES: usize = MAX_BYTES;
 
 /// How long a request may import.
 const IMPORT_TIME: Duration = Duration::from_secs(30);

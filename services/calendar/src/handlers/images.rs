@@ -7,11 +7,10 @@ use super::input::Input;
 use super::path::{Id, parse_id};
 use super::reply;
 use super::upload::{UploadForm, receive};
-use crate::app::uploads;
+use crate::app::uploads::{self, IMAGE_BYTES};
 use crate::error::Error;
 use crate::model::role::Action;
 use crate::state::State;
-use crate::store::remote_images::MAX_BYTES;
 use crate::wire::image::ImageJson;
 
 /// Stores an image of at most 10 MiB: JPEG, PNG, GIF or WebP, by its first bytes, whatever its type
@@ -29,7 +28,8 @@ pub async fn create_image(
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
     let expected: fn(&str) -> bool = |kind| kind.starts_with("image/");
-    let upload = receive(&request, payload, &state, Action::Images, (MAX_BYTES, expected)).await?;
+    let upload =
+        receive(&request, payload, &state, Action::Images, (IMAGE_BYTES, expected)).await?;
     let fields = upload.input.fields;
     let urls = upload.input.request.urls;
     let json = uploads::image(&state, upload.user, &urls, upload.bytes.to_vec()).await?;

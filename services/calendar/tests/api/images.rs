@@ -345,7 +345,10 @@ async fn what_is_no_image_or_not_permitted_is_not_stored() {
     for (kind, bytes) in [
         ("image/png", Vec::new()),
         ("text/plain", PNG.to_vec()),
-        ("multipart/form-data; boundary=b", b"--b--".to_vec()),
+        (
+            "multipart/form-data; boundary=b",
+            b"--b\r\nContent-Disposition: form-data; name=\"other\"\r\n\r\nx\r\n--b--\r\n".to_vec(),
+        ),
     ] {
         let missing = upload("author", kind, bytes).await.expect(400);
         assert_eq!(missing.code(), "rest_missing_callback_param", "{kind}");
