@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 fn components(file: &[u8]) -> Vec<Component> {
     let mut reader = Reader::new(file);
     let mut all = Vec::new();
-    while let Ok(Some(component)) = reader.next() {
+    while let Ok(Some(component)) = reader.next_component() {
         all.push(component);
     }
     all

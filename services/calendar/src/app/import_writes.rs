@@ -194,7 +194,7 @@ impl Stored {
         let mut text = String::new();
         let feed = FeedContext { urls: source.urls, host: source.urls.host() };
         ical::event(&mut text, &event, &included, feed);
-        let component = Reader::new(text.as_bytes()).next().ok().flatten();
+        let component = Reader::new(text.as_bytes()).next_component().ok().flatten();
         let entry = component.and_then(|one| Entry::read(&one, source.entries).ok());
         let shown = entry.and_then(|entry| entry.occurrences.into_iter().next());
         let links = links::of_event(db, event.id)?;

@@ -48,7 +48,7 @@ impl Overview {
         let mut overview = Overview::default();
         let mut replacing = Vec::new();
         let mut reader = Reader::new(file);
-        while let Some(mut component) = reader.next()? {
+        while let Some(mut component) = reader.next_component()? {
             match component.kind {
                 ComponentKind::Zone => overview.zones.add(&component),
                 ComponentKind::Event if component.find("RECURRENCE-ID").is_some() => {
@@ -148,7 +148,8 @@ impl Import {
         sql::one_writer(db)?;
         let until = self.done + BATCH;
         while self.done < until && !self.is_over {
-            let read = reader.next().map_err(|error| Error::Internal(error.to_string()))?;
+            let read =
+                reader.next_component().map_err(|error| Error::Internal(error.to_string()))?;
             let Some(component) = read else { return Ok(false) };
             let replaces = component.find("RECURRENCE-ID").is_some();
             if component.kind != ComponentKind::Event || replaces != (pass == Pass::Replacements) {

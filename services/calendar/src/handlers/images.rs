@@ -18,7 +18,7 @@ use crate::wire::image::ImageJson;
 #[utoipa::path(
     operation_id = "createImage", tag = "images", path = "/calendar/events/v1/images",
     security(("key" = []), ("bearer" = []), ("basic" = [])),
-    request_body(content((Vec<u8> = "image/*"), (UploadForm = "multipart/form-data"))),
+    request_body(content((String = "image/*"), (UploadForm = "multipart/form-data"))),
     responses((status = 201, body = ImageJson), (status = 400), (status = 403), (status = 413)),
 )]
 #[post("/calendar/events/v1/images")]

@@ -1,7 +1,10 @@
 //! Files that requests carry: as the body itself, or as the part `file` of a form.
 
+use std::time::Duration;
+
 use actix_web::HttpRequest;
 use actix_web::web::{Bytes, Data, Payload};
+use futures_util::StreamExt;
 use shell::{Fault, read_body};
 use utoipa::ToSchema;
 
@@ -15,6 +18,12 @@ use crate::wire::parameter_errors::ParameterErrors;
 
 /// What stands round the file in a form, in bytes.
 const FORM: usize = 64 << 10;
+
+/// The most bytes that are read of a file that is too large.
+const DISCARDED: usize = 32 << 20;
+
+/// The longest time that they are read for.
+const DISCARD_TIME: Duration = Duration::from_secs(5);
 
 /// The form that carries a file.
 #[derive(ToSchema)]
@@ -46,8 +55,15 @@ pub async fn receive(
     let kind = essence(request.headers());
     let form = kind == "multipart/form-data";
     let most = if form { limit + FORM } else { limit };
-    let bytes = read_body(request, &mut payload.into_inner(), most).await;
-    let bytes = bytes.map_err(|fault| Error::from(&named(fault, limit)))?;
+    let mut payload = payload.into_inner();
+    let bytes = match read_body(request, &mut payload, most).await {
+        Ok(bytes) => bytes,
+        Err(Fault::PayloadTooLarge { .. }) => {
+            discard(payload).await;
+            return Err(Error::PayloadTooLarge(limit));
+        }
+        Err(fault) => return Err(Error::from(&fault)),
+    };
     let file = match form {
         true => {
             let parts = parts(request.headers(), bytes).await?;
@@ -65,10 +81,17 @@ pub async fn receive(
     }
 }
 
-/// Names the limit of the file rather than that of the form.
-fn named(fault: Fault, limit: usize) -> Fault {
-    match fault {
-        Fault::PayloadTooLarge { .. } => Fault::PayloadTooLarge { limit },
-        other => other,
-    }
+/// Reads on for a while, so that a client that is still sending gets to read the answer.
+async fn discard(mut payload: actix_web::dev::Payload) {
+    let reading = async {
+        let mut read = 0;
+        while let Some(Ok(bytes)) = payload.next().await {
+            read += bytes.len();
+            if read > DISCARDED {
+                break;
+            }
+        }
+    };
+    // Whoever is slower than that has to live without.
+    let _ = tokio::time::timeout(DISCARD_TIME, reading).await;
 }

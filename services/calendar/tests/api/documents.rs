@@ -13,7 +13,7 @@ fn document_in_the_tree_is_what_the_code_says() {
 }
 
 /// Paths with their operation ids: GET, POST, PUT, PATCH, DELETE.
-const OPERATIONS: [(&str, [&str; 5]); 16] = [
+const OPERATIONS: [(&str, [&str; 5]); 19] = [
     ("/", ["getIndex", "", "", "", ""]),
     ("/doc", ["getDocumentation", "", "", "", ""]),
     ("/events", ["listEvents", "createEvent", "", "", ""]),
@@ -63,6 +63,9 @@ const OPERATIONS: [(&str, [&str; 5]); 16] = [
     ("/tags", ["listTags", "createTag", "", "", ""]),
     ("/tags/{id}", ["getTag", "postTag", "updateTag", "patchTag", "deleteTag"]),
     ("/ical", ["exportIcal", "", "", "", ""]),
+    ("/import/ical", ["", "importIcal", "", "", ""]),
+    ("/images", ["", "createImage", "", "", ""]),
+    ("/images/{id}", ["getImage", "", "", "", ""]),
 ];
 
 #[actix_web::test]

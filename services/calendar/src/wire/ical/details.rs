@@ -157,7 +157,7 @@ mod tests {
 
     fn read(lines: &str) -> Details {
         let file = format!("BEGIN:VEVENT\n{lines}\nEND:VEVENT\n");
-        Details::read(&Reader::new(file.as_bytes()).next().unwrap().unwrap())
+        Details::read(&Reader::new(file.as_bytes()).next_component().unwrap().unwrap())
     }
 
     #[test]

@@ -150,7 +150,7 @@ mod tests {
             "BEGIN:VTIMEZONE\nTZID:By dates\nBEGIN:STANDARD\nRDATE:20261025T030000,20270101T000000\n\
              DTSTART:20200101T000000\nTZOFFSETTO:-0330\nEND:STANDARD\nEND:VTIMEZONE\n",
         ] {
-            zones.add(&Reader::new(file.as_bytes()).next().unwrap().unwrap());
+            zones.add(&Reader::new(file.as_bytes()).next_component().unwrap().unwrap());
         }
         let winter = "2027-03-28T01:59:59".parse().unwrap();
         let summer = "2027-03-28T03:00:00".parse().unwrap();

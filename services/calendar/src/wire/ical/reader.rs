@@ -150,7 +150,7 @@ impl<R: BufRead> Reader<R> {
     ///
     /// # Errors
     /// The input cannot be read.
-    pub fn next(&mut self) -> io::Result<Option<Component>> {
+    pub fn next_component(&mut self) -> io::Result<Option<Component>> {
         while let Some((line, property)) = self.property()? {
             let kind = match (property.name.as_str(), property.value.trim()) {
                 ("X-WR-TIMEZONE", name) => {
@@ -270,14 +270,14 @@ mod tests {
             b"BEGIN:VALARM\nSUMMARY:x\nEND:VALARM\nUID:1\n\t2\nEND:VEVENT\nBEGIN:VEVENT\nUID:3",
         );
         let mut reader = Reader::new(&file[..]);
-        let first = reader.next().unwrap().unwrap();
+        let first = reader.next_component().unwrap().unwrap();
         assert!(reader.is_calendar);
         let told: Vec<String> =
             first.properties.iter().map(|one| format!("{}={}", one.name, one.value)).collect();
         assert_eq!((first.line, told.join(" ")), (2, "SUMMARY=Größe UID=12".to_owned()));
         // The second one ends with the file.
-        assert_eq!(reader.next().unwrap().unwrap().properties[0].value, "3");
-        assert_eq!(reader.next().unwrap(), None);
+        assert_eq!(reader.next_component().unwrap().unwrap().properties[0].value, "3");
+        assert_eq!(reader.next_component().unwrap(), None);
     }
 
     #[test]
@@ -286,7 +286,7 @@ mod tests {
         file.extend(
             b"X:".iter().chain(&[b'a'; 200_000]).chain(b"\n").copied().cycle().take(5 << 20),
         );
-        let component = Reader::new(&file[..]).next().unwrap().unwrap();
+        let component = Reader::new(&file[..]).next_component().unwrap().unwrap();
         assert!(component.is_cut);
         let bytes: usize = component.properties.iter().map(|one| one.value.len()).sum();
         assert!(bytes <= MOST_BYTES);
