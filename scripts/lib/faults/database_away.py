@@ -51,9 +51,11 @@ for service, load in zip(services, loads):
 server = as_postgres(*options)
 for service, load in zip(services, loads):
     seconds = service.await_status("/readyz", 200, 20)
-    time.sleep(0.2)
-    load.statuses.clear()
     say(f"{service.name}: without PostgreSQL {load.away}; ready {seconds:.1f} s after its start")
+# What was waiting for a connection has its 503 by then.
+time.sleep(1)
+for load in loads:
+    load.statuses.clear()
 time.sleep(1)
 for service, load in zip(services, loads):
     load.__exit__()

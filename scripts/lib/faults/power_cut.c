@@ -23,7 +23,7 @@ static void copy_inode(int fd, unsigned long inode) {
     char path[4200], fresh[4200], link[64];
     static char block[1 << 16];
     snprintf(path, sizeof path, "%s/inodes/%lu", disk, inode);
-    snprintf(fresh, sizeof fresh, "%s/inodes/%lu.new", disk, inode);
+    snprintf(fresh, sizeof fresh, "%s/new-%d", disk, getpid());
     /* Opened anew, since the file may be open for writing only. */
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     int from = open(link, O_RDONLY | O_CLOEXEC);
@@ -53,12 +53,15 @@ static char *name_of(int fd, char *path, size_t size) {
 }
 
 static void write_name(const char *name, unsigned long inode) {
-    char path[8400];
-    snprintf(path, sizeof path, "%s/names/%s", getenv("POWER_CUT_DISK"), name);
-    FILE *file = fopen(path, "we");
+    const char *disk = getenv("POWER_CUT_DISK");
+    char path[8400], fresh[4200];
+    snprintf(path, sizeof path, "%s/names/%s", disk, name);
+    snprintf(fresh, sizeof fresh, "%s/new-%d", disk, getpid());
+    FILE *file = fopen(fresh, "we");
     if (!file) return;
     fprintf(file, "%lu", inode);
     fclose(file);
+    rename(fresh, path);
 }
 
 /* What a synced folder lists, and nothing else of it. */

@@ -6,6 +6,7 @@ acknowledged, or loaded by a command that had ended, must be there.
 
 import pathlib
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -24,7 +25,8 @@ def under_watch(name):
 
 
 def cut(service):
-    """The service on what a disk would hold now."""
+    """Stops the service for good, and gives it back on what a disk would hold now."""
+    service.process.send_signal(signal.SIGSTOP)
     disk, after = service.folder.parent / "disk", service.folder.parent / "after"
     for entry in (disk / "names").iterdir():
         path = after / entry.name.replace("%", "/")
@@ -53,7 +55,6 @@ def writes_of_the_calendar():
         thread.start()
     time.sleep(3)
     acknowledged = list(made)
-    # Nothing that is synced from here on counts as synced.
     again = cut(service)
     over.set()
     service.kill()
