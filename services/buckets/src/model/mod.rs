@@ -7,6 +7,8 @@ pub(crate) mod counts;
 pub(crate) mod expression;
 pub mod extension;
 pub(crate) mod file_query;
+pub(crate) mod fold;
+
 pub(crate) mod keywords;
 pub(crate) mod package;
 pub mod path;

@@ -30,6 +30,15 @@ impl Program {
         Self(program)
     }
 
+    /// The program on a database of its own and the files of a cluster.
+    pub fn on_cluster(url: &str, name: Option<&str>) -> Self {
+        let program = Self::new().0.setting("ENGINE", "cluster").setting("CLUSTER_URL", url);
+        Self(match name {
+            Some(name) => program.setting("CLUSTER_NAME", name),
+            None => program,
+        })
+    }
+
     pub fn status(&self) -> serde_json::Value {
         self.json(&["status"])
     }

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::client::Client;
+use super::features::Features;
 use super::generation::Generation;
 use super::index::ClusterIndex;
+use super::layout::Layout;
 use super::lease::Lease;
 use super::schema::{Servers, Tables};
 use super::sql;
@@ -37,9 +39,12 @@ impl Cluster {
     pub fn open(&self, generation: u32) -> Result<ClusterIndex, EngineError> {
         let tables = Tables::of(generation, &self.client.target, &self.servers);
         let view = View::read(&self.client, &self.servers, &tables)?;
-        let view = view.ok_or_else(|| EngineError::Missing(format!("generation {generation}")))?;
+        let missing = || EngineError::Missing(format!("generation {generation}"));
+        let view = view.ok_or_else(missing)?;
+        let layout = Layout::found(&self.client, &tables)?.ok_or_else(missing)?;
         let (client, servers) = (Arc::clone(&self.client), self.servers.clone());
-        Ok(ClusterIndex::new(Generation { client, servers, tables, number: generation }, view))
+        let number = generation;
+        Ok(ClusterIndex::new(Generation { client, servers, tables, number, layout }, view))
     }
 
     /// Opens a generation, or makes an empty one; what is there is opened even while a replica is
@@ -50,7 +55,8 @@ impl Cluster {
             opened => return opened,
         }
         let tables = Tables::of(generation, &self.client.target, &self.servers);
-        tables.create(&self.client, &self.servers)?;
+        let features = Features::of(&self.client, &self.servers)?;
+        tables.create(&self.client, &self.servers, Layout::best(features), features)?;
         self.open(generation)
     }
 

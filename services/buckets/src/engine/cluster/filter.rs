@@ -1,12 +1,14 @@
 //! A file search as a condition on the rows of the table.
 
+use super::layout::Layout;
 use super::{pattern, sql};
 use crate::engine::error::EngineError;
+use crate::model::expression::Expression;
 use crate::model::file_query::{Between, FileQuery, Matching, Order, SortKey};
 use crate::model::keywords::Phrase;
 
 /// Everything that the search asks of a row, apart from its visibility; empty: nothing.
-pub(super) fn conditions(query: &FileQuery) -> Result<Vec<String>, EngineError> {
+pub(super) fn conditions(query: &FileQuery, layout: Layout) -> Result<Vec<String>, EngineError> {
     let mut all = Vec::new();
     if let Some(buckets) = &query.buckets {
         all.push(format!("bucket IN {}", sql::numbers(buckets)));
@@ -28,7 +30,7 @@ pub(super) fn conditions(query: &FileQuery) -> Result<Vec<String>, EngineError> 
         all.extend(bounds("modified", query.modified));
     }
     all.extend(bounds("size", query.size));
-    all.extend(matching(query)?);
+    all.extend(matching(query, layout)?);
     Ok(all)
 }
 
@@ -83,33 +85,67 @@ fn bounds(column: &str, between: Between) -> Vec<String> {
     from.into_iter().chain(to).collect()
 }
 
-fn matching(query: &FileQuery) -> Result<Vec<String>, EngineError> {
-    let words = if query.full_path { "path_words" } else { "name_words" };
-    let found = |phrase: &Phrase, sign: &str| {
-        format!("position({words}, {}) {sign} 0", sql::text(&format!(" {} ", phrase.join(" "))))
-    };
+fn matching(query: &FileQuery, layout: Layout) -> Result<Vec<String>, EngineError> {
     match &query.matching {
         Matching::All => Ok(Vec::new()),
         Matching::Words(keywords) => {
-            let with = keywords.include.iter().map(|phrase| found(phrase, ">"));
-            Ok(with.chain(keywords.exclude.iter().map(|phrase| found(phrase, "="))).collect())
+            let words = if query.full_path { "path_words" } else { "name_words" };
+            let with = keywords.include.iter().flat_map(|phrase| included(words, phrase, layout));
+            let without =
+                keywords.exclude.iter().map(|phrase| format!("{} = 0", place(words, phrase)));
+            Ok(with.chain(without).collect())
         }
-        Matching::Expression(expression) => {
-            let pattern = pattern::whole(expression.hir()).map_err(EngineError::Unsupported)?;
-            let subject =
-                if query.full_path { "path" } else { "substring(path, name_at + 1, name_length)" };
-            Ok(vec![format!("match({subject}, {})", sql::text(&pattern))])
+        Matching::Expression(expression) => expression_matches(query, expression, layout),
+    }
+}
+
+/// Where a phrase stands in the padded words; 0: nowhere.
+fn place(words: &str, phrase: &Phrase) -> String {
+    format!("position({words}, {})", sql::text(&format!(" {} ", phrase.join(" "))))
+}
+
+/// The conditions that the words hold a phrase; an index finds words, not where they stand.
+fn included(words: &str, phrase: &Phrase, layout: Layout) -> Vec<String> {
+    let stands = format!("{} > 0", place(words, phrase));
+    match layout {
+        Layout::Plain => vec![stands],
+        Layout::Indexed => {
+            let found = format!("hasAllTokens({words}, {})", sql::texts(phrase));
+            if phrase.len() == 1 { vec![found] } else { vec![found, stands] }
         }
     }
 }
 
+fn expression_matches(
+    query: &FileQuery,
+    expression: &Expression,
+    layout: Layout,
+) -> Result<Vec<String>, EngineError> {
+    let folded = (layout == Layout::Indexed && !query.full_path)
+        .then(|| pattern::folded(expression.hir()))
+        .flatten();
+    let (subject, hir) = match &folded {
+        Some(hir) => ("name_folded", hir),
+        None if query.full_path => ("path", expression.hir()),
+        None => ("substring(path, name_at + 1, name_length)", expression.hir()),
+    };
+    let pattern = pattern::whole(hir).map_err(EngineError::Unsupported)?;
+    Ok(vec![format!("match({subject}, {})", sql::text(&pattern))])
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::model::keywords::Keywords;
 
     fn written(query: &FileQuery) -> String {
-        conditions(query).unwrap().join(" AND ")
+        conditions(query, Layout::Plain).unwrap().join(" AND ")
+    }
+
+    fn with_index(query: &FileQuery) -> String {
+        conditions(query, Layout::Indexed).unwrap().join(" AND ")
     }
 
     #[test]
@@ -121,6 +157,24 @@ mod tests {
             "position(name_words, ' a ') > 0 AND position(name_words, ' b c ') > 0 \
              AND position(name_words, ' d ') = 0"
         );
+        assert_eq!(
+            with_index(&query),
+            "hasAllTokens(name_words, ['a']) AND hasAllTokens(name_words, ['b','c']) AND \
+             position(name_words, ' b c ') > 0 AND position(name_words, ' d ') = 0"
+        );
+    }
+
+    #[test]
+    fn expressions_without_letter_case_look_at_folded_names() {
+        let written = |text: &str, full_path: bool| {
+            let expression = Arc::new(Expression::parse(text, false).unwrap());
+            let matching = Matching::Expression(expression);
+            with_index(&FileQuery { matching, full_path, ..FileQuery::default() })
+        };
+        assert_eq!(written(".*Ab.*", false), "match(name_folded, '(?:ab)')");
+        assert_eq!(written(".*Ab.*", true), "match(path, '(?:[Aa][Bb])')");
+        let name = "substring(path, name_at + 1, name_length)";
+        assert_eq!(written(".*(?-i:Ab).*", false), format!("match({name}, '(?:Ab)')"));
     }
 
     #[test]

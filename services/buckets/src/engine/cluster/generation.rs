@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::client::Client;
+use super::layout::Layout;
 use super::schema::{Servers, Tables};
 
 /// The servers and tables of one generation.
@@ -11,4 +12,5 @@ pub(super) struct Generation {
     pub(super) servers: Servers,
     pub(super) tables: Tables,
     pub(super) number: u32,
+    pub(super) layout: Layout,
 }

@@ -12,10 +12,12 @@
 mod client;
 mod connection;
 mod error;
+mod features;
 mod filter;
 mod generation;
 mod index;
 mod journal;
+mod layout;
 mod lease;
 mod pattern;
 mod rows;

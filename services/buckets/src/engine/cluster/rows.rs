@@ -1,14 +1,16 @@
 //! Rows as the server reads and writes them: the format `RowBinary`.
 
 use super::error::ClusterError;
+use super::layout::Layout;
 use crate::engine::index::NewFile;
-use crate::model::{extension, path, words};
+use crate::model::{extension, fold, path, words};
 
 /// Appends a file in the order of the table's columns.
 pub(super) fn encode(
     file: &NewFile,
     id: u64,
     run: u64,
+    layout: Layout,
     bytes: &mut Vec<u8>,
 ) -> Result<(), ClusterError> {
     let (start, end) = path::file_name_span(file.path.as_bytes());
@@ -32,6 +34,9 @@ pub(super) fn encode(
     extension::for_each(name, |suffix| suffixes.push(suffix.to_owned()));
     length(suffixes.len(), bytes);
     suffixes.iter().for_each(|suffix| text(suffix, bytes));
+    if layout == Layout::Indexed {
+        text(&fold::folded_text(name), bytes);
+    }
     Ok(())
 }
 
@@ -127,7 +132,14 @@ mod tests {
         let path = format!("a/{}.tar.gz", "x".repeat(200));
         let file = NewFile { bucket: 2, kind: 3, path: path.clone(), size: 4, modified: 5 };
         let mut bytes = Vec::new();
-        encode(&file, 1, 9, &mut bytes).unwrap();
+        encode(&file, 1, 9, Layout::Plain, &mut bytes).unwrap();
+        let plain = bytes.len();
+        encode(&file, 1, 9, Layout::Indexed, &mut bytes).unwrap();
+        assert_eq!(
+            bytes.split_off(plain).len(),
+            plain + 2 + 207,
+            "the folded name is the last one"
+        );
         let mut rows = Rows::of(&bytes);
         let numbers: Vec<u64> = (0..4).map(|_| rows.u64().unwrap()).collect();
         assert_eq!(numbers, [1, 2, 3, 9]);

@@ -4,6 +4,8 @@ use reqwest::Url;
 
 use super::client::Client;
 use super::error::ClusterError;
+use super::features::Features;
+use super::layout::Layout;
 use super::sql;
 use super::target::{Target, is_name};
 
@@ -122,32 +124,41 @@ impl Tables {
         table.split_once('.').map_or(table, |(_, name)| name)
     }
 
-    fn statements(&self, servers: &Servers) -> Vec<String> {
+    fn statements(&self, servers: &Servers, layout: Layout, features: Features) -> Vec<String> {
         let Self { files, dead, journal, .. } = self;
+        let create = |table: &str, columns: &str, engine: &str| {
+            format!("CREATE TABLE IF NOT EXISTS {table} ({columns}) ENGINE = {engine}")
+        };
+        let settings = features.part_settings();
+        let local = |table: &str, columns: &str, engine: &str| {
+            create(table, columns, &format!("{engine} SETTINGS {settings}"))
+        };
         let mut statements = vec![
-            format!("CREATE TABLE IF NOT EXISTS {files} {FILES}"),
-            format!("CREATE TABLE IF NOT EXISTS {dead} {DEAD}"),
-            format!("CREATE TABLE IF NOT EXISTS {journal} {JOURNAL}"),
+            local(files, &layout.columns_and_indexes(), FILES_ENGINE),
+            local(dead, DEAD, DEAD_ENGINE),
+            local(journal, JOURNAL, JOURNAL_ENGINE),
         ];
         if let Some(cluster) = &servers.cluster {
-            for (all, local, key) in
-                [(&self.all_files, files, "bucket"), (&self.all_journal, journal, "0")]
-            {
-                statements.push(format!(
-                    "CREATE TABLE IF NOT EXISTS {all} AS {local} \
-                     ENGINE = Distributed({cluster}, {}, {}, {key})",
-                    self.database,
-                    Self::bare(local)
-                ));
-            }
+            let shared = |all: &str, columns: &str, local: &str, key: &str| {
+                let (database, local) = (&self.database, Self::bare(local));
+                create(all, columns, &format!("Distributed({cluster}, {database}, {local}, {key})"))
+            };
+            statements.push(shared(&self.all_files, &layout.columns(), files, "bucket"));
+            statements.push(shared(&self.all_journal, JOURNAL, journal, "0"));
         }
         statements
     }
 
     /// Makes what is missing.
-    pub(super) fn create(&self, client: &Client, servers: &Servers) -> Result<(), ClusterError> {
+    pub(super) fn create(
+        &self,
+        client: &Client,
+        servers: &Servers,
+        layout: Layout,
+        features: Features,
+    ) -> Result<(), ClusterError> {
         for server in servers.all() {
-            for statement in self.statements(servers) {
+            for statement in self.statements(servers, layout, features) {
                 client.execute(&server.url, &statement)?;
             }
         }
@@ -171,13 +182,9 @@ impl Tables {
 
 /// Partitions are ranges of ids: a run touches few of them, so that a deletion rewrites little,
 /// and reading on from an id skips what lies before.
-const FILES: &str = "(id UInt64, bucket UInt64, kind UInt64, run UInt64, path String, \
-    name_at UInt16, name_length UInt16, name_words String, path_words String, \
-    size Int64, modified Int64, extensions Array(String)) \
-    ENGINE = MergeTree PARTITION BY intDiv(id, 50000000) ORDER BY (bucket, id) \
-    SETTINGS old_parts_lifetime = 1";
-const DEAD: &str = "(batch UInt64, bucket UInt64, run UInt64, id UInt64) \
-    ENGINE = MergeTree ORDER BY (batch, bucket, id) SETTINGS old_parts_lifetime = 1";
+const FILES_ENGINE: &str = "MergeTree PARTITION BY intDiv(id, 50000000) ORDER BY (bucket, id)";
+const DEAD: &str = "batch UInt64, bucket UInt64, run UInt64, id UInt64";
+const DEAD_ENGINE: &str = "MergeTree ORDER BY (batch, bucket, id)";
+const JOURNAL: &str = "slot UInt8, version UInt64, purges UInt64, document String";
 /// Merges keep the newest version of the one slot.
-const JOURNAL: &str = "(slot UInt8, version UInt64, purges UInt64, document String) \
-    ENGINE = ReplacingMergeTree(version) ORDER BY slot SETTINGS old_parts_lifetime = 1";
+const JOURNAL_ENGINE: &str = "ReplacingMergeTree(version) ORDER BY slot";

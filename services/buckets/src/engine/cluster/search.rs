@@ -15,18 +15,25 @@ use crate::model::file_query::{FileQuery, FileRow, Found, Order, Position};
 /// matches unread.
 const SHORT: usize = 1_000;
 
-/// The answer as of one state.
+/// The answer as of one state; `newest` as long as no other state can have begun meanwhile.
 pub(super) fn answer(
     index: &Generation,
     view: &View,
     query: &FileQuery,
     limits: &Limits,
+    newest: bool,
 ) -> Result<Found, EngineError> {
     if query.buckets.as_ref().is_some_and(Vec::is_empty) {
         return Ok(Found::default());
     }
-    let mut conditions = vec![view.record.visible(&index.tables)];
-    conditions.extend(filter::conditions(query)?);
+    let mut conditions = match newest {
+        true => view.record.visible_while_newest(&index.tables),
+        false => vec![view.record.visible(&index.tables)],
+    };
+    conditions.extend(filter::conditions(query, index.layout)?);
+    if conditions.is_empty() {
+        conditions.push("1".to_owned());
+    }
     let condition = conditions.join(" AND ");
     let search = Search { index, query, limits, condition };
     let total = search.total(view)?;

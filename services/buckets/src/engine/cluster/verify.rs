@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::error::ClusterError;
 use super::generation::Generation;
+use super::layout::Layout;
 use super::rows::{self, Rows};
 use super::view::View;
-use crate::model::path;
+use crate::model::{fold, path};
 
 /// Ids that are looked at together for doubles.
 const RANGE: u64 = 50_000_000;
@@ -30,8 +31,9 @@ pub(super) fn faults(index: &Generation, view: &View) -> Result<Vec<String>, Clu
 fn copies(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let statement = format!(
         "SELECT count(), sum(cityHash64(id, bucket, kind, run, path, name_at, name_length, \
-         name_words, path_words, size, modified, arrayStringConcat(extensions, '/'))) \
+         name_words, path_words, size, modified, arrayStringConcat(extensions, '/'), {})) \
          FROM {} WHERE {} FORMAT RowBinary",
+        index.layout.folded_name(),
         index.tables.files,
         view.record.visible(&index.tables)
     );
@@ -116,8 +118,9 @@ fn shards(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(
 fn words(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let step = (view.record.cutoff() / SAMPLE).max(1);
     let statement = format!(
-        "SELECT id, path, substring(path, name_at + 1, name_length), name_words, path_words FROM {} \
+        "SELECT id, path, substring(path, name_at + 1, name_length), name_words, path_words, {} FROM {} \
          WHERE {} AND id % {step} = 0 LIMIT {SAMPLE} FORMAT RowBinary",
+        index.layout.folded_name(),
         index.tables.all_files,
         view.record.visible(&index.tables)
     );
@@ -125,9 +128,14 @@ fn words(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<()
     let mut rows = Rows::of(&answer);
     while !rows.is_at_end() && faults.len() < MOST_NAMED {
         let (id, whole) = (rows.u64()?, rows.text()?);
-        let stored = (rows.text()?, rows.text()?, rows.text()?);
+        let stored = [rows.text()?, rows.text()?, rows.text()?, rows.text()?];
         let name = path::file_name(&whole);
-        let expected = (name.to_owned(), rows::padded_words(name), rows::padded_words(&whole));
+        let folded = match index.layout {
+            Layout::Plain => String::new(),
+            Layout::Indexed => fold::folded_text(name),
+        };
+        let (words, path_words) = (rows::padded_words(name), rows::padded_words(&whole));
+        let expected = [name.to_owned(), words, path_words, folded];
         if stored != expected {
             faults.push(format!("file {id} has other words than its path"));
         }

@@ -1,5 +1,7 @@
-//! The cluster engine against real servers, where `TEST_CLICKHOUSE_URL` names one.
+//! The cluster engine against real servers, where `TEST_CLICKHOUSE_URL` names one; against several
+//! where `TEST_CLICKHOUSE_CLUSTER` names their cluster.
 
+mod crash;
 mod publish;
 mod removal;
 mod search;
@@ -30,14 +32,14 @@ enum Servers {
 }
 
 impl Throwaway {
-    /// `None` where there is no server.
+    /// `None` where there are no such servers.
     fn on(servers: Servers) -> Option<Self> {
         let url = std::env::var("TEST_CLICKHOUSE_URL").ok()?;
-        let name = std::env::var("TEST_CLICKHOUSE_CLUSTER").unwrap();
+        let named = || std::env::var("TEST_CLICKHOUSE_CLUSTER").ok();
         let name = match servers {
             Servers::One => None,
-            Servers::Shards => Some(name),
-            Servers::Replicas => Some(format!("{name}_replicas")),
+            Servers::Shards => Some(named()?),
+            Servers::Replicas => Some(format!("{}_replicas", named()?)),
         };
         let cluster = Cluster::connect(&url, name.as_deref()).unwrap();
         Some(Self { cluster, generation: fresh_number() })
@@ -61,7 +63,7 @@ fn fresh_number() -> u32 {
 #[test]
 fn servers_are_named_or_their_absence_is_told() {
     match std::env::var("TEST_CLICKHOUSE_URL") {
-        Ok(_) => assert!(Throwaway::on(Servers::Shards).is_some()),
+        Ok(_) => assert!(Throwaway::on(Servers::One).is_some()),
         // Past the capture of the test's output, so that it is seen without a failure.
         Err(_) => writeln!(
             std::io::stderr().lock(),
@@ -121,9 +123,17 @@ struct Table {
 }
 
 impl Table {
+    /// On two shards, or on the one server that there is.
     fn new() -> Option<Self> {
-        let throwaway = Throwaway::on(Servers::Shards)?;
+        let throwaway = Throwaway::on(Servers::Shards).or_else(|| Throwaway::on(Servers::One))?;
         Some(Self { index: throwaway.open(), throwaway })
+    }
+
+    /// The table with the rows of all servers.
+    fn all_files(&self) -> String {
+        let own = format!("default.buckets_files_{}", self.throwaway.generation);
+        let shared = std::env::var("TEST_CLICKHOUSE_CLUSTER").is_ok();
+        if shared { format!("{own}_all") } else { own }
     }
 
     fn publish(&self, run: u64, mode: Mode, files: &[(u64, &str)]) -> PublishCounts {
@@ -179,12 +189,15 @@ fn words(text: &str) -> FileQuery {
 
 /// Runs a statement on the first server, past the engine.
 fn raw(statement: &str) -> String {
-    let url = std::env::var("TEST_CLICKHOUSE_URL").unwrap();
+    raw_at(&std::env::var("TEST_CLICKHOUSE_URL").unwrap(), statement)
+}
+
+fn raw_at(url: &str, statement: &str) -> String {
     // Opening a cluster has chosen the provider that every client needs.
-    Cluster::connect(&url, None).unwrap();
+    Cluster::connect(url, None).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let request = reqwest::Client::new().post(&url).body(statement.to_owned());
+        let request = reqwest::Client::new().post(url).body(statement.to_owned());
         let answer = request.send().await.unwrap();
         let fine = answer.status().is_success();
         let text = answer.text().await.unwrap();

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use buckets::engine::{EngineError, FileIndex, Mode, PublishCounts};
 
-use super::{Table, all_of, named, raw};
+use super::{Table, all_of, named, raw, words};
 
 #[test]
 fn replacing_drops_the_old_files_of_named_buckets_only() {
@@ -40,12 +40,29 @@ fn half_a_run_is_invisible_and_goes_on_from_its_checkpoint() {
     let mut writer = table.index.writer(64).unwrap();
     let open = writer.journal().open.clone().unwrap();
     assert_eq!((open.run, open.progress.as_str()), (2, "noted"));
-    let files = format!("default.buckets_files_{}_all", table.throwaway.generation);
-    assert_eq!(raw(&format!("SELECT count() FROM {files}")).trim(), "3");
+    assert_eq!(raw(&format!("SELECT count() FROM {}", table.all_files())).trim(), "3");
     writer.add(&all_of(&[(1, "after")])).unwrap();
     writer.publish(Mode::Replace, named(&[(1, ""), (2, "")]), 6).unwrap();
     assert!(table.index.refresh().unwrap());
     assert_eq!(table.all(), ["kept", "kept too", "after"]);
+}
+
+/// A state without a run asks for no bound of ids, which a run that begins must not show.
+#[test]
+fn a_run_that_began_after_the_state_was_read_stays_hidden() {
+    let Some(table) = Table::new() else { return };
+    table.publish(1, Mode::Replace, &[(1, "old")]);
+    let mut writer = table.index.writer(64).unwrap();
+    writer.begin(2).unwrap();
+    writer.add(&all_of(&[(1, "new")])).unwrap();
+    writer.checkpoint(String::new()).unwrap();
+    assert_eq!(table.paths(&words("-other")), ["old"]);
+    assert_eq!(table.paths(&words("new")), Vec::<String>::new());
+    writer.abort().unwrap();
+    assert_eq!(table.paths(&words("new")), Vec::<String>::new());
+    table.index.refresh().unwrap();
+    assert_eq!(table.paths(&words("old")), ["old"]);
+    assert_eq!(table.index.verify().unwrap(), Vec::<String>::new());
 }
 
 #[test]

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::super::client::{Client, Pending};
 use super::super::error::ClusterError;
+use super::super::features::Features;
 use super::super::generation::Generation;
 use super::super::journal::{self, Record};
+use super::super::layout::Layout;
 use super::super::lease::Lease;
 use super::super::schema::{Servers, Tables};
 use crate::engine::journal::{Journal, OpenRun};
@@ -15,7 +17,11 @@ pub(in super::super) struct ClusterWriter {
     pub(super) client: Arc<Client>,
     pub(super) servers: Servers,
     pub(super) tables: Tables,
+    pub(super) layout: Layout,
+    pub(super) features: Features,
     pub(super) record: Record,
+    /// What the next states say of rows behind those that were given out.
+    pub(super) settled: bool,
     lease: Lease,
     /// Rows that are not yet sent.
     pub(super) buffer: Vec<u8>,
@@ -38,12 +44,16 @@ impl ClusterWriter {
         let name = format!("writer_{}", index.number);
         let lease = Lease::take(&index.client, &name, "the index is being written")?;
         // A server may have been away when the tables were made, or is new.
-        index.tables.create(&index.client, &index.servers)?;
+        let features = Features::of(&index.client, &index.servers)?;
+        index.tables.create(&index.client, &index.servers, index.layout, features)?;
         let record = journal::repair(&index.client, &index.servers, &index.tables)?;
         let mut writer = Self {
             client: Arc::clone(&index.client),
             servers: index.servers.clone(),
             tables: index.tables.clone(),
+            layout: index.layout,
+            features,
+            settled: true,
             files: record.journal.rows,
             bytes: record.journal.bytes,
             record,
@@ -70,7 +80,8 @@ impl ClusterWriter {
         self.lease.check()?;
         let version = self.record.version + 1;
         let last_batch = dead.iter().copied().max().unwrap_or(0).max(self.record.last_batch);
-        let record = Record { version, purges, journal, dead, last_batch };
+        let settled = self.settled;
+        let record = Record { version, purges, journal, dead, last_batch, settled };
         journal::commit(&self.client, &self.servers, &self.tables, &record)?;
         self.record = record;
         Ok(())

@@ -17,18 +17,32 @@ const WAKE_AFTER: Duration = Duration::from_millis(1_500);
 /// A server that has not finished by then has a fault of its own.
 const LONGEST: Duration = Duration::from_secs(6 * 3_600);
 
+/// When the bytes of deleted rows leave the disk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Erasure {
+    /// With the deletion.
+    Now,
+    /// With a later merge, where the servers can put it off.
+    Later,
+}
+
 impl ClusterWriter {
+    fn deletion(&self, condition: &str, erasure: Erasure) -> String {
+        let files = &self.tables.files;
+        if erasure == Erasure::Later && self.features.lightweight_delete {
+            format!("DELETE FROM {files} WHERE {condition} SETTINGS lightweight_deletes_sync = 0")
+        } else {
+            format!("ALTER TABLE {files} DELETE WHERE {condition}")
+        }
+    }
+
     /// Deletes rows that no state shows, and waits until they are gone.
     pub(super) fn delete_rows_after(&self, last: u64) -> Result<(), ClusterError> {
         let condition = format!("id > {last}");
         let mut touched = Vec::new();
         for server in self.servers.all() {
             if self.count(server, &condition)? > 0 {
-                let files = &self.tables.files;
-                self.client.execute(
-                    &server.url,
-                    &format!("ALTER TABLE {files} DELETE WHERE {condition}"),
-                )?;
+                self.client.execute(&server.url, &self.deletion(&condition, Erasure::Later))?;
                 touched.push(server);
             }
         }
@@ -36,16 +50,20 @@ impl ClusterWriter {
     }
 
     /// Starts deleting the batches of dead rows.
-    pub(super) fn delete_dead(&self) -> Result<(), ClusterError> {
+    pub(super) fn delete_dead(&self, erasure: Erasure) -> Result<(), ClusterError> {
         let Tables { files, dead, .. } = &self.tables;
         let batches = &self.record.dead;
-        let statement = format!(
-            "ALTER TABLE {files} DELETE WHERE bucket IN (SELECT bucket FROM {dead} WHERE batch IN {}) \
-             AND {}",
+        let condition = format!(
+            "bucket IN (SELECT bucket FROM {dead} WHERE batch IN {}) AND {}",
             sql::numbers(batches),
             dead_in(dead, batches)
         );
-        self.on_all_servers(&statement)
+        self.on_all_servers(&self.deletion(&condition, erasure))?;
+        if erasure == Erasure::Now && self.features.lightweight_delete {
+            // Rows that earlier publishes replaced may be of the same bucket.
+            self.on_all_servers(&format!("ALTER TABLE {files} APPLY DELETED MASK"))?;
+        }
+        Ok(())
     }
 
     /// Forgets batches of dead rows once they are deleted; starts the deletion again where a
@@ -62,7 +80,7 @@ impl ClusterWriter {
         let condition = self.record.is_dead(&self.tables);
         for server in self.servers.all() {
             if self.count(server, &condition)? > 0 {
-                return self.delete_dead();
+                return self.delete_dead(Erasure::Later);
             }
         }
         let (journal, purges) = (self.record.journal.clone(), self.record.purges);
@@ -103,7 +121,18 @@ impl ClusterWriter {
             ..self.record.journal.clone()
         };
         self.commit(journal, batches, self.record.purges + 1)?;
-        self.delete_dead()?;
+        self.erase()?;
+        Ok(hidden)
+    }
+
+    /// Deletes the batches of dead rows and waits until no file on disk holds any of them.
+    fn erase(&mut self) -> Result<(), ClusterError> {
+        if self.features.cleanup_thread {
+            // Tables of an earlier version have other settings.
+            let (files, settings) = (&self.tables.files, self.features.part_settings());
+            self.on_all_servers(&format!("ALTER TABLE {files} MODIFY SETTING {settings}"))?;
+        }
+        self.delete_dead(Erasure::Now)?;
         for server in self.servers.all() {
             self.wait_for_mutations(server)?;
         }
@@ -111,7 +140,7 @@ impl ClusterWriter {
         for server in self.servers.all() {
             self.wait_for_old_parts(server)?;
         }
-        Ok(hidden)
+        Ok(())
     }
 
     /// A number for dead rows that no earlier attempt used.
@@ -163,7 +192,8 @@ impl ClusterWriter {
             if self.inactive_parts(server)?.is_disjoint(&old) {
                 return Ok(true);
             }
-            if !woken && started.elapsed() > WAKE_AFTER {
+            let asleep = !self.features.cleanup_thread && started.elapsed() > WAKE_AFTER;
+            if !woken && asleep {
                 woken = true;
                 // A mutation of nothing lets the server look at the table now instead of later.
                 let files = &self.tables.files;

@@ -3,6 +3,7 @@
 use super::super::client::Pending;
 use super::super::rows;
 use super::cluster_writer::ClusterWriter;
+use super::deletion::Erasure;
 use crate::engine::error::EngineError;
 use crate::engine::index::{FileWriter, NewFile};
 use crate::engine::journal::{Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
@@ -26,7 +27,7 @@ impl FileWriter for ClusterWriter {
         // The first id of a run names it: unlike the caller's number it is never used again.
         let run = self.open_run()?.first_row + 1;
         for file in files {
-            rows::encode(file, self.files + 1, run, &mut self.buffer)?;
+            rows::encode(file, self.files + 1, run, self.layout, &mut self.buffer)?;
             self.files += 1;
             self.bytes += file.path.len() as u64;
             if self.buffer.len() >= self.batch {
@@ -56,7 +57,7 @@ impl FileWriter for ClusterWriter {
         let journal = self.record.journal.with_publish(Publish { run, at, buckets, counts });
         self.commit(journal, dead, purges)?;
         if batch.is_some()
-            && let Err(error) = self.delete_dead()
+            && let Err(error) = self.delete_dead(Erasure::Later)
         {
             // The publish stands; the next writer tries again.
             log::warn!("replaced files stay hidden on disk: {error}");
@@ -80,9 +81,12 @@ impl FileWriter for ClusterWriter {
             open: None,
             ..self.record.journal.clone()
         };
+        self.settled = false;
         self.commit(journal, self.record.dead.clone(), self.record.purges + 1)?;
         // Their ids are given out again, so they have to be gone before.
-        Ok(self.delete_rows_after(open.first_row)?)
+        self.delete_rows_after(open.first_row)?;
+        self.settled = true;
+        Ok(self.commit_journal(self.record.journal.clone())?)
     }
 
     fn remove(

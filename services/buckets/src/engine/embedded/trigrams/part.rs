@@ -3,8 +3,9 @@
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Repetition};
 
 use super::need::{Need, Text, Texts};
-use super::symbols::{SHARED, fold, symbol};
+use super::symbols::{SHARED, symbol};
 use super::tokenizer::LENGTH;
+use crate::model::fold::fold;
 
 /// Texts that are told apart at most.
 const MOST_TEXTS: usize = 40;

@@ -1,0 +1,96 @@
+"""Serves the HTTP interface of ClickHouse over chdb, which is ClickHouse as a Python library.
+
+Usage: chdb_front.py FOLDER USER PASSWORD PORT_FILE
+
+For tests on today's ClickHouse, of which the package registries have no server. Statements run one
+after the other, in the order in which they come; what the interface leaves out: sessions, compression,
+KILL QUERY, and other servers. The port that it took is written to PORT_FILE.
+"""
+
+import base64
+import os
+import re
+import sys
+import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qsl, urlsplit
+
+from chdb import ChdbError, session
+
+# What a server has by default, but the library does not, and what the service sends with statements.
+SETTINGS = {
+    "mutations_sync": "0",
+    "max_query_size": "67108864",
+    "max_ast_elements": "10000000",
+    "max_expanded_ast_elements": "10000000",
+}
+
+
+class Engine:
+    """The one session, used by one thread at a time."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.lock = threading.Lock()
+        self.session = session.Session(os.path.join(folder, "data"))
+        for name, value in SETTINGS.items():
+            self.session.query(f"SET {name} = {value}")
+
+    def run(self, parameters, statement, rows):
+        with self.lock:
+            self.session.query(f"USE {parameters.get('database', 'default')}")
+            self.session.query(f"SET max_execution_time = {int(parameters.get('max_execution_time', 0))}")
+            if rows is None:
+                return self.session.query(statement, "TSV").bytes()
+            into = re.fullmatch(r"(INSERT INTO \S+) FORMAT (\w+)", statement.strip())
+            with tempfile.NamedTemporaryFile(dir=self.folder) as file:
+                file.write(rows)
+                file.flush()
+                self.session.query(f"{into[1]} FROM INFILE '{file.name}' FORMAT {into[2]}")
+            return b""
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    engine = None
+    expected = None
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        parameters = dict(parse_qsl(urlsplit(self.path).query))
+        if self.headers.get("Authorization") != self.expected:
+            message = "Code: 516. DB::Exception: Authentication failed: password is incorrect. (AUTHENTICATION_FAILED)"
+            return self.answer(403, message.encode())
+        statement, rows = (parameters["query"], body) if "query" in parameters else (body.decode(), None)
+        if statement.startswith("KILL QUERY"):
+            return self.answer(200, b"")
+        try:
+            self.answer(200, self.engine.run(parameters, statement, rows))
+        except ChdbError as error:
+            self.answer(500, str(error).encode())
+
+    def answer(self, status, body):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def main():
+    folder, user, password, port_file = sys.argv[1:]
+    Handler.engine = Engine(folder)
+    Handler.expected = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    with open(port_file + ".new", "w") as file:
+        file.write(str(server.server_port))
+    os.rename(port_file + ".new", port_file)
+    server.serve_forever()
+
+
+main()

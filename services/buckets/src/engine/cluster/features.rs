@@ -1,0 +1,59 @@
+//! What servers newer than 18.16 can do; asked, because a version number says less than a setting
+//! that is there or not.
+
+use super::client::Client;
+use super::error::ClusterError;
+use super::schema::{Server, Servers};
+
+/// What every server of a cluster can do beyond what 18.16 can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Features {
+    /// Text indexes and `hasAllTokens`; seen in 26.9.
+    pub(super) text_index: bool,
+    /// `DELETE FROM`, which marks rows instead of writing parts anew, and `APPLY DELETED MASK`,
+    /// which then writes them; from 24.4 on.
+    pub(super) lightweight_delete: bool,
+    /// Old parts are deleted by a thread that sleeps for minutes unless a table says otherwise.
+    pub(super) cleanup_thread: bool,
+}
+
+/// Each in the order of [`Features`], with the setting that tells it.
+const TOLD_BY: [&str; 3] =
+    ["enable_full_text_index", "lightweight_deletes_sync", "max_cleanup_delay_period"];
+
+impl Features {
+    /// What all servers have in common; every one has to answer.
+    pub(super) fn of(client: &Client, servers: &Servers) -> Result<Self, ClusterError> {
+        let all = Self { text_index: true, lightweight_delete: true, cleanup_thread: true };
+        servers.all().iter().try_fold(all, |common, server| {
+            let own = Self::of_server(client, server)?;
+            Ok(Self {
+                text_index: common.text_index && own.text_index,
+                lightweight_delete: common.lightweight_delete && own.lightweight_delete,
+                cleanup_thread: common.cleanup_thread && own.cleanup_thread,
+            })
+        })
+    }
+
+    fn of_server(client: &Client, server: &Server) -> Result<Self, ClusterError> {
+        let answer = client.look_up(
+            &server.url,
+            "SELECT name FROM system.settings UNION ALL SELECT name FROM system.merge_tree_settings \
+             FORMAT TSV",
+        )?;
+        let names = String::from_utf8_lossy(&answer);
+        let has = |wanted: &str| names.lines().any(|name| name == wanted);
+        let [text_index, lightweight_delete, cleanup_thread] = TOLD_BY.map(has);
+        Ok(Self { text_index, lightweight_delete, cleanup_thread })
+    }
+
+    /// Settings under which a table's old parts are soon gone from the disk.
+    pub(super) fn part_settings(self) -> &'static str {
+        if self.cleanup_thread {
+            "old_parts_lifetime = 1, cleanup_delay_period = 1, max_cleanup_delay_period = 1, \
+             cleanup_delay_period_random_add = 0"
+        } else {
+            "old_parts_lifetime = 1"
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The program is killed on the cluster engine: loads, rebuilds from sources, removals.
+//!
+//! As `crash.rs` of the embedded engine, with fewer rounds: `CLUSTER_CRASH_ROUNDS` (3).
+
+use std::time::{Duration, Instant};
+
+use super::{fresh_number, raw_at};
+use crate::program::{Program, text};
+
+const FILES: usize = 3_000;
+
+/// The program on a database of its own in the cluster, which is dropped at the end.
+struct OnCluster {
+    program: Program,
+    servers: Vec<String>,
+    database: String,
+}
+
+impl OnCluster {
+    /// `None` where there is no server.
+    fn new() -> Option<Self> {
+        let url = std::env::var("TEST_CLICKHOUSE_URL").ok()?;
+        let name = std::env::var("TEST_CLICKHOUSE_CLUSTER").ok();
+        let second = name.as_ref().map(|_| url.replace("127.0.0.1", "127.0.0.2"));
+        let servers: Vec<String> = [url.clone()].into_iter().chain(second).collect();
+        let database = format!("crash_{}", fresh_number());
+        for server in &servers {
+            raw_at(server, &format!("CREATE DATABASE {database}"));
+        }
+        let url = format!("{url}?database={database}");
+        let program = Program::on_cluster(&url, name.as_deref());
+        Some(Self { program, servers, database })
+    }
+
+    /// Rows of the tables on all servers whose path holds a text, dead ones included.
+    fn rows_with(&self, part: &str) -> u64 {
+        let generation = self.program.status()["generation"].as_u64().unwrap();
+        let files = format!("{}.buckets_files_{generation}", self.database);
+        let count = format!("SELECT count() FROM {files} WHERE position(path, '{part}') > 0");
+        self.servers
+            .iter()
+            .map(|server| raw_at(server, &count).trim().parse::<u64>().unwrap())
+            .sum()
+    }
+
+    fn tables(&self) -> Vec<String> {
+        let named = format!("SELECT name FROM system.tables WHERE database = '{}'", self.database);
+        raw_at(&self.servers[0], &named).lines().map(str::to_owned).collect()
+    }
+}
+
+impl Drop for OnCluster {
+    fn drop(&mut self) {
+        for server in &self.servers {
+            raw_at(server, &format!("DROP DATABASE IF EXISTS {}", self.database));
+        }
+    }
+}
+
+fn rounds() -> u32 {
+    let named = std::env::var("CLUSTER_CRASH_ROUNDS").ok();
+    named.and_then(|rounds| rounds.parse().ok()).unwrap_or(3)
+}
+
+/// Moments spread over a command, the same in every run; what they hit differs anyway.
+fn moments(whole: Duration) -> impl Iterator<Item = (usize, Duration)> {
+    (1..=rounds()).map(move |round| (round as usize, whole * (2 * round - 1) / (2 * rounds())))
+}
+
+fn timed(program: &Program, arguments: &[&str]) -> Duration {
+    let begin = Instant::now();
+    program.done(arguments);
+    begin.elapsed()
+}
+
+#[test]
+fn killed_loads_publish_all_or_nothing_and_go_on() {
+    let Some(on) = OnCluster::new() else { return };
+    let program = &on.program;
+    let whole = timed(program, &["load", text(&program.source(0, FILES))]);
+    let mut last = 0;
+    for (round, moment) in moments(whole) {
+        let source = program.source(round, FILES);
+        program.killed(&["load", text(&source)], moment);
+        if let Some(run) = program.status()["open_run"].as_u64() {
+            assert_eq!(program.published(), (Some(last), FILES));
+            program.done(&["load", "--resume", &run.to_string()]);
+            assert_eq!(program.published(), (Some(round), FILES));
+        }
+        let (mark, files) = program.published();
+        assert!([last, round].contains(&mark.unwrap()), "round {round}: {mark:?}");
+        assert_eq!(files, FILES);
+        last = mark.unwrap();
+    }
+}
+
+#[test]
+fn killed_rebuilds_from_sources_leave_the_old_generation_or_the_new_one() {
+    let Some(on) = OnCluster::new() else { return };
+    let program = &on.program;
+    program.done(&["load", text(&program.source(0, FILES))]);
+    let whole = timed(program, &["rebuild", text(&program.source(1, FILES - 1))]);
+    let mut last = (Some(1), FILES - 1);
+    assert_eq!(program.published(), last);
+    for (round, moment) in moments(whole) {
+        let new = (Some(round + 1), FILES - round - 1);
+        let source = program.source(round + 1, FILES - round - 1);
+        program.killed(&["rebuild", text(&source)], moment);
+        let now = program.published();
+        assert!(now == last || now == new, "round {round}: {now:?}");
+        last = now;
+    }
+    // The next one drops what the killed ones left.
+    program.done(&["rebuild"]);
+    assert_eq!(program.published(), last);
+    let generation = program.status()["generation"].to_string();
+    let left: Vec<String> =
+        on.tables().into_iter().filter(|name| !name.contains(&generation)).collect();
+    assert_eq!(left, Vec::<String>::new());
+}
+
+#[test]
+fn killed_removals_are_finished_by_whoever_writes_next() {
+    let Some(on) = OnCluster::new() else { return };
+    let program = &on.program;
+    program.done(&["load", text(&program.source(5, FILES))]);
+    let address = |number: usize| format!("b{number}.s3.amazonaws.com");
+    let whole = timed(program, &["remove", &address(6)]);
+    let share = |number: usize| (0..FILES).filter(|file| file % 7 == number).count();
+    let mut left = FILES - share(6);
+    for (round, moment) in moments(whole) {
+        let number = round - 1;
+        program.killed(&["remove", &address(number)], moment);
+        let now = program.published().1;
+        assert!(now == left || now == left - share(number), "round {round}: {now}");
+        // A load carries it out as well as the same command.
+        if program.status()["removals_waiting"] == 1 && round % 2 == 0 {
+            let other = program.folder().write("other.ndjson", "");
+            assert_eq!(program.run(&["load", text(&other)]).code, Some(0));
+        } else {
+            program.done(&["remove", &address(number)]);
+        }
+        left -= share(number);
+        assert_eq!(program.status()["removals_waiting"], 0);
+        assert_eq!(program.published().1, left);
+        assert_eq!(on.rows_with(&format!("dir/{number} mark")), 0);
+    }
+}
