@@ -4,18 +4,24 @@ use std::sync::Arc;
 
 use regex_automata::Input;
 use regex_automata::meta::{Cache, Regex};
+use tantivy::postings::SegmentPostings;
+use tantivy::{DocId, DocSet};
 
 use super::column::{PathColumn, unpurged};
 use super::core::Core;
+use super::trigrams::texts_anywhere;
 use crate::engine::limits::Limits;
 use crate::model::expression::Expression;
 use crate::model::path::file_name_span;
+use crate::model::words::LONGEST_WORD;
 
 /// Judges rows by an expression.
 pub(super) struct Judge {
     expression: Arc<Expression>,
     full_path: bool,
     core: Core,
+    /// Texts that decide alone about a name of ASCII.
+    texts: Option<Vec<Vec<u8>>>,
     column: PathColumn,
 }
 
@@ -35,7 +41,17 @@ impl Caches {
 impl Judge {
     pub(super) fn new(expression: &Arc<Expression>, full_path: bool, column: &PathColumn) -> Self {
         let core = Core::of(expression.hir());
-        Self { expression: Arc::clone(expression), full_path, core, column: column.clone() }
+        let texts = texts_anywhere(expression.hir());
+        Self { expression: Arc::clone(expression), full_path, core, texts, column: column.clone() }
+    }
+
+    /// The word that makes every name match which has it.
+    pub(super) fn word(&self) -> Option<&str> {
+        let [text] = self.texts.as_deref()? else { return None };
+        let is_word = !self.full_path
+            && text.len() <= LONGEST_WORD
+            && text.iter().all(u8::is_ascii_alphanumeric);
+        std::str::from_utf8(text).ok().filter(|_| is_word)
     }
 
     /// The column whose rows are judged.
@@ -66,6 +82,9 @@ impl Judge {
             let (start, end) = file_name_span(path);
             &path[start..end]
         };
+        if let Some(texts) = self.texts.as_ref().filter(|_| text.is_ascii()) {
+            return texts.iter().any(|wanted| contains_ignoring_case(text, wanted));
+        }
         let input = Input::new(text).earliest(true);
         match (&self.core.regex, &mut caches.core) {
             (Some(core), Some(cache)) if self.core.decides => {
@@ -76,9 +95,20 @@ impl Judge {
     }
 }
 
+/// Whether a text has another one in it, which is not empty and in small letters.
+fn contains_ignoring_case(text: &[u8], wanted: &[u8]) -> bool {
+    let Some((&first, rest)) = wanted.split_first() else { return true };
+    let mut places = memchr::memchr2_iter(first, first.to_ascii_uppercase(), text);
+    places.any(|at| {
+        text.get(at + 1..at + wanted.len()).is_some_and(|part| part.eq_ignore_ascii_case(rest))
+    })
+}
+
 /// Judges blocks of rows until the search has to stop.
 pub(super) struct Judging {
     judge: Arc<Judge>,
+    /// The documents with [`Judge::word`], which match.
+    sure: Option<SegmentPostings>,
     caches: Caches,
     limits: Limits,
     judged: usize,
@@ -91,30 +121,45 @@ const CHECK_EVERY: usize = 2_048;
 const BLOCK: usize = tantivy::COLLECT_BLOCK_BUFFER_LEN;
 
 impl Judging {
-    pub(super) fn new(judge: &Arc<Judge>, limits: &Limits) -> Self {
+    pub(super) fn new(judge: &Arc<Judge>, sure: Option<SegmentPostings>, limits: &Limits) -> Self {
         let (judge, caches) = (Arc::clone(judge), judge.caches());
-        Self { judge, caches, limits: limits.clone(), judged: 0, stopped: false }
+        Self { judge, sure, caches, limits: limits.clone(), judged: 0, stopped: false }
+    }
+
+    /// Whether a document matches without a look at its name; asked in ascending order.
+    fn is_sure(&mut self, document: DocId) -> bool {
+        self.sure.as_mut().is_some_and(|sure| {
+            if sure.doc() < document {
+                sure.seek(document);
+            }
+            sure.doc() == document
+        })
     }
 
     /// Takes those of the wanted files away that do not match. Once the search has to stop, all of
     /// them: its limits tell the caller.
-    pub(super) fn retain(&mut self, ids: &[u64], wanted: &mut [bool]) {
+    pub(super) fn retain(&mut self, documents: &[DocId], ids: &[u64], wanted: &mut [bool]) {
         if self.stopped {
             wanted.fill(false);
             return;
+        }
+        let mut doubtful = [false; BLOCK];
+        for ((doubtful, wanted), &document) in doubtful.iter_mut().zip(&*wanted).zip(documents) {
+            *doubtful = *wanted && !self.is_sure(document);
         }
         let column = &self.judge.column;
         // Names lie far apart. What comes next reads them all without waiting for one, so that
         // their memory is on its way together.
         let mut paths: [&[u8]; BLOCK] = [&[]; BLOCK];
         for ((path, &id), _) in
-            paths.iter_mut().zip(ids).zip(&*wanted).filter(|(_, wanted)| **wanted)
+            paths.iter_mut().zip(ids).zip(&doubtful).filter(|(_, doubtful)| **doubtful)
         {
             *path = column.path_with_end(id - 1);
         }
         let last = paths.iter().map(|path| path.iter().rev().nth(1).copied().unwrap_or_default());
         std::hint::black_box(last.fold(0, |sum: u8, byte| sum ^ byte));
-        for (wanted, path) in wanted.iter_mut().zip(paths).filter(|(wanted, _)| **wanted) {
+        let judged = wanted.iter_mut().zip(paths).zip(doubtful);
+        for ((wanted, path), _) in judged.filter(|(_, doubtful)| *doubtful) {
             *wanted = self.judge.matches(unpurged(path), &mut self.caches);
         }
         self.judged += ids.len();

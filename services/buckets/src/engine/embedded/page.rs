@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tantivy::Term;
 use tantivy::query::Query;
 
 use super::collect::BitCollector;
@@ -47,7 +48,8 @@ fn by_expression(
     let narrowed = if query.full_path { None } else { trigrams::narrowed(view, expression.hir())? };
     if let Some(Narrowed { query: also, decides }) = narrowed {
         let compiled = query::compile(view, query, Some(also));
-        let only = if decides { Only::All } else { Only::Judged(judge) };
+        let word = judge.word().map(|word| Term::from_field_text(view.fields.name_words, word));
+        let only = if decides { Only::All } else { Only::Judged(judge, word) };
         return collected(view, query, limits, &*compiled, only);
     }
     let hits = scan::matching_rows(&judge, &allowed(view, query)?, limits)?;

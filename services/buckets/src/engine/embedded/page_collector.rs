@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use tantivy::collector::{Collector, SegmentCollector};
+use tantivy::postings::SegmentPostings;
 use tantivy::query::Weight;
-use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentReader};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentReader, Term};
 
 use super::judge::{Judge, Judging};
 use super::segment::Segment;
@@ -30,8 +32,8 @@ pub(super) enum Only {
     All,
     /// Those with these rows.
     Rows(Arc<Bitmap>),
-    /// Those that match an expression.
-    Judged(Arc<Judge>),
+    /// Those that match an expression; all with the term do.
+    Judged(Arc<Judge>, Option<Term>),
 }
 
 impl<'a> PageCollector<'a> {
@@ -88,7 +90,10 @@ impl Collector for PageCollector<'_> {
         let (rows, judging) = match &self.only {
             Only::All => (None, None),
             Only::Rows(rows) => (Some(Arc::clone(rows)), None),
-            Only::Judged(judge) => (None, Some(Judging::new(judge, self.limits))),
+            Only::Judged(judge, word) => {
+                let sure = word.as_ref().map(|word| postings(reader, word)).transpose()?.flatten();
+                (None, Some(Judging::new(judge, sure, self.limits)))
+            }
         };
         Ok(PagePart {
             segment: self.segments.get(segment as usize).filter(|_| countable).cloned(),
@@ -144,6 +149,11 @@ impl Collector for PageCollector<'_> {
     }
 }
 
+fn postings(reader: &SegmentReader, word: &Term) -> tantivy::Result<Option<SegmentPostings>> {
+    let index = reader.inverted_index(word.field())?;
+    Ok(index.read_postings(word, IndexRecordOption::Basic)?)
+}
+
 impl PagePart {
     /// Which documents of a block count.
     fn choose(&mut self, documents: &[DocId], ids: &[u64], wanted: &mut [bool]) {
@@ -158,7 +168,7 @@ impl PagePart {
             }
         }
         if let Some(judging) = &mut self.judging {
-            judging.retain(ids, wanted);
+            judging.retain(documents, ids, wanted);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Fields of the inverted index and the tokenizer that fills them.
 
 use tantivy::schema::{
-    FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, SchemaBuilder, TextFieldIndexing,
+    FAST, Field, IndexRecordOption, NumericOptions, Schema, SchemaBuilder, TextFieldIndexing,
     TextOptions,
 };
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
@@ -74,10 +74,12 @@ pub(super) fn schema() -> Schema {
     let words = text(TOKENIZER, IndexRecordOption::WithFreqsAndPositions);
     builder.add_text_field("name_words", words.clone());
     builder.add_text_field("path_words", words);
-    builder.add_text_field("extension", STRING);
-    builder.add_u64_field(BUCKET, INDEXED | FAST);
-    builder.add_u64_field("kind", INDEXED);
-    builder.add_u64_field(RUN, INDEXED | FAST);
+    builder.add_text_field("extension", text("raw", IndexRecordOption::Basic));
+    // Norms, a byte of each field and file, serve scores, which no search asks for.
+    let indexed = NumericOptions::default().set_indexed();
+    builder.add_u64_field(BUCKET, indexed.clone() | FAST);
+    builder.add_u64_field("kind", indexed.clone());
+    builder.add_u64_field(RUN, indexed | FAST);
     builder.add_u64_field(ID, FAST);
     builder.add_i64_field(SIZE, FAST);
     builder.add_i64_field(MODIFIED, FAST);

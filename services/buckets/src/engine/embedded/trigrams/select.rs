@@ -22,6 +22,8 @@ const MOST_TOGETHER: usize = 3;
 const FEW: u64 = 500;
 /// Where more than one file in so many would be judged, reading all names is cheaper.
 const SHARE: u64 = 4;
+/// Texts that are looked for one after the other at most.
+const MOST_TEXTS: usize = 3;
 /// Letters `s` of an extension that are spelled out both ways at most.
 const MOST_SPELLINGS: usize = 4;
 
@@ -91,6 +93,14 @@ fn contained(hir: &Hir) -> Option<Texts> {
     (front && back && texts.iter().all(|text| text.len() == LENGTH)).then_some(texts)
 }
 
+/// The texts of which every matching name contains one, where every name with one matches; in small
+/// letters, of ASCII. A letter of a name outside ASCII may stand for one of theirs.
+pub(in super::super) fn texts_anywhere(hir: &Hir) -> Option<Vec<Vec<u8>>> {
+    let (front, texts, back) = framed(hir)?;
+    let few = texts.len() <= MOST_TEXTS && texts.iter().all(|text| !text.is_empty());
+    (front && back && few).then(|| texts.into_iter().collect())
+}
+
 /// The texts of an expression that consists of some, with or without `.*` before and behind.
 fn framed(hir: &Hir) -> Option<(bool, Texts, bool)> {
     match hir.kind() {
@@ -124,13 +134,25 @@ impl Selection<'_> {
                 Ok((self.view.searcher.doc_freq(&term)?, posting(term)))
             }
             Need::All(needs) => {
-                let mut all =
-                    needs.iter().map(|need| self.choose(need)).collect::<Result<Vec<_>, _>>()?;
-                all.sort_by_key(|(files, _)| *files);
-                let fewest = all.first().map_or(0, |(files, _)| *files);
-                all.truncate(if fewest <= FEW { 1 } else { MOST_TOGETHER });
-                let mut queries: Vec<_> =
-                    all.into_iter().map(|(_, query)| (Occur::Must, query)).collect();
+                let mut all = Vec::with_capacity(needs.len());
+                for need in needs {
+                    let (files, query) = self.choose(need)?;
+                    let gram = if let Need::Gram(gram) = need { Some(*gram) } else { None };
+                    all.push((files, gram, query));
+                }
+                all.sort_by_key(|(files, _, _)| *files);
+                let fewest = all.first().map_or(0, |(files, _, _)| *files);
+                let most = if fewest <= FEW { 1 } else { MOST_TOGETHER };
+                let mut queries = Vec::with_capacity(most);
+                let mut grams: Vec<[u8; LENGTH]> = Vec::with_capacity(most);
+                for (_, gram, query) in all {
+                    let told =
+                        gram.is_some_and(|gram| grams.iter().any(|other| overlap(*other, gram)));
+                    if queries.len() < most && !told {
+                        grams.extend(gram);
+                        queries.push((Occur::Must, query));
+                    }
+                }
                 let query = match queries.len() {
                     1 => queries.remove(0).1,
                     _ => Box::new(BooleanQuery::new(queries)),
@@ -146,6 +168,12 @@ impl Selection<'_> {
             }
         }
     }
+}
+
+/// Whether two trigrams have two symbols in common at their ends; whoever has one mostly has the
+/// other, so that asking for both tells little.
+fn overlap(one: [u8; LENGTH], other: [u8; LENGTH]) -> bool {
+    one[1..] == other[..LENGTH - 1] || other[1..] == one[..LENGTH - 1]
 }
 
 fn posting(term: Term) -> Box<dyn Query> {
