@@ -49,6 +49,19 @@ impl ClusterWriter {
         touched.into_iter().try_for_each(|server| self.wait_for_mutations(server))
     }
 
+    /// Starts deleting what a publish replaced. Where that only marks rows it is soon done, and
+    /// searches need not leave the rows out any more, which costs them the use of their indexes.
+    pub(super) fn drop_replaced(&mut self) -> Result<(), ClusterError> {
+        self.delete_dead(Erasure::Later)?;
+        if self.features.lightweight_delete {
+            for server in self.servers.all() {
+                self.wait_for_mutations(server)?;
+            }
+            self.forget_deleted_batches()?;
+        }
+        Ok(())
+    }
+
     /// Starts deleting the batches of dead rows.
     pub(super) fn delete_dead(&self, erasure: Erasure) -> Result<(), ClusterError> {
         let Tables { files, dead, .. } = &self.tables;

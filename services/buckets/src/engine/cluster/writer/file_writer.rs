@@ -57,7 +57,7 @@ impl FileWriter for ClusterWriter {
         let journal = self.record.journal.with_publish(Publish { run, at, buckets, counts });
         self.commit(journal, dead, purges)?;
         if batch.is_some()
-            && let Err(error) = self.delete_dead(Erasure::Later)
+            && let Err(error) = self.drop_replaced()
         {
             // The publish stands; the next writer tries again.
             log::warn!("replaced files stay hidden on disk: {error}");
