@@ -74,8 +74,12 @@ impl Cluster {
         );
         let answer = self.client.execute(&self.client.target.base, &statement)?;
         let names = String::from_utf8_lossy(&answer).into_owned();
-        let numbers = names.lines().filter_map(|name| name.strip_prefix("buckets_files_"));
-        Ok(numbers.filter_map(|number| number.parse().ok()).collect())
+        // Whoever drops a generation may be killed between two of its tables.
+        let number = |name: &str| -> Option<u32> {
+            let kinds = ["buckets_files_", "buckets_dead_", "buckets_journal_"];
+            kinds.iter().find_map(|kind| name.strip_prefix(kind))?.parse().ok()
+        };
+        Ok(names.lines().filter_map(number).collect())
     }
 
     /// Takes the one right to write to the cluster, or fails with what its holder said about

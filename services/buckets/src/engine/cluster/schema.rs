@@ -171,7 +171,8 @@ impl Tables {
         if servers.cluster.is_some() {
             names.splice(0..0, [&self.all_files, &self.all_journal]);
         }
-        for server in servers.all() {
+        // The first server is asked which generations there are, so it is the last one to forget.
+        for server in servers.all().iter().rev() {
             for name in &names {
                 client.execute(&server.url, &format!("DROP TABLE IF EXISTS {name}"))?;
             }

@@ -19,7 +19,7 @@ const LONGEST: Duration = Duration::from_secs(6 * 3_600);
 
 /// When the bytes of deleted rows leave the disk.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Erasure {
+enum Erasure {
     /// With the deletion.
     Now,
     /// With a later merge, where the servers can put it off.
@@ -63,7 +63,7 @@ impl ClusterWriter {
     }
 
     /// Starts deleting the batches of dead rows.
-    pub(super) fn delete_dead(&self, erasure: Erasure) -> Result<(), ClusterError> {
+    fn delete_dead(&self, erasure: Erasure) -> Result<(), ClusterError> {
         let Tables { files, dead, .. } = &self.tables;
         let batches = &self.record.dead;
         let condition = format!(

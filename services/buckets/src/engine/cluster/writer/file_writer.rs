@@ -3,7 +3,6 @@
 use super::super::client::Pending;
 use super::super::rows;
 use super::cluster_writer::ClusterWriter;
-use super::deletion::Erasure;
 use crate::engine::error::EngineError;
 use crate::engine::index::{FileWriter, NewFile};
 use crate::engine::journal::{Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
