@@ -22,7 +22,7 @@ pub fn append_page(sql: &mut Sql, filter: &EventFilter, slice: Slice) {
     if let Some(link) = single_link(filter) {
         from_link(sql, &link, &filter.window);
     } else if is_overlap_page(filter) {
-        from_overlap(sql, &filter.window);
+        from_overlap(sql, filter, slice);
     } else {
         sql.push("select e.id as id from events e where ");
         visible(sql, &filter.scope);
@@ -73,17 +73,25 @@ pub fn count_linked(sql: &mut Sql, link: &LinkFilter<'_>, window: &Window) {
     sql.push(") x");
 }
 
-/// Reads the short events from a range of their starts, the long ones from their own index.
-fn from_overlap(sql: &mut Sql, window: &Window) {
-    let columns = "select e.id, e.start_local, e.published_utc from events e where e.pub = 1";
-    sql.push("select e.id as id from (").push(columns).push(" and e.is_long = 0");
+/// Reads the short events from a range of their starts, the long ones from their own index; of each no
+/// more than the page can need, so that what is sorted is short.
+fn from_overlap(sql: &mut Sql, filter: &EventFilter, slice: Slice) {
     // On both clocks, short events start at most this long before they end.
     let short = |limits: Limits| {
         let start_min = limits.end_min.map(|end| end.saturating_sub(LONG));
         Limits { start_min, ..limits }
     };
-    within(sql, &Window { wall: short(window.wall), utc: short(window.utc) });
-    sql.push(" union all ").push(columns).push(" and e.is_long = 1");
-    within(sql, window);
+    let window = filter.window;
+    let early = Window { wall: short(window.wall), utc: short(window.utc) };
+    sql.push("select e.id as id from (");
+    for (is_long, window) in [(0, &early), (1, &window)] {
+        sql.push(if is_long == 0 { "" } else { " union all " });
+        sql.push("select * from (select e.id, e.start_local, e.published_utc from events e ");
+        sql.push("where e.pub = 1 and e.is_long = ").push(&is_long.to_string());
+        within(sql, window);
+        order_by(sql, filter, slice.backwards);
+        sql.push(" limit ").value(slice.skip.saturating_add(slice.take));
+        sql.push(if is_long == 0 { ") s" } else { ") l" });
+    }
     sql.push(") e");
 }
