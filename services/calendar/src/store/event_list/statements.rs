@@ -1,12 +1,12 @@
 //! The statements of lists that indexes of the database answer.
 
-use database::Db;
+use database::{Backend, Db};
 
 use super::fast_paths::{LinkFilter, is_overlap_page, single_link};
 use crate::model::event::LONG;
 use crate::model::list::{EventFilter, Slice};
 use crate::model::window::{Limits, Window};
-use crate::store::conditions::{visible, within};
+use crate::store::conditions::{DRIFT, visible, within};
 use crate::store::counts;
 use crate::store::sql::Sql;
 
@@ -73,25 +73,36 @@ pub fn count_linked(sql: &mut Sql, link: &LinkFilter<'_>, window: &Window) {
     sql.push(") x");
 }
 
-/// Reads the short events from a range of their starts, the long ones from their own index; of each no
-/// more than the page can need, so that what is sorted is short.
+/// Reads the short events from a range of their starts, no more than the page can need, and the long
+/// ones from their own index.
 fn from_overlap(sql: &mut Sql, filter: &EventFilter, slice: Slice) {
     // On both clocks, short events start at most this long before they end.
     let short = |limits: Limits| {
         let start_min = limits.end_min.map(|end| end.saturating_sub(LONG));
         Limits { start_min, ..limits }
     };
-    let window = filter.window;
-    let early = Window { wall: short(window.wall), utc: short(window.utc) };
-    sql.push("select e.id as id from (");
-    for (is_long, window) in [(0, &early), (1, &window)] {
-        sql.push(if is_long == 0 { "" } else { " union all " });
-        sql.push("select * from (select e.id, e.start_local, e.published_utc from events e ");
-        sql.push("where e.pub = 1 and e.is_long = ").push(&is_long.to_string());
-        within(sql, window);
-        order_by(sql, filter, slice.backwards);
-        sql.push(" limit ").value(slice.skip.saturating_add(slice.take));
-        sql.push(if is_long == 0 { ") s" } else { ") l" });
+    let Window { wall, utc } = filter.window;
+    let columns = "select e.id, e.start_local, e.published_utc from events e where e.pub = 1";
+    sql.push("select e.id as id from (select * from (").push(columns).push(" and e.is_long = 0");
+    within(sql, &Window { wall: short(wall), utc: short(utc) });
+    first(sql, filter, slice);
+    sql.push(") s union all select * from (").push(columns).push(" and e.is_long = 1");
+    within(sql, &filter.window);
+    if let Some(end) = utc.end_min {
+        sql.push(" and e.end_local >= ").value(end.saturating_sub(DRIFT));
     }
-    sql.push(") e");
+    match sql.backend() {
+        Backend::Sqlite => first(sql, filter, slice),
+        // Asked for the first ones, PostgreSQL would look for them among all events.
+        Backend::Postgres => {
+            sql.push(" offset 0");
+        }
+    }
+    sql.push(") l) e");
+}
+
+/// Appends the order of the list, and that no more is wanted than the page can need.
+fn first(sql: &mut Sql, filter: &EventFilter, slice: Slice) {
+    order_by(sql, filter, slice.backwards);
+    sql.push(" limit ").value(slice.skip.saturating_add(slice.take));
 }
