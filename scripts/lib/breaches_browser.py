@@ -15,12 +15,10 @@ import sys
 import threading
 import time
 
-from webdriver import Browser, Driver
+from webdriver import LOOKS, await_that, browser
 
-base, mails, dns_port, driver, program, pictures = sys.argv[1:7]
+base, mails, dns_port = sys.argv[1:4]
 OWNER, DOMAIN = "ada@corp.example", "corp.example"
-LOOKS = [("light", 1100, 900, "light"), ("dark", 1100, 900, "dark"),
-         ("phone", 360, 780, "light"), ("phone-dark", 360, 780, "dark")]
 records = {}
 
 
@@ -69,11 +67,7 @@ def look(browser, name):
         browser.look_as(width, height, scheme)
         browser.picture(f"{name}-{look}")
         browser.scripts(True)
-        wide = browser.run("return document.documentElement.scrollWidth - window.innerWidth")
-        assert wide <= 0, (name, look, wide)
-        ground = browser.run("return getComputedStyle(document.body).backgroundColor")
-        brightness = sum(map(int, re.findall(r"\d+", ground)[:3]))
-        assert (brightness < 200) == (scheme == "dark"), (name, look, ground)
+        browser.assert_fits(scheme)
         unnamed = browser.run(
             "return [...document.querySelectorAll('input:not([type=hidden]), select')]"
             ".filter((field) => !field.labels.length).length")
@@ -83,10 +77,7 @@ def look(browser, name):
 
 
 def see(browser, text):
-    until = time.monotonic() + 15
-    while text.lower() not in (found := browser.text()).lower():
-        assert time.monotonic() < until, (text, found)
-        time.sleep(0.1)
+    await_that(lambda: text.lower() in browser.text().lower(), text)
 
 
 def ask(browser, path, address):
@@ -154,24 +145,13 @@ def approval(browser):
     browser.scripts(True)
     # The script of the page sends its form.
     browser.open(link)
-    for _ in range(100):
-        if "Verified" in browser.text("h1"):
-            return
-        time.sleep(0.1)
-    raise AssertionError(browser.text())
+    await_that(lambda: "Verified" in browser.text("h1"), "a verified domain")
 
 
 threading.Thread(target=serve_names, daemon=True).start()
-running = Driver(driver)
-try:
-    browser = Browser(running, program, pictures)
-    try:
-        browser.scripts(False)
-        main_path(browser)
-        approval(browser)
-        log = [entry for entry in browser.log() if "404" not in entry["message"]]
-        assert not log, log
-    finally:
-        browser.close()
-finally:
-    running.stop()
+with browser(*sys.argv[4:7]) as page:
+    page.scripts(False)
+    main_path(page)
+    approval(page)
+    log = [entry for entry in page.log() if "404" not in entry["message"]]
+    assert not log, log

@@ -89,3 +89,12 @@ clean_up() {
     [ ${#folders[@]} -eq 0 ] || rm -rf "${folders[@]}"
 }
 trap clean_up EXIT
+
+# need_chromium                 installs Chromium with its driver, or says that they are missing
+need_chromium() {
+    command -v chromium >/dev/null && command -v chromedriver >/dev/null && return
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null ||
+        die "chromium is missing (Debian: apt-get install chromium chromium-driver)"
+    say "installing chromium"
+    apt-get install -y -qq --no-install-recommends chromium chromium-driver >/dev/null
+}

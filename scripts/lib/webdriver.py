@@ -1,8 +1,10 @@
 """A browser by the WebDriver protocol, with the standard library alone."""
 
 import base64
+import contextlib
 import json
 import pathlib
+import re
 import socket
 import subprocess
 import time
@@ -11,6 +13,20 @@ import urllib.request
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
          "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"]
+
+
+# Name, width, height and theme of each look that a page has to be fit for.
+LOOKS = [("light", 1100, 900, "light"), ("dark", 1100, 900, "dark"),
+         ("phone", 360, 780, "light"), ("phone-dark", 360, 780, "dark")]
+
+
+def await_that(check, what, seconds=20):
+    """Waits until `check` gives something and hands that on."""
+    until = time.monotonic() + seconds
+    while not (value := check()):
+        assert time.monotonic() < until, f"never: {what}"
+        time.sleep(0.05)
+    return value
 
 
 class Driver:
@@ -22,13 +38,13 @@ class Driver:
             self.port = free.getsockname()[1]
         self.process = subprocess.Popen([program, f"--port={self.port}", "--log-level=OFF"],
                                         stdout=subprocess.DEVNULL)
-        for _ in range(300):
-            try:
-                self.call("GET", "/status")
-                return
-            except (urllib.error.URLError, ConnectionError):
-                time.sleep(0.1)
-        raise SystemExit("error: chromedriver does not answer")
+        await_that(self.answers, "an answer of chromedriver", 30)
+
+    def answers(self):
+        try:
+            return self.call("GET", "/status")
+        except (urllib.error.URLError, ConnectionError):
+            return None
 
     def call(self, method, path, body=None):
         request = urllib.request.Request(
@@ -106,8 +122,33 @@ class Browser:
     def log(self):
         return self.call("POST", "/se/log", {"type": "browser"})
 
+    def requests(self):
+        """The URLs that the page asked for."""
+        return self.run("return performance.getEntriesByType('resource').map((entry) => entry.name)")
+
+    def assert_fits(self, scheme):
+        """The page is not wider than the window, and its ground is that of the theme."""
+        wide = self.run("return document.documentElement.scrollWidth - window.innerWidth")
+        assert wide <= 0, f"{wide} pixels too wide"
+        ground = self.run("return getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 200) == (scheme == "dark"), ground
+
     def picture(self, name):
         size = self.cdp("Page.getLayoutMetrics")["cssContentSize"]
         clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 4000), "scale": 1}
         shot = self.cdp("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
         (self.pictures / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
+
+
+@contextlib.contextmanager
+def browser(driver, program, pictures):
+    """A browser that ends with the block."""
+    running = Driver(driver)
+    try:
+        page = Browser(running, program, pictures)
+        try:
+            yield page
+        finally:
+            page.close()
+    finally:
+        running.stop()

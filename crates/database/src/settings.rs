@@ -38,7 +38,7 @@ pub struct DatabaseSettings {
     #[arg(long, env, value_parser = BoolishValueParser::new(), global = true)]
     pub auto_migrate: bool,
 
-    /// Milliseconds that a request waits for the database before it is turned away, 1 to 600000
+    /// Milliseconds that a request waits for the database before it is refused, 1 to 600000
     #[arg(long, env, default_value_t = 500, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=600_000), global = true)]
     pub db_wait_ms: u64,
 

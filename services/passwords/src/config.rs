@@ -26,7 +26,7 @@ pub struct Settings {
     /// Whether each bucket is compared with its digest before it is served
     #[arg(long, env, global = true, value_enum, default_value = "off")]
     pub verify_on_read: Switch,
-    /// Seconds between looks for a newly activated corpus, 0 to 86400; 0 looks on SIGHUP only
+    /// Seconds between checks for a newly activated corpus, 0 to 86400; 0 checks on SIGHUP only
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub reload_interval: u64,
 }

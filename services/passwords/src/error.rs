@@ -1,11 +1,14 @@
 //! Every error of the service: status and text.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use shell::{ErrorFormat, Fault, RequestInfo};
+use utoipa::IntoResponses;
+use utoipa::openapi::{ContentBuilder, Object, RefOr, Response, ResponseBuilder, Type};
 
 use crate::model::Kind;
 
@@ -83,6 +86,31 @@ pub fn add_shared_headers(headers: &mut HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("ETag"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+}
+
+/// The failures that each operation may answer with, for its documentation.
+pub struct Failures;
+
+impl IntoResponses for Failures {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        let documented = [
+            (Error::PrefixFormat, "The path holds no valid prefix"),
+            (Error::MissingUserAgent, "User agent missing, where one is required"),
+            (Error::OnlyGet(Method::POST), "Not GET, HEAD or OPTIONS"),
+            (Error::Internal, "The corpus cannot be read"),
+            (Error::NotLoaded(Kind::Ntlm), "No corpus of this kind is loaded"),
+        ];
+        let responses = documented.map(|(error, description)| {
+            let content = ContentBuilder::new()
+                .schema(Some(Object::with_type(Type::String)))
+                .example(Some(error.to_string().into()))
+                .build();
+            let response = ResponseBuilder::new().description(description);
+            let response = response.content("text/plain", content).build();
+            (error.status().as_str().to_owned(), RefOr::T(response))
+        });
+        responses.into()
+    }
 }
 
 /// The same plain text for failures outside the handlers of the service.

@@ -46,7 +46,7 @@ pub struct LoadFlags {
     /// Name of the breach
     #[arg(long, value_name = "NAME", required_unless_present = "manifest")]
     breach: Option<String>,
-    /// File that names a breach and a file on each line: all are loaded at the price of one
+    /// File with a breach and a file on each line: all are loaded in one pass
     #[arg(long, value_name = "FILE", conflicts_with_all = ["breach", "files"])]
     manifest: Option<PathBuf>,
     /// Form of the files
@@ -57,10 +57,10 @@ pub struct LoadFlags {
     column: Option<String>,
     #[command(flatten)]
     input: InputFlags,
-    /// Tell what would be new, known and refused, and change nothing
+    /// Report what would be new, known or refused, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Load whatever the first rows are like
+    /// Load even if the first rows look wrong
     #[arg(long)]
     unchecked: bool,
     #[command(flatten)]

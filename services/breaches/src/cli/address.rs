@@ -26,14 +26,14 @@ pub enum Kind {
 /// The subcommand `address`.
 #[derive(clap::Subcommand)]
 pub enum AddressCommand {
-    /// Print everything that is held of an address
+    /// Print everything that is stored about an address
     Show {
         /// Address
         email: String,
         #[command(flatten)]
         output: Output,
     },
-    /// Carry out an owner's options not to be shown
+    /// Apply an owner's opt-out
     OptOut {
         /// Address
         email: String,
@@ -43,7 +43,7 @@ pub enum AddressCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Take a public opt-out back
+    /// Revoke a public opt-out
     OptIn {
         /// Address
         email: String,

@@ -82,7 +82,7 @@ pub struct Change {
     description: Option<String>,
     #[arg(long, value_name = "URL")]
     logo_path: Option<String>,
-    /// Attribution; an empty text takes it away
+    /// Attribution; an empty text removes it
     #[arg(long, value_name = "TEXT")]
     attribution: Option<String>,
     /// URL of a disclosure; an empty text takes it away

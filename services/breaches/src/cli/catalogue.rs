@@ -16,7 +16,7 @@ pub enum CatalogueCommand {
         /// Deactivate breaches that the file does not name
         #[arg(long)]
         deactivate_missing: bool,
-        /// Do so without being asked
+        /// Do not ask for confirmation
         #[arg(long, requires = "deactivate_missing")]
         yes: bool,
         /// Report what would change, and change nothing

@@ -74,7 +74,7 @@ enum Command {
     /// One breach of the catalogue, or an export of all
     #[command(subcommand)]
     Breach(breach::BreachCommand),
-    /// One address: what is held of it, opt-outs, removal
+    /// One address: what is stored about it, opt-outs, removal
     #[command(subcommand)]
     Address(address::AddressCommand),
     /// Control of domains
@@ -97,7 +97,7 @@ enum Command {
     /// Webhooks of subscribers
     #[command(subcommand)]
     Webhook(webhook::WebhookCommand),
-    /// Make the test accounts, or remove them
+    /// Create or remove the test accounts
     SeedTest(seed_test::SeedTest),
 }
 
@@ -133,7 +133,7 @@ impl shell::Cli for Cli {
                     .database
                     .missing_file(&settings.shell.data_dir, Breaches::INFO.name)?;
                 if let Some(path) = missing.filter(|_| command.reads_only()) {
-                    anyhow::bail!("there is no database {}: nothing was made", path.display());
+                    anyhow::bail!("there is no database {}: nothing was created", path.display());
                 }
                 let context = self.context()?;
                 self.operate(context)

@@ -47,7 +47,7 @@ impl WebhookCommand {
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         match self {
             Self::Add { email, url, output } => {
-                anyhow::ensure!(web_url(&url).is_some(), "{url} is no http or https address");
+                anyhow::ensure!(web_url(&url).is_some(), "{url} is not an http or https address");
                 let email = EmailAddress::parse(&email)?;
                 let (secret, now) = (WebhookSecret::generate()?.text(), context.clock.unix());
                 context.pools.write_blocking(|db| -> anyhow::Result<()> {

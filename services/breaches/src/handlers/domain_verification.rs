@@ -1,9 +1,9 @@
 //! Proofs of control of a domain.
 
-use actix_web::web::{Data, Payload};
-use actix_web::{HttpRequest, HttpResponse, post};
+use actix_web::web::Data;
+use actix_web::{HttpResponse, post};
 
-use super::input::{body, keyed_request};
+use super::input::KeyedBody;
 use crate::app;
 use crate::error::Error;
 use crate::state::State;
@@ -26,12 +26,9 @@ use crate::wire::{DnsToken, DomainRequest, MailRequest, MessageBody};
 )]
 #[post("/api/v3/domainVerification/generateDnsToken")]
 pub async fn generate_dns_token(
-    request: HttpRequest,
-    payload: Payload,
+    KeyedBody(keyed, body): KeyedBody<DomainRequest>,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let keyed = keyed_request(&request, &state)?;
-    let body = body(&request, payload, DomainRequest::parse).await;
     Ok(HttpResponse::Ok().json(app::generate_dns_token(&state, keyed, body).await?))
 }
 
@@ -53,12 +50,9 @@ pub async fn generate_dns_token(
 )]
 #[post("/api/v3/domainVerification/verifyDnsToken")]
 pub async fn verify_dns_token(
-    request: HttpRequest,
-    payload: Payload,
+    KeyedBody(keyed, body): KeyedBody<DomainRequest>,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let keyed = keyed_request(&request, &state)?;
-    let body = body(&request, payload, DomainRequest::parse).await;
     app::verify_dns_token(&state, keyed, body).await?;
     Ok(HttpResponse::Ok().finish())
 }
@@ -81,12 +75,9 @@ pub async fn verify_dns_token(
 )]
 #[post("/api/v3/domainVerification/sendEmail")]
 pub async fn send_email(
-    request: HttpRequest,
-    payload: Payload,
+    KeyedBody(keyed, body): KeyedBody<MailRequest>,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let keyed = keyed_request(&request, &state)?;
-    let body = body(&request, payload, MailRequest::parse).await;
     app::send_email(&state, keyed, body).await?;
     Ok(HttpResponse::Ok().finish())
 }

@@ -1,9 +1,11 @@
 //! Path and query as this API reads them.
 
 use ::domain::{DomainName, EmailAddress};
-use actix_web::web::Payload;
-use actix_web::{HttpMessage, HttpRequest};
+use actix_web::dev::Payload;
+use actix_web::web::Data;
+use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use auth::AuthError;
+use futures_util::future::LocalBoxFuture;
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use shell::params::{Empty, Faults, Input, Names, Rules, Undecodable, read};
@@ -14,6 +16,7 @@ use crate::error::Error;
 use crate::model::EmailPrefix;
 use crate::policy::Access;
 use crate::state::State;
+use crate::wire::Body;
 
 /// Reads the key of a request; the operation is the one that the table of routes has at its path.
 pub fn keyed_request(request: &HttpRequest, state: &State) -> Result<KeyedRequest, Error> {
@@ -73,15 +76,24 @@ impl Segment {
 /// Largest body of a request.
 const BODY_LIMIT: usize = 16 * 1024;
 
-/// A JSON body, whatever its media type; none when it is none or too large. It is read to its end
-/// before the caller is looked up.
-pub async fn body<T>(
-    request: &HttpRequest,
-    payload: Payload,
-    parse: impl Fn(&[u8]) -> Option<T>,
-) -> Option<T> {
-    let read = shell::read_body(request, &mut payload.into_inner(), BODY_LIMIT).await;
-    read.ok().and_then(|bytes| parse(&bytes))
+/// The key of a request with its JSON body, whatever its media type; none when it breaks a rule or is
+/// too large. It is read to its end before the caller is looked up.
+pub struct KeyedBody<B: Body>(pub KeyedRequest, pub Option<B::Content>);
+
+impl<B: Body + 'static> FromRequest for KeyedBody<B> {
+    type Error = Error;
+    type Future = LocalBoxFuture<'static, Result<Self, Error>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, mut payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            let state = request.app_data::<Data<State>>();
+            let state = state.ok_or_else(|| Error::Internal("no state".to_owned()))?;
+            let keyed = keyed_request(&request, state)?;
+            let read = shell::read_body(&request, &mut payload, BODY_LIMIT).await;
+            Ok(Self(keyed, read.ok().and_then(|bytes| B::parse(&bytes))))
+        })
+    }
 }
 
 /// How this API reads query parameters.

@@ -1,10 +1,10 @@
 //! Breaches of the addresses whose hash begins with a prefix.
 
 use actix_web::http::header::ContentType;
-use actix_web::web::{Data, Payload};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get, post};
 
-use super::input::{Segment, body, keyed_request};
+use super::input::{KeyedBody, Segment, keyed_request};
 use super::reply;
 use crate::app;
 use crate::error::Error;
@@ -56,12 +56,10 @@ pub async fn breached_account_range(
 )]
 #[post("/api/v3/breachedaccount/ranges")]
 pub async fn breached_account_ranges(
-    request: HttpRequest,
-    payload: Payload,
+    KeyedBody(keyed, prefixes): KeyedBody<RangesRequest>,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let keyed = keyed_request(&request, &state)?;
-    let prefixes = body(&request, payload, RangesRequest::parse).await.ok_or(Error::Prefixes);
+    let prefixes = prefixes.ok_or(Error::Prefixes);
     let keyed = keyed.of_many(prefixes.as_ref().map_or(1, Vec::len));
     let pieces = app::breached_ranges(&state, keyed, prefixes).await?;
     Ok(HttpResponse::Ok().content_type(ContentType::json()).streaming(pieces))

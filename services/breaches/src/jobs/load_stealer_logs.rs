@@ -70,7 +70,7 @@ pub fn load_stealer_logs(
 ) -> Result<Outcome, JobError> {
     let breach = context.pools.read_blocking(|db| open_breach(db, &options.breach))?;
     if !breach.flags.stealer_log {
-        return Err(JobError::Rejected(format!("{} is no stealer log", breach.name)));
+        return Err(JobError::Rejected(format!("{} is not a stealer log", breach.name)));
     }
     let params = serde_json::to_string(options).map_err(DatabaseError::broken)?;
     let running =

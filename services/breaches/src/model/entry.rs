@@ -9,7 +9,7 @@ use super::{instant, markup};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
     /// Not a JSON object.
-    #[error("the entry is no JSON object")]
+    #[error("the entry is not a JSON object")]
     NoObject,
     /// A member is missing or of another type.
     #[error("{0} is missing or not of its type")]
@@ -30,7 +30,7 @@ pub enum EntryError {
     )]
     ActiveContent,
     /// A logo that is no absolute URL.
-    #[error("LogoPath is no absolute http or https URL")]
+    #[error("LogoPath is not an absolute http or https URL")]
     Logo,
 }
 

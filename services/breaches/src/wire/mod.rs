@@ -1,5 +1,6 @@
 //! Query parameters and bodies of answers with their exact JSON names.
 
+mod body;
 mod breach;
 mod catalogue_answers;
 mod domain;
@@ -10,6 +11,7 @@ mod range;
 mod subscription;
 mod verification;
 
+pub use body::Body;
 pub use breach::{AccountBreach, Breach};
 pub use catalogue_answers::CatalogueAnswers;
 pub use domain::{NamesByAlias, SubscribedDomain};

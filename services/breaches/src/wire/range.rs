@@ -4,6 +4,7 @@ use domain::Sha1Digest;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
+use super::body::Body;
 use crate::model::EmailPrefix;
 
 /// An address with the asked prefix.
@@ -67,9 +68,10 @@ pub struct RangesRequest {
     prefixes: Vec<String>,
 }
 
-impl RangesRequest {
-    /// Reads a body; none when it breaks a rule.
-    pub fn parse(body: &[u8]) -> Option<Vec<EmailPrefix>> {
+impl Body for RangesRequest {
+    type Content = Vec<EmailPrefix>;
+
+    fn parse(body: &[u8]) -> Option<Vec<EmailPrefix>> {
         let Self { prefixes } = serde_json::from_slice(body).ok()?;
         if !(1..=MOST_PREFIXES).contains(&prefixes.len()) {
             return None;

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::body::Body;
+
 /// The token of a domain.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -40,17 +42,21 @@ fn text(object: &Value, name: &str) -> String {
     value.unwrap_or_default().to_owned()
 }
 
-impl DomainRequest {
-    /// Reads a body; none when it is not JSON. What lacks in it is an empty text.
-    pub fn parse(body: &[u8]) -> Option<Self> {
+impl Body for DomainRequest {
+    type Content = Self;
+
+    /// None when it is not JSON. What lacks in it is an empty text.
+    fn parse(body: &[u8]) -> Option<Self> {
         let object: Value = serde_json::from_slice(body).ok()?;
         Some(Self { domain_name: text(&object, "DomainName") })
     }
 }
 
-impl MailRequest {
-    /// Reads a body; none when it is not JSON. What lacks in it is an empty text.
-    pub fn parse(body: &[u8]) -> Option<Self> {
+impl Body for MailRequest {
+    type Content = Self;
+
+    /// None when it is not JSON. What lacks in it is an empty text.
+    fn parse(body: &[u8]) -> Option<Self> {
         let object: Value = serde_json::from_slice(body).ok()?;
         let (domain_name, email_alias) = (text(&object, "DomainName"), text(&object, "EmailAlias"));
         Some(Self { domain_name, email_alias })

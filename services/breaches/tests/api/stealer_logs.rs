@@ -80,7 +80,7 @@ async fn a_breach_that_is_no_stealer_log_takes_no_pairs() {
         ..Default::default()
     };
     let error = breaches::jobs::load_stealer_logs(&app.context, &options).unwrap_err();
-    assert_eq!(error.to_string(), "Plain is no stealer log");
+    assert_eq!(error.to_string(), "Plain is not a stealer log");
 }
 
 #[actix_web::test]

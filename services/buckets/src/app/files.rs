@@ -5,7 +5,6 @@ use crate::error::Error;
 use crate::metrics;
 use crate::model::file_query::{FileQuery, FileRow, Found, Position, SortKey};
 use crate::model::package::Package;
-use crate::model::path;
 use crate::model::scroll::Scroll;
 use crate::state::{Snapshot, State};
 use crate::wire::files::{FileMeta, FileRecord, FileSearch, FilesAnswer};
@@ -100,9 +99,12 @@ fn answer(
 ) -> FilesAnswer {
     let results = search.scroll.map_or(found.total, |scroll| scroll.total);
     let last = found.rows.last().filter(|_| search.scrolling && found.more);
+    let record = |row: FileRow| {
+        let bucket = snapshot.bucket(row.bucket)?;
+        Some(FileRecord::new(row, &bucket.address, bucket.kind))
+    };
     let next = last.map(|row| {
-        let value = search.query.sort_value(row.size, row.modified);
-        let last = SortKey { value, id: row.id };
+        let last = search.query.sort_key(row);
         let ScrollBinding { generation, fingerprint } = *binding;
         Scroll { generation, fingerprint, total: results, last }.encode()
     });
@@ -114,21 +116,6 @@ fn answer(
             next_scroll_id: next,
         },
         query: search.echo,
-        files: found.rows.into_iter().filter_map(|row| record(row, snapshot)).collect(),
+        files: found.rows.into_iter().filter_map(record).collect(),
     }
-}
-
-fn record(row: FileRow, snapshot: &Snapshot) -> Option<FileRecord> {
-    let bucket = snapshot.bucket(row.bucket)?;
-    Some(FileRecord {
-        id: row.id.to_string(),
-        bucket: bucket.address.clone(),
-        bucket_id: bucket.id,
-        filename: path::file_name(&row.path).to_owned(),
-        url: path::url(&bucket.address, &row.path),
-        full_path: row.path,
-        size: row.size,
-        kind: bucket.kind.as_str(),
-        last_modified: row.modified,
-    })
 }

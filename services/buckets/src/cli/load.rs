@@ -19,7 +19,7 @@ pub struct LoadArguments {
     /// Read everything, write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Go on with a stopped run
+    /// Resume a stopped run
     #[arg(long, value_name = "RUN", conflicts_with_all = ["paths", "dry_run"])]
     resume: Option<u64>,
     /// Files, folders, addresses of public buckets (`https://NAME.s3.amazonaws.com/`); - is standard

@@ -13,7 +13,7 @@ use crate::store::removals::{self, Removal};
 pub struct RemoveArguments {
     /// Address of the bucket
     address: String,
-    /// Only files whose paths begin so
+    /// Only files whose path begins with this
     #[arg(long, value_name = "P", default_value = "")]
     prefix: String,
     /// Why

@@ -22,6 +22,14 @@ pub struct NewFile {
     pub modified: i64,
 }
 
+impl NewFile {
+    /// A file of an index, to be added to another one.
+    pub fn of_row(row: FileRow, kind: u64) -> Self {
+        let FileRow { id: _, bucket, path, size, modified } = row;
+        Self { bucket, kind, path, size, modified }
+    }
+}
+
 /// An index that can be searched.
 pub trait FileIndex: Send + Sync {
     /// Answers a search on one published state.

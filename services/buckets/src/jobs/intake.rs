@@ -268,18 +268,12 @@ impl Intake {
             return Ok(());
         }
         self.state.named.entry(target.id).or_insert(false);
-        if item.size == 0 && item.path.ends_with('/') {
+        if item.is_directory_marker() {
             self.state.tally.skip(Skipped::DirectoryMarker);
             return Ok(());
         }
         self.state.tally.files += 1;
-        self.files.push(NewFile {
-            bucket: target.id,
-            kind: target.kind.code(),
-            path: item.path.to_owned(),
-            size: item.size,
-            modified: item.modified,
-        });
+        self.files.push(item.file(target.id, target.kind.code()));
         Ok(())
     }
 

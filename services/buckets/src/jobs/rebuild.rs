@@ -72,13 +72,7 @@ fn copy(context: &JobContext, old: &dyn FileIndex, new: &mut Session) -> Result<
     let mut files = 0;
     each_row(old, None, &patient(), |row| -> Result<(), JobError> {
         let kind = buckets.get(&row.bucket).map_or(BucketType::Aws, |bucket| bucket.kind);
-        batch.push(NewFile {
-            bucket: row.bucket,
-            kind: kind.code(),
-            path: row.path,
-            size: row.size,
-            modified: row.modified,
-        });
+        batch.push(NewFile::of_row(row, kind.code()));
         files += 1;
         if batch.len() >= BATCH {
             writer.add(&batch)?;

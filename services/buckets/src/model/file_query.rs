@@ -139,13 +139,14 @@ impl FileQuery {
             && (self.modified.is_open() || (modified != 0 && self.modified.contains(modified)))
     }
 
-    /// The sort value of a file.
-    pub fn sort_value(&self, size: i64, modified: i64) -> i64 {
-        match self.order {
+    /// The place of a file in the order of the search.
+    pub fn sort_key(&self, row: &FileRow) -> SortKey {
+        let value = match self.order {
             Order::Index => 0,
-            Order::Size => size,
-            Order::LastModified => modified,
-        }
+            Order::Size => row.size,
+            Order::LastModified => row.modified,
+        };
+        SortKey { value, id: row.id }
     }
 }
 

@@ -11,9 +11,10 @@ use super::error::ParameterError;
 use super::lists::{Extensions, Parts};
 use crate::model::address::BucketType;
 use crate::model::expression::{Expression, ExpressionError};
-use crate::model::file_query::{Between, FileQuery, Matching, Order, Position};
+use crate::model::file_query::{Between, FileQuery, FileRow, Matching, Order, Position};
 use crate::model::keywords::Keywords;
 use crate::model::package::{Capability, OFFSET_REACH};
+use crate::model::path;
 use crate::model::scroll::{InvalidScroll, Scroll, fingerprint};
 
 /// Parameters of a file search. Unknown ones are ignored, an empty value is as good as none, of a
@@ -320,6 +321,23 @@ pub struct FileRecord {
     pub kind: &'static str,
     /// Unix seconds; 0: unknown.
     pub last_modified: i64,
+}
+
+impl FileRecord {
+    /// A file of the index, with the address and the type of its bucket.
+    pub fn new(row: FileRow, address: &str, kind: BucketType) -> Self {
+        Self {
+            id: row.id.to_string(),
+            bucket: address.to_owned(),
+            bucket_id: row.bucket,
+            filename: path::file_name(&row.path).to_owned(),
+            url: path::url(address, &row.path),
+            full_path: row.path,
+            size: row.size,
+            kind: kind.as_str(),
+            last_modified: row.modified,
+        }
+    }
 }
 
 /// The answer to a file search.

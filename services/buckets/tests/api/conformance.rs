@@ -345,7 +345,7 @@ impl Pair {
             by_offset.extend(offset.rows);
             by_place.extend(place.rows);
             let Some(row) = by_place.last().filter(|_| place.more) else { break };
-            last = SortKey { value: query.sort_value(row.size, row.modified), id: row.id };
+            last = query.sort_key(row);
         }
         assert_eq!(by_offset, expected.rows, "{query:?}");
         assert_eq!(by_place, expected.rows, "{query:?}");

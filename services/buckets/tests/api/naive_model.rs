@@ -82,8 +82,6 @@ impl Naive {
             .iter()
             .filter(|(_, file)| matches(query, file))
             .map(|(id, file)| {
-                let value = query.sort_value(file.size, file.modified);
-                let value = if query.descending { !value } else { value };
                 let row = FileRow {
                     id: *id,
                     bucket: file.bucket,
@@ -91,7 +89,8 @@ impl Naive {
                     size: file.size,
                     modified: file.modified,
                 };
-                (value, row)
+                let value = query.sort_key(&row).value;
+                (if query.descending { !value } else { value }, row)
             })
             .collect();
         let total = found.len() as u64;

@@ -22,7 +22,7 @@ pub struct Lists {
     /// Hash lists are in any order
     #[arg(long)]
     unordered: bool,
-    /// Count and skip lines that are no entry
+    /// Count and skip lines that are not entries
     #[arg(long)]
     lenient: bool,
     /// How password lists are written
@@ -127,11 +127,11 @@ impl Lists {
         output.note(format_args!(
             "{}: {} digests from {lines} lines ({dropped} with count 0, {skipped} skipped, \
              {not_text} not in the encoding, {empty} empty){}",
-            built.kind,
-            built.entries,
+            built.file.kind,
+            built.file.entries,
             if built.activated { ", activated" } else { "" }
         ));
-        Ok(output.print(built, built.path.display())?)
+        Ok(output.print(built, built.file.path.display())?)
     }
 }
 

@@ -19,30 +19,30 @@ pub struct Mirror {
     /// Kinds to fetch [default: those of KINDS]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(Kind))]
     kind: Vec<Kind>,
-    /// Requests under way at once
+    /// Concurrent requests
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=512))]
     concurrency: u16,
-    /// Requests a second at most [default: as many as are answered]
+    /// Requests per second at most [default: no limit]
     #[arg(long, value_name = "REQUESTS", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
-    /// How often a range is asked for before the command gives up
+    /// Attempts at a range before the command gives up
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100))]
     attempts: u32,
     /// How long an answer may stall, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 20,
         value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
-    /// Certificates of authorities to trust beside the public ones, in PEM form
+    /// PEM file of certificate authorities to trust in addition to the public ones
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
-    /// How this client calls itself
+    /// User agent of the requests
     #[arg(long, value_name = "TEXT", default_value = USER_AGENT)]
     user_agent: String,
     /// Fetch the first N ranges only, to try it out: the others stay empty, so the corpora are not
     /// activated unless --activate is given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=PREFIXES as i64))]
     first: Option<u32>,
-    /// Serve the new corpora from now on; so it is unless --first is given
+    /// Activate the new corpora: the default unless --first is given
     #[arg(long)]
     activate: bool,
     /// Do not serve the new corpora yet
@@ -89,8 +89,8 @@ impl Mirror {
         output.note(format_args!(
             "{}: {} digests; {} ranges fetched ({}), {} unchanged, {} from an earlier run, \
              {} retries{}",
-            mirrored.kind,
-            mirrored.entries,
+            mirrored.file.kind,
+            mirrored.file.entries,
             traffic.changed,
             ByteSize(traffic.received),
             traffic.unchanged,
@@ -98,6 +98,6 @@ impl Mirror {
             traffic.retries,
             if mirrored.activated { "; activated" } else { "" }
         ));
-        Ok(output.print(mirrored, mirrored.path.display())?)
+        Ok(output.print(mirrored, mirrored.file.path.display())?)
     }
 }

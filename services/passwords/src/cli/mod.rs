@@ -45,9 +45,9 @@ enum Command {
     Activate(activate::Activate),
     /// Remove corpus files that are not in use
     Prune(prune::Prune),
-    /// Read a corpus file whole and report damage; exit code 10 if there is any
+    /// Verify a whole corpus file; exit code 10 if it is damaged
     Verify(verify::Verify),
-    /// Show what a corpus file says about itself
+    /// Show the header of a corpus file
     Info(info::Info),
     /// Look up passwords without a server; exit code 10 if any was exposed
     Check(check::Check),

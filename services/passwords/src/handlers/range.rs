@@ -7,7 +7,7 @@ use shell::EntityTag;
 use super::worker::{Worker, WorkerCell};
 use super::{input, reply};
 use crate::app::{self, Padding};
-use crate::error::Error;
+use crate::error::{Error, Failures};
 use crate::model::Kind;
 
 /// The pattern of the route.
@@ -49,19 +49,7 @@ pub fn route(path: &str) -> Option<(&'static str, &str)> {
             content_type = "text/plain", body = String,
             example = "1E4C9B93F3F0682250B6CF8331B7EE68FD8:3"),
         (status = 304, description = "The range is the one named by `If-None-Match`"),
-        (status = 400, description = "The path holds no valid prefix", content_type = "text/plain",
-            body = String, example = "The hash prefix was not in a valid format"),
-        (status = 403, description = "User agent missing, where one is required",
-            content_type = "text/plain", body = String,
-            example = "Access denied due to missing user-agent."),
-        (status = 405, description = "Not GET, HEAD or OPTIONS", content_type = "text/plain",
-            body = String,
-            example = "Only GET requests can be used to query ranges, but this request used the POST verb"),
-        (status = 500, description = "The corpus cannot be read", content_type = "text/plain",
-            body = String, example = "Internal error"),
-        (status = 503, description = "No corpus of this kind is loaded",
-            content_type = "text/plain", body = String,
-            example = "The NTLM corpus is not available"),
+        Failures,
     ),
 )]
 pub fn get_password_range(request: &HttpRequest, prefix: &str) -> HttpResponse {
@@ -88,19 +76,7 @@ pub fn get_password_range(request: &HttpRequest, prefix: &str) -> HttpResponse {
             content_type = "text/plain", body = String,
             example = "7EAEE8FB117AD06BDD830B7586C:3"),
         (status = 304, description = "The range is the one named by `If-None-Match`"),
-        (status = 400, description = "The path holds no valid prefix", content_type = "text/plain",
-            body = String, example = "The hash prefix was not in a valid format"),
-        (status = 403, description = "User agent missing, where one is required",
-            content_type = "text/plain", body = String,
-            example = "Access denied due to missing user-agent."),
-        (status = 405, description = "Not GET, HEAD or OPTIONS", content_type = "text/plain",
-            body = String,
-            example = "Only GET requests can be used to query ranges, but this request used the POST verb"),
-        (status = 500, description = "The corpus cannot be read", content_type = "text/plain",
-            body = String, example = "Internal error"),
-        (status = 503, description = "No corpus of this kind is loaded",
-            content_type = "text/plain", body = String,
-            example = "The NTLM corpus is not available"),
+        Failures,
     ),
 )]
 pub fn get_ntlm_range(request: &HttpRequest, prefix: &str) -> HttpResponse {

@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::tally::Tally;
 use crate::model::{Header, lower_hex};
 
-/// A new corpus.
+/// The file of a corpus.
 #[derive(Debug, Serialize)]
-pub struct Built {
+pub struct CorpusFile {
     /// `sha1` or `ntlm`.
     pub kind: &'static str,
     /// Same content, same id.
@@ -20,6 +20,27 @@ pub struct Built {
     pub entries: u64,
     /// Length of the file.
     pub bytes: u64,
+}
+
+impl CorpusFile {
+    /// Describes a finished file.
+    pub fn new(path: PathBuf, header: &Header) -> Self {
+        Self {
+            kind: header.kind.name(),
+            corpus_id: lower_hex(&header.corpus_id),
+            path,
+            entries: header.entries,
+            bytes: header.file_length,
+        }
+    }
+}
+
+/// A new corpus.
+#[derive(Debug, Serialize)]
+pub struct Built {
+    /// Its file.
+    #[serde(flatten)]
+    pub file: CorpusFile,
     /// Entries of the smallest bucket.
     pub smallest_bucket: u32,
     /// Entries of the largest bucket.
@@ -33,14 +54,10 @@ pub struct Built {
 }
 
 impl Built {
-    /// Describes a finished file.
+    /// Describes a finished build.
     pub fn new(path: PathBuf, header: &Header, activated: bool, read: Tally) -> Self {
         Self {
-            kind: header.kind.name(),
-            corpus_id: lower_hex(&header.corpus_id),
-            path,
-            entries: header.entries,
-            bytes: header.file_length,
+            file: CorpusFile::new(path, header),
             smallest_bucket: header.smallest_bucket,
             largest_bucket: header.largest_bucket,
             peak_memory: peak_memory(),

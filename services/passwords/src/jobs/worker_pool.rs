@@ -53,7 +53,7 @@ pub fn in_order<I: Send, T: Send>(
         }
         drop(done);
         let consumed = consume_all(results, tokens, consume);
-        let produced = producer.join().unwrap_or_else(|_| Err(anyhow!("reading stopped short")));
+        let produced = producer.join().unwrap_or_else(|_| Err(anyhow!("reading stopped early")));
         consumed.and(produced)
     })
 }
@@ -103,7 +103,7 @@ fn consume_all<T>(
             let _ = tokens.send(());
         }
     }
-    if early.is_empty() { Ok(()) } else { Err(anyhow!("a working thread stopped short")) }
+    if early.is_empty() { Ok(()) } else { Err(anyhow!("a worker thread stopped early")) }
 }
 
 #[cfg(test)]

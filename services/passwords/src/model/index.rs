@@ -38,7 +38,7 @@ pub enum IndexError {
     #[error("the index is damaged")]
     Digest,
     /// The corpus id in the header does not follow from the digests.
-    #[error("the corpus id does not fit the index")]
+    #[error("the corpus id does not match the index")]
     CorpusId,
     /// Buckets do not follow each other, or the last one does not end with the file.
     #[error("the offset of prefix {0:05X} is not valid")]

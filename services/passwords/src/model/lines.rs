@@ -13,7 +13,7 @@ pub enum LineError {
     #[error("this is a digest of another kind than the lines before")]
     Mixture,
     /// What follows the colon is not a number.
-    #[error("the count must be digits only")]
+    #[error("the count must contain only digits")]
     Count,
     /// A password list with counts has a line without one.
     #[error("expected a count and one space in front of the password")]

@@ -80,7 +80,7 @@ pub enum BucketProblem {
     #[error("cannot be read: {0}")]
     Read(#[from] io::Error),
     /// Its bytes are not those that were written.
-    #[error("the digest does not fit")]
+    #[error("the digest does not match")]
     Digest,
     /// Its bytes are no bucket.
     #[error(transparent)]

@@ -121,7 +121,7 @@ fn verify_names_the_prefix_and_the_reason_and_exits_with_10() {
     file.write_all_at(&[0xFF], length - 1).unwrap();
     let bad = data.run(&["verify", name]);
     assert_eq!(bad.code, Some(10));
-    assert_eq!(bad.out, "FFFFF: the digest does not fit\ndamaged: 1 problems\n");
+    assert_eq!(bad.out, "FFFFF: the digest does not match\ndamaged: 1 problems\n");
     let json = data.run(&["verify", "--json", name]);
     let report: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!((&report["good"], &report["damaged"]), (&false.into(), &1.into()));

@@ -1,15 +1,15 @@
 //! What people who are signed in see of themselves.
 
-use actix_web::web::{Data, Payload};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::HttpResponse;
+use actix_web::web::Data;
 use askama::Template;
 use shell::pages::Page;
 
 use super::account_frame::Frame;
 use super::failure::PageError;
-use super::form::Fields;
+use super::form::Form;
 use super::messages::see_other;
-use super::visitor::Visitor;
+use super::visitor::SignedIn;
 use crate::app::{self, Exposure, PlanView};
 use crate::state::State;
 
@@ -47,56 +47,49 @@ pub fn page(title: &str) -> Page<'_> {
 }
 
 /// Breaches, pastes and data classes of the own address.
-pub async fn overview(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, PageError> {
-    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
-    let exposure = app::own_exposure(&state, &subscriber.email).await?;
-    let frame = visitor.frame(&subscriber, "overview");
+pub async fn overview(visitor: SignedIn, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let exposure = app::own_exposure(&state, &visitor.subscriber.email).await?;
+    let frame = visitor.frame("overview");
     Ok(visitor.respond(&page("Overview"), &OverviewPage { frame, exposure: &exposure }))
 }
 
 /// Websites at which the own address was captured.
 pub async fn stealer_logs(
-    request: HttpRequest,
+    visitor: SignedIn,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
-    let exposure = app::own_exposure(&state, &subscriber.email).await?;
-    let frame = visitor.frame(&subscriber, "stealer-logs");
+    let exposure = app::own_exposure(&state, &visitor.subscriber.email).await?;
+    let frame = visitor.frame("stealer-logs");
     let main = StealerLogsPage { frame, websites: &exposure.websites };
     Ok(visitor.respond(&page("Stealer logs"), &main))
 }
 
 /// Whether notices are on.
 pub async fn notifications(
-    request: HttpRequest,
+    visitor: SignedIn,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
-    let notify = app::notifies(&state, subscriber.id).await?;
-    let frame = visitor.frame(&subscriber, "notifications");
+    let notify = app::notifies(&state, visitor.subscriber.id).await?;
+    let frame = visitor.frame("notifications");
     Ok(visitor.respond(&page("Notifications"), &NotificationsPage { frame, notify }))
 }
 
 /// Turns notices on or off.
 pub async fn set_notifications(
-    request: HttpRequest,
-    payload: Payload,
+    form: Form<SignedIn>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
-    let fields = Fields::read(&request, payload).await?;
-    visitor.check(&fields)?;
-    app::set_notify(&state, subscriber.id, fields.text("notify") == "on").await?;
+    let is_on = form.fields.text("notify") == "on";
+    app::set_notify(&state, form.sender.subscriber.id, is_on).await?;
     Ok(see_other("/account/notifications"))
 }
 
 /// The plan with its limits and their use.
 pub async fn subscription(
-    request: HttpRequest,
+    visitor: SignedIn,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
-    let plan = app::plan_view(&state, subscriber.id).await?;
-    let frame = visitor.frame(&subscriber, "subscription");
+    let plan = app::plan_view(&state, visitor.subscriber.id).await?;
+    let frame = visitor.frame("subscription");
     Ok(visitor.respond(&page("Subscription"), &SubscriptionPage { frame, plan: &plan }))
 }

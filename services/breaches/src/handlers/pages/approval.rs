@@ -1,13 +1,13 @@
 //! The page behind the link that proves control of a domain.
 
-use actix_web::web::{Data, Payload};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::HttpResponse;
+use actix_web::web::Data;
 use askama::Template;
 use shell::pages::Page;
 
 use super::failure::PageError;
 use super::form::Fields;
-use super::messages::Message;
+use super::messages::{Message, done};
 use super::visitor::Visitor;
 use crate::app::{self, Approval};
 use crate::state::State;
@@ -19,6 +19,9 @@ struct ApprovePage<'a> {
     domain: &'a str,
     token: &'a str,
 }
+
+/// The navigation has no such page.
+const CURRENT: &str = "";
 
 const FAILED: Message<'_> = Message {
     title: "Not verified",
@@ -36,35 +39,34 @@ const INVALID: Message<'_> = Message {
 
 /// Looks at a link and asks, by a script that sends the form at once or by its button. Looking does
 /// not verify: scanners of mails open links.
-pub async fn form(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, PageError> {
-    let visitor = Visitor::of(&request, &state).await?;
-    let fields = Fields::of_query(&request);
+pub async fn form(
+    visitor: Visitor,
+    fields: Fields,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
     let token = fields.text("token");
     Ok(match app::approval(&state, token).await? {
         Approval::Open { owner, domain } => {
             let page = Page::new("Approve").script("approve.js");
             visitor.respond(&page, &ApprovePage { owner: &owner, domain: &domain, token })
         }
-        Approval::Closed => visitor.respond(&Page::new(FAILED.title), &FAILED),
-        Approval::Unknown => visitor.respond(&Page::new(INVALID.title), &INVALID),
+        Approval::Closed => visitor.tell(CURRENT, &FAILED),
+        Approval::Unknown => visitor.tell(CURRENT, &INVALID),
     })
 }
 
 /// Verifies the domain of a link.
 pub async fn approve(
-    request: HttpRequest,
-    payload: Payload,
+    visitor: Visitor,
+    fields: Fields,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let visitor = Visitor::of(&request, &state).await?;
-    let fields = Fields::read(&request, payload).await?;
     Ok(match app::approve(&state, fields.text("token")).await? {
         Approval::Open { owner, domain } => {
             let text = format!("{owner} may search {domain} now.");
-            let done = Message { title: "Verified", text: &text, kind: "good", next: None };
-            visitor.respond(&Page::new(done.title), &done)
+            visitor.tell(CURRENT, &done("Verified", &text))
         }
-        Approval::Closed => visitor.respond(&Page::new(FAILED.title), &FAILED),
-        Approval::Unknown => visitor.respond(&Page::new(INVALID.title), &INVALID),
+        Approval::Closed => visitor.tell(CURRENT, &FAILED),
+        Approval::Unknown => visitor.tell(CURRENT, &INVALID),
     })
 }

@@ -1,8 +1,8 @@
 //! The catalogue and its feed.
 
+use actix_web::HttpResponse;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::web::{Data, Path};
-use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use shell::pages::Page;
 
@@ -50,12 +50,7 @@ impl Feed<'_> {
 }
 
 /// Lists the breaches.
-pub async fn catalogue(
-    request: HttpRequest,
-    state: Data<State>,
-) -> Result<HttpResponse, PageError> {
-    let visitor = Visitor::of(&request, &state).await?;
-    let fields = Fields::of_query(&request);
+pub async fn catalogue(visitor: Visitor, fields: Fields, state: Data<State>) -> HttpResponse {
     let text = fields.text("q");
     let breaches = app::catalogue_page(&state, text);
     let page = Page::new("Breaches")
@@ -63,16 +58,15 @@ pub async fn catalogue(
         .wide()
         .description("Every breach of the catalogue.")
         .feed("application/rss+xml", "New breaches", "feed.xml");
-    Ok(visitor.respond(&page, &CataloguePage { text, breaches: &breaches }))
+    visitor.respond(&page, &CataloguePage { text, breaches: &breaches })
 }
 
 /// Shows one breach.
 pub async fn breach_page(
-    request: HttpRequest,
+    visitor: Visitor,
     name: Path<String>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let visitor = Visitor::of(&request, &state).await?;
     let breach = app::breach_page(&state, &name).ok_or(Error::NotFound)?;
     let page = Page::new(&breach.title).current("breaches");
     Ok(visitor.respond(&page, &BreachPage { breach: &breach }))

@@ -1,8 +1,8 @@
 //! The addresses of a verified domain, on a page and as files.
 
+use actix_web::HttpResponse;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::web::{Data, Path};
-use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::account::page;
@@ -11,7 +11,7 @@ use super::domains::verify_page;
 use super::failure::PageError;
 use super::form::Fields;
 use super::messages::domain;
-use super::visitor::Visitor;
+use super::visitor::SignedIn;
 use crate::app::{self, DomainDetail, DomainReport, DomainTable, ReportFilter};
 use crate::error::Error;
 use crate::handlers::reply;
@@ -29,32 +29,31 @@ struct DomainPage<'a> {
 
 /// Shows a domain: its addresses, or the ways to prove control of it.
 pub async fn show(
-    request: HttpRequest,
+    visitor: SignedIn,
     name: Path<String>,
+    fields: Fields,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
     let domain = domain(&name)?;
-    let detail = app::domain_detail(&state, subscriber.id, &domain).await?;
+    let subscriber = visitor.subscriber.id;
+    let detail = app::domain_detail(&state, subscriber, &domain).await?;
     if !detail.row.verified {
-        return Ok(verify_page(&visitor, &subscriber, &detail, None));
+        return Ok(verify_page(&visitor, &detail, None));
     }
-    let fields = Fields::of_query(&request);
     let (alias, latest) = (fields.text("alias"), fields.has("latest"));
     let filter = ReportFilter { alias: alias.to_owned(), latest };
-    let report = app::domain_report(&state, subscriber.id, &domain, filter).await?;
-    let frame = visitor.frame(&subscriber, "domains");
+    let report = app::domain_report(&state, subscriber, &domain, filter).await?;
+    let frame = visitor.frame("domains");
     let main = DomainPage { frame, detail: &detail, report: &report, alias, latest };
     Ok(visitor.respond(&page(domain.as_str()).wide(), &main))
 }
 
 /// The addresses of a domain as a file: `json` as the API has them, or `csv`.
 pub async fn export(
-    request: HttpRequest,
+    visitor: SignedIn,
     path: Path<(String, String)>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let (_, subscriber) = Visitor::signed_in(&request, &state).await?;
     let (name, format) = path.into_inner();
     let domain = domain(&name)?;
     let as_csv = match format.as_str() {
@@ -62,7 +61,7 @@ pub async fn export(
         "csv" => true,
         _ => return Err(Error::NotFound.into()),
     };
-    let names = app::domain_export(&state, subscriber.id, &domain).await?;
+    let names = app::domain_export(&state, visitor.subscriber.id, &domain).await?;
     let disposition = format!("attachment; filename=\"{domain}.{format}\"");
     let mut response = HttpResponse::Ok();
     response.insert_header((header::CACHE_CONTROL, HeaderValue::from_static("no-store")));

@@ -1,15 +1,15 @@
 //! The domains of a subscriber: adding, proving, removing.
 
-use actix_web::web::{Data, Path, Payload};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
 use askama::Template;
 
 use super::account::page;
 use super::account_frame::Frame;
 use super::failure::PageError;
-use super::form::Fields;
+use super::form::Form;
 use super::messages::{domain, see_other};
-use super::visitor::{Subscriber, Visitor};
+use super::visitor::SignedIn;
 use crate::app::{self, DomainDetail, DomainRow};
 use crate::error::Error;
 use crate::model::verification::{EmailAlias, Way};
@@ -59,40 +59,31 @@ pub fn path(name: &str) -> String {
 }
 
 /// Lists the domains.
-pub async fn list(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, PageError> {
-    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
-    answer(&visitor, &subscriber, &state, "", None).await
+pub async fn list(visitor: SignedIn, state: Data<State>) -> Result<HttpResponse, PageError> {
+    answer(&visitor, &state, "", None).await
 }
 
 async fn answer(
-    visitor: &Visitor,
-    subscriber: &Subscriber,
+    visitor: &SignedIn,
     state: &State,
     name: &str,
     error: Option<&str>,
 ) -> Result<HttpResponse, PageError> {
-    let domains = app::domains(state, subscriber.id).await?;
-    let frame = visitor.frame(subscriber, "domains");
+    let domains = app::domains(state, visitor.subscriber.id).await?;
+    let frame = visitor.frame("domains");
     let main = DomainsPage { frame, domains: &domains, name, error };
     Ok(visitor.respond(&page("Domains"), &main))
 }
 
 /// Adds a domain and goes on to its proofs.
-pub async fn add(
-    request: HttpRequest,
-    payload: Payload,
-    state: Data<State>,
-) -> Result<HttpResponse, PageError> {
-    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
-    let fields = Fields::read(&request, payload).await?;
-    visitor.check(&fields)?;
-    let name = fields.text("domain");
-    match app::add_domain(&state, subscriber.id, name).await {
+pub async fn add(form: Form<SignedIn>, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let (visitor, name) = (&form.sender, form.fields.text("domain"));
+    match app::add_domain(&state, visitor.subscriber.id, name).await {
         Ok(domain) => Ok(see_other(&path(domain.as_str()))),
         Err(Error::Verification(_)) => {
             let error = "This is no domain that can be verified: give one of your own, such as \
                          example.com.";
-            answer(&visitor, &subscriber, &state, name, Some(error)).await
+            answer(visitor, &state, name, Some(error)).await
         }
         Err(error) => Err(error.into()),
     }
@@ -100,26 +91,23 @@ pub async fn add(
 
 /// Shows the four ways to prove control of a domain.
 pub fn verify_page(
-    visitor: &Visitor,
-    subscriber: &Subscriber,
+    visitor: &SignedIn,
     detail: &DomainDetail,
     outcome: Option<Outcome>,
 ) -> HttpResponse {
-    let frame = visitor.frame(subscriber, "domains");
+    let frame = visitor.frame("domains");
     let main = VerifyPage { frame, detail, aliases: EmailAlias::ALL, outcome };
     visitor.respond(&page(&detail.row.name), &main)
 }
 
 /// Tries one of the four ways.
 pub async fn verify(
-    request: HttpRequest,
+    form: Form<SignedIn>,
     name: Path<String>,
-    payload: Payload,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
-    let fields = Fields::read(&request, payload).await?;
-    visitor.check(&fields)?;
+    let Form { sender: visitor, fields } = form;
+    let subscriber = visitor.subscriber.id;
     let domain = domain(&name)?;
     let (way, word) = match fields.text("way") {
         "dns" => (Some(Way::Dns), "dns"),
@@ -128,12 +116,12 @@ pub async fn verify(
         "email" => (None, "email"),
         _ => return Err(PageError::Api(Error::Unreadable)),
     };
-    let detail = app::domain_detail(&state, subscriber.id, &domain).await?;
+    let detail = app::domain_detail(&state, subscriber, &domain).await?;
     let tried = match way {
-        Some(way) => app::verify_domain_by(&state, subscriber.id, &domain, way).await,
+        Some(way) => app::verify_domain_by(&state, subscriber, &domain, way).await,
         None => {
             let (alias, client) = (fields.text("alias"), visitor.client);
-            app::send_domain_mail(&state, subscriber.id, &domain, alias, client).await
+            app::send_domain_mail(&state, subscriber, &domain, alias, client).await
         }
     };
     let outcome = match tried {
@@ -151,31 +139,27 @@ pub async fn verify(
         }
         Err(error) => return Err(error.into()),
     };
-    Ok(verify_page(&visitor, &subscriber, &detail, Some(outcome)))
+    Ok(verify_page(&visitor, &detail, Some(outcome)))
 }
 
 /// Asks whether a domain is to be removed.
 pub async fn remove_form(
-    request: HttpRequest,
+    visitor: SignedIn,
     name: Path<String>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
-    let detail = app::domain_detail(&state, subscriber.id, &domain(&name)?).await?;
-    let frame = visitor.frame(&subscriber, "domains");
+    let detail = app::domain_detail(&state, visitor.subscriber.id, &domain(&name)?).await?;
+    let frame = visitor.frame("domains");
     let main = RemovePage { frame, name: &detail.row.name };
     Ok(visitor.respond(&page("Remove a domain"), &main))
 }
 
 /// Removes a domain.
 pub async fn remove(
-    request: HttpRequest,
+    form: Form<SignedIn>,
     name: Path<String>,
-    payload: Payload,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
-    visitor.check(&Fields::read(&request, payload).await?)?;
-    app::remove_domain(&state, subscriber.id, &domain(&name)?).await?;
+    app::remove_domain(&state, form.sender.subscriber.id, &domain(&name)?).await?;
     Ok(see_other("/account/domains"))
 }

@@ -19,7 +19,7 @@ pub enum PageError {
     #[error("sign in first")]
     SignIn,
     /// The form is not one of ours, or it is too old.
-    #[error("the form is not ours")]
+    #[error("the form has no valid token")]
     Forged,
 }
 

@@ -1,13 +1,12 @@
 //! The first page: have I been exposed?
 
-use actix_web::web::{Data, Payload};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::HttpResponse;
+use actix_web::web::Data;
 use askama::Template;
 use shell::pages::Page;
 
 use super::failure::PageError;
-use super::form::Fields;
-use super::messages::email;
+use super::form::Form;
 use super::visitor::Visitor;
 use crate::app::{self, CatalogueSummary, Exposure};
 use crate::state::State;
@@ -31,26 +30,18 @@ struct ExposedPage<'a> {
 }
 
 /// Asks for an address.
-pub async fn home(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, PageError> {
-    let visitor = Visitor::of(&request, &state).await?;
+pub async fn home(visitor: Visitor, state: Data<State>) -> HttpResponse {
     let summary = app::summary(&state, LATEST);
     let page = Page::new("Have I been exposed?")
         .description("Find out in which data breaches your address appears.")
         .feed("application/rss+xml", "New breaches", "feed.xml");
-    Ok(visitor.respond(&page, &HomePage { csrf: &visitor.csrf(), summary: &summary }))
+    visitor.respond(&page, &HomePage { csrf: &visitor.csrf(), summary: &summary })
 }
 
 /// Tells in which breaches an address appears. The form is a POST, so that the address stands in
 /// no history and no log.
-pub async fn search(
-    request: HttpRequest,
-    payload: Payload,
-    state: Data<State>,
-) -> Result<HttpResponse, PageError> {
-    let visitor = Visitor::of(&request, &state).await?;
-    let fields = Fields::read(&request, payload).await?;
-    visitor.check(&fields)?;
-    let address = email(fields.text("email"))?;
+pub async fn search(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let (visitor, address) = (form.sender, form.fields.email()?);
     let exposure = app::public_exposure(&state, visitor.client, &address).await?;
     let title = if exposure.breaches.is_empty() { "Not found" } else { "Exposed" };
     let (csrf, address) = (visitor.csrf(), address.as_str());

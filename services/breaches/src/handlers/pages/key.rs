@@ -1,14 +1,14 @@
 //! The API key of a subscriber.
 
-use actix_web::web::{Data, Payload};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::HttpResponse;
+use actix_web::web::Data;
 use askama::Template;
 
 use super::account::page;
 use super::account_frame::Frame;
 use super::failure::PageError;
-use super::form::Fields;
-use super::visitor::Visitor;
+use super::form::Form;
+use super::visitor::{SignedIn, Subscriber};
 use crate::app::{self, KeyView};
 use crate::model::instant;
 use crate::state::State;
@@ -29,29 +29,24 @@ impl KeyPage<'_> {
 }
 
 /// What is known of the key.
-pub async fn show(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, PageError> {
-    answer(&request, &state, None).await
+pub async fn show(visitor: SignedIn, state: Data<State>) -> Result<HttpResponse, PageError> {
+    answer(&visitor, &state, None).await
 }
 
 /// Makes a key, which ends the older one.
-pub async fn issue(
-    request: HttpRequest,
-    payload: Payload,
-    state: Data<State>,
-) -> Result<HttpResponse, PageError> {
-    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
-    visitor.check(&Fields::read(&request, payload).await?)?;
-    let key = app::issue_key(&state, subscriber.id, &subscriber.email).await?;
-    answer(&request, &state, Some(&key)).await
+pub async fn issue(form: Form<SignedIn>, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let Subscriber { id, email } = &form.sender.subscriber;
+    let key = app::issue_key(&state, *id, email).await?;
+    answer(&form.sender, &state, Some(&key)).await
 }
 
 async fn answer(
-    request: &HttpRequest,
+    visitor: &SignedIn,
     state: &State,
     issued: Option<&str>,
 ) -> Result<HttpResponse, PageError> {
-    let (visitor, subscriber) = Visitor::signed_in(request, state).await?;
-    let key = app::key_of(state, subscriber.id, &subscriber.email).await?;
-    let (frame, header) = (visitor.frame(&subscriber, "key"), state.settings().key_header());
+    let Subscriber { id, email } = &visitor.subscriber;
+    let key = app::key_of(state, *id, email).await?;
+    let (frame, header) = (visitor.frame("key"), state.settings().key_header());
     Ok(visitor.respond(&page("API key"), &KeyPage { frame, key: &key, issued, header }))
 }

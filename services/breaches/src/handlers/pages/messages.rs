@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::header::{self, HeaderValue};
 use askama::Template;
-use domain::{DomainName, EmailAddress};
+use domain::DomainName;
 
 use super::failure::PageError;
 use crate::error::Error;
@@ -46,20 +46,22 @@ pub const DEAD_LINK: Message<'_> = Message {
     next: None,
 };
 
+/// A mail is on its way.
+pub fn mail_sent(text: &str) -> Message<'_> {
+    Message { title: "Look into your mails", text, kind: "good", next: None }
+}
+
+/// Something was done.
+pub fn done<'a>(title: &'a str, text: &'a str) -> Message<'a> {
+    Message { title, text, kind: "good", next: None }
+}
+
 /// Goes on to another page.
 pub fn see_other(path: &str) -> HttpResponse {
     let mut response = HttpResponse::SeeOther().finish();
     let path = HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/"));
     response.headers_mut().insert(header::LOCATION, path);
     response
-}
-
-/// An address that somebody typed.
-///
-/// # Errors
-/// [`Error::Email`].
-pub fn email(text: &str) -> Result<EmailAddress, PageError> {
-    EmailAddress::parse(text).map_err(|_| PageError::Api(Error::Email))
 }
 
 /// The domain in a path.

@@ -1,18 +1,21 @@
 //! Opt-outs by the owner of an address.
 
-use actix_web::web::{Data, Payload};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::HttpResponse;
+use actix_web::web::Data;
 use askama::Template;
 use shell::pages::Page;
 
 use super::failure::PageError;
-use super::form::Fields;
-use super::messages::{DEAD_LINK, Message, email};
+use super::form::{Fields, Form};
+use super::messages::{DEAD_LINK, done, mail_sent};
 use super::visitor::Visitor;
 use crate::app;
 use crate::error::Error;
 use crate::model::OptOut;
 use crate::state::State;
+
+/// The page in the navigation.
+const CURRENT: &str = "opt-out";
 
 #[derive(Template)]
 #[template(path = "opt_out.html")]
@@ -27,57 +30,39 @@ struct ChoosePage<'a> {
     token: &'a str,
 }
 
-fn page(title: &str) -> Page<'_> {
-    Page::new(title).current("opt-out")
-}
-
 /// Asks for an address.
-pub async fn form(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, PageError> {
-    let visitor = Visitor::of(&request, &state).await?;
-    Ok(visitor.respond(&page("Opt out"), &OptOutPage { csrf: &visitor.csrf() }))
+pub async fn form(visitor: Visitor) -> HttpResponse {
+    let page = Page::new("Opt out").current(CURRENT);
+    visitor.respond(&page, &OptOutPage { csrf: &visitor.csrf() })
 }
 
 /// Sends the link to the choices.
-pub async fn send(
-    request: HttpRequest,
-    payload: Payload,
-    state: Data<State>,
-) -> Result<HttpResponse, PageError> {
-    let visitor = Visitor::of(&request, &state).await?;
-    let fields = Fields::read(&request, payload).await?;
-    visitor.check(&fields)?;
-    app::ask_for_opt_out(&state, visitor.client, &email(fields.text("email"))?).await?;
-    let sent = Message {
-        title: "Look into your mails",
-        text: "The mail has a link to your choices. It works once and for 24 hours.",
-        kind: "good",
-        next: None,
-    };
-    Ok(visitor.respond(&page(sent.title), &sent))
+pub async fn send(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
+    app::ask_for_opt_out(&state, form.sender.client, &form.fields.email()?).await?;
+    let text = "The mail has a link to your choices. It works once and for 24 hours.";
+    Ok(form.sender.tell(CURRENT, &mail_sent(text)))
 }
 
 /// Shows the three choices.
 pub async fn choose_form(
-    request: HttpRequest,
+    visitor: Visitor,
+    fields: Fields,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let visitor = Visitor::of(&request, &state).await?;
-    let fields = Fields::of_query(&request);
     let token = fields.text("token");
     let Some(address) = app::opt_out_link(&state, token).await? else {
-        return Ok(visitor.respond(&page(DEAD_LINK.title), &DEAD_LINK));
+        return Ok(visitor.tell(CURRENT, &DEAD_LINK));
     };
-    Ok(visitor.respond(&page("Choose"), &ChoosePage { address: &address, token }))
+    let page = Page::new("Choose").current(CURRENT);
+    Ok(visitor.respond(&page, &ChoosePage { address: &address, token }))
 }
 
 /// Carries out a choice; after deletion nobody is signed in.
 pub async fn choose(
-    request: HttpRequest,
-    payload: Payload,
+    visitor: Visitor,
+    fields: Fields,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let visitor = Visitor::of(&request, &state).await?;
-    let fields = Fields::read(&request, payload).await?;
     let choice = match fields.text("kind") {
         "public" => OptOut::Public,
         "breaches" => OptOut::Breaches,
@@ -85,7 +70,7 @@ pub async fn choose(
         _ => return Err(PageError::Api(Error::Unreadable)),
     };
     let Some(address) = app::choose_opt_out(&state, fields.text("token"), choice).await? else {
-        return Ok(visitor.respond(&page(DEAD_LINK.title), &DEAD_LINK));
+        return Ok(visitor.tell(CURRENT, &DEAD_LINK));
     };
     let text = match choice {
         OptOut::Public => format!("Public searches do not find {address} any more."),
@@ -94,8 +79,7 @@ pub async fn choose(
         }
         OptOut::Delete => format!("Everything about {address} was removed."),
     };
-    let done = Message { title: "Done", text: &text, kind: "good", next: None };
-    let mut response = visitor.respond(&page(done.title), &done);
+    let mut response = visitor.tell(CURRENT, &done("Done", &text));
     if choice == OptOut::Delete {
         visitor.end(&mut response);
     }

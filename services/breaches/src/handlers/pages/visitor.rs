@@ -1,16 +1,19 @@
 //! Who looks at a page: their session or, without one, a cookie for the tokens of forms.
 
 use std::net::IpAddr;
+use std::ops::Deref;
 
 use actix_web::http::header::{self, HeaderValue};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::web::Data;
+use actix_web::{FromRequest, HttpRequest, HttpResponse, dev};
 use askama::Template;
+use futures_util::future::LocalBoxFuture;
 use shell::pages::Page;
 use subtle::ConstantTimeEq;
 
 use super::account_frame::Frame;
 use super::failure::PageError;
-use super::form::Fields;
+use super::messages::Message;
 use super::site::SITE;
 use crate::app;
 use crate::error::Error;
@@ -44,11 +47,7 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// Reads the cookies of a request.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub async fn of(request: &HttpRequest, state: &State) -> Result<Self, Error> {
+    async fn of(request: &HttpRequest, state: &State) -> Result<Self, Error> {
         let (client, is_https) = (shell::client_ip(request), shell::is_https(request));
         if let Some(secret) = cookie(request, SESSION)
             && let Some(found) = app::signed_in(state, &secret).await?
@@ -63,38 +62,18 @@ impl Visitor {
         Ok(Self { client, subscriber: None, secret, is_new, is_https })
     }
 
-    /// The same, signed in.
-    ///
-    /// # Errors
-    /// [`PageError::SignIn`].
-    pub async fn signed_in(
-        request: &HttpRequest,
-        state: &State,
-    ) -> Result<(Self, Subscriber), PageError> {
-        let visitor = Self::of(request, state).await?;
-        match visitor.subscriber.clone() {
-            Some(subscriber) => Ok((visitor, subscriber)),
-            None => Err(PageError::SignIn),
-        }
-    }
-
     /// The token of forms.
     pub fn csrf(&self) -> String {
         app::form_token(&self.secret)
     }
 
-    /// Whether a form is one of ours.
+    /// Whether a form has the token that it was given.
     ///
     /// # Errors
     /// [`PageError::Forged`].
-    pub fn check(&self, fields: &Fields) -> Result<(), PageError> {
-        let same = self.csrf().as_bytes().ct_eq(fields.text("csrf").as_bytes());
+    pub fn check(&self, csrf: &str) -> Result<(), PageError> {
+        let same = self.csrf().as_bytes().ct_eq(csrf.as_bytes());
         if self.is_new || !bool::from(same) { Err(PageError::Forged) } else { Ok(()) }
-    }
-
-    /// What every page of the account has.
-    pub fn frame(&self, subscriber: &Subscriber, current: &'static str) -> Frame {
-        Frame { csrf: self.csrf(), email: subscriber.email.clone(), current }
     }
 
     /// Answers a page; a new visitor gets the cookie that the tokens of its forms belong to.
@@ -104,6 +83,11 @@ impl Visitor {
             self.set_cookie(&mut response, VISITOR, &self.secret, 24 * 3600);
         }
         response
+    }
+
+    /// Answers a message, on the page that the navigation marks as current.
+    pub fn tell(&self, current: &str, message: &Message<'_>) -> HttpResponse {
+        self.respond(&Page::new(message.title).current(current), message)
     }
 
     /// Begins a session in the browser.
@@ -128,6 +112,56 @@ impl Visitor {
         if let Ok(cookie) = HeaderValue::from_str(&cookie) {
             response.headers_mut().append(header::SET_COOKIE, cookie);
         }
+    }
+}
+
+impl FromRequest for Visitor {
+    type Error = PageError;
+    type Future = LocalBoxFuture<'static, Result<Self, PageError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut dev::Payload) -> Self::Future {
+        let request = request.clone();
+        Box::pin(async move {
+            let state = request.app_data::<Data<State>>();
+            let state = state.ok_or_else(|| Error::Internal("no state".to_owned()))?;
+            Ok(Self::of(&request, state).await?)
+        })
+    }
+}
+
+/// A visitor who is signed in; others are sent to sign in.
+pub struct SignedIn {
+    /// Who they are.
+    pub subscriber: Subscriber,
+    visitor: Visitor,
+}
+
+impl SignedIn {
+    /// What every page of the account has.
+    pub fn frame(&self, current: &'static str) -> Frame {
+        Frame { csrf: self.csrf(), email: self.subscriber.email.clone(), current }
+    }
+}
+
+impl Deref for SignedIn {
+    type Target = Visitor;
+
+    fn deref(&self) -> &Visitor {
+        &self.visitor
+    }
+}
+
+impl FromRequest for SignedIn {
+    type Error = PageError;
+    type Future = LocalBoxFuture<'static, Result<Self, PageError>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut dev::Payload) -> Self::Future {
+        let visitor = Visitor::from_request(request, payload);
+        Box::pin(async move {
+            let visitor = visitor.await?;
+            let subscriber = visitor.subscriber.clone().ok_or(PageError::SignIn)?;
+            Ok(Self { subscriber, visitor })
+        })
     }
 }
 

@@ -1,15 +1,15 @@
 //! Webhooks of a subscriber.
 
-use actix_web::web::{Data, Payload};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::HttpResponse;
+use actix_web::web::Data;
 use askama::Template;
 
 use super::account::page;
 use super::account_frame::Frame;
 use super::failure::PageError;
-use super::form::Fields;
+use super::form::Form;
 use super::messages::see_other;
-use super::visitor::Visitor;
+use super::visitor::SignedIn;
 use crate::app::{self, WebhookView};
 use crate::model::instant;
 use crate::state::State;
@@ -31,49 +31,34 @@ impl WebhooksPage<'_> {
 }
 
 /// Lists the webhooks.
-pub async fn list(request: HttpRequest, state: Data<State>) -> Result<HttpResponse, PageError> {
-    answer(&request, &state, "", None, None).await
+pub async fn list(visitor: SignedIn, state: Data<State>) -> Result<HttpResponse, PageError> {
+    answer(&visitor, &state, "", None, None).await
 }
 
 /// Adds a webhook and shows its secret once.
-pub async fn add(
-    request: HttpRequest,
-    payload: Payload,
-    state: Data<State>,
-) -> Result<HttpResponse, PageError> {
-    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
-    let fields = Fields::read(&request, payload).await?;
-    visitor.check(&fields)?;
-    let url = fields.text("url").trim();
-    match app::add_webhook(&state, subscriber.id, url).await? {
-        Ok(secret) => answer(&request, &state, url, Some(&secret), None).await,
-        Err(error) => answer(&request, &state, url, None, Some(error)).await,
+pub async fn add(form: Form<SignedIn>, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let (visitor, url) = (&form.sender, form.fields.text("url").trim());
+    match app::add_webhook(&state, visitor.subscriber.id, url).await? {
+        Ok(secret) => answer(visitor, &state, url, Some(&secret), None).await,
+        Err(error) => answer(visitor, &state, url, None, Some(error)).await,
     }
 }
 
 /// Removes a webhook.
-pub async fn remove(
-    request: HttpRequest,
-    payload: Payload,
-    state: Data<State>,
-) -> Result<HttpResponse, PageError> {
-    let (visitor, subscriber) = Visitor::signed_in(&request, &state).await?;
-    let fields = Fields::read(&request, payload).await?;
-    visitor.check(&fields)?;
-    app::remove_webhook(&state, subscriber.id, fields.text("url")).await?;
+pub async fn remove(form: Form<SignedIn>, state: Data<State>) -> Result<HttpResponse, PageError> {
+    app::remove_webhook(&state, form.sender.subscriber.id, form.fields.text("url")).await?;
     Ok(see_other("/account/webhooks"))
 }
 
 async fn answer(
-    request: &HttpRequest,
+    visitor: &SignedIn,
     state: &State,
     url: &str,
     secret: Option<&str>,
     error: Option<&str>,
 ) -> Result<HttpResponse, PageError> {
-    let (visitor, subscriber) = Visitor::signed_in(request, state).await?;
-    let webhooks = app::webhooks(state, subscriber.id).await?;
-    let frame = visitor.frame(&subscriber, "webhooks");
+    let webhooks = app::webhooks(state, visitor.subscriber.id).await?;
+    let frame = visitor.frame("webhooks");
     let main = WebhooksPage { frame, webhooks: &webhooks, url, secret, error };
     Ok(visitor.respond(&page("Webhooks"), &main))
 }

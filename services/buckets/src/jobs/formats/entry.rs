@@ -1,5 +1,6 @@
 //! What a source holds, entry by entry.
 
+use crate::engine::NewFile;
 use crate::jobs::error::JobError;
 
 /// Bytes of a bad line that are kept in the report.
@@ -20,6 +21,19 @@ pub struct Item<'a> {
     pub size: i64,
     /// Unix seconds; 0: unknown.
     pub modified: i64,
+}
+
+impl Item<'_> {
+    /// The file to be added.
+    pub fn file(&self, bucket: u64, kind: u64) -> NewFile {
+        let Item { position: _, bucket: _, kind: _, path, size, modified } = *self;
+        NewFile { bucket, kind, path: path.to_owned(), size, modified }
+    }
+
+    /// Whether it is a key that ends in `/` and has no bytes.
+    pub fn is_directory_marker(&self) -> bool {
+        self.size == 0 && self.path.ends_with('/')
+    }
 }
 
 /// A line or entry that cannot be used.

@@ -122,14 +122,7 @@ async fn get(http: &reqwest::Client, url: &Url) -> Result<Vec<u8>, Failure> {
 
 /// What the network did, with the causes that the library keeps apart.
 fn interrupted(error: reqwest::Error) -> Failure {
-    let error = error.without_url();
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(&error);
-    while let Some(inner) = cause {
-        text = format!("{text}: {inner}");
-        cause = inner.source();
-    }
-    Failure::Passing(text, None)
+    Failure::Passing(format!("{:#}", anyhow::Error::new(error.without_url())), None)
 }
 
 fn refused(response: &Response) -> Failure {

@@ -20,7 +20,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// How much is asked of the other service.
 #[derive(Clone, Copy, Debug)]
 pub struct Politeness {
-    /// Requests under way at once.
+    /// Concurrent requests.
     pub concurrency: usize,
     /// Requests a second, if they have a bound.
     pub per_second: Option<u32>,

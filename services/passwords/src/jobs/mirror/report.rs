@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::jobs::report::peak_memory;
-use crate::model::{Header, lower_hex};
+use crate::jobs::report::{CorpusFile, peak_memory};
+use crate::model::Header;
 
 /// What was asked for and what came.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -25,16 +25,9 @@ pub struct Traffic {
 /// A mirrored corpus.
 #[derive(Debug, Serialize)]
 pub struct Mirrored {
-    /// `sha1` or `ntlm`.
-    pub kind: &'static str,
-    /// Same content, same id.
-    pub corpus_id: String,
-    /// The path of the file.
-    pub path: PathBuf,
-    /// How many digests.
-    pub entries: u64,
-    /// Length of the file.
-    pub bytes: u64,
+    /// Its file.
+    #[serde(flatten)]
+    pub file: CorpusFile,
     /// What it took.
     #[serde(flatten)]
     pub traffic: Traffic,
@@ -47,15 +40,7 @@ pub struct Mirrored {
 impl Mirrored {
     /// Describes a finished mirror.
     pub fn new(path: PathBuf, header: &Header, traffic: Traffic, activated: bool) -> Self {
-        Self {
-            kind: header.kind.name(),
-            corpus_id: lower_hex(&header.corpus_id),
-            path,
-            entries: header.entries,
-            bytes: header.file_length,
-            traffic,
-            peak_memory: peak_memory(),
-            activated,
-        }
+        let file = CorpusFile::new(path, header);
+        Self { file, traffic, peak_memory: peak_memory(), activated }
     }
 }

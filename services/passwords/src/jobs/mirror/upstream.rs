@@ -126,9 +126,9 @@ impl Upstream {
 
 /// The address below which ranges lie, and the one to show.
 fn addresses(url: &str) -> anyhow::Result<(Url, String)> {
-    let mut base = Url::parse(url).with_context(|| format!("{url} is no address"))?;
+    let mut base = Url::parse(url).with_context(|| format!("{url} is not an address"))?;
     if !matches!(base.scheme(), "http" | "https") || base.cannot_be_a_base() {
-        bail!("{url} is no address of a service; it begins with https:// or http://");
+        bail!("{url} is not the address of a service, which begins with https:// or http://");
     }
     if base.query().is_some() || base.fragment().is_some() {
         bail!("{url} has a query; name the service only, as in https://ranges.example");
