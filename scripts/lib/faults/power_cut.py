@@ -86,6 +86,7 @@ def a_load(name, commands=()):
 
 
 writes_of_the_calendar()
+a_load("buckets")
 a_load("passwords")
 a_load("breaches", [
     ["catalogue", "import", "samples/breaches/catalogue.json"],

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError};
+use tantivy::{
+    Directory, Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError,
+};
 
 use super::super::column::ColumnWriter;
 use super::super::deletes::Deletions;
@@ -91,6 +93,9 @@ impl EmbeddedWriter {
         let mut commit = self.writer.prepare_commit()?;
         commit.set_payload(&payload);
         commit.commit()?;
+        // Tantivy syncs the folder before it renames the new state into it, not after: without this a
+        // power cut may bring the state before back, while the database has the run as published.
+        self.index.directory().sync_directory()?;
         self.journal = journal;
         Ok(())
     }
