@@ -20,7 +20,7 @@ use crate::wire::{AccountBreach, BreachedAccountQuery};
     tag = "Accounts",
     security(("key" = [])),
     params(
-        ("email" = String, Path, description = "Address; trimmed, any letter case", example = "account-exists@breach-integration-tests.example"),
+        ("email" = String, Path, format = Email, description = "Address; trimmed, any letter case", example = "account-exists@breach-integration-tests.example"),
         BreachedAccountQuery,
     ),
     responses(

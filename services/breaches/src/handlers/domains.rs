@@ -25,7 +25,7 @@ const LIMITED: (&str, &str) = ("x-domain-search-limited", "subscription-free");
     operation_id = "breachedDomain",
     tag = "Domains",
     security(("key" = [])),
-    params(("domain" = String, Path, description = "Verified domain", example = "breach-integration-tests.example")),
+    params(("domain" = String, Path, description = "Verified domain", pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$", example = "breach-integration-tests.example")),
     responses(
         (status = 200, description = "Names of breaches by alias", body = NamesByAlias,
             headers(("x-domain-search-limited" = String, description = "`subscription-free` when the domain is over the plan")),

@@ -18,7 +18,7 @@ use crate::wire::Paste;
     operation_id = "pasteAccount",
     tag = "Accounts",
     security(("key" = [])),
-    params(("email" = String, Path, description = "Address; trimmed, any letter case", example = "account-exists@breach-integration-tests.example")),
+    params(("email" = String, Path, format = Email, description = "Address; trimmed, any letter case", example = "account-exists@breach-integration-tests.example")),
     responses(
         (status = 200, description = "The pastes", body = [Paste]),
         (status = 404, description = "The address is in no paste; the body is empty"),

@@ -3,6 +3,7 @@
 use domain::Sha1Digest;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{Array, ArrayBuilder, ObjectBuilder, Type};
 
 use super::body::Body;
 use crate::model::EmailPrefix;
@@ -64,8 +65,21 @@ const MOST_PREFIXES: usize = 1_000;
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, utoipa::ToSchema)]
 pub struct RangesRequest {
     /// 1 to 1,000 prefixes of 6 hexadecimal characters, any case; one that comes again is left out.
-    #[schema(example = json!(["567159", "D622FF"]), min_items = 1, max_items = 1000)]
+    #[schema(schema_with = prefixes)]
     prefixes: Vec<String>,
+}
+
+fn prefixes() -> Array {
+    let prefix = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[0-9A-Fa-f]{6}$"));
+    ArrayBuilder::new()
+        .items(prefix)
+        .min_items(Some(1))
+        .max_items(Some(MOST_PREFIXES))
+        .examples([serde_json::json!(["567159", "D622FF"])])
+        .description(Some(
+            "1 to 1,000 prefixes of 6 hexadecimal characters, any case; one that comes again is left out.",
+        ))
+        .build()
 }
 
 impl Body for RangesRequest {

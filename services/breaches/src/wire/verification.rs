@@ -18,7 +18,10 @@ pub struct DnsToken {
 #[schema(rename_all = "PascalCase")]
 pub struct DomainRequest {
     /// Domain, in any letter case.
-    #[schema(example = "example.com")]
+    #[schema(
+        pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$",
+        example = "example.com"
+    )]
     pub domain_name: String,
 }
 
@@ -27,10 +30,13 @@ pub struct DomainRequest {
 #[schema(rename_all = "PascalCase")]
 pub struct MailRequest {
     /// Domain, in any letter case.
-    #[schema(example = "example.com")]
+    #[schema(
+        pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$",
+        example = "example.com"
+    )]
     pub domain_name: String,
     /// `admin`, `hostmaster`, `info`, `security` or `webmaster`, in any letter case.
-    #[schema(example = "security")]
+    #[schema(pattern = "^(admin|hostmaster|info|security|webmaster)$", example = "security")]
     pub email_alias: String,
 }
 
