@@ -168,6 +168,9 @@ pub const ROUTES: &[Route] = &[
         ItemParameters::parameters
     ),
     Route { pattern: "/ical", endpoints: &[read(None, EventListParameters::parameters)] },
+    Route { pattern: "/import/ical", endpoints: &[create(none)] },
+    Route { pattern: "/images", endpoints: &[create(none)] },
+    Route { pattern: r"/images/(?P<id>\d+)", endpoints: &[read(Some(Key::Id), none)] },
 ];
 
 /// Finds the route of a path below the namespace.
