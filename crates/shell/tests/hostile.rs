@@ -39,7 +39,8 @@ async fn hostile_connections_make_the_process_hold_little() {
             Way::Empty => "/slow",
             _ => "/big",
         };
-        for (connections, most) in [(1, 64), (60, 256)] {
+        // The clients are in the same process; scripts/bench hostile measures a server alone.
+        for (connections, most) in [(1, 64), (30, 256)] {
             let held = held(way, path, connections).await;
             println!("{name}: {connections} connections, {held} MiB");
             assert!(held < most, "{name}: {connections} connections make it hold {held} MiB");

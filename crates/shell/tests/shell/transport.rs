@@ -163,7 +163,7 @@ async fn a_certificate_that_no_client_accepts_is_one_clear_sentence() {
         (ended.as_str(), ended_key.as_str(), "ended on"),
         (&good, encrypted, "is encrypted: decrypt it with `openssl pkey"),
         ("no certificate at all", &key, "holds no certificate in PEM form"),
-        (&good, &ended_key, "do not fit"),
+        (&good, &ended_key, "do not match"),
         (&good, "no key", "cannot read the private key"),
     ] {
         let refusal = refusal(cert, key).await;

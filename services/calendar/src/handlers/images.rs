@@ -19,7 +19,7 @@ use crate::wire::image::ImageJson;
     operation_id = "createImage", tag = "images", path = "/calendar/events/v1/images",
     security(("key" = []), ("bearer" = []), ("basic" = [])),
     request_body(content((String = "image/*"), (UploadForm = "multipart/form-data"))),
-    responses((status = 201, body = ImageJson), (status = 400), (status = 403), (status = 413)),
+    responses((status = 201, body = ImageJson, example = json!({"url": "https://events.example/media/7/hall.jpg", "id": 7, "extension": "jpg", "width": 1200, "height": 800, "filesize": 184320})), (status = 400), (status = 403), (status = 413)),
 )]
 #[post("/calendar/events/v1/images")]
 pub async fn create_image(
@@ -40,7 +40,7 @@ pub async fn create_image(
 /// Reads what is known of an image: where it is shown from, its type, size and dimensions.
 #[utoipa::path(
     operation_id = "getImage", tag = "images", path = "/calendar/events/v1/images/{id}",
-    params(Id), responses((status = 200, body = ImageJson), (status = 304), (status = 400)),
+    params(Id), responses((status = 200, body = ImageJson, example = json!({"url": "https://events.example/media/7/hall.jpg", "id": 7, "extension": "jpg", "width": 1200, "height": 800, "filesize": 184320})), (status = 304), (status = 400), (status = 404)),
 )]
 #[get("/calendar/events/v1/images/{id:[0-9]+}")]
 pub async fn get_image(

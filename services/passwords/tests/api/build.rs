@@ -140,7 +140,10 @@ fn folders_may_be_nested_packed_and_without_ending() {
 #[case::no_digest("hello", "expected 40 hexadecimal characters")]
 #[case::short("5BAA6:3", "expected 40 hexadecimal characters")]
 #[case::no_hex("ZBAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:3", "expected 40 hexadecimal")]
-#[case::negative("5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:-3", "the count must contain only digits")]
+#[case::negative(
+    "5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:-3",
+    "the count must contain only digits"
+)]
 #[case::separators("5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:1,000", "must contain only digits")]
 #[case::no_count("5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:", "must contain only digits")]
 #[case::leading_space(" 5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:3", "expected 40 hexadecimal")]

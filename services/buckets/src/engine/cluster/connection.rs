@@ -9,7 +9,8 @@ use super::generation::Generation;
 use super::index::ClusterIndex;
 use super::layout::Layout;
 use super::lease::Lease;
-use super::schema::{Servers, Tables};
+use super::schema::Tables;
+use super::servers::Servers;
 use super::sql;
 use super::target::Target;
 use super::view::View;
@@ -41,7 +42,7 @@ impl Cluster {
         let view = View::read(&self.client, &self.servers, &tables)?;
         let missing = || EngineError::Missing(format!("generation {generation}"));
         let view = view.ok_or_else(missing)?;
-        let layout = Layout::found(&self.client, &tables)?.ok_or_else(missing)?;
+        let layout = tables.layout(&self.client)?.ok_or_else(missing)?;
         let (client, servers) = (Arc::clone(&self.client), self.servers.clone());
         let number = generation;
         Ok(ClusterIndex::new(Generation { client, servers, tables, number, layout }, view))

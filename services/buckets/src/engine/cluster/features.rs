@@ -3,7 +3,7 @@
 
 use super::client::Client;
 use super::error::ClusterError;
-use super::schema::{Server, Servers};
+use super::servers::{Server, Servers};
 
 /// What every server of a cluster can do beyond what 18.16 can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

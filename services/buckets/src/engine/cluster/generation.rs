@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::client::Client;
 use super::layout::Layout;
-use super::schema::{Servers, Tables};
+use super::schema::Tables;
+use super::servers::Servers;
 
 /// The servers and tables of one generation.
 pub(super) struct Generation {

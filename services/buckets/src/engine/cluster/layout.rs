@@ -1,11 +1,6 @@
 //! The columns of the table of files, in one of two layouts.
 
-use super::client::Client;
-use super::error::ClusterError;
 use super::features::Features;
-use super::rows::Rows;
-use super::schema::Tables;
-use super::sql;
 
 /// How a generation stores files; it keeps the layout that it was made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +16,7 @@ const COLUMNS: &str = "id UInt64, bucket UInt64, kind UInt64, run UInt64, path S
     name_at UInt16, name_length UInt16, name_words String, path_words String, \
     size Int64, modified Int64, extensions Array(String)";
 /// What only [`Layout::Indexed`] has, behind them.
-const NAME_FOLDED: &str = "name_folded";
+pub(super) const NAME_FOLDED: &str = "name_folded";
 const INDEXES: &str = "INDEX name_text name_words TYPE text(tokenizer = splitByString([' '])), \
     INDEX path_text path_words TYPE text(tokenizer = splitByString([' ']))";
 
@@ -29,23 +24,6 @@ impl Layout {
     /// The layout of a new generation.
     pub(super) fn best(features: Features) -> Self {
         if features.text_index { Self::Indexed } else { Self::Plain }
-    }
-
-    /// The layout of a generation that is there; `None` without one.
-    pub(super) fn found(client: &Client, tables: &Tables) -> Result<Option<Self>, ClusterError> {
-        let statement = format!(
-            "SELECT toUInt64(countIf(name = 'id')), toUInt64(countIf(name = '{NAME_FOLDED}')) \
-             FROM system.columns WHERE database = {} AND table = {} FORMAT RowBinary",
-            sql::text(&tables.database),
-            sql::text(Tables::bare(&tables.all_files)),
-        );
-        let answer = client.look_up(&client.target.base, &statement)?;
-        let mut rows = Rows::of(&answer);
-        Ok(match (rows.u64()?, rows.u64()?) {
-            (0, _) => None,
-            (_, 0) => Some(Self::Plain),
-            _ => Some(Self::Indexed),
-        })
     }
 
     /// The columns, for a table that stores nothing itself.

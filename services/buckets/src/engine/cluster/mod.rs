@@ -23,6 +23,7 @@ mod pattern;
 mod rows;
 mod schema;
 mod search;
+mod servers;
 mod sql;
 mod target;
 mod verify;

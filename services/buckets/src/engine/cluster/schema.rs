@@ -1,90 +1,13 @@
 //! The tables of a generation on every server.
 
-use reqwest::Url;
-
 use super::client::Client;
 use super::error::ClusterError;
 use super::features::Features;
-use super::layout::Layout;
+use super::layout::{Layout, NAME_FOLDED};
+use super::rows::Rows;
+use super::servers::Servers;
 use super::sql;
-use super::target::{Target, is_name};
-
-/// A server of the cluster.
-#[derive(Clone, Debug)]
-pub(super) struct Server {
-    /// Servers with the same number hold the same rows.
-    pub(super) shard: u32,
-    pub(super) url: Url,
-}
-
-/// The servers of a cluster.
-#[derive(Clone, Debug)]
-pub(super) struct Servers {
-    /// Name of the cluster in the servers' configuration; `None`: one server.
-    pub(super) cluster: Option<String>,
-    /// By shard, first replica first; never empty.
-    all: Vec<Server>,
-}
-
-impl Servers {
-    /// Asks the first server who belongs to the cluster.
-    pub(super) fn of(client: &Client, cluster: Option<&str>) -> Result<Self, ClusterError> {
-        let Some(name) = cluster else {
-            let all = vec![Server { shard: 1, url: client.target.base.clone() }];
-            return Ok(Self { cluster: None, all });
-        };
-        if !is_name(name) {
-            return Err(ClusterError::Invalid(
-                "CLUSTER_NAME must be of letters, digits and _".to_owned(),
-            ));
-        }
-        let statement = format!(
-            "SELECT shard_num, host_name FROM system.clusters WHERE cluster = {} \
-             ORDER BY shard_num, replica_num FORMAT TSV",
-            sql::text(name)
-        );
-        let answer = client.look_up(&client.target.base, &statement)?;
-        let mut all = Vec::new();
-        for line in String::from_utf8_lossy(&answer).lines() {
-            let (shard, host) = line.split_once('\t').unwrap_or((line, ""));
-            let shard = shard.parse().map_err(|_| ClusterError::Invalid("a shard".to_owned()))?;
-            all.push(Server { shard, url: client.target.at_host(host)? });
-        }
-        if all.is_empty() {
-            return Err(ClusterError::Invalid(format!("the servers know no cluster {name}")));
-        }
-        Ok(Self { cluster: Some(name.to_owned()), all })
-    }
-
-    pub(super) fn all(&self) -> &[Server] {
-        &self.all
-    }
-
-    /// The first replica of every shard: together all rows, each once.
-    pub(super) fn one_of_each_shard(&self) -> Vec<&Server> {
-        let mut chosen: Vec<&Server> = Vec::new();
-        for server in &self.all {
-            if chosen.last().is_none_or(|last| last.shard != server.shard) {
-                chosen.push(server);
-            }
-        }
-        chosen
-    }
-
-    /// The servers that keep the journal.
-    pub(super) fn journal_servers(&self) -> impl Iterator<Item = &Server> {
-        let shard = self.all.first().map(|server| server.shard);
-        self.all.iter().filter(move |server| Some(server.shard) == shard)
-    }
-
-    /// A table or system table on one server per shard, for a `FROM`.
-    pub(super) fn across(&self, database: &str, table: &str) -> String {
-        match &self.cluster {
-            Some(name) => format!("cluster({}, {database}.{table})", sql::text(name)),
-            None => format!("{database}.{table}"),
-        }
-    }
-}
+use super::target::Target;
 
 /// The tables of one generation.
 #[derive(Clone, Debug)]
@@ -103,6 +26,23 @@ pub(super) struct Tables {
 }
 
 impl Tables {
+    /// How the files are stored; `None` where the tables are missing.
+    pub(super) fn layout(&self, client: &Client) -> Result<Option<Layout>, ClusterError> {
+        let statement = format!(
+            "SELECT toUInt64(countIf(name = 'id')), toUInt64(countIf(name = '{NAME_FOLDED}')) \
+             FROM system.columns WHERE database = {} AND table = {} FORMAT RowBinary",
+            sql::text(&self.database),
+            sql::text(Self::bare(&self.all_files)),
+        );
+        let answer = client.look_up(&client.target.base, &statement)?;
+        let mut rows = Rows::of(&answer);
+        Ok(match (rows.u64()?, rows.u64()?) {
+            (0, _) => None,
+            (_, 0) => Some(Layout::Plain),
+            _ => Some(Layout::Indexed),
+        })
+    }
+
     pub(super) fn of(generation: u32, target: &Target, servers: &Servers) -> Self {
         let local = |name: &str| format!("{}.buckets_{name}_{generation}", target.database);
         let all = |name: &str| match servers.cluster {

@@ -9,7 +9,8 @@ use super::super::generation::Generation;
 use super::super::journal::{self, Record};
 use super::super::layout::Layout;
 use super::super::lease::Lease;
-use super::super::schema::{Servers, Tables};
+use super::super::schema::Tables;
+use super::super::servers::Servers;
 use crate::engine::journal::{Journal, OpenRun};
 
 /// A generation that is open for writing.

@@ -1,0 +1,85 @@
+//! The servers of a cluster.
+
+use reqwest::Url;
+
+use super::client::Client;
+use super::error::ClusterError;
+use super::sql;
+use super::target::is_name;
+
+/// A server of the cluster.
+#[derive(Clone, Debug)]
+pub(super) struct Server {
+    /// Servers with the same number hold the same rows.
+    pub(super) shard: u32,
+    pub(super) url: Url,
+}
+
+/// The servers of a cluster.
+#[derive(Clone, Debug)]
+pub(super) struct Servers {
+    /// Name of the cluster in the servers' configuration; `None`: one server.
+    pub(super) cluster: Option<String>,
+    /// By shard, first replica first; never empty.
+    all: Vec<Server>,
+}
+
+impl Servers {
+    /// Asks the first server who belongs to the cluster.
+    pub(super) fn of(client: &Client, cluster: Option<&str>) -> Result<Self, ClusterError> {
+        let Some(name) = cluster else {
+            let all = vec![Server { shard: 1, url: client.target.base.clone() }];
+            return Ok(Self { cluster: None, all });
+        };
+        if !is_name(name) {
+            return Err(ClusterError::Invalid(
+                "CLUSTER_NAME must be of letters, digits and _".to_owned(),
+            ));
+        }
+        let statement = format!(
+            "SELECT shard_num, host_name FROM system.clusters WHERE cluster = {} \
+             ORDER BY shard_num, replica_num FORMAT TSV",
+            sql::text(name)
+        );
+        let answer = client.look_up(&client.target.base, &statement)?;
+        let mut all = Vec::new();
+        for line in String::from_utf8_lossy(&answer).lines() {
+            let (shard, host) = line.split_once('\t').unwrap_or((line, ""));
+            let shard = shard.parse().map_err(|_| ClusterError::Invalid("a shard".to_owned()))?;
+            all.push(Server { shard, url: client.target.at_host(host)? });
+        }
+        if all.is_empty() {
+            return Err(ClusterError::Invalid(format!("the servers know no cluster {name}")));
+        }
+        Ok(Self { cluster: Some(name.to_owned()), all })
+    }
+
+    pub(super) fn all(&self) -> &[Server] {
+        &self.all
+    }
+
+    /// The first replica of every shard: together all rows, each once.
+    pub(super) fn one_of_each_shard(&self) -> Vec<&Server> {
+        let mut chosen: Vec<&Server> = Vec::new();
+        for server in &self.all {
+            if chosen.last().is_none_or(|last| last.shard != server.shard) {
+                chosen.push(server);
+            }
+        }
+        chosen
+    }
+
+    /// The servers that keep the journal.
+    pub(super) fn journal_servers(&self) -> impl Iterator<Item = &Server> {
+        let shard = self.all.first().map(|server| server.shard);
+        self.all.iter().filter(move |server| Some(server.shard) == shard)
+    }
+
+    /// A table or system table on one server per shard, for a `FROM`.
+    pub(super) fn across(&self, database: &str, table: &str) -> String {
+        match &self.cluster {
+            Some(name) => format!("cluster({}, {database}.{table})", sql::text(name)),
+            None => format!("{database}.{table}"),
+        }
+    }
+}
