@@ -14,6 +14,7 @@ import random
 import subprocess
 import sys
 import warnings
+from datetime import date
 
 import phonenumbers
 import schwifty
@@ -102,6 +103,10 @@ DIFFERENT = [
      "the judge takes births to come"),
     ("person", "KR", lambda value: value[6] in "3478" and value[:2] > "25",
      "the judge takes births to come"),
+    ("person", "UA", lambda value: int(value[:5]) > (date.today() - date(1899, 12, 31)).days,
+     "the judge takes births to come"),
+    ("person", "VE", lambda value: value[0] not in "VE",
+     "the judge has one module for persons, firms and bodies; these are firms and bodies"),
     ("person", "SI", lambda value: "025" < value[4:7] < "800",
      "the judge takes births to come"),
     ("", "RO", lambda value: value[0] in "5678" and value[1:3] > "25",

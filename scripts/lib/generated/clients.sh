@@ -7,12 +7,15 @@
 unions="TextOrTexts OneOrSeveral_CardAnswer OneOrSeveral_CryptoAnswer OneOrSeveral_PersonAnswer VenueField
 EventCreate_organizer EventCreate_venue EventUpdate_organizer EventUpdate_venue"
 
-# find_jdk     a Java compiler; root gets Debian's. Fails when there is none
+# find_jdk     a Java compiler and the forms with files that clients send; root gets Debian's. Fails when
+#              there are none
+java_mime=/usr/share/java/httpmime.jar:/usr/share/java/httpcore.jar
+has_jdk() { command -v javac >/dev/null && [ -f "${java_mime%%:*}" ]; }
 find_jdk() {
-    command -v javac >/dev/null && return
+    has_jdk && return
     [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return
-    apt-get update -qq >&2 && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq default-jdk-headless >&2
-    command -v javac >/dev/null
+    apt-get update -qq >&2 && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq default-jdk-headless libhttpmime-java >&2
+    has_jdk
 }
 
 # config LANGUAGE NAME MAPPINGS PROPERTY...    one entry of the generator's batch
@@ -52,11 +55,11 @@ compile_java() {
     echo 'package javax.annotation; public @interface Generated { String[] value(); String comments() default ""; String date() default ""; }' \
         >"$made/javax/annotation/Generated.java"
     find "$made/java" -path '*/src/main/*' -name '*.java' >"$made/sources"
-    javac -nowarn -proc:none -cp "$java_path" -d "$made/classes" "@$made/sources" "$made/javax/annotation/Generated.java" \
+    javac -nowarn -proc:none -cp "$java_path:$java_mime" -d "$made/classes" "@$made/sources" "$made/javax/annotation/Generated.java" \
         scripts/lib/generated/story.java 2>"$made/javac" || { head -40 "$made/javac" >&2; die "a generated Java client does not compile"; }
 }
 
-tell_in_java() { java -cp "$made/classes:$java_path" Story "$@"; }
+tell_in_java() { java -cp "$made/classes:$java_path:$java_mime" Story "$@"; }
 
 # Without TLS, which nothing here speaks: half of what it would compile.
 compile_rust() {

@@ -14,11 +14,12 @@ use crate::state::State;
 use crate::wire::image::ImageJson;
 
 /// Stores an image of at most 10 MiB: JPEG, PNG, GIF or WebP, by its first bytes, whatever its type
-/// is called. Its id is what `image` of events, venues and organizers takes.
+/// is called. Its id is what `image` of events, venues and organizers takes. The file may also be the
+/// whole body, with its own type in place of the form's.
 #[utoipa::path(
     operation_id = "createImage", tag = "images", path = "/calendar/events/v1/images",
     security(("key" = []), ("bearer" = []), ("basic" = [])),
-    request_body(content((String = "image/*"), (UploadForm = "multipart/form-data"))),
+    request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 201, body = ImageJson, example = json!({"url": "https://events.example/media/7/hall.jpg", "id": 7, "extension": "jpg", "width": 1200, "height": 800, "filesize": 184320})), (status = 400), (status = 403), (status = 413)),
 )]
 #[post("/calendar/events/v1/images")]

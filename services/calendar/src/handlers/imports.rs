@@ -16,11 +16,11 @@ const LIMIT: usize = 5 << 20;
 
 /// Imports an iCalendar file of at most 5 MiB: each event is created, changed where it differs, or
 /// left. Events are known by their UID; what repeats becomes events of their own, two years ahead.
-/// Larger files take the command `import`.
+/// Larger files take the command `import`. The file may also be the whole body, as `text/calendar`.
 #[utoipa::path(
     operation_id = "importIcal", tag = "iCalendar", path = "/calendar/events/v1/import/ical",
     security(("key" = []), ("bearer" = []), ("basic" = [])),
-    request_body(content((String = "text/calendar"), (UploadForm = "multipart/form-data"))),
+    request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 200, body = ImportJson), (status = 400), (status = 403), (status = 413)),
 )]
 #[post("/calendar/events/v1/import/ical")]
