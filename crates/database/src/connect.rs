@@ -17,6 +17,10 @@ const TRUSTED_IDLE: Duration = Duration::from_secs(1);
 /// The longest a pooled PostgreSQL statement may run, in milliseconds.
 const STATEMENT_MS: u32 = 30_000;
 
+/// How long to leave a SQLite file to others that set it up. Two that change its journal at once
+/// would wait for each other, so SQLite refuses one at once instead of waiting its `busy_timeout`.
+const LOCKED_RETRY: Duration = Duration::from_millis(10);
+
 /// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -56,15 +60,23 @@ impl Connector {
         let name = name.to_str().ok_or_else(|| setup("its name is not UTF-8".into()))?;
         let mut conn =
             SqliteConnection::establish(name).map_err(|error| setup(error.to_string()))?;
-        conn.batch_execute(&self.pragmas(role)).map_err(|error| setup(error.to_string()))?;
+        let pragmas = self.pragmas(role);
+        let deadline = Instant::now() + Duration::from_millis(wait_ms(role));
+        while let Err(error) = conn.batch_execute(&pragmas) {
+            let text = error.to_string();
+            let locked = matches!(DatabaseError::from(error), DatabaseError::Busy);
+            if !locked || Instant::now() >= deadline {
+                return Err(setup(text));
+            }
+            std::thread::sleep(LOCKED_RETRY);
+        }
         Ok(Db::Sqlite(conn))
     }
 
     /// The statements that set up a SQLite connection; the time to wait for locks comes first,
     /// because the later ones may already meet one.
     fn pragmas(&self, role: Role) -> String {
-        let wait = if role == Role::Job { 60_000 } else { 5_000 };
-        let mut sql = format!("PRAGMA busy_timeout = {wait};");
+        let mut sql = format!("PRAGMA busy_timeout = {};", wait_ms(role));
         if role != Role::Reader {
             if let Some(size) = self.sqlite.page_size {
                 sql += &format!("PRAGMA page_size = {size};");
@@ -80,6 +92,14 @@ impl Connector {
             sql += "PRAGMA query_only = ON;";
         }
         sql
+    }
+}
+
+/// The longest a SQLite connection waits for a lock, in milliseconds.
+const fn wait_ms(role: Role) -> u64 {
+    match role {
+        Role::Reader | Role::Writer => 5_000,
+        Role::Job => 60_000,
     }
 }
 

@@ -29,15 +29,17 @@ fn foreign_keys_hold_after_a_migration() {
 
 #[test]
 fn processes_that_start_together_migrate_once() {
-    let database = Database::new();
-    std::thread::scope(|scope| {
-        let starts: Vec<_> =
-            (0..4).map(|_| scope.spawn(|| database.open(&[&NOTES, &REMARKS]))).collect();
-        for start in starts {
-            let pools = start.join().unwrap();
-            assert!(pools.read_blocking(crate::hits).is_ok());
-        }
-    });
+    for _ in 0..20 {
+        let database = Database::new();
+        std::thread::scope(|scope| {
+            let starts: Vec<_> =
+                (0..8).map(|_| scope.spawn(|| database.open(&[&NOTES, &REMARKS]))).collect();
+            for start in starts {
+                let pools = start.join().unwrap();
+                assert!(pools.read_blocking(crate::hits).is_ok());
+            }
+        });
+    }
 }
 
 #[test]
