@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use database::Db;
 use outbound::{Courier, DeliveryError, Due, Outbox, OutboxError, WebhookMessage, WebhookSecret};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::mails;
 use super::people::{Purpose, store_link};
 use super::secret_token::SecretToken;
 use crate::engine::Mail;
 use crate::model::instant;
-use crate::model::notice::{Notice, Recipient};
+use crate::model::notice::{FoundPaste, Notice, Recipient};
 use crate::state::State;
 use crate::store::notices::{self, Posted};
 use crate::store::{subscribers, versions, webhooks};
@@ -94,7 +94,7 @@ impl Delivery {
     ) -> Result<Option<Mail>, DeliveryError> {
         let (token, now) = (SecretToken::new().map_err(temporary)?, self.now());
         let (url, text) = (self.0.outside().public_url.clone(), token.text.clone());
-        let own = !matches!(notice, Notice::Domain { .. });
+        let own = notice.is_own();
         let prepare = move |db: &mut Db| {
             let Some(found) = subscribers::listening(db, subscriber)? else { return Ok(None) };
             if own && !found.notify {
@@ -118,32 +118,53 @@ impl Delivery {
             Notice::Domain { domain, breach, new_accounts, .. } => catalogue
                 .by_name(breach)
                 .map(|breach| mails::domain_breach(&email, domain, breach, *new_accounts, &url)),
+            Notice::DomainPastes { domain, count, last } => {
+                Some(mails::domain_pastes(&email, domain, *count, last, &url))
+            }
         })
     }
 
     async fn call(&self, id: i64, message: &Posted) -> Result<(), DeliveryError> {
-        let Notice::Domain { domain, breach, new_accounts, catalogue_version } = &message.notice
-        else {
-            return Err(DeliveryError::permanent("webhooks hear of domains alone"));
-        };
         let found = self.0.pools().read(move |db| webhooks::enabled(db, id)).await;
         // It was removed meanwhile.
         let Some(webhook) = found.map_err(temporary)? else { return Ok(()) };
         let secret = WebhookSecret::parse(&webhook.secret);
         let secret = secret.ok_or_else(|| DeliveryError::permanent("the secret is broken"))?;
         let timestamp = self.now();
-        let body = json!({
+        let body = webhook_body(&message.notice, timestamp)?;
+        let id = format!("msg_{}", message.id);
+        let (url, body) = (webhook.url, body.to_string());
+        let message = WebhookMessage { url, secret, id, timestamp, body };
+        self.0.outside().webhooks.send(&message).await
+    }
+}
+
+/// What a webhook is told.
+fn webhook_body(notice: &Notice, timestamp: i64) -> Result<Value, DeliveryError> {
+    let sent_at = instant::with_zone(timestamp);
+    match notice {
+        Notice::Domain { domain, breach, new_accounts, catalogue_version } => Ok(json!({
             "event": "breach",
             "breachName": breach,
             "domain": domain,
             "newAccounts": new_accounts,
             "catalogueVersion": catalogue_version,
-            "sentAt": instant::with_zone(timestamp),
-        });
-        let id = format!("msg_{}", message.id);
-        let (url, body) = (webhook.url, body.to_string());
-        let message = WebhookMessage { url, secret, id, timestamp, body };
-        self.0.outside().webhooks.send(&message).await
+            "sentAt": sent_at,
+        })),
+        Notice::DomainPastes { domain, count, last } => {
+            let paste = |found: &FoundPaste| json!({"source": found.source, "id": found.id, "newAccounts": found.addresses});
+            let pastes: Vec<Value> = last.iter().map(paste).collect();
+            Ok(json!({
+                "event": "paste",
+                "domain": domain,
+                "newPastes": count,
+                "pastes": pastes,
+                "sentAt": sent_at,
+            }))
+        }
+        Notice::Breach { .. } | Notice::Paste { .. } => {
+            Err(DeliveryError::permanent("webhooks hear of domains alone"))
+        }
     }
 }
 

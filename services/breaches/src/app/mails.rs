@@ -4,6 +4,7 @@ use domain::DomainName;
 
 use crate::engine::Mail;
 use crate::model::Breach;
+use crate::model::notice::FoundPaste;
 use crate::model::verification::EmailAlias;
 
 /// What stands below every mail that somebody asked for.
@@ -73,10 +74,22 @@ pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: &str) 
         text: format!(
             "{address} is in the breach of {title}.\n\n\
              Date: {breach_date}\nAccounts: {pwn_count}\nExposed: {classes}\n\n\
-             {description}\n\n{ADVICE}\n\n{url}/breaches/{name}\n\n\
-             No more of these mails: {unsubscribe}\n"
+             {description}\n\n{}{ADVICE}\n\n{url}/breaches/{name}\n\n\
+             No more of these mails: {unsubscribe}\n",
+            stolen(breach, &format!("{url}/account/stealer-logs"))
         ),
     }
+}
+
+/// What a stealer log means, and where its websites are; nothing for other breaches.
+fn stolen(breach: &Breach, page: &str) -> String {
+    if !breach.flags.stealer_log {
+        return String::new();
+    }
+    format!(
+        "Malware on a computer recorded these while somebody signed in. See at which websites: \
+         {page}\n\n"
+    )
 }
 
 /// The own address is in a paste.
@@ -102,8 +115,27 @@ pub fn domain_breach(to: &str, domain: &str, breach: &Breach, new: i64, url: &st
         text: format!(
             "{new} {plural} at {domain} were found in the breach of {title}.\n\n\
              Date: {breach_date}\nExposed: {classes}\n\n\
-             See which: {url}/account/domains/{domain}\n\n\
-             Remove the domain there to hear of it no more.\n"
+             {}See which: {url}/account/domains/{domain}\n\n\
+             Remove the domain there to hear of it no more.\n",
+            stolen(breach, &format!("{url}/account/domains/{domain}"))
+        ),
+    }
+}
+
+/// Addresses of a domain are in pastes; the mail names none of them.
+pub fn domain_pastes(to: &str, domain: &str, count: i64, last: &[FoundPaste], url: &str) -> Mail {
+    let line =
+        |FoundPaste { source, id, addresses }: &FoundPaste| format!("{source} {id}: {addresses}\n");
+    let lines: String = last.iter().map(line).collect();
+    let is_all = usize::try_from(count).is_ok_and(|count| count == last.len());
+    let more = if is_all { "" } else { "and others\n" };
+    Mail {
+        to: to.to_owned(),
+        subject: format!("Addresses at {domain} are in pastes"),
+        text: format!(
+            "New addresses at {domain} were found in public texts. Texts: {count}; with their \
+             addresses:\n\n{lines}{more}\n\
+             Remove the domain to hear of it no more: {url}/account/domains\n"
         ),
     }
 }

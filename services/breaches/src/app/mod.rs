@@ -38,7 +38,7 @@ pub use domain_search::{search_domain, subscribed_domains};
 pub use domain_verification::{generate_dns_token, send_email, verify_dns_token};
 pub use keyed_request::KeyedRequest;
 pub use mail_limits::tidy as tidy_mail_counts;
-pub use notices::{add_by_breach, tell_listeners, tell_of_domain};
+pub use notices::{add_by_breach, tell_listeners, tell_of_domain, tell_of_pastes};
 pub use operator_error::OperatorError;
 pub use opt_outs::{opt_in, opt_out, remove_link};
 pub use people::*;

@@ -13,10 +13,12 @@ use crate::error::Error;
 use crate::model::notice::{Notice, Recipient};
 use crate::model::{Breach, Catalogue, OptOut, id_list, paste as paste_rules};
 use crate::store::accounts::{self, AccountRow};
-use crate::store::{domain_controls, notices, opt_outs, pastes, webhooks};
+use crate::store::{domain_controls, notices, opt_outs, pastes, untold_pastes, webhooks};
 
 const BREACH: &str = "breach";
 const PASTE: &str = "paste";
+/// Pastes that a message about a domain names.
+const LISTED_PASTES: i64 = 20;
 
 /// The breaches and pastes of an address that its owner may see.
 struct Exposed {
@@ -150,12 +152,38 @@ fn post_domain(
         new_accounts,
         catalogue_version: version,
     };
+    let key = format!("domain {domain} {} {version}", breach.id);
+    post_to_controllers(db, domain, &key, &notice, now)
+}
+
+/// Writes which pastes brought new addresses of verified domains into the outbox, in the transaction
+/// that ends a load of pastes.
+///
+/// # Errors
+/// Those of the database.
+pub fn tell_of_pastes(db: &mut Db, job: i64, now: i64) -> Result<(), DatabaseError> {
+    for domain in untold_pastes::domains(db)? {
+        let (last, count) = untold_pastes::of_domain(db, &domain, LISTED_PASTES)?;
+        let notice = Notice::DomainPastes { domain: domain.clone(), count, last };
+        post_to_controllers(db, &domain, &format!("pastes {job} {domain}"), &notice, now)?;
+    }
+    untold_pastes::clear(db)
+}
+
+/// A message for everybody who controls a domain, and for their webhooks.
+fn post_to_controllers(
+    db: &mut Db,
+    domain: &str,
+    key: &str,
+    notice: &Notice,
+    now: i64,
+) -> Result<(), DatabaseError> {
     for subscriber in domain_controls::controllers(db, domain)? {
-        let key = format!("domain {domain} {} {version} {subscriber}", breach.id);
-        notices::post(db, &key, Recipient::Subscriber(subscriber), &notice, now)?;
+        let key = format!("{key} {subscriber}");
+        notices::post(db, &key, Recipient::Subscriber(subscriber), notice, now)?;
         for webhook in webhooks::of_subscriber(db, subscriber)? {
             let key = format!("{key} {}", webhook.id);
-            notices::post(db, &key, Recipient::Webhook(webhook.id), &notice, now)?;
+            notices::post(db, &key, Recipient::Webhook(webhook.id), notice, now)?;
         }
     }
     Ok(())

@@ -54,9 +54,10 @@ impl DomainCommand {
         match self {
             Self::List { email, output } => {
                 let controls = context.pools.read_blocking(|db| list(db, email.as_deref()))?;
-                output.print_list(&controls, |control| {
+                output.print_list(&controls, |listed| {
+                    let Listed { subscriber, control } = listed;
                     let size = control.size_now.map_or_else(|| "-".into(), |size| size.to_string());
-                    format!("{}\t{}\t{size}", control.domain, control.state)
+                    format!("{}\t{}\t{size}\t{subscriber}", control.domain, control.state)
                 })
             }
             Self::Verify { email, domain, output } => {
@@ -86,10 +87,23 @@ impl DomainCommand {
     }
 }
 
-fn list(db: &mut database::Db, email: Option<&str>) -> anyhow::Result<Vec<Control>> {
-    let subscriber = match email {
-        Some(email) => Some(app::subscriber_id(db, &EmailAddress::parse(email)?)?),
-        None => None,
+/// A domain, and who controls it.
+#[derive(serde::Serialize)]
+struct Listed {
+    subscriber: String,
+    #[serde(flatten)]
+    control: Control,
+}
+
+fn list(db: &mut database::Db, email: Option<&str>) -> anyhow::Result<Vec<Listed>> {
+    let rows = match email {
+        Some(email) => {
+            let email = EmailAddress::parse(email)?;
+            let id = app::subscriber_id(db, &email)?;
+            let all = domain_controls::all(db, id)?;
+            all.into_iter().map(|control| (email.to_string(), control)).collect()
+        }
+        None => domain_controls::with_subscribers(db)?,
     };
-    Ok(domain_controls::all(db, subscriber)?)
+    Ok(rows.into_iter().map(|(subscriber, control)| Listed { subscriber, control }).collect())
 }

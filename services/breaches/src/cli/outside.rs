@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::Context;
-use outbound::{Dns, Names, Reach, WebhookSender, names_public_host};
+use outbound::{Dns, Names, Reach, WebhookSender, names_public_host, web_url};
 use shell::{ShellSettings, TlsMode};
 
-use crate::config::Settings;
+use crate::config::{Settings, VerificationSettings};
 use crate::engine::{DnsRecords, FolderMailer, Mailer, Outside, SiteFetcher, SmtpMailer};
 
 /// What this service calls itself towards others.
@@ -24,12 +24,11 @@ pub fn outside(shell: &ShellSettings, settings: &Settings) -> anyhow::Result<Out
         Some(server) => Dns::at(server)?,
         None => Dns::system()?,
     };
-    let reach = if verification.verify_allow_private { Reach::anywhere() } else { guarded() };
     let names = match verification.dns_resolver {
         Some(_) => Names::Dns(dns.clone()),
         None => Names::System,
     };
-    let reach = reach.with_names(names);
+    let reach = reach(verification).with_names(names);
     Ok(Outside {
         mailer: mailer(shell, settings, &public_url)?,
         dns: Arc::new(DnsRecords(dns)),
@@ -37,6 +36,15 @@ pub fn outside(shell: &ShellSettings, settings: &Settings) -> anyhow::Result<Out
         webhooks: WebhookSender::new(reach, USER_AGENT)?,
         public_url,
     })
+}
+
+/// Whether a webhook may be at an address, as far as its text tells.
+pub fn may_call(settings: &Settings, url: &str) -> bool {
+    web_url(url).is_some_and(|url| reach(&settings.verification).may_name(&url))
+}
+
+fn reach(settings: &VerificationSettings) -> Reach {
+    if settings.verify_allow_private { Reach::anywhere() } else { guarded() }
 }
 
 /// The public internet at the ports of websites.

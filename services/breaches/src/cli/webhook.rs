@@ -4,10 +4,11 @@ use std::process::ExitCode;
 
 use ::domain::EmailAddress;
 use database::DatabaseError;
-use outbound::{WebhookSecret, web_url};
+use outbound::WebhookSecret;
 use serde_json::json;
 
 use super::output::{Output, record};
+use super::outside::may_call;
 use crate::app;
 use crate::jobs::JobContext;
 use crate::store::webhooks;
@@ -47,7 +48,11 @@ impl WebhookCommand {
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         match self {
             Self::Add { email, url, output } => {
-                anyhow::ensure!(web_url(&url).is_some(), "{url} is not an http or https address");
+                anyhow::ensure!(
+                    may_call(&context.settings, &url),
+                    "{url} is not an http or https address on a public host at port 80 or 443; \
+                     VERIFY_ALLOW_PRIVATE=true permits others"
+                );
                 let email = EmailAddress::parse(&email)?;
                 let (secret, now) = (WebhookSecret::generate()?.text(), context.clock.unix());
                 context.pools.write_blocking(|db| -> anyhow::Result<()> {

@@ -1,5 +1,6 @@
 //! `pastes load`: one paste with its addresses a line.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::BufReader;
 use std::path::PathBuf;
@@ -21,8 +22,9 @@ use super::patience::PatientConnection;
 use super::skip_reason::SkipReason;
 use super::sorted_text;
 use super::tally::{Outcome, Tally};
+use crate::app;
 use crate::model::{AccountKey, instant, loaded_address, paste as rules};
-use crate::store::{account_links, admin_events, jobs, pastes, versions};
+use crate::store::{account_links, admin_events, jobs, pastes, untold_pastes, versions};
 
 /// Pastes of one transaction, unless their lines are longer together than a line may be.
 const BATCH: usize = 200;
@@ -88,7 +90,8 @@ impl<'de> Visitor<'de> for Texts {
     }
 }
 
-struct Entry {
+/// A paste with its addresses, as a line has it.
+pub struct Entry {
     line: i64,
     /// Bytes of its line.
     size: usize,
@@ -167,7 +170,8 @@ fn run(
     finish(context, running.id, tally)
 }
 
-fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
+/// Reads a line; none when it is blank.
+pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
     let bytes = match line {
         Line::TooLong { .. } => return Err(SkipReason::TooLong),
         Line::Bytes(bytes) if bytes.trim_ascii().is_empty() => return Ok(None),
@@ -203,24 +207,38 @@ fn commit(
     db.transaction(|db| {
         versions::lock_accounts(db)?;
         excluded.refresh(db)?;
+        let mut news = BTreeMap::new();
         let mut added = 0;
         for entry in &batch.entries {
-            added += link(db, excluded, entry)?;
+            added += link(db, excluded, entry, &mut news)?;
         }
+        untold_pastes::add(db, &news)?;
         if jobs::advance(db, id, &cursor, added, now)? { Ok(()) } else { Err(JobError::Cancelled) }
     })?;
     *batch = Batch::default();
     Ok(())
 }
 
-fn link(db: &mut Db, excluded: &Excluded, entry: &Entry) -> Result<i64, JobError> {
+/// Links a paste to its addresses and counts those that are new, by their domains.
+fn link(
+    db: &mut Db,
+    excluded: &Excluded,
+    entry: &Entry,
+    news: &mut BTreeMap<(String, i64), i64>,
+) -> Result<i64, JobError> {
     let paste = pastes::upsert(db, &entry.paste)?;
+    let is_shown = !rules::is_opt_out_mark(&entry.paste.source);
     let mut added = 0;
     for address in &entry.emails.addresses {
         let k = AccountKey::of(&address.sha1()).0;
         if !excluded.holds(db, k, &sorted_text::of(address))? {
             let row = account_links::ensure(db, address)?;
-            added += i64::from(pastes::add_account(db, (row.k, row.seq), paste)?);
+            if pastes::add_account(db, (row.k, row.seq), paste)? {
+                added += 1;
+                if is_shown {
+                    *news.entry((row.domain, paste)).or_default() += 1;
+                }
+            }
         }
     }
     Ok(added)
@@ -231,6 +249,9 @@ fn finish(context: &JobContext, id: i64, tally: Tally) -> Result<Outcome, JobErr
     let added = context.write(|db| {
         jobs::set_input(db, id, counts, &skips)?;
         jobs::finish(db, id, "done", None, now)?;
+        versions::lock_accounts(db)?;
+        app::tell_of_pastes(db, id, now)?;
+        versions::bump_pastes(db)?;
         admin_events::add(db, now, "pastes load", "pastes", &format!("job {id}"))?;
         Ok(jobs::get(db, id)?.added)
     })?;

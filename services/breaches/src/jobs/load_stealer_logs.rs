@@ -139,7 +139,7 @@ fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), SkipRea
 type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> std::io::Result<()>;
 
 /// Reads JSON objects, one a line, or CSV; the first byte decides which.
-fn read(
+pub fn read(
     input: impl std::io::Read,
     options: &StealerLogsOptions,
     each: Each<'_>,

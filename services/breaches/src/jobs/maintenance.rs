@@ -9,9 +9,7 @@ use database::{DatabaseError, Db};
 use crate::app::{self, Delivery};
 use crate::error::Error;
 use crate::state::State;
-use crate::store::{
-    domain_controls, domain_walk, mail_tokens, notices, pastes, sessions, versions,
-};
+use crate::store::{domain_controls, domain_walk, mail_tokens, notices, sessions, versions};
 
 /// The version of the catalogue at which the domains were counted.
 const COUNTED_AT: &str = "domains_counted_at_version";
@@ -35,10 +33,11 @@ pub async fn maintain(state: State) {
     loop {
         tokio::time::sleep(pause).await;
         let version = state.snapshot_version();
-        let last_paste = state.pools().read(pastes::last).await.unwrap_or_default();
-        if pasted != last_paste {
+        let pastes = state.pools().read(|db| versions::get(db, versions::PASTES_VERSION)).await;
+        let pastes = pastes.unwrap_or_default();
+        if pasted != pastes {
             match tell_listeners(&state).await {
-                Ok(()) => pasted = last_paste,
+                Ok(()) => pasted = pastes,
                 Err(error) => log::warn!("notices of pastes could not be written: {error}"),
             }
         }
@@ -122,7 +121,10 @@ pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error>
 }
 
 /// Tells subscribers of breaches and pastes that their own addresses are in.
-async fn tell_listeners(state: &State) -> Result<(), Error> {
+///
+/// # Errors
+/// Those of the database.
+pub async fn tell_listeners(state: &State) -> Result<(), Error> {
     let mut after = 0;
     loop {
         let batch = state.pools().read(move |db| notices::listeners(db, after, BATCH)).await?;

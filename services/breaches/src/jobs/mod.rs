@@ -35,10 +35,10 @@ mod sources;
 mod tally;
 mod walk;
 
-pub use address_reader::Format;
+pub use address_reader::{Format, read as read_addresses};
 pub use clean::{Cleaned, clean};
 pub use context::JobContext;
-pub use decoding::TextEncoding;
+pub use decoding::{TextEncoding, text as decoded};
 pub use doctor::{Findings, examine};
 pub use dry_run::{Forecast, forecast};
 pub use error::JobError;
@@ -46,9 +46,9 @@ pub use import_catalogue::{ImportOptions, ImportReport, import_catalogue, read_c
 pub use input::open as open_input;
 pub use linker::Linker;
 pub use load_accounts::{AccountsOptions, load_accounts};
-pub use load_pastes::{PastesOptions, load_pastes};
-pub use load_stealer_logs::{StealerLogsOptions, load_stealer_logs};
-pub use maintenance::{deliver, deliver_due, maintain, recount_domains};
+pub use load_pastes::{PastesOptions, load_pastes, read as read_paste};
+pub use load_stealer_logs::{StealerLogsOptions, load_stealer_logs, read as read_logins};
+pub use maintenance::{deliver, deliver_due, maintain, recount_domains, tell_listeners};
 pub use purge::retire;
 pub use seed::{first_start, remove_test, seed_test};
 pub use skip_reason::SkipReason;

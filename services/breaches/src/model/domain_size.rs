@@ -85,6 +85,39 @@ mod tests {
     }
 
     #[test]
+    fn every_rule_at_its_boundary() {
+        const MOST: i64 = i32::MAX as i64;
+        let full = Access::Full;
+        let (free, many) = (Access::SubscriptionFreeOnly, Access::TooManyDomains);
+        for (now, locked_in, max_size, larger_domains, max_domains, expected) in [
+            // Ten addresses are free, whatever the plan and the number of other domains.
+            (0, None, 0, 9, 0, full),
+            (10, None, 0, 9, 0, full),
+            (11, None, 0, 0, 0, free),
+            // The size that a plan covers.
+            (25, None, 25, 1, 1, full),
+            (26, None, 25, 1, 1, free),
+            (26, None, 100, 1, 1, full),
+            (MOST, None, MOST, 1, 1, full),
+            // The smaller one of what it was at the renewal and of what it is counts.
+            (40, Some(25), 25, 1, 1, full),
+            (40, Some(26), 25, 1, 1, free),
+            (25, Some(40), 25, 1, 1, full),
+            (40, Some(10), 0, 9, 0, full),
+            (40, Some(0), 0, 9, 0, full),
+            // Domains beyond the number that a plan covers; size is judged first.
+            (11, None, 25, 3, 3, full),
+            (11, None, 25, 4, 3, many),
+            (11, None, 25, 1, 0, many),
+            (26, None, 25, 4, 3, free),
+            (40, Some(25), 25, 4, 3, many),
+        ] {
+            let situation = Situation { now, locked_in, max_size, larger_domains, max_domains };
+            assert_eq!(decide(situation), expected, "{situation:?}");
+        }
+    }
+
+    #[test]
     fn more_larger_domains_than_allowed_are_refused() {
         assert_eq!(decide(CORE_1), Access::Full);
         assert_eq!(decide(Situation { larger_domains: 2, ..CORE_1 }), Access::TooManyDomains);

@@ -27,6 +27,33 @@ pub enum Notice {
         /// Version of the catalogue that tells of it.
         catalogue_version: i64,
     },
+    /// Addresses of a verified domain are in pastes.
+    DomainPastes {
+        /// The domain.
+        domain: String,
+        /// In how many pastes addresses were found.
+        count: i64,
+        /// The last of them.
+        last: Vec<FoundPaste>,
+    },
+}
+
+impl Notice {
+    /// Whether it is about the own address of a subscriber.
+    pub fn is_own(&self) -> bool {
+        matches!(self, Self::Breach { .. } | Self::Paste { .. })
+    }
+}
+
+/// A paste in which addresses of a domain were found.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct FoundPaste {
+    /// Where the paste is.
+    pub source: String,
+    /// Its number there.
+    pub id: String,
+    /// How many addresses are in it that were not before.
+    pub addresses: i64,
 }
 
 /// Whom a message is for.

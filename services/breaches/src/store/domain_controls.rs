@@ -3,7 +3,7 @@
 use database::{DatabaseError, Db, on_backend, starts_with};
 use diesel::prelude::*;
 
-use super::schema::{domain_control, mail_domain};
+use super::schema::{domain_control, mail_domain, subscriber};
 use crate::model::domain_size::{Counted, FREE_SIZE};
 
 const VERIFIED: &str = "verified";
@@ -97,13 +97,22 @@ pub fn verified_roots(db: &mut Db) -> Result<Vec<(i64, i64, String)>, DatabaseEr
         .load(db)?)
 }
 
-/// Every domain of every subscriber or of one.
-pub fn all(db: &mut Db, subscriber: Option<i64>) -> Result<Vec<Control>, DatabaseError> {
-    let mut query = domain_control::table.into_boxed::<database::MultiBackend>();
-    if let Some(subscriber) = subscriber {
-        query = query.filter(domain_control::subscriber_id.eq(subscriber));
-    }
-    Ok(query.order(domain_control::id).select(Control::as_select()).load(db)?)
+/// Every domain of a subscriber.
+pub fn all(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, DatabaseError> {
+    Ok(domain_control::table
+        .filter(domain_control::subscriber_id.eq(subscriber))
+        .order(domain_control::id)
+        .select(Control::as_select())
+        .load(db)?)
+}
+
+/// Every domain with the address of its subscriber.
+pub fn with_subscribers(db: &mut Db) -> Result<Vec<(String, Control)>, DatabaseError> {
+    Ok(domain_control::table
+        .inner_join(subscriber::table)
+        .order(domain_control::id)
+        .select((subscriber::email, Control::as_select()))
+        .load(db)?)
 }
 
 /// How many domains of the subscriber need a larger plan.

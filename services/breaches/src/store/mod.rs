@@ -26,6 +26,7 @@ pub mod schema;
 pub(crate) mod sessions;
 pub mod stealer_logs;
 pub mod subscribers;
+pub(crate) mod untold_pastes;
 pub mod versions;
 pub mod webhooks;
 

@@ -60,11 +60,6 @@ pub fn numbered_of_account(
     Ok(rows.into_iter().map(|(number, row)| (number, row.into())).collect())
 }
 
-/// The number of the paste that was added last.
-pub fn last(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
-    Ok(paste::table.select(diesel::dsl::max(paste::id)).first(db)?)
-}
-
 /// Adds or changes a paste by source and id; returns its number.
 pub fn upsert(db: &mut Db, new: &Paste) -> Result<i64, DatabaseError> {
     let source = source_id(db, &new.source)?;

@@ -134,6 +134,14 @@ diesel::table! {
 }
 
 diesel::table! {
+    untold_paste (domain, paste_id) {
+        domain -> Text,
+        paste_id -> BigInt,
+        addresses -> BigInt,
+    }
+}
+
+diesel::table! {
     opt_out (hash) {
         hash -> Binary,
         kind -> SmallInt,
@@ -345,8 +353,10 @@ diesel::table! {
 diesel::joinable!(account -> mail_domain (domain_id));
 diesel::joinable!(subscription -> subscriber (subscriber_id));
 diesel::joinable!(paste_account -> paste (paste_id));
+diesel::joinable!(untold_paste -> paste (paste_id));
 diesel::joinable!(paste -> paste_source (source));
 diesel::joinable!(session -> subscriber (subscriber_id));
+diesel::joinable!(domain_control -> subscriber (subscriber_id));
 
 diesel::allow_tables_to_appear_in_same_query!(
     account,
@@ -357,6 +367,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     paste,
     paste_source,
     paste_account,
+    untold_paste,
     plan,
     plan_feature,
     subscriber,

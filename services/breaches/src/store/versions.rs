@@ -11,6 +11,8 @@ pub const CATALOGUE_VERSION: &str = "catalogue_version";
 pub const CATALOGUE_CHANGED_AT: &str = "catalogue_changed_at";
 /// Grows with every change of the opt-outs.
 pub const OPTOUT_VERSION: &str = "optout_version";
+/// Grows with every load of pastes.
+pub const PASTES_VERSION: &str = "pastes_version";
 /// Present once a new database got its plans and test data.
 pub const SEEDED_AT: &str = "seeded_at";
 
@@ -81,6 +83,11 @@ pub fn bump_catalogue(db: &mut Db, now: i64) -> Result<(), DatabaseError> {
 /// Publishes a change of the opt-outs.
 pub fn bump_opt_out(db: &mut Db) -> Result<(), DatabaseError> {
     bump(db, OPTOUT_VERSION)
+}
+
+/// Publishes that pastes were loaded.
+pub fn bump_pastes(db: &mut Db) -> Result<(), DatabaseError> {
+    bump(db, PASTES_VERSION)
 }
 
 /// Takes a lease, which ends by itself; whether it was free. Of two at once, one gets it.

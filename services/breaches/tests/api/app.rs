@@ -30,6 +30,8 @@ pub struct Peers {
     pub dns: Option<DnsPeer>,
     /// The websites of `example.com`, `www.example.com` and `other.example`.
     pub site: Option<HttpPeer>,
+    /// Whether the service looks where the names of websites lead to, as it does outside of tests.
+    pub guarded: bool,
     /// Whether webhooks may be on loopback.
     pub webhooks: bool,
 }
@@ -48,8 +50,8 @@ impl Peers {
         if let Some(site) = &self.site {
             let names = ["example.com", "www.example.com", "other.example"];
             let hosts = names.map(|name| (name.to_owned(), site.address())).into();
-            let reach = match settings.verification.verify_allow_private {
-                true => Reach::anywhere(),
+            let reach = match self.guarded {
+                true => Reach::public(),
                 false => Reach { permitted: |_| true, ..Reach::public() },
             };
             outside.websites =

@@ -30,6 +30,13 @@ impl<'a> Browser<'a> {
         cookies.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ")
     }
 
+    /// The value of a cookie whose name has a word in it.
+    pub fn secret(&self, word: &str) -> String {
+        let cookies = self.cookies.borrow();
+        let found = cookies.iter().find(|(name, _)| name.contains(word));
+        found.unwrap_or_else(|| panic!("no {word} in {cookies:?}")).1.clone()
+    }
+
     pub async fn get(&self, path: &str) -> Answer {
         let answer = self.app.request(path).header("cookie", self.cookie()).answer().await;
         self.keep(&answer);

@@ -86,6 +86,11 @@ fn subscribers_get_subscriptions_keys_and_domains() {
         json!(["example.com"])
     );
     assert_eq!(operator.json(&["domain", "list", "owner@example.org"])[0]["state"], "verified");
+    let listed = operator.json(&["domain", "list"]);
+    assert_eq!(listed[0]["subscriber"], "owner@example.org");
+    assert!(
+        operator.run(&["domain", "list"]).contains("example.com\tverified\t0\towner@example.org")
+    );
     operator.run(&["domain", "recount", "example.com"]);
     operator.run(&["domain", "revoke", "owner@example.org", "example.com"]);
     assert_eq!(operator.json(&["domain", "list"]), json!([]));
@@ -220,6 +225,47 @@ fn an_import_deactivates_nothing_unasked_and_never_by_an_empty_file() {
         assert_eq!(refused.status.code(), Some(1), "{empty:?}");
     }
     assert_eq!(active(), before);
+}
+
+#[test]
+fn webhooks_are_added_listed_and_removed_and_their_secret_is_shown_once() {
+    let operator = Operator::new();
+    let (owner, url) = ("corp@example.org", "https://hooks.example.org/x");
+    let stranger = refusal(&operator, &["webhook", "add", owner, url]);
+    assert!(stranger.contains("no subscriber corp@example.org"), "{stranger}");
+    operator.run(&["subscriber", "add", owner]);
+    let added = operator.json(&["webhook", "add", owner, url]);
+    let secret = added["secret"].as_str().unwrap();
+    assert_eq!((added["url"].as_str(), &secret[..6]), (Some(url), "whsec_"));
+    let plain = operator.run(&["webhook", "add", owner, "http://hooks.example.org/y"]);
+    assert!(plain.starts_with("whsec_") && plain.trim() != secret, "{plain}");
+    let twice = refusal(&operator, &["webhook", "add", owner, url]);
+    assert!(twice.contains("has https://hooks.example.org/x already"), "{twice}");
+    for target in [
+        "ftp://hooks.example.org/x",
+        "hooks.example.org",
+        "http://127.0.0.1/",
+        "http://[::1]/",
+        "http://169.254.169.254/latest",
+        "https://hooks.example.org:8443/",
+        "https://user:word@hooks.example.org/",
+    ] {
+        let refused = refusal(&operator, &["webhook", "add", owner, target]);
+        assert!(refused.contains("VERIFY_ALLOW_PRIVATE"), "{target}: {refused}");
+    }
+    let mut local = operator.command(&["webhook", "add", owner, "http://127.0.0.1:9/"]);
+    assert!(local.env("VERIFY_ALLOW_PRIVATE", "true").status().unwrap().success());
+    let listed = json!([url, "http://hooks.example.org/y", "http://127.0.0.1:9/"]);
+    assert_eq!(operator.json(&["webhook", "list", owner]), listed);
+    operator.run(&["webhook", "remove", owner, url]);
+    let gone = refusal(&operator, &["webhook", "remove", owner, url]);
+    assert!(gone.contains("has no webhook"), "{gone}");
+    assert!(!operator.run(&["webhook", "list", owner]).contains("/x"));
+    let trail = operator.trail();
+    for (action, times) in [("webhook add", 3), ("webhook remove", 1)] {
+        assert_eq!(trail.iter().filter(|(found, _)| found == action).count(), times, "{trail:?}");
+    }
+    assert!(!format!("{trail:?}").contains("whsec_"));
 }
 
 /// What a command that fails says.

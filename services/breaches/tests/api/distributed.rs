@@ -13,6 +13,7 @@ use regex::Regex;
 use serde_json::json;
 
 use crate::app::{App, entry};
+use crate::commands::command;
 
 /// Statements of all connections of this process, those of other tests among them.
 static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -58,6 +59,57 @@ fn the_rule_tells_writes_with_a_key_from_those_without() {
         assert_eq!(names_key(statement), expected, "{statement}");
     }
     assert!(!is_distributed_write("insert into domain_account (domain_id, k) values ($1, $2)"));
+}
+
+/// Stands in for the extension and notes what it is asked to lay out.
+const STAND_IN: &str = "
+    CREATE TABLE laid_out (name TEXT, key TEXT, beside TEXT);
+    CREATE FUNCTION create_distributed_table(name TEXT, key TEXT, colocate_with TEXT DEFAULT '') RETURNS void
+        LANGUAGE sql AS 'INSERT INTO laid_out VALUES (name, key, colocate_with)';
+    CREATE FUNCTION create_reference_table(name TEXT) RETURNS void
+        LANGUAGE sql AS 'INSERT INTO laid_out VALUES (name, NULL, NULL)';";
+
+#[test]
+fn migrate_lays_the_tables_out_by_key_where_the_extension_is_and_says_where_it_is_not() {
+    #[derive(diesel::QueryableByName)]
+    struct LaidOut {
+        #[diesel(sql_type = diesel::sql_types::Text)]
+        text: String,
+    }
+    let (database, folder) = (testkit::Database::new(), testkit::Folder::new());
+    let run = |arguments: &[&str]| command(&database, &folder, arguments).output().unwrap();
+    let refused = run(&["migrate", "--distributed"]);
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    let errors = told.lines().filter(|line| line.starts_with("error: ")).count();
+    assert_eq!((refused.status.code(), errors), (Some(1), 1), "{told}");
+    if database.file().is_some() {
+        assert!(told.contains("needs a PostgreSQL database"), "{told}");
+        return;
+    }
+    assert!(told.contains("lacks the extension citus"), "{told}");
+    let execute = |db: &mut database::Db, statement: &str| {
+        diesel::connection::SimpleConnection::batch_execute(db, statement)
+    };
+    let mut db = database.open(&[]).connect().unwrap();
+    execute(&mut db, STAND_IN).unwrap();
+    assert!(run(&["migrate", "--distributed"]).status.success());
+    let found: Vec<LaidOut> =
+        diesel::sql_query("SELECT concat_ws(' ', name, key, beside) AS text FROM laid_out")
+            .load(&mut db)
+            .unwrap();
+    let found: Vec<&str> = found.iter().map(|row| row.text.trim()).collect();
+    let by_key = ["account k", "stealer_log k account", "paste_account k account"];
+    assert_eq!(found, [&by_key[..], &["breach", "mail_domain"]].concat());
+    assert!(run(&["migrate", "--distributed"]).status.success());
+    // It is a database like others.
+    let shown = run(&["address", "show", "account-exists@breach-integration-tests.example"]);
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("Acmegram"));
+    // One that lies on one server stays there.
+    let single = testkit::Database::new();
+    let run = |arguments: &[&str]| command(&single, &folder, arguments).output().unwrap();
+    assert!(run(&["migrate"]).status.success());
+    let refused = run(&["migrate", "--distributed"]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("lie on one server already"));
 }
 
 #[actix_web::test]

@@ -15,6 +15,7 @@ mod domain_verification;
 mod errors;
 mod explain;
 mod inputs;
+mod links;
 mod load_limits;
 mod loads;
 mod manifest;

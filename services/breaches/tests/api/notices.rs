@@ -26,6 +26,25 @@ impl App {
         breaches::jobs::deliver_due(&self.state).await.unwrap();
     }
 
+    /// Does after a load of pastes what the server does.
+    async fn tell_listeners(&self) {
+        breaches::jobs::tell_listeners(&self.state).await.unwrap();
+        breaches::jobs::deliver_due(&self.state).await.unwrap();
+    }
+
+    /// Adds a webhook of a subscriber; its secret.
+    async fn webhook(&self, email: &str, url: &str) -> WebhookSecret {
+        let email = domain::EmailAddress::parse(email).unwrap();
+        let secret = WebhookSecret::generate().unwrap();
+        let text = secret.text();
+        self.change(|db| {
+            let id = breaches::store::subscribers::id(db, &email)?.unwrap();
+            breaches::store::webhooks::add(db, id, url, &text, NOW)
+        })
+        .await;
+        secret
+    }
+
     fn mails(&self) -> Vec<Mail> {
         self.peers.smtp.as_ref().unwrap().mails()
     }
@@ -110,6 +129,89 @@ async fn those_who_control_a_domain_hear_how_many_addresses_are_new() {
 }
 
 #[actix_web::test]
+async fn those_who_control_a_domain_hear_of_pastes_when_their_load_ends() {
+    let hook = HttpPeer::start(|_| PeerAnswer::Body(204, String::new()));
+    let app = start().await;
+    app.subscriber("corp@example.org", "core1").await;
+    let secret = app.webhook("corp@example.org", &hook.url("/x")).await;
+    let paste = |source: &str, id: &str, emails: &[&str]| {
+        json!({ "Source": source, "Id": id, "Emails": emails }).to_string()
+    };
+    let first = paste("Pastebin", "p1", &["a@corp.example"]);
+    app.load_pastes(&first).await;
+    app.verify("corp@example.org", "corp.example").await;
+    // What was there before is no news, nor is what is loaded again or marks an opt-out.
+    let people = ["a@corp.example", "b@corp.example", "c@other.example"];
+    let lines = [
+        first,
+        paste("OptOut", "o1", &["d@corp.example"]),
+        paste("Pastebin", "p1", &people),
+        paste("Ghostbin", "g1", &people),
+    ];
+    for _ in 0..2 {
+        app.load_pastes(&lines.join("\n")).await;
+        app.tell().await;
+    }
+    let mail = app.mails().remove(0);
+    assert_eq!((app.mails().len(), mail.to[0].as_str()), (1, "corp@example.org"));
+    let plain = mail.plain();
+    for part in [
+        "Subject: Addresses at corp.example are in pastes",
+        "Texts: 2;",
+        "Ghostbin g1: 2",
+        "Pastebin p1: 1",
+    ] {
+        assert!(plain.contains(part), "{part} in {plain}");
+    }
+    assert!(!plain.contains("b@corp.example"), "{plain}");
+    let calls = hook.requests();
+    assert_eq!(calls.len(), 1);
+    let timestamp = calls[0].header("webhook-timestamp").parse().unwrap();
+    let (id, signature) = (calls[0].header("webhook-id"), calls[0].header("webhook-signature"));
+    assert!(secret.verifies(signature, id, timestamp, calls[0].body.as_bytes()));
+    let body: Value = serde_json::from_str(&calls[0].body).unwrap();
+    assert_eq!(
+        body,
+        json!({"event": "paste", "domain": "corp.example", "newPastes": 2,
+            "pastes": [{"source": "Ghostbin", "id": "g1", "newAccounts": 2},
+                {"source": "Pastebin", "id": "p1", "newAccounts": 1}],
+            "sentAt": "2026-03-01T12:00:00Z"})
+    );
+}
+
+#[actix_web::test]
+async fn pastes_and_stealer_logs_with_an_own_address_are_told_of_too() {
+    let app = start().await;
+    let mut logs = entry("Logs");
+    logs["IsStealerLog"] = json!(true);
+    app.import(&json!([logs])).await;
+    app.subscriber(OWNER, "pro1").await;
+    app.verify(OWNER, "example.org").await;
+    app.tell().await;
+    app.listener(OWNER).await;
+    app.load_pairs("Logs", &format!("{OWNER},https://shop.example/login\n")).await;
+    app.tell().await;
+    let texts: Vec<String> = app.mails().iter().map(Mail::plain).collect();
+    let page = "See at which websites: https://breaches.example/account/";
+    for (subject, page) in [
+        ("Your address is in the breach of The Logs", format!("{page}stealer-logs")),
+        ("example.org is in the breach of The Logs", format!("{page}domains/example.org")),
+    ] {
+        let found = texts.iter().any(|text| text.contains(subject) && text.contains(&page));
+        assert!(found, "{subject} in {texts:?}");
+    }
+    let paste = json!({ "Source": "Pastebin", "Id": "p1", "Emails": [OWNER] });
+    app.load_pastes(&paste.to_string()).await;
+    app.tell_listeners().await;
+    let texts: Vec<String> = app.mails().iter().skip(2).map(Mail::plain).collect();
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    assert!(texts.iter().any(|text| text.contains("Subject: Your address is in a paste")));
+    assert!(
+        texts.iter().any(|text| text.contains("Subject: Addresses at example.org are in pastes"))
+    );
+}
+
+#[actix_web::test]
 async fn mails_wait_for_a_mail_server_that_refuses_them_and_are_sent_once() {
     let app = start().await;
     app.listener(OWNER).await;
@@ -138,14 +240,7 @@ async fn webhooks_are_signed_retried_and_given_up() {
     let app = start().await;
     app.subscriber("corp@example.org", "core1").await;
     app.verify("corp@example.org", "corp.example").await;
-    let email = domain::EmailAddress::parse("corp@example.org").unwrap();
-    let secret = WebhookSecret::generate().unwrap();
-    let (url, text) = (hook.url("/x"), secret.text());
-    app.change(|db| {
-        let id = breaches::store::subscribers::id(db, &email)?.unwrap();
-        breaches::store::webhooks::add(db, id, &url, &text, NOW)
-    })
-    .await;
+    let secret = app.webhook("corp@example.org", &hook.url("/x")).await;
     app.tell().await;
     app.load("Alpha", "a@corp.example\n").await;
     app.tell().await;

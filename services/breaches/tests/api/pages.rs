@@ -315,6 +315,22 @@ async fn websites_prove_control_and_lead_nowhere_else() {
 }
 
 #[actix_web::test]
+async fn websites_at_private_addresses_are_not_asked() {
+    let site = HttpPeer::start(|_| PeerAnswer::Body(200, String::new()));
+    let app = App::with_peers(Peers { site: Some(site), guarded: true, ..peers() }).await;
+    let browser = Browser::new(&app);
+    browser.sign_in(OWNER).await;
+    let list = "/account/domains";
+    browser.post(list, list, &[("domain", "example.com")]).await.must(303);
+    let path = "/account/domains/example.com";
+    for way in ["file", "meta"] {
+        let answer = browser.post(path, &format!("{path}/verify"), &[("way", way)]).await;
+        assert!(answer.expect(200).text().contains("gives no answer"));
+    }
+    assert!(app.peers.site.as_ref().unwrap().requests().is_empty());
+}
+
+#[actix_web::test]
 async fn keys_and_webhooks_show_their_secrets_once() {
     let app = App::with_peers(Peers { webhooks: true, ..peers() }).await;
     let browser = Browser::new(&app);

@@ -174,6 +174,10 @@ async fn a_busy_run_writes_no_address_key_or_hash_into_logs_errors_and_jobs() {
     }
     let base = format!("http://{http}");
     search(&base, &key).await;
+    // What clients get wrong is no failure of ours.
+    let long = reqwest::get(format!("{base}/{}", "a".repeat(50_000))).await.unwrap();
+    assert_eq!(long.status(), 414);
+    assert!(!std::fs::read_to_string(&path).unwrap().contains("ERROR"));
     let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
     let jobs = pools.read_blocking(jobs::all).unwrap();
     // A database that fails: what it says is logged as well.

@@ -59,7 +59,7 @@ pub struct DomainDetail {
 /// # Errors
 /// Those of the database.
 pub async fn domains(state: &State, subscriber: i64) -> Result<Vec<DomainRow>, Error> {
-    let read = move |db: &mut Db| domain_controls::all(db, Some(subscriber));
+    let read = move |db: &mut Db| domain_controls::all(db, subscriber);
     let mut controls = state.pools().read(read).await?;
     controls.sort_by(|a, b| a.domain.cmp(&b.domain));
     Ok(controls.into_iter().map(DomainRow::from).collect())
@@ -89,7 +89,7 @@ pub async fn domain_detail(
 ) -> Result<DomainDetail, Error> {
     let name = domain.to_string();
     let read = move |db: &mut Db| -> Result<_, DatabaseError> {
-        let all = domain_controls::all(db, Some(subscriber))?;
+        let all = domain_controls::all(db, subscriber)?;
         let Some(control) = all.into_iter().find(|control| control.domain == name) else {
             return Ok(None);
         };

@@ -1,0 +1,16 @@
+//! Catalogues: whatever passes has a name, dates in order and no markup but what is allowed.
+#![no_main]
+
+use breaches::jobs::read_catalogue;
+use breaches::model::{is_allowed_markup, read_entry};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(entries) = read_catalogue(bytes) else { return };
+    for entry in &entries {
+        let Ok(breach) = read_entry(entry) else { continue };
+        assert!((1..=64).contains(&breach.name.len()));
+        assert!(breach.modified >= breach.added && breach.pwn_count >= 0);
+        assert!(is_allowed_markup(&breach.description));
+    }
+});
