@@ -42,7 +42,7 @@ const PUBLIC_MODULES: &[(&str, &str)] = &[
     ("buckets::store", "tests look at what was stored"),
     ("buckets::store::packages", "its functions are named by their module"),
     ("buckets::store::rejected_lines", "its functions are named by their module"),
-    ("buckets::store::runs", "its functions are named by their module"),
+    ("buckets::store::load_runs", "its functions are named by their module"),
     ("passwords::model", "fuzz targets read what strangers send; tests compare with it"),
     ("passwords::model::bucket", "its functions are named by their module"),
     ("passwords::model::gzip", "its functions are named by their module"),

@@ -12,7 +12,7 @@ use super::heartbeat::Heartbeat;
 use super::linker::Linker;
 use super::load::{self, Running};
 use super::read_accounts::{self, Reading};
-use super::run_upkeep;
+use super::run_maintenance;
 use super::sources::{Sources, open_breach};
 use super::tally::Outcome;
 use super::walk;
@@ -97,10 +97,10 @@ fn run(
         read_accounts::sort(context, sources, &reading, Some(heartbeat), tally)
     })?;
     let accounts = tally.counts.accepted;
-    let beside = run_upkeep::goes_beside(context, accounts)?;
+    let beside = run_maintenance::goes_beside(context, accounts)?;
     let mut linker = Linker::new(context, &sources.breaches).beside_table(beside);
     walk::walk(context, running, merge, &tally, PER_MIB, &mut linker)?;
-    run_upkeep::tidy(context, accounts)?;
+    run_maintenance::tidy(context, accounts)?;
     let AccountsOptions { keep_count, activate, .. } = *options;
     let ending = Ending { command: "accounts load", keep_count, activate };
     let added = finish(context, &sources.breaches, running.id, ending)?;

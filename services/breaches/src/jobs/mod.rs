@@ -27,7 +27,7 @@ mod missing_column;
 mod patience;
 mod purge;
 mod read_accounts;
-mod run_upkeep;
+mod run_maintenance;
 mod seed;
 mod skip_reason;
 mod sorted_text;

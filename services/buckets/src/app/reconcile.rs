@@ -3,7 +3,7 @@
 use database::{DatabaseError, Pools};
 
 use crate::engine::Journal;
-use crate::store::{buckets, generations, runs};
+use crate::store::{buckets, generations, load_runs};
 
 /// Brings the SQL rows to what the journal says; a process may have been killed between the two
 /// commits of a publish.
@@ -17,7 +17,7 @@ pub fn reconcile(
         return Ok(());
     };
     let agrees = pools.read_blocking(|db| -> Result<bool, DatabaseError> {
-        Ok(runs::find(db, published.run)?.is_none_or(|run| run.state == "published"))
+        Ok(load_runs::find(db, published.run)?.is_none_or(|run| run.state == "published"))
     })?;
     if agrees {
         return Ok(());
@@ -26,7 +26,7 @@ pub fn reconcile(
         published.buckets.iter().map(|bucket| (bucket.id, bucket.truncated)).collect();
     pools.write_blocking(|db| -> Result<(), DatabaseError> {
         buckets::published(db, &buckets, published.at)?;
-        runs::publish(db, published.run, report, now)?;
+        load_runs::publish(db, published.run, report, now)?;
         generations::touch(db)
     })
 }

@@ -14,7 +14,7 @@ use crate::metrics::{self, IndexFigures};
 use crate::model::progress::Progress;
 use crate::state::{Snapshot, State};
 use crate::store::generations::IndexState;
-use crate::store::{buckets, generations, runs};
+use crate::store::{buckets, generations, load_runs};
 
 /// Why a snapshot cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +48,7 @@ pub fn refresh(state: &State) -> Result<(), SnapshotError> {
     let seen = state.snapshot();
     let pools = state.pools();
     let (now, packages, run) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
-        Ok((generations::read(db)?, all_packages(db)?, runs::under_way(db)?))
+        Ok((generations::read(db)?, all_packages(db)?, load_runs::under_way(db)?))
     })?;
     let rate = run.map_or(0.0, |run| Progress::current_rate(&run.progress, state.clock().unix()));
     metrics::loading(rate);
@@ -108,7 +108,7 @@ fn read(
     let mut buckets = buckets::all(db)?;
     // A publish is in force before its SQL rows say so.
     if let Some(published) = &summary.journal.published
-        && runs::find(db, published.run)?.is_some_and(|run| run.state != "published")
+        && load_runs::find(db, published.run)?.is_some_and(|run| run.state != "published")
     {
         for named in &published.buckets {
             if let Ok(at) = buckets.binary_search_by_key(&named.id, |bucket| bucket.id) {

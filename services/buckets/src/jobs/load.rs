@@ -9,7 +9,7 @@ use super::remove::apply_pending_removals;
 use super::report::Report;
 use super::write_session::Session;
 use crate::engine::Mode;
-use crate::store::runs;
+use crate::store::load_runs;
 
 /// Loads sources as a new run and publishes it.
 ///
@@ -25,11 +25,12 @@ pub fn load(
     if let Some(open) = session.writer.journal().open.clone() {
         let reason = "given up for a newer run";
         session.writer.abort()?;
-        context.pools.write_blocking(|db| runs::fail(db, open.run, reason, now))?;
+        context.pools.write_blocking(|db| load_runs::fail(db, open.run, reason, now))?;
     }
     let text = serde_json::to_string(options).map_err(std::io::Error::other)?;
-    let id =
-        context.pools.write_blocking(|db| runs::begin(db, mode_name(options.mode), &text, now))?;
+    let id = context
+        .pools
+        .write_blocking(|db| load_runs::begin(db, mode_name(options.mode), &text, now))?;
     session.writer.begin(id)?;
     Loader::new(session, id, options.clone(), checkpoints, IntakeState::default())?.finish()
 }
@@ -43,7 +44,7 @@ pub(super) fn load_anew(
 ) -> Result<(u32, Report), JobError> {
     let (context, now) = (searched.context.clone(), searched.context.clock.unix());
     let text = serde_json::to_string(options).map_err(std::io::Error::other)?;
-    let id = context.pools.write_blocking(|db| runs::begin(db, "rebuild", &text, now))?;
+    let id = context.pools.write_blocking(|db| load_runs::begin(db, "rebuild", &text, now))?;
     let mut fresh = searched.next_generation()?;
     let generation = fresh.generation;
     fresh.writer.begin(id)?;
@@ -60,7 +61,7 @@ pub fn resume(
 ) -> Result<Report, JobError> {
     let session = Session::open(context, "a resumed run loads files")?;
     let refuse = |why: &str| JobError::Invalid(format!("run {id} cannot be resumed: {why}"));
-    let run = context.pools.read_blocking(|db| runs::find(db, id))?;
+    let run = context.pools.read_blocking(|db| load_runs::find(db, id))?;
     let run = run.ok_or_else(|| refuse("there is no such run"))?;
     let open = session.writer.journal().open.clone().filter(|open| open.run == id);
     let open = open.ok_or_else(|| refuse(&format!("it is {}", run.state)))?;

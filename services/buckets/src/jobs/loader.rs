@@ -10,14 +10,14 @@ use super::error::JobError;
 use super::formats::{self, Bad, Item, Marker, Sink, Skipped, Taken};
 use super::intake::{Intake, IntakeState};
 use super::options::{CheckpointPolicy, LoadOptions};
-use super::progress::RunProgress;
+use super::progress::LoadProgress;
 use super::remote::{Listing, PageSink, read_pages};
 use super::remove::{apply_removal, purge};
 use super::report::Report;
 use super::write_session::Session;
 use crate::app::reconcile;
 use crate::engine::{EngineError, NamedBucket};
-use crate::store::{buckets, generations, removals, runs};
+use crate::store::{buckets, generations, load_runs, removals};
 
 /// Files that are added to the index together.
 const BATCH: usize = 2_048;
@@ -33,7 +33,7 @@ pub(super) struct Loader {
     options: LoadOptions,
     checkpoints: CheckpointPolicy,
     intake: Intake,
-    progress: RunProgress,
+    progress: LoadProgress,
     started: Instant,
     since_checkpoint: u64,
     checkpointed: Instant,
@@ -59,7 +59,7 @@ impl Loader {
         };
         let shared = (session.context.pools.clone(), session.context.clock.clone());
         let sources = (options.sources.len() as u64, bytes);
-        let progress = RunProgress::new(shared, id, sources, state.tally.files);
+        let progress = LoadProgress::new(shared, id, sources, state.tally.files);
         let intake = options.intake(&session.context, id, state)?;
         let now = Instant::now();
         Ok(Self {
@@ -92,7 +92,10 @@ impl Loader {
                 self.intake.flush_rows(&self.session.context.pools)?;
                 self.session.writer.abort()?;
             }
-            self.session.context.pools.write_blocking(|db| runs::fail(db, self.id, &text, now))?;
+            self.session
+                .context
+                .pools
+                .write_blocking(|db| load_runs::fail(db, self.id, &text, now))?;
         }
         result
     }
@@ -184,7 +187,7 @@ impl Loader {
         let now = context.clock.unix();
         Ok(context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
             buckets::relist(db, &buckets, now)?;
-            runs::publish(db, self.id, text, now)?;
+            load_runs::publish(db, self.id, text, now)?;
             generations::switch(db, *generation)
         })?)
     }

@@ -9,7 +9,7 @@ use domain::SharedClock;
 use super::error::JobError;
 use super::report::Tally;
 use crate::model::progress::Progress;
-use crate::store::runs;
+use crate::store::load_runs;
 
 /// Time between two records in SQL.
 const RECORDED: Duration = Duration::from_secs(1);
@@ -17,7 +17,7 @@ const RECORDED: Duration = Duration::from_secs(1);
 const LOGGED: Duration = Duration::from_secs(30);
 
 /// Reports and records how far a run is, at intervals.
-pub(super) struct RunProgress {
+pub(super) struct LoadProgress {
     pools: Pools,
     clock: SharedClock,
     run: u64,
@@ -29,7 +29,7 @@ pub(super) struct RunProgress {
     progress: Progress,
 }
 
-impl RunProgress {
+impl LoadProgress {
     /// The progress of a run that begins now over so many sources and bytes; 0 bytes: unknown.
     pub(super) fn new(
         (pools, clock): (Pools, SharedClock),
@@ -85,7 +85,7 @@ impl RunProgress {
             ..self.progress.clone()
         };
         let text = serde_json::to_string(&self.progress).unwrap_or_default();
-        self.pools.write_blocking(|db| runs::set_progress(db, self.run, &text))?;
+        self.pools.write_blocking(|db| load_runs::set_progress(db, self.run, &text))?;
         self.reporter.set_with(bytes_done, || details(&self.progress));
         Ok(true)
     }

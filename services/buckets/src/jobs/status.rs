@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::context::JobContext;
 use super::error::JobError;
-use crate::store::runs::Run;
-use crate::store::{buckets, generations, rejected_lines, removals, runs};
+use crate::store::load_runs::LoadRun;
+use crate::store::{buckets, generations, load_runs, rejected_lines, removals};
 
 /// Runs that are named.
 const RUNS: i64 = 10;
@@ -19,7 +19,7 @@ pub fn status(context: &JobContext) -> Result<Value, JobError> {
     let summary = index.summary();
     let (state, buckets, runs, removals, lines) =
         context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
-            let runs = runs::latest(db, RUNS)?;
+            let runs = load_runs::latest(db, RUNS)?;
             let newest = runs.first().map_or(0, |run| run.id as u64);
             let lines = rejected_lines::of_run(db, newest, LINES)?;
             Ok((generations::read(db)?, buckets::all(db)?, runs, removals::all(db)?, lines))
@@ -45,7 +45,7 @@ pub fn status(context: &JobContext) -> Result<Value, JobError> {
     }))
 }
 
-fn as_json(run: &Run) -> Value {
+fn as_json(run: &LoadRun) -> Value {
     let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or(Value::Null);
     json!({
         "id": run.id,

@@ -6,7 +6,7 @@ use super::context::JobContext;
 use super::error::JobError;
 use crate::app::reconcile;
 use crate::engine::{EngineError, FileIndex, FileWriter, WriteLock};
-use crate::store::{generations, runs};
+use crate::store::{generations, load_runs};
 
 /// The write lock, with all that belongs to it.
 pub struct Session {
@@ -32,7 +32,7 @@ impl Session {
         let (journal, now) = (session.writer.journal(), context.clock.unix());
         reconcile(&context.pools, journal, "{}", now)?;
         let open = journal.open.as_ref().map(|open| open.run);
-        context.pools.write_blocking(|db| runs::fail_strays(db, open, now))?;
+        context.pools.write_blocking(|db| load_runs::fail_strays(db, open, now))?;
         // What a killed rebuild left would keep the files of later removals.
         context.generations.discard(generation + 1)?;
         Ok(session)
@@ -60,7 +60,7 @@ impl Session {
 /// Adds the id of the run that holds the write lock, if a run does.
 fn named(context: &JobContext, error: EngineError) -> EngineError {
     let EngineError::Locked(holder) = error else { return error };
-    let run = context.pools.read_blocking(runs::under_way).ok().flatten();
+    let run = context.pools.read_blocking(load_runs::under_way).ok().flatten();
     EngineError::Locked(match run {
         Some(run) if holder.contains("run") => format!("{holder} (run {})", run.id),
         _ => holder,

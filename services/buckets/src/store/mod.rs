@@ -2,10 +2,10 @@
 
 pub(crate) mod buckets;
 pub(crate) mod generations;
+pub mod load_runs;
 pub mod packages;
 pub mod rejected_lines;
 pub(crate) mod removals;
-pub mod runs;
 mod schema;
 
 use database::Migrations;

@@ -1,6 +1,6 @@
 use buckets::engine::Mode;
 use buckets::jobs::{JobError, MaxErrors, Session, dry_run, export, status, verify};
-use buckets::store::{rejected_lines, runs};
+use buckets::store::{load_runs, rejected_lines};
 
 use crate::app::{Fixture, line, samples};
 
@@ -219,7 +219,7 @@ async fn a_server_notices_a_publish() {
 fn a_second_run_is_told_which_one_loads() {
     let fixture = Fixture::new();
     let session = Session::open(&fixture.context, "a run loads files").unwrap();
-    let begun = |db: &mut database::Db| runs::begin(db, "replace", "{}", 1);
+    let begun = |db: &mut database::Db| load_runs::begin(db, "replace", "{}", 1);
     let id = fixture.context.pools.write_blocking(begun).unwrap();
     let refused = fixture.load(&[samples()]).unwrap_err().to_string();
     assert_eq!(refused, format!("the index is being written: a run loads files (run {id})"));

@@ -7,7 +7,7 @@ use super::schema::load_run;
 
 /// A load run.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
-pub struct Run {
+pub struct LoadRun {
     /// Identifier.
     pub id: i64,
     /// `running`, `published` or `failed`.
@@ -43,12 +43,12 @@ pub fn begin(db: &mut Db, mode: &str, options: &str, now: i64) -> Result<u64, Da
 }
 
 /// A run by its id.
-pub fn find(db: &mut Db, id: u64) -> Result<Option<Run>, DatabaseError> {
+pub fn find(db: &mut Db, id: u64) -> Result<Option<LoadRun>, DatabaseError> {
     Ok(load_run::table.find(id as i64).first(db).optional()?)
 }
 
 /// The last runs, newest first.
-pub fn latest(db: &mut Db, count: i64) -> Result<Vec<Run>, DatabaseError> {
+pub fn latest(db: &mut Db, count: i64) -> Result<Vec<LoadRun>, DatabaseError> {
     Ok(load_run::table.order(load_run::id.desc()).limit(count).load(db)?)
 }
 
@@ -90,7 +90,7 @@ pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), Datab
 }
 
 /// The run that is under way, as far as SQL knows.
-pub fn under_way(db: &mut Db) -> Result<Option<Run>, DatabaseError> {
+pub fn under_way(db: &mut Db) -> Result<Option<LoadRun>, DatabaseError> {
     let running = load_run::table.filter(load_run::state.eq("running"));
     Ok(running.order(load_run::id.desc()).first(db).optional()?)
 }
