@@ -1,5 +1,6 @@
 //! The document around the operations.
 
+use utoipa::openapi::path::Operation;
 use utoipa::openapi::schema::AdditionalProperties;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
@@ -58,8 +59,8 @@ pub fn document() -> OpenApi {
 /// The bodies of requests, which refuse members that they do not know.
 const BODIES: [&str; 2] = ["TextDto", "NumberValidation"];
 
-/// Adds the headers of the rate limit to the answers of all counted operations, and closes the bodies of
-/// requests.
+/// Adds what follows from what operations take and answer: headers, and the media types of bodies, which
+/// refuse members that they do not know.
 pub fn amend(document: &mut OpenApi) {
     for schema in document.components.iter_mut().flat_map(|all| all.schemas.iter_mut()) {
         if let (true, RefOr::T(Schema::Object(body))) = (BODIES.contains(&&**schema.0), schema.1) {
@@ -67,16 +68,53 @@ pub fn amend(document: &mut OpenApi) {
         }
     }
     let items = document.paths.paths.values_mut();
-    let operations = items.flat_map(|item| [&mut item.get, &mut item.post]).flatten();
-    // What needs no key is not counted.
-    for operation in operations.filter(|operation| operation.security.is_none()) {
-        for response in operation.responses.responses.values_mut() {
-            let RefOr::T(response) = response else { continue };
-            let shared = RATE_HEADERS.map(|(name, _)| {
-                let reference = format!("#/components/headers/{name}");
-                (name.to_owned(), RefOr::Ref(Ref::new(reference)))
-            });
-            response.headers.extend(shared);
+    for operation in items.flat_map(|item| [&mut item.get, &mut item.post]).flatten() {
+        let mut parameters = operation.parameters.iter().flatten();
+        if parameters.any(|it| matches!(it, RefOr::T(parameter) if parameter.name == "seed")) {
+            add_headers(operation, SEED_HEADERS);
         }
+        if operation.responses.responses.contains_key("304") {
+            add_headers(operation, LIST_HEADERS);
+        }
+        if let Some(RefOr::T(body)) = &mut operation.request_body {
+            let text = "`text/json` and `application/*+json` are read as well.";
+            body.description = Some(text.to_owned());
+        }
+        // What needs no key is not counted.
+        if operation.security.is_none() {
+            add_rate_headers(operation);
+        }
+    }
+}
+
+/// Headers of answers that are made from a seed.
+const SEED_HEADERS: [(&str, &str); 2] = [
+    ("X-Seed", "Asks for the same answer again"),
+    ("X-Data-Version", "Version of algorithm and data"),
+];
+
+/// Headers of lists that clients may keep.
+const LIST_HEADERS: [(&str, &str); 2] =
+    [("ETag", "Changes with the list"), ("Cache-Control", "An hour, for everybody")];
+
+/// Adds headers to the answer of an operation that succeeds.
+fn add_headers(operation: &mut Operation, headers: [(&str, &str); 2]) {
+    let Some(RefOr::T(response)) = operation.responses.responses.get_mut("200") else { return };
+    for (name, text) in headers {
+        let header = HeaderBuilder::new().schema(Some(Object::with_type(Type::String)));
+        let header = header.description(Some(text)).build();
+        response.headers.insert(name.to_owned(), RefOr::T(header));
+    }
+}
+
+/// Adds the headers of the rate limit to all answers of an operation.
+fn add_rate_headers(operation: &mut Operation) {
+    for response in operation.responses.responses.values_mut() {
+        let RefOr::T(response) = response else { continue };
+        let shared = RATE_HEADERS.map(|(name, _)| {
+            let reference = format!("#/components/headers/{name}");
+            (name.to_owned(), RefOr::Ref(Ref::new(reference)))
+        });
+        response.headers.extend(shared);
     }
 }

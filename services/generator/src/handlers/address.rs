@@ -14,9 +14,7 @@ use crate::wire::{AddressParameters, AddressRequest, CultureAnswer};
     operation_id = "listMiscCultures",
     tag = "Misc",
     responses(
-        (status = 200, headers(
-            ("ETag" = String, description = "Changes with the list"),
-            ("Cache-Control" = String, description = "An hour, for everybody")),
+        (status = 200,
             content(
                 (Vec<CultureAnswer> = "application/json"),
                 (String = "text/csv"),
@@ -40,9 +38,7 @@ pub async fn list_misc_cultures(_caller: Caller, request: HttpRequest) -> HttpRe
     tag = "Misc",
     params(AddressParameters),
     responses(
-        (status = 200, headers(
-            ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+        (status = 200,
             content(
                 (Vec<String> = "application/json", example = json!(["Parkstraße 10, 48182 Münster", "Hohlweg 12, 66152 Saarbrücken"])),
                 (String = "text/csv"),

@@ -19,9 +19,7 @@ use crate::wire::{
     tag = "Name",
     params(WordsParameters),
     responses(
-        (status = 200, headers(
-            ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+        (status = 200,
             content(
                 (Vec<String> = "application/json", example = json!(["Blue River Bakery", "Little Blue River Travel", "Blue Riverworks"])),
                 (String = "text/csv"),
@@ -47,9 +45,7 @@ pub async fn suggest_business_names(
     tag = "Name",
     params(BusinessParameters),
     responses(
-        (status = 200, headers(
-            ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+        (status = 200,
             content(
                 (Vec<String> = "application/json", example = json!(["Livingston Landscaping LLC", "Pioneer Construction Inc."])),
                 (String = "text/csv"),
@@ -76,9 +72,7 @@ pub async fn generate_business_names(
     tag = "Name",
     params(WordsParameters),
     responses(
-        (status = 200, headers(
-            ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+        (status = 200,
             content(
                 (Vec<String> = "application/json", example = json!(["Blueriverio", "GoBlueriver", "Blrvrly"])),
                 (String = "text/csv"),

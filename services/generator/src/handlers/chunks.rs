@@ -81,19 +81,6 @@ pub enum Begun<F> {
 }
 
 /// The body of an answer to `HEAD`: of unknown length, since nothing is made to learn it.
-pub struct NoBody;
-
-impl MessageBody for NoBody {
-    type Error = Infallible;
-
-    fn size(&self) -> BodySize {
-        BodySize::Stream
-    }
-
-    fn poll_next(
-        self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Bytes, Infallible>>> {
-        Poll::Ready(None)
-    }
+pub fn unmade() -> BoxBody {
+    BoxBody::new(Chunks { next: |_: &mut Vec<u8>| false, first: None, ended: true })
 }

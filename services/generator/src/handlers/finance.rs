@@ -10,7 +10,7 @@ use super::input::Input;
 use super::reply::{self, List, Unchanged};
 use crate::error::Failures;
 use crate::model::crypto::{self, COINS};
-use crate::model::{country, iban};
+use crate::model::iban;
 use crate::state::State;
 use crate::wire::{
     CountryAnswer, CryptoAnswer, CryptoParameters, CryptoRequest, CryptoValidationAnswer,
@@ -24,9 +24,7 @@ use crate::wire::{
     operation_id = "listCryptoAddressTypes",
     tag = "Finance",
     responses(
-        (status = 200, headers(
-            ("ETag" = String, description = "Changes with the list"),
-            ("Cache-Control" = String, description = "An hour, for everybody")),
+        (status = 200,
             content(
                 (Vec<String> = "application/json", example = json!(["Bitcoin", "Ethereum", "Litecoin"])),
                 (String = "text/csv"),
@@ -52,9 +50,7 @@ pub async fn list_crypto_address_types(_caller: Caller, request: HttpRequest) ->
     tag = "Finance",
     params(CryptoParameters),
     responses(
-        (status = 200, headers(
-            ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+        (status = 200,
             content(
                 (OneOrSeveral<CryptoAnswer> = "application/json", example = json!({
                     "type": "Bitcoin", "address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
@@ -122,9 +118,7 @@ pub async fn validate_iban(After(input): After<Input<IbanValidationRequest>>) ->
     tag = "Finance",
     params(IbanPath, IbanParameters),
     responses(
-        (status = 200, headers(
-            ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+        (status = 200,
             content(
                 (TextOrTexts = "application/json", example = json!("DE88370400441474203700")),
                 (String = "text/csv"),
@@ -150,9 +144,7 @@ pub async fn generate_iban(After(input): After<Input<IbanRequest>>) -> Result<Ht
     operation_id = "listIbanCountries",
     tag = "Finance",
     responses(
-        (status = 200, headers(
-            ("ETag" = String, description = "Changes with the list"),
-            ("Cache-Control" = String, description = "An hour, for everybody")),
+        (status = 200,
             content(
                 (Vec<CountryAnswer> = "application/json"),
                 (String = "text/csv"),
@@ -163,10 +155,8 @@ pub async fn generate_iban(After(input): After<Input<IbanRequest>>) -> Result<Ht
 )]
 #[get("/api/Finance/Countries")]
 pub async fn list_iban_countries(_caller: Caller, request: HttpRequest) -> HttpResponse {
-    static COUNTRIES: LazyLock<List> = LazyLock::new(|| {
-        let countries = country::named(iban::all().iter().map(iban::Country::code));
-        List::of(&countries.into_iter().map(CountryAnswer::from).collect::<Vec<_>>())
-    });
+    static COUNTRIES: LazyLock<List> =
+        LazyLock::new(|| List::of_countries(iban::all().iter().map(iban::Country::code)));
     COUNTRIES.answer(&request)
 }
 

@@ -6,7 +6,7 @@ use actix_web::http::header::ACCEPT;
 use serde::Serialize;
 use shell::is_head;
 
-use super::chunks::{Chunks, NoBody};
+use super::chunks::{self, Chunks};
 use crate::wire::{Form, Record, push_row};
 
 /// A list that is made value by value while it is sent.
@@ -59,7 +59,7 @@ impl Made {
     ) -> Self {
         let form = form(request);
         if is_head(request) {
-            return Self { form, body: BoxBody::new(NoBody) };
+            return Self { form, body: chunks::unmade() };
         }
         let mut made = 0;
         let body = Chunks::new(move |out| {

@@ -17,9 +17,7 @@ use crate::wire::{CultureAnswer, NameParameters, NameRequest};
     tag = "Name",
     params(NameParameters),
     responses(
-        (status = 200, headers(
-            ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+        (status = 200,
             content(
                 (Vec<String> = "application/json", example = json!(["Patricia Clements", "Derrick Taylor"])),
                 (String = "text/csv"),
@@ -43,9 +41,7 @@ pub async fn generate_names(
     operation_id = "listNameCultures",
     tag = "Name",
     responses(
-        (status = 200, headers(
-            ("ETag" = String, description = "Changes with the list"),
-            ("Cache-Control" = String, description = "An hour, for everybody")),
+        (status = 200,
             content(
                 (Vec<CultureAnswer> = "application/json"),
                 (String = "text/csv"),

@@ -22,10 +22,7 @@ use crate::wire::{OneOrSeveral, PersonAnswer, PersonParameters, PersonRequest};
     tag = "Misc",
     params(PersonParameters),
     responses(
-        (status = 200, headers(
-            ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Ref-Date" = String, description = "Day that the expiry of cards was counted from"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+        (status = 200, headers(("X-Ref-Date" = String, description = "Day that the expiry of cards was counted from")),
             content(
                 (OneOrSeveral<PersonAnswer> = "application/json", example = json!({
                     "culture": "sv",

@@ -8,7 +8,7 @@ use auth::{After, Caller};
 use super::input::Input;
 use super::reply::{self, List, Unchanged};
 use crate::error::Failures;
-use crate::model::{country, imei, phone};
+use crate::model::{imei, phone};
 use crate::wire::{
     CountryAnswer, ImeiParameters, ImeiRequest, PhoneAnswer, PhoneParameters, PhoneRequest,
     PhoneValidationParameters, PhoneValidationRequest,
@@ -24,9 +24,7 @@ use crate::wire::{
     tag = "Phone",
     params(PhoneParameters),
     responses(
-        (status = 200, headers(
-            ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+        (status = 200,
             content(
                 (Vec<String> = "application/json", example = json!(["+4917425442464", "+4917037102949"])),
                 (String = "text/csv"),
@@ -63,9 +61,7 @@ pub async fn generate_phone_numbers(
     tag = "Phone",
     params(ImeiParameters),
     responses(
-        (status = 200, headers(
-            ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+        (status = 200,
             content(
                 (Vec<String> = "application/json", example = json!(["996153791192928"])),
                 (String = "text/csv"),
@@ -103,9 +99,7 @@ pub async fn validate_phone_number(
     operation_id = "listPhoneCountries",
     tag = "Phone",
     responses(
-        (status = 200, headers(
-            ("ETag" = String, description = "Changes with the list"),
-            ("Cache-Control" = String, description = "An hour, for everybody")),
+        (status = 200,
             content(
                 (Vec<CountryAnswer> = "application/json"),
                 (String = "text/csv"),
@@ -116,9 +110,7 @@ pub async fn validate_phone_number(
 )]
 #[get("/api/Phone/Countries")]
 pub async fn list_phone_countries(_caller: Caller, request: HttpRequest) -> HttpResponse {
-    static COUNTRIES: LazyLock<List> = LazyLock::new(|| {
-        let countries = country::named(phone::all().iter().map(|region| region.code));
-        List::of(&countries.into_iter().map(CountryAnswer::from).collect::<Vec<_>>())
-    });
+    static COUNTRIES: LazyLock<List> =
+        LazyLock::new(|| List::of_countries(phone::all().iter().map(|region| region.code)));
     COUNTRIES.answer(&request)
 }

@@ -17,9 +17,7 @@ use crate::wire::{ReviewParameters, ReviewRequest};
     tag = "Text",
     params(ReviewParameters),
     responses(
-        (status = 200, headers(
-            ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+        (status = 200,
             content(
                 (Vec<String> = "application/json", example = json!(["Best coffee grinder I have owned so far, and I have owned a few."])),
                 (String = "text/csv"),

@@ -24,9 +24,7 @@ use crate::wire::{
     tag = "SocialNumber",
     params(IdentityParameters),
     responses(
-        (status = 200, headers(
-            ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+        (status = 200,
             content(
                 (TextOrTexts = "application/json", example = json!("167-26-5220")),
                 (String = "text/csv"),
@@ -57,10 +55,7 @@ pub async fn generate_social_number(
     operation_id = "validateSocialNumber",
     tag = "SocialNumber",
     params(NumberParameters),
-    request_body(
-        content = NumberValidation,
-        description = "`text/json` and `application/*+json` are read as well."
-    ),
+    request_body = NumberValidation,
     responses((status = 200, body = NumberAnswer), Failures, BodyFailures)
 )]
 #[post("/api/SocialNumber")]

@@ -13,7 +13,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use auth::Caller;
 use shell::{Fault, client_ip, is_head};
 
-use super::chunks::{Begun, Chunks, NoBody};
+use super::chunks::{self, Begun, Chunks};
 use super::reply;
 use crate::model::{Holder, Slot};
 use crate::state::State;
@@ -35,7 +35,7 @@ pub fn answer(
     next: impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static,
 ) -> Result<HttpResponse, Fault> {
     let body = match is_head(request) {
-        true => BoxBody::new(NoBody),
+        true => chunks::unmade(),
         false => match Chunks::new(next).begin() {
             Begun::Whole(whole) => BoxBody::new(whole),
             Begun::More(chunks) => {

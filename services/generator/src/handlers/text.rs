@@ -23,9 +23,7 @@ use crate::wire::{
     tag = "Text",
     params(LoremParameters),
     responses(
-        (status = 200, body = String, content_type = "application/json", headers(
-            ("X-Seed" = String, description = "Asks for the same answer again"),
-            ("X-Data-Version" = String, description = "Version of algorithm and data")),
+        (status = 200, body = String, content_type = "application/json",
             example = json!("Lorem ipsum dolor sit amet et vitae, quam.")),
         Failures
     )
@@ -74,10 +72,7 @@ pub async fn generate_password(
 #[utoipa::path(
     operation_id = "humanizeText",
     tag = "Text",
-    request_body(
-        content = TextDto,
-        description = "`text/json` and `application/*+json` are read as well."
-    ),
+    request_body = TextDto,
     responses(
         (status = 200, body = String, content_type = "application/json",
             example = json!("Order id not found")),
@@ -99,10 +94,7 @@ pub async fn humanize_text(
     operation_id = "transformText",
     tag = "Text",
     params(TransformParameters),
-    request_body(
-        content = TextDto,
-        description = "`text/json` and `application/*+json` are read as well."
-    ),
+    request_body = TextDto,
     responses(
         (status = 200, body = String, content_type = "application/json",
             example = json!("The Lord of the Rings")),

@@ -6,7 +6,7 @@ use utoipa::IntoParams;
 use validator::Validate;
 
 use super::request::{Request, complete, seeded};
-use super::values::{LONGEST_NAME, limited, listed, seed};
+use super::values::{LONGEST_NAME, limited, listed};
 use crate::model::Seed;
 use crate::model::names::{self, Culture};
 
@@ -24,7 +24,6 @@ pub struct AddressParameters {
     culture: Option<&'static Culture>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[serde(default, deserialize_with = "seed")]
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }

@@ -7,7 +7,7 @@ use validator::Validate;
 
 use super::name::culture;
 use super::request::{Request, complete, seeded};
-use super::values::{filled, seed};
+use super::values::filled;
 use crate::model::names::{self, Culture};
 use crate::model::{Seed, brand};
 
@@ -28,7 +28,6 @@ pub struct BusinessParameters {
     culture_code: Option<&'static Culture>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[serde(default, deserialize_with = "seed")]
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
@@ -71,7 +70,6 @@ pub struct WordsParameters {
     starting_words: Option<String>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[serde(default, deserialize_with = "seed")]
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }

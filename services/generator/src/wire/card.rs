@@ -13,7 +13,7 @@ use super::record::Record;
 use super::request::{Request, complete, seeded};
 use super::rules::{BETWEEN, DATE};
 use super::spelling::Spelling;
-use super::values::{filled, listed, seed};
+use super::values::{filled, listed};
 use crate::model::Seed;
 use crate::model::card::{self, Card, CardFault, CardType};
 
@@ -35,7 +35,6 @@ pub struct CardParameters {
     format: Option<Spelling>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[serde(default, deserialize_with = "seed")]
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
     /// Day that the expiry is counted from, 1000-01-01 to 9000-12-31: with a seed 2030-01-01, else

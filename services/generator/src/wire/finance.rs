@@ -12,7 +12,7 @@ use super::record::Record;
 use super::request::{Request, complete, seeded};
 use super::rules::RULES;
 use super::spelling::Spelling;
-use super::values::{LONGEST_NAME, limited, listed, seed};
+use super::values::{LONGEST_NAME, limited, listed};
 use crate::model::country::Country;
 use crate::model::crypto::{self, COINS, Coin};
 use crate::model::{Seed, iban};
@@ -37,7 +37,6 @@ pub struct CryptoParameters {
     quantity: Option<i32>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[serde(default, deserialize_with = "seed")]
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
@@ -125,7 +124,6 @@ pub struct IbanParameters {
     format: Option<Spelling>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[serde(default, deserialize_with = "seed")]
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }

@@ -10,7 +10,7 @@ use validator::Validate;
 use super::request::{Request, complete, seeded};
 use super::rules::{BETWEEN, DATE, UNSUPPORTED};
 use super::social::{IdType, schemes};
-use super::values::{limited, seed};
+use super::values::limited;
 use crate::model::Seed;
 use crate::model::numbers::{FIRST_BIRTH, Kind, Schemes, Sex, Wanted};
 
@@ -63,7 +63,6 @@ pub struct IdentityParameters {
     sex: Option<SexName>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[serde(default, deserialize_with = "seed")]
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }

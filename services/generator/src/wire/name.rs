@@ -9,7 +9,7 @@ use validator::Validate;
 
 use super::record::Record;
 use super::request::{Request, complete, seeded};
-use super::values::{LONGEST_NAME, limited, listed, seed};
+use super::values::{LONGEST_NAME, limited, listed};
 use crate::model::Seed;
 use crate::model::names::{self, Culture, Part};
 
@@ -54,7 +54,6 @@ pub struct NameParameters {
     culture_code: Option<&'static Culture>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[serde(default, deserialize_with = "seed")]
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }

@@ -14,7 +14,6 @@ use super::name::culture;
 use super::record::Record;
 use super::request::{Request, complete, seeded};
 use super::spelling::Spelling;
-use super::values::seed;
 use crate::model::Seed;
 use crate::model::names::{self, Culture};
 use crate::model::numbers::Sex;
@@ -34,7 +33,6 @@ pub struct PersonParameters {
     quantity: Option<i32>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[serde(default, deserialize_with = "seed")]
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
     /// Day that the expiry of cards is counted from, `YYYY-MM-DD`; today, or 2030-01-01 with a seed.

@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
 use super::request::{Request, complete, seeded};
-use super::values::{filled, limited, listed, seed};
+use super::values::{filled, limited, listed};
 use crate::model::Seed;
 use crate::model::phone::{self, Format, Region, Validation};
 
@@ -68,7 +68,6 @@ pub struct PhoneParameters {
     fictional: Option<bool>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[serde(default, deserialize_with = "seed")]
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
@@ -137,7 +136,6 @@ pub struct ImeiParameters {
     quantity: Option<i32>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[serde(default, deserialize_with = "seed")]
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }

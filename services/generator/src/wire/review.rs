@@ -6,7 +6,7 @@ use utoipa::IntoParams;
 use validator::Validate;
 
 use super::request::{Request, complete, seeded};
-use super::values::{filled, seed};
+use super::values::filled;
 use crate::model::Seed;
 
 /// The longest name of a product.
@@ -27,7 +27,6 @@ pub struct ReviewParameters {
     quantity: Option<i32>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[serde(default, deserialize_with = "seed")]
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }

@@ -9,7 +9,6 @@ use validator::Validate;
 use super::body::{BodyRequest, TextDto};
 use super::request::{Request, complete, seeded};
 use super::rules::{ABSENT, RULES};
-use super::values::seed;
 use crate::model::Seed;
 use crate::model::text::{self, Classes, Unit, Vocabulary};
 
@@ -53,7 +52,6 @@ pub struct LoremParameters {
     number: Option<i32>,
     /// Makes the answer repeatable: the same seed and parameters give the same body as long as
     /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
-    #[serde(default, deserialize_with = "seed")]
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }

@@ -45,10 +45,10 @@ pub fn listed<T, E: serde::de::Error>(found: Option<T>, list: &str) -> Result<Op
     }
 }
 
-/// The seed of a generating operation.
-pub fn seed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Seed>, D::Error> {
-    let text = limited(deserializer, MAX_SEED)?;
-    Ok(Seed::parse(text).ok())
+impl<'de> Deserialize<'de> for Seed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(limited(deserializer, MAX_SEED)?).map_err(|_| reject("required", ""))
+    }
 }
 
 // `validator` puts the value of a required parameter into its violations, so it must serialise.
