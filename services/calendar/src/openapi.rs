@@ -7,10 +7,30 @@ use utoipa::openapi::security::{
 };
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, RefOr};
 
-use crate::wire::description::publish_query;
+use crate::wire::description::{Takes, publish_query};
 use crate::wire::error_body::{ErrorData, ErrorJson};
 use crate::wire::image::ImageSize;
+use crate::wire::parameters::{
+    CategoryFields, CategoryListParameters, Declared, EventDeleteParameters, EventFields,
+    EventListParameters, EventReadParameters, IndexParameters, ItemParameters,
+    LinkedListParameters, OrganizerFields, TagFields, TagListParameters, VenueFields,
+};
 use crate::wire::urls::NAMESPACE;
+
+// What operations take, for the index of the interface.
+pub const INDEX: Takes = Takes::new(IndexParameters::parameters);
+pub const EVENT_LIST: Takes = Takes::new(EventListParameters::parameters);
+pub const EVENT_READ: Takes = Takes::new(EventReadParameters::parameters);
+pub const EVENT_DELETE: Takes = Takes::new(EventDeleteParameters::parameters);
+pub const EVENT_FIELDS: Takes = Takes::new(EventFields::parameters);
+pub const LINKED_LIST: Takes = Takes::new(LinkedListParameters::parameters);
+pub const VENUE_FIELDS: Takes = Takes::new(VenueFields::parameters);
+pub const ORGANIZER_FIELDS: Takes = Takes::new(OrganizerFields::parameters);
+pub const CATEGORY_LIST: Takes = Takes::new(CategoryListParameters::parameters);
+pub const CATEGORY_FIELDS: Takes = Takes::new(CategoryFields::parameters);
+pub const TAG_LIST: Takes = Takes::new(TagListParameters::parameters);
+pub const TAG_FIELDS: Takes = Takes::new(TagFields::parameters);
+pub const ITEM: Takes = Takes::new(ItemParameters::parameters);
 
 /// Builds the document without its paths.
 pub fn document(info: &ServiceInfo) -> OpenApi {
@@ -44,7 +64,7 @@ pub fn amend(document: &mut OpenApi) {
     }
 }
 
-/// Whoever shows credentials sees more.
+/// Callers with credentials see more.
 fn optional_credentials() -> Vec<SecurityRequirement> {
     let schemes = ["key", "bearer", "basic"];
     let schemes = schemes.map(|scheme| SecurityRequirement::new(scheme, Vec::<String>::new()));

@@ -10,6 +10,10 @@ use shell::{Next, Operations, PathRules, Routes};
 use crate::handlers::{
     categories, edge, events, ical, images, imports, index, media, organizers, pages, tags, venues,
 };
+use crate::openapi::{
+    CATEGORY_FIELDS, CATEGORY_LIST, EVENT_DELETE, EVENT_FIELDS, EVENT_LIST, EVENT_READ, INDEX,
+    ITEM, LINKED_LIST, ORGANIZER_FIELDS, TAG_FIELDS, TAG_LIST, VENUE_FIELDS,
+};
 
 /// Which spellings of a path are the same.
 pub const PATHS: PathRules = PathRules::NO_TRAILING_SLASH;
@@ -31,14 +35,14 @@ pub async fn around(
 
 /// Adds the operations.
 pub fn register(routes: &mut Routes<'_>) {
-    routes.add(index::get_index);
+    routes.add(index::get_index).attach(INDEX);
     routes.add(index::get_documentation);
     add_events(routes);
     add_venues(routes);
     add_organizers(routes);
     add_categories(routes);
     add_tags(routes);
-    routes.add(ical::export_ical);
+    routes.add(ical::export_ical).attach(EVENT_LIST);
     routes.add(imports::import_ical);
     routes.add(images::create_image);
     routes.add(images::get_image);
@@ -71,68 +75,68 @@ fn add_pages(routes: &mut Routes<'_>) {
 }
 
 fn add_events(routes: &mut Routes<'_>) {
-    routes.add(events::list_events);
-    routes.add(events::create_event);
-    routes.add(events::get_event);
-    routes.add(events::post_event);
-    routes.add(events::update_event);
-    routes.add(events::patch_event);
-    routes.add(events::delete_event);
-    routes.add(events::get_event_by_slug);
-    routes.add(events::post_event_by_slug);
-    routes.add(events::update_event_by_slug);
-    routes.add(events::patch_event_by_slug);
-    routes.add(events::delete_event_by_slug);
+    routes.add(events::list_events).attach(EVENT_LIST);
+    routes.add(events::create_event).attach(EVENT_FIELDS);
+    routes.add(events::get_event).attach(EVENT_READ);
+    routes.add(events::post_event).attach(EVENT_FIELDS);
+    routes.add(events::update_event).attach(EVENT_FIELDS);
+    routes.add(events::patch_event).attach(EVENT_FIELDS);
+    routes.add(events::delete_event).attach(EVENT_DELETE);
+    routes.add(events::get_event_by_slug).attach(EVENT_READ);
+    routes.add(events::post_event_by_slug).attach(EVENT_FIELDS.renaming());
+    routes.add(events::update_event_by_slug).attach(EVENT_FIELDS.renaming());
+    routes.add(events::patch_event_by_slug).attach(EVENT_FIELDS.renaming());
+    routes.add(events::delete_event_by_slug).attach(EVENT_DELETE);
 }
 
 fn add_venues(routes: &mut Routes<'_>) {
-    routes.add(venues::list_venues);
-    routes.add(venues::create_venue);
-    routes.add(venues::get_venue);
-    routes.add(venues::post_venue);
-    routes.add(venues::update_venue);
-    routes.add(venues::patch_venue);
-    routes.add(venues::delete_venue);
-    routes.add(venues::get_venue_by_slug);
-    routes.add(venues::post_venue_by_slug);
-    routes.add(venues::update_venue_by_slug);
-    routes.add(venues::patch_venue_by_slug);
-    routes.add(venues::delete_venue_by_slug);
+    routes.add(venues::list_venues).attach(LINKED_LIST);
+    routes.add(venues::create_venue).attach(VENUE_FIELDS);
+    routes.add(venues::get_venue).attach(ITEM);
+    routes.add(venues::post_venue).attach(VENUE_FIELDS);
+    routes.add(venues::update_venue).attach(VENUE_FIELDS);
+    routes.add(venues::patch_venue).attach(VENUE_FIELDS);
+    routes.add(venues::delete_venue).attach(ITEM);
+    routes.add(venues::get_venue_by_slug).attach(ITEM);
+    routes.add(venues::post_venue_by_slug).attach(VENUE_FIELDS);
+    routes.add(venues::update_venue_by_slug).attach(VENUE_FIELDS);
+    routes.add(venues::patch_venue_by_slug).attach(VENUE_FIELDS);
+    routes.add(venues::delete_venue_by_slug).attach(ITEM);
 }
 
 fn add_organizers(routes: &mut Routes<'_>) {
-    routes.add(organizers::list_organizers);
-    routes.add(organizers::create_organizer);
-    routes.add(organizers::get_organizer);
-    routes.add(organizers::post_organizer);
-    routes.add(organizers::update_organizer);
-    routes.add(organizers::patch_organizer);
-    routes.add(organizers::delete_organizer);
-    routes.add(organizers::get_organizer_by_slug);
-    routes.add(organizers::post_organizer_by_slug);
-    routes.add(organizers::update_organizer_by_slug);
-    routes.add(organizers::patch_organizer_by_slug);
-    routes.add(organizers::delete_organizer_by_slug);
+    routes.add(organizers::list_organizers).attach(LINKED_LIST);
+    routes.add(organizers::create_organizer).attach(ORGANIZER_FIELDS);
+    routes.add(organizers::get_organizer).attach(ITEM);
+    routes.add(organizers::post_organizer).attach(ORGANIZER_FIELDS);
+    routes.add(organizers::update_organizer).attach(ORGANIZER_FIELDS);
+    routes.add(organizers::patch_organizer).attach(ORGANIZER_FIELDS);
+    routes.add(organizers::delete_organizer).attach(ITEM);
+    routes.add(organizers::get_organizer_by_slug).attach(ITEM);
+    routes.add(organizers::post_organizer_by_slug).attach(ORGANIZER_FIELDS);
+    routes.add(organizers::update_organizer_by_slug).attach(ORGANIZER_FIELDS);
+    routes.add(organizers::patch_organizer_by_slug).attach(ORGANIZER_FIELDS);
+    routes.add(organizers::delete_organizer_by_slug).attach(ITEM);
 }
 
 fn add_categories(routes: &mut Routes<'_>) {
-    routes.add(categories::list_categories);
-    routes.add(categories::create_category);
-    routes.add(categories::get_category);
-    routes.add(categories::post_category);
-    routes.add(categories::update_category);
-    routes.add(categories::patch_category);
-    routes.add(categories::delete_category);
+    routes.add(categories::list_categories).attach(CATEGORY_LIST);
+    routes.add(categories::create_category).attach(CATEGORY_FIELDS);
+    routes.add(categories::get_category).attach(ITEM);
+    routes.add(categories::post_category).attach(CATEGORY_FIELDS);
+    routes.add(categories::update_category).attach(CATEGORY_FIELDS);
+    routes.add(categories::patch_category).attach(CATEGORY_FIELDS);
+    routes.add(categories::delete_category).attach(ITEM);
 }
 
 fn add_tags(routes: &mut Routes<'_>) {
-    routes.add(tags::list_tags);
-    routes.add(tags::create_tag);
-    routes.add(tags::get_tag);
-    routes.add(tags::post_tag);
-    routes.add(tags::update_tag);
-    routes.add(tags::patch_tag);
-    routes.add(tags::delete_tag);
+    routes.add(tags::list_tags).attach(TAG_LIST);
+    routes.add(tags::create_tag).attach(TAG_FIELDS);
+    routes.add(tags::get_tag).attach(ITEM);
+    routes.add(tags::post_tag).attach(TAG_FIELDS);
+    routes.add(tags::update_tag).attach(TAG_FIELDS);
+    routes.add(tags::patch_tag).attach(TAG_FIELDS);
+    routes.add(tags::delete_tag).attach(ITEM);
 }
 
 /// A request target without the passwords of events and without what no operation knows.

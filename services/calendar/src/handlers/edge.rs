@@ -12,7 +12,7 @@ use shell::{Next, base_url};
 use super::input::ByAlias;
 use super::{pages, reply};
 use crate::error::Error;
-use crate::wire::description::{self, Site};
+use crate::wire::description::{self, Site, below_namespace};
 use crate::wire::urls::{ALIAS, NAMESPACE, Urls};
 
 /// Handles what concerns every path of the interface, round the handler.
@@ -71,18 +71,17 @@ fn options(request: &ServiceRequest, per_page: i64) -> Option<HttpResponse> {
     if request.method() != Method::OPTIONS {
         return None;
     }
-    let path = below(request.path(), NAMESPACE)?;
-    let Some(route) = description::route_of(path) else {
+    let path = below_namespace(request.path())?;
+    let operations = shell::operations(request.request()).iter();
+    let Some(route) = description::route_of(operations, path) else {
         return Some(Error::NoRoute.error_response());
     };
     let alias = request.extensions().get::<ByAlias>().is_some();
     let urls = Urls { base: base_url(request.request()), alias };
-    let methods: Vec<&str> =
-        route.endpoints.iter().flat_map(|endpoint| endpoint.methods).copied().collect();
     let answer = HttpResponse::Ok()
         .insert_header((header::CONTENT_TYPE, reply::JSON))
-        .insert_header((header::ALLOW, methods.join(", ")))
-        .json(description::route(route, Site { urls: &urls, per_page }));
+        .insert_header((header::ALLOW, route.methods().join(", ")))
+        .json(description::route(&route, Site { urls: &urls, per_page }));
     Some(answer)
 }
 
@@ -91,7 +90,7 @@ const LAST: Rules = Rules { repeated: Repeated::Last, ..Rules::PLAIN };
 
 /// Replaces POST by the method that the header or the query names.
 fn override_method(request: &mut ServiceRequest) {
-    if request.method() != Method::POST || below(request.path(), NAMESPACE).is_none() {
+    if request.method() != Method::POST || below_namespace(request.path()).is_none() {
         return;
     }
     let header = request.headers().get("x-http-method-override");

@@ -1,7 +1,7 @@
 //! The index and the documentation of the interface.
 
 use actix_web::web::Data;
-use actix_web::{HttpResponse, get};
+use actix_web::{HttpRequest, HttpResponse, get};
 use serde_json::json;
 
 use super::input::Input;
@@ -18,7 +18,12 @@ use crate::wire::urls::NAMESPACE;
     params(IndexParameters), responses((status = 200, body = Object, example = json!({"namespace": "calendar/events/v1", "routes": {}, "_links": {}})), (status = 404)),
 )]
 #[get("/calendar/events/v1")]
-pub async fn get_index(input: Input, state: Data<State>) -> Result<HttpResponse, Error> {
+pub async fn get_index(
+    input: Input,
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let operations = shell::operations(&request).iter();
     let Input { request, fields } = input;
     let params = request.params?;
     if let Some(asked) = params.text("namespace") {
@@ -28,7 +33,7 @@ pub async fn get_index(input: Input, state: Data<State>) -> Result<HttpResponse,
         }
     }
     let site = Site { urls: &request.urls, per_page: state.site.settings.per_page };
-    reply::ok(&description::index(site), fields.as_deref())
+    reply::ok(&description::index(operations, site), fields.as_deref())
 }
 
 /// Shows this document.

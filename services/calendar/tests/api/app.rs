@@ -1,6 +1,7 @@
 //! A calendar of its own for every test, with a user of each role.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use calendar::{
@@ -11,9 +12,9 @@ use calendar::{
 use clap::Parser;
 use database::{DatabaseError, Db, Pools};
 use domain::{Clock, ManualClock};
-use reqwest::{Method, RequestBuilder, Response};
+use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
-use testkit::{Database, TestServer};
+use testkit::{Database, Exchange, TestServer};
 
 /// The path of the interface.
 pub const NS: &str = "/calendar/events/v1";
@@ -102,13 +103,20 @@ pub struct App {
     database: Database,
 }
 
-/// An answer, read whole.
+/// An answer, with its body as text and as JSON; null where it is none.
 #[derive(Debug)]
 pub struct Answer {
-    pub status: u16,
-    pub headers: reqwest::header::HeaderMap,
+    answer: testkit::Answer,
     pub text: String,
     pub json: Value,
+}
+
+impl Deref for Answer {
+    type Target = testkit::Answer;
+
+    fn deref(&self) -> &testkit::Answer {
+        &self.answer
+    }
 }
 
 impl Answer {
@@ -118,10 +126,6 @@ impl Answer {
 
     pub fn id(&self) -> i64 {
         self.json["id"].as_i64().unwrap_or_else(|| panic!("no id in {}", self.text))
-    }
-
-    pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
     /// Ids of a list, whatever its collection.
@@ -140,15 +144,11 @@ impl Answer {
     }
 }
 
-async fn answer(response: Response) -> Answer {
-    let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    let text = response.text().await.unwrap();
-    let json = serde_json::from_str(&text).unwrap_or(Value::Null);
-    Answer { status, headers, text, json }
-}
-
 pub async fn send(request: RequestBuilder) -> Answer {
-    answer(request.send().await.unwrap()).await
+    let answer = request.answer().await;
+    let text = String::from_utf8_lossy(&answer.body).into_owned();
+    let json = serde_json::from_str(&text).unwrap_or(Value::Null);
+    Answer { answer, text, json }
 }
 
 impl App {

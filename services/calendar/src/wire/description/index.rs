@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use shell::Operation;
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::schema::{Object, Schema, SchemaType, Type};
 use utoipa::openapi::{RefOr, Required};
 
-use super::interface::{Endpoint, Key, ROUTES, Route};
+use super::interface::{Endpoint, Key, Route, routes};
 use crate::wire::ordered_map::OrderedMap;
 use crate::wire::urls::Urls;
 
@@ -30,7 +31,7 @@ pub struct IndexJson {
 #[derive(Serialize)]
 pub struct RouteJson {
     namespace: &'static str,
-    methods: Vec<&'static str>,
+    methods: Vec<String>,
     endpoints: Vec<EndpointJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     _links: Option<Links>,
@@ -38,7 +39,7 @@ pub struct RouteJson {
 
 #[derive(Serialize)]
 struct EndpointJson {
-    methods: &'static [&'static str],
+    methods: Vec<String>,
     args: OrderedMap<&'static str, ArgJson>,
 }
 
@@ -123,29 +124,29 @@ fn endpoint(endpoint: &Endpoint, site: Site<'_>) -> EndpointJson {
         let required = one.required == Required::True && !endpoint.partial;
         (one.name.as_str(), described(one, required, site))
     });
-    EndpointJson { methods: endpoint.methods, args: key.into_iter().chain(fields).collect() }
+    let methods = endpoint.methods.clone();
+    EndpointJson { methods, args: key.into_iter().chain(fields).collect() }
 }
 
 /// Describes a route as OPTIONS answers it.
 pub fn route(route: &Route, site: Site<'_>) -> RouteJson {
     let urls = site.urls;
-    let methods = route.endpoints.iter().flat_map(|endpoint| endpoint.methods).copied().collect();
     let own = || link("self", format!("{}{}", urls.root(), route.pattern));
     RouteJson {
         namespace: urls.namespace(),
-        methods,
+        methods: route.methods().into_iter().map(str::to_owned).collect(),
         endpoints: route.endpoints.iter().map(|one| endpoint(one, site)).collect(),
         _links: (!route.pattern.contains('(')).then(own),
     }
 }
 
 /// Describes the whole interface.
-pub fn index(site: Site<'_>) -> IndexJson {
+pub fn index<'o>(operations: impl Iterator<Item = &'o Operation>, site: Site<'_>) -> IndexJson {
     let namespace = site.urls.namespace();
     let path = |one: &Route| format!("/{namespace}{}", one.pattern);
     IndexJson {
         namespace,
-        routes: ROUTES.iter().map(|one| (path(one), route(one, site))).collect(),
+        routes: routes(operations).iter().map(|one| (path(one), route(one, site))).collect(),
         _links: link("up", format!("{}/", site.urls.base)),
     }
 }

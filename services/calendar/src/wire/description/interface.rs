@@ -1,18 +1,32 @@
-//! Every route of the interface with its methods and parameters, for the index and OPTIONS.
+//! The routes of the interface with their methods and parameters, derived from the operations: for the
+//! index and OPTIONS.
 
+use shell::Operation;
 use utoipa::openapi::path::Parameter;
 
-use crate::wire::parameters::{
-    CategoryFields, CategoryListParameters, Declared, EventDeleteParameters, EventFields,
-    EventListParameters, EventReadParameters, IndexParameters, ItemParameters,
-    LinkedListParameters, OrganizerFields, TagFields, TagListParameters, VenueFields,
-};
+use crate::wire::urls::NAMESPACE;
 
 /// The declared parameters of an operation.
 pub type Parameters = fn() -> &'static [Parameter];
 
-fn none() -> &'static [Parameter] {
-    &[]
+/// What an operation takes beside the parameter in its path.
+#[derive(Clone, Copy, Debug)]
+pub struct Takes {
+    parameters: Parameters,
+    renames: bool,
+}
+
+impl Takes {
+    /// The parameters of the query or of the body.
+    pub const fn new(parameters: Parameters) -> Self {
+        Self { parameters, renames: false }
+    }
+
+    /// The same where a slug may be sent that is the new one: the modelled interface declares the slug
+    /// in the path as optional then.
+    pub const fn renaming(self) -> Self {
+        Self { renames: true, ..self }
+    }
 }
 
 /// The parameter in a path.
@@ -20,24 +34,18 @@ fn none() -> &'static [Parameter] {
 pub enum Key {
     Id,
     Slug,
-    /// As the modelled interface declares the slug of events in updates, where it is the new one.
+    /// See [`Takes::renaming`].
     OptionalSlug,
 }
 
-impl Key {
-    /// Returns the key of reads and deletes, which have nothing but the path to name the item.
-    const fn required(self) -> Key {
-        match self {
-            Key::Id => Key::Id,
-            Key::Slug | Key::OptionalSlug => Key::Slug,
-        }
-    }
-}
+/// The placeholders of templates, with the keys and the expressions that the index shows for them.
+const KEYS: [(&str, Key, &str); 2] =
+    [("{id}", Key::Id, r"(?P<id>\d+)"), ("{slug}", Key::Slug, "(?P<slug>[^/]+)")];
 
 /// Methods with the parameters that they take.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Endpoint {
-    pub methods: &'static [&'static str],
+    pub methods: Vec<String>,
     /// The parameter in the path, if any.
     pub key: Option<Key>,
     pub parameters: Parameters,
@@ -46,147 +54,75 @@ pub struct Endpoint {
 }
 
 /// A route with its pattern as the index shows it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Route {
-    pub pattern: &'static str,
-    pub endpoints: &'static [Endpoint],
+    pub pattern: String,
+    pub endpoints: Vec<Endpoint>,
 }
 
-const fn read(key: Option<Key>, parameters: Parameters) -> Endpoint {
-    Endpoint { methods: &["GET"], key, parameters, partial: false }
-}
+impl Route {
+    /// All methods of the route.
+    pub fn methods(&self) -> Vec<&str> {
+        self.endpoints.iter().flat_map(|endpoint| &endpoint.methods).map(String::as_str).collect()
+    }
 
-const fn create(parameters: Parameters) -> Endpoint {
-    Endpoint { methods: &["POST"], key: None, parameters, partial: false }
-}
-
-const fn update(key: Key, parameters: Parameters) -> Endpoint {
-    Endpoint { methods: &["POST", "PUT", "PATCH"], key: Some(key), parameters, partial: true }
-}
-
-const fn delete(key: Key, parameters: Parameters) -> Endpoint {
-    Endpoint { methods: &["DELETE"], key: Some(key), parameters, partial: false }
-}
-
-macro_rules! item {
-    ($pattern:literal, $key:expr, $read:expr, $fields:expr, $delete:expr) => {
-        Route {
-            pattern: $pattern,
-            endpoints: &[
-                read(Some($key.required()), $read),
-                update($key, $fields),
-                delete($key.required(), $delete),
-            ],
+    fn add(&mut self, operation: &Operation, key: Option<Key>) {
+        // HEAD is GET without a body.
+        let methods = operation.methods().iter().map(ToString::to_string);
+        let methods: Vec<String> = methods.filter(|method| method != "HEAD").collect();
+        let writes = |name: &str| matches!(name, "POST" | "PUT" | "PATCH");
+        let partial = key.is_some() && methods.iter().all(|method| writes(method));
+        // POST, PUT and PATCH of an item are one update.
+        if let Some(update) = self.endpoints.last_mut().filter(|last| partial && last.partial) {
+            update.methods.extend(methods);
+            return;
         }
-    };
+        let takes = operation.attached().copied().unwrap_or(Takes::new(|| &[]));
+        let key = if takes.renames { Some(Key::OptionalSlug) } else { key };
+        self.endpoints.push(Endpoint { methods, key, parameters: takes.parameters, partial });
+    }
 }
 
-/// Every route in the order of the documentation.
-pub const ROUTES: &[Route] = &[
-    Route { pattern: "", endpoints: &[read(None, IndexParameters::parameters)] },
-    Route { pattern: "/doc", endpoints: &[read(None, none)] },
-    Route {
-        pattern: "/events",
-        endpoints: &[read(None, EventListParameters::parameters), create(EventFields::parameters)],
-    },
-    item!(
-        r"/events/(?P<id>\d+)",
-        Key::Id,
-        EventReadParameters::parameters,
-        EventFields::parameters,
-        EventDeleteParameters::parameters
-    ),
-    item!(
-        "/events/by-slug/(?P<slug>[^/]+)",
-        Key::OptionalSlug,
-        EventReadParameters::parameters,
-        EventFields::parameters,
-        EventDeleteParameters::parameters
-    ),
-    Route {
-        pattern: "/venues",
-        endpoints: &[read(None, LinkedListParameters::parameters), create(VenueFields::parameters)],
-    },
-    item!(
-        r"/venues/(?P<id>\d+)",
-        Key::Id,
-        ItemParameters::parameters,
-        VenueFields::parameters,
-        ItemParameters::parameters
-    ),
-    item!(
-        "/venues/by-slug/(?P<slug>[^/]+)",
-        Key::Slug,
-        ItemParameters::parameters,
-        VenueFields::parameters,
-        ItemParameters::parameters
-    ),
-    Route {
-        pattern: "/organizers",
-        endpoints: &[
-            read(None, LinkedListParameters::parameters),
-            create(OrganizerFields::parameters),
-        ],
-    },
-    item!(
-        r"/organizers/(?P<id>\d+)",
-        Key::Id,
-        ItemParameters::parameters,
-        OrganizerFields::parameters,
-        ItemParameters::parameters
-    ),
-    item!(
-        "/organizers/by-slug/(?P<slug>[^/]+)",
-        Key::Slug,
-        ItemParameters::parameters,
-        OrganizerFields::parameters,
-        ItemParameters::parameters
-    ),
-    Route {
-        pattern: "/categories",
-        endpoints: &[
-            read(None, CategoryListParameters::parameters),
-            create(CategoryFields::parameters),
-        ],
-    },
-    item!(
-        r"/categories/(?P<id>\d+)",
-        Key::Id,
-        ItemParameters::parameters,
-        CategoryFields::parameters,
-        ItemParameters::parameters
-    ),
-    Route {
-        pattern: "/tags",
-        endpoints: &[read(None, TagListParameters::parameters), create(TagFields::parameters)],
-    },
-    item!(
-        r"/tags/(?P<id>\d+)",
-        Key::Id,
-        ItemParameters::parameters,
-        TagFields::parameters,
-        ItemParameters::parameters
-    ),
-    Route { pattern: "/ical", endpoints: &[read(None, EventListParameters::parameters)] },
-    Route { pattern: "/import/ical", endpoints: &[create(none)] },
-    Route { pattern: "/images", endpoints: &[create(none)] },
-    Route { pattern: r"/images/(?P<id>\d+)", endpoints: &[read(Some(Key::Id), none)] },
-];
+/// Every route of the interface, in the order of the documentation.
+pub fn routes<'o>(operations: impl Iterator<Item = &'o Operation>) -> Vec<Route> {
+    let mut routes: Vec<Route> = Vec::new();
+    for operation in operations {
+        let Some(path) = below_namespace(operation.template()) else { continue };
+        let key = KEYS.iter().find(|(name, ..)| path.ends_with(name));
+        let pattern = match key {
+            Some((name, _, expression)) => path.replace(name, expression),
+            None => path.to_owned(),
+        };
+        if routes.last().is_none_or(|last| last.pattern != pattern) {
+            routes.push(Route { pattern, endpoints: Vec::new() });
+        }
+        if let Some(route) = routes.last_mut() {
+            route.add(operation, key.map(|(_, key, _)| *key));
+        }
+    }
+    routes
+}
+
+/// The part of a path behind the namespace.
+pub fn below_namespace(path: &str) -> Option<&str> {
+    let rest = path.strip_prefix('/')?.strip_prefix(NAMESPACE)?;
+    (rest.is_empty() || rest.starts_with('/')).then_some(rest)
+}
 
 /// Finds the route of a path below the namespace.
-pub fn route_of(path: &str) -> Option<&'static Route> {
+pub fn route_of<'o>(operations: impl Iterator<Item = &'o Operation>, path: &str) -> Option<Route> {
     let path = path.trim_end_matches('/');
-    ROUTES.iter().find(|route| fits(route.pattern, path))
+    routes(operations).into_iter().find(|route| fits(&route.pattern, path))
 }
 
 fn fits(pattern: &str, path: &str) -> bool {
-    if let Some(prefix) = pattern.strip_suffix(r"(?P<id>\d+)") {
-        let id = path.strip_prefix(prefix);
-        return id.is_some_and(|id| !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit()));
+    let key = KEYS.iter().find_map(|(_, key, expression)| {
+        Some((key, path.strip_prefix(pattern.strip_suffix(expression)?)))
+    });
+    match key {
+        None => pattern == path,
+        Some((_, None | Some(""))) => false,
+        Some((Key::Id, Some(id))) => id.bytes().all(|byte| byte.is_ascii_digit()),
+        Some((_, Some(slug))) => !slug.contains('/'),
     }
-    if let Some(prefix) = pattern.strip_suffix("(?P<slug>[^/]+)") {
-        let slug = path.strip_prefix(prefix);
-        return slug.is_some_and(|slug| !slug.is_empty() && !slug.contains('/'));
-    }
-    pattern == path
 }

@@ -10,5 +10,5 @@ pub use bodies::{
     TagCreate, TagUpdate, VenueCreate, VenueUpdate,
 };
 pub use index::{Site, index, route};
-pub use interface::route_of;
+pub use interface::{Takes, below_namespace, route_of};
 pub use schemas::publish_query;
