@@ -74,6 +74,43 @@ pub struct Due<M> {
     pub failed: u32,
 }
 
+/// Longest reason of a failure, in characters.
+const LONGEST_REASON: usize = 200;
+
+/// A failed attempt, as an outbox keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// After how long the next attempt follows; none when the message is given up.
+    pub retry: Option<Duration>,
+    /// Why, in at most 200 characters.
+    pub why: String,
+}
+
+impl Failure {
+    /// What a failure means for a message of which so many attempts have failed now.
+    ///
+    /// ```
+    /// use outbound::{ATTEMPTS, DeliveryError, Failure};
+    ///
+    /// let away = DeliveryError::temporary("the server is away");
+    /// assert!(Failure::new(1, &away).retry.is_some());
+    /// assert!(Failure::new(ATTEMPTS, &away).retry.is_none());
+    /// assert!(Failure::new(1, &DeliveryError::permanent("no such host")).retry.is_none());
+    /// ```
+    pub fn new(failed: u32, error: &DeliveryError) -> Self {
+        let retry = match error {
+            DeliveryError::Temporary(_) => retry_after(failed),
+            DeliveryError::Permanent(_) => None,
+        };
+        Self { retry, why: error.to_string().chars().take(LONGEST_REASON).collect() }
+    }
+
+    /// The Unix second of the next attempt, counted from that of this one.
+    pub fn next_try(&self, now: i64) -> Option<i64> {
+        self.retry.and_then(|wait| now.checked_add_unsigned(wait.as_secs()))
+    }
+}
+
 /// Why the table of an outbox could not be read or written.
 pub type OutboxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -96,12 +133,11 @@ pub trait Outbox: Sync {
         message: &Self::Message,
     ) -> impl Future<Output = Result<(), OutboxError>> + Send;
 
-    /// Notes a failed attempt, and after how long the next one follows; none when it is given up.
+    /// Notes a failed attempt.
     fn mark_failed(
         &self,
         message: &Self::Message,
-        retry: Option<Duration>,
-        why: &DeliveryError,
+        failure: Failure,
     ) -> impl Future<Output = Result<(), OutboxError>> + Send;
 }
 
@@ -139,15 +175,12 @@ async fn attempt<O: Outbox>(
     match courier.deliver(&due.message).await {
         Ok(()) => outbox.mark_sent(&due.message).await,
         Err(error) => {
-            let retry = match error {
-                DeliveryError::Temporary(_) => retry_after(failed),
-                DeliveryError::Permanent(_) => None,
-            };
-            match retry {
+            let failure = Failure::new(failed, &error);
+            match failure.retry {
                 Some(_) => log::info!("a message was not delivered, attempt {failed}: {error}"),
                 None => log::warn!("a message is given up after {failed} attempts: {error}"),
             }
-            outbox.mark_failed(&due.message, retry, &error).await
+            outbox.mark_failed(&due.message, failure).await
         }
     }
 }

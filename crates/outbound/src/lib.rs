@@ -12,8 +12,8 @@ mod webhook_sender;
 
 pub use address::{is_public, names_public_host, web_url};
 pub use delivery::{
-    ATTEMPTS, Courier, DeliveryError, Due, Outbox, OutboxError, deliver_due, deliver_for_ever,
-    retry_after,
+    ATTEMPTS, Courier, DeliveryError, Due, Failure, Outbox, OutboxError, deliver_due,
+    deliver_for_ever, retry_after,
 };
 pub use dns::{Dns, DnsError};
 pub use fetch::{Download, FetchError, FetchRules, Fetched, Fetcher, RedirectRule};

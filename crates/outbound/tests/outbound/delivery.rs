@@ -1,10 +1,9 @@
 //! Delivery against an outbox in memory.
 
 use std::sync::Mutex;
-use std::time::Duration;
 
 use outbound::{
-    ATTEMPTS, Courier, DeliveryError, Due, Outbox, OutboxError, deliver_due, retry_after,
+    ATTEMPTS, Courier, DeliveryError, Due, Failure, Outbox, OutboxError, deliver_due, retry_after,
 };
 
 /// A row: its number, failed attempts, and how long it waits; none when it is done.
@@ -49,15 +48,10 @@ impl Outbox for Table {
         Ok(())
     }
 
-    async fn mark_failed(
-        &self,
-        message: &u32,
-        retry: Option<Duration>,
-        _why: &DeliveryError,
-    ) -> Result<(), OutboxError> {
+    async fn mark_failed(&self, message: &u32, failure: Failure) -> Result<(), OutboxError> {
         self.set(*message, |row| {
             row.failed += 1;
-            row.waits = retry.map(|wait| wait.as_secs());
+            row.waits = failure.retry.map(|wait| wait.as_secs());
         });
         Ok(())
     }

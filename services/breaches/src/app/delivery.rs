@@ -1,9 +1,9 @@
 //! Delivery of the outbox: mails and webhooks.
 
-use std::time::Duration;
-
 use database::Db;
-use outbound::{Courier, DeliveryError, Due, Outbox, OutboxError, WebhookMessage, WebhookSecret};
+use outbound::{
+    Courier, DeliveryError, Due, Failure, Outbox, OutboxError, WebhookMessage, WebhookSecret,
+};
 use serde_json::{Value, json};
 
 use super::mails;
@@ -56,15 +56,9 @@ impl Outbox for Delivery {
         Ok(self.0.pools().write(move |db| notices::sent(db, id, now)).await?)
     }
 
-    async fn mark_failed(
-        &self,
-        message: &Posted,
-        retry: Option<Duration>,
-        why: &DeliveryError,
-    ) -> Result<(), OutboxError> {
-        let (id, now, why) = (message.id, self.now(), why.to_string());
-        let next = retry.and_then(|wait| i64::try_from(wait.as_secs()).ok()).map(|wait| now + wait);
-        Ok(self.0.pools().write(move |db| notices::failed(db, id, next, &why, now)).await?)
+    async fn mark_failed(&self, message: &Posted, failure: Failure) -> Result<(), OutboxError> {
+        let (id, now) = (message.id, self.now());
+        Ok(self.0.pools().write(move |db| notices::failed(db, id, &failure, now)).await?)
     }
 }
 

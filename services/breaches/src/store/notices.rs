@@ -2,12 +2,10 @@
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
+use outbound::Failure;
 
 use super::schema::{domain_breach, domain_counted, notified, outbox, subscriber};
 use crate::model::notice::{Notice, Recipient};
-
-/// Longest reason of a failure that is kept.
-const LONGEST_ERROR: usize = 200;
 
 /// Puts a message into the outbox, unless one with its key was there before.
 pub fn post(
@@ -88,20 +86,15 @@ pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
 }
 
 /// Notes a failed attempt; without a next one the message is given up.
-pub fn failed(
-    db: &mut Db,
-    id: i64,
-    next: Option<i64>,
-    why: &str,
-    now: i64,
-) -> Result<(), DatabaseError> {
-    let why: String = why.chars().take(LONGEST_ERROR).collect();
-    let row = outbox::table.find(id);
-    let noted = (outbox::tries.eq(outbox::tries + 1), outbox::error.eq(why));
-    match next {
-        Some(next) => diesel::update(row).set((noted, outbox::next_try.eq(next))).execute(db)?,
-        None => diesel::update(row).set((noted, outbox::failed_at.eq(now))).execute(db)?,
-    };
+pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), DatabaseError> {
+    let next = failure.next_try(now);
+    let noted = (
+        outbox::tries.eq(outbox::tries + 1),
+        outbox::error.eq(&failure.why),
+        next.map(|at| outbox::next_try.eq(at)),
+        next.is_none().then(|| outbox::failed_at.eq(now)),
+    );
+    diesel::update(outbox::table.find(id)).set(noted).execute(db)?;
     Ok(())
 }
 

@@ -1,10 +1,9 @@
 //! Delivery of what webhooks are to hear.
 
-use std::time::Duration;
-
 use database::{DatabaseError, Db};
 use outbound::{
-    Courier, DeliveryError, Due, Outbox, OutboxError, WebhookMessage, WebhookSecret, WebhookSender,
+    Courier, DeliveryError, Due, Failure, Outbox, OutboxError, WebhookMessage, WebhookSecret,
+    WebhookSender,
 };
 
 use crate::state::State;
@@ -52,15 +51,9 @@ impl Outbox for Delivery {
         Ok(self.state.pools.write(move |db| webhooks::sent(db, id, now)).await?)
     }
 
-    async fn mark_failed(
-        &self,
-        message: &Message,
-        retry: Option<Duration>,
-        why: &DeliveryError,
-    ) -> Result<(), OutboxError> {
-        let (id, now, why) = (message.id, self.state.clock.unix(), why.to_string());
-        let next = retry.and_then(|wait| i64::try_from(wait.as_secs()).ok()).map(|wait| now + wait);
-        Ok(self.state.pools.write(move |db| webhooks::failed(db, id, next, &why, now)).await?)
+    async fn mark_failed(&self, message: &Message, failure: Failure) -> Result<(), OutboxError> {
+        let (id, now) = (message.id, self.state.clock.unix());
+        Ok(self.state.pools.write(move |db| webhooks::failed(db, id, &failure, now)).await?)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::model::included::Included;
 use crate::model::linked::{Kind, Linked};
 use crate::model::list::LinkedFilter;
-use crate::model::role::{self, Action};
+use crate::model::role::{self, Action, User};
 use crate::model::slug;
 use crate::state::State;
 use crate::store::{included, linked_posts};
@@ -24,25 +24,45 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
 /// How a path names a venue or an organizer.
-pub enum LinkedKey {
+pub enum PathKey {
     Id(i64),
     /// The stored slug.
     Slug(String),
 }
 
-impl LinkedKey {
+impl PathKey {
     /// Takes the slug of a path.
-    pub fn of_slug(text: &str) -> LinkedKey {
-        LinkedKey::Slug(slug::lookup_form(text))
+    pub fn of_slug(text: &str) -> PathKey {
+        PathKey::Slug(slug::lookup_form(text))
     }
 
-    fn require(&self, db: &mut Db, kind: Kind) -> Result<Linked, Error> {
-        let (found, name) = match self {
-            LinkedKey::Id(id) => (linked_posts::find(db, kind, *id)?, "id"),
-            LinkedKey::Slug(slug) => (linked_posts::find_by_slug(db, kind, slug)?, "slug"),
+    /// Says what it is a key of.
+    pub fn of(self, kind: Kind) -> LinkedKey {
+        LinkedKey { kind, path: self }
+    }
+}
+
+/// The venue or the organizer that a path names.
+pub struct LinkedKey {
+    kind: Kind,
+    path: PathKey,
+}
+
+impl LinkedKey {
+    fn require(&self, db: &mut Db) -> Result<Linked, Error> {
+        let (found, name) = match &self.path {
+            PathKey::Id(id) => (linked_posts::find(db, self.kind, *id)?, "id"),
+            PathKey::Slug(slug) => (linked_posts::find_by_slug(db, self.kind, slug)?, "slug"),
         };
-        let text = format!("must name a {}", kind.word());
+        let text = format!("must name a {}", self.kind.word());
         found.ok_or_else(|| ParameterErrors::one(name, &text).into())
+    }
+
+    /// Reads a row that the caller may edit; beside it comes the caller.
+    fn editable(&self, context: &mut RequestContext<'_>) -> Result<(User, Linked), Error> {
+        let user = context.user()?;
+        let row = self.require(context.db)?;
+        if may_edit(&user, &row) { Ok((user, row)) } else { Err(Error::Forbidden) }
     }
 }
 
@@ -87,13 +107,12 @@ pub async fn create(
 pub async fn find(
     state: &State,
     request: Request,
-    kind: Kind,
     key: LinkedKey,
 ) -> Result<(LinkedJson, i64), Error> {
     read(state, request, move |context, _| {
-        let row = key.require(context.db, kind)?;
+        let row = key.require(context.db)?;
         if !role::may_read(&context.actor, &row.status, row.author) {
-            return Err(Error::NotAccessible(kind.word()));
+            return Err(Error::NotAccessible(key.kind.word()));
         }
         Ok((render(context, &row, true)?, row.modified_utc))
     })
@@ -101,21 +120,12 @@ pub async fn find(
 }
 
 /// Changes a row: only what is sent.
-pub async fn update(
-    state: &State,
-    request: Request,
-    kind: Kind,
-    key: LinkedKey,
-) -> Result<LinkedJson, Error> {
+pub async fn update(state: &State, request: Request, key: LinkedKey) -> Result<LinkedJson, Error> {
     write(state, request, Action::Change, move |context, params| {
-        let user = context.user()?;
-        let row = key.require(context.db, kind)?;
-        if !may_edit(&user, &row) {
-            return Err(Error::Forbidden.into());
-        }
+        let (user, row) = key.editable(context)?;
         context.check_unchanged(params, |context| render(context, &row, true))?;
         let change = context.decode_write(&user, |lookup, options| {
-            linked_input::decode(params, lookup, kind, options, false)
+            linked_input::decode(params, lookup, key.kind, options, false)
         })?;
         let write = context.write_context(&user);
         let row = linked_writes::update(context.db, row, &change, write)?;
@@ -125,18 +135,10 @@ pub async fn update(
 }
 
 /// Moves a row to the trash.
-pub async fn trash(
-    state: &State,
-    request: Request,
-    kind: Kind,
-    key: LinkedKey,
-) -> Result<LinkedJson, Error> {
+pub async fn trash(state: &State, request: Request, key: LinkedKey) -> Result<LinkedJson, Error> {
+    let kind = key.kind;
     write(state, request, Action::Change, move |context, params| {
-        let user = context.user()?;
-        let row = key.require(context.db, kind)?;
-        if !may_edit(&user, &row) {
-            return Err(Error::Forbidden.into());
-        }
+        let (_, row) = key.editable(context)?;
         if row.status.is_trashed() {
             return Err(Error::InTrash(kind.word()).into());
         }

@@ -209,7 +209,7 @@ fn load_term(
     match terms::create_in(context, taxonomy, params) {
         Ok(_) => Ok(Loading::Created),
         Err(Interrupt::Failed(Error::TermExists(id))) if upsert => {
-            let old = terms::require(context.db, taxonomy, id)?;
+            let old = terms::TermKey { taxonomy, id }.require(context.db)?;
             let change = context.decode_write(user, |lookup, _| {
                 term_input::decode(params, lookup, taxonomy, false)
             })?;

@@ -27,13 +27,24 @@ fn action(taxonomy: Taxonomy) -> Action {
     }
 }
 
-/// Reads a term that has to exist.
-pub fn require(db: &mut Db, taxonomy: Taxonomy, id: i64) -> Result<Term, Error> {
-    let name = match taxonomy {
-        Taxonomy::Category => "must be the id of a category",
-        Taxonomy::Tag => "must be the id of a tag",
-    };
-    terms::find(db, taxonomy, id)?.ok_or_else(|| ParameterErrors::one("id", name).into())
+/// The term that a path names.
+pub struct TermKey {
+    /// Whether it is a category or a tag.
+    pub taxonomy: Taxonomy,
+    /// The id in the path.
+    pub id: i64,
+}
+
+impl TermKey {
+    /// Reads the term, which has to exist.
+    pub fn require(&self, db: &mut Db) -> Result<Term, Error> {
+        let name = match self.taxonomy {
+            Taxonomy::Category => "must be the id of a category",
+            Taxonomy::Tag => "must be the id of a tag",
+        };
+        let found = terms::find(db, self.taxonomy, self.id)?;
+        found.ok_or_else(|| ParameterErrors::one("id", name).into())
+    }
 }
 
 fn render(
@@ -78,33 +89,24 @@ pub async fn create(
 }
 
 /// Reads a term.
-pub async fn find(
-    state: &State,
-    request: Request,
-    taxonomy: Taxonomy,
-    id: i64,
-) -> Result<TermJson, Error> {
+pub async fn find(state: &State, request: Request, key: TermKey) -> Result<TermJson, Error> {
     read(state, request, move |context, _| {
-        let term = require(context.db, taxonomy, id)?;
+        let term = key.require(context.db)?;
         render(context, &term, true)
     })
     .await
 }
 
 /// Changes a term: only what is sent.
-pub async fn update(
-    state: &State,
-    request: Request,
-    taxonomy: Taxonomy,
-    id: i64,
-) -> Result<TermJson, Error> {
-    write(state, request, action(taxonomy), move |context, params| {
+pub async fn update(state: &State, request: Request, key: TermKey) -> Result<TermJson, Error> {
+    write(state, request, action(key.taxonomy), move |context, params| {
         let user = context.user()?;
-        let term = require(context.db, taxonomy, id)?;
+        let term = key.require(context.db)?;
         context.check_unchanged(params, |context| render(context, &term, true))?;
-        check_parent(taxonomy, params)?;
-        let change = context
-            .decode_write(&user, |lookup, _| term_input::decode(params, lookup, taxonomy, false))?;
+        check_parent(key.taxonomy, params)?;
+        let change = context.decode_write(&user, |lookup, _| {
+            term_input::decode(params, lookup, key.taxonomy, false)
+        })?;
         let term = term_writes::update(context.db, term, &change)?;
         Ok(render(context, &term, true)?)
     })
@@ -112,14 +114,10 @@ pub async fn update(
 }
 
 /// Deletes a term for good and returns it as it was.
-pub async fn delete(
-    state: &State,
-    request: Request,
-    taxonomy: Taxonomy,
-    id: i64,
-) -> Result<TermJson, Error> {
+pub async fn delete(state: &State, request: Request, key: TermKey) -> Result<TermJson, Error> {
+    let taxonomy = key.taxonomy;
     write(state, request, action(taxonomy), move |context, params| {
-        let term = require(context.db, taxonomy, id)?;
+        let term = key.require(context.db)?;
         context.check_unchanged(params, |context| render(context, &term, true))?;
         let json = render(context, &term, false)?;
         terms::delete(context.db, &term)?;

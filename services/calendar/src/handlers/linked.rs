@@ -5,19 +5,19 @@ use actix_web::{HttpRequest, HttpResponse};
 use super::input::Input;
 use super::path::parse_id;
 use super::reply;
-use crate::app::linked::{self, LinkedKey};
+use crate::app::linked::{self, PathKey};
 use crate::error::Error;
 use crate::model::linked::Kind;
 use crate::state::State;
 
 /// The id in a path.
-pub fn id(digits: &str) -> LinkedKey {
-    LinkedKey::Id(parse_id(digits))
+pub fn id(digits: &str) -> PathKey {
+    PathKey::Id(parse_id(digits))
 }
 
 /// The slug in a path.
-pub fn slug(text: &str) -> LinkedKey {
-    LinkedKey::of_slug(text)
+pub fn slug(text: &str) -> PathKey {
+    PathKey::of_slug(text)
 }
 
 /// The items of a kind.
@@ -33,34 +33,34 @@ impl Items {
     /// Reads an item.
     pub async fn find(
         self,
-        key: LinkedKey,
+        key: PathKey,
         input: Input,
         request: &HttpRequest,
         state: &State,
     ) -> Result<HttpResponse, Error> {
-        let (json, modified) = linked::find(state, input.request, self.0, key).await?;
+        let (json, modified) = linked::find(state, input.request, key.of(self.0)).await?;
         reply::read(&json, Some(modified), request, input.fields.as_deref())
     }
 
     /// Changes an item.
     pub async fn update(
         self,
-        key: LinkedKey,
+        key: PathKey,
         input: Input,
         state: &State,
     ) -> Result<HttpResponse, Error> {
-        let json = linked::update(state, input.request, self.0, key).await?;
+        let json = linked::update(state, input.request, key.of(self.0)).await?;
         reply::ok(&json, input.fields.as_deref())
     }
 
     /// Moves an item to the trash.
     pub async fn remove(
         self,
-        key: LinkedKey,
+        key: PathKey,
         input: Input,
         state: &State,
     ) -> Result<HttpResponse, Error> {
-        let json = linked::trash(state, input.request, self.0, key).await?;
+        let json = linked::trash(state, input.request, key.of(self.0)).await?;
         reply::ok(&json, input.fields.as_deref())
     }
 }

@@ -4,7 +4,7 @@ use actix_web::{HttpRequest, HttpResponse};
 
 use super::input::Input;
 use super::reply;
-use crate::app::terms;
+use crate::app::terms::{self, TermKey};
 use crate::error::Error;
 use crate::model::term::Taxonomy;
 use crate::state::State;
@@ -13,6 +13,10 @@ use crate::state::State;
 pub struct Terms(pub Taxonomy);
 
 impl Terms {
+    fn key(self, id: i64) -> TermKey {
+        TermKey { taxonomy: self.0, id }
+    }
+
     /// Creates a term.
     pub async fn create(self, input: Input, state: &State) -> Result<HttpResponse, Error> {
         let json = terms::create(state, input.request, self.0).await?;
@@ -28,20 +32,20 @@ impl Terms {
         request: &HttpRequest,
         state: &State,
     ) -> Result<HttpResponse, Error> {
-        let json = terms::find(state, input.request, self.0, id).await?;
+        let json = terms::find(state, input.request, self.key(id)).await?;
         // Terms carry no date of their last change.
         reply::read(&json, None, request, input.fields.as_deref())
     }
 
     /// Changes a term.
     pub async fn update(self, id: i64, input: Input, state: &State) -> Result<HttpResponse, Error> {
-        let json = terms::update(state, input.request, self.0, id).await?;
+        let json = terms::update(state, input.request, self.key(id)).await?;
         reply::ok(&json, input.fields.as_deref())
     }
 
     /// Deletes a term.
     pub async fn remove(self, id: i64, input: Input, state: &State) -> Result<HttpResponse, Error> {
-        let json = terms::delete(state, input.request, self.0, id).await?;
+        let json = terms::delete(state, input.request, self.key(id)).await?;
         reply::ok(&json, input.fields.as_deref())
     }
 }

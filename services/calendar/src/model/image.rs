@@ -113,25 +113,9 @@ mod tests {
 
     #[test]
     fn only_public_web_addresses_are_images() {
-        for text in [
-            "https://cdn.example/a.png",
-            "http://example.org/b",
-            "https://8.8.8.8/x.jpg",
-            "https://[2a00:1450:4001::1]/a",
-            "https://[64:ff9b::808:808]/a",
-        ] {
-            assert!(image_url(text).is_some(), "{text}");
-        }
-        for text in [
-            "ftp://example.org/a.png",
-            "javascript:alert(1)",
-            "a.png",
-            "/a.png",
-            "http://me@example.org/a.png",
-            "http://localhost/a",
-            "http://127.0.0.1/a",
-            "http://[::ffff:127.0.0.1]/a",
-        ] {
+        // Which addresses are public is tested in `outbound`.
+        assert!(image_url("https://cdn.example/a.png").is_some());
+        for text in ["ftp://example.org/a.png", "/a.png", "http://localhost/a"] {
             assert!(image_url(text).is_none(), "{text}");
         }
     }

@@ -135,36 +135,45 @@ pub fn with_descendants(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, DatabaseEr
     Ok(all)
 }
 
+/// What is written of a term; the count is kept by the events.
+#[derive(Insertable, AsChangeset)]
+#[diesel(table_name = terms)]
+struct TermColumns<'t> {
+    taxonomy: i32,
+    name: &'t str,
+    name_ci: String,
+    search_ci: String,
+    slug: &'t str,
+    description: &'t str,
+    parent_id: i64,
+}
+
+impl<'t> TermColumns<'t> {
+    fn of(term: &'t Term) -> Self {
+        Self {
+            taxonomy: term.taxonomy.code(),
+            name: &term.name,
+            name_ci: search::fold_name(&term.name),
+            search_ci: search::fold(&term.name),
+            slug: &term.slug,
+            description: &term.description,
+            parent_id: term.parent,
+        }
+    }
+}
+
 /// Inserts a term and returns its id.
 pub fn insert(db: &mut Db, new: &Term) -> Result<i64, DatabaseError> {
     let id = diesel::insert_into(terms::table)
-        .values((
-            terms::taxonomy.eq(new.taxonomy.code()),
-            terms::name.eq(&new.name),
-            terms::name_ci.eq(search::fold_name(&new.name)),
-            terms::search_ci.eq(search::fold(&new.name)),
-            terms::slug.eq(&new.slug),
-            terms::description.eq(&new.description),
-            terms::parent_id.eq(new.parent),
-            terms::count.eq(0),
-        ))
+        .values((TermColumns::of(new), terms::count.eq(0)))
         .returning(terms::id)
         .get_result(db)?;
     Ok(id)
 }
 
-/// Writes a changed term over its old self; the count is kept by the events.
+/// Writes a changed term over its old self.
 pub fn update(db: &mut Db, new: &Term) -> Result<(), DatabaseError> {
-    diesel::update(terms::table.find(new.id))
-        .set((
-            terms::name.eq(&new.name),
-            terms::name_ci.eq(search::fold_name(&new.name)),
-            terms::search_ci.eq(search::fold(&new.name)),
-            terms::slug.eq(&new.slug),
-            terms::description.eq(&new.description),
-            terms::parent_id.eq(new.parent),
-        ))
-        .execute(db)?;
+    diesel::update(terms::table.find(new.id)).set(TermColumns::of(new)).execute(db)?;
     Ok(())
 }
 

@@ -2,14 +2,12 @@
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
+use outbound::Failure;
 
 use super::schema::{webhook_outbox as outbox, webhooks};
 use super::sql::Sql;
 use crate::model::event::Event;
 use crate::model::notice::Notice;
-
-/// Longest reason of a failure that is kept, in characters.
-const LONGEST_ERROR: usize = 200;
 
 /// A webhook. Its secret is stored as it is, because it signs every message.
 #[derive(Clone, PartialEq, Eq, Queryable, Selectable)]
@@ -96,20 +94,15 @@ pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
 }
 
 /// Notes a failed attempt; without a next one the message is given up.
-pub fn failed(
-    db: &mut Db,
-    id: i64,
-    next: Option<i64>,
-    why: &str,
-    now: i64,
-) -> Result<(), DatabaseError> {
-    let why: String = why.chars().take(LONGEST_ERROR).collect();
-    let row = outbox::table.find(id);
-    let noted = (outbox::tries.eq(outbox::tries + 1), outbox::error.eq(why));
-    match next {
-        Some(next) => diesel::update(row).set((noted, outbox::next_try.eq(next))).execute(db)?,
-        None => diesel::update(row).set((noted, outbox::over_utc.eq(now))).execute(db)?,
-    };
+pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), DatabaseError> {
+    let next = failure.next_try(now);
+    let noted = (
+        outbox::tries.eq(outbox::tries + 1),
+        outbox::error.eq(&failure.why),
+        next.map(|at| outbox::next_try.eq(at)),
+        next.is_none().then(|| outbox::over_utc.eq(now)),
+    );
+    diesel::update(outbox::table.find(id)).set(noted).execute(db)?;
     Ok(())
 }
 
