@@ -6,6 +6,7 @@ use actix_web::web::Data;
 use actix_web::{Error, HttpRequest, HttpResponse, get, post};
 use auth::{After, Caller};
 
+use super::countries;
 use super::input::Input;
 use super::reply::{self, List, Unchanged};
 use crate::error::Failures;
@@ -156,7 +157,7 @@ pub async fn generate_iban(After(input): After<Input<IbanRequest>>) -> Result<Ht
 #[get("/api/Finance/Countries")]
 pub async fn list_iban_countries(_caller: Caller, request: HttpRequest) -> HttpResponse {
     static COUNTRIES: LazyLock<List> =
-        LazyLock::new(|| List::of_countries(iban::all().iter().map(iban::Country::code)));
+        LazyLock::new(|| countries::list(iban::all().iter().map(iban::Country::code)));
     COUNTRIES.answer(&request)
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod address;
 pub(crate) mod business;
 pub(crate) mod card;
 mod chunks;
+mod countries;
 pub(crate) mod finance;
 mod input;
 pub(crate) mod licenses;

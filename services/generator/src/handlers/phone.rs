@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use actix_web::{Error, HttpRequest, HttpResponse, get};
 use auth::{After, Caller};
 
+use super::countries;
 use super::input::Input;
 use super::reply::{self, List, Unchanged};
 use crate::error::Failures;
@@ -111,6 +112,6 @@ pub async fn validate_phone_number(
 #[get("/api/Phone/Countries")]
 pub async fn list_phone_countries(_caller: Caller, request: HttpRequest) -> HttpResponse {
     static COUNTRIES: LazyLock<List> =
-        LazyLock::new(|| List::of_countries(phone::all().iter().map(|region| region.code)));
+        LazyLock::new(|| countries::list(phone::all().iter().map(|region| region.code)));
     COUNTRIES.answer(&request)
 }

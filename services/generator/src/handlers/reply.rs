@@ -14,8 +14,8 @@ use shell::{EntityTag, Validators};
 use utoipa::IntoResponses;
 
 use super::list::{Made, form, written};
-use crate::model::{DATA_VERSION, Seed, country};
-use crate::wire::{CountryAnswer, Form, Record};
+use crate::model::{DATA_VERSION, Seed};
+use crate::wire::{Form, Record};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
@@ -113,12 +113,6 @@ impl List {
             let validators = Validators::weak(EntityTag::of_digest(&digest[..8]));
             Written { form, body: body.into(), validators }
         }))
-    }
-
-    /// The list of some countries, by their codes.
-    pub fn of_countries(codes: impl Iterator<Item = &'static str>) -> Self {
-        let countries = country::named(codes).into_iter().map(CountryAnswer::from);
-        Self::of(&countries.collect::<Vec<_>>())
     }
 
     /// Answers with the list in the form that the client accepts, or with 304 when it has that.
