@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
+use batch::Input;
 use domain::Sha1Digest;
 
 use super::error::JobError;
@@ -28,17 +29,20 @@ fn digest(file: &mut File) -> io::Result<Sha1Digest> {
     Ok(Sha1Digest::of(bytes))
 }
 
-/// The fingerprint of several files together; that of standard input never matches another run.
+/// The fingerprint of several files together; that of standard input or of another stream, which can be
+/// read once, never matches another run.
 ///
 /// # Errors
 /// The file that cannot be read, by name.
 pub fn of_all(paths: &[std::path::PathBuf], now: i64) -> Result<String, JobError> {
     let mut parts = Vec::with_capacity(paths.len());
     for path in paths {
-        if path.as_os_str() == "-" {
-            parts.push(format!("stdin {} {now}", std::process::id()));
-        } else {
-            parts.push(of(path).map_err(JobError::file(path.display().to_string()))?);
+        let named = || JobError::file(path.display().to_string());
+        match Input::at(path).map_err(named())? {
+            Input::Stdin | Input::Stream(_) => {
+                parts.push(format!("stream {} {now}", std::process::id()));
+            }
+            Input::File(_) | Input::Folder(_) => parts.push(of(path).map_err(named())?),
         }
     }
     Ok(parts.join("; "))

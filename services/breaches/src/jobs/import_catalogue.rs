@@ -37,15 +37,16 @@ pub struct ImportReport {
     pub unknown_members: Vec<String>,
 }
 
-/// The largest catalogue, in bytes; it is read as a whole. A thousand breaches take about 1 MB.
-const LARGEST: u64 = 256 << 20;
+/// The largest catalogue, in bytes; it is read as a whole. As many breaches as there may be
+/// take about 80 MB.
+const LARGEST: u64 = 96 << 20;
 
 /// Reads a JSON array, or one JSON object a line.
 pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
     let mut text = String::new();
     let size = input.take(LARGEST + 1).read_to_string(&mut text);
     if size.map_err(JobError::file("the catalogue"))? as u64 > LARGEST {
-        return Err(JobError::Rejected("the catalogue has more than 256 MiB".to_owned()));
+        return Err(JobError::Rejected("the catalogue has more than 96 MiB".to_owned()));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let wrong =

@@ -109,16 +109,17 @@ fn sort(
     tally: &mut Tally,
 ) -> Result<Sorted, JobError> {
     let folder = context.settings.temporary_folder();
-    let mut sorter = Sorter::new(folder, load::sorting_budget(context));
+    let spilled = || JobError::file(format!("a temporary file in {}", folder.display()));
+    let mut sorter = Sorter::new(folder.clone(), load::sorting_budget(context));
     let (input, mut job_input) = JobInput::open(Some(heartbeat), &options.file, options.encoding)?;
     let unreadable = || JobError::file(options.file.display().to_string());
-    let mut text = String::new();
+    let (mut text, mut no_room) = (String::new(), false);
     read(input, options, &mut |line, row| {
         match row.and_then(|(email, site)| parsed(email, site)) {
             Ok((address, site)) => {
                 let key = AccountKey::of(&address.sha1());
                 sorted_text::write_with(&mut text, &address, site);
-                sorter.push(key.0, text.as_bytes())?;
+                sorter.push(key.0, text.as_bytes()).inspect_err(|_| no_room = true)?;
                 tally.accept();
             }
             Err(reason) => tally.skip(line, reason),
@@ -126,9 +127,9 @@ fn sort(
         job_input.report_sometimes(tally.counts);
         Ok(())
     })
-    .map_err(unreadable())?;
+    .map_err(|error| if no_room { spilled()(error) } else { unreadable()(error) })?;
     job_input.finish();
-    sorter.finish().map_err(unreadable())
+    sorter.finish().map_err(spilled())
 }
 
 fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), SkipReason> {

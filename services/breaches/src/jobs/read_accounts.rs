@@ -43,7 +43,7 @@ pub fn sort(
     let spilled = || JobError::file(format!("a temporary file in {}", folder.display()));
     let mut sorter = Sorter::new(folder.clone(), load::sorting_budget(context));
     let mut caution = Caution::new(reading.unchecked);
-    let (several, mut text) = (sources.breaches.len() > 1, String::new());
+    let (several, mut text, mut no_room) = (sources.breaches.len() > 1, String::new(), false);
     for (path, place) in &sources.files {
         let (input, mut job_input) = JobInput::open(heartbeat, path, reading.encoding)?;
         let Reading { format, delimiter, .. } = *reading;
@@ -53,12 +53,13 @@ pub fn sort(
             match found {
                 Ok(address) => {
                     let key = AccountKey::of(&address.sha1());
-                    if several {
+                    let pushed = if several {
                         sorted_text::write_with(&mut text, &address, place);
-                        sorter.push(key.0, text.as_bytes())?;
+                        sorter.push(key.0, text.as_bytes())
                     } else {
-                        sorter.push(key.0, sorted_text::of(&address).as_bytes())?;
-                    }
+                        sorter.push(key.0, sorted_text::of(&address).as_bytes())
+                    };
+                    pushed.inspect_err(|_| no_room = true)?;
                     caution.see(&address);
                     tally.accept();
                 }
@@ -67,7 +68,10 @@ pub fn sort(
             job_input.report_sometimes(tally.counts);
             caution.judge(tally).map_err(io::Error::other)
         })
-        .map_err(JobError::file(path.display().to_string()))?;
+        .map_err(|error| match no_room {
+            true => spilled()(error),
+            false => JobError::file(path.display().to_string())(error),
+        })?;
         job_input.finish();
     }
     caution.judge_whole(tally)?;

@@ -201,6 +201,27 @@ fn a_load_with_skipped_rows_exits_with_3_and_an_import_is_all_or_nothing() {
 }
 
 #[test]
+fn a_load_reads_from_a_pipe_and_names_the_folder_that_has_no_room() {
+    use std::io::Write;
+    let operator = Operator::new();
+    for path in ["-", "/dev/stdin"] {
+        let mut command = operator.command(&["accounts", "load", "--breach", "Inkwell", path]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        writeln!(child.stdin.take().unwrap(), "pipe@example.com").unwrap();
+        assert!(child.wait().unwrap().success(), "{path}");
+    }
+    let lines: String = (0..60_000).map(|n| format!("user{n}@example.com\n")).collect();
+    let file = operator.folder.write("list.txt", lines);
+    let nowhere = operator.folder.join("nowhere");
+    let mut command =
+        operator.command(&["accounts", "load", "--breach", "Inkwell", file.to_str().unwrap()]);
+    let output = command.env("LOAD_TMP", &nowhere).env("LOAD_MEMORY_MB", "1").output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    let expected = format!("a temporary file in {}", nowhere.display());
+    assert!(output.status.code() == Some(1) && told.contains(&expected), "{told}");
+}
+
+#[test]
 fn an_unknown_scheme_and_a_wrong_flag_give_one_sentence_and_their_exit_codes() {
     let operator = Operator::new();
     let output = operator.command(&["doctor"]).env("DATABASE_URL", "mysql://x").output().unwrap();
