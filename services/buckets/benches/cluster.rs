@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use buckets::engine::{
     Cluster, ClusterIndex, EngineError, FileIndex, Limits, Mode, NamedBucket, NewFile,
 };
-use buckets::model::{Expression, FileQuery, Keywords, Matching, Order, Position};
+use buckets::model::{
+    Attribute, Attributes, Expression, FileQuery, Keywords, Matching, Order, Position,
+};
 
 const GENERATION: u32 = 4_000_000_001;
 const BATCH: u64 = 50_000;
@@ -72,7 +74,8 @@ fn searches(index: &ClusterIndex, files: u64) -> Result<(), Box<dyn std::error::
         Ok(FileQuery { matching, ..FileQuery::default() })
     };
     let deep = FileQuery { position: Position::Offset(files / 2), ..FileQuery::default() };
-    let newest = FileQuery { order: Order::LastModified, descending: true, ..words("w1")? };
+    let newest =
+        FileQuery { order: Order::By(Attribute::LastModified), descending: true, ..words("w1")? };
     let cases = [
         ("common word", words("w1")?),
         ("rare word", words("w19999")?),
@@ -92,7 +95,7 @@ fn searches(index: &ClusterIndex, files: u64) -> Result<(), Box<dyn std::error::
             // Another limit each time: totals of equal conditions are remembered.
             let from = Some(-1 - round as i64);
             let mut query = query.clone();
-            query.size.from = from;
+            query.intervals[Attribute::Size].from = from;
             let started = Instant::now();
             total = index.search(&query, &limits())?.total;
             times.push(started.elapsed().as_secs_f64() * 1_000.0);
@@ -139,8 +142,10 @@ impl Words {
             bucket,
             kind: bucket % 5,
             path: format!("{folder}/{name}.{ending}"),
-            size: self.next(10_000_000) as i64,
-            modified: 1_500_000_000 + self.next(200_000_000) as i64,
+            attributes: Attributes::from_fn(|attribute| match attribute {
+                Attribute::Size => self.next(10_000_000) as i64,
+                Attribute::LastModified => 1_500_000_000 + self.next(200_000_000) as i64,
+            }),
         }
     }
 }

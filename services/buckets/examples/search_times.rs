@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use buckets::engine::{EmbeddedIndex, FileIndex, Limits};
-use buckets::model::{Expression, FileQuery, Keywords, Matching, Order, Position};
+use buckets::model::{Attribute, Expression, FileQuery, Keywords, Matching, Order, Position};
 
 /// An expression of which no text is known, so that every name is read.
 const SLOWEST: &str = r"(\w+[-_ ])+\w+x$";
@@ -28,8 +28,8 @@ fn expression(text: &str) -> Result<FileQuery, Box<dyn std::error::Error>> {
 }
 
 fn searches() -> Result<Vec<(&'static str, FileQuery)>, Box<dyn std::error::Error>> {
-    let newest =
-        |query: FileQuery| FileQuery { order: Order::LastModified, descending: true, ..query };
+    let order = Order::By(Attribute::LastModified);
+    let newest = |query: FileQuery| FileQuery { order, descending: true, ..query };
     Ok(vec![
         ("rare word", words("sensor777")?),
         ("two words", words("invoice sensor")?),

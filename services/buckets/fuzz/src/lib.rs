@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use buckets::jobs::{Bad, Defaults, Format, Item, JobError, Sink, Skipped, Taken, read};
+use buckets::model::Attribute;
 
 /// What a reader said about a source, in order.
 #[derive(Debug, Default, PartialEq)]
@@ -29,7 +30,7 @@ impl Heard {
 
 impl Sink for Heard {
     fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
-        assert!(item.size >= 0 && item.modified >= 0);
+        assert!(Attribute::ALL.iter().all(|attribute| item.attributes[*attribute] >= 0));
         self.ascend(item.position);
         self.note(format!("{item:?}"))?;
         Ok(Ok(()))

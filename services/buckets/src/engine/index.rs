@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::error::EngineError;
 use super::journal::{IndexSummary, Journal, Mode, NamedBucket, PublishCounts};
 use super::limits::Limits;
+use crate::model::Attributes;
 use crate::model::file_query::{FileQuery, FileRow, Found, Position, SortKey};
 
 /// A file to be added.
@@ -16,17 +17,15 @@ pub struct NewFile {
     pub kind: u64,
     /// Path inside the bucket, as listed.
     pub path: String,
-    /// Size in bytes, not negative.
-    pub size: i64,
-    /// Unix seconds; 0: unknown.
-    pub modified: i64,
+    /// Its attributes, none of them negative.
+    pub attributes: Attributes,
 }
 
 impl NewFile {
     /// A file of an index, to be added to another one.
     pub fn of_row(row: FileRow, kind: u64) -> Self {
-        let FileRow { id: _, bucket, path, size, modified } = row;
-        Self { bucket, kind, path, size, modified }
+        let FileRow { id: _, bucket, path, attributes } = row;
+        Self { bucket, kind, path, attributes }
     }
 }
 

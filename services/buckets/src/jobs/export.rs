@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::context::JobContext;
 use super::error::JobError;
 use crate::engine::{Limits, each_row};
+use crate::model::Attributes;
 use crate::model::address::Address;
 
 /// One line: the fields that a load reads.
@@ -18,9 +19,8 @@ struct Line<'a> {
     kind: &'static str,
     #[serde(rename = "fullPath")]
     path: &'a str,
-    size: i64,
-    #[serde(rename = "lastModified")]
-    modified: i64,
+    #[serde(flatten)]
+    attributes: Attributes,
 }
 
 /// Limits of a job, which may run for a week.
@@ -49,8 +49,7 @@ pub fn export(
             bucket: &bucket.address,
             kind: bucket.kind.as_str(),
             path: &row.path,
-            size: row.size,
-            modified: row.modified,
+            attributes: row.attributes,
         };
         serde_json::to_writer(&mut *out, &line).map_err(std::io::Error::from)?;
         out.write_all(b"\n")?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::attribute::{Attribute, Attributes};
 use super::expression::Expression;
 use super::keywords::Keywords;
 
@@ -23,10 +24,8 @@ pub enum Order {
     /// Ascending id.
     #[default]
     Index,
-    /// Size in bytes.
-    Size,
-    /// Time of last modification.
-    LastModified,
+    /// An attribute.
+    By(Attribute),
 }
 
 /// A strict interval: both ends are outside.
@@ -47,6 +46,19 @@ impl Between {
     /// Whether a value lies inside.
     pub fn contains(self, value: i64) -> bool {
         self.from.is_none_or(|from| value > from) && self.to.is_none_or(|to| value < to)
+    }
+
+    /// Whether the value of an attribute passes: an unknown one does only where nothing is asked for.
+    pub fn passes(self, attribute: Attribute, value: i64) -> bool {
+        let unknown = value == 0 && attribute.has_unknown();
+        self.is_open() || (!unknown && self.contains(value))
+    }
+}
+
+impl Attributes<Between> {
+    /// Whether nothing is asked for.
+    pub fn are_open(&self) -> bool {
+        Attribute::ALL.iter().all(|attribute| self[*attribute].is_open())
     }
 }
 
@@ -85,10 +97,8 @@ pub struct FileQuery {
     pub extensions: Vec<String>,
     /// Extensions of which a file must have none.
     pub stop_extensions: Vec<String>,
-    /// Time of last modification; files of unknown date (0) fail.
-    pub modified: Between,
-    /// Size in bytes.
-    pub size: Between,
+    /// What the attributes must be.
+    pub intervals: Attributes<Between>,
     /// Sort value.
     pub order: Order,
     /// Largest value first.
@@ -107,8 +117,7 @@ impl FileQuery {
             && self.types.is_empty()
             && self.extensions.is_empty()
             && self.stop_extensions.is_empty()
-            && self.modified.is_open()
-            && self.size.is_open()
+            && self.intervals.are_open()
     }
 }
 
@@ -122,8 +131,7 @@ impl Default for FileQuery {
             types: Vec::new(),
             extensions: Vec::new(),
             stop_extensions: Vec::new(),
-            modified: Between::default(),
-            size: Between::default(),
+            intervals: Attributes::default(),
             order: Order::Index,
             descending: false,
             position: Position::Offset(0),
@@ -133,18 +141,17 @@ impl Default for FileQuery {
 }
 
 impl FileQuery {
-    /// Whether a file of this size and date passes the two intervals.
-    pub fn passes_intervals(&self, size: i64, modified: i64) -> bool {
-        self.size.contains(size)
-            && (self.modified.is_open() || (modified != 0 && self.modified.contains(modified)))
+    /// Whether a file with these attributes passes the intervals.
+    pub fn passes_intervals(&self, attributes: &Attributes) -> bool {
+        let pass = |attribute| self.intervals[attribute].passes(attribute, attributes[attribute]);
+        Attribute::ALL.into_iter().all(pass)
     }
 
     /// The place of a file in the order of the search.
     pub fn sort_key(&self, row: &FileRow) -> SortKey {
         let value = match self.order {
             Order::Index => 0,
-            Order::Size => row.size,
-            Order::LastModified => row.modified,
+            Order::By(attribute) => row.attributes[attribute],
         };
         SortKey { value, id: row.id }
     }
@@ -159,10 +166,8 @@ pub struct FileRow {
     pub bucket: u64,
     /// Path inside the bucket, as listed.
     pub path: String,
-    /// Size in bytes.
-    pub size: i64,
-    /// Unix seconds; 0: unknown.
-    pub modified: i64,
+    /// Its attributes.
+    pub attributes: Attributes,
 }
 
 /// The answer to a search.

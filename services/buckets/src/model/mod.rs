@@ -3,6 +3,7 @@
 #![warn(missing_docs)]
 
 pub(crate) mod address;
+pub(crate) mod attribute;
 pub(crate) mod counts;
 pub(crate) mod expression;
 pub mod extension;
@@ -17,6 +18,7 @@ pub(crate) mod scroll;
 pub mod words;
 
 pub use address::{Address, AddressError, BucketType};
+pub use attribute::{Attribute, Attributes};
 pub use expression::{Expression, ExpressionError};
 pub use file_query::{Between, FileQuery, FileRow, Found, Matching, Order, Position, SortKey};
 pub use keywords::{Keywords, MOST_TERMS, Phrase, TooManyTerms};

@@ -2,26 +2,6 @@
 
 use serde::Deserialize;
 
-/// What files are sorted by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FileOrder {
-    /// Size in bytes.
-    Size,
-    /// Time of last modification.
-    LastModified,
-}
-
-impl FileOrder {
-    /// The canonical spelling.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Size => "size",
-            Self::LastModified => "last_modified",
-        }
-    }
-}
-
 /// What buckets are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]

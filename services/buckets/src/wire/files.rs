@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
-use super::choices::{Direction, FileOrder, PagingMode};
+use super::choices::{Direction, PagingMode};
 use super::error::ParameterError;
 use super::lists::{Extensions, Parts};
 use crate::model::address::BucketType;
+use crate::model::attribute::{Attribute, Attributes};
 use crate::model::expression::{Expression, ExpressionError};
 use crate::model::file_query::{Between, FileQuery, FileRow, Matching, Order, Position};
 use crate::model::keywords::Keywords;
@@ -36,7 +37,7 @@ pub struct FileParameters {
     bucket: Parts,
     /// What files are sorted by; else by id. Premium
     #[param(value_type = Option<String>, pattern = "^(size|last_modified)?$")]
-    order: Option<FileOrder>,
+    order: Option<Attribute>,
     /// `asc` (default) or `desc`
     #[param(value_type = Option<String>, pattern = "^(asc|desc)?$")]
     direction: Option<Direction>,
@@ -140,12 +141,12 @@ impl TryFrom<FileParameters> for FileSearch {
             last_modified_to: given.last_modified_to,
             size_from: given.size_from,
             size_to: given.size_to,
-            order: given.order.map_or("", FileOrder::as_str),
+            order: given.order.map_or("", Attribute::as_str),
             direction: given.direction.map_or("", Direction::as_str),
             start: if scrolling { 0 } else { given.start },
             limit: given.limit.unwrap_or(DEFAULT_LIMIT),
         };
-        let query = query(&echo, matching, &given.types);
+        let query = query(&echo, matching, given.order, &given.types);
         let needs = needs(&echo, scrolling);
         Ok(Self { echo, query, types: given.types, scrolling, scroll, needs, regex_notice })
     }
@@ -194,7 +195,12 @@ fn scroll(id: Option<String>, scrolling: bool) -> Result<Option<Scroll>, Paramet
     Scroll::decode(&text).map(Some).map_err(invalid)
 }
 
-fn query(echo: &FileEcho, matching: Matching, types: &[BucketType]) -> FileQuery {
+fn query(
+    echo: &FileEcho,
+    matching: Matching,
+    order: Option<Attribute>,
+    types: &[BucketType],
+) -> FileQuery {
     let bound = |value: Option<u64>| value.map(|value| i64::try_from(value).unwrap_or(i64::MAX));
     let mut types: Vec<u64> = types.iter().map(|kind| kind.code()).collect();
     types.sort_unstable();
@@ -206,17 +212,15 @@ fn query(echo: &FileEcho, matching: Matching, types: &[BucketType]) -> FileQuery
         types,
         extensions: echo.extensions.clone(),
         stop_extensions: echo.stop_extensions.clone(),
-        modified: Between {
-            from: bound(echo.last_modified_from),
-            to: bound(echo.last_modified_to),
-        },
-        size: Between { from: bound(echo.size_from), to: bound(echo.size_to) },
-        order: match echo.order {
-            "size" => Order::Size,
-            "last_modified" => Order::LastModified,
-            _ => Order::Index,
-        },
-        descending: echo.direction == "desc" && !echo.order.is_empty(),
+        intervals: Attributes::from_fn(|attribute| {
+            let (from, to) = match attribute {
+                Attribute::Size => (echo.size_from, echo.size_to),
+                Attribute::LastModified => (echo.last_modified_from, echo.last_modified_to),
+            };
+            Between { from: bound(from), to: bound(to) }
+        }),
+        order: order.map_or(Order::Index, Order::By),
+        descending: echo.direction == "desc" && order.is_some(),
         position: Position::Offset(echo.start),
         limit: echo.limit as usize,
     }
@@ -333,9 +337,9 @@ impl FileRecord {
             filename: path::file_name(&row.path).to_owned(),
             url: path::url(address, &row.path),
             full_path: row.path,
-            size: row.size,
+            size: row.attributes[Attribute::Size],
             kind: kind.as_str(),
-            last_modified: row.modified,
+            last_modified: row.attributes[Attribute::LastModified],
         }
     }
 }

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use buckets::engine::{EmbeddedIndex, FileIndex, Limits, Mode, NamedBucket, NewFile};
 use buckets::model::{
-    Between, Expression, FileQuery, Keywords, Matching, Order, Position, SortKey,
+    Attribute, Attributes, Between, Expression, FileQuery, Keywords, Matching, Order, Position,
+    SortKey,
 };
 use proptest::prelude::*;
 
@@ -62,8 +63,10 @@ fn file() -> impl Strategy<Value = NewFile> {
         bucket,
         kind: bucket % 5,
         path,
-        size: size * 100,
-        modified: modified * 1_000,
+        attributes: Attributes::from_fn(|attribute| match attribute {
+            Attribute::Size => size * 100,
+            Attribute::LastModified => modified * 1_000,
+        }),
     })
 }
 
@@ -173,6 +176,10 @@ fn extensions() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(extension.prop_map(str::to_owned), 0..3)
 }
 
+fn orders() -> Vec<Order> {
+    [Order::Index].into_iter().chain(Attribute::ALL.map(Order::By)).collect()
+}
+
 prop_compose! {
     pub fn query()(
         matching in matching(),
@@ -182,7 +189,7 @@ prop_compose! {
         types in prop::collection::btree_set(0u64..5, 0..2),
         (extensions, stop_extensions) in (extensions(), extensions()),
         (modified, size) in (between(1_000), between(100)),
-        order in prop::sample::select(vec![Order::Index, Order::Size, Order::LastModified]),
+        order in prop::sample::select(orders()),
         descending in any::<bool>(),
         start in 0u64..30,
         limit in 0usize..12,
@@ -206,8 +213,10 @@ prop_compose! {
             types: types.into_iter().collect(),
             extensions,
             stop_extensions: if narrow == 0 { stop_extensions } else { Vec::new() },
-            modified,
-            size,
+            intervals: Attributes::from_fn(|attribute| match attribute {
+                Attribute::Size => size,
+                Attribute::LastModified => modified,
+            }),
             ..plain
         }
     }

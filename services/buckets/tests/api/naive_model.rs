@@ -86,8 +86,7 @@ impl Naive {
                     id: *id,
                     bucket: file.bucket,
                     path: file.path.clone(),
-                    size: file.size,
-                    modified: file.modified,
+                    attributes: file.attributes,
                 };
                 let value = query.sort_key(&row).value;
                 (if query.descending { !value } else { value }, row)
@@ -129,7 +128,7 @@ fn matches(query: &FileQuery, file: &NewFile) -> bool {
         && (query.extensions.is_empty()
             || query.extensions.iter().any(|wanted| extension::has(name, wanted)))
         && !query.stop_extensions.iter().any(|stopped| extension::has(name, stopped))
-        && query.passes_intervals(file.size, file.modified)
+        && query.passes_intervals(&file.attributes)
 }
 
 fn contains(words: &[String], phrase: &Phrase) -> bool {

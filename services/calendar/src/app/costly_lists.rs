@@ -10,24 +10,34 @@ use super::request::Request;
 use crate::error::Error;
 use crate::state::State;
 use crate::store::event_index::{Deadline, ListError};
+use crate::wire::parameters::{Declared, EventListParameters, LinkedListParameters};
 use crate::wire::params::Params;
 
 /// How often a list is read again because a writer was faster.
 pub const ATTEMPTS: usize = 5;
 
-/// Parameters that one index of the database does not answer.
-const COSTLY: [&str; 11] = [
-    "modified_after",
-    "search",
-    "featured",
-    "orderby",
-    "include",
-    "post_parent",
-    "geoloc",
-    "geoloc_lat",
-    "geoloc_lng",
-    "has_events",
-    "only_with_upcoming",
+/// Parameters that one index of the database answers, or that need no reading; any other makes a list
+/// costly, so that a new filter waits for its turn until it stands here.
+const CHEAP: [&str; 19] = [
+    "page",
+    "per_page",
+    "start_date",
+    "end_date",
+    "starts_before",
+    "starts_after",
+    "ends_before",
+    "ends_after",
+    "strict_dates",
+    "overlaps",
+    "status",
+    "geoloc_radius",
+    "geoloc_unit",
+    "ticketed",
+    "after_id",
+    "password",
+    "order",
+    "event",
+    "_fields",
 ];
 
 /// Parameters of which it answers one.
@@ -64,8 +74,16 @@ impl ListTurn {
 }
 
 fn is_costly(params: &Params) -> bool {
-    let given = |name: &str| params.get(name).is_some();
-    COSTLY.into_iter().any(given) || LINKS.into_iter().filter(|name| given(name)).count() > 1
+    let given = |name: &&str| params.get(name).is_some();
+    costly().any(|name| given(&name)) || LINKS.iter().filter(|name| given(name)).count() > 1
+}
+
+/// The declared parameters that make a list costly.
+fn costly() -> impl Iterator<Item = &'static str> {
+    let declared =
+        EventListParameters::parameters().iter().chain(LinkedListParameters::parameters());
+    let names = declared.map(|parameter| parameter.name.as_str());
+    names.filter(|name| !CHEAP.contains(name) && !LINKS.contains(name))
 }
 
 impl From<ListError> for Error {
@@ -75,5 +93,32 @@ impl From<ListError> for Error {
             ListError::Outdated => Error::Outdated,
             ListError::TooLong => Error::ListTakesTooLong,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_index_of_the_database_answers_is_costly() {
+        let costly: Vec<&str> = costly().collect();
+        assert_eq!(
+            costly,
+            [
+                "search",
+                "featured",
+                "geoloc",
+                "geoloc_lat",
+                "geoloc_lng",
+                "include",
+                "post_parent",
+                "modified_after",
+                "orderby",
+                "search",
+                "has_events",
+                "only_with_upcoming",
+            ]
+        );
     }
 }

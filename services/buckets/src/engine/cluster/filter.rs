@@ -3,6 +3,7 @@
 use super::layout::Layout;
 use super::{pattern, sql};
 use crate::engine::error::EngineError;
+use crate::model::Attribute;
 use crate::model::expression::Expression;
 use crate::model::file_query::{Between, FileQuery, Matching, Order, SortKey};
 use crate::model::keywords::Phrase;
@@ -25,11 +26,9 @@ pub(super) fn conditions(query: &FileQuery, layout: Layout) -> Result<Vec<String
     if !query.stop_extensions.is_empty() {
         all.push(format!("NOT hasAny(extensions, {})", sql::texts(&query.stop_extensions)));
     }
-    if !query.modified.is_open() {
-        all.push("modified != 0".to_owned());
-        all.extend(bounds("modified", query.modified));
+    for attribute in Attribute::ALL {
+        all.extend(interval(attribute, query.intervals[attribute]));
     }
-    all.extend(bounds("size", query.size));
     all.extend(matching(query, layout)?);
     Ok(all)
 }
@@ -45,16 +44,14 @@ pub(super) fn is_by_bucket(query: &FileQuery) -> bool {
         && query.types.is_empty()
         && query.extensions.is_empty()
         && query.stop_extensions.is_empty()
-        && query.modified.is_open()
-        && query.size.is_open()
+        && query.intervals.are_open()
 }
 
 /// The column that rows are sorted by before their ids.
 pub(super) fn sort_column(order: Order) -> Option<&'static str> {
     match order {
         Order::Index => None,
-        Order::Size => Some("size"),
-        Order::LastModified => Some("modified"),
+        Order::By(attribute) => Some(attribute.column()),
     }
 }
 
@@ -79,10 +76,13 @@ pub(super) fn order(query: &FileQuery) -> String {
     }
 }
 
-fn bounds(column: &str, between: Between) -> Vec<String> {
+fn interval(attribute: Attribute, between: Between) -> impl Iterator<Item = String> {
+    let column = attribute.column();
+    let narrowed = attribute.has_unknown() && !between.is_open();
+    let known = narrowed.then(|| format!("{column} != 0"));
     let from = between.from.map(|from| format!("{column} > {from}"));
     let to = between.to.map(|to| format!("{column} < {to}"));
-    from.into_iter().chain(to).collect()
+    known.into_iter().chain(from).chain(to)
 }
 
 fn matching(query: &FileQuery, layout: Layout) -> Result<Vec<String>, EngineError> {
@@ -179,15 +179,15 @@ mod tests {
 
     #[test]
     fn unknown_dates_fail_every_date_filter() {
-        let modified = Between { from: None, to: Some(9) };
-        let query = FileQuery { modified, ..FileQuery::default() };
+        let mut query = FileQuery::default();
+        query.intervals[Attribute::LastModified].to = Some(9);
         assert_eq!(written(&query), "modified != 0 AND modified < 9");
     }
 
     #[test]
     fn the_next_page_lies_behind_value_and_id() {
         let place = SortKey { value: 5, id: 7 };
-        let mut query = FileQuery { order: Order::Size, ..FileQuery::default() };
+        let mut query = FileQuery { order: Order::By(Attribute::Size), ..FileQuery::default() };
         assert_eq!(after(&query, place), "(size > 5 OR (size = 5 AND id > 7))");
         query.descending = true;
         assert_eq!(after(&query, place), "(size < 5 OR (size = 5 AND id > 7))");

@@ -3,7 +3,7 @@
 use super::error::ClusterError;
 use super::layout::Layout;
 use crate::engine::index::NewFile;
-use crate::model::{extension, fold, path, words};
+use crate::model::{Attribute, extension, fold, path, words};
 
 /// Appends a file in the order of the table's columns.
 pub(super) fn encode(
@@ -28,8 +28,9 @@ pub(super) fn encode(
     let name = &file.path[start..end];
     text(&padded_words(name), bytes);
     text(&padded_words(&file.path), bytes);
-    bytes.extend(file.size.to_le_bytes());
-    bytes.extend(file.modified.to_le_bytes());
+    for attribute in Attribute::ALL {
+        bytes.extend(file.attributes[attribute].to_le_bytes());
+    }
     let mut suffixes = Vec::new();
     extension::for_each(name, |suffix| suffixes.push(suffix.to_owned()));
     length(suffixes.len(), bytes);
@@ -120,6 +121,7 @@ fn cut() -> ClusterError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Attributes;
 
     #[test]
     fn words_are_padded_on_all_sides() {
@@ -130,7 +132,8 @@ mod tests {
     #[test]
     fn a_row_is_read_back() {
         let path = format!("a/{}.tar.gz", "x".repeat(200));
-        let file = NewFile { bucket: 2, kind: 3, path: path.clone(), size: 4, modified: 5 };
+        let attributes = Attributes::from_fn(|attribute| 4 + attribute as i64);
+        let file = NewFile { bucket: 2, kind: 3, path: path.clone(), attributes };
         let mut bytes = Vec::new();
         encode(&file, 1, 9, Layout::Plain, &mut bytes).unwrap();
         let plain = bytes.len();

@@ -6,9 +6,10 @@ use super::error::ClusterError;
 use super::generation::Generation;
 use super::rows::Rows;
 use super::view::View;
-use super::{filter, sql};
+use super::{filter, layout, sql};
 use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
+use crate::model::Attributes;
 use crate::model::file_query::{FileQuery, FileRow, Found, Order, Position};
 
 /// Pages up to this length are found by their ids first, which leaves the paths of all other
@@ -89,7 +90,8 @@ impl Search<'_> {
         buckets.sort_unstable();
         buckets.dedup();
         let answer = self.execute(&format!(
-            "SELECT id, bucket, path, size, modified FROM {} WHERE bucket IN {} AND id IN {}",
+            "SELECT {} FROM {} WHERE bucket IN {} AND id IN {}",
+            row_columns(),
             self.index.tables.all_files,
             sql::numbers(&buckets),
             sql::numbers(&ids)
@@ -102,7 +104,7 @@ impl Search<'_> {
     /// All columns at once. What follows an id in index order mostly follows it closely, and a
     /// narrow range of ids touches few partitions.
     fn long_page(&self, view: &View) -> Result<Vec<Slot>, ClusterError> {
-        let columns = "id, bucket, path, size, modified";
+        let columns = &row_columns();
         if let (Order::Index, Position::After(place)) = (self.query.order, self.query.position) {
             let last = place.id.saturating_add(self.query.limit as u64 * 4);
             if last < view.record.cutoff() {
@@ -140,6 +142,11 @@ impl Search<'_> {
     }
 }
 
+/// The columns of a row.
+fn row_columns() -> String {
+    format!("id, bucket, path, {}", layout::attributes(""))
+}
+
 fn read(answer: &[u8]) -> Result<Vec<FileRow>, ClusterError> {
     let mut rows = Rows::of(answer);
     let mut found = Vec::new();
@@ -148,8 +155,7 @@ fn read(answer: &[u8]) -> Result<Vec<FileRow>, ClusterError> {
             id: rows.u64()?,
             bucket: rows.u64()?,
             path: rows.text()?,
-            size: rows.i64()?,
-            modified: rows.i64()?,
+            attributes: Attributes::try_from_fn(|_| rows.i64())?,
         });
     }
     Ok(found)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::error::ClusterError;
 use super::generation::Generation;
-use super::layout::Layout;
+use super::layout::{self, Layout};
 use super::rows::{self, Rows};
 use super::view::View;
 use crate::model::{fold, path};
@@ -31,8 +31,9 @@ pub(super) fn faults(index: &Generation, view: &View) -> Result<Vec<String>, Clu
 fn copies(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let statement = format!(
         "SELECT count(), sum(cityHash64(id, bucket, kind, run, path, name_at, name_length, \
-         name_words, path_words, size, modified, arrayStringConcat(extensions, '/'), {})) \
+         name_words, path_words, {}, arrayStringConcat(extensions, '/'), {})) \
          FROM {} WHERE {} FORMAT RowBinary",
+        layout::attributes(""),
         index.layout.folded_name(),
         index.tables.files,
         view.record.visible(&index.tables)

@@ -8,26 +8,27 @@ use tantivy::columnar::ColumnValues;
 use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
 
 use super::schema::BUCKET;
-use super::values::{Intervals, Values};
+use super::values::Values;
 use crate::engine::bitmap::Bitmap;
-use crate::model::file_query::FileQuery;
+use crate::model::Attributes;
+use crate::model::file_query::{Between, FileQuery};
 
 /// Gathers the rows of matching files as a set.
 pub(super) struct BitCollector {
     rows: u64,
-    intervals: Intervals,
+    intervals: Attributes<Between>,
 }
 
 impl BitCollector {
     pub(super) fn new(rows: u64, query: &FileQuery) -> Self {
-        Self { rows, intervals: Intervals::of(query) }
+        Self { rows, intervals: query.intervals }
     }
 }
 
 /// The part of a [`BitCollector`] in one segment.
 pub(super) struct BitPart {
     values: Values,
-    intervals: Intervals,
+    intervals: Attributes<Between>,
     bits: Bitmap,
 }
 
@@ -36,8 +37,7 @@ impl Collector for BitCollector {
     type Child = BitPart;
 
     fn for_segment(&self, _: SegmentOrdinal, reader: &SegmentReader) -> tantivy::Result<BitPart> {
-        let Intervals { size, modified } = self.intervals;
-        let values = Values::open(reader, !size.is_open(), !modified.is_open())?;
+        let values = Values::open(reader, |attribute| !self.intervals[attribute].is_open())?;
         Ok(BitPart { values, intervals: self.intervals, bits: Bitmap::new(self.rows) })
     }
 
@@ -56,7 +56,7 @@ impl SegmentCollector for BitPart {
     type Fruit = Bitmap;
 
     fn collect(&mut self, document: DocId, _: Score) {
-        if self.intervals.are_open() || self.intervals.pass(&self.values, document) {
+        if self.intervals.are_open() || self.values.pass(&self.intervals, document) {
             self.bits.insert(self.values.ids.get_val(document).wrapping_sub(1));
         }
     }

@@ -105,6 +105,7 @@ mod tests {
     use super::*;
     use crate::engine::index::NewFile;
     use crate::engine::journal::{Mode, NamedBucket};
+    use crate::model::Attributes;
     use crate::model::expression::Expression;
     use crate::model::file_query::Matching;
 
@@ -115,8 +116,7 @@ mod tests {
             bucket,
             kind: 0,
             path: path.to_owned(),
-            size: 1,
-            modified: 1,
+            attributes: Attributes::from_fn(|_| 1),
         };
         writer.add(&files.iter().map(file).collect::<Vec<_>>()).unwrap();
         let named = |&(id, _): &(u64, &str)| NamedBucket { id, truncated: false };

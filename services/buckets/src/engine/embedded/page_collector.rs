@@ -11,10 +11,11 @@ use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentRea
 use super::judge::{Judge, Judging};
 use super::segment::Segment;
 use super::top_k::{TopK, rank, ranked};
-use super::values::{Intervals, Values};
+use super::values::Values;
 use crate::engine::bitmap::Bitmap;
 use crate::engine::limits::Limits;
-use crate::model::file_query::{FileQuery, Order, Position};
+use crate::model::Attributes;
+use crate::model::file_query::{Between, FileQuery, Order, Position};
 
 /// Gathers the total and the places of one page.
 pub(super) struct PageCollector<'a> {
@@ -54,7 +55,7 @@ pub(super) struct PagePart {
     /// Documents before this one need only be counted: their files come behind the page.
     beyond: DocId,
     values: Values,
-    intervals: Intervals,
+    intervals: Attributes<Between>,
     order: Order,
     descending: bool,
     after: Option<(i64, u64)>,
@@ -78,13 +79,11 @@ impl Collector for PageCollector<'_> {
             return Err(tantivy::TantivyError::SystemError("stopped".to_owned()));
         }
         let query = self.query;
-        let sizes = query.order == Order::Size || !query.size.is_open();
-        let dates = query.order == Order::LastModified || !query.modified.is_open();
         let after = match query.position {
             Position::After(place) => Some(ranked(place, query.descending)),
             Position::Offset(_) => None,
         };
-        let intervals = Intervals::of(query);
+        let intervals = query.intervals;
         let countable =
             query.order == Order::Index && intervals.are_open() && matches!(self.only, Only::All);
         let (rows, judging) = match &self.only {
@@ -98,7 +97,9 @@ impl Collector for PageCollector<'_> {
         Ok(PagePart {
             segment: self.segments.get(segment as usize).filter(|_| countable).cloned(),
             beyond: 0,
-            values: Values::open(reader, sizes, dates)?,
+            values: Values::open(reader, |attribute| {
+                query.order == Order::By(attribute) || !intervals[attribute].is_open()
+            })?,
             intervals,
             order: query.order,
             descending: query.descending,
@@ -159,7 +160,7 @@ impl PagePart {
     fn choose(&mut self, documents: &[DocId], ids: &[u64], wanted: &mut [bool]) {
         if !self.intervals.are_open() {
             for (wanted, &document) in wanted.iter_mut().zip(documents) {
-                *wanted = self.intervals.pass(&self.values, document);
+                *wanted = self.values.pass(&self.intervals, document);
             }
         }
         if let Some(rows) = &self.rows {
@@ -176,8 +177,7 @@ impl PagePart {
         self.total += 1;
         let column = match self.order {
             Order::Index => None,
-            Order::Size => self.values.sizes.as_ref(),
-            Order::LastModified => self.values.dates.as_ref(),
+            Order::By(attribute) => self.values.attributes[attribute].as_ref(),
         };
         let value = column.map_or(0, |column| rank(column.get_val(document), self.descending));
         if self.after.is_none_or(|after| (value, id) > after) {

@@ -6,7 +6,7 @@ use tantivy::schema::{
 };
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-use crate::model::words;
+use crate::model::{Attribute, Attributes, words};
 
 /// Folder of the inverted index, below that of the generation.
 pub(super) const WORDS: &str = "words";
@@ -22,10 +22,6 @@ pub(super) const ID: &str = "id";
 pub(super) const BUCKET: &str = "bucket";
 /// Fast field with the run id.
 pub(super) const RUN: &str = "run";
-/// Fast field with the size in bytes.
-pub(super) const SIZE: &str = "size";
-/// Fast field with the date in Unix seconds.
-pub(super) const MODIFIED: &str = "modified";
 
 /// The fields of a file.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +33,8 @@ pub(super) struct Fields {
     pub(super) kind: Field,
     pub(super) run: Field,
     pub(super) id: Field,
-    pub(super) size: Field,
-    pub(super) modified: Field,
+    /// Fast fields.
+    pub(super) attributes: Attributes<Field>,
     /// Indexes of version 0.1 have none; a rebuild gives it to them.
     pub(super) name_trigrams: Option<Field>,
 }
@@ -54,8 +50,7 @@ impl Fields {
             kind: schema.get_field("kind")?,
             run: schema.get_field(RUN)?,
             id: schema.get_field(ID)?,
-            size: schema.get_field(SIZE)?,
-            modified: schema.get_field(MODIFIED)?,
+            attributes: Attributes::try_from_fn(|one| schema.get_field(one.column()))?,
             name_trigrams: schema.get_field(NAME_TRIGRAMS).ok(),
         })
     }
@@ -81,8 +76,9 @@ pub(super) fn schema() -> Schema {
     builder.add_u64_field("kind", indexed.clone());
     builder.add_u64_field(RUN, indexed | FAST);
     builder.add_u64_field(ID, FAST);
-    builder.add_i64_field(SIZE, FAST);
-    builder.add_i64_field(MODIFIED, FAST);
+    for attribute in Attribute::ALL {
+        builder.add_i64_field(attribute.column(), FAST);
+    }
     builder.add_text_field(NAME_TRIGRAMS, text(NAME_TRIGRAMS, IndexRecordOption::Basic));
     builder.build()
 }

@@ -6,8 +6,9 @@ use tantivy::DocId;
 use tantivy::columnar::ColumnValues;
 use tantivy::index::SegmentReader;
 
-use super::schema::{BUCKET, ID, MODIFIED, RUN, SIZE};
+use super::schema::{BUCKET, ID, RUN};
 use crate::engine::error::EngineError;
+use crate::model::Attributes;
 
 /// A segment with its columns.
 pub(super) struct Segment {
@@ -15,8 +16,7 @@ pub(super) struct Segment {
     pub(super) ids: Arc<dyn ColumnValues<u64>>,
     pub(super) buckets: Arc<dyn ColumnValues<u64>>,
     pub(super) runs: Arc<dyn ColumnValues<u64>>,
-    pub(super) sizes: Arc<dyn ColumnValues<i64>>,
-    pub(super) modified: Arc<dyn ColumnValues<i64>>,
+    pub(super) attributes: Attributes<Arc<dyn ColumnValues<i64>>>,
     /// Slices of documents with ascending ids; a merge lays segments end to end.
     slices: Vec<Slice>,
 }
@@ -37,8 +37,9 @@ impl Segment {
             ids,
             buckets: fast.column_first_or_default(BUCKET)?,
             runs: fast.column_first_or_default(RUN)?,
-            sizes: fast.column_first_or_default(SIZE)?,
-            modified: fast.column_first_or_default(MODIFIED)?,
+            attributes: Attributes::try_from_fn(|attribute| {
+                fast.column_first_or_default(attribute.column())
+            })?,
             slices,
         })
     }

@@ -14,6 +14,7 @@ use super::segment::Segment;
 use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::journal::{IndexSummary, Journal};
+use crate::model::Attributes;
 use crate::model::file_query::{FileQuery, FileRow};
 
 /// One published state.
@@ -102,8 +103,9 @@ impl View {
             id,
             bucket: segment.buckets.get_val(document),
             path: path.to_owned(),
-            size: segment.sizes.get_val(document),
-            modified: segment.modified.get_val(document),
+            attributes: Attributes::from_fn(|attribute| {
+                segment.attributes[attribute].get_val(document)
+            }),
         })
     }
 }

@@ -4,18 +4,18 @@ use std::io::BufRead;
 
 use super::defaults::Defaults;
 use super::entry::{Bad, Item, Sink, Skipped};
+use super::fields;
 use super::record::Record;
 use super::unpack::Meter;
-use super::values;
 use super::xml::{Piece, Pieces, percent_decoded};
 use crate::jobs::error::JobError;
+use crate::model::Attributes;
 
 #[derive(Default)]
 struct Blob {
     name: Option<String>,
     encoded: bool,
-    size: Option<String>,
-    modified: String,
+    texts: Attributes<Option<String>>,
     old: bool,
 }
 
@@ -65,8 +65,11 @@ pub(super) fn read<R: BufRead>(
                     (3, "Snapshot") => blob.old = true,
                     (3, "Deleted") => blob.old |= text.trim() == "true",
                     (3, "IsCurrentVersion") => blob.old |= text.trim() == "false",
-                    (4, "Content-Length") => blob.size = Some(text),
-                    (4, "Last-Modified") => blob.modified = text,
+                    (4, element) => {
+                        if let Some(attribute) = fields::named(element, fields::azure_element) {
+                            blob.texts[attribute] = Some(text);
+                        }
+                    }
                     _ => {}
                 }
             }
@@ -87,24 +90,19 @@ fn finish(
         Some(name) if blob.encoded => Some(percent_decoded(name)),
         name => name.as_ref().map(|name| name.clone().into_bytes()),
     };
-    let parsed = || -> Result<(&str, i64, i64), String> {
+    let parsed = || -> Result<(&str, Attributes), String> {
         let name = name.as_ref().ok_or("the field Name is missing")?;
         let path = std::str::from_utf8(name).map_err(|_| "the name is not UTF-8")?;
-        let size = blob.size.as_ref().ok_or("the field Content-Length is missing")?;
-        Ok((path, values::size(size.trim())?, values::date(&blob.modified)?))
+        let texts = fields::trimmed(&blob.texts);
+        Ok((path, fields::read(&texts, fields::azure_element)?))
     };
     let taken = match parsed() {
-        Ok((path, size, modified)) => {
-            sink.file(&Item { position, bucket, kind, path, size, modified })?
-        }
+        Ok((path, attributes)) => sink.file(&Item { position, bucket, kind, path, attributes })?,
         Err(reason) => Err(reason),
     };
     let Err(reason) = taken else { return Ok(()) };
-    let content = Record::of(Some(bucket), kind)
-        .field("fullPath", name)
-        .field("size", blob.size)
-        .field("lastModified", Some(blob.modified))
-        .into_line();
+    let content =
+        Record::of(Some(bucket), kind).field("fullPath", name).attributes(&blob.texts).into_line();
     sink.bad(Bad { position, reason, content })
 }
 

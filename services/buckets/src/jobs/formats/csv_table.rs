@@ -6,10 +6,11 @@ use csv::{ByteRecord, ReaderBuilder};
 
 use super::defaults::Defaults;
 use super::entry::{Bad, Item, Sink, Taken};
+use super::fields;
 use super::record::Record;
 use super::unpack::Meter;
-use super::values;
 use crate::jobs::error::JobError;
+use crate::model::{Attribute, Attributes};
 
 /// Bytes of a record at most.
 const LONGEST_RECORD: usize = 1 << 20;
@@ -20,8 +21,7 @@ struct Columns {
     bucket: Option<usize>,
     kind: Option<usize>,
     path: usize,
-    size: usize,
-    modified: Option<usize>,
+    attributes: Attributes<Option<usize>>,
 }
 
 impl Columns {
@@ -40,8 +40,13 @@ impl Columns {
             bucket: find(&["bucket"]),
             kind: find(&["type"]),
             path: need(&["fullPath", "path", "key", "Key"])?,
-            size: need(&["size", "Size"])?,
-            modified: find(&["lastModified", "LastModified"]),
+            attributes: Attributes::try_from_fn(|attribute| {
+                let headers = fields::headers(attribute);
+                match fields::is_required(attribute) {
+                    true => need(&headers).map(Some),
+                    false => Ok(find(&headers)),
+                }
+            })?,
         })
     }
 
@@ -55,14 +60,11 @@ impl Columns {
             {
                 continue;
             }
-            let known = [
-                ("bucket", self.bucket),
-                ("type", self.kind),
-                ("fullPath", Some(self.path)),
-                ("size", Some(self.size)),
-                ("lastModified", self.modified),
-            ];
-            line = match known.into_iter().find(|(_, column)| here(*column)) {
+            let known =
+                [("bucket", self.bucket), ("type", self.kind), ("fullPath", Some(self.path))];
+            let attributes = Attribute::ALL.map(|one| (one.member(), self.attributes[one]));
+            let mut known = known.into_iter().chain(attributes);
+            line = match known.find(|(_, column)| here(*column)) {
                 Some((name, _)) => line.field(name, Some(field)),
                 None => line.field(self.other(place), Some(field)),
             };
@@ -74,7 +76,8 @@ impl Columns {
     /// of its own goes by its number.
     fn other(&self, place: usize) -> Vec<u8> {
         let name = self.names.get(place).map(<[u8]>::trim_ascii).unwrap_or_default();
-        if name.is_empty() || FIELDS.iter().any(|field| field.as_bytes() == name) {
+        let attributes = Attribute::ALL.into_iter().flat_map(fields::headers);
+        if name.is_empty() || FIELDS.into_iter().chain(attributes).any(|it| it.as_bytes() == name) {
             format!("column {}", place + 1).into_bytes()
         } else {
             name.to_vec()
@@ -82,19 +85,8 @@ impl Columns {
     }
 }
 
-/// Names that a line of NDJSON may give its fields.
-const FIELDS: [&str; 10] = [
-    "bucket",
-    "type",
-    "fullPath",
-    "path",
-    "key",
-    "Key",
-    "size",
-    "Size",
-    "lastModified",
-    "LastModified",
-];
+/// Names that a line of NDJSON may give its fields beside the attributes.
+const FIELDS: [&str; 6] = ["bucket", "type", "fullPath", "path", "key", "Key"];
 
 /// Reads records until the end.
 pub(super) fn read<R: BufRead>(
@@ -164,14 +156,13 @@ fn parsed<'a>(
     let bucket =
         defaults.bucket.as_deref().map_or_else(|| optional(columns.bucket), |b| Ok(Some(b)))?;
     let kind = defaults.kind.as_deref().map_or_else(|| optional(columns.kind), |k| Ok(Some(k)))?;
-    let size = field(columns.size)?.ok_or_else(|| missing("size"))?;
+    let texts = Attributes::try_from_fn(|attribute| optional(columns.attributes[attribute]))?;
     Ok(Item {
         position,
         bucket: bucket.ok_or_else(|| missing("bucket"))?,
         kind,
         path: field(columns.path)?.ok_or_else(|| missing("fullPath"))?,
-        size: values::size(size)?,
-        modified: values::date(optional(columns.modified)?.unwrap_or_default())?,
+        attributes: fields::read(&texts, Attribute::member)?,
     })
 }
 

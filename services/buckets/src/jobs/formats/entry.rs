@@ -2,6 +2,7 @@
 
 use crate::engine::NewFile;
 use crate::jobs::error::JobError;
+use crate::model::{Attribute, Attributes};
 
 /// Bytes of a bad line that are kept in the report.
 pub const EXCERPT: usize = 200;
@@ -17,22 +18,20 @@ pub struct Item<'a> {
     pub kind: Option<&'a str>,
     /// Path inside the bucket.
     pub path: &'a str,
-    /// Size in bytes.
-    pub size: i64,
-    /// Unix seconds; 0: unknown.
-    pub modified: i64,
+    /// Its attributes.
+    pub attributes: Attributes,
 }
 
 impl Item<'_> {
     /// The file to be added.
     pub fn file(&self, bucket: u64, kind: u64) -> NewFile {
-        let Item { position: _, bucket: _, kind: _, path, size, modified } = *self;
-        NewFile { bucket, kind, path: path.to_owned(), size, modified }
+        let Item { position: _, bucket: _, kind: _, path, attributes } = *self;
+        NewFile { bucket, kind, path: path.to_owned(), attributes }
     }
 
     /// Whether it is a key that ends in `/` and has no bytes.
     pub fn is_directory_marker(&self) -> bool {
-        self.size == 0 && self.path.ends_with('/')
+        self.attributes[Attribute::Size] == 0 && self.path.ends_with('/')
     }
 }
 

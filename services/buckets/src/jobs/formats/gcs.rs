@@ -1,5 +1,6 @@
 //! GCS listings in JSON: `storage#objects` pages, or arrays of their items.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 use std::io::{BufRead, Read};
@@ -13,8 +14,9 @@ use super::defaults::Defaults;
 use super::entry::{Bad, Item, Sink, Skipped};
 use super::record::Record;
 use super::unpack::Meter;
-use super::values;
+use super::{fields, values};
 use crate::jobs::error::JobError;
+use crate::model::{Attribute, Attributes};
 
 #[derive(Deserialize)]
 struct Object {
@@ -122,15 +124,17 @@ impl<R: BufRead> State<'_, R> {
         let kind = self.defaults.kind.as_deref();
         let listed = || object.bucket.as_ref().map(|bucket| format!("gs://{bucket}"));
         let bucket = self.defaults.bucket.clone().or_else(listed);
+        let texts = Attributes::from_fn(|attribute| match attribute {
+            Attribute::Size => object.size.as_deref().map(values::plain),
+            Attribute::LastModified => object.updated.as_deref().map(Cow::Borrowed),
+        });
         let parsed = || -> Result<Item<'_>, String> {
-            let size = object.size.as_ref().ok_or("the field size is missing")?;
             Ok(Item {
                 position,
                 bucket: bucket.as_deref().ok_or("the field bucket is missing")?,
                 kind,
                 path: object.name.as_deref().ok_or("the field name is missing")?,
-                size: values::size(&values::plain(size).ok_or(values::NO_SIZE)?)?,
-                modified: values::date(object.updated.as_deref().unwrap_or_default())?,
+                attributes: fields::read(&texts, Attribute::member)?,
             })
         };
         let taken = match parsed() {
@@ -142,14 +146,9 @@ impl<R: BufRead> State<'_, R> {
             Err(reason) => Err(reason),
         };
         let Err(reason) = taken else { return Ok(()) };
-        let size = object.size.as_ref();
         let content = Record::of(bucket.as_deref(), kind)
             .field("fullPath", object.name.as_deref())
-            .field(
-                "size",
-                size.map(|size| values::plain(size).unwrap_or(size.get().into()).into_owned()),
-            )
-            .field("lastModified", object.updated.as_deref())
+            .attributes(&texts)
             .into_line();
         self.sink.bad(Bad { position, reason, content })
     }

@@ -7,6 +7,7 @@ mod continuation;
 mod csv_table;
 mod defaults;
 mod entry;
+mod fields;
 mod format;
 mod gcs;
 mod ndjson;

@@ -9,8 +9,9 @@ use serde_json::value::RawValue;
 use super::defaults::Defaults;
 use super::entry::{Bad, Item, Sink, Taken};
 use super::unpack::Meter;
-use super::values;
+use super::{fields, values};
 use crate::jobs::error::JobError;
+use crate::model::{Attribute, Attributes};
 
 /// A longer line is bad; a path has 4,096 bytes at most.
 const LONGEST_LINE: usize = 1 << 20;
@@ -93,20 +94,16 @@ fn take(
     let kind = defaults.kind.as_deref().or(item.kind.as_deref());
     let Some(bucket) = bucket else { return Ok(Err(missing("bucket"))) };
     let Some(path) = item.path.as_deref() else { return Ok(Err(missing("fullPath"))) };
-    let Some(size) = item.size else { return Ok(Err(missing("size"))) };
-    let size = match values::plain(size).map(|text| values::size(&text)) {
-        Some(Ok(size)) => size,
-        Some(Err(reason)) => return Ok(Err(reason.to_owned())),
-        None => return Ok(Err(values::NO_SIZE.to_owned())),
-    };
-    let modified = match item.modified.map(values::plain) {
-        None => Ok(0),
-        Some(Some(text)) => values::date(&text),
-        Some(None) => Err("the date cannot be read"),
-    };
-    match modified {
-        Ok(modified) => sink.file(&Item { position, bucket, kind, path, size, modified }),
-        Err(reason) => Ok(Err(reason.to_owned())),
+    let texts = Attributes::from_fn(|attribute| {
+        let value = match attribute {
+            Attribute::Size => item.size,
+            Attribute::LastModified => item.modified,
+        };
+        value.map(values::plain)
+    });
+    match fields::read(&texts, Attribute::member) {
+        Ok(attributes) => sink.file(&Item { position, bucket, kind, path, attributes }),
+        Err(reason) => Ok(Err(reason)),
     }
 }
 

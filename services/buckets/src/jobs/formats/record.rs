@@ -1,5 +1,7 @@
 //! Entries of listings and tables as lines of NDJSON.
 
+use crate::model::{Attribute, Attributes};
+
 /// An entry as a line that loads again once its fault is mended.
 ///
 /// Values are texts, as the source has them; bytes that are no UTF-8 stay what they are.
@@ -23,6 +25,14 @@ impl Record {
             self.quoted(value.as_ref());
         }
         self
+    }
+
+    /// With the attributes that the source has, as it writes them.
+    pub(super) fn attributes(self, texts: &Attributes<Option<impl AsRef<str>>>) -> Self {
+        Attribute::ALL.into_iter().fold(self, |record, attribute| {
+            let text = texts[attribute].as_ref().map(|text| text.as_ref());
+            record.field(attribute.member(), text)
+        })
     }
 
     /// The line, without a line feed.

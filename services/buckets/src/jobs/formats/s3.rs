@@ -4,17 +4,17 @@ use std::borrow::Cow;
 use std::io::BufRead;
 
 use super::entry::{Bad, Item, Sink, Skipped, Taken};
+use super::fields;
 use super::record::Record;
 use super::unpack::Meter;
-use super::values;
 use super::xml::{Piece, Pieces, percent_decoded};
 use crate::jobs::error::JobError;
+use crate::model::Attributes;
 
 #[derive(Default)]
 struct Entry {
     key: Option<String>,
-    size: Option<String>,
-    modified: String,
+    texts: Attributes<Option<String>>,
 }
 
 #[derive(Default)]
@@ -70,8 +70,11 @@ pub(super) fn read<R: BufRead>(
                     (1, "IsTruncated") => listing.page.truncated = text.trim() == "true",
                     (1, "EncodingType") => listing.page.encoded = text.trim() == "url",
                     (2, "Key") => entry.key = Some(text),
-                    (2, "Size") => entry.size = Some(text),
-                    (2, "LastModified") => entry.modified = text,
+                    (2, element) => {
+                        if let Some(attribute) = fields::named(element, fields::s3_element) {
+                            entry.texts[attribute] = Some(text);
+                        }
+                    }
                     _ => {}
                 }
                 if path.len() == 1 {
@@ -117,20 +120,18 @@ impl Listing<'_> {
     }
 
     fn take(&self, entry: &Entry, sink: &mut dyn Sink) -> Result<Taken, JobError> {
-        let missing = |field: &str| Ok(Err(format!("the field {field} is missing")));
-        let Some(key) = self.key(entry) else { return missing("Key") };
+        let Some(key) = self.key(entry) else {
+            return Ok(Err("the field Key is missing".to_owned()));
+        };
         let Ok(path) = std::str::from_utf8(&key) else {
             return Ok(Err("the key is not UTF-8".to_owned()));
         };
-        let Some(size) = &entry.size else { return missing("Size") };
-        let numbers = values::size(size.trim())
-            .and_then(|size| values::date(&entry.modified).map(|modified| (size, modified)));
-        match numbers {
-            Err(reason) => Ok(Err(reason.to_owned())),
-            Ok((size, modified)) => {
+        match fields::read(&fields::trimmed(&entry.texts), fields::s3_element) {
+            Err(reason) => Ok(Err(reason)),
+            Ok(attributes) => {
                 let (bucket, kind) = (self.bucket, self.kind);
                 let position = self.position;
-                sink.file(&Item { position, bucket, kind, path, size, modified })
+                sink.file(&Item { position, bucket, kind, path, attributes })
             }
         }
     }
@@ -147,8 +148,7 @@ impl Listing<'_> {
     fn line(&self, entry: &Entry) -> Vec<u8> {
         Record::of(Some(self.bucket), self.kind)
             .field("fullPath", self.key(entry))
-            .field("size", entry.size.as_deref())
-            .field("lastModified", Some(&entry.modified))
+            .attributes(&entry.texts)
             .into_line()
     }
 }

@@ -9,22 +9,20 @@ use serde_json::value::RawValue;
 /// Numbers above are milliseconds: as seconds they would lie beyond the year 5138.
 const MILLISECONDS: i64 = 100_000_000_000;
 
-/// Why a size is bad.
-pub(super) const NO_SIZE: &str = "the size is not in 0..2^63-1";
-
-/// A number, or the text of a string; `null` counts as empty.
-pub(super) fn plain(value: &RawValue) -> Option<Cow<'_, str>> {
+/// A number, or the text of a string; `null` counts as empty. What is neither stays as it is, which
+/// nothing can read.
+pub(super) fn plain(value: &RawValue) -> Cow<'_, str> {
     let text = value.get();
-    match text.as_bytes().first()? {
-        b'"' => serde_json::from_str::<String>(text).ok().map(Cow::Owned),
-        b'n' => Some(Cow::Borrowed("")),
-        b'{' | b'[' => None,
-        _ => Some(Cow::Borrowed(text)),
+    match text.as_bytes().first() {
+        Some(b'"') => serde_json::from_str(text).map_or(Cow::Borrowed(text), Cow::Owned),
+        Some(b'n') => Cow::Borrowed(""),
+        _ => Cow::Borrowed(text),
     }
 }
 
 /// A size in bytes.
 pub(super) fn size(text: &str) -> Result<i64, &'static str> {
+    const NO_SIZE: &str = "the size is not in 0..2^63-1";
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten().ok_or(NO_SIZE)
 }

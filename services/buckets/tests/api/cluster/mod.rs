@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use buckets::engine::{
     Cluster, ClusterIndex, FileIndex, Limits, Mode, NamedBucket, NewFile, PublishCounts,
 };
-use buckets::model::{FileQuery, Keywords, Matching};
+use buckets::model::{Attributes, FileQuery, Keywords, Matching};
 use proptest::prelude::*;
 
 use crate::conformance::{Pair, query, step};
@@ -171,8 +171,7 @@ fn all_of(files: &[(u64, &str)]) -> Vec<NewFile> {
         bucket,
         kind: 1,
         path: path.to_owned(),
-        size: 1,
-        modified: 1,
+        attributes: Attributes::from_fn(|_| 1),
     };
     files.iter().map(file).collect()
 }

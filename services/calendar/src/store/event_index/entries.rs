@@ -17,10 +17,19 @@ const KEPT: i64 = 10_000;
 pub struct Entry {
     #[diesel(sql_type = BigInt)]
     pub id: i64,
-    #[diesel(sql_type = BigInt)]
-    pub author_id: i64,
     #[diesel(sql_type = Text)]
     pub status: String,
+    #[diesel(sql_type = Text)]
+    pub search_ci: String,
+    #[diesel(embed)]
+    pub columns: Columns,
+}
+
+/// What lists ask of an event beside its status and its words.
+#[derive(Clone, Debug, Default, QueryableByName)]
+pub struct Columns {
+    #[diesel(sql_type = BigInt)]
+    pub author_id: i64,
     #[diesel(sql_type = BigInt)]
     pub start_local: i64,
     #[diesel(sql_type = BigInt)]
@@ -35,8 +44,6 @@ pub struct Entry {
     pub listed: bool,
     #[diesel(sql_type = Bool)]
     pub featured: bool,
-    #[diesel(sql_type = Text)]
-    pub search_ci: String,
 }
 
 /// A change of an event.

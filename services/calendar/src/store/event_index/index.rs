@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use super::entries::{Change, Entry};
+use super::entries::{Change, Columns, Entry};
 use super::event_set::EventSet;
 use super::posting::Posting;
 use super::vocabulary::Vocabulary;
@@ -18,16 +18,9 @@ const FEW: usize = 64;
 pub struct Row {
     /// False where the id belongs to something else.
     pub exists: bool,
-    pub listed: bool,
-    pub featured: bool,
     /// A place in [`Index::statuses`].
     pub status: u16,
-    pub author: i64,
-    pub start_local: i64,
-    pub end_local: i64,
-    pub start_utc: i64,
-    pub end_utc: i64,
-    pub published_utc: i64,
+    pub columns: Columns,
 }
 
 /// All events, at one state of the log of changes.
@@ -72,18 +65,7 @@ impl Index {
             self.titles.resize_with(place + 1, Box::default);
         }
         self.titles[place] = text.lines().next().unwrap_or_default().into();
-        self.rows[place] = Row {
-            exists: true,
-            listed: entry.listed,
-            featured: entry.featured,
-            status,
-            author: entry.author_id,
-            start_local: entry.start_local,
-            end_local: entry.end_local,
-            start_utc: entry.start_utc,
-            end_utc: entry.end_utc,
-            published_utc: entry.published_utc,
-        };
+        self.rows[place] = Row { exists: true, status, columns: entry.columns };
     }
 
     fn status(&mut self, status: &str) -> u16 {
@@ -135,6 +117,10 @@ impl Index {
         }
     }
 
+    fn columns(&self, id: u32) -> &Columns {
+        &self.rows[id as usize].columns
+    }
+
     fn exists(&self, id: u32) -> bool {
         self.rows.get(id as usize).is_some_and(|row| row.exists)
     }
@@ -181,7 +167,7 @@ impl Index {
 
     /// Compares two events by the key of an order; ties are left to the later keys.
     fn compare(&self, order: EventOrder, a: u32, b: u32) -> Ordering {
-        let (x, y) = (&self.rows[a as usize], &self.rows[b as usize]);
+        let (x, y) = (self.columns(a), self.columns(b));
         match order {
             EventOrder::Start => {
                 x.start_local.cmp(&y.start_local).then(x.published_utc.cmp(&y.published_utc))
@@ -195,9 +181,7 @@ impl Index {
     /// Tells whether two events are equal in the key that a direction turns round.
     fn ties(&self, order: EventOrder, a: u32, b: u32) -> bool {
         match order {
-            EventOrder::Start => {
-                self.rows[a as usize].start_local == self.rows[b as usize].start_local
-            }
+            EventOrder::Start => self.columns(a).start_local == self.columns(b).start_local,
             order => self.compare(order, a, b) == Ordering::Equal,
         }
     }

@@ -214,9 +214,11 @@ impl Visibility {
 
     fn shows(&self, row: &Row) -> bool {
         match self.statuses.get(usize::from(row.status)) {
-            _ if !row.exists || !row.listed => false,
+            _ if !row.exists || !row.columns.listed => false,
             Some(Shown::Always) => true,
-            Some(Shown::OfAuthor) => self.author.is_none_or(|author| author == row.author),
+            Some(Shown::OfAuthor) => {
+                self.author.is_none_or(|author| author == row.columns.author_id)
+            }
             Some(Shown::Never) | None => false,
         }
     }
@@ -231,10 +233,11 @@ fn shown(
     featured: Option<bool>,
 ) -> EventSet {
     let holds = |row: &Row| {
+        let columns = &row.columns;
         visibility.shows(row)
-            && window.wall.hold(row.start_local, row.end_local)
-            && window.utc.hold(row.start_utc, row.end_utc)
-            && featured.is_none_or(|wanted| wanted == row.featured)
+            && window.wall.hold(columns.start_local, columns.end_local)
+            && window.utc.hold(columns.start_utc, columns.end_utc)
+            && featured.is_none_or(|wanted| wanted == columns.featured)
     };
     let mut kept = EventSet::with_room(index.rows.len());
     match found {

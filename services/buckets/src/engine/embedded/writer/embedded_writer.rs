@@ -15,7 +15,7 @@ use super::{publish, purge};
 use crate::engine::error::EngineError;
 use crate::engine::index::{FileWriter, NewFile};
 use crate::engine::journal::{Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
-use crate::model::{extension, path};
+use crate::model::{Attribute, extension, path};
 
 /// Documents that are passed to an indexing thread together.
 const BATCH: usize = 256;
@@ -79,8 +79,9 @@ impl EmbeddedWriter {
         document.add_u64(fields.kind, file.kind);
         document.add_u64(fields.run, run);
         document.add_u64(fields.id, id);
-        document.add_i64(fields.size, file.size);
-        document.add_i64(fields.modified, file.modified);
+        for attribute in Attribute::ALL {
+            document.add_i64(fields.attributes[attribute], file.attributes[attribute]);
+        }
         document
     }
 
