@@ -5,7 +5,7 @@
 # to "any value".
 
 unions="TextOrTexts OneOrSeveral_CardAnswer OneOrSeveral_CryptoAnswer OneOrSeveral_PersonAnswer VenueField
-EventCreate_organizer EventCreate_venue EventUpdate_organizer EventUpdate_venue"
+EventCreate_cost EventCreate_organizer EventCreate_venue EventUpdate_cost EventUpdate_organizer EventUpdate_venue"
 
 # find_jdk     a Java compiler and the forms with files that clients send; root gets Debian's. Fails when
 #              there are none

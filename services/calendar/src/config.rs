@@ -32,7 +32,7 @@ pub struct Settings {
     pub per_page_max: i64,
 
     /// Currency symbol of costs that name none
-    #[arg(long, env, global = true, default_value = "$", value_name = "TEXT")]
+    #[arg(long, env, global = true, default_value = "$", value_name = "TEXT", value_parser = parse_symbol)]
     pub currency_symbol: String,
 
     /// Where the currency symbol stands
@@ -182,8 +182,15 @@ fn parse_code(text: &str) -> Result<String, String> {
     fits.then(|| text.to_owned()).ok_or_else(|| "a code of ISO 4217 such as EUR".to_owned())
 }
 
+/// Accepts what costs are told from: a symbol without digits.
+fn parse_symbol(text: &str) -> Result<String, String> {
+    let fits = text.chars().count() <= 10
+        && !text.contains(|c: char| c.is_numeric() || c.is_control() || matches!(c, '<' | '"'));
+    fits.then(|| text.to_owned()).ok_or_else(|| "at most 10 characters, no digits".to_owned())
+}
+
 /// Accepts what can stand in a header before a colon.
-fn parse_login(text: &str) -> Result<String, String> {
+pub fn parse_login(text: &str) -> Result<String, String> {
     let fits = (1..=60).contains(&text.chars().count())
         && !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == ':');
     fits.then(|| text.to_owned())
@@ -210,6 +217,12 @@ mod tests {
         assert!(parse_login("admin").is_ok());
         for text in ["", " ", "a b", "a:b", "a\n", &"x".repeat(61)] {
             assert!(parse_login(text).is_err(), "{text}");
+        }
+        for text in ["$", "€", "CHF ", ""] {
+            assert_eq!(parse_symbol(text).as_deref(), Ok(text));
+        }
+        for text in ["5", "<b>", "\n", &"x".repeat(11)] {
+            assert!(parse_symbol(text).is_err(), "{text}");
         }
     }
 

@@ -57,6 +57,8 @@ pub enum Error {
     InvalidNamespace,
     #[error("too many requests")]
     TooManyRequests(u64),
+    #[error("the request cannot be read")]
+    Unreadable(StatusCode),
     #[error("the body is too large")]
     PayloadTooLarge(usize),
     #[error("unavailable")]
@@ -232,6 +234,11 @@ impl Error {
             Error::TooManyRequests(_) => {
                 answer(429, "rest_too_many_requests", "Too many requests, try again later.")
             }
+            Error::Unreadable(status) => {
+                let reason = status.canonical_reason().unwrap_or("Bad Request");
+                let message = format!("The request cannot be read: {reason}.");
+                answer(status.as_u16(), "rest_unreadable_request", message)
+            }
             Error::PayloadTooLarge(limit) => answer(
                 413,
                 "rest_payload_too_large",
@@ -342,7 +349,7 @@ impl From<&Fault> for Error {
             Fault::InvalidBody(violations) => first(violations),
             Fault::MalformedBody { message, .. } => Error::InvalidJson(message.clone()),
             Fault::UnsupportedMediaType => Error::InvalidJson("no JSON".to_owned()),
-            Fault::Unreadable(_) => Error::InvalidJson("the request cannot be read".to_owned()),
+            Fault::Unreadable(status) => Error::Unreadable(*status),
             Fault::PayloadTooLarge { limit } => Error::PayloadTooLarge(*limit),
             Fault::Unavailable { retry_after } => Error::Unavailable(*retry_after),
             Fault::Internal(cause) => Error::Internal(cause.clone()),

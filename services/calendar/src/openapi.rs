@@ -12,7 +12,7 @@ use crate::wire::error_body::{ErrorData, ErrorJson};
 use crate::wire::image::ImageSize;
 use crate::wire::parameters::{
     CategoryFields, CategoryListParameters, Declared, EventDeleteParameters, EventFields,
-    EventListParameters, EventReadParameters, IndexParameters, ItemParameters,
+    EventListParameters, EventReadParameters, FeedParameters, IndexParameters, ItemParameters,
     LinkedListParameters, OrganizerFields, TagFields, TagListParameters, VenueFields,
 };
 use crate::wire::urls::NAMESPACE;
@@ -20,6 +20,7 @@ use crate::wire::urls::NAMESPACE;
 // What operations take, for the index of the interface.
 pub const INDEX: Takes = Takes::new(IndexParameters::parameters);
 pub const EVENT_LIST: Takes = Takes::new(EventListParameters::parameters);
+pub const FEED: Takes = Takes::new(FeedParameters::parameters);
 pub const EVENT_READ: Takes = Takes::new(EventReadParameters::parameters);
 pub const EVENT_DELETE: Takes = Takes::new(EventDeleteParameters::parameters);
 pub const EVENT_FIELDS: Takes = Takes::new(EventFields::parameters);
@@ -48,13 +49,21 @@ pub fn document(info: &ServiceInfo) -> OpenApi {
     OpenApiBuilder::new().info(info).components(Some(components)).build()
 }
 
-/// Completes the query parameters that the operations declare, and says where credentials are optional.
+/// Completes the query parameters that the operations declare, and says where credentials and bodies
+/// are optional.
 pub fn amend(document: &mut OpenApi) {
-    for item in document.paths.paths.values_mut() {
+    for (path, item) in &mut document.paths.paths {
+        let changes_an_item = path.contains('{');
         let operations =
             [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
         for operation in operations.into_iter().flatten() {
             operation.security.get_or_insert_with(optional_credentials);
+            if let Some(RefOr::T(body)) =
+                operation.request_body.as_mut().filter(|_| changes_an_item)
+            {
+                // Whoever sends none changes nothing.
+                body.required = None;
+            }
             for parameter in operation.parameters.iter_mut().flatten() {
                 if let RefOr::T(parameter) = parameter {
                     publish_query(parameter);

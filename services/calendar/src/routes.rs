@@ -11,7 +11,7 @@ use crate::handlers::{
     categories, edge, events, ical, images, imports, index, media, organizers, pages, tags, venues,
 };
 use crate::openapi::{
-    CATEGORY_FIELDS, CATEGORY_LIST, EVENT_DELETE, EVENT_FIELDS, EVENT_LIST, EVENT_READ, INDEX,
+    CATEGORY_FIELDS, CATEGORY_LIST, EVENT_DELETE, EVENT_FIELDS, EVENT_LIST, EVENT_READ, FEED, INDEX,
     ITEM, LINKED_LIST, ORGANIZER_FIELDS, TAG_FIELDS, TAG_LIST, VENUE_FIELDS,
 };
 
@@ -42,7 +42,7 @@ pub fn register(routes: &mut Routes<'_>) {
     add_organizers(routes);
     add_categories(routes);
     add_tags(routes);
-    routes.add(ical::export_ical).attach(EVENT_LIST);
+    routes.add(ical::export_ical).attach(FEED);
     routes.add(imports::import_ical);
     routes.add(images::create_image);
     routes.add(images::get_image);

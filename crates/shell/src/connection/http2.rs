@@ -225,11 +225,19 @@ impl Sending {
             return Ok(self.stream.capacity());
         }
         let (stream, connection) = (&mut self.stream, &self.connection);
-        let room = poll_fn(|context| match stream.poll_capacity(context) {
-            Poll::Pending if connection.is_full() => Poll::Ready(Err(Reason::ENHANCE_YOUR_CALM)),
-            Poll::Ready(Some(Ok(0))) | Poll::Pending => Poll::Pending,
-            Poll::Ready(Some(Ok(room))) => Poll::Ready(Ok(room)),
-            Poll::Ready(Some(Err(_)) | None) => Poll::Ready(Err(Reason::CANCEL)),
+        let room = poll_fn(|context| {
+            loop {
+                return match stream.poll_capacity(context) {
+                    // Only when it is asked again does it remember whom to wake.
+                    Poll::Ready(Some(Ok(0))) => continue,
+                    Poll::Pending if connection.is_full() => {
+                        Poll::Ready(Err(Reason::ENHANCE_YOUR_CALM))
+                    }
+                    Poll::Pending => Poll::Pending,
+                    Poll::Ready(Some(Ok(room))) => Poll::Ready(Ok(room)),
+                    Poll::Ready(Some(Err(_)) | None) => Poll::Ready(Err(Reason::CANCEL)),
+                };
+            }
         });
         timeout(self.limits.write, room).await.unwrap_or(Err(Reason::CANCEL))
     }

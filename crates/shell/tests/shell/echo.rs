@@ -1,7 +1,7 @@
 //! The service under test: a few routes that show what the shell does around them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpResponse, HttpResponseBuilder, get, post};
@@ -37,6 +37,8 @@ pub struct Gate {
     pub entered: Notify,
     pub leave: Notify,
     pub ended: Notify,
+    /// Parts of endless answers that were made.
+    pub parts: AtomicUsize,
 }
 
 /// Tells that a handler came to its end or was dropped.
@@ -124,7 +126,7 @@ async fn endless(gate: Data<Gate>) -> HttpResponse {
     let part = Bytes::from_static(&[b'e'; 4096]);
     HttpResponse::Ok().insert_header(("content-encoding", "identity")).streaming(
         futures_util::stream::repeat_with(move || {
-            let _until_the_end = &ended;
+            ended.0.parts.fetch_add(1, Ordering::Relaxed);
             Ok::<_, std::io::Error>(part.clone())
         }),
     )

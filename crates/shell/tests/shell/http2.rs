@@ -1,16 +1,18 @@
 //! HTTP/2: what one connection may hold, and how it ends.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use actix_web::web::Bytes;
-use h2::client::{ResponseFuture, SendRequest};
+use h2::client::{Connection, ResponseFuture, SendRequest};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use shell::{ShellSettings, TlsMode};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 use super::echo::Started;
 
@@ -22,26 +24,38 @@ struct Client {
 
 impl Client {
     async fn connect(started: &Started, window: u32) -> Self {
-        let stream = TcpStream::connect(started.running.https.unwrap()).await.unwrap();
-        let mut roots = RootCertStore::empty();
-        let ca = started.folder().join("tls/ca.pem");
-        roots.add(CertificateDer::from_pem_file(ca).unwrap()).unwrap();
-        let mut tls = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
-        tls.alpn_protocols = vec![b"h2".to_vec()];
-        let name = ServerName::try_from("localhost").unwrap();
-        let stream = TlsConnector::from(Arc::new(tls)).connect(name, stream).await.unwrap();
-        let mut builder = h2::client::Builder::new();
-        builder.initial_window_size(window);
-        let (requests, connection) = builder.handshake(stream).await.unwrap();
+        let (requests, connection) = open(started, window).await;
         Self { requests, ended: actix_web::rt::spawn(connection) }
     }
 
     async fn get(&mut self, path: &str) -> ResponseFuture {
-        let uri = format!("https://localhost{path}");
-        let request = http::Request::builder().uri(uri).body(()).unwrap();
-        let mut ready = self.requests.clone().ready().await.unwrap();
-        ready.send_request(request, true).unwrap().0
+        get(&self.requests, path).await
     }
+}
+
+/// A connection that nobody drives yet.
+async fn open(
+    started: &Started,
+    window: u32,
+) -> (SendRequest<Bytes>, Connection<TlsStream<TcpStream>, Bytes>) {
+    let stream = TcpStream::connect(started.running.https.unwrap()).await.unwrap();
+    let mut roots = RootCertStore::empty();
+    let ca = started.folder().join("tls/ca.pem");
+    roots.add(CertificateDer::from_pem_file(ca).unwrap()).unwrap();
+    let mut tls = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+    tls.alpn_protocols = vec![b"h2".to_vec()];
+    let name = ServerName::try_from("localhost").unwrap();
+    let stream = TlsConnector::from(Arc::new(tls)).connect(name, stream).await.unwrap();
+    let mut builder = h2::client::Builder::new();
+    builder.initial_window_size(window).initial_connection_window_size(window.max(65_535));
+    builder.handshake(stream).await.unwrap()
+}
+
+async fn get(requests: &SendRequest<Bytes>, path: &str) -> ResponseFuture {
+    let uri = format!("https://localhost{path}");
+    let request = http::Request::builder().uri(uri).body(()).unwrap();
+    let mut ready = requests.clone().ready().await.unwrap();
+    ready.send_request(request, true).unwrap().0
 }
 
 async fn native() -> Started {
@@ -150,6 +164,31 @@ async fn a_stream_that_nobody_takes_ends_after_the_time_for_writing() {
     assert_eq!(body.data().await.unwrap().unwrap().len(), 10);
     let end = tokio::time::timeout(Duration::from_secs(20), body.data()).await.unwrap();
     assert_eq!(end.unwrap().unwrap_err().reason(), Some(h2::Reason::CANCEL));
+}
+
+#[actix_web::test]
+async fn answers_end_when_a_client_that_takes_nothing_leaves() {
+    let started = Started::with(|settings| {
+        settings.tls_mode = TlsMode::Native;
+        settings.write_timeout = 3_600;
+    })
+    .await;
+    // The windows are open, but nobody reads the socket once the answer has begun.
+    let (requests, mut connection) = open(&started, i32::MAX as u32).await;
+    let answer = tokio::select! {
+        answer = async { get(&requests, "/endless").await.await.unwrap() } => answer,
+        _ = &mut connection => panic!("the connection ended"),
+    };
+    let gate = &started.echo.gate;
+    let (mut before, mut parts) = (usize::MAX, 0);
+    while before != parts {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        (before, parts) = (parts, gate.parts.load(Ordering::Relaxed));
+    }
+    drop((answer, requests, connection));
+    tokio::time::timeout(Duration::from_secs(20), gate.ended.notified())
+        .await
+        .expect("it waits on");
 }
 
 #[actix_web::test]

@@ -54,8 +54,11 @@ impl LinkedKey {
             PathKey::Id(id) => (linked_posts::find(db, self.kind, *id)?, "id"),
             PathKey::Slug(slug) => (linked_posts::find_by_slug(db, self.kind, slug)?, "slug"),
         };
-        let text = format!("must name a {}", self.kind.word());
-        found.ok_or_else(|| ParameterErrors::one(name, &text).into())
+        let text = match self.kind {
+            Kind::Venue => "must name a venue",
+            Kind::Organizer => "must name an organizer",
+        };
+        found.ok_or_else(|| ParameterErrors::one(name, text).into())
     }
 
     /// Reads a row that the caller may edit; beside it comes the caller.

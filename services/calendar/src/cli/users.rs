@@ -7,6 +7,7 @@ use anyhow::bail;
 use clap::Subcommand;
 use database::{DatabaseError, Pools};
 
+use crate::config::parse_login;
 use crate::model::role::Role;
 use crate::store::users;
 
@@ -15,7 +16,8 @@ use crate::store::users;
 pub enum UsersCommand {
     /// Add a user
     Add {
-        /// Login of the user
+        /// Login of the user, without blanks and colons
+        #[arg(value_parser = parse_login)]
         login: String,
         /// reader, contributor, author, editor or administrator
         #[arg(long, value_parser = parse_role)]

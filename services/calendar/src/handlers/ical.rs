@@ -10,7 +10,7 @@ use super::input::Input;
 use crate::app::feeds::{self, Feed, FeedText, Pieces};
 use crate::error::Error;
 use crate::state::State;
-use crate::wire::parameters::EventListParameters;
+use crate::wire::parameters::FeedParameters;
 
 /// The media type of a calendar.
 const CALENDAR: &str = "text/calendar; charset=UTF-8";
@@ -20,7 +20,7 @@ const CALENDAR: &str = "text/calendar; charset=UTF-8";
 /// times only. `outlook-ical=1` leaves the name of the calendar out.
 #[utoipa::path(
     operation_id = "exportIcal", tag = "iCalendar", path = "/calendar/events/v1/ical",
-    params(EventListParameters),
+    params(FeedParameters),
     responses((status = 200, body = String, content_type = "text/calendar"), (status = 304), (status = 400), (status = 503)),
 )]
 #[get("/calendar/events/v1/ical")]

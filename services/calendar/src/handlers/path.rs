@@ -9,6 +9,7 @@ use utoipa::IntoParams;
 #[expect(dead_code, reason = "names the parameter for the documentation")]
 pub struct Id {
     /// Id of the item.
+    #[param(minimum = 1)]
     id: i64,
 }
 

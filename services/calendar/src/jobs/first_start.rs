@@ -19,7 +19,11 @@ const KEY_FILE: &str = "admin-key";
 /// only the owner of the process may read, never into the log.
 pub fn seed(pools: &Pools, settings: &Settings, data_dir: &Path, now: i64) -> anyhow::Result<()> {
     pools.write_blocking(upgrades::finish)?;
-    let made = pools.write_blocking(|db| seed_in(db, settings, now))?;
+    let made =
+        pools.write_blocking(|db| seed_in(db, settings, now)).map_err(|error| match error {
+            KeyError::Malformed => anyhow::anyhow!("ADMIN_KEY: {error}"),
+            other => other.into(),
+        })?;
     let Some(key) = made else { return Ok(()) };
     let (login, path) = (&settings.admin_login, data_dir.join(KEY_FILE));
     match keep(&key, &path) {

@@ -29,6 +29,9 @@ pub enum MediaError {
     Folder(#[from] io::Error),
 }
 
+/// The longest side of an image, in pixels: what JPEG and GIF have room for.
+const LONGEST_SIDE: usize = 65_535;
+
 impl Media {
     /// Names a folder; it is made when the first file comes.
     pub fn new(folder: PathBuf) -> Media {
@@ -40,6 +43,10 @@ impl Media {
         let format = format(bytes).ok_or(MediaError::UnknownFormat)?;
         let size = imagesize::blob_size(bytes).map_err(|_| MediaError::UnknownFormat)?;
         let number = |length: usize| i64::try_from(length).map_err(|_| MediaError::UnknownFormat);
+        let sides = [size.width, size.height];
+        if !sides.iter().all(|side| (1..=LONGEST_SIDE).contains(side)) {
+            return Err(MediaError::UnknownFormat);
+        }
         let digest = Sha256::digest(bytes);
         let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
         let file = ImageFile {

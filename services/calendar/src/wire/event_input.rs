@@ -10,7 +10,7 @@ use super::parameter_errors::ParameterErrors;
 use super::parameters::EventFields;
 use super::params::Params;
 use super::reading::{Errors, read_parameters};
-use super::values::{Flag, Items, MAX_ITEMS, TOO_MANY, Website, positive, short_text, text};
+use super::values::{Flag, Items, MAX_ITEMS, TOO_MANY, Website, positive, short_text};
 use super::write_input::{WriteOptions, name, point_in_time, post_change};
 use crate::model::change::{EventChange, LinkRef};
 use crate::model::cost;
@@ -160,10 +160,7 @@ fn terms(
 
 /// Takes the id of what an answer showed, so that it can be sent back as it is.
 fn term_of(item: Value) -> Value {
-    match item.get("id") {
-        Some(id) => text(id).map_or_else(|_| id.clone(), Value::from),
-        None => item,
-    }
+    item.get("id").and_then(positive).map_or(item, Value::from)
 }
 
 /// Reads linked venues or organizers: ids, objects, or a list of both.

@@ -3,14 +3,27 @@
 use serde_json::{Map, Value};
 use shell::params::bracketed;
 
+/// Lists that may also come as one pair for each member, as forms and generated clients send them.
+const LISTS: [&str; 6] = ["categories", "tags", "venue", "organizer", "include", "exclude"];
+
 /// The parameters of a request; `null` counts as not given.
 #[derive(Clone, Debug, Default)]
 pub struct Params(Map<String, Value>);
 
 impl Params {
-    /// Reads decoded name and value pairs; brackets in names build lists and objects.
+    /// Reads decoded name and value pairs; brackets in names build lists and objects, and so do
+    /// lists whose name is repeated.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Params {
-        Params(bracketed(pairs))
+        let pairs: Vec<(&str, &str)> = pairs.into_iter().collect();
+        let mut members = bracketed(pairs.iter().copied());
+        for name in LISTS {
+            let values = pairs.iter().filter(|(other, _)| *other == name).map(|(_, value)| *value);
+            let values: Vec<&str> = values.collect();
+            if values.len() > 1 {
+                members.insert(name.to_owned(), values.into());
+            }
+        }
+        Params(members)
     }
 
     /// Takes the members of a JSON object; anything else holds no parameters.
@@ -52,6 +65,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn repeated_names_are_lists_where_lists_are_taken() {
+        let params =
+            Params::from_pairs([("tags", "a,b"), ("page", "1"), ("tags", "c"), ("page", "2")]);
+        assert_eq!(params.get("tags"), Some(&json!(["a,b", "c"])));
+        assert_eq!(params.get("page"), Some(&json!("2")));
+        let bracketed = Params::from_pairs([("tags[]", "a"), ("tags[]", "b")]);
+        assert_eq!(bracketed.get("tags"), Some(&json!(["a", "b"])));
+    }
 
     #[test]
     fn null_does_not_cover_what_is_given() {

@@ -19,6 +19,9 @@ const MAX_CHARACTERS: usize = 1000;
 /// The most items of a list.
 pub const MAX_ITEMS: usize = 1000;
 
+/// The largest whole number that every reader of JSON tells from its neighbours.
+pub const LARGEST_INTEGER: i64 = (1 << 53) - 1;
+
 /// The violation of a list with more of them.
 pub const TOO_MANY: &str = "must have at most 1000 members";
 
@@ -80,7 +83,7 @@ values! {
     /// A longitude in degrees.
     Longitude(f64) = |value| number(value, -180.0, 180.0);
     /// A radius.
-    Radius(f64) = |value| number(value, f64::MIN_POSITIVE, 100_000.0);
+    Radius(f64) = |value| number(value, f64::from_bits(1), 100_000.0);
     /// A unit of length.
     LengthUnit(Unit) = |value| Unit::named(&text(value)?).ok_or("must be miles or km");
     /// A direction: true for descending.
@@ -160,26 +163,23 @@ fn strict_dates(value: &Value) -> bool {
     }
 }
 
-/// Reads a whole number above zero, also written `1.0` or as a text.
+/// Reads a whole number from 1 to 2^53 - 1, also written `1.0` or as a text.
 pub fn positive(value: &Value) -> Option<i64> {
     let whole = |number: f64| {
-        // Beyond 2^53 a float does not distinguish neighbours, so no id can be meant by it.
         let fits = number.fract() == 0.0 && number > 0.0 && number < 9_007_199_254_740_992.0;
         #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
         fits.then_some(number as i64)
     };
-    match value {
-        Value::Number(number) => {
-            number.as_i64().filter(|n| *n > 0).or_else(|| whole(number.as_f64()?))
-        }
+    let number = match value {
+        Value::Number(number) => number.as_i64().or_else(|| whole(number.as_f64()?)),
         Value::String(text) => {
             let text = text.trim();
             let plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-            let number = text.parse().ok().or_else(|| whole(text.parse().ok()?));
-            number.filter(|n: &i64| plain && *n > 0)
+            text.parse().ok().or_else(|| whole(text.parse().ok()?)).filter(|_| plain)
         }
         _ => None,
-    }
+    };
+    number.filter(|number| (1..=LARGEST_INTEGER).contains(number))
 }
 
 /// Reads a number within bounds.
@@ -271,11 +271,12 @@ pub fn meant(known: &'static str) -> &'static str {
 
 fn website(value: &Value) -> Result<String, &'static str> {
     let text = short_text(value)?.trim().replace("&amp;", "&");
-    if text.is_empty() || web_url(&text).is_some() {
-        Ok(text)
-    } else {
-        Err("must be an absolute URL")
+    if !text.is_empty() && web_url(&text).is_none() {
+        return Err("must be an absolute URL");
     }
+    // As addresses spell what would end an attribute.
+    let spelled = [("\"", "%22"), ("<", "%3C"), (">", "%3E"), ("`", "%60"), (" ", "%20")];
+    Ok(spelled.into_iter().fold(text, |text, (from, to)| text.replace(from, to)))
 }
 
 fn parent(value: &Value) -> Result<i64, &'static str> {
@@ -339,6 +340,8 @@ mod tests {
             json!(true),
             json!("1e3"),
             json!("99999999999999999999"),
+            json!("9007199254740992"),
+            json!(9_007_199_254_740_992_i64),
         ] {
             assert!(positive(&value).is_none(), "{value}");
         }

@@ -277,3 +277,44 @@ async fn slash_at_the_end_may_stand_everywhere() {
     app.post("/events/", &body).await.expect(201);
     app.patch(&format!("/events/{id}/"), &json!({"title": "b"})).await.expect(200);
 }
+
+#[actix_web::test]
+async fn document_says_what_parameters_and_bodies_take() {
+    let app = App::new().await;
+    let doc = app.get("/doc").await.expect(200).json;
+    let parameter = |path: &str, name: &str| -> serde_json::Value {
+        let all = doc["paths"][path]["get"]["parameters"].as_array().unwrap();
+        all.iter().find(|one| one["name"] == name).cloned().unwrap_or_default()
+    };
+    // Lists are separated by commas.
+    let venue = parameter("/events", "venue");
+    assert_eq!((&venue["style"], &venue["explode"]), (&json!("form"), &json!(false)));
+    assert_eq!(venue["schema"]["items"]["minimum"], 1);
+    let words = ["asc", "ascending", "desc", "descending"];
+    assert_eq!(parameter("/tags", "order")["schema"]["enum"], json!(words));
+    assert_eq!(parameter("/events", "modified_after")["schema"]["minLength"], 1);
+    // A feed is no list of changes.
+    assert!(parameter("/ical", "modified_after").is_null());
+    assert_eq!(parameter("/ical", "starts_after")["schema"]["minLength"], 1);
+    // Whoever sends no body changes nothing.
+    let body = |path: &str, method: &str| doc["paths"][path][method]["requestBody"].clone();
+    assert_eq!(body("/events", "post")["required"], true);
+    assert!(body("/events/{id}", "put")["required"].is_null());
+    let event = &doc["components"]["schemas"]["EventCreate"]["properties"];
+    assert_eq!(
+        (&event["title"]["minLength"], &event["title"]["maxLength"]),
+        (&json!(1), &json!(1000))
+    );
+    assert_eq!(event["website"]["type"], "string");
+    assert_eq!(event["image"]["oneOf"].as_array().unwrap().len(), 2);
+}
+
+#[actix_web::test]
+async fn updates_need_no_body() {
+    let app = App::new().await;
+    let id = app.event(json!({"title": "Show"})).await;
+    for method in ["POST", "PUT", "PATCH"] {
+        let answer = send(app.request("administrator", method, &format!("/events/{id}"))).await;
+        assert_eq!(answer.expect(200).json["title"], "Show", "{method}");
+    }
+}

@@ -330,3 +330,12 @@ async fn failing_storage_is_told_without_its_cause() {
     let answer = app.get(&format!("/events/{event}")).await.expect(500);
     assert_eq!(answer.code(), "rest_internal_error");
 }
+
+#[actix_web::test]
+async fn what_cannot_be_read_says_so_with_the_status_of_the_answer() {
+    let app = App::new().await;
+    let answer = app.get(&format!("/events?search={}", "a".repeat(60_000))).await.expect(414);
+    assert_eq!(answer.code(), "rest_unreadable_request");
+    assert_eq!(answer.json["data"]["status"], 414);
+    assert_eq!(answer.json["message"], "The request cannot be read: URI Too Long.");
+}

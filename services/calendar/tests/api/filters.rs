@@ -65,8 +65,26 @@ async fn members_are_ids_slugs_and_names_in_any_mixture() {
     for query in [format!("tags={jazz},2027,new"), format!("venue={hall},{hall}")] {
         assert_eq!(app.get(&format!("/events?{query}")).await.expect(200).ids(), [id], "{query}");
     }
-    let wrong = json!({"venue": [hall, 99_999]});
-    app.patch(&format!("/events/{id}"), &wrong).await.expect(400);
+    // The id of an object is an id, never the name of a new tag.
+    for wrong in [json!({"venue": [hall, 99_999]}), json!({"tags": [{"id": "AAA"}]})] {
+        app.patch(&format!("/events/{id}"), &wrong).await.expect(400);
+    }
+}
+
+#[actix_web::test]
+async fn a_list_may_come_as_one_pair_for_each_member() {
+    let app = App::new().await;
+    let first = app.event(json!({"title": "a", "tags": ["x"], "venue": {"venue": "Hall"}})).await;
+    let second = app.event(json!({"title": "b", "tags": ["y"], "venue": {"venue": "Barn"}})).await;
+    let venues: Vec<Value> = app.get("/venues").await.json["venues"].as_array().unwrap().clone();
+    let venues: Vec<String> = venues.iter().map(|one| format!("venue={}", one["id"])).collect();
+    let include = format!("include={first}&include={second}");
+    for query in ["tags=x&tags=y", &venues.join("&"), &include] {
+        let list = app.get(&format!("/events?{query}")).await.expect(200);
+        assert_eq!(list.ids(), [first, second], "{query}");
+    }
+    // What is no list is what came last.
+    assert_eq!(app.get("/events?search=a&search=b").await.ids(), [second]);
 }
 
 #[actix_web::test]

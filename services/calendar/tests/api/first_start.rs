@@ -35,3 +35,19 @@ fn a_key_that_comes_too_late_is_said_to_be_ignored() {
     assert!(late.errors.contains("ADMIN_KEY is ignored"), "{}", late.errors);
     assert!(!late.errors.contains("ffff"), "{}", late.errors);
 }
+
+#[test]
+fn logins_and_keys_that_nobody_could_use_are_refused() {
+    let program = Program::new(env!("CARGO_BIN_EXE_calendar")).setting("ADMIN_KEY", "secret");
+    let start = program.with_database();
+    let refused = start.run(&["users", "list"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.errors);
+    assert!(refused.errors.contains("ADMIN_KEY: a key has 32"), "{}", refused.errors);
+    assert!(!refused.errors.contains("secret"), "{}", refused.errors);
+    let program = start.setting("ADMIN_KEY", "0".repeat(32));
+    for login in ["a b", "a:b", ""] {
+        let refused = program.run(&["users", "add", login, "--role", "editor"]);
+        assert_eq!(refused.code, Some(2), "{login}: {}", refused.errors);
+    }
+    program.done(&["users", "add", "ann", "--role", "editor"]);
+}

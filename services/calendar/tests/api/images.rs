@@ -342,6 +342,9 @@ async fn what_is_no_image_or_not_permitted_is_not_stored() {
         wrong.json["data"]["params"]["file"],
         "file must be a JPEG, PNG, GIF or WebP image."
     );
+    let endless =
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff\xff\xff\xff\xff\xff\xff\xff\x08\x06\0\0\0".to_vec();
+    upload("author", "image/png", endless).await.expect(400);
     for (kind, bytes) in [
         ("image/png", Vec::new()),
         ("text/plain", PNG.to_vec()),

@@ -216,7 +216,7 @@ async fn faulty_entries_are_named_and_stop_nothing() {
         ("UID:a", "DTSTART is missing"),
         ("UID:b\r\nDTSTART:tomorrow", "DTSTART is no date"),
         ("UID:c\r\nDTSTART:20271301T100000Z", "DTSTART is no date"),
-        ("UID:d\r\nDTSTART:20270401T100000Z\r\nDURATION:soon", "DURATION is none"),
+        ("UID:d\r\nDTSTART:20270401T100000Z\r\nDURATION:soon", "DURATION is no duration"),
         (
             "UID:e\r\nDTSTART:20270401T100000Z\r\nRRULE:FREQ=SECONDLY",
             "the rule FREQ=SECONDLY is not known",
@@ -251,6 +251,17 @@ async fn faulty_entries_are_named_and_stop_nothing() {
     assert_eq!((&done.json["created"], &done.json["failed"]), (&json!(1), &json!(9)));
     assert_eq!(app.rows("events"), 1);
     assert_eq!(app.get("/events").await.json["events"][0]["title"], "Untitled");
+}
+
+#[actix_web::test]
+async fn file_that_is_cut_off_takes_nothing_away() {
+    let app = App::new().await;
+    let whole = event("UID:a\r\nDTSTART:20270401T100000Z\r\nSUMMARY:Show\r\nDESCRIPTION:All of it");
+    assert_eq!(counts(&app, &whole).await, [1, 0, 0, 0, 0]);
+    let at = whole.find(" of it").unwrap();
+    let done = post(&app, "editor", whole[..at].to_owned()).await.expect(200);
+    assert_eq!(done.json["errors"][0]["message"], "has no END:VEVENT, the file is cut off");
+    assert_eq!(counts(&app, &whole).await, [0, 0, 1, 0, 0]);
 }
 
 #[actix_web::test]

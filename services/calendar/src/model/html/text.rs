@@ -67,9 +67,7 @@ pub fn strip_tags(text: &str) -> String {
     while let Some(at) = rest.find('<') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let opens =
-            rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '!');
-        if opens {
+        if opens_tag(&rest[1..]) {
             // Where this tag has no end, no later one has.
             let Some(end) = rest.find('>') else { break };
             rest = &rest[end + 1..];
@@ -87,13 +85,28 @@ pub fn strip_tags(text: &str) -> String {
 pub fn untagged(text: &str) -> String {
     let mut text = text.to_owned();
     while text.contains('<') {
-        let bare = strip_tags(&text);
+        let mut bare = strip_tags(&text);
+        if bare == text {
+            bare = without_openings(&text);
+        }
         if bare == text {
             break;
         }
         text = bare;
     }
     text
+}
+
+/// Takes out the beginnings of tags and comments that have no end: one could come behind them in the
+/// page of somebody who does not escape.
+fn without_openings(text: &str) -> String {
+    let opens = |at: usize| text[at..].starts_with('<') && opens_tag(&text[at + 1..]);
+    text.char_indices().filter(|(at, _)| !opens(*at)).map(|(_, c)| c).collect()
+}
+
+/// Tells whether a `<` before this text begins a tag or a comment.
+fn opens_tag(rest: &str) -> bool {
+    rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
 }
 
 /// Returns the text of an HTML fragment, blanks collapsed.

@@ -4,7 +4,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::{RefOr, Required};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::schemas::published;
+use super::schemas::{published, taken};
 use crate::wire::parameters::{
     CategoryFields, Declared, EventFields, OrganizerFields, TagFields, VenueFields,
 };
@@ -13,7 +13,7 @@ use crate::wire::parameters::{
 fn body<T: Declared>(creates: bool) -> RefOr<Schema> {
     let mut object = ObjectBuilder::new().schema_type(SchemaType::Type(Type::Object));
     for field in T::parameters() {
-        let Some(schema) = published(field) else { continue };
+        let Some(schema) = taken(field).or_else(|| published(field)) else { continue };
         object = object.property(field.name.as_str(), schema);
         if creates && field.required == Required::True {
             object = object.required(field.name.as_str());

@@ -2,8 +2,12 @@
 
 use serde_json::Value;
 use utoipa::openapi::RefOr;
-use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::openapi::schema::Schema;
+use utoipa::openapi::path::{Parameter, ParameterIn, ParameterStyle};
+use utoipa::openapi::schema::{
+    ArrayBuilder, Object, ObjectBuilder, OneOfBuilder, Schema, SchemaType, Type,
+};
+
+use crate::wire::values::LARGEST_INTEGER;
 
 /// Returns the schema of a parameter as the document shows it: with the description, without a
 /// number format, as numbers also come as texts, and without a default of null.
@@ -13,6 +17,9 @@ pub fn published(parameter: &Parameter) -> Option<Schema> {
     match &mut schema {
         Schema::Object(object) => {
             object.format = None;
+            if object.schema_type == SchemaType::Type(Type::Integer) {
+                object.maximum.get_or_insert(LARGEST_INTEGER.into());
+            }
             object.default = object.default.take().filter(|value| *value != Value::Null);
             object.description.clone_from(&parameter.description);
         }
@@ -29,11 +36,70 @@ pub fn published(parameter: &Parameter) -> Option<Schema> {
     Some(schema)
 }
 
-/// Replaces the schema of a query parameter by the one that the document shows.
+/// Replaces the schema of a query parameter by the one that the document shows; lists are separated
+/// by commas.
 pub fn publish_query(parameter: &mut Parameter) {
     if parameter.parameter_in == ParameterIn::Query
         && let Some(schema) = published(parameter)
     {
+        if matches!(schema, Schema::Array(_)) {
+            parameter.style = Some(ParameterStyle::Form);
+            parameter.explode = Some(false);
+        }
         parameter.schema = Some(RefOr::T(schema));
     }
+}
+
+/// Returns what a field of a body takes where the index says less than that.
+pub fn taken(field: &Parameter) -> Option<Schema> {
+    let schema = match field.name.as_str() {
+        "image" => images(),
+        "website" => Schema::Object(object(Type::String).max_length(Some(1000)).build()),
+        "cost" => costs(),
+        "categories" | "tags" => terms(),
+        _ => return None,
+    };
+    Some(described(schema, field.description.clone()))
+}
+
+fn object(kind: Type) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(SchemaType::Type(kind))
+}
+
+fn described(mut schema: Schema, description: Option<String>) -> Schema {
+    match &mut schema {
+        Schema::Object(object) => object.description = description,
+        Schema::Array(array) => array.description = description,
+        Schema::OneOf(one) => one.description = description,
+        _ => {}
+    }
+    schema
+}
+
+/// An id, or an address; 0 and an empty text clear it.
+fn images() -> Schema {
+    let id = object(Type::Integer).minimum(Some(0)).maximum(Some(LARGEST_INTEGER)).build();
+    let address = object(Type::String).max_length(Some(2000)).build();
+    Schema::OneOf(OneOfBuilder::new().item(id).item(address).build())
+}
+
+/// A text, a number, or a list of them.
+fn costs() -> Schema {
+    let text = || -> Object { object(Type::String).max_length(Some(1000)).build() };
+    let number = || -> Object { object(Type::Number).build() };
+    let one = || OneOfBuilder::new().item(text()).item(number());
+    let list = ArrayBuilder::new().items(RefOr::T(Schema::OneOf(one().build())));
+    Schema::OneOf(one().item(list.max_items(Some(100)).build()).build())
+}
+
+/// A list of ids, slugs or names, or of terms as answers show them.
+fn terms() -> Schema {
+    // A number that no term has is passed over, an object has to name one.
+    let id = object(Type::Integer).minimum(Some(1)).maximum(Some(LARGEST_INTEGER));
+    let text = object(Type::String).max_length(Some(1000)).build();
+    let shown = object(Type::Object).property("id", id.build()).required("id").build();
+    let term =
+        OneOfBuilder::new().item(object(Type::Integer).build()).item(text).item(shown).build();
+    let list = ArrayBuilder::new().items(RefOr::T(Schema::OneOf(term))).max_items(Some(1000));
+    Schema::Array(list.build())
 }

@@ -65,6 +65,10 @@ impl Entry {
         if component.is_cut {
             return Err("is too large".to_owned());
         }
+        // What of it stood behind would be taken away from an event that is known.
+        if !component.has_end {
+            return Err("has no END:VEVENT, the file is cut off".to_owned());
+        }
         let uid = uid_of(component)?;
         let (start, end) = times(component, context)?;
         let replaces = Entry::replaced(component, context)?;

@@ -137,7 +137,8 @@ pub fn end_of(
     let read = match (end, duration) {
         (Some(end), _) => Moment::read(end, context)?,
         (None, Some(duration)) => {
-            let span: Span = duration.value.trim().parse().map_err(|_| "DURATION is none")?;
+            let span: Span =
+                duration.value.trim().parse().map_err(|_| "DURATION is no duration")?;
             start.at(start.wall().checked_add(span).map_err(|_| "DURATION is too long")?)
         }
         (None, None) => start.clone(),

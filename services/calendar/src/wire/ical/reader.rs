@@ -32,6 +32,8 @@ pub struct Component {
     pub properties: Vec<Property>,
     /// More than is read of one component: its later properties are missing.
     pub is_cut: bool,
+    /// The file has its end too.
+    pub has_end: bool,
 }
 
 /// What a component is.
@@ -175,11 +177,15 @@ impl<R: BufRead> Reader<R> {
 
     /// Reads the rest of a component, up to its end or that of the file.
     fn component(&mut self, line: u64, kind: Kind) -> io::Result<Component> {
-        let mut component = Component { line, kind, properties: Vec::new(), is_cut: false };
+        let mut component =
+            Component { line, kind, properties: Vec::new(), is_cut: false, has_end: false };
         let (mut depth, mut bytes) = (0_usize, 0);
         while let Some((_, property)) = self.property()? {
             match property.name.as_str() {
-                "END" if depth == 0 => break,
+                "END" if depth == 0 => {
+                    component.has_end = true;
+                    break;
+                }
                 "END" => depth -= 1,
                 "BEGIN" => depth += 1,
                 _ => {}
@@ -276,7 +282,9 @@ mod tests {
             first.properties.iter().map(|one| format!("{}={}", one.name, one.value)).collect();
         assert_eq!((first.line, told.join(" ")), (2, "SUMMARY=Größe UID=12".to_owned()));
         // The second one ends with the file.
-        assert_eq!(reader.next_component().unwrap().unwrap().properties[0].value, "3");
+        let second = reader.next_component().unwrap().unwrap();
+        assert_eq!((second.properties[0].value.as_str(), second.has_end), ("3", false));
+        assert!(first.has_end);
         assert_eq!(reader.next_component().unwrap(), None);
     }
 

@@ -56,10 +56,10 @@ macro_rules! list_parameters {
             $(#[$doc])*
             $name {
                 /// Page of the list, from 1.
-                #[param(value_type = i64, default = 1)]
+                #[param(value_type = i64, minimum = 1, default = 1)]
                 pub page: Option<$crate::wire::values::Positive>,
                 /// Rows per page; more than the site allows counts as the most allowed.
-                #[param(value_type = i64, default = 10)]
+                #[param(value_type = i64, minimum = 1, default = 10)]
                 pub per_page: Option<$crate::wire::values::Positive>,
                 $($field)*
             }

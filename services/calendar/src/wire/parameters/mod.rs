@@ -8,7 +8,8 @@ mod writes;
 
 pub use declared::Declared;
 pub use lists::{
-    CategoryListParameters, EventListParameters, LinkedListParameters, TagListParameters,
+    CategoryListParameters, EventListParameters, FeedParameters, LinkedListParameters,
+    TagListParameters,
 };
 pub use reads::{EventDeleteParameters, EventReadParameters, IndexParameters, ItemParameters};
 pub use writes::{CategoryFields, EventFields, OrganizerFields, TagFields, VenueFields};

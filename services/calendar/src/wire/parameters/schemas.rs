@@ -3,9 +3,11 @@
 use serde_json::Value;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{
-    Array, Object, ObjectBuilder, OneOfBuilder, Schema, SchemaType, Type,
+    Array, ArrayBuilder, Object, ObjectBuilder, OneOfBuilder, Schema, SchemaType, Type,
 };
 use utoipa::{PartialSchema, ToSchema};
+
+use crate::wire::values::{LARGEST_INTEGER, MAX_ITEMS};
 
 /// References to venues or organizers: an id, ids separated by commas, an object, or a list.
 pub struct LinkedReferences;
@@ -39,3 +41,48 @@ impl PartialSchema for AnyOrNull {
 }
 
 impl ToSchema for AnyOrNull {}
+
+/// Ids: at least one, none below 1.
+pub struct IdList;
+
+impl PartialSchema for IdList {
+    fn schema() -> RefOr<Schema> {
+        let id = ObjectBuilder::new().schema_type(SchemaType::Type(Type::Integer));
+        let id = id.minimum(Some(1)).maximum(Some(LARGEST_INTEGER));
+        let list = ArrayBuilder::new().items(id.build());
+        RefOr::T(Schema::Array(list.min_items(Some(1)).max_items(Some(MAX_ITEMS)).build()))
+    }
+}
+
+impl ToSchema for IdList {}
+
+/// Defines the schemas of words of which one is taken; the first may be the default.
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident = $default:expr, $words:expr;)*) => {$(
+        $(#[$doc])*
+        pub struct $name;
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                let words = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
+                let default: Option<&str> = $default;
+                let words = words.enum_values(Some($words)).default(default.map(Value::from));
+                RefOr::T(Schema::Object(words.build()))
+            }
+        }
+
+        impl ToSchema for $name {}
+    )*};
+}
+
+words! {
+    /// A unit of length.
+    UnitWords = None, ["miles", "km"];
+    /// A direction; the modelled interface names both spellings.
+    DirectionWords = Some("asc"), ["asc", "ascending", "desc", "descending"];
+    /// What events are ordered by.
+    EventSortWords = Some("start_date"), ["start_date", "date", "title", "id"];
+    /// What terms are ordered by.
+    TermSortWords = Some("name"),
+        ["id", "include", "name", "slug", "include_slugs", "term_group", "description", "count", "parent"];
+}

@@ -13,34 +13,34 @@ parameters! {
     /// Fields of an event.
     EventFields {
         /// Title.
-        #[param(value_type = String, required = true)]
+        #[param(value_type = String, min_length = 1, max_length = 1000, required = true)]
         pub title: Option<FilledText>,
         /// Start date and time.
-        #[param(value_type = String, required = true)]
+        #[param(value_type = String, min_length = 1, required = true)]
         pub start_date: Option<DateInput>,
         /// End date and time.
-        #[param(value_type = String, required = true)]
+        #[param(value_type = String, min_length = 1, required = true)]
         pub end_date: Option<DateInput>,
         /// User id of the author.
-        #[param(value_type = i64)]
+        #[param(value_type = i64, minimum = 1)]
         pub author: Option<Positive>,
         /// Publication date in the zone of the site.
-        #[param(value_type = String)]
+        #[param(value_type = String, min_length = 1)]
         pub date: Option<DateInput>,
         /// Publication date in UTC.
-        #[param(value_type = String)]
+        #[param(value_type = String, min_length = 1)]
         pub date_utc: Option<DateInput>,
         /// Description, with HTML.
         #[param(value_type = String)]
         pub description: Option<Text>,
         /// Slug; made from the title or name when empty.
-        #[param(value_type = String)]
+        #[param(value_type = String, max_length = 200)]
         pub slug: Option<SlugText>,
         /// Excerpt, with HTML.
         #[param(value_type = String)]
         pub excerpt: Option<Text>,
         /// Status: publish, future, draft, pending, private, trash, or a free text that counts as draft.
-        #[param(value_type = String)]
+        #[param(value_type = String, min_length = 1, max_length = 20)]
         pub status: Option<StatusText>,
         /// Time zone: IANA name, UTC±H, ±HH:MM or an abbreviation.
         #[param(value_type = String)]
@@ -73,10 +73,10 @@ parameters! {
         #[param(value_type = bool)]
         pub featured: Option<Flag>,
         /// Category ids, slugs or names; new names are created.
-        #[param(value_type = Vec<Value>, default = json!(null))]
+        #[param(value_type = Vec<Value>, max_items = 1000, default = json!(null))]
         pub categories: Option<Items>,
         /// Tag ids, slugs or names; new names are created.
-        #[param(value_type = Vec<Value>, default = json!(null))]
+        #[param(value_type = Vec<Value>, max_items = 1000, default = json!(null))]
         pub tags: Option<Items>,
         /// Venue id, venue data, or a list of them.
         #[param(inline, value_type = LinkedReferences)]
@@ -85,7 +85,7 @@ parameters! {
         #[param(inline, value_type = LinkedReferences)]
         pub organizer: Option<Value>,
         /// Password that protects the event; empty clears it.
-        #[param(value_type = String)]
+        #[param(value_type = String, max_length = 1000)]
         pub password: Option<ShortText>,
     }
 }
@@ -99,16 +99,16 @@ macro_rules! linked_parameters {
             $(#[$doc])*
             $type {
                 /// Name.
-                #[param(value_type = String, required = true$($null)*)]
+                #[param(value_type = String, min_length = 1, max_length = 1000, required = true$($null)*)]
                 pub $name: Option<FilledText>,
                 /// User id of the author.
-                #[param(value_type = i64$($null)*)]
+                #[param(value_type = i64, minimum = 1$($null)*)]
                 pub author: Option<Positive>,
                 /// Publication date in the zone of the site.
-                #[param(value_type = String$($null)*)]
+                #[param(value_type = String, min_length = 1$($null)*)]
                 pub date: Option<DateInput>,
                 /// Publication date in UTC.
-                #[param(value_type = String$($null)*)]
+                #[param(value_type = String, min_length = 1$($null)*)]
                 pub date_utc: Option<DateInput>,
                 /// Description, with HTML.
                 #[param(value_type = String, default = json!(null))]
@@ -117,10 +117,10 @@ macro_rules! linked_parameters {
                 #[param(value_type = String)]
                 pub excerpt: Option<Text>,
                 /// Slug; made from the title or name when empty.
-                #[param(value_type = String)]
+                #[param(value_type = String, max_length = 200)]
                 pub slug: Option<SlugText>,
                 /// Status: publish, future, draft, pending, private, trash, or a free text that counts as draft.
-                #[param(value_type = String$($null)*)]
+                #[param(value_type = String, min_length = 1, max_length = 20$($null)*)]
                 pub status: Option<StatusText>,
                 $($own)*
             }
@@ -138,40 +138,40 @@ linked_parameters! {
         #[param(value_type = bool, default = json!(null))]
         pub show_map_link: Option<LenientFlag>,
         /// Street and number.
-        #[param(value_type = String, default = json!(null))]
+        #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub address: Option<ShortText>,
         /// City.
-        #[param(value_type = String, default = json!(null))]
+        #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub city: Option<ShortText>,
         /// Country.
-        #[param(value_type = String, default = json!(null))]
+        #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub country: Option<ShortText>,
         /// Province.
-        #[param(value_type = String, default = json!(null))]
+        #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub province: Option<ShortText>,
         /// State.
-        #[param(value_type = String, default = json!(null))]
+        #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub state: Option<ShortText>,
         /// Postal code.
-        #[param(value_type = String, default = json!(null))]
+        #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub zip: Option<ShortText>,
         /// Phone number.
-        #[param(value_type = String, default = json!(null))]
+        #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub phone: Option<ShortText>,
         /// State or province.
-        #[param(value_type = String, default = json!(null))]
+        #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub stateprovince: Option<ShortText>,
         /// Website address.
-        #[param(value_type = String, default = json!(null))]
+        #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub website: Option<Website>,
         /// Image id or address; empty clears it.
         #[param(value_type = String, default = json!(null))]
         pub image: Option<Value>,
         /// Latitude, -90 to 90.
-        #[param(value_type = f64)]
+        #[param(value_type = f64, minimum = -90, maximum = 90)]
         pub geo_lat: Option<Value>,
         /// Longitude, -180 to 180.
-        #[param(value_type = f64)]
+        #[param(value_type = f64, minimum = -180, maximum = 180)]
         pub geo_lng: Option<Value>,
     }
 }
@@ -180,13 +180,13 @@ linked_parameters! {
     /// Fields of an organizer.
     OrganizerFields, organizer, nulls: [, default = json!(null)], {
         /// Phone number.
-        #[param(value_type = String, default = json!(null))]
+        #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub phone: Option<ShortText>,
         /// Website address.
-        #[param(value_type = String, default = json!(null))]
+        #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub website: Option<Website>,
         /// Mail address.
-        #[param(value_type = String, default = json!(null))]
+        #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub email: Option<ShortText>,
         /// Image id or address; empty clears it.
         #[param(value_type = String, default = json!(null))]
@@ -201,13 +201,13 @@ macro_rules! term_parameters {
             $(#[$doc])*
             $type {
                 /// Name.
-                #[param(value_type = String, required = true)]
+                #[param(value_type = String, min_length = 1, max_length = 1000, required = true)]
                 pub name: Option<FilledText>,
                 /// Description.
-                #[param(value_type = String)]
+                #[param(value_type = String, max_length = 1000)]
                 pub description: Option<ShortText>,
                 /// Slug; made from the name when absent.
-                #[param(value_type = String)]
+                #[param(value_type = String, max_length = 200)]
                 pub slug: Option<SlugText>,
                 $($own)*
             }
