@@ -11,8 +11,8 @@ use crate::handlers::{
     categories, edge, events, ical, images, imports, index, media, organizers, pages, tags, venues,
 };
 use crate::openapi::{
-    CATEGORY_FIELDS, CATEGORY_LIST, EVENT_DELETE, EVENT_FIELDS, EVENT_LIST, EVENT_READ, FEED, INDEX,
-    ITEM, LINKED_LIST, ORGANIZER_FIELDS, TAG_FIELDS, TAG_LIST, VENUE_FIELDS,
+    CATEGORY_FIELDS, CATEGORY_LIST, EVENT_DELETE, EVENT_FIELDS, EVENT_LIST, EVENT_READ, FEED,
+    INDEX, ITEM, LINKED_LIST, ORGANIZER_FIELDS, TAG_FIELDS, TAG_LIST, VENUE_FIELDS,
 };
 
 /// Which spellings of a path are the same.
