@@ -1,7 +1,7 @@
 //! Where keys stand in a request.
 
 use actix_web::HttpRequest;
-use actix_web::http::header;
+use actix_web::http::header::{self, HeaderName};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use shell::Credentials;
@@ -40,7 +40,7 @@ fn malformed() -> AuthError {
 }
 
 /// The text of a header that may stand once; absent and empty are none.
-fn text<'r>(request: &'r HttpRequest, name: &str) -> Result<Option<&'r str>, AuthError> {
+fn text<'r>(request: &'r HttpRequest, name: &HeaderName) -> Result<Option<&'r str>, AuthError> {
     let mut lines = request.headers().get_all(name);
     let Some(line) = lines.next() else { return Ok(None) };
     if lines.next().is_some() {
@@ -53,16 +53,22 @@ fn text<'r>(request: &'r HttpRequest, name: &str) -> Result<Option<&'r str>, Aut
 /// The key in a header of its own; absent and empty are none.
 ///
 /// ```
+/// use actix_web::http::header::HeaderName;
 /// use actix_web::test::TestRequest;
 ///
-/// let request = TestRequest::default().insert_header(("x-api-key", "abc")).to_http_request();
-/// assert_eq!(auth::header_key(&request, "x-api-key")?, Some("abc".into()));
+/// const NAME: HeaderName = HeaderName::from_static("x-api-key");
+///
+/// let request = TestRequest::default().insert_header((NAME, "abc")).to_http_request();
+/// assert_eq!(auth::header_key(&request, &NAME)?, Some("abc".into()));
 /// # Ok::<(), auth::AuthError>(())
 /// ```
 ///
 /// # Errors
 /// `Several` when the header stands on more than one line, `Malformed` when it is not ASCII.
-pub fn header_key(request: &HttpRequest, name: &str) -> Result<Option<Credential>, AuthError> {
+pub fn header_key(
+    request: &HttpRequest,
+    name: &HeaderName,
+) -> Result<Option<Credential>, AuthError> {
     Ok(text(request, name)?.map(Credential::from))
 }
 
@@ -79,7 +85,7 @@ pub fn header_key(request: &HttpRequest, name: &str) -> Result<Option<Credential
 /// # Errors
 /// `Several` when the header stands on more than one line, `Malformed` when it is not ASCII.
 pub fn bearer_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
-    let Some(text) = text(request, header::AUTHORIZATION.as_str())? else { return Ok(None) };
+    let Some(text) = text(request, &header::AUTHORIZATION)? else { return Ok(None) };
     Ok(text
         .split_once(' ')
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
@@ -108,7 +114,7 @@ pub fn bearer_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError
 /// `Several` when the header stands on more than one line; `Malformed` for another scheme and for
 /// a `Basic` that cannot be decoded.
 pub fn authorization_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
-    let Some(text) = text(request, header::AUTHORIZATION.as_str())? else { return Ok(None) };
+    let Some(text) = text(request, &header::AUTHORIZATION)? else { return Ok(None) };
     let (scheme, value) = text.split_once(' ').ok_or_else(malformed)?;
     if scheme.eq_ignore_ascii_case("bearer") {
         return Ok(Some(Credential::from(value.trim())));

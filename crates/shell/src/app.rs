@@ -14,6 +14,7 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::from_fn;
 use actix_web::{App, Error, HttpMessage, HttpRequest, HttpResponse, web};
 use futures_util::FutureExt;
+use futures_util::future::ready;
 
 use crate::docs::Docs;
 use crate::edge::Edge;
@@ -70,8 +71,8 @@ pub(crate) fn build<S: Service>(
         InitError = (),
     > + use<S>,
 > {
-    let (outer, service) = (Rc::new(context.clone()), context.service.clone());
-    let (shell, operations) = (context.shell, context.operations.clone());
+    let outer = Rc::new(context.clone());
+    let (inner, service) = (outer.clone(), context.service.clone());
     App::new()
         .configure(|config| routes::serve(config, S::operations))
         .app_data(context.errors.clone())
@@ -85,7 +86,7 @@ pub(crate) fn build<S: Service>(
             }
         })
         .default_service(web::to(unrouted))
-        .wrap(from_fn(move |request, next| shape(shell, operations.clone(), request, next)))
+        .wrap(from_fn(move |request, next| shape(inner.clone(), request, next)))
         .wrap(from_fn(move |request, next| service.around(request, next)))
         .wrap(from_fn(move |request, next| oversee(outer.clone(), request, next)))
 }
@@ -98,11 +99,9 @@ async fn oversee<S: Service>(
     request: ServiceRequest,
     next: Next,
 ) -> Result<ServiceResponse, Error> {
-    if let Some(answer) = answer_for_all(&context, &request).await {
-        let id = RequestId::of(request.headers());
-        let mut response = request.into_response(answer);
-        id.mark(response.headers_mut());
-        return Ok(response);
+    if is_for_all(&request) {
+        // Boxed, because few requests need it and all would carry its room.
+        return Ok(Box::pin(answer_for_all(context, request)).await);
     }
     let started = Instant::now();
     let seen = Seen {
@@ -121,7 +120,7 @@ async fn oversee<S: Service>(
         None => {
             // A clone of the request would forbid the layers below to change it, so that a
             // panic, which takes the request with it, is answered without one.
-            let answered = AssertUnwindSafe(answer(&context.service, request, next));
+            let answered = AssertUnwindSafe(answer(&context.service, request, &next));
             let Ok(result) = answered.catch_unwind().await else {
                 return Err(panicked(&*context.errors, seen));
             };
@@ -131,33 +130,39 @@ async fn oversee<S: Service>(
     finish(&context, response, &seen, started)
 }
 
-/// What does not depend on the path rules and the transport: health, and `OPTIONS *`.
+/// Whether a request is for what does not depend on the path rules and the transport: health, and
+/// `OPTIONS *`.
+fn is_for_all(request: &ServiceRequest) -> bool {
+    health::is_health(request.path())
+        || request.method() == Method::OPTIONS && request.path() == "*"
+}
+
 async fn answer_for_all<S: Service>(
-    context: &Context<S>,
-    request: &ServiceRequest,
-) -> Option<HttpResponse> {
-    if health::is_health(request.path()) {
-        let answer = health::answer(request.path(), &context.service, &context.draining).await;
-        return Some(answer);
-    }
-    if request.method() == Method::OPTIONS && request.path() == "*" {
+    context: Rc<Context<S>>,
+    request: ServiceRequest,
+) -> ServiceResponse {
+    let answer = if health::is_health(request.path()) {
+        health::answer(request.path(), &context.service, &context.draining).await
+    } else {
         let allow = context.operations.methods();
         let allow: Vec<_> = allow.iter().map(Method::as_str).chain(["OPTIONS"]).collect();
-        let allow = (header::ALLOW, allow.join(", "));
-        return Some(HttpResponse::NoContent().insert_header(allow).finish());
-    }
-    None
+        HttpResponse::NoContent().insert_header((header::ALLOW, allow.join(", "))).finish()
+    };
+    let id = RequestId::of(request.headers());
+    let mut response = request.into_response(answer);
+    id.mark(response.headers_mut());
+    response
 }
 
 /// What the service answers before anything else, else what the layers below do.
-async fn answer<S: Service>(
+fn answer<S: Service>(
     service: &S,
     request: ServiceRequest,
-    next: Next,
-) -> Result<ServiceResponse, Error> {
+    next: &Next,
+) -> impl Future<Output = Result<ServiceResponse, Error>> + use<S> {
     match service.first(&request) {
-        Some(response) => Ok(request.into_response(response)),
-        None => next.call(request).await,
+        Some(response) => ready(Ok(request.into_response(response))).left_future(),
+        None => next.call(request).right_future(),
     }
 }
 
@@ -227,13 +232,12 @@ fn report(response: &ServiceResponse, id: &RequestId) {
 }
 
 /// CORS and preflight, `HEAD` as `GET`, the path rule, compression.
-async fn shape(
-    shell: Shell,
-    operations: Arc<Operations>,
+async fn shape<S: Service>(
+    context: Rc<Context<S>>,
     mut request: ServiceRequest,
     next: Next,
 ) -> Result<ServiceResponse, Error> {
-    let rule = (shell.cors)(&request);
+    let rule = (context.shell.cors)(&request);
     if let Some(rule) = rule.filter(|_| CorsRule::is_preflight(&request)) {
         return Ok(rule.answer_preflight(request));
     }
@@ -242,12 +246,14 @@ async fn shape(
         request.head_mut().method = Method::GET;
         request.extensions_mut().insert(HeadRequest);
     }
-    if let Some(path) = operations.canonical(request.path()) {
+    if let Some(path) = context.operations.canonical(request.path()) {
         rewrite(&mut request, &path);
     }
     let mut response = next.call(request).await?;
-    if shell.compression {
-        response = compression::apply(response).await;
+    if context.shell.compression
+        && let Some(coding) = compression::coding_for(&mut response)
+    {
+        response = Box::pin(compression::apply(response, coding)).await;
     }
     if let Some(rule) = rule {
         rule.mark(response.headers_mut());

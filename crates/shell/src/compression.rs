@@ -28,12 +28,11 @@ static TURNS: LazyLock<Semaphore> = LazyLock::new(|| {
     Semaphore::new(std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
 });
 
-/// Compresses an answer by the coding that its request likes best.
+/// The coding that an answer is worth and its request likes best.
 ///
 /// Left alone are short bodies, media that are compressed themselves, and what has a coding already;
-/// `Content-Encoding: identity` is how a handler says so, and is not sent. A body that is in memory
-/// is compressed at once, so that what waits for a slow client is short.
-pub(crate) async fn apply(mut response: ServiceResponse) -> ServiceResponse {
+/// `Content-Encoding: identity` is how a handler says so, and is not sent.
+pub(crate) fn coding_for(response: &mut ServiceResponse) -> Option<ContentEncoding> {
     let worth_it = match response.response().body().size() {
         BodySize::None => false,
         BodySize::Sized(bytes) => bytes >= WORTH_IT,
@@ -43,12 +42,17 @@ pub(crate) async fn apply(mut response: ServiceResponse) -> ServiceResponse {
         if coding == "identity" {
             response.headers_mut().remove(CONTENT_ENCODING);
         }
-        return response;
+        return None;
     }
     if !worth_it || is_dense(response.headers()) {
-        return response;
+        return None;
     }
-    let Some(coding) = preferred(response.request()) else { return response };
+    preferred(response.request())
+}
+
+/// Compresses an answer. A body that is in memory is compressed at once, so that what waits for a
+/// slow client is short.
+pub(crate) async fn apply(response: ServiceResponse, coding: ContentEncoding) -> ServiceResponse {
     let (request, response) = response.into_parts();
     let (mut response, body) = response.into_parts();
     let response = match body.try_into_bytes() {

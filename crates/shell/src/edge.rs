@@ -97,6 +97,9 @@ impl Edge {
     fn client_ip(&self, peer: Option<SocketAddr>, headers: &HeaderMap) -> IpAddr {
         let Some(peer) = peer else { return IpAddr::from([0, 0, 0, 0]) };
         let mut client = peer.ip().to_canonical();
+        if !self.trusts(client) {
+            return client;
+        }
         let lists: Vec<_> = headers.get_all(FORWARDED_FOR).map(HeaderValue::as_bytes).collect();
         let hops = lists.iter().rev().flat_map(|list| list.rsplit(|byte| *byte == b','));
         let mut hops = hops.map(<[u8]>::trim_ascii).filter(|hop| !hop.is_empty());

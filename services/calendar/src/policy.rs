@@ -2,7 +2,10 @@
 
 use actix_web::HttpRequest;
 use actix_web::http::Method;
+use actix_web::http::header::HeaderName;
 use auth::{AuthError, Charge, Credential, Key, Policy, Quota, authorization_key, header_key};
+
+const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 /// The limits of the calendar, in requests per minute; 0 is no limit.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +29,7 @@ impl Policy for CalendarPolicy {
     fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
         match authorization_key(request)? {
             Some(credential) => Ok(Some(credential)),
-            None => header_key(request, "x-api-key"),
+            None => header_key(request, &X_API_KEY),
         }
     }
 

@@ -1,10 +1,13 @@
 //! Who may call, and how often.
 
 use actix_web::HttpRequest;
+use actix_web::http::header::HeaderName;
 use auth::{AuthError, Charge, Credential, Key, Plan, Policy, Quota, header_key};
 use database::{DatabaseError, Pools};
 
 use crate::config::Settings;
+
+const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 /// Code of the plan that a key gets unless another is named.
 pub const STANDARD: &str = "standard";
@@ -34,7 +37,7 @@ impl KeyPolicy {
 
 impl Policy for KeyPolicy {
     fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
-        header_key(request, "x-api-key")
+        header_key(request, &X_API_KEY)
     }
 
     fn anonymous(&self, _: &HttpRequest) -> Option<Charge> {

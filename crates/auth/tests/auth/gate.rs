@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use actix_web::http::StatusCode;
+use actix_web::http::header::HeaderName;
 use actix_web::test::{TestRequest, call_service, init_service, read_body};
 use actix_web::{App, HttpMessage, HttpRequest, HttpResponse, web};
 use auth::{
@@ -13,6 +14,8 @@ use shell::{Credentials, ErrorFormat, Fault, RequestInfo};
 
 use crate::House;
 
+const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
 struct Rules {
     anonymous: Option<Quota>,
 }
@@ -21,7 +24,7 @@ impl Policy for Rules {
     fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
         match auth::authorization_key(request)? {
             Some(credential) => Ok(Some(credential)),
-            None => auth::header_key(request, "x-api-key"),
+            None => auth::header_key(request, &X_API_KEY),
         }
     }
 

@@ -11,6 +11,7 @@ use actix_web::dev::{Service, ServiceResponse};
 use actix_web::http::Version;
 use actix_web::web::Bytes;
 use actix_web::{HttpMessage, HttpResponse};
+use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 
 use super::account::{Connection, Held, OpenRequest};
@@ -73,14 +74,15 @@ where
             *request.payload() = Payload::Stream { payload: Box::pin(timed) };
         }
         let writer = connection.filter(|_| request.version() < Version::HTTP_2);
-        let answer = self.app.call(request);
-        Box::pin(async move {
-            let response: Response<BoxBody> = match answer.await {
+        // A block that awaits what it captured has room for it twice.
+        let watched = self.app.call(request).map(move |answer| {
+            let response: Response<BoxBody> = match answer {
                 Ok(response) => response.into(),
                 Err(error) => HttpResponse::from_error(error).into(),
             };
             Ok(response.map_body(|_, body| Watched::new(body, open, writer)))
-        })
+        });
+        Box::pin(watched)
     }
 }
 

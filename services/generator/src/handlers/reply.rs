@@ -39,7 +39,9 @@ pub fn of_body(status: StatusCode, body: BoxBody) -> HttpResponse {
 
 /// Answers with what was made from a seed.
 pub fn generated(seed: &Seed, body: impl Into<Vec<u8>>) -> HttpResponse {
-    marked(seed, fresh(body))
+    let mut response = HttpResponse::with_body(StatusCode::OK, BoxBody::new(body.into()));
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    marked(seed, response)
 }
 
 /// Adds the headers of what was made from a seed.

@@ -61,7 +61,7 @@ impl Seed {
                 Ok::<_, SeedError>(source.insert(Random::from_key(key)).bytes())
             }
         })?;
-        Ok(Self(hex::encode(bits)))
+        Ok(Self(format!("{:032x}", u128::from_be_bytes(bits))))
     }
 
     /// The text itself.

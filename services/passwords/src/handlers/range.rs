@@ -98,6 +98,7 @@ fn range(request: &HttpRequest, kind: Kind, prefix: HashPrefix) -> Result<HttpRe
     let Worker { state, kinds, reader, cache_control } = &mut *worker;
     let current = kinds[kind.position()].current().ok_or(Error::NotLoaded(kind))?;
     let corpus = current.snapshot.corpus();
+    corpus.expect(prefix);
     let headers = request.headers();
     let padding = input::padding(headers);
     let tag = EntityTag::of_digest(&corpus.digest(prefix));

@@ -4,12 +4,15 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
-use crate::model::DATA_START;
+use crate::model::{DATA_START, render};
 
 /// Gives bytes of the data region.
 pub trait Access: Send + Sync {
     /// The bytes from `begin` to `end`, offsets in the file; `buffer` may be used to hold them.
     fn bytes<'a>(&'a self, begin: u64, end: u64, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]>;
+
+    /// Says that the bytes from `begin` on will be asked for soon.
+    fn expect(&self, _begin: u64) {}
 }
 
 /// The whole data region in memory.
@@ -29,6 +32,11 @@ impl Access for InMemory {
         let begin = begin.checked_sub(DATA_START);
         let range = begin.map(|begin| begin as usize..(end - DATA_START) as usize);
         range.and_then(|range| self.0.get(range)).ok_or(io::ErrorKind::UnexpectedEof.into())
+    }
+
+    fn expect(&self, begin: u64) {
+        let begin = begin.saturating_sub(DATA_START) as usize;
+        render::prefetch(self.0.get(begin..).unwrap_or_default());
     }
 }
 

@@ -186,6 +186,12 @@ impl Corpus {
         self.index.digest(prefix)
     }
 
+    /// Says that a bucket will be read soon, so that the memory fetches it meanwhile.
+    #[inline]
+    pub fn expect(&self, prefix: HashPrefix) {
+        self.access.expect(self.index.range(prefix).0);
+    }
+
     /// The bytes of a bucket as they lie in the file.
     ///
     /// # Errors

@@ -31,6 +31,13 @@ pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError>
     lines::portable(bucket, out)
 }
 
+/// Asks the memory for the beginning of a bucket that will be written soon.
+#[inline]
+pub fn prefetch(bucket: &[u8]) {
+    #[cfg(target_arch = "x86_64")]
+    x86::prefetch_front(bucket);
+}
+
 /// Writes padding lines in the fastest way that this processor has.
 pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
     #[cfg(target_arch = "x86_64")]
@@ -56,6 +63,8 @@ mod x86 {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     /// How far ahead the memory is asked, in bytes: about 60 lines.
     const AHEAD: usize = 1024;
+    /// What the memory gives at once, in bytes.
+    const CACHE_LINE: usize = 64;
 
     #[target_feature(enable = "avx2")]
     pub fn bucket_avx2(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
@@ -72,11 +81,22 @@ mod x86 {
         lines::by_kind(bucket, out, |bytes, digits| hex_ssse3(bytes, digits), prefetch)
     }
 
+    /// Asks the memory for the first [`AHEAD`] bytes.
+    pub fn prefetch_front(bytes: &[u8]) {
+        for line in bytes.chunks(CACHE_LINE).take(AHEAD / CACHE_LINE) {
+            ask(line.as_ptr());
+        }
+    }
+
     /// Asks the memory for what lies [`AHEAD`] behind a tail: buckets are asked for at random, so
     /// that none is in a cache, and each takes 15 KB.
     #[inline(always)]
     fn prefetch(tail: &[u8]) {
-        let address = tail.as_ptr().wrapping_add(AHEAD);
+        ask(tail.as_ptr().wrapping_add(AHEAD));
+    }
+
+    #[inline(always)]
+    fn ask(address: *const u8) {
         // SAFETY: a prefetch reads nothing that the program could see and never faults, whatever
         // the address; SSE is part of every x86_64 processor.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
