@@ -5,6 +5,7 @@
 mod app;
 mod bodies;
 mod changes;
+mod commands;
 mod consistency;
 mod costly_lists;
 mod dates;

@@ -1,0 +1,75 @@
+//! The commands as an operator runs them: pipes, results for programs, exit codes.
+
+use serde_json::{Value, json};
+use testkit::Program;
+
+fn program() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_calendar")).with_database()
+}
+
+/// The result that a command printed as JSON.
+#[track_caller]
+fn told(out: &str) -> Value {
+    serde_json::from_str(out).unwrap_or_else(|error| panic!("{error}: {out}"))
+}
+
+#[test]
+fn load_reads_a_pipe_and_tells_programs_what_it_did() {
+    let program = program();
+    let line = |fields: Value| format!("{fields}\n");
+    let show = json!({"type": "event", "title": "Show", "start_date": "+1 day", "end_date": "+1 day", "external_id": "s1"});
+    let lines = line(show.clone()) + &line(json!({"type": "tag", "name": "Jazz"}));
+    let ran = program.pipe(&["load", "-", "--json", "--dry-run"], lines.as_bytes());
+    assert_eq!((ran.code, &told(&ran.out)["created"]), (Some(0), &json!(2)), "{}", ran.errors);
+    for (created, unchanged) in [(2, 0), (0, 2)] {
+        let ran = program.pipe(&["load", "-", "--json"], lines.as_bytes());
+        let done = told(&ran.out);
+        assert_eq!((&done["created"], &done["unchanged"]), (&json!(created), &json!(unchanged)));
+    }
+    // A faulty line stops no other, and the command fails at its end.
+    let more = line(json!({"type": "event", "title": "No dates"}))
+        + "{\n"
+        + &line(json!({"type": "tag", "name": "Folk"}));
+    let ran = program.pipe(&["load", "-"], more.as_bytes());
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.out.starts_with("1 created, 0 updated, 0 unchanged, 2 failed"), "{}", ran.out);
+    assert!(ran.errors.contains("line 1: ") && ran.errors.contains("line 2: "), "{}", ran.errors);
+}
+
+#[test]
+fn import_reads_a_pipe_and_tells_programs_what_it_did() {
+    let program = program();
+    let file = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTART:20270401T100000Z\r\nEND:VEVENT\r\n\
+        BEGIN:VEVENT\r\nUID:b\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+    for (flags, created, unchanged) in
+        [(&["--dry-run"][..], 1, 0), (&[], 1, 0), (&[], 0, 1), (&["--dry-run"], 0, 1)]
+    {
+        let arguments = [&["import", "-", "--json"], flags].concat();
+        let ran = program.pipe(&arguments, file.as_bytes());
+        assert_eq!(ran.code, Some(1), "{}", ran.errors);
+        let done = told(&ran.out);
+        let counts = [&done["created"], &done["unchanged"], &done["failed"]];
+        assert_eq!(counts, [&json!(created), &json!(unchanged), &json!(1)], "{flags:?}");
+        assert!(ran.errors.contains("line 6: b: DTSTART is missing"), "{}", ran.errors);
+    }
+    let ran = program.pipe(&["import", "-"], b"no calendar");
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.errors.contains("is no iCalendar file"), "{}", ran.errors);
+}
+
+#[test]
+fn webhooks_are_added_listed_and_removed() {
+    let program = program();
+    let address = "https://mirror.example.org/hook";
+    let secret = program.done(&["webhooks", "add", address]);
+    assert!(secret.trim().starts_with("whsec_"), "{secret}");
+    assert_eq!(program.run(&["webhooks", "add", address]).code, Some(1), "it is there already");
+    let listed = program.done(&["webhooks", "list"]);
+    assert!(listed.contains(address) && !listed.contains(secret.trim()), "{listed}");
+    program.done(&["webhooks", "remove", address]);
+    assert!(!program.done(&["webhooks", "list"]).contains(address));
+    assert_eq!(program.run(&["webhooks", "remove", address]).code, Some(1), "it is gone already");
+    for wrong in ["http://127.0.0.1/hook", "nonsense", "ftp://a.example/"] {
+        assert_eq!(program.run(&["webhooks", "add", wrong]).code, Some(1), "{wrong}");
+    }
+}
