@@ -1,6 +1,6 @@
 //! `stealer-logs load`: links addresses to a breach and to the websites at which they were captured.
 
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
 
 use batch::{BoundedLines, Line, Sorted, Sorter};
@@ -137,22 +137,31 @@ fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), SkipRea
     Ok((address, website::host(site).ok_or(SkipReason::Website)?))
 }
 
-type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> std::io::Result<()>;
+type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> io::Result<()>;
 
 /// Reads JSON objects, one a line, or CSV; the first byte decides which.
-pub fn read(
-    input: impl std::io::Read,
-    options: &StealerLogsOptions,
-    each: Each<'_>,
-) -> std::io::Result<()> {
+pub fn read(input: impl Read, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
     let mut input = BufReader::with_capacity(1 << 20, input);
-    let start = input.fill_buf()?;
-    let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
-    let is_json = start.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+    let start = start(&mut input)?;
+    let is_json = start.last() == Some(&b'{');
+    let input = Cursor::new(start).chain(input);
     if is_json { read_json(input, each) } else { read_csv(input, options, each) }
 }
 
-fn read_json(input: impl BufRead, each: Each<'_>) -> std::io::Result<()> {
+/// What is read up to the first byte that is no blank, however little a pipe gives at once.
+fn start(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    for byte in input.bytes().take(LONGEST_LINE) {
+        start.push(byte?);
+        let is_mark = b"\xEF\xBB\xBF".starts_with(&start);
+        if !is_mark && !start.last().is_some_and(u8::is_ascii_whitespace) {
+            break;
+        }
+    }
+    Ok(start)
+}
+
+fn read_json(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     let mut lines = BoundedLines::new(input, LONGEST_LINE);
     while let Some((number, line)) = lines.next_line()? {
         match line {
@@ -168,11 +177,7 @@ fn read_json(input: impl BufRead, each: Each<'_>) -> std::io::Result<()> {
 }
 
 /// Columns as the operator or their names say, or the first ones; any other column is never looked at.
-fn read_csv(
-    input: impl BufRead,
-    options: &StealerLogsOptions,
-    each: Each<'_>,
-) -> std::io::Result<()> {
+fn read_csv(input: impl BufRead, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
     let find = |first: &Row| Ok(find_columns(first, options)?);
     csv_columns::each_row(input, options.delimiter.unwrap_or(b','), find, &mut |line, row| {
         let (record, (email, site)) = match row {
@@ -241,5 +246,34 @@ impl Apply for PairLinker {
     fn forget(&mut self) {
         self.people.forget();
         self.websites.forget();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one byte at a time, as a slow pipe may.
+    struct Trickle<'a>(&'a [u8]);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let one = buffer.len().min(1);
+            self.0.read(&mut buffer[..one])
+        }
+    }
+
+    #[test]
+    fn json_is_recognised_behind_blanks_however_slowly_it_comes() {
+        let text = b"\xEF\xBB\xBF \n {\"email\":\"a@b.example\",\"website\":\"c.example\"}\n";
+        for input in [&mut Trickle(text) as &mut dyn Read, &mut &text[..]] {
+            let mut found = Vec::new();
+            let mut note = |line, row: Result<(&str, &str), SkipReason>| {
+                found.push((line, row.map(|(email, site)| format!("{email} {site}"))));
+                Ok(())
+            };
+            read(input, &StealerLogsOptions::default(), &mut note).unwrap();
+            assert_eq!(found, [(2, Ok("a@b.example c.example".to_owned()))]);
+        }
     }
 }
