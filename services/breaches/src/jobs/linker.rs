@@ -144,13 +144,19 @@ impl Linker {
         Ok(new)
     }
 
-    /// The packed list that the records of one address name.
-    fn list(&self, records: &[Record<'_>]) -> Vec<u8> {
-        let place = |record: &Record<'_>| sorted_text::parts(record.text).1.parse::<usize>().ok();
-        let ids: Vec<u16> =
-            records.iter().filter_map(|record| self.ids.get(place(record)?).copied()).collect();
-        id_list::pack(&ids)
+    /// The address of a record, and the id of the breach that it means.
+    fn named<'a>(&self, record: &Record<'a>) -> Option<Named<'a>> {
+        let (address, place) = sorted_text::parts(record.text);
+        let id = *self.ids.get(place.parse::<usize>().ok()?)?;
+        Some(Named { k: record.k, address, id })
     }
+}
+
+/// A record where there are several breaches.
+struct Named<'a> {
+    k: i64,
+    address: &'a str,
+    id: u16,
 }
 
 impl Apply for Linker {
@@ -162,17 +168,27 @@ impl Apply for Linker {
                 people.map(|(k, address)| Person { k, address, breaches: &list }).collect();
             return self.link(db, &people);
         }
-        let same = |a: &Record<'_>, b: &Record<'_>| {
-            sorted_text::parts(a.text).0 == sorted_text::parts(b.text).0
-        };
-        let lists: Vec<Vec<u8>> = batch.chunk_by(same).map(|group| self.list(group)).collect();
-        let firsts = batch.chunk_by(same).filter_map(<[_]>::first);
-        let people: Vec<Person<'_>> = firsts
-            .zip(&lists)
-            .map(|(first, list)| Person {
-                k: first.k,
-                address: sorted_text::parts(first.text).0,
-                breaches: list,
+        let named: Vec<Named<'_>> = batch.iter().filter_map(|record| self.named(record)).collect();
+        // All lists one after the other, because nearly every one has two bytes.
+        let (mut lists, mut ends) = (Vec::with_capacity(2 * named.len()), Vec::new());
+        let groups = || named.chunk_by(|a, b| a.address == b.address);
+        for group in groups() {
+            match group {
+                [one] => lists.extend(one.id.to_le_bytes()),
+                _ => {
+                    let ids: Vec<u16> = group.iter().map(|record| record.id).collect();
+                    lists.extend(id_list::pack(&ids));
+                }
+            }
+            ends.push(lists.len());
+        }
+        let mut begin = 0;
+        let people: Vec<Person<'_>> = groups()
+            .zip(ends)
+            .map(|(group, end)| {
+                let breaches = &lists[begin..end];
+                begin = end;
+                Person { k: group[0].k, address: group[0].address, breaches }
             })
             .collect();
         self.link(db, &people)

@@ -118,7 +118,7 @@ fn sort(
         match row.and_then(|(email, site)| parsed(email, site)) {
             Ok((address, site)) => {
                 let key = AccountKey::of(&address.sha1());
-                sorted_text::write_with(&mut text, &address, site);
+                sorted_text::write_with(&mut text, &address, site.as_str());
                 sorter.push(key.0, text.as_bytes()).inspect_err(|_| no_room = true)?;
                 tally.accept();
             }

@@ -47,6 +47,7 @@ pub fn sort(
     for (path, place) in &sources.files {
         let (input, mut job_input) = JobInput::open(heartbeat, path, reading.encoding)?;
         let Reading { format, delimiter, .. } = *reading;
+        let place = place.to_string();
         address_reader::read(input, format, delimiter, &mut |line, found| {
             let found =
                 found.and_then(|text| loaded_address::parse(text).map_err(|_| SkipReason::Address));
@@ -54,7 +55,7 @@ pub fn sort(
                 Ok(address) => {
                     let key = AccountKey::of(&address.sha1());
                     let pushed = if several {
-                        sorted_text::write_with(&mut text, &address, place);
+                        sorted_text::write_with(&mut text, &address, &place);
                         sorter.push(key.0, text.as_bytes())
                     } else {
                         sorter.push(key.0, sorted_text::of(&address).as_bytes())

@@ -18,18 +18,19 @@ pub fn of(address: &EmailAddress) -> Cow<'_, str> {
 }
 
 /// Writes the text of an address with something that belongs to it.
-pub fn write_with(text: &mut String, address: &EmailAddress, belonging: impl std::fmt::Display) {
-    use std::fmt::Write as _;
+pub fn write_with(text: &mut String, address: &EmailAddress, belonging: &str) {
     text.clear();
     text.push_str(&of(address));
     text.push(BETWEEN);
-    // Writing into a text cannot fail.
-    let _ = write!(text, "{belonging}");
+    text.push_str(belonging);
 }
 
 /// The address, and what belongs to it, if anything.
 pub fn parts(text: &str) -> (&str, &str) {
-    text.split_once(BETWEEN).unwrap_or((text, ""))
+    match memchr::memchr(BETWEEN as u8, text.as_bytes()) {
+        Some(end) => (&text[..end], &text[end + 1..]),
+        None => (text, ""),
+    }
 }
 
 /// Local part as stored and domain of an address.

@@ -16,6 +16,7 @@ use crate::store::event_index::IndexAccess;
 use crate::store::event_list;
 use crate::store::events::{self, ZoneSpan};
 use crate::store::included::{self, EventSelector};
+use crate::store::read_transactions::read_transaction;
 use crate::store::terms;
 use crate::wire::ical::{self, FeedContext};
 use crate::wire::list_input;
@@ -23,7 +24,7 @@ use crate::wire::params::Params;
 use crate::wire::urls::Urls;
 
 /// Events that are read and written at a time.
-const PIECE: usize = 100;
+const PIECE: usize = 500;
 
 /// A text up to this many bytes is kept from the first pass over its events; a longer one is
 /// written again, piece by piece.
@@ -179,7 +180,8 @@ fn written(
     range: std::ops::Range<usize>,
 ) -> Result<(String, Option<i64>), Error> {
     let ids = &listed.ids[range];
-    let (rows, included) = included::of_events(db, EventSelector::Ids(ids))?;
+    let (rows, included) =
+        read_transaction(db, |db| included::of_events(db, EventSelector::Ids(ids)))?;
     let included = included.readable_by(&None);
     let feed = FeedContext { urls: &listed.urls, host: listed.urls.host() };
     let mut text = String::new();
