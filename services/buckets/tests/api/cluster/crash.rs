@@ -110,12 +110,18 @@ fn killed_rebuilds_from_sources_leave_the_old_generation_or_the_new_one() {
         assert!(now == last || now == new, "round {round}: {now:?}");
         last = now;
     }
-    // The next one drops what the killed ones left.
-    program.done(&["rebuild"]);
-    assert_eq!(program.published(), last);
-    let generation = program.status()["generation"].to_string();
-    let left: Vec<String> =
-        on.tables().into_iter().filter(|name| !name.contains(&generation)).collect();
+    // The next one drops what the killed ones left. A slow server may still be at a statement of
+    // theirs meanwhile; what that leaves goes with the one after.
+    let mut left = Vec::new();
+    for _ in 0..3 {
+        program.done(&["rebuild"]);
+        assert_eq!(program.published(), last);
+        let generation = program.status()["generation"].to_string();
+        left = on.tables().into_iter().filter(|name| !name.contains(&generation)).collect();
+        if left.is_empty() {
+            return;
+        }
+    }
     assert_eq!(left, Vec::<String>::new());
 }
 
