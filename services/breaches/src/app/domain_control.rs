@@ -3,12 +3,13 @@
 use database::{DatabaseError, Db};
 use domain::{DomainName, EmailAddress};
 
+use super::domain_count::{self, DomainCount};
+use super::notices;
 use super::operator_error::OperatorError;
 use super::subscriptions::subscriber_id;
-use crate::model::domain_size::Counted;
 use crate::model::verification::Way;
 use crate::store::domain_controls::{self, Verification};
-use crate::store::{admin_events, breaches, domain_walk, plan_features, subscribers};
+use crate::store::{admin_events, breaches, plan_features, subscribers};
 
 /// Letters of a token.
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
@@ -30,15 +31,10 @@ pub fn new_code() -> Result<String, OperatorError> {
     Ok(code)
 }
 
-/// How many addresses of a domain are breached now.
-pub fn size(db: &mut Db, domain: &str) -> Result<Counted, DatabaseError> {
+/// Counts a domain with the catalogue as it is in the database.
+pub fn count_now(db: &mut Db, domain: &str) -> Result<DomainCount, DatabaseError> {
     let catalogue = breaches::catalogue(db)?;
-    let mut counted = Counted::default();
-    domain_walk::each_at_domain(db, domain, |_, row| {
-        counted.add(&catalogue, &row.breaches);
-        Ok::<(), DatabaseError>(())
-    })?;
-    Ok(counted)
+    domain_count::count(db, &catalogue, domain)
 }
 
 /// A domain that is verified now.
@@ -52,8 +48,8 @@ pub struct Completion<'a> {
     pub way: Way,
     /// The domain that brought it.
     pub parent: Option<i64>,
-    /// Its size.
-    pub size: i64,
+    /// What was counted of it.
+    pub count: &'a DomainCount,
     /// When.
     pub now: i64,
 }
@@ -61,24 +57,40 @@ pub struct Completion<'a> {
 /// Verifies a domain; plans with automatic subdomains get the known ones too. Returns the domains
 /// that are verified now.
 pub fn complete(db: &mut Db, new: &Completion<'_>) -> Result<Vec<String>, OperatorError> {
-    let Completion { subscriber, domain, way, parent, size, now } = *new;
-    let code = new_code()?;
-    let way = way.word();
-    let row = Verification { subscriber, domain, code: &code, way, parent, size, now };
-    let id = domain_controls::verify(db, &row)?;
+    let Completion { subscriber, domain, now, .. } = *new;
+    let id = verify_one(db, new)?;
     let mut verified = vec![domain.to_owned()];
     if has_auto_subdomains(db, subscriber)? {
         for below in domain_controls::known_subdomains(db, domain)? {
-            let (code, size) = (new_code()?, self::size(db, &below)?.no_spam);
-            let (parent, way) = (Some(id), Way::Parent.word());
-            domain_controls::verify(
-                db,
-                &Verification { subscriber, domain: &below, code: &code, way, parent, size, now },
-            )?;
+            add_subdomain(db, subscriber, id, &below, now)?;
             verified.push(below);
         }
     }
     Ok(verified)
+}
+
+/// Verifies a domain alone; what is known of it now is no news. Returns the number of the row.
+fn verify_one(db: &mut Db, new: &Completion<'_>) -> Result<i64, OperatorError> {
+    let Completion { subscriber, domain, way, parent, count, now } = *new;
+    let (code, way) = (new_code()?, way.word());
+    let (size, captured) = (count.size.no_spam, count.captured);
+    let row = Verification { subscriber, domain, code: &code, way, parent, size, captured, now };
+    let id = domain_controls::verify(db, &row)?;
+    notices::begin_domain(db, domain, count, now)?;
+    Ok(id)
+}
+
+fn add_subdomain(
+    db: &mut Db,
+    subscriber: i64,
+    parent: i64,
+    domain: &str,
+    now: i64,
+) -> Result<(), OperatorError> {
+    let count = count_now(db, domain)?;
+    let (way, parent) = (Way::Parent, Some(parent));
+    verify_one(db, &Completion { subscriber, domain, way, parent, count: &count, now })?;
+    Ok(())
 }
 
 /// Adds the subdomains that became known since their domain was verified, where plans include them.
@@ -90,10 +102,7 @@ pub fn add_subdomains(db: &mut Db, now: i64) -> Result<(), OperatorError> {
         let known = domain_controls::all_verified(db, subscriber)?;
         for below in domain_controls::known_subdomains(db, &domain)? {
             if known.iter().all(|control| control.domain != below) {
-                let (code, size) = (new_code()?, size(db, &below)?.no_spam);
-                let (domain, way, parent) = (below.as_str(), Way::Parent.word(), Some(parent));
-                let new = Verification { subscriber, domain, code: &code, way, parent, size, now };
-                domain_controls::verify(db, &new)?;
+                add_subdomain(db, subscriber, parent, &below, now)?;
             }
         }
     }
@@ -108,9 +117,9 @@ pub fn verify_domain(
     now: i64,
 ) -> Result<Vec<String>, OperatorError> {
     let subscriber = subscriber_id(db, email)?;
-    let size = size(db, domain.as_str())?.no_spam;
+    let count = count_now(db, domain.as_str())?;
     let (way, parent, name) = (Way::Operator, None, domain.as_str());
-    let new = Completion { subscriber, domain: name, way, parent, size, now };
+    let new = Completion { subscriber, domain: name, way, parent, count: &count, now };
     let verified = complete(db, &new)?;
     admin_events::add(db, now, "domain verify", name, email.as_str())?;
     Ok(verified)
@@ -139,11 +148,11 @@ pub fn recount_domain(
     db: &mut Db,
     domain: &DomainName,
     now: i64,
-) -> Result<Counted, OperatorError> {
-    let counted = size(db, domain.as_str())?;
-    domain_controls::set_size(db, domain.as_str(), counted.no_spam, now)?;
+) -> Result<DomainCount, OperatorError> {
+    let count = count_now(db, domain.as_str())?;
+    domain_controls::set_size(db, domain.as_str(), (count.size.no_spam, count.captured), now)?;
     admin_events::add(db, now, "domain recount", domain.as_str(), "")?;
-    Ok(counted)
+    Ok(count)
 }
 
 fn has_auto_subdomains(db: &mut Db, subscriber: i64) -> Result<bool, DatabaseError> {

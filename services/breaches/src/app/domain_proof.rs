@@ -148,10 +148,10 @@ async fn complete(
     now: i64,
 ) -> Result<(), Error> {
     let name = domain.to_string();
-    let size = state.pools().read(move |db| domain_control::size(db, &name)).await?.no_spam;
+    let count = state.pools().read(move |db| domain_control::count_now(db, &name)).await?;
     let name = domain.to_string();
     let write = move |db: &mut Db| {
-        let new = Completion { subscriber, domain: &name, way, parent, size, now };
+        let new = Completion { subscriber, domain: &name, way, parent, count: &count, now };
         admit(db, &new)?;
         domain_control::complete(db, &new)?;
         Ok(())
@@ -161,7 +161,7 @@ async fn complete(
 
 /// Whether the plan has room for a domain: small ones never count.
 fn admit(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
-    if new.size <= FREE_SIZE {
+    if new.count.size.no_spam <= FREE_SIZE {
         return Ok(());
     }
     let max = subscriber_plan::current(db, new.subscriber, new.now)?.plan.features.max_domains;
@@ -254,9 +254,9 @@ pub async fn approve(state: &State, token: &str) -> Result<Approval, Error> {
     let open = approval(state, token).await?;
     let Approval::Open { domain, .. } = &open else { return Ok(open) };
     let (name, digest, now) = (domain.clone(), digest(token), state.clock().unix());
-    let size = {
+    let count = {
         let name = name.clone();
-        state.pools().read(move |db| domain_control::size(db, &name)).await?.no_spam
+        state.pools().read(move |db| domain_control::count_now(db, &name)).await?
     };
     let write = move |db: &mut Db| {
         let found = mail_tokens::find(db, &digest, PURPOSE)?;
@@ -267,7 +267,7 @@ pub async fn approve(state: &State, token: &str) -> Result<Approval, Error> {
             return Ok(false);
         };
         let (way, parent) = (Way::Email, None);
-        let new = Completion { subscriber, domain: &name, way, parent, size, now };
+        let new = Completion { subscriber, domain: &name, way, parent, count: &count, now };
         admit(db, &new)?;
         domain_control::complete(db, &new)?;
         Ok::<_, Error>(true)

@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use database::{DatabaseError, Db};
 use domain::EmailAddress;
 
+use super::domain_count::DomainCount;
 use crate::error::Error;
 use crate::model::notice::{Notice, Recipient};
 use crate::model::{Breach, Catalogue, OptOut, id_list, paste as paste_rules};
-use crate::store::accounts::{self, AccountRow};
-use crate::store::{domain_controls, notices, opt_outs, pastes, untold_pastes, webhooks};
+use crate::store::accounts;
+use crate::store::notices::{self, BREACH, PASTE};
+use crate::store::{domain_controls, opt_outs, pastes, untold_pastes, webhooks};
 
-const BREACH: &str = "breach";
-const PASTE: &str = "paste";
 /// Pastes that a message about a domain names.
 const LISTED_PASTES: i64 = 20;
 
@@ -99,13 +99,25 @@ pub fn tell_listeners(
     Ok(())
 }
 
-/// Counts an address of a domain to each of its breaches that those who control it may see.
-pub fn add_by_breach(catalogue: &Catalogue, row: &AccountRow, counts: &mut BTreeMap<i32, i64>) {
-    for id in id_list::ids(&row.breaches) {
-        if catalogue.by_id(id).is_some_and(Breach::shown_for_domain) {
-            *counts.entry(i32::from(id)).or_default() += 1;
-        }
+/// Notes what is known of a domain when somebody verifies it, unless others are told of it already: only
+/// what comes later is news.
+///
+/// # Errors
+/// Those of the database.
+pub fn begin_domain(
+    db: &mut Db,
+    domain: &str,
+    count: &DomainCount,
+    now: i64,
+) -> Result<(), DatabaseError> {
+    match notices::counted(db, domain)? {
+        Some(_) => Ok(()),
+        None => notices::set_counted(db, domain, &rows(&count.told), now),
     }
+}
+
+fn rows(counts: &BTreeMap<i32, i64>) -> Vec<(i32, i64)> {
+    counts.iter().map(|(id, count)| (*id, *count)).collect()
 }
 
 /// Compares a domain with its last count and writes what is new for everybody who controls it into
@@ -121,7 +133,7 @@ pub fn tell_of_domain(
     now: i64,
 ) -> Result<(), Error> {
     let before = notices::counted(db, domain)?;
-    let rows: Vec<(i32, i64)> = counts.iter().map(|(id, count)| (*id, *count)).collect();
+    let rows = rows(counts);
     if let Some(before) = before {
         let before: BTreeMap<i32, i64> = before.into_iter().collect();
         if before == *counts {

@@ -101,7 +101,7 @@ impl LoadFlags {
             FileFormat::Csv => Format::Csv(column),
             FileFormat::Text => Format::Text,
         };
-        let LoadEnding { keep_count, activate, output } = ending;
+        let LoadEnding { keep_count, activate, no_notify, output } = ending;
         let options = AccountsOptions {
             breach: breach.unwrap_or_default(),
             files,
@@ -112,6 +112,7 @@ impl LoadFlags {
             unchecked,
             keep_count,
             activate,
+            no_notify,
         };
         if dry_run {
             return output.print_forecast(&jobs::forecast(context, &options)?);

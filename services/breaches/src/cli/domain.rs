@@ -75,12 +75,16 @@ impl DomainCommand {
             }
             Self::Recount { domain, output } => {
                 let domain = DomainName::parse(&domain)?;
-                let counted =
+                let count =
                     context.pools.write_blocking(|db| app::recount_domain(db, &domain, now))?;
-                let value = json!({ "all": counted.all, "excluding_spam_lists": counted.no_spam });
+                let (all, no_spam, captured) = (count.size.all, count.size.no_spam, count.captured);
+                let value =
+                    json!({ "all": all, "excluding_spam_lists": no_spam, "captured": captured });
                 output.print(
                     &value,
-                    format!("{} addresses, {} without spam lists", counted.all, counted.no_spam),
+                    format!(
+                        "{all} addresses, {no_spam} without spam lists; {captured} in stealer logs"
+                    ),
                 )
             }
         }

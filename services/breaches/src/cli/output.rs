@@ -45,11 +45,12 @@ impl Output {
 
     /// Prints how a load ended; exit code 3 when rows were skipped.
     pub fn print_outcome(self, outcome: &Outcome) -> anyhow::Result<ExitCode> {
-        let Outcome { job, read, accepted, skipped, added, reasons, skips } = outcome;
+        let Outcome { job, read, accepted, skipped, added, notices, reasons, skips } = outcome;
+        let silent = if *notices { "" } else { ", nobody is told" };
         self.print(
             outcome,
             format!(
-                "job {job}: {read} read, {accepted} accepted, {skipped} skipped, {added} added"
+                "job {job}: {read} read, {accepted} accepted, {skipped} skipped, {added} added{silent}"
             ),
         )?;
         tell_skips(reasons, skips);
@@ -96,6 +97,10 @@ pub struct LoadEnding {
     /// Activate an inactive breach when done
     #[arg(long)]
     pub activate: bool,
+    /// Tell nobody of what this load links, neither now nor when its breach is activated later: no mails,
+    /// no webhooks. A load that is resumed keeps the choice that it began with
+    #[arg(long)]
+    pub no_notify: bool,
     #[command(flatten)]
     pub output: Output,
 }

@@ -38,7 +38,7 @@ impl StealerLogsCommand {
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let Self::Load { breach, email_column, website_column, input, drop_self, ending, file } =
             self;
-        let LoadEnding { keep_count, activate, .. } = ending;
+        let LoadEnding { keep_count, activate, no_notify, .. } = ending;
         let options = StealerLogsOptions {
             breach,
             file,
@@ -49,6 +49,7 @@ impl StealerLogsCommand {
             drop_self,
             keep_count,
             activate,
+            no_notify,
         };
         ending.output.print_outcome(&jobs::load_stealer_logs(context, &options)?)
     }

@@ -8,6 +8,8 @@ use super::context::JobContext;
 use super::domain_ids::DomainIds;
 use super::error::JobError;
 use super::excluded::Excluded;
+use super::person::Person;
+use super::silence::Silence;
 use super::sorted_text;
 use super::walk::{Apply, Record};
 use crate::model::{Breach, id_list};
@@ -18,17 +20,6 @@ use crate::store::{breaches, domain_accounts};
 
 /// Addresses of a batch that are prepared at once: few enough to stay in the processor's cache.
 const PIECE: usize = 8_192;
-
-/// An address, and the breaches that it is to be linked to.
-#[derive(Clone, Copy, Debug)]
-pub struct Person<'a> {
-    /// Key of the account.
-    pub k: i64,
-    /// The address as it is sorted.
-    pub address: &'a str,
-    /// Packed ids.
-    pub breaches: &'a [u8],
-}
 
 /// Links batches of sorted addresses.
 pub struct Linker {
@@ -41,6 +32,8 @@ pub struct Linker {
     beside: bool,
     /// How many links of each breach there are if this load alone made them.
     own_links: Option<BTreeMap<u16, i64>>,
+    /// Notes what nobody is to be told of, if that is wanted.
+    silence: Option<Silence>,
 }
 
 impl Linker {
@@ -54,7 +47,13 @@ impl Linker {
             excluded: Excluded::new(context.settings.optout_memory_max),
             beside: false,
             own_links: Some(BTreeMap::new()),
+            silence: None,
         }
+    }
+
+    /// Makes links that nobody is told of.
+    pub fn without_notices(self, wanted: bool) -> Self {
+        Self { silence: wanted.then(Silence::default), ..self }
     }
 
     /// Writes accounts into runs beside the table, which has many more.
@@ -71,6 +70,9 @@ impl Linker {
             }
         }
         self.excluded.refresh(db)?;
+        if let Some(silence) = &self.silence {
+            silence.note(db, people, &self.excluded)?;
+        }
         let mut linked = Linked::default();
         if self.beside {
             self.append(db, people, &mut linked)?;

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use batch::{ByteSize, Sorted};
+use database::DatabaseError;
+use serde::Serialize;
 
 use super::context::JobContext;
 use super::error::JobError;
@@ -27,16 +29,45 @@ pub struct Running {
     pub after: Option<i64>,
 }
 
-/// Begins a job, or resumes an unfinished one with the same input and options.
+/// The options of a job as they are kept with it.
+#[derive(Debug)]
+pub struct Params {
+    own: String,
+    /// The same with the other choice of notices, where there is one.
+    other: Option<String>,
+}
+
+impl Params {
+    /// Options without a choice of notices.
+    pub fn only(text: &str) -> Self {
+        Self { own: text.to_owned(), other: None }
+    }
+
+    /// Options of a load, and the same with the other choice of notices.
+    pub fn of_load<O: Serialize>(options: &O, other: &O) -> Result<Self, DatabaseError> {
+        let text = |options| serde_json::to_string(options).map_err(DatabaseError::broken);
+        Ok(Self { own: text(options)?, other: Some(text(other)?) })
+    }
+}
+
+/// Begins a job, or resumes an unfinished one with the same input and options. One that has stored
+/// something with the other choice of notices is not left half done.
 pub fn begin(
     context: &JobContext,
     kind: &str,
     files: &[PathBuf],
-    params: &str,
+    params: &Params,
 ) -> Result<Running, JobError> {
     let now = context.clock.unix();
     let fingerprint = fingerprint::of_all(files, now)?;
+    let Params { own: params, other } = params;
     context.write(|db| {
+        if let Some(other) = other
+            && let Some(job) = jobs::unfinished(db, kind, &fingerprint, other)?
+            && job.cursor.is_some()
+        {
+            return Err(begun_otherwise(job.id));
+        }
         if let Some(job) = jobs::unfinished(db, kind, &fingerprint, params)? {
             jobs::restart(db, job.id, now)?;
             let cursor = job.cursor.and_then(|bytes| bytes.try_into().ok());
@@ -45,6 +76,13 @@ pub fn begin(
         let id = jobs::begin(db, kind, &fingerprint, params, now)?;
         Ok(Running { id, after: None })
     })
+}
+
+fn begun_otherwise(job: i64) -> JobError {
+    JobError::Rejected(format!(
+        "job {job} has begun to load this with the other choice of notices: `breaches job resume {job}` \
+         goes on as it began, `breaches job cancel {job}` gives it up"
+    ))
 }
 
 /// Runs the body of a job, notes in its row that it is alive, and in the end how it failed; a

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use database::{DatabaseError, Db};
+use database::Db;
 
 use super::address_reader::Format;
 use super::context::JobContext;
@@ -10,7 +10,7 @@ use super::decoding::TextEncoding;
 use super::error::JobError;
 use super::heartbeat::Heartbeat;
 use super::linker::Linker;
-use super::load::{self, Running};
+use super::load::{self, Params, Running};
 use super::read_accounts::{self, Reading};
 use super::run_maintenance;
 use super::sources::{Sources, open_breach};
@@ -42,6 +42,9 @@ pub struct AccountsOptions {
     pub keep_count: bool,
     /// Activates the breach when done.
     pub activate: bool,
+    /// Tells nobody of what it links.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_notify: bool,
 }
 
 impl AccountsOptions {
@@ -76,7 +79,8 @@ const PER_MIB: usize = 4_096;
 /// Why the load ended early.
 pub fn load_accounts(context: &JobContext, options: &AccountsOptions) -> Result<Outcome, JobError> {
     let sources = options.sources(context)?;
-    let params = serde_json::to_string(options).map_err(DatabaseError::broken)?;
+    let other = AccountsOptions { no_notify: !options.no_notify, ..options.clone() };
+    let params = Params::of_load(options, &other)?;
     let mut files = sources.paths();
     files.extend(options.manifest.clone());
     let running = load::begin(context, "accounts", &files, &params)?;
@@ -99,12 +103,13 @@ fn run(
     let accounts = tally.counts.accepted;
     let beside = run_maintenance::goes_beside(context, accounts)?;
     let mut linker = Linker::new(context, &sources.breaches).beside_table(beside);
+    linker = linker.without_notices(options.no_notify);
     walk::walk(context, running, merge, &tally, PER_MIB, &mut linker)?;
     run_maintenance::tidy(context, accounts)?;
     let AccountsOptions { keep_count, activate, .. } = *options;
     let ending = Ending { command: "accounts load", keep_count, activate };
     let added = finish(context, &sources.breaches, running.id, ending)?;
-    Ok(Outcome::new(running.id, added, tally))
+    Ok(Outcome::new(running.id, added, tally).without_notices(options.no_notify))
 }
 
 /// How a load ends.

@@ -17,13 +17,15 @@ use super::error::JobError;
 use super::excluded::Excluded;
 use super::heartbeat::Heartbeat;
 use super::input::{JobInput, LONGEST_LINE};
-use super::load::{self, Running};
+use super::load::{self, Params, Running};
 use super::patience::PatientConnection;
 use super::skip_reason::SkipReason;
 use super::sorted_text;
 use super::tally::{Outcome, Tally};
 use crate::app;
 use crate::model::{AccountKey, instant, loaded_address, paste as rules};
+use crate::store::accounts::AccountRow;
+use crate::store::notices::{self, PASTE};
 use crate::store::{account_links, admin_events, jobs, pastes, untold_pastes, versions};
 
 /// Pastes of one transaction, unless their lines are longer together than a line may be.
@@ -39,6 +41,9 @@ const LONGEST_ID: usize = 1_024;
 pub struct PastesOptions {
     /// File, `-` for standard input.
     pub file: PathBuf,
+    /// Tells nobody of what it links.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_notify: bool,
 }
 
 #[derive(Deserialize)]
@@ -104,6 +109,8 @@ pub struct Entry {
 struct Batch {
     entries: Vec<Entry>,
     size: usize,
+    /// Whether anybody is told of them.
+    tells: bool,
 }
 
 impl Batch {
@@ -119,7 +126,8 @@ impl Batch {
 
 /// Loads pastes with their addresses.
 pub fn load_pastes(context: &JobContext, options: &PastesOptions) -> Result<Outcome, JobError> {
-    let params = serde_json::to_string(options).map_err(database::DatabaseError::broken)?;
+    let other = PastesOptions { no_notify: !options.no_notify, ..options.clone() };
+    let params = Params::of_load(options, &other)?;
     let running = load::begin(context, "pastes", std::slice::from_ref(&options.file), &params)?;
     load::noted(context, running.id, |heartbeat| run(context, options, &running, heartbeat))
 }
@@ -143,7 +151,7 @@ fn run(
     let mut invalid = 0;
     let mut excluded = Excluded::new(context.settings.optout_memory_max);
     let mut db = PatientConnection::open(&context.pools)?;
-    let mut batch = Batch::default();
+    let mut batch = Batch { tells: !options.no_notify, ..Batch::default() };
     let unreadable = || JobError::file(options.file.display().to_string());
     while let Some((number, line)) = lines.next_line().map_err(unreadable())? {
         match read(number, &line) {
@@ -167,7 +175,7 @@ fn run(
     if invalid > 0 {
         log::warn!("texts in pastes that are no valid addresses, left out: {invalid}");
     }
-    finish(context, running.id, tally)
+    finish(context, running.id, options, tally)
 }
 
 /// Reads a line; none when it is blank.
@@ -207,25 +215,45 @@ fn commit(
     db.transaction(|db| {
         versions::lock_accounts(db)?;
         excluded.refresh(db)?;
-        let mut news = BTreeMap::new();
+        let mut news = News { tells: batch.tells, counts: BTreeMap::new() };
         let mut added = 0;
         for entry in &batch.entries {
             added += link(db, excluded, entry, &mut news)?;
         }
-        untold_pastes::add(db, &news)?;
+        untold_pastes::add(db, &news.counts)?;
         if jobs::advance(db, id, &cursor, added, now)? { Ok(()) } else { Err(JobError::Cancelled) }
     })?;
-    *batch = Batch::default();
+    *batch = Batch { tells: batch.tells, ..Batch::default() };
     Ok(())
 }
 
-/// Links a paste to its addresses and counts those that are new, by their domains.
-fn link(
-    db: &mut Db,
-    excluded: &Excluded,
-    entry: &Entry,
-    news: &mut BTreeMap<(String, i64), i64>,
-) -> Result<i64, JobError> {
+/// The links that are new.
+struct News {
+    /// Whether anybody is told of them.
+    tells: bool,
+    /// By domain and number of the paste.
+    counts: BTreeMap<(String, i64), i64>,
+}
+
+impl News {
+    /// An address is in a paste now, which those who control its domain and its owner are told of, or
+    /// never.
+    fn add(&mut self, db: &mut Db, row: AccountRow, paste: i64) -> Result<(), JobError> {
+        if self.tells {
+            *self.counts.entry((row.domain, paste)).or_default() += 1;
+            return Ok(());
+        }
+        for (subscriber, email) in notices::listeners_between(db, row.k, row.k)? {
+            if email == row.address() {
+                notices::tell(db, subscriber, PASTE, &[paste])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Links a paste to its addresses.
+fn link(db: &mut Db, excluded: &Excluded, entry: &Entry, news: &mut News) -> Result<i64, JobError> {
     let paste = pastes::upsert(db, &entry.paste)?;
     let is_shown = !rules::is_opt_out_mark(&entry.paste.source);
     let mut added = 0;
@@ -236,7 +264,7 @@ fn link(
             if pastes::add_account(db, (row.k, row.seq), paste)? {
                 added += 1;
                 if is_shown {
-                    *news.entry((row.domain, paste)).or_default() += 1;
+                    news.add(db, row, paste)?;
                 }
             }
         }
@@ -244,18 +272,25 @@ fn link(
     Ok(added)
 }
 
-fn finish(context: &JobContext, id: i64, tally: Tally) -> Result<Outcome, JobError> {
+fn finish(
+    context: &JobContext,
+    id: i64,
+    options: &PastesOptions,
+    tally: Tally,
+) -> Result<Outcome, JobError> {
     let (counts, skips, now) = (tally.counts, tally.skips(), context.clock.unix());
     let added = context.write(|db| {
         jobs::set_input(db, id, counts, &skips)?;
         jobs::finish(db, id, "done", None, now)?;
         versions::lock_accounts(db)?;
-        app::tell_of_pastes(db, id, now)?;
+        if !options.no_notify {
+            app::tell_of_pastes(db, id, now)?;
+        }
         versions::bump_pastes(db)?;
         admin_events::add(db, now, "pastes load", "pastes", &format!("job {id}"))?;
         Ok(jobs::get(db, id)?.added)
     })?;
-    Ok(Outcome::new(id, added, tally))
+    Ok(Outcome::new(id, added, tally).without_notices(options.no_notify))
 }
 
 #[cfg(test)]

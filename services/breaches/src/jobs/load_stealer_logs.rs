@@ -16,10 +16,11 @@ use super::domain_ids::DomainIds;
 use super::error::JobError;
 use super::heartbeat::Heartbeat;
 use super::input::{JobInput, LONGEST_LINE};
-use super::linker::{Linker, Person};
-use super::load::{self, Running};
+use super::linker::Linker;
+use super::load::{self, Params, Running};
 use super::load_accounts::{self, Ending};
 use super::missing_column::MissingColumn;
+use super::person::Person;
 use super::skip_reason::SkipReason;
 use super::sorted_text;
 use super::sources::open_breach;
@@ -55,6 +56,9 @@ pub struct StealerLogsOptions {
     pub keep_count: bool,
     /// Activates the breach when done.
     pub activate: bool,
+    /// Tells nobody of what it links.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_notify: bool,
 }
 
 #[derive(Deserialize)]
@@ -72,7 +76,8 @@ pub fn load_stealer_logs(
     if !breach.flags.stealer_log {
         return Err(JobError::Rejected(format!("{} is not a stealer log", breach.name)));
     }
-    let params = serde_json::to_string(options).map_err(DatabaseError::broken)?;
+    let other = StealerLogsOptions { no_notify: !options.no_notify, ..options.clone() };
+    let params = Params::of_load(options, &other)?;
     let running =
         load::begin(context, "stealer-logs", std::slice::from_ref(&options.file), &params)?;
     load::noted(context, running.id, |heartbeat| {
@@ -90,7 +95,8 @@ fn run(
     let (merge, tally) =
         load::sorted(context, running.id, |tally| sort(context, options, heartbeat, tally))?;
     let mut linker = PairLinker {
-        people: Linker::new(context, std::slice::from_ref(breach)),
+        people: Linker::new(context, std::slice::from_ref(breach))
+            .without_notices(options.no_notify),
         websites: DomainIds::default(),
         breach: breach.id,
         drop_self: options.drop_self,
@@ -99,7 +105,7 @@ fn run(
     let StealerLogsOptions { keep_count, activate, .. } = *options;
     let ending = Ending { command: "stealer-logs load", keep_count, activate };
     let added = load_accounts::finish(context, std::slice::from_ref(breach), running.id, ending)?;
-    Ok(Outcome::new(running.id, added, tally))
+    Ok(Outcome::new(running.id, added, tally).without_notices(options.no_notify))
 }
 
 fn sort(

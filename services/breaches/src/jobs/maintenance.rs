@@ -1,7 +1,6 @@
 //! What the server does beside its requests: sizes of domains after loads, and what is over is
 //! removed. One replica does it at a time.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use database::{DatabaseError, Db};
@@ -91,20 +90,16 @@ pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error>
     for domain in pools.read(domain_controls::verified_names).await? {
         let name = domain.clone();
         let snapshot = state.snapshot();
-        let count = move |db: &mut Db| -> Result<_, Error> {
-            let size = app::domain_size(db, &name)?.no_spam;
-            let mut counts = BTreeMap::new();
-            domain_walk::each_at_domain(db, &name, |_, row| {
-                app::add_by_breach(&snapshot.answers.catalogue, &row, &mut counts);
-                Ok::<(), Error>(())
-            })?;
-            Ok((size, counts))
+        let count = move |db: &mut Db| {
+            let count = |db: &mut Db| app::count_domain(db, &snapshot.answers.catalogue, &name);
+            domain_walk::as_of_one_moment(db, count)
         };
-        let (size, counts) = pools.read(count).await?;
+        let count = pools.read(count).await?;
         let (now, snapshot) = (state.clock().unix(), state.snapshot());
         let note = move |db: &mut Db| -> Result<(), Error> {
-            domain_controls::set_size(db, &domain, size, now)?;
-            app::tell_of_domain(db, &snapshot.answers.catalogue, &domain, &counts, now)?;
+            let sizes = (count.size.no_spam, count.captured);
+            domain_controls::set_size(db, &domain, sizes, now)?;
+            app::tell_of_domain(db, &snapshot.answers.catalogue, &domain, &count.told, now)?;
             Ok(versions::set(db, LEASE, now + LEASE_SECONDS)?)
         };
         pools.write(note).await?;

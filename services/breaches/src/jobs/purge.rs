@@ -5,7 +5,7 @@ use database::Db;
 
 use super::context::JobContext;
 use super::error::JobError;
-use super::load::{self, Running};
+use super::load::{self, Params, Running};
 use super::patience::PatientConnection;
 use crate::model::{Breach, id_list, instant};
 use crate::store::accounts::{self, AccountRow};
@@ -18,7 +18,7 @@ use crate::store::{
 pub fn retire(context: &JobContext, name: &str) -> Result<i64, JobError> {
     let now = context.clock.unix();
     let found = context.write(|db| flag(db, name, now))?;
-    let running = load::begin(context, "purge", &[], &found.name)?;
+    let running = load::begin(context, "purge", &[], &Params::only(&found.name))?;
     load::noted(context, running.id, |_| purge(context, &found, &running))?;
     Ok(running.id)
 }

@@ -21,6 +21,8 @@ pub struct Outcome {
     pub skipped: i64,
     /// Links that did not exist before.
     pub added: i64,
+    /// Whether anybody is told of them.
+    pub notices: bool,
     /// How many rows were not taken for each reason.
     pub reasons: BTreeMap<SkipReason, i64>,
     /// Line and reason of the first skipped rows.
@@ -32,7 +34,13 @@ impl Outcome {
     pub fn new(job: i64, added: i64, tally: Tally) -> Self {
         let Counts { read, accepted, skipped } = tally.counts;
         let Tally { reasons, first: skips, .. } = tally;
-        Self { job, read, accepted, skipped, added, reasons, skips }
+        Self { job, read, accepted, skipped, added, notices: true, reasons, skips }
+    }
+
+    /// The same of a job that tells nobody, if that was wanted.
+    #[must_use]
+    pub fn without_notices(self, wanted: bool) -> Self {
+        Self { notices: !wanted, ..self }
     }
 }
 

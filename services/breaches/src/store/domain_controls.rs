@@ -3,11 +3,15 @@
 use database::{DatabaseError, Db, on_backend, starts_with};
 use diesel::prelude::*;
 
-use super::schema::{domain_control, mail_domain, subscriber};
+use super::schema::{
+    domain_breach, domain_control, domain_counted, mail_domain, silent_link, subscriber,
+};
 use crate::model::domain_size::{Counted, FREE_SIZE};
 
 const VERIFIED: &str = "verified";
 const PENDING: &str = "pending";
+/// Domains that are looked up in one statement.
+const CHUNK: usize = 500;
 
 /// A domain of a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, serde::Serialize)]
@@ -33,6 +37,8 @@ pub struct Control {
     pub pwn_count_no_spam_at_renewal: Option<i64>,
     /// That number as last counted.
     pub size_now: Option<i64>,
+    /// Addresses in stealer logs as last counted.
+    pub captured: Option<i64>,
 }
 
 impl Control {
@@ -76,6 +82,20 @@ pub fn verified_names(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
         .distinct()
         .order(domain_control::domain)
         .load(db)?)
+}
+
+/// Those of some domains that somebody controls.
+pub fn verified_among(db: &mut Db, domains: &[&str]) -> Result<Vec<String>, DatabaseError> {
+    let mut found = Vec::new();
+    for chunk in domains.chunks(CHUNK) {
+        let verified = domain_control::table
+            .filter(domain_control::domain.eq_any(chunk))
+            .filter(domain_control::state.eq(VERIFIED))
+            .select(domain_control::domain)
+            .distinct();
+        found.extend(verified.load::<String>(db)?);
+    }
+    Ok(found)
 }
 
 /// Everybody who controls a domain.
@@ -142,11 +162,21 @@ pub fn set_counts(db: &mut Db, id: i64, counted: Counted, now: i64) -> Result<()
     Ok(())
 }
 
-/// Notes the size of a domain for every subscriber that controls it.
-pub fn set_size(db: &mut Db, domain: &str, size: i64, now: i64) -> Result<usize, DatabaseError> {
+/// Notes the size of a domain, and how many of its addresses are in stealer logs, for every subscriber
+/// that controls it.
+pub fn set_size(
+    db: &mut Db,
+    domain: &str,
+    (size, captured): (i64, i64),
+    now: i64,
+) -> Result<usize, DatabaseError> {
     let rows = domain_control::table.filter(domain_control::domain.eq(domain));
     Ok(diesel::update(rows)
-        .set((domain_control::size_now.eq(size), domain_control::counted_at.eq(now)))
+        .set((
+            domain_control::size_now.eq(size),
+            domain_control::captured.eq(captured),
+            domain_control::counted_at.eq(now),
+        ))
         .execute(db)?)
 }
 
@@ -193,6 +223,8 @@ pub struct Verification<'a> {
     pub parent: Option<i64>,
     /// Its size.
     pub size: i64,
+    /// How many of its addresses are in stealer logs.
+    pub captured: i64,
     /// When.
     pub now: i64,
 }
@@ -204,6 +236,7 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError>
         domain_control::way.eq(new.way),
         domain_control::verified_at.eq(new.now),
         domain_control::size_now.eq(new.size),
+        domain_control::captured.eq(new.captured),
         domain_control::counted_at.eq(new.now),
     );
     let row = (
@@ -235,6 +268,22 @@ pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Database
     let id: i64 = row.select(domain_control::id).first(db)?;
     diesel::delete(domain_control::table.filter(domain_control::parent_id.eq(id))).execute(db)?;
     diesel::delete(domain_control::table.find(id)).execute(db)?;
+    forget_uncontrolled(db)
+}
+
+/// Forgets what was told of domains that nobody controls any more: whoever verifies one later begins
+/// anew.
+fn forget_uncontrolled(db: &mut Db) -> Result<(), DatabaseError> {
+    let controlled = || {
+        let verified = domain_control::table.filter(domain_control::state.eq(VERIFIED));
+        verified.select(domain_control::domain)
+    };
+    let counted = domain_counted::table.filter(domain_counted::domain.ne_all(controlled()));
+    diesel::delete(counted).execute(db)?;
+    let by_breach = domain_breach::table.filter(domain_breach::domain.ne_all(controlled()));
+    diesel::delete(by_breach).execute(db)?;
+    let silent = silent_link::table.filter(silent_link::domain.ne_all(controlled()));
+    diesel::delete(silent).execute(db)?;
     Ok(())
 }
 

@@ -25,6 +25,20 @@ pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<AccountRow>, DatabaseE
     Ok(rows)
 }
 
+/// Several reads as of one moment, outside of a transaction.
+pub fn as_of_one_moment<T, E: From<DatabaseError>>(
+    db: &mut Db,
+    read: impl FnOnce(&mut Db) -> Result<T, E>,
+) -> Result<T, E> {
+    let done: Result<Result<T, E>, diesel::result::Error> = db.transaction(|db| {
+        if let Db::Pg(conn) = db {
+            diesel::sql_query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").execute(conn)?;
+        }
+        Ok(read(db))
+    });
+    done.map_err(DatabaseError::from)?
+}
+
 /// Visits the accounts exactly at a domain, some thousand in memory at a time.
 pub fn each_at_domain<E: From<DatabaseError>>(
     db: &mut Db,

@@ -24,6 +24,7 @@ pub mod pastes;
 pub mod plan_features;
 pub mod schema;
 pub(crate) mod sessions;
+pub(crate) mod silent_links;
 pub mod stealer_logs;
 pub mod subscribers;
 pub(crate) mod untold_pastes;

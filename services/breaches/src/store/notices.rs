@@ -7,6 +7,11 @@ use outbound::Failure;
 use super::schema::{domain_breach, domain_counted, notified, outbox, subscriber};
 use crate::model::notice::{Notice, Recipient};
 
+/// What a subscriber was told of: a breach, by its id.
+pub const BREACH: &str = "breach";
+/// What a subscriber was told of: a paste, by its number.
+pub const PASTE: &str = "paste";
+
 /// Puts a message into the outbox, unless one with its key was there before.
 pub fn post(
     db: &mut Db,
@@ -114,6 +119,20 @@ pub fn listeners(db: &mut Db, after: i64, limit: i64) -> Result<Vec<(i64, String
         .filter(subscriber::confirmed_at.is_not_null())
         .order(subscriber::id)
         .limit(limit)
+        .select((subscriber::id, subscriber::email))
+        .load(db)?)
+}
+
+/// Subscribers who want notices and whose keys are between two, both included: number and address.
+pub fn listeners_between(
+    db: &mut Db,
+    low: i64,
+    high: i64,
+) -> Result<Vec<(i64, String)>, DatabaseError> {
+    Ok(subscriber::table
+        .filter(subscriber::k.between(low, high))
+        .filter(subscriber::notify.eq(true))
+        .filter(subscriber::confirmed_at.is_not_null())
         .select((subscriber::id, subscriber::email))
         .load(db)?)
 }

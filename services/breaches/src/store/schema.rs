@@ -203,6 +203,7 @@ diesel::table! {
         pwn_count_no_spam_at_renewal -> Nullable<BigInt>,
         size_now -> Nullable<BigInt>,
         counted_at -> Nullable<BigInt>,
+        captured -> Nullable<BigInt>,
     }
 }
 
@@ -277,6 +278,14 @@ diesel::table! {
 
 diesel::table! {
     domain_breach (domain, breach_id) {
+        domain -> Text,
+        breach_id -> Integer,
+        addresses -> BigInt,
+    }
+}
+
+diesel::table! {
+    silent_link (domain, breach_id) {
         domain -> Text,
         breach_id -> Integer,
         addresses -> BigInt,
@@ -374,4 +383,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     subscription,
     session,
     domain_control,
+    domain_counted,
+    domain_breach,
+    silent_link,
 );

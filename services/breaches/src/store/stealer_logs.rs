@@ -94,8 +94,8 @@ pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<Pair>, DatabaseError> 
     }
 }
 
-/// Number of addresses at a mail domain that were captured.
-pub fn captured_at_domain(db: &mut Db, domain: &str) -> Result<i64, DatabaseError> {
+/// Number of addresses at a mail domain that were captured, without those of some breaches.
+pub fn captured_at_domain(db: &mut Db, domain: &str, hidden: &[i32]) -> Result<i64, DatabaseError> {
     use diesel::dsl::count;
     let Some(id) = super::mail_domains::id(db, domain)? else { return Ok(0) };
     Ok(match db {
@@ -104,6 +104,7 @@ pub fn captured_at_domain(db: &mut Db, domain: &str) -> Result<i64, DatabaseErro
                 domain_account::k.eq(stealer_log::k).and(domain_account::seq.eq(stealer_log::seq)),
             ))
             .filter(domain_account::domain_id.eq(id))
+            .filter(stealer_log::breach_id.ne_all(hidden))
             .select(count(stealer_log::k).aggregate_distinct())
             .first(conn)?,
         Db::Pg(conn) => account::table
@@ -112,6 +113,7 @@ pub fn captured_at_domain(db: &mut Db, domain: &str) -> Result<i64, DatabaseErro
                     .on(account::k.eq(stealer_log::k).and(account::seq.eq(stealer_log::seq))),
             )
             .filter(account::domain_id.eq(id))
+            .filter(stealer_log::breach_id.ne_all(hidden))
             .select(count(stealer_log::k).aggregate_distinct())
             .first(conn)?,
     })

@@ -5,29 +5,19 @@ use std::collections::BTreeMap;
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
-use super::schema::{domain_control, paste, paste_source, untold_paste};
+use super::domain_controls;
+use super::schema::{paste, paste_source, untold_paste};
 use crate::model::notice::FoundPaste;
-
-/// Domains that are looked up in one statement.
-const CHUNK: usize = 500;
 
 /// Adds counts of new addresses by domain and number of the paste; those of domains that nobody
 /// controls are left out.
 pub fn add(db: &mut Db, counts: &BTreeMap<(String, i64), i64>) -> Result<(), DatabaseError> {
     let mut domains: Vec<&str> = counts.keys().map(|(domain, _)| domain.as_str()).collect();
     domains.dedup();
-    for chunk in domains.chunks(CHUNK) {
-        let verified: Vec<String> = domain_control::table
-            .filter(domain_control::domain.eq_any(chunk))
-            .filter(domain_control::state.eq("verified"))
-            .select(domain_control::domain)
-            .distinct()
-            .load(db)?;
-        for domain in verified {
-            let all = (domain.clone(), i64::MIN)..=(domain, i64::MAX);
-            for ((domain, paste), addresses) in counts.range(all) {
-                add_one(db, domain, *paste, *addresses)?;
-            }
+    for domain in domain_controls::verified_among(db, &domains)? {
+        let all = (domain.clone(), i64::MIN)..=(domain, i64::MAX);
+        for ((domain, paste), addresses) in counts.range(all) {
+            add_one(db, domain, *paste, *addresses)?;
         }
     }
     Ok(())

@@ -196,11 +196,17 @@ impl App {
 
     /// Loads addresses, one a line.
     pub async fn load(&self, breach: &str, lines: &str) -> Outcome {
+        self.load_as(breach, lines, false).await
+    }
+
+    /// Loads addresses, one a line, and tells somebody of it or nobody.
+    pub async fn load_as(&self, breach: &str, lines: &str, no_notify: bool) -> Outcome {
         let file = self.folder.write(format!("{breach}.txt"), lines);
         let options = AccountsOptions {
             breach: breach.into(),
             files: vec![file],
             format: Format::Lines,
+            no_notify,
             ..Default::default()
         };
         let context = self.context.clone();
@@ -214,10 +220,16 @@ impl App {
 
     /// Loads pairs of address and website.
     pub async fn load_pairs(&self, breach: &str, text: &str) -> Outcome {
+        self.load_pairs_as(breach, text, false).await
+    }
+
+    /// The same, telling nobody of it where that is wanted.
+    pub async fn load_pairs_as(&self, breach: &str, text: &str, no_notify: bool) -> Outcome {
         let options = breaches::jobs::StealerLogsOptions {
             breach: breach.into(),
             file: self.folder.write(format!("{breach}.pairs"), text),
             drop_self: true,
+            no_notify,
             ..Default::default()
         };
         let context = self.context.clone();
@@ -231,8 +243,13 @@ impl App {
 
     /// Loads pastes, a JSON object a line.
     pub async fn load_pastes(&self, text: &str) -> Outcome {
-        let options =
-            breaches::jobs::PastesOptions { file: self.folder.write("pastes.ndjson", text) };
+        self.load_pastes_as(text, false).await
+    }
+
+    /// The same, telling nobody of it where that is wanted.
+    pub async fn load_pastes_as(&self, text: &str, no_notify: bool) -> Outcome {
+        let file = self.folder.write("pastes.ndjson", text);
+        let options = breaches::jobs::PastesOptions { file, no_notify };
         let context = self.context.clone();
         let outcome =
             tokio::task::spawn_blocking(move || breaches::jobs::load_pastes(&context, &options));

@@ -290,6 +290,36 @@ fn a_killed_manifest_and_loads_at_once_give_the_tables_of_one_load_after_another
     }
 }
 
+#[test]
+fn a_killed_load_without_notices_goes_on_without_them() {
+    use breaches::store::schema::silent_link;
+    let (bench, owner) = (Bench::new(), "corp@example.org");
+    for arguments in
+        [&["subscriber", "add", owner][..], &["domain", "verify", owner, "example.com"]]
+    {
+        assert!(bench.command(arguments).status().unwrap().success());
+    }
+    let lines: String = (0..60_000).map(|n| format!("user{n}@example.com\n")).collect();
+    let file = bench.folder.write("lines.txt", lines);
+    let (pools, silent) = (bench.pools(), ["accounts", "load", "--breach", "Alpha", "--no-notify"]);
+    let killed = Watched::start(&bench, &silent, &file);
+    let killed = killed.kill_in(Phase::Inserting, Duration::ZERO, &pools);
+    assert_eq!(killed, Some(Phase::Inserting));
+    let id = pools.read_blocking(jobs::all).unwrap()[0].id.to_string();
+    let refused = bench.load("Alpha", &file).stderr(Stdio::piped()).output().unwrap();
+    let told = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        refused.status.code() == Some(1) && told.contains(&format!("job resume {id}")),
+        "{told}"
+    );
+    let resumed = bench.command(&["job", "resume", &id]).stdout(Stdio::piped()).output().unwrap();
+    assert!(String::from_utf8(resumed.stdout).unwrap().contains("nobody is told"));
+    let noted = |db: &mut database::Db| -> Result<Vec<i64>, database::DatabaseError> {
+        Ok(silent_link::table.select(silent_link::addresses).load(db)?)
+    };
+    assert_eq!(pools.read_blocking(noted).unwrap(), [60_000]);
+}
+
 /// Peak memory of a process so far, in MiB.
 fn peak(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;

@@ -1,5 +1,6 @@
 //! The domains of a subscriber.
 
+use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -7,12 +8,13 @@ use auth::{QuotaId, Rate};
 use database::{DatabaseError, Db};
 use domain::DomainName;
 
-use crate::app::domain_proof;
+use crate::app::{domain_proof, subscriber_plan};
 use crate::error::{Error, VerificationError};
+use crate::model::plan::Features;
 use crate::model::verification::{EmailAlias, Proof, Way};
 use crate::state::State;
+use crate::store::admin_events;
 use crate::store::domain_controls::{self, Control};
-use crate::store::{admin_events, stealer_logs};
 
 /// How many domains a subscriber may add on the pages.
 const MOST: usize = 1_000;
@@ -30,15 +32,48 @@ pub struct DomainRow {
     pub inherited: bool,
     /// Breached addresses without those in spam lists only.
     pub addresses: Option<i64>,
+    /// Addresses in stealer logs.
+    pub captured: Captured,
 }
 
-impl From<Control> for DomainRow {
-    fn from(control: Control) -> Self {
+impl DomainRow {
+    fn new(control: Control, plan: &Features) -> Self {
+        let verified = control.is_verified();
         Self {
-            verified: control.is_verified(),
+            verified,
             inherited: control.parent_id.is_some(),
             addresses: control.size_now,
+            captured: match (verified, plan.stealer_logs, control.captured) {
+                (false, ..) => Captured::Unverified,
+                (true, false, _) => Captured::NotInPlan,
+                (true, true, None) => Captured::NotCounted,
+                (true, true, Some(count)) => Captured::Counted(count),
+            },
             name: control.domain,
+        }
+    }
+}
+
+/// How many addresses of a domain are in stealer logs, or why that is not told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Captured {
+    /// As last counted.
+    Counted(i64),
+    /// Not counted since the service can do that.
+    NotCounted,
+    /// The plan has no stealer logs.
+    NotInPlan,
+    /// Control of the domain is not proved.
+    Unverified,
+}
+
+impl fmt::Display for Captured {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Counted(count) => count.fmt(out),
+            Self::NotCounted => out.write_str("– not counted yet"),
+            Self::NotInPlan => out.write_str("– not in your plan"),
+            Self::Unverified => out.write_str("–"),
         }
     }
 }
@@ -50,8 +85,6 @@ pub struct DomainDetail {
     pub row: DomainRow,
     /// What proves control of it.
     pub proof: Proof,
-    /// Captured addresses at it in stealer logs.
-    pub captured: i64,
 }
 
 /// The domains of a subscriber, by name.
@@ -59,10 +92,14 @@ pub struct DomainDetail {
 /// # Errors
 /// Those of the database.
 pub async fn domains(state: &State, subscriber: i64) -> Result<Vec<DomainRow>, Error> {
-    let read = move |db: &mut Db| domain_controls::all(db, subscriber);
-    let mut controls = state.pools().read(read).await?;
+    let now = state.clock().unix();
+    let read = move |db: &mut Db| -> Result<_, DatabaseError> {
+        let plan = subscriber_plan::current(db, subscriber, now)?.plan;
+        Ok((domain_controls::all(db, subscriber)?, plan.features))
+    };
+    let (mut controls, plan) = state.pools().read(read).await?;
     controls.sort_by(|a, b| a.domain.cmp(&b.domain));
-    Ok(controls.into_iter().map(DomainRow::from).collect())
+    Ok(controls.into_iter().map(|control| DomainRow::new(control, &plan)).collect())
 }
 
 /// Adds a domain, whose control is still to be proved.
@@ -87,21 +124,10 @@ pub async fn domain_detail(
     subscriber: i64,
     domain: &DomainName,
 ) -> Result<DomainDetail, Error> {
-    let name = domain.to_string();
-    let read = move |db: &mut Db| -> Result<_, DatabaseError> {
-        let all = domain_controls::all(db, subscriber)?;
-        let Some(control) = all.into_iter().find(|control| control.domain == name) else {
-            return Ok(None);
-        };
-        let captured = match control.is_verified() {
-            true => stealer_logs::captured_at_domain(db, &name)?,
-            false => 0,
-        };
-        Ok(Some((control, captured)))
-    };
-    let (control, captured) = state.pools().read(read).await?.ok_or(Error::NotFound)?;
+    let rows = domains(state, subscriber).await?;
+    let row = rows.into_iter().find(|row| row.name == domain.as_str()).ok_or(Error::NotFound)?;
     let proof = domain_proof::proof(state, subscriber, domain).await?;
-    Ok(DomainDetail { row: control.into(), proof, captured })
+    Ok(DomainDetail { row, proof })
 }
 
 /// Looks for a proof in one of the three ways that need no mail.

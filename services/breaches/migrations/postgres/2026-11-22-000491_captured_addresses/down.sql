@@ -1,0 +1,1 @@
+ALTER TABLE domain_control DROP COLUMN captured;

@@ -1,0 +1,54 @@
+//! What is counted of a domain.
+
+use std::collections::BTreeMap;
+
+use database::{DatabaseError, Db};
+
+use crate::model::domain_size::Counted;
+use crate::model::{Breach, Catalogue, id_list};
+use crate::store::{domain_walk, silent_links, stealer_logs};
+
+/// What is counted of a domain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DomainCount {
+    /// Its size.
+    pub size: Counted,
+    /// Addresses in stealer logs that are shown.
+    pub captured: i64,
+    /// Addresses in each breach that is shown, without the links that nobody is told of.
+    pub told: BTreeMap<i32, i64>,
+}
+
+/// Counts a domain.
+///
+/// # Errors
+/// Those of the database.
+pub fn count(
+    db: &mut Db,
+    catalogue: &Catalogue,
+    domain: &str,
+) -> Result<DomainCount, DatabaseError> {
+    let mut found = DomainCount::default();
+    domain_walk::each_at_domain(db, domain, |_, row| {
+        found.size.add(catalogue, &row.breaches);
+        for id in id_list::ids(&row.breaches).filter(|id| is_shown(catalogue, i32::from(*id))) {
+            *found.told.entry(i32::from(id)).or_default() += 1;
+        }
+        Ok::<(), DatabaseError>(())
+    })?;
+    for (id, addresses) in silent_links::of_domain(db, domain)? {
+        if is_shown(catalogue, id) {
+            *found.told.entry(id).or_default() -= addresses;
+        }
+    }
+    let hidden = catalogue.all().iter().filter(|breach| !breach.shown_for_domain());
+    let hidden: Vec<i32> =
+        hidden.filter(|breach| breach.flags.stealer_log).map(|breach| breach.id.into()).collect();
+    found.captured = stealer_logs::captured_at_domain(db, domain, &hidden)?;
+    Ok(found)
+}
+
+fn is_shown(catalogue: &Catalogue, id: i32) -> bool {
+    let breach = u16::try_from(id).ok().and_then(|id| catalogue.by_id(id));
+    breach.is_some_and(Breach::shown_for_domain)
+}

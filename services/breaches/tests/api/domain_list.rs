@@ -1,0 +1,65 @@
+//! The list of a subscriber's domains on the pages.
+
+use serde_json::json;
+use testkit::SmtpPeer;
+
+use crate::app::{App, Peers, entry};
+use crate::browser::{Browser, Must};
+
+const OWNER: &str = "owner@example.org";
+
+/// The cells of the table, row by row, without their markup.
+fn cells(html: &str) -> Vec<Vec<String>> {
+    let body = html.split("<tbody>").nth(1).unwrap().split("</tbody>").next().unwrap();
+    let text = |cell: &str| {
+        let cell = cell.split("</td>").next().unwrap().split('>').skip(1);
+        cell.map(|part| part.split('<').next().unwrap()).collect::<String>()
+    };
+    body.split("<tr>").skip(1).map(|row| row.split("<td").skip(1).map(text).collect()).collect()
+}
+
+#[actix_web::test]
+async fn the_list_counts_addresses_and_those_in_stealer_logs() {
+    let app = App::with_peers(Peers { smtp: Some(SmtpPeer::start()), ..Peers::default() }).await;
+    let logs = |name: &str| {
+        let mut logs = entry(name);
+        logs["IsStealerLog"] = json!(true);
+        logs
+    };
+    app.import(&json!([entry("Alpha"), logs("Logs"), logs("Hidden")])).await;
+    app.subscriber(OWNER, "pro1").await;
+    app.verify(OWNER, "corp.example").await;
+    let browser = Browser::new(&app);
+    browser.sign_in(OWNER).await;
+    let list = "/account/domains";
+    browser.post(list, list, &[("domain", "later.example")]).await.must(303);
+    app.set_breach("Hidden", |breach| breach.active = false).await;
+    app.load("Alpha", "a@corp.example\nd@corp.example\n").await;
+    app.load_pairs("Logs", "a@corp.example,shop.example\na@corp.example,game.example\n").await;
+    app.load_pairs("Logs", "b@corp.example,shop.example\nc@else.example,shop.example\n").await;
+    app.load_pairs("Hidden", "d@corp.example,shop.example\n").await;
+    app.tell().await;
+    let page = browser.get(list).await.expect(200).text().to_owned();
+    assert_eq!(
+        cells(&page),
+        [
+            ["corp.example", "verified", "3", "2", "Search · Remove"],
+            ["later.example", "not verified yet", "–", "–", "Verify · Remove"],
+        ]
+    );
+    let detail = "/account/domains/corp.example";
+    assert!(browser.get(detail).await.text().contains("<dt>Captured by malware</dt><dd>2</dd>"));
+    app.set_breach("Hidden", |breach| breach.active = true).await;
+    app.tell().await;
+    assert_eq!(cells(browser.get(list).await.text())[0][3], "3");
+    // The operator's recount counts it too; a smaller plan does not show it.
+    let email = domain::EmailAddress::parse(OWNER).unwrap();
+    app.change(|db| {
+        let id = breaches::store::subscribers::id(db, &email)?.unwrap();
+        let now = crate::app::NOW;
+        breaches::store::subscribers::subscribe(db, id, "core1", now + 86_400, now)
+    })
+    .await;
+    assert_eq!(cells(browser.get(list).await.text())[0][3], "– not in your plan");
+    assert!(browser.get(detail).await.text().contains("<dd>– not in your plan</dd>"));
+}
