@@ -93,6 +93,12 @@ pub fn web_url(text: &str) -> Option<Url> {
     fits.then_some(url)
 }
 
+/// Spells what would end an attribute as addresses do.
+pub fn spelled(address: &str) -> String {
+    let spelled = [("\"", "%22"), ("<", "%3C"), (">", "%3E"), ("`", "%60"), (" ", "%20")];
+    spelled.into_iter().fold(address.to_owned(), |text, (from, to)| text.replace(from, to))
+}
+
 /// Takes the address of an image that lies on a public host, as far as the text tells.
 pub fn image_url(text: &str) -> Option<Url> {
     outbound::web_url(text).filter(names_public_host)

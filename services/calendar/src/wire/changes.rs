@@ -49,7 +49,10 @@ pub fn change_list(
             0
         }
         None => {
-            errors.fail("after_id", "needs modified_after");
+            // What is there and could not be read is told already.
+            if params.get("modified_after").is_none() {
+                errors.fail("after_id", "needs modified_after");
+            }
             0
         }
     };

@@ -7,7 +7,7 @@ use serde_json::Value;
 use shell::params::reject;
 
 use crate::model::geo::Unit;
-use crate::model::image::web_url;
+use crate::model::image::{spelled, web_url};
 use crate::model::list::{EventOrder, TermOrder};
 use crate::model::slug;
 use crate::model::status::Status;
@@ -274,9 +274,7 @@ fn website(value: &Value) -> Result<String, &'static str> {
     if !text.is_empty() && web_url(&text).is_none() {
         return Err("must be an absolute URL");
     }
-    // As addresses spell what would end an attribute.
-    let spelled = [("\"", "%22"), ("<", "%3C"), (">", "%3E"), ("`", "%60"), (" ", "%20")];
-    Ok(spelled.into_iter().fold(text, |text, (from, to)| text.replace(from, to)))
+    Ok(spelled(&text))
 }
 
 fn parent(value: &Value) -> Result<i64, &'static str> {

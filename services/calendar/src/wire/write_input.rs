@@ -11,7 +11,7 @@ use super::values::{DateInput, FilledText, Positive, Text, positive};
 use crate::model::change::Publication;
 use crate::model::cost::Currency;
 use crate::model::html;
-use crate::model::image::{ImageRef, image_url};
+use crate::model::image::{ImageRef, image_url, spelled};
 use crate::model::role::{self, Role, User};
 use crate::model::schedule::wall_seconds;
 use crate::model::when::PointInTime;
@@ -193,5 +193,5 @@ fn image_ref(value: &Value, writer: WriteOptions<'_>) -> Result<ImageRef, &'stat
         return Err(WRONG);
     }
     image_url(address).ok_or(WRONG)?;
-    Ok(ImageRef::Url(address.to_owned()))
+    Ok(ImageRef::Url(spelled(address)))
 }

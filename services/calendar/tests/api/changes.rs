@@ -90,7 +90,8 @@ async fn nothing_else_narrows_changes() {
         ("modified_after=2027-01-01&page=2", "page"),
     ] {
         let answer = app.get(&format!("/events?{query}")).await.expect(400);
-        assert!(answer.json["data"]["params"][wrong].is_string(), "{query}: {}", answer.text);
+        let params = answer.json["data"]["params"].as_object().unwrap();
+        assert!(params.keys().eq([wrong]), "{query}: {}", answer.text);
     }
     app.get("/events?modified_after=2027-01-01&page=1&status=publish").await.expect(400);
     app.get("/events?modified_after=yesterday&page=1").await.expect(200);

@@ -209,6 +209,34 @@ async fn series_follows_its_file() {
 }
 
 #[actix_web::test]
+async fn series_without_an_end_has_its_next_days() {
+    let app = App::new().await;
+    let daily = |uid: &str, start: &str| {
+        event(&format!("UID:{uid}\r\nDTSTART:{start}\r\nSUMMARY:{uid}\r\nRRULE:FREQ=DAILY"))
+    };
+    let running = daily("running", "20200101T180000Z");
+    assert_eq!(counts(&app, &running).await, [500, 0, 0, 0, 0]);
+    assert_eq!(counts(&app, daily("coming", "20270601T180000Z")).await, [500, 0, 0, 0, 0]);
+    assert_eq!(counts(&app, &running).await, [0, 0, 500, 0, 0]);
+    for (title, day, expected) in [
+        ("running", "2020-01-01", 1),
+        ("running", "2027-03-09", 0),
+        ("running", "2027-03-10", 1),
+        ("running", "2027-03-11", 1),
+        ("coming", "2027-06-02", 1),
+        ("coming", "2028-12-01", 0),
+    ] {
+        let path = format!("/events?search={title}&start_date={day}&end_date={day}");
+        assert_eq!(app.get(&path).await.ids().len(), expected, "{title} {day}");
+    }
+    // A later run takes what has come nearer; what has passed stays.
+    app.clock.advance(2 * 86_400);
+    assert_eq!(counts(&app, &running).await, [2, 0, 498, 0, 0]);
+    let past = app.get("/events?search=running&start_date=2027-03-10&end_date=2027-03-10").await;
+    assert_eq!(past.ids().len(), 1);
+}
+
+#[actix_web::test]
 async fn faulty_entries_are_named_and_stop_nothing() {
     let app = App::new().await;
     let faulty = [

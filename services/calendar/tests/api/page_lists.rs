@@ -1,9 +1,10 @@
 //! Lists on pages, the calendars beside them, and how pages fail.
 
+use reqwest::Method;
 use serde_json::json;
 
 use crate::app::{Answer, App, send};
-use crate::pages::{page, with_events};
+use crate::pages::{page, stable, with_events};
 
 #[actix_web::test]
 async fn pages_have_their_calendars() {
@@ -139,12 +140,46 @@ async fn wrong_addresses_are_answered_in_the_frame() {
         let wrong = page(&app, &format!("/events/{query}")).await.expect(400);
         assert!(wrong.text.contains(said), "{query}: {}", wrong.text);
     }
-    // Programs go on reading JSON.
-    assert_eq!(send(app.server.get("/nowhere")).await.expect(404).code(), "rest_no_route");
-    assert_eq!(page(&app, "/calendar/events/v1/nowhere").await.expect(404).code(), "rest_no_route");
     let key =
         send(app.server.get("/events/").header("x-api-key", "0".repeat(32))).await.expect(401);
     assert!(key.text.contains("<h1>"));
+}
+
+#[actix_web::test]
+async fn mistyped_addresses_are_a_page_for_people_and_json_for_programs() {
+    let app = with_events().await;
+    let missing = page(&app, "/events/nope").await.expect(404);
+    assert_eq!(missing.header("cache-control"), "no-store");
+    assert!(missing.header("content-security-policy").starts_with("default-src 'none'"));
+    insta::assert_snapshot!("missing_page", stable(&app, &missing));
+    // The same words for what once was there, or never.
+    for path in ["/events/month/2026-99/", "/event/none/", "/", "/events/"] {
+        let html = |method: Method| app.server.request(method, path).header("accept", "text/html");
+        let (get, head) = (send(html(Method::GET)).await, send(html(Method::HEAD)).await);
+        assert_eq!((head.status, head.text.as_str()), (get.status, ""), "{path}");
+    }
+    for path in ["/events/nope", "/event/none/more"] {
+        let head = app.server.request(Method::HEAD, path).header("accept", "text/html");
+        let head = send(head).await.expect(404);
+        assert_eq!(
+            (head.header("content-type"), head.text.as_str()),
+            ("text/html; charset=utf-8", ""),
+            "{path}"
+        );
+    }
+    // Programs go on reading JSON, whatever they say that they accept.
+    assert_eq!(send(app.server.get("/nowhere")).await.expect(404).code(), "rest_no_route");
+    for path in [
+        "/calendar/events/v1/nowhere",
+        "/wp-json",
+        "/wp-json/",
+        "/wp-json/nowhere",
+        "/wp-json/tribe/events/v1/nowhere",
+    ] {
+        let missing = page(&app, path).await.expect(404);
+        assert_eq!(missing.code(), "rest_no_route", "{path}: {}", missing.text);
+    }
+    page(&app, "/wp-jsonx").await.expect(404).text.find("<h1>Page not found</h1>").unwrap();
 }
 
 #[actix_web::test]

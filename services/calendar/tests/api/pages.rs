@@ -68,7 +68,7 @@ pub async fn page(app: &App, path: &str) -> Answer {
 }
 
 /// The page as it stands in snapshots: without what changes with every build and every run.
-fn stable(app: &App, page: &Answer) -> String {
+pub fn stable(app: &App, page: &Answer) -> String {
     let base = app.server.url("");
     let host = base.trim_end_matches('/').trim_start_matches("http://");
     let mut text = String::new();

@@ -311,6 +311,10 @@ async fn images_are_linked_by_address_or_id() {
         app.get(&format!("/events/{}", image["id"])).await.expect(400).code(),
         "rest-invalid-event-id"
     );
+    // What would end an attribute, in pages of others who trust an address, is spelled.
+    let quoted = app.event(json!({"image": "https://cdn.example/a\"><b>.png"})).await;
+    let quoted = app.get(&format!("/events/{quoted}?_fields=image.url")).await;
+    assert_eq!(quoted.json["image"]["url"], "https://cdn.example/a%22%3E%3Cb%3E.png");
     for clear in [json!(""), json!(0), json!(false)] {
         app.patch(&format!("/events/{id}"), &json!({"image": url})).await.expect(200);
         let event = app.patch(&format!("/events/{id}"), &json!({"image": clear})).await.expect(200);
@@ -336,6 +340,11 @@ async fn what_a_search_or_a_list_of_ids_lacks_is_told() {
         let expected = json!({ name: format!("{name} {text}.") });
         assert_eq!(answer.json["data"]["params"], expected, "{query}");
     }
+    let form = "title=caf%E9&start_date=2027-04-01&end_date=2027-04-01";
+    let request = app.request("editor", "POST", "/events").body(form);
+    let typed = request.header("content-type", "application/x-www-form-urlencoded");
+    let answer = send(typed).await.expect(400);
+    assert_eq!(answer.json["data"]["params"], json!({"title": "title must be UTF-8."}));
 }
 
 #[actix_web::test]

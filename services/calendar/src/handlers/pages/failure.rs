@@ -73,16 +73,20 @@ fn words(error: &Error) -> (&'static str, String) {
     }
 }
 
+/// Paths below which programs ask: what is not there has the form of the interface, whatever they accept.
+const FOR_PROGRAMS: [&str; 2] = [NAMESPACE, "wp-json"];
+
 /// Tells whether a request that nothing answers comes from a person, so that a page says so: it asks
-/// for HTML, and not below the interface.
+/// for HTML, and not below an interface.
 pub fn is_wanted(request: &ServiceRequest) -> bool {
     let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let path = request.path().trim_start_matches('/');
-    *request.method() == Method::GET
+    let below = |root: &str| {
+        path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    matches!(*request.method(), Method::GET | Method::HEAD)
         && accepted.is_some_and(|types| types.contains("text/html"))
-        && !path
-            .strip_prefix(NAMESPACE)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        && !FOR_PROGRAMS.into_iter().any(below)
 }
 
 /// Answers that there is no such page.

@@ -31,7 +31,8 @@ pub fn starts_of(
         Moment::Day(_) => context.site,
         Moment::Time(_, zone) => zone,
     };
-    let horizon = zone.wall(context.now).checked_add(Span::new().months(MONTHS_AHEAD));
+    let now = zone.wall(context.now);
+    let horizon = now.checked_add(Span::new().months(MONTHS_AHEAD));
     let horizon = horizon.unwrap_or(start.wall()).max(start.wall());
     if let Some(property) = rule {
         let text = property.value.trim();
@@ -52,10 +53,18 @@ pub fn starts_of(
     if starts.is_empty() {
         return Err("takes place at no time".to_owned());
     }
-    // The first one, and of the others the latest.
-    let surplus = starts.len().saturating_sub(MOST_OCCURRENCES);
-    starts.drain(1..1 + surplus);
+    keep_nearest(&mut starts, now.date().to_datetime(Time::midnight()), MOST_OCCURRENCES);
     Ok(starts)
+}
+
+/// Keeps the first one, and of the others the next to come, then the latest that are past: of a
+/// class that goes on every day nobody misses the end, or the beginning years ago, but everybody
+/// tomorrow.
+fn keep_nearest(starts: &mut Vec<DateTime>, today: DateTime, most: usize) {
+    let surplus = starts.len().saturating_sub(most);
+    let past = starts.iter().skip(1).take_while(|at| **at < today).count();
+    starts.drain(1..1 + surplus.min(past));
+    starts.truncate(most);
 }
 
 fn shortened(text: &str) -> String {
@@ -94,4 +103,27 @@ fn until(
         moment if text.ends_with(['Z', 'z']) => moment.on_clock_of(start),
         moment => moment.wall(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_next_stays_and_what_is_far_goes() {
+        let day = |number: i8| DateTime::constant(2027, 3, number, 18, 0, 0, 0);
+        let kept = |days: &[i8], today: i8| {
+            let mut starts: Vec<DateTime> = days.iter().copied().map(day).collect();
+            keep_nearest(&mut starts, day(today).date().to_datetime(Time::midnight()), 4);
+            starts.iter().map(|at| at.day()).collect::<Vec<_>>()
+        };
+        // All to come: the end goes.
+        assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 1), [10, 11, 12, 13]);
+        // All past: the oldest go, but the first, which is the parent of the others.
+        assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 20), [10, 13, 14, 15]);
+        // Both: what is past goes first, that of today stays.
+        assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 13), [10, 13, 14, 15]);
+        assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 11), [10, 11, 12, 13]);
+        assert_eq!(kept(&[10, 11], 20), [10, 11]);
+    }
 }

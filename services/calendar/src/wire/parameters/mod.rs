@@ -14,7 +14,7 @@ pub use lists::{
 pub use reads::{EventDeleteParameters, EventReadParameters, IndexParameters, ItemParameters};
 pub use writes::{CategoryFields, EventFields, OrganizerFields, TagFields, VenueFields};
 
-/// Returns the name of a query parameter as some operation declares it.
+/// Returns the name of a parameter, of a query or a form, as some operation declares it.
 pub fn declared(name: &str) -> Option<&'static str> {
     let all = [
         EventListParameters::parameters(),
@@ -22,6 +22,10 @@ pub fn declared(name: &str) -> Option<&'static str> {
         CategoryListParameters::parameters(),
         EventReadParameters::parameters(),
         IndexParameters::parameters(),
+        EventFields::parameters(),
+        VenueFields::parameters(),
+        OrganizerFields::parameters(),
+        CategoryFields::parameters(),
     ];
     let names = all.into_iter().flatten().map(|parameter| parameter.name.as_str());
     // Lists are also sent with brackets.
