@@ -8,6 +8,7 @@ mod webhooks;
 
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use auth::{KeysCommand, ServiceSettings};
 use clap::{Parser, Subcommand};
 use database::{MigrateCommand, Pools};
@@ -106,6 +107,13 @@ impl Cli {
         let pools = self.open()?;
         let settings = self.settings.service;
         let media = Media::new(settings.media_dir(&self.settings.shell.data_dir));
+        if let Some(folder) = &settings.media_dir {
+            // Told now, not to whoever uploads the first image.
+            let made = media.make_folder();
+            made.with_context(|| {
+                format!("cannot make the folder {} (MEDIA_DIR)", folder.display())
+            })?;
+        }
         let fetches = settings.image_mode == ImageMode::Fetch;
         let user_agent = concat!("calendar/", env!("CARGO_PKG_VERSION"));
         let webhooks = WebhookSender::new(settings.webhook_reach(), user_agent)?;

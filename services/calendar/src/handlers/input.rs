@@ -2,7 +2,7 @@
 
 use actix_web::dev::Payload;
 use actix_web::http::Method;
-use actix_web::http::header::{CONTENT_TYPE, HeaderMap, IF_MATCH};
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, IF_MATCH};
 use actix_web::web::Bytes;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web as actix};
 use futures_util::future::LocalBoxFuture;
@@ -87,6 +87,13 @@ async fn body(request: &HttpRequest, mut payload: Payload) -> Result<Params, Err
     let kind = essence(request.headers());
     let bytes =
         read_body(request, &mut payload, BODY_LIMIT).await.map_err(|fault| Error::from(&fault))?;
+    let readable = matches!(
+        kind.as_str(),
+        "application/json" | "application/x-www-form-urlencoded" | "multipart/form-data"
+    );
+    if readable && is_compressed(request.headers()) {
+        return Err(Error::InvalidJson("the body is compressed; send it as it is".to_owned()));
+    }
     match kind.as_str() {
         "application/json" => from_json(&bytes),
         "application/x-www-form-urlencoded" => {
@@ -100,6 +107,13 @@ async fn body(request: &HttpRequest, mut payload: Payload) -> Result<Params, Err
 
 fn not_text() -> Error {
     Error::Parameters(ParameterErrors::one("body", "must be UTF-8"))
+}
+
+/// Tells whether a body is sent in a form that would have to be undone first.
+pub fn is_compressed(headers: &HeaderMap) -> bool {
+    headers
+        .get_all(CONTENT_ENCODING)
+        .any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 /// Returns the media type of a body in lower case, without parameters.

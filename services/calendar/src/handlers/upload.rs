@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use shell::{Fault, read_body};
 use utoipa::ToSchema;
 
-use super::input::{Input, essence, head};
+use super::input::{Input, essence, head, is_compressed};
 use super::multipart::parts;
 use crate::app::uploads;
 use crate::error::Error;
@@ -64,6 +64,9 @@ pub async fn receive(
         }
         Err(fault) => return Err(Error::from(&fault)),
     };
+    if is_compressed(request.headers()) {
+        return Err(Error::from(ParameterErrors::one("file", "must be sent without compression")));
+    }
     let file = match form {
         true => {
             let parts = parts(request.headers(), bytes).await?;

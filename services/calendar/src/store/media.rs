@@ -38,6 +38,14 @@ impl Media {
         Media { folder: Arc::new(folder) }
     }
 
+    /// Makes the folder, unless it is there.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn make_folder(&self) -> io::Result<()> {
+        fs::create_dir_all(self.folder.as_path())
+    }
+
     /// Stores an image; its format is that of its first bytes, whatever its name says.
     pub fn store(&self, bytes: &[u8]) -> Result<ImageFile, MediaError> {
         let format = format(bytes).ok_or(MediaError::UnknownFormat)?;

@@ -58,6 +58,17 @@ fn import_reads_a_pipe_and_tells_programs_what_it_did() {
 }
 
 #[test]
+fn folder_of_images_that_cannot_be_made_is_told_at_start() {
+    let program = program();
+    let file = program.folder().path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let ran =
+        program.setting("MEDIA_DIR", file.join("media")).run(&["serve", "--bind=127.0.0.1:0"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.errors);
+    assert!(ran.errors.contains("(MEDIA_DIR)"), "{}", ran.errors);
+}
+
+#[test]
 fn webhooks_are_added_listed_and_removed() {
     let program = program();
     let address = "https://mirror.example.org/hook";

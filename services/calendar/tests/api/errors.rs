@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use database::{DatabaseError, Db};
 use serde_json::{Value, json};
 
-use crate::app::{App, send};
+use crate::app::{Answer, App, send};
 
 struct Row {
     who: &'static str,
@@ -260,6 +260,20 @@ async fn bad_bodies_are_told_to_those_who_may_write() {
         .header("content-type", "text/plain")
         .body("{\"title\":\"x\"}");
     assert_eq!(send(other).await.expect(400).code(), "rest_missing_callback_param");
+    for (path, kind, member) in [
+        ("/events", "application/json", "/data/json_error_message"),
+        ("/images", "image/png", "/data/params/file"),
+        ("/import/ical", "text/calendar", "/data/params/file"),
+    ] {
+        let sent = |coding: &str| {
+            let request = app.request("administrator", "POST", path).header("content-type", kind);
+            send(request.header("content-encoding", coding).body("\u{1f}\u{8b}\u{8}"))
+        };
+        let told = |answer: Answer| answer.json.pointer(member).unwrap().to_string();
+        let compressed = told(sent("gzip").await.expect(400));
+        assert!(compressed.contains("compress"), "{path}: {compressed}");
+        assert!(!told(sent("Identity").await.expect(400)).contains("compress"), "{path}");
+    }
 }
 
 #[actix_web::test]

@@ -29,7 +29,8 @@ pub fn plain_number(text: &str) -> Option<String> {
         return None;
     }
     let whole = whole.concat();
-    if whole.len() > DIGITS {
+    // A zero in front is that of a date or of a telephone number.
+    if whole.len() > DIGITS || (whole.len() > 1 && whole.starts_with('0')) {
         return None;
     }
     Some(match fraction {
