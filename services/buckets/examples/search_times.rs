@@ -1,5 +1,6 @@
 //! Times searches of an index without HTTP: warm medians in milliseconds, with exact totals; then
-//! some of them beside the slowest expression, which runs on all cores meanwhile.
+//! some of them beside the slowest expression and beside a common literal, which run on all cores
+//! meanwhile.
 //!
 //! Usage: search_times GENERATION_FOLDER [ROUNDS]
 
@@ -72,6 +73,11 @@ fn searches() -> Result<Vec<(&'static str, FileQuery)>, Box<dyn std::error::Erro
         (
             "expression: selective, path",
             FileQuery { full_path: true, ..expression(r"weather7\d7/")? },
+        ),
+        ("literal: path", FileQuery { full_path: true, ..expression("sensor777")? }),
+        (
+            "expression: unselective, path",
+            FileQuery { full_path: true, ..expression(r"backup.*\.sql$")? },
         ),
         ("expression: end", expression(r".*backup.*\.tar\.gz")?),
         ("expression: dates", expression(".*2018[\\-_\\. ]11.*")?),
@@ -150,5 +156,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{name:<36} {total:>10} {median:>9.2} {worst:>9.2}");
     }
     println!("beside an expression that is not narrowed:");
-    beside(&index, &expression(SLOWEST)?, &BESIDE, rounds)
+    beside(&index, &expression(SLOWEST)?, &BESIDE, rounds)?;
+    println!("beside a literal with 250,000 hits:");
+    beside(&index, &expression("final")?, &BESIDE, rounds)
 }

@@ -1,5 +1,7 @@
 //! A plain set of small numbers, one bit each.
 
+use std::ops::Range;
+
 /// A set of numbers below its length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bitmap {
@@ -17,6 +19,18 @@ impl Bitmap {
     pub fn insert(&mut self, number: u64) {
         if let Some(word) = self.words.get_mut((number / 64) as usize) {
             *word |= 1 << (number % 64);
+        }
+    }
+
+    /// Adds neighbouring numbers; those beyond the length are left out.
+    pub fn insert_range(&mut self, numbers: Range<u64>) {
+        let (first, last) = (numbers.start / 64, numbers.end.div_ceil(64));
+        let place = |word: u64| usize::try_from(word).unwrap_or(usize::MAX).min(self.words.len());
+        let (first, last) = (place(first), place(last));
+        for (word, place) in self.words[first..last.max(first)].iter_mut().zip(first as u64..) {
+            let start = numbers.start.saturating_sub(place * 64);
+            let end = (numbers.end - place * 64).min(64);
+            *word |= (u64::MAX << start) & (u64::MAX >> (64 - end));
         }
     }
 
@@ -44,6 +58,13 @@ impl Bitmap {
     pub fn union(&mut self, other: &Self) {
         for (word, more) in self.words.iter_mut().zip(&other.words) {
             *word |= more;
+        }
+    }
+
+    /// Keeps the numbers that are in another set of the same length, too.
+    pub fn intersect(&mut self, other: &Self) {
+        for (word, wanted) in self.words.iter_mut().zip(&other.words) {
+            *word &= wanted;
         }
     }
 
@@ -98,6 +119,19 @@ mod tests {
             prop_assert_eq!(bitmap.page(from, skip, limit), expected);
             let held: BTreeSet<u64> = (0..300).filter(|&number| bitmap.contains(number)).collect();
             prop_assert_eq!(held, numbers);
+        }
+
+        #[test]
+        fn ranges_are_many_numbers(start in 0u64..330, length in 0u64..330, other in 0u64..320) {
+            let (mut ranged, mut single) = (Bitmap::new(300), Bitmap::new(300));
+            ranged.insert_range(start..start + length);
+            // The last word has room beyond the length.
+            (start..start + length).take_while(|&n| n < 320).for_each(|n| single.insert(n));
+            prop_assert_eq!(&ranged, &single);
+            let mut one = Bitmap::new(300);
+            one.insert(other);
+            ranged.intersect(&one);
+            prop_assert_eq!(ranged.count(), u64::from((start..start + length).contains(&other)));
         }
     }
 }

@@ -110,6 +110,14 @@ fn made_expression() -> impl Strategy<Value = String> {
         "[\u{17f}\u{212a}]",
         "\"a_b\"",
         "\\x{53}",
+        "/",
+        "a/",
+        "report/",
+        "[ab]/re",
+        "\\d+/",
+        "/dump",
+        "(?:2021|IMG)/",
+        "[^/]",
     ]);
     leaf.prop_map(str::to_owned).prop_recursive(3, 12, 3, |inner| {
         let many = prop::collection::vec(inner.clone(), 1..4);

@@ -71,7 +71,7 @@ pub(super) fn is_anything(hir: &Hir) -> bool {
 }
 
 /// The expression without anchors and without a way to match a NUL.
-fn within_a_row(hir: &Hir) -> Hir {
+pub(super) fn within_a_row(hir: &Hir) -> Hir {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => Hir::empty(),
         HirKind::Literal(literal) if literal.0.contains(&0) => Hir::fail(),

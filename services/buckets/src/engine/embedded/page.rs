@@ -11,7 +11,7 @@ use super::page_collector::{Only, PageCollector};
 use super::top_k::TopK;
 use super::trigrams::{self, Narrowed};
 use super::view::View;
-use super::{query, scan, single_word};
+use super::{path_candidates, query, scan, single_word};
 use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
@@ -37,7 +37,7 @@ pub(super) fn answer(
     collected(view, query, limits, &*query::compile(view, query, None), Only::All)
 }
 
-/// By trigrams where they narrow the search, else by reading all names.
+/// By trigrams or directories where they narrow the search, else by reading all names.
 fn by_expression(
     view: &View,
     query: &FileQuery,
@@ -52,7 +52,13 @@ fn by_expression(
         let only = if decides { Only::All } else { Only::Judged(judge, word) };
         return collected(view, query, limits, &*compiled, only);
     }
-    let hits = scan::matching_rows(&judge, &allowed(view, query)?, limits)?;
+    let mut allowed = allowed(view, query)?;
+    if query.full_path
+        && let Some(rows) = path_candidates::candidates(view, query, expression.hir(), limits)?
+    {
+        allowed.intersect(&rows);
+    }
+    let hits = scan::matching_rows(&judge, &allowed, limits)?;
     match query.order {
         Order::Index => Ok(page_of(view, query, &hits, hits.count())),
         _ => collected(view, query, limits, &*view.visible_query(), Only::Rows(Arc::new(hits))),

@@ -9,11 +9,13 @@ use tantivy::{Index, IndexMeta, IndexReader, Searcher, Term};
 
 use super::collect::{BitCollector, CountCollector};
 use super::column::PathColumn;
+use super::directories::Directories;
 use super::schema::{COLUMN, Fields, WORDS};
 use super::segment::Segment;
 use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::journal::{IndexSummary, Journal};
+use crate::engine::limits::Limits;
 use crate::model::Attributes;
 use crate::model::file_query::{FileQuery, FileRow};
 
@@ -25,6 +27,7 @@ pub(super) struct View {
     pub(super) segments: Vec<Arc<Segment>>,
     pub(super) summary: Arc<IndexSummary>,
     visible: OnceLock<(Bitmap, u64)>,
+    directories: OnceLock<Option<Directories>>,
 }
 
 impl View {
@@ -49,6 +52,7 @@ impl View {
             segments,
             summary: Arc::new(IndexSummary { journal, ..IndexSummary::default() }),
             visible: OnceLock::new(),
+            directories: OnceLock::new(),
         };
         let counts = view.searcher.search(&*view.visible_query(), &CountCollector)?;
         view.summary = Arc::new(IndexSummary {
@@ -86,6 +90,15 @@ impl View {
         let bitmap = self.searcher.search(&*self.visible_query(), &collector)?;
         let count = bitmap.count();
         Ok(self.visible.get_or_init(|| (bitmap, count)))
+    }
+
+    /// The directories of all paths; `None` when they are too many.
+    pub(super) fn directories(&self, limits: &Limits) -> Result<Option<&Directories>, EngineError> {
+        if let Some(directories) = self.directories.get() {
+            return Ok(directories.as_ref());
+        }
+        let directories = Directories::gather(&self.column, limits)?;
+        Ok(self.directories.get_or_init(|| directories).as_ref())
     }
 
     /// The rows with these file ids, in the same order; rows that were purged meanwhile are left

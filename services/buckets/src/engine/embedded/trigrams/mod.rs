@@ -14,5 +14,5 @@ mod select;
 mod symbols;
 mod tokenizer;
 
-pub(super) use select::{Narrowed, narrowed, texts_anywhere};
+pub(super) use select::{Counted, Narrowed, containing, narrowed, texts_anywhere};
 pub(super) use tokenizer::TrigramTokenizer;

@@ -63,7 +63,7 @@ impl Need {
             let gram = |gram: &[u8]| Self::Gram([gram[0], gram[1], gram[2]]);
             text.windows(LENGTH).map(gram).fold(Self::Nothing, Self::and)
         };
-        texts.iter().map(grams).fold(Self::Any(BTreeSet::new()), Self::or)
+        texts.iter().map(grams).reduce(Self::or).unwrap_or(Self::Any(BTreeSet::new()))
     }
 
     /// Trigrams that are named.

@@ -55,6 +55,20 @@ pub(in super::super) fn narrowed(view: &View, hir: &Hir) -> Result<Option<Narrow
     Ok(worth.then_some(Narrowed { query, decides }))
 }
 
+/// About how many files a query finds, and the query.
+pub(in super::super) type Counted = (u64, Box<dyn Query>);
+
+/// Finds the names that contain a match of an expression, others among them; `None` when no trigram
+/// is known.
+pub(in super::super) fn containing(view: &View, hir: &Hir) -> Result<Option<Counted>, EngineError> {
+    let Some(field) = view.fields.name_trigrams else { return Ok(None) };
+    let need = Part::of(hir).open().need;
+    if need == Need::Nothing || need.size() > MOST_GRAMS {
+        return Ok(None);
+    }
+    Selection { view, field, text: String::new() }.choose(&need).map(Some)
+}
+
 /// The extensions of which every matching name has one, where every name with one matches.
 fn extensions(hir: &Hir) -> Option<Vec<String>> {
     let (front, texts, back) = framed(hir)?;
@@ -124,8 +138,8 @@ struct Selection<'a> {
 }
 
 impl Selection<'_> {
-    /// A query for a condition, and about how many files it finds.
-    fn choose(&mut self, need: &Need) -> Result<(u64, Box<dyn Query>), EngineError> {
+    /// A query for a condition.
+    fn choose(&mut self, need: &Need) -> Result<Counted, EngineError> {
         match need {
             Need::Nothing => Ok((self.view.column.rows(), Box::new(tantivy::query::AllQuery))),
             Need::Gram(gram) => {
@@ -143,16 +157,13 @@ impl Selection<'_> {
                 all.sort_by_key(|(files, _, _)| *files);
                 let fewest = all.first().map_or(0, |(files, _, _)| *files);
                 let most = if fewest <= FEW { 1 } else { MOST_TOGETHER };
-                let mut queries = Vec::with_capacity(most);
-                let mut grams: Vec<[u8; LENGTH]> = Vec::with_capacity(most);
-                for (_, gram, query) in all {
-                    let told =
-                        gram.is_some_and(|gram| grams.iter().any(|other| overlap(*other, gram)));
-                    if queries.len() < most && !told {
-                        grams.extend(gram);
-                        queries.push((Occur::Must, query));
-                    }
-                }
+                let grams: Vec<_> = all.iter().map(|(_, gram, _)| *gram).collect();
+                let mut chosen = telling(&grams);
+                chosen.truncate(most);
+                let (place, chosen) = (0.., chosen);
+                let queries = place.zip(all).filter(|(place, _)| chosen.contains(place));
+                let mut queries: Vec<_> =
+                    queries.map(|(_, (_, _, query))| (Occur::Must, query)).collect();
                 let query = match queries.len() {
                     1 => queries.remove(0).1,
                     _ => Box::new(BooleanQuery::new(queries)),
@@ -168,6 +179,43 @@ impl Selection<'_> {
             }
         }
     }
+}
+
+/// The conditions that tell most together, the most telling one first: of each text of an expression
+/// one, then those that overlap none of them. Given are the trigrams that they ask for, if they ask
+/// for one, the rarest first.
+fn telling(grams: &[Option<[u8; LENGTH]>]) -> Vec<usize> {
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut rest = Vec::new();
+    for (place, gram) in grams.iter().enumerate() {
+        let text = text_of(gram.as_slice(), grams);
+        let told =
+            chosen.iter().any(|&other| grams[other].is_some_and(|gram| text.contains(&gram)));
+        if told { rest.push(place) } else { chosen.push(place) }
+    }
+    for place in rest {
+        let overlaps = |&other: &usize| match (grams[place], grams[other]) {
+            (Some(gram), Some(other)) => overlap(gram, other),
+            _ => false,
+        };
+        if !chosen.iter().any(overlaps) {
+            chosen.push(place);
+        }
+    }
+    chosen
+}
+
+/// The trigrams that overlap one another and some given ones: mostly, those of one text.
+fn text_of(some: &[[u8; LENGTH]], grams: &[Option<[u8; LENGTH]>]) -> Vec<[u8; LENGTH]> {
+    let mut text = some.to_vec();
+    let mut looked = 0;
+    while let Some(&gram) = text.get(looked) {
+        looked += 1;
+        let others = grams.iter().flatten().filter(|other| overlap(gram, **other));
+        let others: Vec<_> = others.filter(|other| !text.contains(other)).copied().collect();
+        text.extend(others);
+    }
+    text
 }
 
 /// Whether two trigrams have two symbols in common at their ends; whoever has one mostly has the
@@ -224,6 +272,16 @@ mod tests {
     #[case("sql.*", false)]
     fn single_trigrams_decide(#[case] text: &str, #[case] expected: bool) {
         assert_eq!(contained(&hir(text)).is_some(), expected, "{text}");
+    }
+
+    #[rstest]
+    #[case(".ta tar ar. r.g bac ack cku kup", &[0, 4, 2, 6])]
+    #[case("fin nal ina", &[0, 1])]
+    #[case("abc - bcd xyz", &[0, 1, 3])]
+    fn conditions_of_other_texts_come_first(#[case] grams: &str, #[case] expected: &[usize]) {
+        let gram = |text: &str| text.as_bytes().try_into().ok();
+        let grams: Vec<_> = grams.split(' ').map(gram).collect();
+        assert_eq!(telling(&grams), expected);
     }
 
     #[rstest]

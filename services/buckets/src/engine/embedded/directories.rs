@@ -1,0 +1,178 @@
+//! The directories of all paths, one after the other, to look for an expression in them first.
+//!
+//! A directory is what a path has up to its last slash. Files of a directory mostly lie together, so
+//! that their directories, each once, are a small part of all paths. They are gathered from the path
+//! column when a search first asks for them, and forgotten with the view.
+
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use regex_automata::Input;
+use regex_automata::meta::Regex;
+
+use super::column::PathColumn;
+use crate::engine::bitmap::Bitmap;
+use crate::engine::error::EngineError;
+use crate::engine::limits::Limits;
+
+/// Rows of a part.
+const PART: u64 = 128 * 1_024;
+/// Memory of all directories at most; more of them are hardly fewer than paths.
+const MOST_BYTES: usize = 128 << 20;
+/// Hits between two checks of the time limit.
+const CHECK_EVERY: usize = 2_048;
+
+/// The directories of all paths.
+#[derive(Debug, Default)]
+pub(super) struct Directories {
+    parts: Vec<Part>,
+}
+
+/// The directories of some neighbouring rows.
+#[derive(Debug, Default)]
+struct Part {
+    rows: Range<u64>,
+    /// Each with its last slash and a NUL.
+    text: Vec<u8>,
+    stretches: Vec<Stretch>,
+}
+
+/// Neighbouring rows of one directory.
+#[derive(Debug)]
+struct Stretch {
+    /// The first row, counted from that of the part; the next stretch begins where this one ends.
+    first: u32,
+    /// Where the directory ends in the text, behind its NUL.
+    end: u32,
+}
+
+impl Directories {
+    /// Gathers the directories of all rows; `None` when they are too many.
+    pub(super) fn gather(
+        column: &PathColumn,
+        limits: &Limits,
+    ) -> Result<Option<Self>, EngineError> {
+        let mut parts: Vec<Part> = (0..column.rows().div_ceil(PART))
+            .map(|part| part * PART)
+            .map(|first| Part { rows: first..(first + PART).min(column.rows()), ..Part::default() })
+            .collect();
+        let next = Mutex::new(parts.iter_mut());
+        let stopped = AtomicBool::new(false);
+        let bytes = AtomicUsize::new(0);
+        let work = || {
+            while bytes.load(Ordering::Relaxed) <= MOST_BYTES {
+                let Some(part) = next.lock().ok().and_then(|mut next| next.next()) else { return };
+                if limits.check().is_err() {
+                    return stopped.store(true, Ordering::Relaxed);
+                }
+                part.gather(column);
+                bytes.fetch_add(part.bytes(), Ordering::Relaxed);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..limits.threads {
+                scope.spawn(work);
+            }
+            work();
+        });
+        if stopped.load(Ordering::Relaxed) {
+            return Err(EngineError::Stopped);
+        }
+        Ok((bytes.into_inner() <= MOST_BYTES).then_some(Self { parts }))
+    }
+
+    /// The rows whose directory has a match of a core, which never matches a NUL or nothing.
+    pub(super) fn rows_with(&self, core: &Regex, limits: &Limits) -> Result<Bitmap, EngineError> {
+        let mut rows = Bitmap::new(self.parts.last().map_or(0, |part| part.rows.end));
+        let mut cache = core.create_cache();
+        for part in &self.parts {
+            limits.check()?;
+            let mut hits = 0usize;
+            let mut at = 0;
+            while at < part.text.len() {
+                let input = Input::new(&part.text).range(at..).earliest(true);
+                let Some(hit) = core.search_half_with(&mut cache, &input) else { break };
+                let place = part.stretch_at(hit.offset() - 1);
+                rows.insert_range(part.rows_of(place));
+                at = part.stretches[place].end as usize;
+                hits += 1;
+                if hits.is_multiple_of(CHECK_EVERY) {
+                    limits.check()?;
+                }
+            }
+        }
+        Ok(rows)
+    }
+}
+
+impl Part {
+    fn gather(&mut self, column: &PathColumn) {
+        let mut last: Option<&[u8]> = None;
+        for row in self.rows.clone() {
+            let path = column.path(row);
+            // A purged row matches nothing, wherever it is counted.
+            if path.is_empty() || last.is_some_and(|last| is_directly_in(path, last)) {
+                continue;
+            }
+            let directory = &path[..memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1)];
+            self.text.extend_from_slice(directory);
+            self.text.push(0);
+            let first = (row - self.rows.start) as u32;
+            self.stretches.push(Stretch { first, end: self.text.len() as u32 });
+            last = Some(directory);
+        }
+        self.text.shrink_to_fit();
+        self.stretches.shrink_to_fit();
+    }
+
+    fn bytes(&self) -> usize {
+        self.text.len() + self.stretches.len() * size_of::<Stretch>()
+    }
+
+    /// The stretch whose directory has byte `at` of the text.
+    fn stretch_at(&self, at: usize) -> usize {
+        self.stretches.partition_point(|stretch| stretch.end as usize <= at)
+    }
+
+    fn rows_of(&self, place: usize) -> Range<u64> {
+        let first = |stretch: &Stretch| self.rows.start + u64::from(stretch.first);
+        let end = self.stretches.get(place + 1).map_or(self.rows.end, first);
+        first(&self.stretches[place])..end
+    }
+}
+
+/// Whether a path is that of a file in a directory, not in one below it.
+fn is_directly_in(path: &[u8], directory: &[u8]) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| memchr::memchr(b'/', rest).is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::super::column::ColumnWriter;
+    use super::*;
+
+    #[test]
+    fn rows_of_directories() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = ColumnWriter::open(folder.path(), 0, 0).unwrap();
+        let paths = ["top", "a/1", "a/2", "a/b/3", "a/b/", "a/4", "c/1", "b", "a/b/a/x"];
+        paths.iter().for_each(|path| assert!(writer.push(path, 1).is_ok()));
+        writer.sync().unwrap();
+        let (rows, bytes) = writer.size();
+        let column = PathColumn::open(folder.path(), rows, bytes).unwrap();
+        writer.purge(&column, &[1]).unwrap();
+        let limits = Limits::until(Instant::now() + Duration::from_secs(60), 2);
+        let directories = Directories::gather(&column, &limits).unwrap().unwrap();
+        let found = |text: &str| {
+            let rows = directories.rows_with(&Regex::new(text).unwrap(), &limits).unwrap();
+            (0..9).filter(|&row| rows.contains(row) && row != 1).collect::<Vec<u64>>()
+        };
+        assert_eq!(found("a/"), [2, 3, 4, 5, 8]);
+        assert_eq!(found("b"), [3, 4, 8]);
+        assert_eq!(found("c/|/b/"), [3, 4, 6, 8]);
+        assert_eq!(found("x|top|1"), [0u64; 0]);
+    }
+}

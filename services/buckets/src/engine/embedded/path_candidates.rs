@@ -1,0 +1,181 @@
+//! Which rows can match an expression for whole paths: those with a directory, or a name, that has
+//! what every match contains.
+//!
+//! What a match has up to a slash lies in the directory, which ends with a slash itself. What cannot
+//! contain a slash lies either in the directory or in the name, whose trigrams are in the index.
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use super::collect::BitCollector;
+use super::core::{is_anything, within_a_row};
+use super::directories::Directories;
+use super::query;
+use super::trigrams::{self, Counted};
+use super::view::View;
+use crate::engine::bitmap::Bitmap;
+use crate::engine::error::EngineError;
+use crate::engine::limits::Limits;
+use crate::model::expression::compile;
+use crate::model::file_query::FileQuery;
+
+/// Branches of an alternation whose rows are found one after the other at most.
+const MOST_BRANCHES: usize = 8;
+/// Bytes that are looked for in directories at least.
+const SHORTEST: usize = 3;
+/// With a name to judge in more rows than one in so many, reading all paths is cheaper.
+const SHARE: u64 = 32;
+/// So few names are always judged.
+const FEW: u64 = 500;
+
+/// A set of rows with every match; `None` when that is not known, or hardly narrower than all.
+pub(super) fn candidates(
+    view: &View,
+    query: &FileQuery,
+    expression: &Hir,
+    limits: &Limits,
+) -> Result<Option<Bitmap>, EngineError> {
+    let Some(directories) = view.directories(limits)? else { return Ok(None) };
+    Search { view, query, directories, limits }.rows(expression)
+}
+
+struct Search<'a> {
+    view: &'a View,
+    query: &'a FileQuery,
+    directories: &'a Directories,
+    limits: &'a Limits,
+}
+
+impl Search<'_> {
+    fn rows(&self, hir: &Hir) -> Result<Option<Bitmap>, EngineError> {
+        let parts = match hir.kind() {
+            HirKind::Capture(capture) => return self.rows(&capture.sub),
+            HirKind::Alternation(branches) if has_slash(hir) => return self.any(branches),
+            HirKind::Concat(parts) => parts,
+            _ => std::slice::from_ref(hir),
+        };
+        let (above, rest) = at_last_slash(parts);
+        let rows = self.in_directories(&above)?;
+        Ok(match (rows, self.in_one_place(&rest)?) {
+            (Some(mut rows), Some(others)) => {
+                rows.intersect(&others);
+                Some(rows)
+            }
+            (rows, others) => rows.or(others),
+        })
+    }
+
+    /// The rows of every branch.
+    fn any(&self, branches: &[Hir]) -> Result<Option<Bitmap>, EngineError> {
+        if branches.len() > MOST_BRANCHES {
+            return Ok(None);
+        }
+        let mut all = Bitmap::new(self.view.column.rows());
+        for branch in branches {
+            let Some(rows) = self.rows(branch)? else { return Ok(None) };
+            all.union(&rows);
+        }
+        Ok(Some(all))
+    }
+
+    /// The rows whose directory has a match of these parts.
+    fn in_directories(&self, parts: &[Hir]) -> Result<Option<Bitmap>, EngineError> {
+        let parts = parts.iter().skip_while(|part| is_anything(part)).cloned().collect();
+        let core = within_a_row(&Hir::concat(parts));
+        if core.properties().minimum_len().is_none_or(|length| length < SHORTEST) {
+            return Ok(None);
+        }
+        let Ok(regex) = compile(&core) else { return Ok(None) };
+        self.directories.rows_with(&regex, self.limits).map(Some)
+    }
+
+    /// The rows whose directory or name has a match of the neighbours among these parts that match no
+    /// slash; of those, which the fewest names may have.
+    fn in_one_place(&self, parts: &[Hir]) -> Result<Option<Bitmap>, EngineError> {
+        let mut rarest: Option<(Counted, &[Hir])> = None;
+        for neighbours in parts.split(has_slash) {
+            let Some((files, names)) =
+                trigrams::containing(self.view, &Hir::concat(neighbours.to_vec()))?
+            else {
+                continue;
+            };
+            if rarest.as_ref().is_none_or(|((fewest, _), _)| files < *fewest) {
+                rarest = Some(((files, names), neighbours));
+            }
+        }
+        let few =
+            |files: u64| files <= FEW || files.saturating_mul(SHARE) < self.view.column.rows();
+        let Some(((_, names), neighbours)) = rarest.filter(|((files, _), _)| few(*files)) else {
+            return Ok(None);
+        };
+        let Some(mut rows) = self.in_directories(neighbours)? else { return Ok(None) };
+        let names = query::compile(self.view, self.query, Some(names));
+        let collector = BitCollector::new(self.view.column.rows(), self.query);
+        rows.union(&self.view.searcher.search(&*names, &collector)?);
+        Ok(Some(rows))
+    }
+}
+
+/// The parts up to the last slash that every match has, and those behind it.
+fn at_last_slash(parts: &[Hir]) -> (Vec<Hir>, Vec<Hir>) {
+    for (place, part) in parts.iter().enumerate().rev() {
+        let HirKind::Literal(literal) = part.kind() else { continue };
+        let Some(slash) = memchr::memrchr(b'/', &literal.0) else { continue };
+        let (before, behind) = literal.0.split_at(slash + 1);
+        let above = parts[..place].iter().cloned().chain([Hir::literal(before)]);
+        let rest = [Hir::literal(behind)].into_iter().chain(parts[place + 1..].iter().cloned());
+        return (above.collect(), rest.collect());
+    }
+    (Vec::new(), parts.to_vec())
+}
+
+/// Whether a text with a slash may match.
+fn has_slash(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => false,
+        HirKind::Literal(literal) => literal.0.contains(&b'/'),
+        HirKind::Class(Class::Unicode(class)) => {
+            class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&'/'))
+        }
+        HirKind::Class(Class::Bytes(class)) => {
+            class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&b'/'))
+        }
+        HirKind::Repetition(repetition) => has_slash(&repetition.sub),
+        HirKind::Capture(capture) => has_slash(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(has_slash),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::model::expression::Expression;
+
+    #[rstest]
+    #[case("weather[0-9]/", "weather[0-9]/", "")]
+    #[case("a/b/cd.*e", "a/b/", "cd.*e")]
+    #[case("19/20", "19/", "20")]
+    #[case("a.*b", "", "a.*b")]
+    #[case("(a/)b", "", "(a/)b")]
+    fn parts_around_the_last_slash(#[case] text: &str, #[case] above: &str, #[case] rest: &str) {
+        let hir = |text: &str| Expression::parse(text, false).unwrap().hir().clone();
+        let expression = hir(text);
+        let parts = match expression.kind() {
+            HirKind::Concat(parts) => parts,
+            _ => std::slice::from_ref(&expression),
+        };
+        let (front, back) = at_last_slash(parts);
+        assert_eq!((Hir::concat(front), Hir::concat(back)), (hir(above), hir(rest)), "{text}");
+    }
+
+    #[rstest]
+    #[case("[^a]", true)]
+    #[case(".", true)]
+    #[case(r"\w\d[0-9.]|(x-)+$", false)]
+    #[case("[+-9]", true)]
+    #[case("(?:a|(b/)?)c", true)]
+    fn what_matches_a_slash(#[case] text: &str, #[case] expected: bool) {
+        assert_eq!(has_slash(Expression::parse(text, false).unwrap().hir()), expected, "{text}");
+    }
+}
