@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::{self, BufRead};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use database::{Db, transaction};
 
@@ -23,6 +23,10 @@ use crate::wire::urls::Urls;
 
 /// Events that share a transaction: other writers wait for all of them.
 const BATCH: usize = 250;
+
+/// How long a transaction goes on taking events: rules that look through centuries are slow, and
+/// others who write are refused after `DB_WAIT_MS`.
+const TURN: Duration = Duration::from_millis(150);
 
 /// Errors that are told one by one.
 const MAX_ERRORS: usize = 1000;
@@ -146,8 +150,8 @@ impl Import {
         pass: Pass,
     ) -> Result<bool, Error> {
         sql::one_writer(db)?;
-        let until = self.done + BATCH;
-        while self.done < until && !self.is_over {
+        let (until, began) = (self.done + BATCH, Instant::now());
+        while self.done < until && !self.is_over && began.elapsed() < TURN {
             let read =
                 reader.next_component().map_err(|error| Error::Internal(error.to_string()))?;
             let Some(component) = read else { return Ok(false) };

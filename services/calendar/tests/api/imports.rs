@@ -336,6 +336,44 @@ async fn hostile_files_are_bounded() {
 }
 
 #[actix_web::test]
+async fn others_write_while_rules_look_through_centuries() {
+    let app = App::new().await;
+    let entry = |number: usize| {
+        format!(
+            "BEGIN:VEVENT\r\nUID:slow{number}\r\nDTSTART:15000101T100000Z\r\n\
+             RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=31\r\nEND:VEVENT\r\n"
+        )
+    };
+    let entries: String = (0..40).map(entry).collect();
+    let file = format!("BEGIN:VCALENDAR\r\n{entries}END:VCALENDAR\r\n");
+    let importing = post(&app, "editor", file);
+    let over = std::cell::Cell::new(false);
+    let writing = async {
+        let mut written = Vec::new();
+        let body = json!({"title": "x", "start_date": "2027-04-01", "end_date": "2027-04-01"});
+        while !over.get() {
+            let answer = app.post("/events", &body).await;
+            written.extend(answer.json["id"].as_i64());
+        }
+        written
+    };
+    let (done, written) = futures_util::join!(
+        async {
+            let done = importing.await;
+            over.set(true);
+            done
+        },
+        writing
+    );
+    assert_eq!(done.expect(200).json["created"], 40);
+    let imported =
+        app.get("/events?start_date=1500-01-01&end_date=1500-01-01&per_page=50").await.ids();
+    let (first, last) = (imported.iter().min().unwrap(), imported.iter().max().unwrap());
+    let between = written.iter().filter(|id| (first..last).contains(id)).count();
+    assert!(between > 0, "{written:?} beside {first} to {last}");
+}
+
+#[actix_web::test]
 async fn command_reads_twice_what_can_be_read_once_and_writes_nothing_dry() {
     let app = App::new().await;
     let folder = tempfile::tempdir().unwrap();
