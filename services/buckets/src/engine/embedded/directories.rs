@@ -16,8 +16,8 @@ use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
 
-/// Rows of a part.
-const PART: u64 = 128 * 1_024;
+/// Rows of a part; few, since each thread may gather one more than there is memory for.
+const PART: u64 = 16 * 1_024;
 /// Memory of all directories at most; more of them are hardly fewer than paths.
 const MOST_BYTES: usize = 128 << 20;
 /// Hits between two checks of the time limit.

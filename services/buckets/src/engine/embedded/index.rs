@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tantivy::directory::MmapDirectory;
-use tantivy::{Index, IndexReader, ReloadPolicy};
+use tantivy::{Executor, Index, IndexReader, ReloadPolicy};
 
 use super::column::ColumnWriter;
 use super::lock::FolderLock;
@@ -24,6 +24,7 @@ pub struct EmbeddedIndex {
     index: Index,
     fields: Fields,
     reader: IndexReader,
+    judges: Executor,
     view: RwLock<Arc<View>>,
     /// Keeps the folder from being deleted while it is read.
     _in_use: FolderLock,
@@ -42,9 +43,12 @@ impl EmbeddedIndex {
         index.set_default_multithread_executor()?;
         let fields = Fields::of(&index.schema())?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        let view = View::open(folder, &index, fields, &reader)?;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let judges = Executor::multi_thread(threads, "judge-")?;
+        let view = View::open(folder, &index, fields, &reader, &judges)?;
         let view = RwLock::new(Arc::new(view));
-        Ok(Self { folder: folder.to_owned(), index, fields, reader, view, _in_use: in_use })
+        let folder = folder.to_owned();
+        Ok(Self { folder, index, fields, reader, judges, view, _in_use: in_use })
     }
 
     /// Opens the index of a folder, or makes an empty one.
@@ -79,7 +83,8 @@ impl FileIndex for EmbeddedIndex {
         if view::journal(&self.index.load_metas()?)?.sequence == seen {
             return Ok(false);
         }
-        let view = View::open(&self.folder, &self.index, self.fields, &self.reader)?;
+        let (folder, reader) = (&self.folder, &self.reader);
+        let view = View::open(folder, &self.index, self.fields, reader, &self.judges)?;
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
         Ok(true)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tantivy::Term;
-use tantivy::query::Query;
+use tantivy::query::{EnableScoring, Query};
 
 use super::collect::BitCollector;
 use super::judge::Judge;
@@ -108,10 +108,17 @@ fn collected(
         Position::After(_) => 0,
     };
     let keep = skip.saturating_add(query.limit).saturating_add(1);
+    let judged = matches!(only, Only::Judged(..));
     let collector = PageCollector::new(&view.segments, query, limits, keep, only);
     let gathered: Result<(u64, TopK), EngineError> = match single_word::only_word(view, query, keep)
     {
         Some(word) => single_word::places(view, query, &word, keep, &collector),
+        None if judged => {
+            let unscored = EnableScoring::disabled_from_searcher(&view.searcher);
+            let found =
+                view.searcher.search_with_executor(compiled, &collector, &view.judges, unscored);
+            found.map_err(EngineError::from)
+        }
         None => view.searcher.search(compiled, &collector).map_err(EngineError::from),
     };
     // A search that was stopped has gathered less, or failed for that reason.

@@ -1,11 +1,11 @@
 //! One published state of the index, ready to be searched.
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{Index, IndexMeta, IndexReader, Searcher, Term};
+use tantivy::{Executor, Index, IndexMeta, IndexReader, Searcher, Term};
 
 use super::collect::{BitCollector, CountCollector};
 use super::column::PathColumn;
@@ -28,6 +28,11 @@ pub(super) struct View {
     pub(super) summary: Arc<IndexSummary>,
     visible: OnceLock<(Bitmap, u64)>,
     directories: OnceLock<Option<Directories>>,
+    /// Held by the one search that gathers directories.
+    gathering: Mutex<()>,
+    /// Threads of searches that judge names: words are looked up by others, so as not to wait in
+    /// the queue of these.
+    pub(super) judges: Executor,
 }
 
 impl View {
@@ -37,6 +42,7 @@ impl View {
         index: &Index,
         fields: Fields,
         reader: &IndexReader,
+        judges: &Executor,
     ) -> Result<Self, EngineError> {
         let (searcher, journal) = paired(index, reader)?;
         let column = PathColumn::open(&folder.join(COLUMN), journal.rows, journal.bytes)?;
@@ -53,6 +59,8 @@ impl View {
             summary: Arc::new(IndexSummary { journal, ..IndexSummary::default() }),
             visible: OnceLock::new(),
             directories: OnceLock::new(),
+            gathering: Mutex::default(),
+            judges: judges.clone(),
         };
         let counts = view.searcher.search(&*view.visible_query(), &CountCollector)?;
         view.summary = Arc::new(IndexSummary {
@@ -94,6 +102,10 @@ impl View {
 
     /// The directories of all paths; `None` when they are too many.
     pub(super) fn directories(&self, limits: &Limits) -> Result<Option<&Directories>, EngineError> {
+        let _turn = match self.directories.get() {
+            Some(_) => None,
+            None => Some(self.gathering.lock().unwrap_or_else(PoisonError::into_inner)),
+        };
         if let Some(directories) = self.directories.get() {
             return Ok(directories.as_ref());
         }

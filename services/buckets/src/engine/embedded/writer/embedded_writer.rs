@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use tantivy::{
-    Directory, Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError,
+    Directory, Executor, Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument,
+    TantivyError,
 };
 
 use super::super::column::ColumnWriter;
@@ -102,7 +103,7 @@ impl EmbeddedWriter {
     }
 
     fn view(&self) -> Result<View, EngineError> {
-        View::open(&self.folder, &self.index, self.fields, &self.reader)
+        View::open(&self.folder, &self.index, self.fields, &self.reader, &Executor::single_thread())
     }
 
     fn open_run(&self) -> Result<&OpenRun, EngineError> {
