@@ -50,7 +50,7 @@ def writes_of_the_calendar():
             if status == 201:
                 made.append(title)
 
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(3)]
+    threads = [threading.Thread(target=write, args=(number,), daemon=True) for number in range(3)]
     for thread in threads:
         thread.start()
     time.sleep(3)

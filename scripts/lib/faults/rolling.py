@@ -51,7 +51,8 @@ def work(number):
             continue
         if number % 2:
             status, body = replica.ask(replica.probe_path())
-            check(status != 200 or replica.is_right(body), f"wrong answer: {body[:200]}")
+            if status == 200 and not replica.is_right(body):
+                status = f"200 with {body[:200]}"
         else:
             title = f"Rolling w{number}n{count}e"
             status, _ = replica.ask("/calendar/events/v1/events", "POST", {
@@ -62,7 +63,9 @@ def work(number):
         time.sleep(0.01)
 
 
-threads = [threading.Thread(target=work, args=(number,)) for number in range(6)] + [threading.Thread(target=balance)]
+# Those of a story that ends early do not keep it.
+threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(6)]
+threads.append(threading.Thread(target=balance, daemon=True))
 for thread in threads:
     thread.start()
 time.sleep(1.5)
