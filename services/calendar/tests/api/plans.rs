@@ -1,6 +1,8 @@
 //! The statements of lists use the indexes that they were made for.
 
-use calendar::{EventFilter, Limits, Scope, Slice, Sql, Unpublished, Window, list_statement};
+use std::ops::RangeInclusive;
+
+use calendar::{EventFilter, Limits, Paging, Scope, Slice, Sql, Unpublished, Window, list_statement};
 use database::{DatabaseError, Db};
 use diesel::sql_types::Text;
 use diesel::{QueryableByName, RunQueryDsl};
@@ -23,7 +25,7 @@ pub struct PostgresPlan {
 pub fn fill(db: &mut Db) -> Result<(), DatabaseError> {
     let run = |db: &mut Db, text: &str| Sql::new(db, text).execute(db);
     let numbers =
-        "with recursive n (i) as (select 1 union all select i + 1 from n where i < 20000)";
+        "with recursive n (i) as (select 1 union all select i + 1 from n where i < 24000)";
     let (yes, no) = match db {
         Db::Sqlite(_) => ("1", "0"),
         Db::Pg(_) => ("true", "false"),
@@ -111,6 +113,29 @@ async fn list_statements_use_their_indexes() {
         if name != "descending" {
             let sorts = plan.contains("TEMP B-TREE") || plan.contains("Sort Key");
             assert!(!sorts, "{name} sorts:\n{plan}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn pages_far_from_both_ends_go_on_where_the_pages_before_them_end() {
+    let app = App::new().await;
+    app.state.pools.write_blocking(fill).unwrap();
+    let public = EventFilter::plain(Scope::public(), Window::default());
+    let turned = EventFilter { descending: true, ..public.clone() };
+    let pieces = |filter: &EventFilter, per_page: i64, pages: RangeInclusive<i64>| {
+        let page = |page| app.list(filter, Paging { page, per_page });
+        let lists: Vec<_> = pages.map(page).collect();
+        assert!(lists.iter().all(|(_, total)| *total == 21_600));
+        lists.into_iter().flat_map(|(ids, _)| ids).collect::<Vec<_>>()
+    };
+    // One page has at most 10,000 events between it and an end of the list, the other has more.
+    for filter in [&public, &turned] {
+        for middle in [1_001, 1_159] {
+            let around = pieces(filter, 10, middle..=middle + 1);
+            let all = pieces(filter, 10_800, 1..=2);
+            let from = usize::try_from(10 * (middle - 1)).unwrap();
+            assert_eq!(around, all[from..from + 20]);
         }
     }
 }

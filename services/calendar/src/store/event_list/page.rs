@@ -18,6 +18,10 @@ use crate::store::{counts, included};
 /// How far into a list one statement reads without knowing the total.
 const MAX_OFFSET_WITHOUT_TOTAL: i64 = 1000;
 
+/// How many rows of a list the database reads past: it walks them one by one, and the index in memory
+/// counts them.
+const LONGEST_WALK: i64 = 10_000;
+
 /// Reads the events of a page with everything that they refer to, and the number of all events that
 /// match.
 ///
@@ -76,6 +80,9 @@ fn page_of(
         return access.index.page(db, access.deadline, filter, paging);
     };
     let Some(slice) = Slice::of(paging, total) else { return Ok((Vec::new(), total)) };
+    if slice.skip > LONGEST_WALK {
+        return access.index.page(db, access.deadline, filter, paging);
+    }
     let mut ids = page_statement(db, filter, slice).load_ids(db)?;
     if slice.backwards {
         ids.reverse();
