@@ -296,9 +296,10 @@ impl Operations {
     }
 }
 
+/// Whether a path is one of an operation; compared from the end, since all begin alike.
 fn fits(operation: &Operation, path: &str, rules: PathRules) -> bool {
-    let mut parts = path.split('/');
-    operation.segments.iter().all(|segment| match (segment, parts.next()) {
+    let mut parts = path.rsplit('/');
+    operation.segments.iter().rev().all(|segment| match (segment, parts.next()) {
         (_, None) => false,
         (Segment::Literal(word), Some(part)) if rules.ignore_case => {
             word.eq_ignore_ascii_case(part)

@@ -71,6 +71,15 @@ pub fn by_key(k: i64) -> _ {
     ))
 }
 
+/// The same with the numbers of the domains, by which runs know them.
+#[auto_type]
+fn by_key_with_domain(k: i64) -> _ {
+    account::table.inner_join(mail_domain::table).filter(account::k.eq(k)).select((
+        (account::k, account::seq, account::local, mail_domain::name, account::breaches),
+        account::domain_id,
+    ))
+}
+
 /// An account in a range; its key follows from its address.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct RangeRow {
@@ -156,16 +165,21 @@ fn united_with_key(
     runs: Option<&RunView>,
     key: AccountKey,
 ) -> Result<Vec<AccountRow>, DatabaseError> {
-    let mut rows = by_key(key.0).load(conn)?;
+    let mut rows: Vec<(AccountRow, i32)> = by_key_with_domain(key.0).load(conn)?;
     for account in account_runs::between(conn, runs, key.0, key.0)? {
-        let domain = mail_domains::name(conn, account.domain_id)?;
-        let same = |row: &&mut AccountRow| row.local == account.local && row.domain == domain;
+        let domain_id = account.domain_id;
+        let same = |(row, id): &&mut (AccountRow, i32)| {
+            *id == domain_id && row.local == account.local
+        };
         match rows.iter_mut().find(same) {
-            Some(row) => row.add(&account.breaches),
-            None => rows.push(AccountRow::of_run(account, domain)),
+            Some((row, _)) => row.add(&account.breaches),
+            None => {
+                let domain = mail_domains::name(conn, domain_id)?;
+                rows.push((AccountRow::of_run(account, domain), domain_id));
+            }
         }
     }
-    Ok(rows)
+    Ok(rows.into_iter().map(|(row, _)| row).collect())
 }
 
 /// The accounts with a key that have a row.

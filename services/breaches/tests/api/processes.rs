@@ -20,6 +20,19 @@ struct Serving {
     base: String,
 }
 
+impl Serving {
+    /// The most memory it had since the last call, in MiB.
+    fn peak_memory(&self) -> u64 {
+        let process = PathBuf::from(format!("/proc/{}", self.child.id()));
+        let status = std::fs::read_to_string(process.join("status")).unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        let kilobytes: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+        // The peak begins anew: proc_pid_clear_refs(5).
+        std::fs::write(process.join("clear_refs"), "5").unwrap();
+        kilobytes / 1024
+    }
+}
+
 impl Drop for Serving {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -241,4 +254,34 @@ async fn a_server_answers_while_another_process_loads() {
     assert!(status.success() && answers > 1, "{answers}");
     let (status, _) = cluster.ask(&server, &key, "breachedaccount/user1@example1.com").await;
     assert_eq!(status, 200);
+}
+
+#[actix_web::test]
+async fn a_domain_search_is_answered_in_less_memory_than_its_answer_takes() {
+    const BREACHES: usize = 40;
+    const ADDRESSES: usize = 12_000;
+    let cluster = Cluster::new();
+    cluster.run(&["migrate"]);
+    let names: Vec<_> = (0..BREACHES).map(|n| format!("{n:A>64}")).collect();
+    let entries: Vec<_> = names.iter().map(|name| crate::app::entry(name)).collect();
+    let catalogue = cluster.file("catalogue.json", &json!(entries).to_string());
+    cluster.run(&["catalogue", "import", catalogue.to_str().unwrap()]);
+    let lines: String = (0..ADDRESSES).map(|n| format!("user{n}@example.com\n")).collect();
+    cluster.file("lines.txt", &lines);
+    let manifest: String = names.iter().map(|name| format!("{name} lines.txt\n")).collect();
+    let manifest = cluster.file("manifest.txt", &manifest);
+    cluster.run(&["accounts", "load", "--manifest", manifest.to_str().unwrap()]);
+    cluster.run(&["subscriber", "add", "owner@example.org"]);
+    cluster.run(&crate::commands::subscription("owner@example.org", "pro5"));
+    cluster.run(&["domain", "verify", "owner@example.org", "example.com"]);
+    let key = cluster.run(&["keys", "issue", "owner@example.org"]);
+    let server = cluster.serve();
+    // What the first search sets up once, it sets up for a small answer.
+    assert_eq!(cluster.ask(&server, &key, "breachedaccount/user1@example.com").await.0, 200);
+    let before = server.peak_memory();
+    let (status, body) = cluster.ask(&server, &key, "breacheddomain/example.com").await;
+    let after = server.peak_memory();
+    assert_eq!((status, body.matches("\":[\"").count()), (200, ADDRESSES));
+    let answer = body.len() as u64 / 1024 / 1024;
+    assert!(answer > 30 && after - before < answer - 10, "{before} {after} {answer} MiB");
 }

@@ -57,7 +57,10 @@ impl Filter {
             range.and_then(|range| self.rests.get(range)).unwrap_or_default()
         };
         if first == last {
-            return rests(first).iter().any(|rest| (low..=high).contains(rest));
+            // Without an early end several are compared at once.
+            return rests(first)
+                .iter()
+                .fold(false, |found, rest| found | (low..=high).contains(rest));
         }
         rests(first).iter().any(|rest| *rest >= low)
             || rests(last).iter().any(|rest| *rest <= high)

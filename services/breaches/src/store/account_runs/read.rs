@@ -43,17 +43,22 @@ fn of_run(
     high: i64,
     found: &mut Vec<RunAccount>,
 ) -> Result<(), DatabaseError> {
+    let mut take = |block: &StoredBlock| -> Result<(), DatabaseError> {
+        for account in Accounts(&block.data) {
+            let account = account?;
+            if (low..=high).contains(&account.k) {
+                found.push(account.into());
+            }
+        }
+        Ok(())
+    };
+    if low == high {
+        return stored::block_with(conn, run, low)?.iter().try_for_each(take);
+    }
     let mut from = stored::start(conn, run, low)?;
     loop {
         let blocks = stored::blocks(conn, run, from, high)?;
-        for StoredBlock { data, .. } in &blocks {
-            for account in Accounts(data) {
-                let account = account?;
-                if (low..=high).contains(&account.k) {
-                    found.push(account.into());
-                }
-            }
-        }
+        blocks.iter().try_for_each(&mut take)?;
         match blocks.last() {
             Some(last) if blocks.len() as i64 == BLOCKS && last.first < high => {
                 from = last.first + 1;

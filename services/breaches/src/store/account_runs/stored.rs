@@ -27,6 +27,21 @@ pub fn start(conn: &mut SqliteConnection, run: i64, key: i64) -> Result<i64, Dat
     Ok(before.first::<Option<i64>>(conn)?.unwrap_or(key))
 }
 
+/// The one block of a run that may have the accounts with a key.
+pub fn block_with(
+    conn: &mut SqliteConnection,
+    run: i64,
+    key: i64,
+) -> Result<Option<StoredBlock>, DatabaseError> {
+    Ok(account_block::table
+        .filter(account_block::run.eq(run))
+        .filter(account_block::first.le(key))
+        .order(account_block::first.desc())
+        .select((account_block::first, account_block::data))
+        .first(conn)
+        .optional()?)
+}
+
 /// Some blocks of a run that begin between two keys.
 pub fn blocks(
     conn: &mut SqliteConnection,
