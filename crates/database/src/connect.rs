@@ -9,6 +9,7 @@ use diesel::connection::SimpleConnection;
 use diesel::r2d2::R2D2Connection;
 use diesel::{Connection, ConnectionError, PgConnection, SqliteConnection};
 
+use crate::stable_plans::keep_plans;
 use crate::target::Target;
 use crate::{DatabaseError, Db, SqliteOptions};
 
@@ -58,6 +59,7 @@ impl Connector {
         // A leading `./` keeps SQLite from reading `file:` or `:memory:` into a name.
         let name = if path.is_absolute() { path.to_path_buf() } else { Path::new(".").join(path) };
         let name = name.to_str().ok_or_else(|| setup("its name is not UTF-8".into()))?;
+        keep_plans();
         let mut conn =
             SqliteConnection::establish(name).map_err(|error| setup(error.to_string()))?;
         let pragmas = self.pragmas(role);

@@ -11,6 +11,7 @@ mod pools;
 mod settings;
 mod sql;
 mod sqlite;
+mod stable_plans;
 mod target;
 mod transaction;
 

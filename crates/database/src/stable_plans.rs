@@ -1,0 +1,74 @@
+//! SQLite statements that are planned once.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_char, c_int};
+use std::ptr;
+use std::sync::Once;
+
+use libsqlite3_sys as ffi;
+
+/// Makes all later SQLite connections of the process keep the plans of their statements.
+///
+/// SQLite looks at the values of some parameters, such as that of `LIMIT`, when it plans a statement,
+/// and plans it again, from its text on, for each new value. Of a look-up by key that was half the
+/// time. Nothing here depends on such values: the databases have no statistics.
+pub(crate) fn keep_plans() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the function has the signature that SQLite calls it with, and lives as long as the
+        // process.
+        let code = unsafe { ffi::sqlite3_auto_extension(Some(keep_plans_of)) };
+        if code != ffi::SQLITE_OK {
+            log::warn!("statements of SQLite are planned each time: error {code}");
+        }
+    });
+}
+
+/// Called by SQLite for each connection that it opens.
+unsafe extern "C" fn keep_plans_of(
+    connection: *mut ffi::sqlite3,
+    _message: *mut *mut c_char,
+    _routines: *const ffi::sqlite3_api_routines,
+) -> c_int {
+    // SAFETY: the connection is the one that is being opened, and the option takes a number and a
+    // pointer, which may be null.
+    unsafe {
+        ffi::sqlite3_db_config(
+            connection,
+            ffi::SQLITE_DBCONFIG_ENABLE_QPSG,
+            1 as c_int,
+            ptr::null_mut::<c_int>(),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_with_a_limit_is_planned_once() {
+        keep_plans();
+        let (mut connection, mut statement) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: calls as SQLite documents them; texts end with a zero, and what was opened is closed.
+        let planned_again = unsafe {
+            assert_eq!(ffi::sqlite3_open(c":memory:".as_ptr(), &mut connection), ffi::SQLITE_OK);
+            let text = c"SELECT 1 LIMIT ?";
+            let end = ptr::null_mut();
+            let code =
+                ffi::sqlite3_prepare_v2(connection, text.as_ptr(), -1, &mut statement, end);
+            assert_eq!(code, ffi::SQLITE_OK);
+            for limit in [1, 2, 1] {
+                assert_eq!(ffi::sqlite3_bind_int64(statement, 1, limit), ffi::SQLITE_OK);
+                assert_eq!(ffi::sqlite3_step(statement), ffi::SQLITE_ROW);
+                assert_eq!(ffi::sqlite3_reset(statement), ffi::SQLITE_OK);
+            }
+            let counter = ffi::SQLITE_STMTSTATUS_REPREPARE;
+            let planned_again = ffi::sqlite3_stmt_status(statement, counter, 0);
+            ffi::sqlite3_finalize(statement);
+            ffi::sqlite3_close(connection);
+            planned_again
+        };
+        assert_eq!(planned_again, 0);
+    }
+}
