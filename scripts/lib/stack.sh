@@ -18,21 +18,24 @@ build_missing_images() {
     docker image ls --filter reference="quintet/*:$QUINTET_TAG*" --format '{{.Repository}}:{{.Tag}} {{.Size}}'
 }
 
+# containers PART   the services that have a container NAME-PART in docker-compose.yml
+containers() { sed -n "s/^  \([a-z]*\)-$1:\$/\1/p" docker-compose.yml | sort -u; }
+
 # The password server is not ready before it has a corpus, so nobody waits for it here.
 bring_up() {
     local begun
     begun=$(date +%s.%N)
     docker compose up --detach passwords >"$work/up" 2>&1 &&
-        docker compose up --detach --wait --wait-timeout 300 generator buckets breaches calendar >>"$work/up" 2>&1 || {
+        docker compose up --detach --wait --wait-timeout 300 $(containers db) >>"$work/up" 2>&1 || {
         cat "$work/up" >&2
         fail "the stack is not healthy after 300 seconds"
     }
-    echo "four services and their databases are healthy, and passwords is up, after $(seconds_since "$begun") s"
+    echo "the services with a database are healthy, and passwords is up, after $(seconds_since "$begun") s"
 }
 
 await_samples() {
     local name container code
-    for name in buckets breaches passwords calendar; do
+    for name in $(containers samples); do
         docker compose up --detach "$name-samples" >"$work/up" 2>&1 || { cat "$work/up" >&2; fail "$name-samples does not start"; }
         container=$(docker compose ps --all --quiet "$name-samples")
         code=$(timeout 120 docker wait "$container")

@@ -15,7 +15,6 @@ use crate::wire::{AccountBreach, BreachedAccountQuery};
 /// Sensitive, retired and inactive breaches are left out, and so are addresses whose owners opted
 /// out. Plans: Core, Pro, High RPM; test keys for addresses at the test domain.
 #[utoipa::path(
-    path = "/api/v3/breachedAccount/{email}",
     operation_id = "breachedAccount",
     tag = "Accounts",
     security(("key" = [])),

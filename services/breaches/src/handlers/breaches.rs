@@ -13,7 +13,6 @@ use crate::wire::{Breach, BreachesQuery};
 ///
 /// By title; inactive breaches are left out, sensitive and retired ones are listed.
 #[utoipa::path(
-    path = "/api/v3/breaches",
     operation_id = "breaches",
     tag = "Catalogue",
     params(BreachesQuery),
@@ -43,7 +42,6 @@ pub async fn breaches(request: HttpRequest, state: Data<State>) -> Result<HttpRe
 ///
 /// The name is compared ignoring case.
 #[utoipa::path(
-    path = "/api/v3/breach/{name}",
     operation_id = "breach",
     tag = "Catalogue",
     params(("name" = String, Path, description = "Name of the breach", example = "Acmegram")),
@@ -67,7 +65,6 @@ pub async fn breach(request: HttpRequest, state: Data<State>) -> Result<HttpResp
 ///
 /// Poll this one to learn of news; search domains only when it changes.
 #[utoipa::path(
-    path = "/api/v3/latestBreach",
     operation_id = "latestBreach",
     tag = "Catalogue",
     responses(
@@ -92,7 +89,6 @@ pub async fn latest_breach(
 ///
 /// Alphabetical; may hold classes that no listed breach has.
 #[utoipa::path(
-    path = "/api/v3/dataClasses",
     operation_id = "dataClasses",
     tag = "Catalogue",
     responses(

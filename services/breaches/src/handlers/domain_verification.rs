@@ -14,7 +14,6 @@ use crate::wire::{DnsToken, DomainRequest, MailRequest, MessageBody};
 /// Makes the token of a domain or gives the one there is; the owner puts it into a TXT record at
 /// the domain, which may be removed after verification. Plans with `IncludesBulkDomainAdd`: Pro.
 #[utoipa::path(
-    path = "/api/v3/domainVerification/generateDnsToken",
     operation_id = "generateDnsToken",
     tag = "Domain verification",
     security(("key" = [])),
@@ -38,7 +37,6 @@ pub async fn generate_dns_token(
 /// A subdomain of a verified domain is verified without a record where the plan has
 /// `IncludesAutoSubdomainVerification`. Plans with `IncludesBulkDomainAdd`: Pro.
 #[utoipa::path(
-    path = "/api/v3/domainVerification/verifyDnsToken",
     operation_id = "verifyDnsToken",
     tag = "Domain verification",
     security(("key" = [])),
@@ -62,7 +60,6 @@ pub async fn verify_dns_token(
 /// Sends a mail with a link, which works once and for 24 hours, to an address at the domain that
 /// only its owner reads. Plans with `IncludesBulkDomainAdd`: Pro.
 #[utoipa::path(
-    path = "/api/v3/domainVerification/sendEmail",
     operation_id = "sendEmail",
     tag = "Domain verification",
     security(("key" = [])),

@@ -21,7 +21,6 @@ const LIMITED: (&str, &str) = ("x-domain-search-limited", "subscription-free");
 /// header `x-domain-search-limited` says so. Search again only when `latestBreach` changes.
 /// Plans: Core, Pro; test keys for the test domain.
 #[utoipa::path(
-    path = "/api/v3/breachedDomain/{domain}",
     operation_id = "breachedDomain",
     tag = "Domains",
     security(("key" = [])),
@@ -55,7 +54,6 @@ pub async fn breached_domain(
 ///
 /// Verified domains with the counts of their last search. Plans: Core, Pro; the all-zero test key.
 #[utoipa::path(
-    path = "/api/v3/subscribedDomains",
     operation_id = "subscribedDomains",
     tag = "Domains",
     security(("key" = [])),

@@ -14,7 +14,6 @@ use crate::wire::Paste;
 /// Newest first, pastes without a date last. Plans: Core, Pro, High RPM; test keys for addresses
 /// at the test domain.
 #[utoipa::path(
-    path = "/api/v3/pasteAccount/{email}",
     operation_id = "pasteAccount",
     tag = "Accounts",
     security(("key" = [])),

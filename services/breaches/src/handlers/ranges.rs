@@ -18,7 +18,6 @@ use crate::wire::{RangeEntry, RangesRequest};
 /// discarded at once and never be stored. An address whose suffix is absent is in no breach.
 /// Plans with `IncludesKAnon`: Pro, High RPM; test keys see the test accounts.
 #[utoipa::path(
-    path = "/api/v3/breachedaccount/range/{prefix}",
     operation_id = "breachedAccountRange",
     tag = "Accounts",
     security(("key" = [])),
@@ -45,7 +44,6 @@ pub async fn breached_account_range(
 /// once and never be stored.
 /// Plans with `IncludesKAnon`: Pro, High RPM; test keys see the test accounts.
 #[utoipa::path(
-    path = "/api/v3/breachedaccount/ranges",
     operation_id = "breachedAccountRanges",
     tag = "Accounts",
     security(("key" = [])),

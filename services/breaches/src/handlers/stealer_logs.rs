@@ -14,7 +14,6 @@ use crate::wire::NamesByAlias;
 /// The domain of the address must be verified by the caller. Plans with `IncludesStealerLogs`:
 /// Pro; test keys for addresses at the test domain.
 #[utoipa::path(
-    path = "/api/v3/stealerLogsByEmail/{email}",
     operation_id = "stealerLogsByEmail",
     tag = "Stealer logs",
     security(("key" = [])),
@@ -39,7 +38,6 @@ pub async fn stealer_logs_by_email(
 /// The website's domain must be verified by the caller; it is matched exactly. Plans with
 /// `IncludesStealerLogs`: Pro; test keys at or below the test domain.
 #[utoipa::path(
-    path = "/api/v3/stealerLogsByWebsiteDomain/{domain}",
     operation_id = "stealerLogsByWebsiteDomain",
     tag = "Stealer logs",
     security(("key" = [])),
@@ -65,7 +63,6 @@ pub async fn stealer_logs_by_website_domain(
 /// Aliases with the domains of the websites at which they were captured. The mail domain must be
 /// verified by the caller. Plans with `IncludesStealerLogs`: Pro; test keys for the test domain.
 #[utoipa::path(
-    path = "/api/v3/stealerLogsByEmailDomain/{domain}",
     operation_id = "stealerLogsByEmailDomain",
     tag = "Stealer logs",
     security(("key" = [])),

@@ -13,7 +13,6 @@ use crate::wire::SubscriptionStatus;
 ///
 /// Answers after its end as well. Plans: Core, Pro, High RPM; the all-zero test key.
 #[utoipa::path(
-    path = "/api/v3/subscription/status",
     operation_id = "subscriptionStatus",
     tag = "Subscription",
     security(("key" = [])),

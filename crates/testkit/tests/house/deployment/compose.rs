@@ -245,7 +245,12 @@ fn the_example_environment_lists_every_variable_with_its_default() {
             }
         }
     }
-    assert_eq!(listed, expected);
+    let differs = |name: &&String| listed.get(*name) != expected.get(*name);
+    let named: BTreeSet<&String> = listed.keys().chain(expected.keys()).collect();
+    for name in named.into_iter().filter(differs) {
+        let (has, wants) = (listed.get(name), expected.get(name));
+        panic!(".env.example has {name} = {has:?}, docker-compose.yml {wants:?}");
+    }
 }
 
 #[test]

@@ -18,13 +18,14 @@ const OF_OTHERS: [&str; 8] = [
     "process_virtual_memory_bytes",
 ];
 /// What an expression is made of beside metrics.
-const WORDS: [&str; 16] = [
+const WORDS: [&str; 17] = [
     "and",
     "by",
     "changes",
     "count",
     "histogram_quantile",
     "increase",
+    "last_over_time",
     "max",
     "min",
     "on",
