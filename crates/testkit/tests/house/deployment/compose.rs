@@ -245,12 +245,12 @@ fn the_example_environment_lists_every_variable_with_its_default() {
             }
         }
     }
-    let differs = |name: &&String| listed.get(*name) != expected.get(*name);
-    let named: BTreeSet<&String> = listed.keys().chain(expected.keys()).collect();
-    for name in named.into_iter().filter(differs) {
-        let (has, wants) = (listed.get(name), expected.get(name));
-        panic!(".env.example has {name} = {has:?}, docker-compose.yml {wants:?}");
-    }
+    let names: BTreeSet<&String> = listed.keys().chain(expected.keys()).collect();
+    let differing = names.into_iter().filter(|name| listed.get(*name) != expected.get(*name));
+    let offences: Vec<String> = differing
+        .map(|name| format!("{name}: {:?} and {:?}", listed.get(name), expected.get(name)))
+        .collect();
+    assert!(offences.is_empty(), ".env.example and docker-compose.yml differ in {offences:#?}");
 }
 
 #[test]
