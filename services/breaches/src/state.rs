@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use anyhow::Context as _;
 use arc_swap::ArcSwap;
 use auth::{Gate, KeyStore, Quotas};
 use database::{DatabaseError, Db, Pools};
@@ -95,16 +96,10 @@ fn block_list(db: &mut Db) -> Result<BlockList, DatabaseError> {
 }
 
 /// The list of the settings, or the one that is built in.
-fn deny_list(settings: &Settings) -> Result<DenyList, DatabaseError> {
-    match &settings.verification.verify_deny {
-        None => Ok(DenyList::built_in()),
-        Some(path) => match std::fs::read_to_string(path) {
-            Ok(text) => Ok(DenyList::parse(&text)),
-            Err(error) => {
-                Err(DatabaseError::broken(format!("VERIFY_DENY {}: {error}", path.display())))
-            }
-        },
-    }
+fn deny_list(settings: &Settings) -> anyhow::Result<DenyList> {
+    let Some(path) = &settings.verification.verify_deny else { return Ok(DenyList::built_in()) };
+    let text = std::fs::read_to_string(path);
+    Ok(DenyList::parse(&text.with_context(|| format!("VERIFY_DENY {}", path.display()))?))
 }
 
 impl State {
@@ -117,7 +112,7 @@ impl State {
         clock: SharedClock,
         settings: Settings,
         outside: Outside,
-    ) -> Result<Self, DatabaseError> {
+    ) -> anyhow::Result<Self> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let keys = KeyStore::new(pools.clone(), clock.clone());
         let quotas = Quotas::new(clock.clone());

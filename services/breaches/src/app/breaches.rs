@@ -29,7 +29,12 @@ pub fn change_breach(
     if breach == before {
         return Ok(wire::Breach::from(&breach));
     }
-    breaches::update(db, &breach)?;
+    breaches::update(db, &breach).map_err(|error| match error {
+        DatabaseError::Conflict => {
+            OperatorError::Rejected(format!("another breach has the title {}", breach.title))
+        }
+        other => other.into(),
+    })?;
     versions::bump_catalogue(db, now)?;
     admin_events::add(db, now, action, &breach.name, "")?;
     Ok(wire::Breach::from(&breach))

@@ -1,5 +1,7 @@
 //! Control of domains as the operator changes it.
 
+use std::collections::HashSet;
+
 use database::{DatabaseError, Db};
 use domain::{DomainName, EmailAddress};
 
@@ -61,10 +63,7 @@ pub fn complete(db: &mut Db, new: &Completion<'_>) -> Result<Vec<String>, Operat
     let id = verify_one(db, new)?;
     let mut verified = vec![domain.to_owned()];
     if has_auto_subdomains(db, subscriber)? {
-        for below in domain_controls::known_subdomains(db, domain)? {
-            add_subdomain(db, subscriber, id, &below, now)?;
-            verified.push(below);
-        }
+        verified.extend(add_known(db, subscriber, (id, domain), now)?);
     }
     Ok(verified)
 }
@@ -80,30 +79,30 @@ fn verify_one(db: &mut Db, new: &Completion<'_>) -> Result<i64, OperatorError> {
     Ok(id)
 }
 
-fn add_subdomain(
+/// Verifies the known mail domains below a domain that the subscriber does not control yet; returns them.
+fn add_known(
     db: &mut Db,
     subscriber: i64,
-    parent: i64,
-    domain: &str,
+    (id, domain): (i64, &str),
     now: i64,
-) -> Result<(), OperatorError> {
-    let count = count_now(db, domain)?;
-    let (way, parent) = (Way::Parent, Some(parent));
-    verify_one(db, &Completion { subscriber, domain, way, parent, count: &count, now })?;
-    Ok(())
+) -> Result<Vec<String>, OperatorError> {
+    let controlled = domain_controls::all_verified(db, subscriber)?.into_iter();
+    let controlled: HashSet<String> = controlled.map(|control| control.domain).collect();
+    let mut known = domain_controls::known_subdomains(db, domain)?;
+    known.retain(|below| !controlled.contains(below));
+    for below in &known {
+        let count = count_now(db, below)?;
+        let (way, parent, domain) = (Way::Parent, Some(id), below.as_str());
+        verify_one(db, &Completion { subscriber, domain, way, parent, count: &count, now })?;
+    }
+    Ok(known)
 }
 
 /// Adds the subdomains that became known since their domain was verified, where plans include them.
 pub fn add_subdomains(db: &mut Db, now: i64) -> Result<(), OperatorError> {
     for (parent, subscriber, domain) in domain_controls::verified_roots(db)? {
-        if !has_auto_subdomains(db, subscriber)? {
-            continue;
-        }
-        let known = domain_controls::all_verified(db, subscriber)?;
-        for below in domain_controls::known_subdomains(db, &domain)? {
-            if known.iter().all(|control| control.domain != below) {
-                add_subdomain(db, subscriber, parent, &below, now)?;
-            }
+        if has_auto_subdomains(db, subscriber)? {
+            add_known(db, subscriber, (parent, &domain), now)?;
         }
     }
     Ok(())

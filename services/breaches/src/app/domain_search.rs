@@ -116,7 +116,10 @@ pub fn search(
     let larger_domains = larger_domains(db, caller, control.as_ref(), counted)?;
     let access = domain_size::decide(Situation {
         now: counted.no_spam,
-        locked_in: control.as_ref().and_then(|control| control.pwn_count_no_spam_at_renewal),
+        locked_in: control
+            .as_ref()
+            .filter(|_| caller.until > context.now)
+            .and_then(|control| control.pwn_count_no_spam_at_renewal),
         max_size: i64::from(caller.plan.features.max_domain_size),
         larger_domains,
         max_domains: i64::from(caller.plan.features.max_domains),

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::output::Output;
 use crate::app::{self, OperatorError};
 use crate::jobs::{self, JobContext};
-use crate::model::{Breach, instant, markup};
+use crate::model::{Breach, entry, instant, markup};
 
 /// The subcommand `breach`.
 #[derive(clap::Subcommand)]
@@ -157,6 +157,10 @@ impl Change {
         }
         if breach.title.trim().is_empty() || !markup::is_allowed(&breach.description) {
             let message = "a title is needed, and a description of plain markup";
+            return Err(OperatorError::Rejected(message.to_owned()));
+        }
+        if !breach.logo_path.is_empty() && !entry::is_absolute(&breach.logo_path) {
+            let message = "the logo path is no absolute http or https URL";
             return Err(OperatorError::Rejected(message.to_owned()));
         }
         Ok(())

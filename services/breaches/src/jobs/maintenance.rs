@@ -20,7 +20,8 @@ const DELIVERY_PAUSE: Duration = Duration::from_secs(2);
 const LEASE_SECONDS: i64 = 300;
 /// Subscribers in one transaction.
 const BATCH: i64 = 200;
-/// Seconds after which delivered messages are forgotten.
+/// Seconds after which delivered messages are forgotten, and links that are too old: until then they are
+/// told from links that never were.
 const KEPT_SECONDS: i64 = 30 * 86_400;
 /// Seconds between two removals of what is over.
 const TIDY_SECONDS: i64 = 3600;
@@ -140,7 +141,7 @@ async fn take_lease(state: &State) -> Result<bool, DatabaseError> {
 async fn tidy(state: &State) -> Result<(), DatabaseError> {
     let now = state.clock().unix();
     let tidy = move |db: &mut Db| {
-        mail_tokens::tidy(db, now)?;
+        mail_tokens::tidy(db, now - KEPT_SECONDS)?;
         sessions::tidy(db, now)?;
         notices::tidy(db, now - KEPT_SECONDS)?;
         app::tidy_mail_counts(db, now)?;

@@ -118,7 +118,8 @@ pub fn is_name(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-fn is_absolute(url: &str) -> bool {
+/// Whether a text is an absolute `http` or `https` URL.
+pub fn is_absolute(url: &str) -> bool {
     ["https://", "http://"]
         .iter()
         .any(|scheme| url.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty()))

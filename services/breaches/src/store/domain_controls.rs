@@ -234,6 +234,7 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError>
     let changed = (
         domain_control::state.eq(VERIFIED),
         domain_control::way.eq(new.way),
+        domain_control::parent_id.eq(new.parent),
         domain_control::verified_at.eq(new.now),
         domain_control::size_now.eq(new.size),
         domain_control::captured.eq(new.captured),
@@ -243,7 +244,6 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError>
         domain_control::subscriber_id.eq(new.subscriber),
         domain_control::domain.eq(new.domain),
         domain_control::code.eq(new.code),
-        domain_control::parent_id.eq(new.parent),
         domain_control::customer.eq(false),
         changed,
     );

@@ -313,6 +313,13 @@ fn a_change_that_changes_nothing_publishes_nothing() {
     let frame = "<iframe src=\"https://a.example\"></iframe>";
     let refused = refusal(&operator, &["breach", "set", "Acmegram", "--description", frame]);
     assert!(refused.contains("plain markup"), "{refused}");
+    for (flag, value, why) in [
+        ("--logo-path", "javascript:alert(1)", "absolute http or https URL"),
+        ("--title", "Borealis", "another breach has the title"),
+    ] {
+        let refused = refusal(&operator, &["breach", "set", "Acmegram", flag, value]);
+        assert!(refused.contains(why), "{refused}");
+    }
 }
 
 #[test]

@@ -18,6 +18,57 @@ fn cells(html: &str) -> Vec<Vec<String>> {
     body.split("<tr>").skip(1).map(|row| row.split("<td").skip(1).map(text).collect()).collect()
 }
 
+/// Whoever signs in on the pages.
+async fn start() -> App {
+    let app = App::with_peers(Peers { smtp: Some(SmtpPeer::start()), ..Peers::default() }).await;
+    let mut later = entry("Later");
+    (later["AddedDate"], later["ModifiedDate"]) =
+        (json!("2021-01-01T00:00:00Z"), json!("2021-01-01T00:00:00Z"));
+    app.import(&json!([entry("Alpha"), later])).await;
+    app
+}
+
+/// Addresses of one domain, a line each.
+fn people(count: u32) -> String {
+    (0..count).map(|n| format!("user{n}@corp.example\n")).collect()
+}
+
+#[actix_web::test]
+async fn without_a_subscription_a_domain_is_searched_while_it_is_small() {
+    let app = start().await;
+    let browser = Browser::new(&app);
+    browser.sign_in(OWNER).await;
+    app.load("Alpha", &people(10)).await;
+    app.verify(OWNER, "corp.example").await;
+    let path = "/account/domains/corp.example";
+    assert!(browser.get(path).await.text().contains("<dt>Breached addresses</dt><dd>10</dd>"));
+    // Only a subscription locks the size in.
+    app.load("Alpha", &people(30)).await;
+    let page = browser.get(path).await.expect(200);
+    assert!(page.text().contains("has 30 breached addresses"), "{}", page.text());
+    browser.get(&format!("{path}/export/csv")).await.must(403);
+}
+
+#[actix_web::test]
+async fn a_search_shows_those_in_the_latest_breach_alone_where_that_is_wanted() {
+    let app = start().await;
+    let browser = Browser::new(&app);
+    browser.sign_in(OWNER).await;
+    app.verify(OWNER, "corp.example").await;
+    app.load("Alpha", &people(3)).await;
+    app.load("Later", "user1@corp.example\nuser7@corp.example\n").await;
+    let path = "/account/domains/corp.example";
+    let shown = |html: &str| cells(html).into_iter().map(|row| row.join(" ")).collect::<Vec<_>>();
+    let page = browser.get(path).await.expect(200);
+    assert_eq!(
+        shown(page.text()),
+        ["user1 2 Alpha, Later", "user0 1 Alpha", "user2 1 Alpha", "user7 1 Later"]
+    );
+    assert!(page.text().contains("Only Later, the latest"));
+    let page = browser.get(&format!("{path}?latest=on")).await.expect(200);
+    assert_eq!(shown(page.text()), ["user1 2 Alpha, Later", "user7 1 Later"]);
+}
+
 #[actix_web::test]
 async fn the_list_counts_addresses_and_those_in_stealer_logs() {
     let app = App::with_peers(Peers { smtp: Some(SmtpPeer::start()), ..Peers::default() }).await;

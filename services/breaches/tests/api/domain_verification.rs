@@ -201,3 +201,48 @@ async fn subdomains_of_a_verified_domain_need_no_record_where_the_plan_says_so()
     .await;
     assert_eq!(verify(&app, &key, "other.example.com").await.0, 400);
 }
+
+#[actix_web::test]
+async fn what_a_domain_brought_leaves_with_it_and_what_was_proved_itself_stays() {
+    let app = App::with_peers(peers()).await;
+    app.import(&json!([entry("Alpha")])).await;
+    app.load("Alpha", "a@own.example.com\nb@pending.example.com\nc@known.example.com\n").await;
+    let (key, dns) = (subscriber(&app).await, app.peers.dns.as_ref().unwrap());
+    dns.set_txt("own.example.com", &[&token(&app, &key, "own.example.com").await]);
+    assert_eq!(verify(&app, &key, "own.example.com").await, done());
+    token(&app, &key, "pending.example.com").await;
+    dns.set_txt("example.com", &[&token(&app, &key, "example.com").await]);
+    assert_eq!(verify(&app, &key, "example.com").await, done());
+    token(&app, &key, "asked.example.com").await;
+    assert_eq!(verify(&app, &key, "asked.example.com").await, done());
+    let names = async || -> Vec<String> {
+        let listed = app.json_with(&key, "/api/v3/subscribeddomains").await;
+        let rows = listed.as_array().unwrap().iter();
+        rows.map(|row| row["DomainName"].as_str().unwrap().to_owned()).collect()
+    };
+    let below =
+        ["asked.", "", "known.", "own.", "pending."].map(|name| format!("{name}example.com"));
+    assert_eq!(names().await, below);
+    app.change(|db| breaches::store::domain_controls::revoke(db, 1, "example.com")).await;
+    assert_eq!(names().await, ["own.example.com"]);
+}
+
+#[actix_web::test]
+async fn an_earlier_link_stays_worth_something_until_it_is_used() {
+    let app = App::with_peers(peers()).await;
+    let key = subscriber(&app).await;
+    let mut tokens = Vec::new();
+    for alias in ["admin", "info"] {
+        let body = json!({ "DomainName": "example.com", "EmailAlias": alias });
+        assert_eq!(app.post_with(&key, MAIL, &body).await, done());
+        tokens.push(app.last_token("/domainVerification/approve"));
+    }
+    let browser = crate::browser::Browser::new(&app);
+    let approve = async |token: &str| {
+        let answer = browser.send("/domainVerification/approve", &[("token", token)]).await;
+        answer.expect(200).text().contains("may search example.com now")
+    };
+    assert!(approve(&tokens[0]).await);
+    assert!(!approve(&tokens[0]).await);
+    assert!(approve(&tokens[1]).await);
+}

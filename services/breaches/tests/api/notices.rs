@@ -302,3 +302,44 @@ async fn sizes_and_subdomains_follow_loads_by_themselves() {
         .await;
     assert_eq!(larger, 1);
 }
+
+#[actix_web::test]
+async fn several_replicas_deliver_each_message_once() {
+    let app = start().await;
+    let people: Vec<String> = (0..12).map(|n| format!("user{n}@example.org")).collect();
+    for email in &people {
+        app.listener(email).await;
+    }
+    // Its owner hears of a sensitive breach too.
+    app.set_breach("Alpha", |breach| breach.flags.sensitive = true).await;
+    app.load("Alpha", &people.join("\n")).await;
+    breaches::jobs::tell_listeners(&app.state).await.unwrap();
+    let deliver = || breaches::jobs::deliver_due(&app.state);
+    let (a, b, c) = futures_util::join!(deliver(), deliver(), deliver());
+    assert_eq!(a.unwrap() + b.unwrap() + c.unwrap(), 12);
+    let mut to: Vec<String> = app.mails().iter().map(|mail| mail.to[0].clone()).collect();
+    to.sort();
+    to.dedup();
+    assert_eq!((app.mails().len(), to.len()), (12, 12));
+}
+
+#[actix_web::test]
+async fn a_mail_ends_its_kind_by_the_button_behind_its_link() {
+    let app = start().await;
+    app.listener(OWNER).await;
+    app.load("Alpha", &format!("{OWNER}\n")).await;
+    app.tell().await;
+    let mail = app.mails().remove(0);
+    let link = mail.find("https://breaches.example/unsubscribe?token=").unwrap();
+    let token = link.rsplit('=').next().unwrap();
+    let browser = crate::browser::Browser::new(&app);
+    browser.get(&format!("/unsubscribe?token={token}")).await.expect(200);
+    app.load("Beta", &format!("{OWNER}\n")).await;
+    app.tell().await;
+    assert_eq!(app.mails().len(), 2, "looking ends nothing");
+    browser.send("/unsubscribe", &[("token", token)]).await.expect(200);
+    app.import(&json!([entry("Gamma")])).await;
+    app.load("Gamma", &format!("{OWNER}\n")).await;
+    app.tell().await;
+    assert_eq!(app.mails().len(), 2);
+}

@@ -72,7 +72,7 @@ async fn answer(
     let domains = app::domains(state, visitor.subscriber.id).await?;
     let frame = visitor.frame("domains");
     let main = DomainsPage { frame, domains: &domains, name, error };
-    Ok(visitor.respond(&page("Domains"), &main))
+    Ok(visitor.respond(&page("Domains").wide(), &main))
 }
 
 /// Adds a domain and goes on to its proofs.
