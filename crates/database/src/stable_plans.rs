@@ -55,8 +55,7 @@ mod tests {
             assert_eq!(ffi::sqlite3_open(c":memory:".as_ptr(), &mut connection), ffi::SQLITE_OK);
             let text = c"SELECT 1 LIMIT ?";
             let end = ptr::null_mut();
-            let code =
-                ffi::sqlite3_prepare_v2(connection, text.as_ptr(), -1, &mut statement, end);
+            let code = ffi::sqlite3_prepare_v2(connection, text.as_ptr(), -1, &mut statement, end);
             assert_eq!(code, ffi::SQLITE_OK);
             for limit in [1, 2, 1] {
                 assert_eq!(ffi::sqlite3_bind_int64(statement, 1, limit), ffi::SQLITE_OK);

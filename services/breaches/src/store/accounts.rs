@@ -168,9 +168,8 @@ fn united_with_key(
     let mut rows: Vec<(AccountRow, i32)> = by_key_with_domain(key.0).load(conn)?;
     for account in account_runs::between(conn, runs, key.0, key.0)? {
         let domain_id = account.domain_id;
-        let same = |(row, id): &&mut (AccountRow, i32)| {
-            *id == domain_id && row.local == account.local
-        };
+        let same =
+            |(row, id): &&mut (AccountRow, i32)| *id == domain_id && row.local == account.local;
         match rows.iter_mut().find(same) {
             Some((row, _)) => row.add(&account.breaches),
             None => {

@@ -2,7 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use calendar::{EventFilter, Limits, Paging, Scope, Slice, Sql, Unpublished, Window, list_statement};
+use calendar::{
+    EventFilter, Limits, Paging, Scope, Slice, Sql, Unpublished, Window, list_statement,
+};
 use database::{DatabaseError, Db};
 use diesel::sql_types::Text;
 use diesel::{QueryableByName, RunQueryDsl};
