@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use testkit::{HttpPeer, Mail, PeerAnswer, SmtpPeer};
 
 use crate::app::{App, NOW, Peers, entry};
+use crate::browser::{Browser, Must};
 
 const OWNER: &str = "owner@example.org";
 
@@ -332,7 +333,7 @@ async fn a_mail_ends_its_kind_by_the_button_behind_its_link() {
     let mail = app.mails().remove(0);
     let link = mail.find("https://breaches.example/unsubscribe?token=").unwrap();
     let token = link.rsplit('=').next().unwrap();
-    let browser = crate::browser::Browser::new(&app);
+    let browser = Browser::new(&app);
     browser.get(&format!("/unsubscribe?token={token}")).await.must(200);
     app.load("Beta", &format!("{OWNER}\n")).await;
     app.tell().await;
