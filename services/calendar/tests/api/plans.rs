@@ -39,7 +39,7 @@ pub fn fill(db: &mut Db) -> Result<(), DatabaseError> {
             "insert into events (id, author_id, status, title, description, excerpt, slug, published_utc, \
          published_local, modified_utc, start_local, end_local, start_utc, end_utc, timezone, all_day, cost, \
          website, show_map, show_map_link, listed, sticky, featured, sequence, search_ci, pub, is_long) {numbers} \
-         select i, 1, 'publish', 't', '', '', 's' || i, i, i, i, 1800000000 + i * 7200, 1800003600 + i * 7200, \
+         select i, 1, case when i % 10 = 0 then 'draft' else 'publish' end, 't', '', '', 's' || i, i, i, i, 1800000000 + i * 7200, 1800003600 + i * 7200, \
          1800000000 + i * 7200, 1800003600 + i * 7200, 'UTC', {no}, '[]', '', {no}, {no}, {yes}, {no}, {no}, 0, \
          'title ' || i, case when i % 10 = 0 then 0 else 1 end, 0 from n"
         ),
