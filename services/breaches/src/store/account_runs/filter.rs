@@ -6,10 +6,25 @@
 //! of the keys, ranges are answered too, and exactly so where a run has more than 4,000 accounts: that is
 //! why it is no Bloom filter.
 
+use std::ops::Range;
+
 /// Bits of a key that are compared.
 const COMPARED: u32 = 16;
 /// Keys of a bucket, as a power of two.
 const BUCKET: u32 = 4;
+
+/// Where keys between two keys would be in a filter.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The bucket of the lowest key, and what is compared of that key.
+    first: Range<usize>,
+    low: u16,
+    /// The same of the highest key.
+    last: Range<usize>,
+    high: u16,
+    /// Whether that is one bucket.
+    one_bucket: bool,
+}
 
 /// The keys that a run may have.
 #[derive(Debug, PartialEq, Eq)]
@@ -48,23 +63,38 @@ impl Filter {
         ((upper >> COMPARED) as usize, upper as u16)
     }
 
-    /// Whether there may be a key from `low` to `high`, both included.
-    pub fn may_have(&self, low: i64, high: i64) -> bool {
+    /// Where a bucket lies in `rests`.
+    fn bounds(&self, bucket: usize) -> Range<usize> {
+        let bounds = self.starts.get(bucket).zip(self.starts.get(bucket + 1));
+        bounds.map_or(0..0, |(start, end)| *start as usize..*end as usize)
+    }
+
+    /// Where keys from `low` to `high`, both included, would be; [`Filter::has`] says whether there may
+    /// be one.
+    pub fn place(&self, low: i64, high: i64) -> Place {
         let ((first, low), (last, high)) = (self.parts(low), self.parts(high));
-        let rests = |bucket: usize| {
-            let bounds = self.starts.get(bucket).zip(self.starts.get(bucket + 1));
-            let range = bounds.map(|(start, end)| *start as usize..*end as usize);
-            range.and_then(|range| self.rests.get(range)).unwrap_or_default()
-        };
-        if first == last {
+        let (one_bucket, first, last) = (first == last, self.bounds(first), self.bounds(last));
+        Place { first, low, last, high, one_bucket }
+    }
+
+    /// Whether there may be a key at a place.
+    pub fn has(&self, place: &Place) -> bool {
+        let Place { first, low, last, high, one_bucket } = place;
+        let rests = |bounds: &Range<usize>| self.rests.get(bounds.clone()).unwrap_or_default();
+        if *one_bucket {
             // Without an early end several are compared at once.
             return rests(first)
                 .iter()
-                .fold(false, |found, rest| found | (low..=high).contains(rest));
+                .fold(false, |found, rest| found | (low..=high).contains(&rest));
         }
-        rests(first).iter().any(|rest| *rest >= low)
-            || rests(last).iter().any(|rest| *rest <= high)
-            || self.starts.get(first + 1) < self.starts.get(last)
+        rests(first).iter().any(|rest| rest >= low)
+            || rests(last).iter().any(|rest| rest <= high)
+            || first.end < last.start
+    }
+
+    /// Whether there may be a key from `low` to `high`, both included.
+    pub fn may_have(&self, low: i64, high: i64) -> bool {
+        self.has(&self.place(low, high))
     }
 
     /// As it is stored.

@@ -7,7 +7,7 @@ use super::block::Accounts;
 use super::cursor::{Merged, RunCursor};
 use super::list;
 use super::run_account::{RunAccount, unite};
-use super::stored::{self, BLOCKS, StoredBlock};
+use super::stored;
 use super::view::RunView;
 
 /// The accounts of all runs with keys between two keys, both included, in a transaction of the caller.
@@ -43,29 +43,19 @@ fn of_run(
     high: i64,
     found: &mut Vec<RunAccount>,
 ) -> Result<(), DatabaseError> {
-    let mut take = |block: &StoredBlock| -> Result<(), DatabaseError> {
+    for block in stored::down_from(conn, run, high)? {
+        let block = block?;
         for account in Accounts(&block.data) {
             let account = account?;
             if (low..=high).contains(&account.k) {
                 found.push(account.into());
             }
         }
-        Ok(())
-    };
-    if low == high {
-        return stored::block_with(conn, run, low)?.iter().try_for_each(take);
-    }
-    let mut from = stored::start(conn, run, low)?;
-    loop {
-        let blocks = stored::blocks(conn, run, from, high)?;
-        blocks.iter().try_for_each(&mut take)?;
-        match blocks.last() {
-            Some(last) if blocks.len() as i64 == BLOCKS && last.first < high => {
-                from = last.first + 1;
-            }
-            _ => return Ok(()),
+        if block.first <= low {
+            break;
         }
     }
+    Ok(())
 }
 
 /// The accounts of all runs from a key on.

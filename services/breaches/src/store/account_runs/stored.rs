@@ -1,6 +1,7 @@
 //! Blocks of accounts in the database.
 
 use database::DatabaseError;
+use diesel::connection::DefaultLoadingMode;
 use diesel::dsl::max;
 use diesel::prelude::*;
 
@@ -27,19 +28,18 @@ pub fn start(conn: &mut SqliteConnection, run: i64, key: i64) -> Result<i64, Dat
     Ok(before.first::<Option<i64>>(conn)?.unwrap_or(key))
 }
 
-/// The one block of a run that may have the accounts with a key.
-pub fn block_with(
+/// The blocks of a run from the one that may have the accounts with a key down, read one by one.
+pub fn down_from(
     conn: &mut SqliteConnection,
     run: i64,
     key: i64,
-) -> Result<Option<StoredBlock>, DatabaseError> {
+) -> Result<impl Iterator<Item = QueryResult<StoredBlock>>, DatabaseError> {
     Ok(account_block::table
         .filter(account_block::run.eq(run))
         .filter(account_block::first.le(key))
         .order(account_block::first.desc())
         .select((account_block::first, account_block::data))
-        .first(conn)
-        .optional()?)
+        .load_iter::<StoredBlock, DefaultLoadingMode>(conn)?)
 }
 
 /// Some blocks of a run that begin between two keys.

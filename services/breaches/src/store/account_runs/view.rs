@@ -7,7 +7,7 @@ use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::block::damaged;
-use super::filter::Filter;
+use super::filter::{Filter, Place};
 use super::list::{self, Run};
 use crate::store::schema::run_filter;
 
@@ -70,10 +70,12 @@ impl RunView {
     }
 
     /// The runs that may have a key between two keys, both included.
-    pub(super) fn with_keys(&self, low: i64, high: i64) -> impl Iterator<Item = i64> {
-        let may_have = move |(run, filter): &&(Run, Arc<Filter>)| {
-            run.low <= high && low <= run.high && filter.may_have(low, high)
-        };
-        self.0.iter().filter(may_have).map(|(run, _)| run.id)
+    pub(super) fn with_keys(&self, low: i64, high: i64) -> Vec<i64> {
+        // Nothing depends on a place before all are known: the processor waits for memory once, and not
+        // once for each run.
+        let places: Vec<Place> = self.0.iter().map(|(_, filter)| filter.place(low, high)).collect();
+        let at_places = self.0.iter().zip(&places);
+        let may_have = at_places.filter(|((_, filter), place)| filter.has(place));
+        may_have.map(|((run, _), _)| run.id).collect()
     }
 }
