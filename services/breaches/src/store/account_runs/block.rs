@@ -59,23 +59,51 @@ pub fn push_account(data: &mut Vec<u8>, account: NewAccount<'_>) {
 pub struct Accounts<'a>(pub &'a [u8]);
 
 impl<'a> Accounts<'a> {
-    fn account(&mut self) -> Option<NewAccount<'a>> {
-        let (k, rest) = self.0.split_first_chunk::<8>()?;
-        self.0 = rest;
-        let domain_id = u32::try_from(take_number(&mut self.0)?).ok()?.cast_signed();
-        let local = self.bytes(1)?;
-        let breaches = self.bytes(2)?;
-        let local = std::str::from_utf8(local).ok()?;
-        Some(NewAccount { k: i64::from_le_bytes(*k), domain_id, local, breaches })
+    /// The accounts from a key on; those before are passed over unread.
+    pub fn from_key(mut self, low: i64) -> Self {
+        let mut rest = self.0;
+        while let Some(parts) = Parts::take(&mut rest)
+            && parts.k < low
+        {
+            self.0 = rest;
+        }
+        self
     }
 
-    /// Bytes behind their number, in units of `each`.
-    fn bytes(&mut self, each: usize) -> Option<&'a [u8]> {
-        let number = usize::try_from(take_number(&mut self.0)?).ok()?;
-        let (bytes, rest) = self.0.split_at_checked(number.checked_mul(each)?)?;
-        self.0 = rest;
-        Some(bytes)
+    fn account(&mut self) -> Option<NewAccount<'a>> {
+        let Parts { k, domain_id, local, breaches } = Parts::take(&mut self.0)?;
+        let domain_id = u32::try_from(domain_id).ok()?.cast_signed();
+        let local = std::str::from_utf8(local).ok()?;
+        Some(NewAccount { k, domain_id, local, breaches })
     }
+}
+
+/// The parts of an account, unchecked.
+struct Parts<'a> {
+    k: i64,
+    domain_id: u64,
+    local: &'a [u8],
+    breaches: &'a [u8],
+}
+
+impl<'a> Parts<'a> {
+    /// Takes an account from the front; none when the bytes end within it.
+    fn take(data: &mut &'a [u8]) -> Option<Self> {
+        let (k, rest) = data.split_first_chunk::<8>()?;
+        *data = rest;
+        let domain_id = take_number(data)?;
+        let local = take_bytes(data, 1)?;
+        let breaches = take_bytes(data, 2)?;
+        Some(Self { k: i64::from_le_bytes(*k), domain_id, local, breaches })
+    }
+}
+
+/// Takes bytes behind their number, in units of `each`.
+fn take_bytes<'a>(data: &mut &'a [u8], each: usize) -> Option<&'a [u8]> {
+    let number = usize::try_from(take_number(data)?).ok()?;
+    let (bytes, rest) = data.split_at_checked(number.checked_mul(each)?)?;
+    *data = rest;
+    Some(bytes)
 }
 
 impl<'a> Iterator for Accounts<'a> {
@@ -131,7 +159,8 @@ mod tests {
     proptest! {
         #[test]
         fn accounts_come_back_as_they_were_put_in(
-            mut accounts in proptest::collection::vec((0..500_i64, 0..i32::MAX, "[a-zé]{0,90}", 0..200_usize), 0..200)
+            mut accounts in proptest::collection::vec((0..500_i64, 0..i32::MAX, "[a-zé]{0,90}", 0..200_usize), 0..200),
+            from in 0..500_i64,
         ) {
             accounts.sort();
             let accounts: Vec<RunAccount> = accounts
@@ -145,8 +174,12 @@ mod tests {
             blocks.extend(writer.finish());
             let mut read = Vec::new();
             for (at, block) in blocks.iter().enumerate() {
-                let of_block: Result<Vec<_>, _> = Accounts(&block.data).collect();
-                let of_block = of_block.unwrap();
+                let all = || Accounts(&block.data);
+                let of_block: Vec<_> = all().collect::<Result<_, _>>().unwrap();
+                for low in [block.first - 1, block.first, block.first + 1, from, i64::MAX] {
+                    let behind: Vec<_> = all().from_key(low).collect::<Result<_, _>>().unwrap();
+                    prop_assert!(behind.iter().eq(of_block.iter().filter(|account| account.k >= low)));
+                }
                 prop_assert_eq!(of_block.first().unwrap().k, block.first);
                 if let Some(next) = blocks.get(at + 1) {
                     prop_assert!(of_block.last().unwrap().k < next.first);
@@ -160,6 +193,7 @@ mod tests {
         fn damaged_blocks_are_errors_and_end(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let read = Accounts(&bytes).count();
             prop_assert!(read <= bytes.len());
+            prop_assert!(Accounts(&bytes).from_key(0).count() <= bytes.len());
         }
     }
 }

@@ -45,11 +45,12 @@ fn of_run(
 ) -> Result<(), DatabaseError> {
     for block in stored::down_from(conn, run, high)? {
         let block = block?;
-        for account in Accounts(&block.data) {
+        for account in Accounts(&block.data).from_key(low) {
             let account = account?;
-            if (low..=high).contains(&account.k) {
-                found.push(account.into());
+            if account.k > high {
+                break;
             }
+            found.push(account.into());
         }
         if block.first <= low {
             break;
