@@ -94,11 +94,10 @@ pub struct RangeRow {
 /// The accounts with keys between two keys.
 #[auto_type]
 pub fn by_range(low: i64, high: i64) -> _ {
-    account::table.inner_join(mail_domain::table).filter(account::k.between(low, high)).select((
-        account::local,
-        mail_domain::name,
-        account::breaches,
-    ))
+    account::table
+        .inner_join(mail_domain::table)
+        .filter(account::k.between(low, high))
+        .select(((account::local, mail_domain::name, account::breaches), account::domain_id))
 }
 
 /// The same for PostgreSQL.
@@ -211,17 +210,19 @@ fn united_range(
     low: AccountKey,
     high: AccountKey,
 ) -> Result<Vec<RangeRow>, DatabaseError> {
-    let mut rows: Vec<RangeRow> = by_range(low.0, high.0).load(conn)?;
+    let mut rows: Vec<(RangeRow, i32)> = by_range(low.0, high.0).load(conn)?;
     for RunAccount { domain_id, local, breaches, .. } in
         account_runs::between(conn, runs, low.0, high.0)?
     {
-        let domain = mail_domains::name(conn, domain_id)?;
-        match rows.iter_mut().find(|row| row.local == local && row.domain == domain) {
-            Some(row) => row.breaches = united(&row.breaches, &breaches),
-            None => rows.push(RangeRow { local, domain, breaches }),
+        match rows.iter_mut().find(|(row, id)| *id == domain_id && row.local == local) {
+            Some((row, _)) => row.breaches = united(&row.breaches, &breaches),
+            None => {
+                let domain = mail_domains::name(conn, domain_id)?;
+                rows.push((RangeRow { local, domain, breaches }, domain_id));
+            }
         }
     }
-    Ok(rows)
+    Ok(rows.into_iter().map(|(row, _)| row).collect())
 }
 
 fn united(list: &[u8], more: &[u8]) -> Vec<u8> {
