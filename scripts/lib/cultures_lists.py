@@ -57,6 +57,9 @@ def clean(name, code):
         return None
     if CAPITALS.search(name):
         return None
+    # A mark belongs to the letter before it.
+    if unicodedata.category(name[0])[0] == "M":
+        return None
     if code in IMPOSSIBLE and re.search(IMPOSSIBLE[code], name):
         return None
     for letter in name:

@@ -16,6 +16,15 @@ mod service;
 mod state;
 mod wire;
 
-pub use cli::Cli;
+pub use cli::{CheckCommand, Cli, Subject};
 pub use config::Settings;
 pub use service::Generator;
+
+// What fuzz targets read.
+pub use wire::{
+    AddressRequest, BodyRequest, BrandRequest, BusinessRequest, CardRequest, CardValidationRequest,
+    CryptoRequest, CryptoValidationRequest, Form, HumanizeRequest, IbanRequest,
+    IbanValidationRequest, IdentityRequest, ImeiRequest, LoremRequest, NameRequest, NumberRequest,
+    PasswordRequest, PersonRequest, PhoneRequest, PhoneValidationRequest, Request, ReviewRequest,
+    TransformRequest, VatRequest, WordsRequest,
+};

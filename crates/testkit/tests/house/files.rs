@@ -58,6 +58,7 @@ const PUBLIC_MODULES: &[(&str, &str)] = &[
     ("generator::model::iban", "its functions are named by their module"),
     ("generator::model::imei", "its functions are named by their module"),
     ("generator::model::names", "its functions are named by their module"),
+    ("generator::model::numbers", "fuzz targets check the numbers of all countries"),
     ("generator::model::person", "its types are named by their module"),
     ("generator::model::phone", "its functions are named by their module"),
     ("generator::model::ssn", "its functions are named by their module"),

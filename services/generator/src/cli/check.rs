@@ -15,9 +15,9 @@ use crate::model::{card, crypto, iban, imei, phone};
 #[derive(Clone, Debug, clap::Args)]
 pub struct CheckCommand {
     /// What to check
-    pub(super) subject: Subject,
+    pub subject: Subject,
     /// Brand, coin or country, where the subject has such
-    pub(super) of: Option<String>,
+    pub of: Option<String>,
 }
 
 /// Says what is wrong with a value.

@@ -7,6 +7,9 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
+pub use check::CheckCommand;
+pub use subject::Subject;
+
 use std::io::{BufWriter, stdin, stdout};
 use std::process::ExitCode;
 
@@ -17,7 +20,6 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
 
-use self::check::CheckCommand;
 use self::make::MakeCommand;
 use crate::config::Settings;
 use crate::policy::{self, STANDARD};

@@ -13,7 +13,7 @@ pub mod crypto;
 pub mod iban;
 pub mod imei;
 pub mod names;
-pub(crate) mod numbers;
+pub mod numbers;
 pub mod person;
 pub mod phone;
 mod random;

@@ -101,7 +101,11 @@ fn beginning(title: &str, random: &mut Random) -> String {
 }
 
 fn inside(title: &str, random: &mut Random) -> String {
-    let opening = random.pick(&OPENINGS);
+    let mut opening = random.pick(&OPENINGS);
+    // "Blue Blue Sky" is a slip.
+    while title.split(' ').next().is_some_and(|first| first.eq_ignore_ascii_case(opening)) {
+        opening = random.pick(&OPENINGS);
+    }
     match random.below(3) {
         0 => format!("{opening} {title} {}", random.pick(&TRADES)),
         1 => format!("{opening} {title} {}", random.pick(&NOUNS)),
@@ -124,6 +128,15 @@ mod tests {
             assert_eq!(distinct.len(), SUGGESTIONS);
             assert!(names.iter().all(|name| name.contains(&title)), "{names:?}");
             assert_eq!(names.iter().filter(|name| name.starts_with(&title)).count(), 16);
+        }
+    }
+
+    #[test]
+    fn no_word_is_doubled_at_the_beginning() {
+        for seed in 0..200 {
+            let mut random = Seed::parse(&seed.to_string()).unwrap().random("test", "");
+            let names = suggest("blue sky", &mut random);
+            assert!(names.iter().all(|name| !name.contains("Blue Blue")), "{names:?}");
         }
     }
 

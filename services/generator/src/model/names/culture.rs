@@ -224,7 +224,7 @@ mod tests {
                 culture.write_full(random, out);
             });
             for line in lines {
-                let odd = ["{", "}", "#", "  ", "@", "%", " ,", "||", "*"];
+                let odd = ["{", "}", "#", "  ", "@", "%", "$", " ,", "||", "*"];
                 let odd = odd
                     .iter()
                     .find(|odd| line.contains(**odd) && !(**odd == "#" && code == "es_CO"));
@@ -273,5 +273,52 @@ mod tests {
         let hungarian = samples("hu", 50, |culture, random, out| culture.write_full(random, out));
         let surnames: BTreeSet<_> = find("hu").unwrap().data().surnames.iter().collect();
         assert!(hungarian.iter().all(|name| surnames.contains(name.split(' ').next().unwrap())));
+    }
+
+    fn companies(code: &str) -> BTreeSet<String> {
+        samples(code, 2_000, |culture, random, out| culture.write_company(random, out))
+            .into_iter()
+            .collect()
+    }
+
+    #[test]
+    fn companies_begin_with_a_capital_and_have_different_founders() {
+        for code in ["nl", "af_ZA", "pt_BR", "de"] {
+            let odd = companies(code);
+            let odd = odd.iter().find(|name| name.starts_with(char::is_lowercase));
+            assert_eq!(odd, None, "{code}");
+        }
+        let twice = |name: &&String| {
+            name.split(['-', ' ']).collect::<Vec<_>>().windows(2).any(|two| two[0] == two[1])
+                || name.split_once(" und ").is_some_and(|(one, rest)| rest.starts_with(one))
+        };
+        assert_eq!(companies("de").iter().find(twice), None);
+    }
+
+    #[test]
+    fn words_between_founders_are_written_as_the_language_has_them() {
+        let has = |code: &str, wrong: &str| companies(code).iter().any(|name| name.contains(wrong));
+        assert!(!has("ar", " و ") && has("ar", " وال"));
+        assert!(!has("es", " y I") && has("es", " y ") && has("es", " e I"));
+    }
+
+    #[test]
+    fn only_a_founder_has_sons() {
+        for (code, sons) in [
+            ("he", " ובניו "),
+            ("hi", " एंड "),
+            ("ne", " एन्ड "),
+            ("bn_BD", " অ্যান্ড "),
+            ("es", " e Hijos"),
+        ] {
+            let surnames: BTreeSet<_> = find(code).unwrap().data().surnames.iter().collect();
+            let names = companies(code);
+            let founders: Vec<_> =
+                names.iter().filter_map(|name| Some(name.split_once(sons)?.0)).collect();
+            assert!(founders.len() > 5, "{code}");
+            for founder in founders {
+                assert!(surnames.contains(founder), "{code}: {founder}");
+            }
+        }
     }
 }

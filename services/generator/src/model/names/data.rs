@@ -105,8 +105,16 @@ impl Data {
         } else {
             let pattern = self.profile.company.sample(random);
             self.expand(pattern, Subject::default(), random, &mut stem);
+            while names_one_twice(pattern, &stem) {
+                stem.clear();
+                self.expand(pattern, Subject::default(), random, &mut stem);
+            }
         }
-        self.expand(legal, Subject { stem: &stem, ..Subject::default() }, random, out);
+        let start = out.len();
+        self.expand(legal, Subject { stem: &raised(stem), ..Subject::default() }, random, out);
+        if &*self.profile.and == "y" {
+            softened(out, start);
+        }
     }
 
     /// Writes the pieces of a pattern.
@@ -228,8 +236,38 @@ impl Profile {
         self.with_surname
             && legal_form.iter().any(|piece| {
                 let Piece::Text(text) = piece else { return false };
-                text.split(' ').any(|word| word == "&" || word == &*self.and)
+                text.split(' ').any(|word| AND.contains(&word) || word == &*self.and)
             })
+    }
+}
+
+/// What leads to the sons of a founder, where it is another word than that between two founders.
+const AND: [&str; 7] = ["&", "e", "एंड", "एन्ड", "অ্যান্ড", "ובניו", "وأولاده"];
+
+/// Whether a pattern of two founders came out with the same name twice.
+fn names_one_twice(pattern: &[Piece], stem: &str) -> bool {
+    let [Piece::Word(Word::Surname), Piece::Text(between), Piece::Word(Word::Surname)] = pattern
+    else {
+        return false;
+    };
+    let rest = |name: usize| stem[name..].strip_prefix(&**between);
+    stem.match_indices(&**between).any(|(at, _)| rest(at) == Some(&stem[..at]))
+}
+
+/// The name of a company begins with a capital, though the surname in it may not: `Van Dijk B.V.`
+fn raised(mut stem: String) -> String {
+    if let Some(first) = stem.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    stem
+}
+
+/// Spanish *y* is *e* before the same vowel: `Ruiz e Ibáñez`.
+fn softened(out: &mut String, start: usize) {
+    for vowel in ["I", "Í", "Hi", "Hí"] {
+        if let Some(at) = out[start..].find(&format!(" y {vowel}")) {
+            out.replace_range(start + at + 1..start + at + 2, "e");
+        }
     }
 }
 
@@ -248,7 +286,11 @@ fn companies<'a>(
         return choice;
     }
     choice.add("{surname}", 4);
-    choice.add(&format!("{{surname}} {and} {{surname}}"), 2);
+    // Arabic writes the word in one with the second name.
+    match and.contains('{') {
+        true => choice.add(&format!("{{surname}} {and}"), 2),
+        false => choice.add(&format!("{{surname}} {and} {{surname}}"), 2),
+    };
     if with_surname != "no" {
         choice.add("{surname}-{surname}", 1);
     }

@@ -78,6 +78,8 @@ const LETTERS: [[char; 4]; 5] = [
 const POSTAL: &[u8] = b"ABEGHJLNPRSTWXYZ";
 /// Those of them that are not the second letter of a Dutch postcode that was never given out.
 const POSTAL_SECOND: &[u8] = b"BGHJLNPRTWXZ";
+/// The digits that every place of an Iranian postcode may have.
+const IRANIAN: [u8; 7] = [1, 3, 4, 6, 7, 8, 9];
 /// What an Irish routing key is followed by.
 const IRISH: &[u8] = b"0123456789ACDEFHKNPRTVWXY";
 
@@ -182,12 +184,14 @@ fn push_digit(value: u8, zero: char, out: &mut String) {
     out.push(char::from_u32(u32::from(zero) + u32::from(value)).unwrap_or(zero));
 }
 
-/// Writes what a mask stands for: `#` any digit, `%` 1 to 9, `@`, `&` and `*` a letter of postcodes.
+/// Writes what a mask stands for: `#` any digit, `%` 1 to 9, `$` a
+/// digit of Iranian postcodes (no 0, 2 or 5), `@`, `&` and `*` a letter of postcodes.
 pub fn write_mask(mask: &str, random: &mut Random, zero: char, out: &mut String) {
     for character in mask.chars() {
         match character {
             '#' => push_digit(random.below(10) as u8, zero, out),
             '%' => push_digit(random.between(1, 9) as u8, zero, out),
+            '$' => push_digit(*random.pick(&IRANIAN), zero, out),
             '@' => out.push(char::from(*random.pick(POSTAL))),
             '&' => out.push(char::from(*random.pick(POSTAL_SECOND))),
             '*' => out.push(char::from(*random.pick(IRISH))),

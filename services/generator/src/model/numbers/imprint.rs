@@ -181,6 +181,10 @@ pub fn mauritius(text: &mut Vec<u8>, person: &Person) {
     day_first(text, 1, person, 0);
 }
 
+pub fn salvador(text: &mut Vec<u8>, person: &Person) {
+    day_first(text, 4, person, 0);
+}
+
 pub fn mexico(text: &mut Vec<u8>, person: &Person) {
     year_first(text, 4, person, 0);
     text[10] = if person.is_male() { b'H' } else { b'M' };

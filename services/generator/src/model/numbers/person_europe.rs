@@ -9,9 +9,12 @@ use super::rules::{
     latvian_person, mod_11_10, romanian_person, spanish_identity, yugoslav_check,
 };
 use super::scheme::{Scheme, person};
+use super::vat_east::{moldovan, russian};
+use super::vat_west::andorran;
 use crate::model::check::luhn_holds;
 
 pub const SCHEMES: &[Scheme] = &[
+    person("AD", "NRT", r"[ACDEFGLOPU]\d{6}[A-Z]", andorran).make(r"F[0-6]\d{5}[A-Z]|E\d{6}[A-Z]"),
     person("AT", "SVNR", r"[1-9]\d{9}", |n| {
         // Months 13 to 15 stand for days on which all numbers are used up.
         let spare = (13..=15).contains(&n.value(6, 8)) && (1..=31).contains(&n.value(4, 6));
@@ -135,6 +138,8 @@ pub const SCHEMES: &[Scheme] = &[
     person("RO", "CNP", r"[1-9]\d{12}", romanian_person)
         .make(r"[1-6]\d{6}[0-4]\d{5}")
         .imprint(imprint::romania),
+    person("MD", "IDNP", r"\d{13}", moldovan).make(r"[02]\d{12}"),
+    person("RU", "ИНН", r"\d{12}", russian),
     person("SE", "personnummer", r"(\d\d)?\d{6}[+]?\d{4}", sweden)
         .make(r"(19|20)\d{10}")
         .imprint(imprint::sweden),

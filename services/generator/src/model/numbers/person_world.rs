@@ -8,11 +8,11 @@ use super::rules::{
     ecuadorian_card, free, indian_account, indonesian_person, luhn_all, sum_36, thai_check,
 };
 use super::scheme::{Scheme, person};
-use super::vat_america::venezuela;
+use super::vat_america::{chilean, colombian, venezuela};
 use crate::model::ssn;
 
 pub const SCHEMES: &[Scheme] = &[
-    person("AR", "DNI", r"\d{7,8}", free),
+    person("AR", "DNI", r"\d{7,8}", free).make(r"([5-9]|[1-6]\d)\d{6}"),
     person("AU", "TFN", r"\d{8,9}", |n| checks(n.sum(&[1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 == 0)),
     person("BR", "CPF", r"\d{11}", |n| {
         fits(n.bytes().iter().any(|byte| *byte != n.at(0)))?;
@@ -25,6 +25,9 @@ pub const SCHEMES: &[Scheme] = &[
     person("CN", "resident card", r"\d{17}[\dX]", china)
         .make(r"(110101|310104|330106|420106|440305|510104)\d{11}[\dX]")
         .imprint(imprint::china),
+    person("CL", "RUT", r"\d{7,8}[\dK]", chilean).make(r"([5-9]|1\d|2[0-7])\d{6}[\dK]"),
+    // The number of the citizen's card, as it is given out today or was before 2004.
+    person("CO", "NIT", r"\d{8,16}", colombian).make(r"1[01]\d{9}|[1-9]\d{8}"),
     person("CR", "cédula", r"0\d{9}|1\d{10,11}", free).pad(9, 10).parts(&[2, 4, 4]),
     person("CU", "NI", r"\d{11}", |n| {
         let century = match n.digit(6) {
@@ -112,7 +115,7 @@ pub const SCHEMES: &[Scheme] = &[
     })
     .make(r"9\d\d-(7\d|8[0-8])-\d{4}")
     .keep(&['-']),
-    person("VE", "RIF", r"[VE]\d{9}", venezuela),
+    person("VE", "RIF", r"[VE]\d{9}", venezuela).make(r"V[0-3]\d{8}|E8[0-4]\d{7}"),
     person("ZA", "identity number", r"\d{10}[01]\d\d", |n| {
         date::year_first(n, 0)?;
         n.luhn()

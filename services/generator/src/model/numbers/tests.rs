@@ -347,6 +347,34 @@ fn rules_are_as_strict_as_their_offices() {
 }
 
 #[test]
+fn persons_and_firms_have_the_numbers_of_their_kind() {
+    let mut random = Seed::parse("kind").unwrap().random("test", "");
+    for (country, kind, form) in [
+        ("AD", Kind::Person, r"^[EF]"),
+        ("AD", Kind::Vat, r"^[AL]7"),
+        ("AR", Kind::Person, r"^[1-9]\d{6,7}$"),
+        ("CL", Kind::Person, r"^([5-9]|[12]\d)\d{6}[\dK]$"),
+        ("CL", Kind::Vat, r"^7\d{7}[\dK]$"),
+        ("CO", Kind::Person, r"^([1-9]\d{8}|1[01]\d{9})$"),
+        ("CO", Kind::Vat, r"^[89]\d{9}$"),
+        ("MD", Kind::Person, r"^[02]"),
+        ("MD", Kind::Vat, r"^1"),
+        ("RU", Kind::Person, r"^\d{12}$"),
+        ("RU", Kind::Vat, r"^\d{10}$"),
+        ("SV", Kind::Person, r"^\d{4}([0-2]\d|3[01])(0[1-9]|1[0-2])\d{6}$"),
+        ("VE", Kind::Person, r"^[VE]"),
+        ("VE", Kind::Vat, r"^J"),
+    ] {
+        let form = regex_automata::meta::Regex::new(form).unwrap();
+        for _ in 0..200 {
+            let made = find(country, kind).unwrap().make(&mut random, Wanted::default()).unwrap();
+            assert!(form.is_match(&made), "{country} {made}");
+            assert_eq!(check(kind, country, &made), Ok(()), "{country} {made}");
+        }
+    }
+}
+
+#[test]
 fn imprints_keep_to_the_number() {
     // A number is never made longer, and stays ASCII.
     let mut text = b"00000000000".to_vec();

@@ -1,6 +1,7 @@
 //! Tax numbers of the Americas.
 
 use super::date;
+use super::imprint;
 use super::number::{Number, checks, fits};
 use super::outcome::Outcome;
 use super::outcome::Stage;
@@ -28,15 +29,9 @@ pub const SCHEMES: &[Scheme] = &[
     })
     .make(r"\d{8}0001\d\d|\d{8}000[1-9]\d\d|[0-9A-EGHJ-NPR-TV-Z]{8}0001\d\d"),
     vat("CA", "BN", r"\d{9}(R[CMPT]\d{4})?", |n| checks(luhn_holds(n.part(0, 9).bytes()))),
-    both("CL", "RUT", r"\d{7,8}[\dK]", |n| {
-        let sum = n.sum_back((2..=7).cycle());
-        n.ends_in("0123456789K", (11 - sum % 11) % 11)
-    }),
-    both("CO", "NIT", r"\d{8,16}", |n| {
-        const WEIGHTS: [i32; 15] = [3, 7, 13, 17, 19, 23, 29, 37, 41, 43, 47, 53, 59, 67, 71];
-        let rest = n.sum_back(WEIGHTS.into_iter()) % 11;
-        checks(if rest < 2 { rest } else { 11 - rest } == n.last())
-    }),
+    // Firms stand above the persons, in the range of 76 to 78 million.
+    both("CL", "RUT", r"\d{7,8}[\dK]", chilean).make(r"7[678]\d{6}[\dK]"),
+    both("CO", "NIT", r"\d{8,16}", colombian).make(r"(8[0369]\d|90\d|901)\d{7}"),
     vat("CR", "CPJ", r"(2[1234]00|3(00[2-9]|01[0-4]|10[1-9]|110)|4000|5001)\d{6}", free),
     vat("DO", "RNC", r"\d{9}", |n| {
         let sum = n.sum(&[7, 9, 8, 6, 5, 4, 3, 2]);
@@ -63,7 +58,9 @@ pub const SCHEMES: &[Scheme] = &[
             _ => (-n.sum(&[2, 7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2])).rem_euclid(11) % 10,
         };
         checks(check == n.last())
-    }),
+    })
+    .make(r"(0[1-9]|1[0-4])(0[1-9]|1\d)\d{10}")
+    .imprint(imprint::salvador),
     vat(
         "US",
         "EIN",
@@ -75,8 +72,20 @@ pub const SCHEMES: &[Scheme] = &[
         let check = (-n.sum(&[4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2])).rem_euclid(11);
         checks(check == n.last())
     }),
-    vat("VE", "RIF", r"[VEJPG]\d{9}", venezuela),
+    vat("VE", "RIF", r"[VEJPG]\d{9}", venezuela).make(r"J\d{9}"),
 ];
+
+/// Chile: the remainder 10 is a K.
+pub fn chilean(n: &Number<'_>) -> Outcome {
+    n.ends_in("0123456789K", (11 - n.sum_back((2..=7).cycle()) % 11) % 11)
+}
+
+/// Colombia: primes as weights, from the right.
+pub fn colombian(n: &Number<'_>) -> Outcome {
+    const WEIGHTS: [i32; 15] = [3, 7, 13, 17, 19, 23, 29, 37, 41, 43, 47, 53, 59, 67, 71];
+    let rest = n.sum_back(WEIGHTS.into_iter()) % 11;
+    checks(if rest < 2 { rest } else { 11 - rest } == n.last())
+}
 
 /// Venezuela: the letter counts as well.
 pub fn venezuela(n: &Number<'_>) -> Outcome {

@@ -10,14 +10,7 @@ use super::scheme::{Scheme, both, vat};
 use crate::model::check::{luhn_holds, mod_97};
 
 pub const SCHEMES: &[Scheme] = &[
-    both("AD", "NRT", r"[ACDEFGLOPU]\d{6}[A-Z]", |n| {
-        let value = n.value(1, 7);
-        fits(match n.at(0) {
-            b'F' => value <= 699_999,
-            b'A' | b'L' => (700_000..800_000).contains(&value),
-            _ => true,
-        })
-    }),
+    both("AD", "NRT", r"[ACDEFGLOPU]\d{6}[A-Z]", andorran).make(r"[AL]7\d{5}[A-Z]"),
     vat("AT", "UID", r"U\d{8}", |n| {
         // The plain Luhn sum is that of the seven digits with a 0 for the check digit moved away.
         let sum = (10 - luhn_digit(&n.part(1, 7)) + n.digit(7)) % 10;
@@ -161,4 +154,14 @@ fn britain(n: &Number<'_>) -> Outcome {
             checks(if n.value(0, 3) >= 100 { [0, 42, 55].contains(&rest) } else { rest == 0 })
         }
     }
+}
+
+/// Andorra: the letter tells residents, other persons and kinds of firms, some of which have a range.
+pub fn andorran(n: &Number<'_>) -> Outcome {
+    let value = n.value(1, 7);
+    fits(match n.at(0) {
+        b'F' => value <= 699_999,
+        b'A' | b'L' => (700_000..800_000).contains(&value),
+        _ => true,
+    })
 }

@@ -12,6 +12,7 @@ pub fn computed(country: &str, random: &mut Random) -> Option<String> {
     let digits = match country {
         "BR" => brazilian(random),
         "DE" => german(random),
+        "RU" => russian(random),
         "TR" => turkish(random),
         _ => return None,
     };
@@ -45,6 +46,15 @@ fn german(random: &mut Random) -> Vec<u8> {
         number.swap(0, first);
     }
     number.push(ascii(mod_11_10(&number)));
+    number
+}
+
+/// ИНН of a person: two check digits, each over all before it.
+fn russian(random: &mut Random) -> Vec<u8> {
+    let mut number = digits(10, random);
+    for weights in [&[7, 2, 4, 10, 3, 5, 9, 4, 6, 8, 0], &[3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8]] {
+        number.push(ascii((weighted(&number, weights) % 11 % 10) as u32));
+    }
     number
 }
 

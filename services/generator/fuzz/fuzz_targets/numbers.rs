@@ -1,0 +1,29 @@
+//! Tax numbers and numbers of persons of all countries: any text has a verdict on any day, and
+//! the same one between blanks.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use generator::model::numbers::{Kind, Schemes, find};
+use jiff::civil::{Date, date};
+use libfuzzer_sys::fuzz_target;
+
+/// The schemes of every country that has some.
+static ALL: LazyLock<Vec<Schemes>> = LazyLock::new(|| {
+    let letters =
+        || ('A'..='Z').flat_map(|one| ('A'..='Z').map(move |other| format!("{one}{other}")));
+    let of = |kind| letters().filter_map(move |country| find(&country, kind));
+    of(Kind::Vat).chain(of(Kind::Person)).collect()
+});
+
+fuzz_target!(|data: (u8, u16, &str)| {
+    let (choice, days, text) = data;
+    let schemes = &ALL[usize::from(choice) % ALL.len()];
+    let today = date(1900, 1, 1).saturating_add(jiff::Span::new().days(days));
+    let verdict = schemes.check(text, today);
+    assert_eq!(schemes.check(&format!(" {text} "), today).is_ok(), verdict.is_ok());
+    if verdict.is_ok() {
+        let _ = schemes.check(text, Date::MIN);
+        let _ = schemes.check(text, Date::MAX);
+    }
+});
