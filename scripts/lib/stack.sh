@@ -108,8 +108,9 @@ service_url() { data_url "$1" | grep -o 'https\{0,1\}://[^/]*'; }
 
 # break_database NAME   what clients see while its database is away, and how soon it serves again
 break_database() {
-    local name=$1 begun try seen="" status options=(--cacert "$work/breaches-ca.pem" -A stack
-        -H "$(header_for "$name")")
+    local name=$1 begun try seen="" status options
+    # Apart, as bash expands a list before the other variables of its `local` have values.
+    options=(--cacert "$work/breaches-ca.pem" -A stack -H "$(header_for "$name")")
     docker compose stop --timeout 30 "$name-db" >/dev/null 2>&1
     for try in $(seq 12); do
         status=$(status_of "${options[@]}" "$(data_url "$name")")
