@@ -94,7 +94,7 @@ data_url() {
     calendar) echo "http://localhost:8085/calendar/events/v1/events?search=marathon$RANDOM" ;;
     generator) echo "http://localhost:8081/api/Card?type=Visa" ;;
     buckets) echo "http://localhost:8082/api/v2/files?keywords=backup&limit=$((RANDOM % 100 + 1))" ;;
-    breaches) echo "https://localhost:8483/api/v3/breachedaccount/vito_grove@post.example?truncateResponse=$RANDOM" ;;
+    breaches) echo "https://localhost:8483/api/v3/breachedaccount/vito_grove@post.example" ;;
     esac
 }
 header_for() {
