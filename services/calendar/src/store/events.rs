@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
+use super::among_ids::among;
 use super::event_index::log_change;
 use super::schema::events;
 use super::{changes, counts, entities, links, terms, webhooks};
@@ -195,7 +196,7 @@ pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<Vec<Event>, DatabaseError> {
         return Ok(Vec::new());
     }
     let rows: Vec<Row> = on_backend!(db, conn => events::table
-        .filter(events::id.eq_any(ids))
+        .filter(among(events::id, ids))
         .select(Row::as_select())
         .load(conn)?);
     Ok(in_order(ids, rows.into_iter().map(Event::from)))

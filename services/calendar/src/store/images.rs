@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
+use super::among_ids::among;
 use super::entities;
 use super::schema::images;
 use crate::model::image::{Image, ImageFile};
@@ -46,7 +47,7 @@ pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Image>, DatabaseE
         return Ok(HashMap::new());
     }
     let rows: Vec<Row> = on_backend!(db, conn => images::table
-        .filter(images::id.eq_any(ids))
+        .filter(among(images::id, ids))
         .select(Row::as_select())
         .load(conn)?);
     Ok(rows.into_iter().map(|row| (row.id, Image::from(row))).collect())

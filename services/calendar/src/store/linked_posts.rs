@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
+use super::among_ids::among;
 use super::read_transactions::read_transaction;
 use super::schema::{organizers, venues};
 use super::sql::{Sql, head, head_of_names};
@@ -221,7 +222,7 @@ pub fn by_ids(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashMap<i64, Linke
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let rows = load!(db, kind, |table| table::id.eq_any(ids));
+    let rows = load!(db, kind, |table| among(table::id, ids));
     Ok(rows.into_iter().map(|row| (row.id, row)).collect())
 }
 

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use database::{DatabaseError, Db};
-use diesel::PgConnection;
+use database::{DatabaseError, Db, on_backend};
+use diesel::backend::Backend;
 use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
-use diesel::sql_types::{Array, BigInt, Integer};
+use diesel::sql_types::{BigInt, Integer};
 
+use super::among_ids::AmongIds;
 use super::sql::Sql;
 use crate::model::event::{Event, Links};
 use crate::model::linked::Kind;
@@ -38,9 +39,9 @@ impl QueryFragment<Pg> for OfWanted {
     }
 }
 
-/// The links of several events as a statement whose text never changes, so that a connection to
-/// PostgreSQL parses and plans it but a few times.
-struct OfEvents<'a>(&'a [i64]);
+/// The links of several events as a statement whose text never changes, so that a connection parses and
+/// plans it once, or but a few times.
+struct OfEvents<'a>(AmongIds<'a>);
 
 impl QueryId for OfEvents<'_> {
     type QueryId = OfEvents<'static>;
@@ -51,14 +52,15 @@ impl Query for OfEvents<'_> {
     type SqlType = (BigInt, BigInt, Integer);
 }
 
-impl QueryFragment<Pg> for OfEvents<'_> {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+impl<'a, B: Backend> QueryFragment<B> for OfEvents<'a>
+where
+    AmongIds<'a>: QueryFragment<B>,
+{
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, B>) -> QueryResult<()> {
         out.push_sql(BEGIN);
         for (at, piece) in LINKS.split("IDS").enumerate() {
             if at > 0 {
-                out.push_sql("= any(");
-                out.push_bind_param::<Array<BigInt>, _>(&self.0)?;
-                out.push_sql(")");
+                self.0.walk_ast(out.reborrow())?;
             }
             out.push_sql(piece);
         }
@@ -68,6 +70,7 @@ impl QueryFragment<Pg> for OfEvents<'_> {
 }
 
 impl RunQueryDsl<PgConnection> for OfEvents<'_> {}
+impl RunQueryDsl<SqliteConnection> for OfEvents<'_> {}
 
 #[derive(Queryable, QueryableByName)]
 pub struct Row {
@@ -93,20 +96,7 @@ pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Links>, Databa
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let rows: Vec<Row> = match db {
-        Db::Pg(conn) => OfEvents(ids).load(conn)?,
-        Db::Sqlite(_) => {
-            let mut sql = Sql::new(db, BEGIN);
-            for (at, piece) in LINKS.split("IDS").enumerate() {
-                if at > 0 {
-                    sql.among(ids);
-                }
-                sql.push(piece);
-            }
-            sql.push(END);
-            sql.load(db)?
-        }
-    };
+    let rows: Vec<Row> = on_backend!(db, conn => OfEvents(AmongIds::of(ids)).load(conn)?);
     Ok(by_event(rows.into_iter()))
 }
 

@@ -1,5 +1,6 @@
 //! Queries of the calendar, a file per group of tables, and the images outside of it.
 
+pub(crate) mod among_ids;
 pub(crate) mod changes;
 pub(crate) mod conditions;
 pub(crate) mod counts;

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
+use super::among_ids::among;
 use super::links;
 use super::read_transactions::read_transaction;
 use super::schema::terms;
@@ -78,7 +79,7 @@ pub fn existing(
         return Ok(HashSet::new());
     }
     let found: Vec<i64> = on_backend!(db, conn => terms::table
-        .filter(terms::id.eq_any(ids).and(terms::taxonomy.eq(taxonomy.code())))
+        .filter(among(terms::id, ids).and(terms::taxonomy.eq(taxonomy.code())))
         .select(terms::id)
         .load(conn)?);
     Ok(found.into_iter().collect())

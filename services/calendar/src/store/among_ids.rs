@@ -1,0 +1,82 @@
+//! Conditions on ids whose text is the same however many ids there are, so that a connection prepares a
+//! statement with them once.
+
+use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::sql_types::{Array, BigInt, Bool, Text};
+use diesel::sqlite::Sqlite;
+
+/// `= any($1)`, or what SQLite has in its place, behind a column.
+#[derive(Debug)]
+pub struct AmongIds<'a> {
+    ids: &'a [i64],
+    /// The ids as SQLite takes them: as a JSON array.
+    json: String,
+}
+
+impl<'a> AmongIds<'a> {
+    /// The condition to be one of some ids.
+    pub fn of(ids: &'a [i64]) -> Self {
+        let written: Vec<String> = ids.iter().map(i64::to_string).collect();
+        Self { ids, json: format!("[{}]", written.join(",")) }
+    }
+}
+
+impl QueryFragment<Pg> for AmongIds<'_> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql("= any(");
+        out.push_bind_param::<Array<BigInt>, _>(&self.ids)?;
+        out.push_sql(")");
+        Ok(())
+    }
+}
+
+impl QueryFragment<Sqlite> for AmongIds<'_> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql("in (select value from json_each(");
+        out.push_bind_param::<Text, _>(&self.json)?;
+        out.push_sql("))");
+        Ok(())
+    }
+}
+
+/// A column that is among some ids; in place of `eq_any`, whose statements SQLite prepares each time.
+#[derive(Debug)]
+pub struct Among<'a, C>(C, AmongIds<'a>);
+
+/// The condition that a column is among some ids.
+pub fn among<C>(column: C, ids: &[i64]) -> Among<'_, C> {
+    Among(column, AmongIds::of(ids))
+}
+
+impl<C> Expression for Among<'_, C> {
+    type SqlType = Bool;
+}
+
+impl<C: AppearsOnTable<S>, S> AppearsOnTable<S> for Among<'_, C> {}
+
+impl<C: SelectableExpression<S>, S> SelectableExpression<S> for Among<'_, C> {}
+
+impl<C: ValidGrouping<G>, G> ValidGrouping<G> for Among<'_, C> {
+    type IsAggregate = C::IsAggregate;
+}
+
+impl<C: QueryId> QueryId for Among<'_, C> {
+    type QueryId = Among<'static, C::QueryId>;
+    const HAS_STATIC_QUERY_ID: bool = C::HAS_STATIC_QUERY_ID;
+}
+
+impl<C, B> QueryFragment<B> for Among<'_, C>
+where
+    B: diesel::backend::Backend,
+    C: QueryFragment<B>,
+    for<'i> AmongIds<'i>: QueryFragment<B>,
+{
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, B>) -> QueryResult<()> {
+        self.0.walk_ast(out.reborrow())?;
+        out.push_sql(" ");
+        self.1.walk_ast(out)
+    }
+}
