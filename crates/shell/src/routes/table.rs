@@ -210,9 +210,9 @@ impl Operations {
         if self.docs && (path == DOCUMENT || path.starts_with(DOCS)) {
             return vec![Method::GET, Method::HEAD];
         }
-        let mut found = Vec::new();
+        let (mut found, number) = (Vec::new(), number_of_parts(path));
         for operation in &self.operations {
-            if fits(operation, path, PathRules::EXACT) {
+            if fits(operation, path, number, PathRules::EXACT) {
                 let new = operation.methods.iter().filter(|method| !found.contains(*method));
                 let new: Vec<Method> = new.cloned().collect();
                 found.extend(new);
@@ -247,7 +247,9 @@ impl Operations {
             TrailingSlash::Dropped if path.len() > 1 => path.trim_end_matches('/'),
             _ => path,
         };
-        if let Some(operation) = ordered().find(|operation| fits(operation, trimmed, rules)) {
+        let number = number_of_parts(trimmed);
+        let found = ordered().find(|operation| fits(operation, trimmed, number, rules));
+        if let Some(operation) = found {
             return Some((operation, trimmed));
         }
         let TrailingSlash::OneDropped = rules.trailing_slash else { return None };
@@ -255,7 +257,8 @@ impl Operations {
         let ends_in_literal =
             |operation: &&Operation| matches!(operation.segments.last(), Some(Segment::Literal(_)));
         let mut ending = ordered().filter(ends_in_literal);
-        let operation = ending.find(|operation| fits(operation, trimmed, rules))?;
+        let number = number_of_parts(trimmed);
+        let operation = ending.find(|operation| fits(operation, trimmed, number, rules))?;
         Some((operation, trimmed))
     }
 
@@ -296,17 +299,22 @@ impl Operations {
     }
 }
 
-/// Whether a path is one of an operation; compared from the end, since all begin alike.
-fn fits(operation: &Operation, path: &str, rules: PathRules) -> bool {
-    let mut parts = path.rsplit('/');
-    operation.segments.iter().rev().all(|segment| match (segment, parts.next()) {
-        (_, None) => false,
-        (Segment::Literal(word), Some(part)) if rules.ignore_case => {
-            word.eq_ignore_ascii_case(part)
-        }
-        (Segment::Literal(word), Some(part)) => word == part,
-        (Segment::Parameter(_), Some(part)) => !part.is_empty() || rules.empty_parameter.is_some(),
-    }) && parts.next().is_none()
+fn number_of_parts(path: &str) -> usize {
+    path.split('/').count()
+}
+
+/// Whether a path with so many parts is one of an operation. Most operations differ in that number;
+/// the parts are compared from the end, since all begin alike.
+fn fits(operation: &Operation, path: &str, number: usize, rules: PathRules) -> bool {
+    if operation.segments.len() != number {
+        return false;
+    }
+    let mut parts = operation.segments.iter().rev().zip(path.rsplit('/'));
+    parts.all(|(segment, part)| match segment {
+        Segment::Literal(word) if rules.ignore_case => word.eq_ignore_ascii_case(part),
+        Segment::Literal(word) => word == part,
+        Segment::Parameter(_) => !part.is_empty() || rules.empty_parameter.is_some(),
+    })
 }
 
 /// Whether a path of an operation is in its spelling already.
