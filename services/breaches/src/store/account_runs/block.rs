@@ -60,7 +60,7 @@ pub struct Accounts<'a>(pub &'a [u8]);
 
 impl<'a> Accounts<'a> {
     /// The accounts from a key on; those before are passed over unread.
-    pub fn from_key(mut self, low: i64) -> Self {
+    pub fn starting_at(mut self, low: i64) -> Self {
         let mut rest = self.0;
         while let Some(parts) = Parts::take(&mut rest)
             && parts.k < low
@@ -177,7 +177,7 @@ mod tests {
                 let all = || Accounts(&block.data);
                 let of_block: Vec<_> = all().collect::<Result<_, _>>().unwrap();
                 for low in [block.first - 1, block.first, block.first + 1, from, i64::MAX] {
-                    let behind: Vec<_> = all().from_key(low).collect::<Result<_, _>>().unwrap();
+                    let behind: Vec<_> = all().starting_at(low).collect::<Result<_, _>>().unwrap();
                     prop_assert!(behind.iter().eq(of_block.iter().filter(|account| account.k >= low)));
                 }
                 prop_assert_eq!(of_block.first().unwrap().k, block.first);
@@ -193,7 +193,7 @@ mod tests {
         fn damaged_blocks_are_errors_and_end(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let read = Accounts(&bytes).count();
             prop_assert!(read <= bytes.len());
-            prop_assert!(Accounts(&bytes).from_key(0).count() <= bytes.len());
+            prop_assert!(Accounts(&bytes).starting_at(0).count() <= bytes.len());
         }
     }
 }

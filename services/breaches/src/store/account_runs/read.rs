@@ -45,7 +45,7 @@ fn of_run(
 ) -> Result<(), DatabaseError> {
     for block in stored::down_from(conn, run, high)? {
         let block = block?;
-        for account in Accounts(&block.data).from_key(low) {
+        for account in Accounts(&block.data).starting_at(low) {
             let account = account?;
             if account.k > high {
                 break;
