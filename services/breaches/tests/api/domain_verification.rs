@@ -246,3 +246,40 @@ async fn an_earlier_link_stays_worth_something_until_it_is_used() {
     assert!(!approve(&tokens[0]).await);
     assert!(approve(&tokens[1]).await);
 }
+
+#[actix_web::test]
+async fn a_link_that_is_too_old_and_one_that_never_was_are_told_apart() {
+    let app = App::with_peers(peers()).await;
+    let key = subscriber(&app).await;
+    let body = json!({ "DomainName": "example.com", "EmailAlias": "admin" });
+    assert_eq!(app.post_with(&key, MAIL, &body).await, done());
+    let token = app.last_token("/domainVerification/approve");
+    let browser = crate::browser::Browser::new(&app);
+    let look = async |token: &str| {
+        let answer = browser.get(&format!("/domainVerification/approve?token={token}")).await;
+        answer.expect(200).text()
+    };
+    app.clock.advance(24 * 3600 - 1);
+    assert!(look(&token).await.contains("owner@example.org wants to see"));
+    app.clock.advance(1);
+    let old = "This link was used already, or it is too old. Ask for a new mail.";
+    assert!(look(&token).await.contains(old));
+    let sent = browser.send("/domainVerification/approve", &[("token", &token)]).await;
+    assert!(sent.expect(200).text().contains(old));
+    assert!(look(&"0".repeat(64)).await.contains("There is no such link."));
+    let path = "/api/v3/breacheddomain/example.com";
+    assert_eq!(app.get_with(&key, path).await.status(), 403);
+}
+
+#[actix_web::test]
+async fn a_list_of_ones_own_says_which_domains_are_nobodys() {
+    let folder = testkit::Folder::new();
+    let list = folder.write("deny.txt", "# ours\ncorp.example\n");
+    let app = App::with(|settings| settings.verification.verify_deny = Some(list)).await;
+    let key = subscriber(&app).await;
+    let bad = message("The DomainName field did not contain a valid domain.");
+    let body = json!({ "DomainName": "corp.example" });
+    assert_eq!(app.post_with(&key, TOKEN, &body).await, bad);
+    // It stands in place of the list that is built in.
+    token(&app, &key, "gmail.com").await;
+}

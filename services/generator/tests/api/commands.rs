@@ -1,5 +1,7 @@
 //! The commands of the program.
 
+use std::fs::File;
+
 use serde_json::json;
 use testkit::Program;
 
@@ -25,6 +27,24 @@ fn made_values_pass_their_check() {
     let checked = program.pipe(&["check", "iban"], b"DE00\n");
     let verdict = "An IBAN of DE has 22 characters, not 4.\n";
     assert_eq!((checked.code, checked.out.as_str()), (Some(1), verdict));
+}
+
+#[test]
+fn telephone_checks_of_all_regions_stay_small() {
+    let program = program();
+    let regions = include_str!("../../data/phones.tsv").lines();
+    let numbers: String = regions
+        .filter_map(|line| line.split('\t').next())
+        .map(|region| program.done(&["make", "phone", region, "-n", "2"]))
+        .collect();
+    let path = program.folder().write("numbers", &numbers);
+    let mut command = program.command(&["check", "phone"]);
+    command.stdin(File::open(path).unwrap());
+    let checked = program.run_command(command);
+    assert_eq!(checked.code, Some(0), "{}", checked.out);
+    assert!(checked.out.lines().count() > 400);
+    // Expressions that remember what they saw took 315 MiB.
+    assert!((1..120).contains(&checked.peak_mib), "{} MiB", checked.peak_mib);
 }
 
 #[actix_web::test]
