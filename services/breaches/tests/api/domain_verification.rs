@@ -257,7 +257,7 @@ async fn a_link_that_is_too_old_and_one_that_never_was_are_told_apart() {
     let browser = crate::browser::Browser::new(&app);
     let look = async |token: &str| {
         let answer = browser.get(&format!("/domainVerification/approve?token={token}")).await;
-        answer.expect(200).text()
+        answer.expect(200).text().to_owned()
     };
     app.clock.advance(24 * 3600 - 1);
     assert!(look(&token).await.contains("owner@example.org wants to see"));
