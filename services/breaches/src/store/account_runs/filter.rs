@@ -63,6 +63,25 @@ impl Filter {
         ((upper >> COMPARED) as usize, upper as u16)
     }
 
+    /// How many keys it has.
+    pub fn keys(&self) -> usize {
+        self.rests.len()
+    }
+
+    /// Of each key the lowest and the highest one that it may be.
+    pub fn bounds_of_keys(&self) -> impl Iterator<Item = (i64, i64)> {
+        let unknown = 64 - COMPARED - self.bits;
+        let buckets = self.starts.array_windows().zip(0_u64..);
+        buckets.flat_map(move |([start, end], bucket)| {
+            let rests = self.rests.get(*start as usize..*end as usize).unwrap_or_default();
+            rests.iter().map(move |rest| {
+                let low = (bucket << COMPARED | u64::from(*rest)) << unknown;
+                let key = |unsigned: u64| (unsigned ^ 1 << 63).cast_signed();
+                (key(low), key(low | ((1 << unknown) - 1)))
+            })
+        })
+    }
+
     /// Where a bucket lies in `rests`.
     fn bounds(&self, bucket: usize) -> Range<usize> {
         let bounds = self.starts.get(bucket).zip(self.starts.get(bucket + 1));

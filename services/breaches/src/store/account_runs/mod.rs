@@ -15,6 +15,7 @@ mod check;
 mod cursor;
 mod domain_block;
 mod filter;
+mod key_map;
 mod list;
 mod merge;
 mod read;

@@ -8,17 +8,22 @@ use diesel::prelude::*;
 
 use super::block::damaged;
 use super::filter::{Filter, Place};
+use super::key_map::KeyMap;
 use super::list::{self, Run};
 use crate::store::schema::run_filter;
 
 /// The filters that the connections of a process share.
 #[derive(Debug, Default)]
-pub struct RunFilters(Mutex<HashMap<i64, Arc<Filter>>>);
+pub struct RunFilters {
+    filters: Mutex<HashMap<i64, Arc<Filter>>>,
+    /// The beginnings of the keys of some runs.
+    map: Mutex<Option<(Vec<i64>, Arc<KeyMap>)>>,
+}
 
 impl RunFilters {
     /// The filter of a run, which never changes.
     fn get(&self, conn: &mut SqliteConnection, run: i64) -> Result<Arc<Filter>, DatabaseError> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.filters.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(filter) = kept.get(&run) {
             return Ok(Arc::clone(filter));
         }
@@ -29,9 +34,22 @@ impl RunFilters {
         Ok(filter)
     }
 
+    /// The beginnings of the keys of runs; none without runs.
+    fn map(&self, runs: &[(Run, Arc<Filter>)]) -> Option<Arc<KeyMap>> {
+        let ids: Vec<i64> = runs.iter().map(|(run, _)| run.id).collect();
+        let mut kept = self.map.lock().unwrap_or_else(PoisonError::into_inner);
+        if ids.is_empty() {
+            *kept = None;
+        } else if kept.as_ref().is_none_or(|(of, _)| *of != ids) {
+            let filters = runs.iter().map(|(_, filter)| filter.as_ref());
+            *kept = Some((ids, Arc::new(KeyMap::of(filters))));
+        }
+        kept.as_ref().map(|(_, map)| Arc::clone(map))
+    }
+
     /// Forgets the filters of runs that are no more.
     fn keep_only(&self, runs: &[Run]) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.filters.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|id, _| runs.iter().any(|run| run.id == *id));
     }
 }
@@ -54,7 +72,10 @@ pub fn with_view<T, E: From<DatabaseError>>(
 
 /// The runs of one transaction, with their filters; none in PostgreSQL.
 #[derive(Debug, Default)]
-pub struct RunView(Vec<(Run, Arc<Filter>)>);
+pub struct RunView {
+    runs: Vec<(Run, Arc<Filter>)>,
+    map: Option<Arc<KeyMap>>,
+}
 
 impl RunView {
     /// Reads which runs there are.
@@ -66,15 +87,20 @@ impl RunView {
         for run in runs {
             with_filters.push((run, filters.get(conn, run.id)?));
         }
-        Ok(Self(with_filters))
+        let map = filters.map(&with_filters);
+        Ok(Self { runs: with_filters, map })
     }
 
     /// The runs that may have a key between two keys, both included.
     pub(super) fn with_keys(&self, low: i64, high: i64) -> Vec<i64> {
+        if !self.map.as_ref().is_some_and(|map| map.may_have(low, high)) {
+            return Vec::new();
+        }
         // Nothing depends on a place before all are known: the processor waits for memory once, and not
         // once for each run.
-        let places: Vec<Place> = self.0.iter().map(|(_, filter)| filter.place(low, high)).collect();
-        let at_places = self.0.iter().zip(&places);
+        let places: Vec<Place> =
+            self.runs.iter().map(|(_, filter)| filter.place(low, high)).collect();
+        let at_places = self.runs.iter().zip(&places);
         let may_have = at_places.filter(|((_, filter), place)| filter.has(place));
         may_have.map(|((run, _), _)| run.id).collect()
     }

@@ -1,0 +1,103 @@
+//! Which keys begin alike with a key of some run: a bit for each beginning, so that most look-ups read
+//! one place in memory and no filter.
+
+use super::filter::Filter;
+
+/// Bits of a beginning at least: those of a range of six hexadecimal digits.
+const FEWEST_BITS: u32 = 24;
+/// Beginnings for each key, at least half of this power of two.
+const SPARSE: u32 = 4;
+/// Beginnings that are looked at for a range; of a larger one anything may be there.
+const WIDEST: u64 = 256;
+
+/// The beginnings of the keys of some filters.
+#[derive(Debug)]
+pub struct KeyMap {
+    /// Bits of a beginning.
+    bits: u32,
+    words: Vec<u64>,
+}
+
+impl KeyMap {
+    /// The beginnings of the keys that any of the filters has.
+    pub fn of<'f>(filters: impl Iterator<Item = &'f Filter> + Clone) -> Self {
+        let keys: usize = filters.clone().map(Filter::keys).sum();
+        let bits = (keys.max(1).ilog2() + SPARSE).max(FEWEST_BITS);
+        let mut map = Self { bits, words: vec![0; 1 << (bits - u64::BITS.ilog2())] };
+        for filter in filters {
+            for (low, high) in filter.bounds_of_keys() {
+                for beginning in map.beginning(low)..=map.beginning(high) {
+                    if let Some(word) = map.words.get_mut((beginning / 64) as usize) {
+                        *word |= 1 << (beginning % 64);
+                    }
+                }
+            }
+        }
+        map
+    }
+
+    fn beginning(&self, key: i64) -> u64 {
+        (key.cast_unsigned() ^ 1 << 63) >> (u64::BITS - self.bits)
+    }
+
+    /// Whether there may be a key from `low` to `high`, both included.
+    pub fn may_have(&self, low: i64, high: i64) -> bool {
+        let (low, high) = (self.beginning(low), self.beginning(high));
+        let has = |beginning: u64| {
+            let word = self.words.get((beginning / 64) as usize).copied().unwrap_or_default();
+            word >> (beginning % 64) & 1 == 1
+        };
+        high.wrapping_sub(low) >= WIDEST || (low..=high).any(has)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn spread(number: u64) -> i64 {
+        number.wrapping_mul(0x9E37_79B9_7F4A_7C15).cast_signed()
+    }
+
+    fn filter(keys: &[i64]) -> Filter {
+        let mut keys = keys.to_vec();
+        keys.sort_unstable();
+        Filter::of(&keys)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
+        #[test]
+        fn no_key_of_any_filter_is_missed(
+            few in proptest::collection::vec(any::<i64>(), 0..40),
+            many in 0..9_000_u64,
+            width in 0..i64::MAX,
+        ) {
+            let many: Vec<i64> = (0..many).map(spread).collect();
+            let filters = [filter(&few), filter(&many)];
+            let map = KeyMap::of(filters.iter());
+            for key in few.iter().chain(&many) {
+                prop_assert!(map.may_have(*key, *key));
+                prop_assert!(map.may_have(key.saturating_sub(width), key.saturating_add(width)));
+            }
+        }
+    }
+
+    #[test]
+    fn few_other_keys_and_ranges_pass() {
+        let keys: Vec<i64> = (0..100_000).map(spread).collect();
+        let filters = [filter(&keys[..70_000]), filter(&keys[70_000..])];
+        let map = KeyMap::of(filters.iter());
+        let others = (200_000..300_000).map(spread).filter(|key| map.may_have(*key, *key));
+        assert!(others.count() < 1_500);
+        let ranges = (0..50_000_u64).filter(|prefix| {
+            let low = ((prefix * 331) << 40 ^ 1 << 63).cast_signed();
+            map.may_have(low, low | ((1 << 40) - 1))
+        });
+        assert!(ranges.count() < 750);
+        assert!(!KeyMap::of([].iter()).may_have(7, 7));
+    }
+}
