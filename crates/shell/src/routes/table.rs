@@ -210,13 +210,11 @@ impl Operations {
         if self.docs && (path == DOCUMENT || path.starts_with(DOCS)) {
             return vec![Method::GET, Method::HEAD];
         }
-        let (mut found, number) = (Vec::new(), number_of_parts(path));
-        for operation in &self.operations {
-            if fits(operation, path, number, PathRules::EXACT) {
-                let new = operation.methods.iter().filter(|method| !found.contains(*method));
-                let new: Vec<Method> = new.cloned().collect();
-                found.extend(new);
-            }
+        let mut found = Vec::new();
+        for operation in fitting(self.operations.iter(), path, PathRules::EXACT) {
+            let new = operation.methods.iter().filter(|method| !found.contains(*method));
+            let new: Vec<Method> = new.cloned().collect();
+            found.extend(new);
         }
         found
     }
@@ -247,18 +245,15 @@ impl Operations {
             TrailingSlash::Dropped if path.len() > 1 => path.trim_end_matches('/'),
             _ => path,
         };
-        let number = number_of_parts(trimmed);
-        let found = ordered().find(|operation| fits(operation, trimmed, number, rules));
-        if let Some(operation) = found {
+        if let Some(operation) = fitting(ordered(), trimmed, rules).next() {
             return Some((operation, trimmed));
         }
         let TrailingSlash::OneDropped = rules.trailing_slash else { return None };
         let trimmed = path.strip_suffix('/').filter(|rest| !rest.is_empty())?;
         let ends_in_literal =
             |operation: &&Operation| matches!(operation.segments.last(), Some(Segment::Literal(_)));
-        let mut ending = ordered().filter(ends_in_literal);
-        let number = number_of_parts(trimmed);
-        let operation = ending.find(|operation| fits(operation, trimmed, number, rules))?;
+        let ending = ordered().filter(ends_in_literal);
+        let operation = fitting(ending, trimmed, rules).next()?;
         Some((operation, trimmed))
     }
 
@@ -299,22 +294,24 @@ impl Operations {
     }
 }
 
-fn number_of_parts(path: &str) -> usize {
-    path.split('/').count()
-}
-
-/// Whether a path with so many parts is one of an operation. Most operations differ in that number;
-/// the parts are compared from the end, since all begin alike.
-fn fits(operation: &Operation, path: &str, number: usize, rules: PathRules) -> bool {
-    if operation.segments.len() != number {
-        return false;
-    }
-    let mut parts = operation.segments.iter().rev().zip(path.rsplit('/'));
-    parts.all(|(segment, part)| match segment {
-        Segment::Literal(word) if rules.ignore_case => word.eq_ignore_ascii_case(part),
-        Segment::Literal(word) => word == part,
-        Segment::Parameter(_) => !part.is_empty() || rules.empty_parameter.is_some(),
-    })
+/// Those of some operations that a path is one of. Most differ in the number of parts; the parts are
+/// compared from the end, since all begin alike.
+fn fitting<'o>(
+    operations: impl Iterator<Item = &'o Operation>,
+    path: &str,
+    rules: PathRules,
+) -> impl Iterator<Item = &'o Operation> {
+    let number = path.split('/').count();
+    let fits = move |operation: &&Operation| {
+        let mut parts = operation.segments.iter().rev().zip(path.rsplit('/'));
+        operation.segments.len() == number
+            && parts.all(|(segment, part)| match segment {
+                Segment::Literal(word) if rules.ignore_case => word.eq_ignore_ascii_case(part),
+                Segment::Literal(word) => word == part,
+                Segment::Parameter(_) => !part.is_empty() || rules.empty_parameter.is_some(),
+            })
+    };
+    operations.filter(fits)
 }
 
 /// Whether a path of an operation is in its spelling already.

@@ -80,3 +80,29 @@ where
         self.1.walk_ast(out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::schema::events;
+
+    fn is_kept<B>(statement: &impl QueryFragment<B>, backend: &B) -> bool
+    where
+        B: diesel::backend::Backend,
+    {
+        statement.is_safe_to_cache_prepared(backend).unwrap()
+    }
+
+    #[test]
+    fn statements_with_ids_are_prepared_once() {
+        let text = |ids| {
+            let wanted = events::table.filter(among(events::id, ids)).select(events::id);
+            assert!(is_kept(&wanted, &Sqlite) && is_kept(&wanted, &Pg));
+            let shown = diesel::debug_query::<Sqlite, _>(&wanted).to_string();
+            shown.split(" -- ").next().map(str::to_owned)
+        };
+        assert_eq!(text(&[7]), text(&[1, 2, 3]));
+        let listed = events::table.filter(events::id.eq_any(&[7_i64])).select(events::id);
+        assert!(!is_kept(&listed, &Sqlite));
+    }
+}

@@ -8,7 +8,7 @@ use diesel::prelude::*;
 use crate::store::schema::account_block;
 
 /// Blocks that are read at once.
-pub const BLOCKS: i64 = 32;
+const BLOCKS: i64 = 32;
 
 /// A block as it is stored.
 #[derive(Debug, Queryable)]
