@@ -10,7 +10,8 @@ use libsqlite3_sys as ffi;
 /// Makes all later SQLite connections of the process keep the plans of their statements.
 ///
 /// SQLite looks at the values of some parameters, such as that of `LIMIT`, when it plans a statement,
-/// and plans it again, from its text on, for each new value. Nothing here depends on such values: the databases have no statistics.
+/// and plans it again, from its text on, for each new value. Nothing here depends on such values: the
+/// databases have no statistics.
 pub(crate) fn keep_plans() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

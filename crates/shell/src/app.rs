@@ -247,7 +247,7 @@ async fn shape<S: Service>(
         request.extensions_mut().insert(HeadRequest);
     }
     if let Some(path) = context.operations.canonical(request.path()) {
-        rewrite(&mut request, &path);
+        rewrite(&mut request, path);
     }
     let mut response = next.call(request).await?;
     if context.shell.compression
@@ -262,12 +262,12 @@ async fn shape<S: Service>(
 }
 
 /// Gives a request another path before it is routed; the query stays.
-fn rewrite(request: &mut ServiceRequest, path: &str) {
-    let target = match request.uri().query() {
-        Some(query) => format!("{path}?{query}"),
-        None => path.to_owned(),
-    };
-    let Ok(target) = PathAndQuery::try_from(target) else { return };
+fn rewrite(request: &mut ServiceRequest, mut path: String) {
+    if let Some(query) = request.uri().query() {
+        path.push('?');
+        path.push_str(query);
+    }
+    let Ok(target) = PathAndQuery::try_from(path) else { return };
     let mut parts = request.uri().clone().into_parts();
     parts.path_and_query = Some(target);
     if let Ok(uri) = Uri::from_parts(parts) {

@@ -1,6 +1,6 @@
 //! Where a request really came from: scheme, client address, public address of the service.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use actix_web::HttpRequest;
@@ -85,8 +85,8 @@ impl Edge {
         };
         let host = host_of(request.headers(), request.uri().authority());
         Some(host.map(|host| {
-            let host = host.host();
-            format!("https://{host}{port}{target}")
+            let name = host.name;
+            format!("https://{name}{port}{target}")
         }))
     }
 
@@ -119,24 +119,46 @@ fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     bare.parse().ok().or_else(with_port).map(|address: IpAddr| address.to_canonical())
 }
 
-/// Host and port that a request names; `localhost` where it names none, none where that is no host.
-fn host_of(headers: &HeaderMap, authority: Option<&Authority>) -> Option<Authority> {
-    match (headers.get(header::HOST), authority) {
-        (Some(host), _) => host.to_str().ok().and_then(well_formed),
-        (None, Some(authority)) => well_formed(authority.as_str()),
-        (None, None) => Some(Authority::from_static("localhost")),
+/// A host with or without a port, as links may hold it: nothing before an `@`, nothing to escape.
+struct Host<'t> {
+    /// Both.
+    text: &'t str,
+    /// The host alone, an address of IPv6 in its brackets.
+    name: &'t str,
+}
+
+impl<'t> Host<'t> {
+    const LOCAL: Host<'static> = Host { text: "localhost", name: "localhost" };
+
+    fn parse(text: &'t str) -> Option<Self> {
+        const LONGEST: usize = 255;
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_~".contains(&byte);
+        let (name, port) = match text.strip_prefix('[') {
+            Some(rest) => {
+                let (address, _) = rest.split_once(']')?;
+                address.parse::<Ipv6Addr>().ok()?;
+                text.split_at(address.len() + 2)
+            }
+            None => text.split_at(text.find(':').unwrap_or(text.len())),
+        };
+        let named = name.starts_with('[') || !name.is_empty() && name.bytes().all(plain);
+        let port = match port.strip_prefix(':') {
+            Some(port) => {
+                port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok()
+            }
+            None => port.is_empty(),
+        };
+        (text.len() <= LONGEST && named && port).then_some(Self { text, name })
     }
 }
 
-/// A host with or without a port, as links may hold it: nothing before an `@`, nothing to escape.
-fn well_formed(text: &str) -> Option<Authority> {
-    const LONGEST: usize = 255;
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_~:[]".contains(&byte);
-    let plain = text.len() <= LONGEST && text.bytes().all(allowed);
-    let authority: Authority = plain.then(|| text.parse().ok()).flatten()?;
-    let port = text.get(authority.host().len()..).unwrap_or_default();
-    let port = port.is_empty() || authority.port_u16().is_some();
-    (port && !authority.host().is_empty()).then_some(authority)
+/// What a request names; `localhost` where it names nothing, none where that is no host.
+fn host_of<'r>(headers: &'r HeaderMap, authority: Option<&'r Authority>) -> Option<Host<'r>> {
+    match (headers.get(header::HOST), authority) {
+        (Some(host), _) => host.to_str().ok().and_then(Host::parse),
+        (None, Some(authority)) => Host::parse(authority.as_str()),
+        (None, None) => Some(Host::LOCAL),
+    }
 }
 
 /// The address of the client: the peer, or what trusted proxies say.
@@ -162,8 +184,9 @@ pub fn base_url(request: &HttpRequest) -> String {
         return url.to_owned();
     }
     let scheme = if is_https(request) { "https" } else { "http" };
-    let host = host_of(request.headers(), request.uri().authority());
-    format!("{scheme}://{}", host.as_ref().map_or("localhost", Authority::as_str))
+    let authority = request.uri().authority();
+    let host = host_of(request.headers(), authority).unwrap_or(Host::LOCAL);
+    format!("{scheme}://{}", host.text)
 }
 
 #[cfg(test)]
@@ -201,9 +224,12 @@ mod tests {
     fn a_host_that_cannot_stand_in_a_link_is_none() {
         let edge = edge(TlsMode::Native, &[]);
         let of = |host: &str| edge.redirect(&request("192.0.2.9:1", &[("host", host)])).unwrap();
-        for (host, named) in
-            [("a_b.example", "a_b.example"), ("[::1]:80", "[::1]"), ("10.0.0.1:1", "10.0.0.1")]
-        {
+        for (host, named) in [
+            ("a_b.example", "a_b.example"),
+            ("[::1]:80", "[::1]"),
+            ("10.0.0.1:1", "10.0.0.1"),
+            ("[2001:DB8::7]", "[2001:DB8::7]"),
+        ] {
             assert_eq!(of(host), Some(format!("https://{named}:8484/a?b=c")), "{host}");
         }
         let long = "a".repeat(256);
@@ -217,6 +243,13 @@ mod tests {
             "a%20b",
             "a,b",
             "[::1",
+            "[::1]x",
+            "[::1]:",
+            "[a]",
+            "[]",
+            "a[",
+            "a:",
+            "a:+1",
             ":80",
             "a:b",
             "a:99999",

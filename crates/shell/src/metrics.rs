@@ -16,6 +16,8 @@ use prometheus::{
     IntGaugeVec, Opts, Registry, TextEncoder,
 };
 
+use crate::{Operation, operations};
+
 /// A route label for answers that a service gives in its own middleware, before routing.
 ///
 /// Put it into the extensions of the request.
@@ -125,17 +127,18 @@ pub(crate) fn count(response: &ServiceResponse, method: &'static str, elapsed: D
         handles.seconds.observe(elapsed.as_secs_f64());
     };
     HANDLES.with_borrow_mut(|routes| {
-        // A path without parameters is its own pattern, which need not be looked for once it is known.
-        let own = label.map_or(request.path(), |RouteLabel(route)| route);
+        let template = match label {
+            Some(RouteLabel(route)) => Some(route),
+            None => operations(request).find(request.path()).map(Operation::template),
+        };
+        let own = template.unwrap_or(request.path());
         if let Some(known) = routes.get_mut(own) {
             return add(known, own);
         }
-        let found = if label.is_some() { None } else { request.match_pattern() };
-        let route = match &found {
-            Some(pattern) => pattern,
-            None if label.is_some() => own,
-            None => "unmatched",
-        };
+        // What is no operation, such as a file, the router knows; without parameters its path is its
+        // pattern, which was found above once it was counted.
+        let pattern = if template.is_some() { None } else { request.match_pattern() };
+        let route = template.or(pattern.as_deref()).unwrap_or("unmatched");
         match routes.get_mut(route) {
             Some(known) => add(known, route),
             None => add(routes.entry(route.into()).or_default(), route),

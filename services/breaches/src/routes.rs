@@ -33,7 +33,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(domain_verification::send_email).attach(Keyed(SendEmail));
     routes.add(domains::breached_domain).attach(Keyed(BreachedDomain)).show("domain");
     routes.add(domains::subscribed_domains).attach(Keyed(SubscribedDomains));
-    routes.add(breaches::breaches).attach(Keyless);
+    routes.add_frequent(breaches::breaches).attach(Keyless);
     routes.add(breaches::breach).attach(Keyless).show("name");
     routes.add(breaches::latest_breach).attach(Keyless);
     routes.add(breaches::data_classes).attach(Keyless);

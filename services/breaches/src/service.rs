@@ -172,7 +172,7 @@ fn decorate(request: &HttpRequest, access: Access, data: bool, headers: &mut Hea
     }
     if data && matches!(access, Access::Keyless | Access::Keyed(_)) {
         let link = format!("<{}>; rel=\"license\"", shell::base_url(request));
-        if let Ok(link) = HeaderValue::from_str(&link) {
+        if let Ok(link) = HeaderValue::try_from(link) {
             headers.insert(HeaderName::from_static("link"), link);
         }
     }

@@ -3,6 +3,7 @@
 mod operation;
 mod register;
 mod table;
+mod tree;
 
 pub use operation::Operation;
 pub use register::Routes;

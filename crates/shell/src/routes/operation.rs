@@ -92,9 +92,18 @@ impl fmt::Debug for Operation {
 
 impl Segment {
     fn of(part: &str) -> Self {
-        match part.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+        match Self::name(part) {
             Some(name) => Self::Parameter(name.to_owned()),
             None => Self::Literal(part.to_owned()),
         }
+    }
+
+    /// Whether a part of a template is a parameter.
+    pub(super) fn is_parameter(part: &str) -> bool {
+        Self::name(part).is_some()
+    }
+
+    fn name(part: &str) -> Option<&str> {
+        part.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'))
     }
 }

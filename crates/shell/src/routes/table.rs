@@ -8,6 +8,7 @@ use actix_web::http::{Method, Uri};
 
 use super::operation::{Operation, Segment};
 use super::register::{Routes, describe};
+use super::tree::Tree;
 use crate::redact::redact_query;
 
 /// Where the document of the API is.
@@ -59,8 +60,7 @@ impl Default for PathRules {
 #[derive(Clone, Debug, Default)]
 pub struct Operations {
     operations: Vec<Operation>,
-    /// Places of operations, literals before parameters: the first one that fits is meant.
-    order: Vec<usize>,
+    tree: Tree,
     rules: PathRules,
     docs: bool,
 }
@@ -86,14 +86,8 @@ impl Operations {
     pub fn of(register: impl FnOnce(&mut Routes<'_>)) -> Self {
         let mut operations = describe(register).operations;
         operations.retain(|operation| !operation.template.is_empty());
-        let mut order: Vec<usize> = (0..operations.len()).collect();
-        order.sort_by(|one, other| {
-            let kinds = |at: usize| {
-                operations[at].segments.iter().map(|part| matches!(part, Segment::Parameter(_)))
-            };
-            kinds(*one).cmp(kinds(*other))
-        });
-        Self { operations, order, rules: PathRules::EXACT, docs: false }
+        let tree = Tree::of(&operations);
+        Self { operations, tree, rules: PathRules::EXACT, docs: false }
     }
 
     /// The same operations under the rules of a service.
@@ -153,17 +147,19 @@ impl Operations {
     /// Literals get their documented case, parameters keep their bytes.
     pub fn canonical(&self, path: &str) -> Option<String> {
         let rules = self.rules;
-        if rules == PathRules::EXACT || self.is_template(path) {
+        if rules == PathRules::EXACT || (path.ends_with('/') && self.is_template(path)) {
             return None;
         }
-        let canonical = match self.locate(path) {
-            Some((operation, known)) if known == path && is_spelled(operation, path) => {
-                return None;
+        match self.locate(path) {
+            Some((operation, known)) => {
+                let spelling = known.len() == path.len() && is_spelled(operation, path, false);
+                (!spelling).then(|| spelled(operation, known, rules))
             }
-            Some((operation, path)) => Cow::Owned(spelled(operation, path, rules)),
-            None => self.other(path, rules)?,
-        };
-        (canonical != path).then(|| canonical.into_owned())
+            None => {
+                let other = self.other(path, rules)?;
+                (other != path).then(|| other.into_owned())
+            }
+        }
     }
 
     /// A path as the access log may show it: parameters as `{name}` unless they may be shown; of an
@@ -210,11 +206,19 @@ impl Operations {
         if self.docs && (path == DOCUMENT || path.starts_with(DOCS)) {
             return vec![Method::GET, Method::HEAD];
         }
+        let mut places = Vec::new();
+        self.tree.first(path, false, &mut |place| {
+            places.push(place);
+            false
+        });
+        places.sort_unstable();
+        let operations = places.iter().map(|place| &self.operations[*place]);
+        let spelled = operations.filter(|operation| is_spelled(operation, path, false));
         let mut found = Vec::new();
-        for operation in fitting(self.operations.iter(), path, PathRules::EXACT) {
-            let new = operation.methods.iter().filter(|method| !found.contains(*method));
-            let new: Vec<Method> = new.cloned().collect();
-            found.extend(new);
+        for method in spelled.flat_map(Operation::methods) {
+            if !found.contains(method) {
+                found.push(method.clone());
+            }
         }
         found
     }
@@ -240,21 +244,29 @@ impl Operations {
     /// The operation at a path, and the path without the slashes that do not count.
     fn locate<'p>(&self, path: &'p str) -> Option<(&Operation, &'p str)> {
         let rules = self.rules;
-        let ordered = || self.order.iter().map(|at| &self.operations[*at]);
         let trimmed = match rules.trailing_slash {
             TrailingSlash::Dropped if path.len() > 1 => path.trim_end_matches('/'),
             _ => path,
         };
-        if let Some(operation) = fitting(ordered(), trimmed, rules).next() {
+        if let Some(operation) = self.fitting(trimmed, |_| true) {
             return Some((operation, trimmed));
         }
         let TrailingSlash::OneDropped = rules.trailing_slash else { return None };
         let trimmed = path.strip_suffix('/').filter(|rest| !rest.is_empty())?;
         let ends_in_literal =
-            |operation: &&Operation| matches!(operation.segments.last(), Some(Segment::Literal(_)));
-        let ending = ordered().filter(ends_in_literal);
-        let operation = fitting(ending, trimmed, rules).next()?;
-        Some((operation, trimmed))
+            |operation: &Operation| matches!(operation.segments.last(), Some(Segment::Literal(_)));
+        Some((self.fitting(trimmed, ends_in_literal)?, trimmed))
+    }
+
+    /// The operation that a path is, as it stands there: the first of those that are accepted.
+    fn fitting(&self, path: &str, accepted: impl Fn(&Operation) -> bool) -> Option<&Operation> {
+        let rules = self.rules;
+        let empty = rules.empty_parameter.is_some();
+        let place = self.tree.first(path, empty, &mut |place| {
+            let operation = &self.operations[place];
+            (rules.ignore_case || is_spelled(operation, path, empty)) && accepted(operation)
+        })?;
+        self.operations.get(place)
     }
 
     /// The canonical spelling of a path that is no operation.
@@ -294,49 +306,30 @@ impl Operations {
     }
 }
 
-/// Those of some operations that a path is one of. Most differ in the number of parts; the parts are
-/// compared from the end, since all begin alike.
-fn fitting<'o>(
-    operations: impl Iterator<Item = &'o Operation>,
-    path: &str,
-    rules: PathRules,
-) -> impl Iterator<Item = &'o Operation> {
-    let number = path.split('/').count();
-    let fits = move |operation: &&Operation| {
-        let mut parts = operation.segments.iter().rev().zip(path.rsplit('/'));
-        operation.segments.len() == number
-            && parts.all(|(segment, part)| match segment {
-                Segment::Literal(word) if rules.ignore_case => word.eq_ignore_ascii_case(part),
-                Segment::Literal(word) => word == part,
-                Segment::Parameter(_) => !part.is_empty() || rules.empty_parameter.is_some(),
-            })
-    };
-    operations.filter(fits)
-}
-
-/// Whether a path of an operation is in its spelling already.
-fn is_spelled(operation: &Operation, path: &str) -> bool {
-    let mut parts = operation.segments.iter().zip(path.split('/'));
-    parts.all(|(segment, part)| match segment {
-        Segment::Literal(word) => word == part,
-        Segment::Parameter(_) => !part.is_empty(),
+/// Whether a path of an operation has its words in their letter case, and its parameters.
+fn is_spelled(operation: &Operation, path: &str, empty: bool) -> bool {
+    let mut parts = operation.template.split('/').zip(path.split('/'));
+    parts.all(|(known, part)| match Segment::is_parameter(known) {
+        true => empty || !part.is_empty(),
+        false => known == part,
     })
 }
 
 /// A path in the spelling of its operation.
 fn spelled(operation: &Operation, path: &str, rules: PathRules) -> String {
-    let parts = operation.segments.iter().zip(path.split('/'));
-    joined(parts.map(|(segment, part)| {
-        Cow::Borrowed(match (segment, part) {
-            (Segment::Literal(word), _) => word.as_str(),
-            (Segment::Parameter(_), "") => rules.empty_parameter.unwrap_or_default(),
-            (Segment::Parameter(_), part) => part,
+    let parts = operation.template.split('/').zip(path.split('/'));
+    joined(parts.map(|(known, part)| {
+        Cow::Borrowed(match part {
+            _ if !Segment::is_parameter(known) => known,
+            "" => rules.empty_parameter.unwrap_or_default(),
+            part => part,
         })
     }))
 }
 
 fn joined<'p>(parts: impl Iterator<Item = Cow<'p, str>>) -> String {
-    let mut path = String::new();
+    const USUAL_LENGTH: usize = 96;
+    let mut path = String::with_capacity(USUAL_LENGTH);
     for (at, part) in parts.enumerate() {
         if at > 0 {
             path.push('/');

@@ -174,6 +174,39 @@ fn all_slashes_at_the_end_may_be_dropped() {
     assert_eq!(kept.canonical("/events/"), None);
 }
 
+fn branches(routes: &mut Routes<'_>) {
+    for path in ["/{a}/b/c", "/a/{b}/c", "/A/b/{c}", "/a/b", "/a/B"] {
+        routes.page(path, web::get().to(async || "page"));
+    }
+}
+
+#[test]
+fn a_path_goes_back_to_the_last_parameter_that_it_passed() {
+    let exact = Operations::of(branches);
+    let lenient = exact.clone().with(ONE_DROPPED);
+    for (path, exactly, in_any_case) in [
+        ("/a/b/c", Some("/a/{b}/c"), Some("/A/b/{c}")),
+        ("/A/b/c", Some("/A/b/{c}"), Some("/A/b/{c}")),
+        ("/A/x/c", None, Some("/a/{b}/c")),
+        ("/x/b/c", Some("/{a}/b/c"), Some("/{a}/b/c")),
+        ("/a/B", Some("/a/B"), Some("/a/b")),
+        ("/A/b", None, Some("/a/b")),
+        ("/a/x/x", None, None),
+        ("/a/b/", None, Some("/A/b/{c}")),
+        ("/x//c", None, None),
+        ("/a//c", None, Some("/a/{b}/c")),
+    ] {
+        let found = |operations: &Operations| {
+            operations.find(path).map(|operation| operation.template().to_owned())
+        };
+        assert_eq!(
+            (found(&exact).as_deref(), found(&lenient).as_deref()),
+            (exactly, in_any_case),
+            "{path}"
+        );
+    }
+}
+
 #[test]
 fn literals_are_found_before_parameters() {
     let operations = Operations::of(calendar);

@@ -87,11 +87,14 @@ impl SearchedAddress {
 }
 
 /// Runs a keyed operation: all checks and all reads with one visit to the database.
-pub async fn run_keyed<T: Send + 'static>(
+pub fn run_keyed<T: Send + 'static, W>(
     state: &State,
     request: KeyedRequest,
-    work: impl FnOnce(&mut Db, &RequestContext, &Caller) -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
+    work: W,
+) -> impl Future<Output = Result<T, Error>> + use<T, W>
+where
+    W: FnOnce(&mut Db, &RequestContext, &Caller) -> Result<T, Error> + Send + 'static,
+{
     let mut context = RequestContext::new(state);
     let short = request.operation.bucket() == Bucket::Search;
     with_connection(state, short, move |mut session| {
@@ -99,21 +102,23 @@ pub async fn run_keyed<T: Send + 'static>(
         let caller = admit(&mut session, &context, request)?;
         work(session.db, &context, &caller)
     })
-    .await
 }
 
 /// Runs a keyed search by address: all checks and all reads with one visit to the database.
 ///
 /// A fault of the input is reported at its place in the order of checks, after the key, the rate
 /// and the plan.
-pub async fn run_keyed_search<I: Send + 'static, T: Send + 'static>(
+pub fn run_keyed_search<I: Send + 'static, T: Send + 'static, W>(
     state: &State,
     request: KeyedRequest,
     input: Result<(EmailAddress, I), Error>,
-    work: impl FnOnce(&mut Db, &RequestContext, &Caller, SearchedAddress, I) -> Result<T, Error>
-    + Send
-    + 'static,
-) -> Result<T, Error> {
+    work: W,
+) -> impl Future<Output = Result<T, Error>> + use<I, T, W>
+where
+    W: FnOnce(&mut Db, &RequestContext, &Caller, SearchedAddress, I) -> Result<T, Error>
+        + Send
+        + 'static,
+{
     let mut context = RequestContext::new(state);
     with_connection(state, true, move |mut session| {
         context.runs = session.runs.clone();
@@ -128,7 +133,6 @@ pub async fn run_keyed_search<I: Send + 'static, T: Send + 'static>(
         let (caller, rows) = admit_with_accounts(&mut session, &context, request, key)?;
         work(session.db, &context, &caller, SearchedAddress { address, digest, rows }, input)
     })
-    .await
 }
 
 /// Steps 5 to 7 of the order of checks.

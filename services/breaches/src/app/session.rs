@@ -10,6 +10,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use database::{Backend, DatabaseError, Db};
+use futures_util::FutureExt;
+use futures_util::future::ready;
 
 use crate::error::Error;
 use crate::state::State;
@@ -30,18 +32,26 @@ pub struct Session<'s> {
 ///
 /// `short` work, a few point reads, stays on the worker thread when the database is SQLite:
 /// a change of threads costs more than the reads. PostgreSQL never blocks a worker.
+/// Work that stays is done when this returns, before the future is awaited.
 ///
 /// # Errors
 /// What `work` returns, or that no connection could be used.
-pub async fn with_connection<T: Send + 'static>(
+pub fn with_connection<T: Send + 'static, W>(
     state: &State,
     short: bool,
-    work: impl FnOnce(Session<'_>) -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
+    work: W,
+) -> impl Future<Output = Result<T, Error>> + use<T, W>
+where
+    W: FnOnce(Session<'_>) -> Result<T, Error> + Send + 'static,
+{
     if short && state.pools().backend() == Backend::Sqlite {
-        return on_worker(state, work);
+        return ready(on_worker(state, work)).left_future();
     }
-    state.pools().read(|db| work(Session { db, known_keys: None, runs: None })).await
+    let pools = state.pools().clone();
+    // Boxed, or every request would carry its room, the short ones too.
+    let read =
+        async move { pools.read(|db| work(Session { db, known_keys: None, runs: None })).await };
+    Box::pin(read).right_future()
 }
 
 /// The connection of a worker thread.
@@ -57,7 +67,7 @@ struct WorkerConnection {
 }
 
 thread_local! {
-    static CONNECTION: RefCell<Option<WorkerConnection>> = const { RefCell::new(None) };
+    static CONNECTION: RefCell<Option<Box<WorkerConnection>>> = const { RefCell::new(None) };
 }
 
 fn on_worker<T>(
@@ -67,13 +77,13 @@ fn on_worker<T>(
     let own = CONNECTION.with_borrow_mut(Option::take).filter(|own| own.state == state.id());
     let mut own = match own {
         Some(own) => own,
-        None => WorkerConnection {
+        None => Box::new(WorkerConnection {
             state: state.id(),
             db: state.pools().connect()?,
             known_keys: KnownKeys::default(),
             runs: None,
             open: false,
-        },
+        }),
     };
     own.begin(state)?;
     let runs = own.runs.clone();

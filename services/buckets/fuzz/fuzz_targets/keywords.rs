@@ -1,8 +1,8 @@
 //! The parser of keywords.
 #![no_main]
 
-use buckets::model::{Keywords, MOST_TERMS};
 use buckets::model::words::{self, LONGEST_WORD};
+use buckets::model::{Keywords, MOST_TERMS};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -3,7 +3,8 @@
 use domain::HashPrefix;
 
 use super::buffer::Buffer;
-use crate::model::{Bucket, Kind, Padder, gzip, render};
+use crate::model::gzip::{self, Sum};
+use crate::model::{Bucket, Kind, Padder, render};
 use crate::store::{BucketProblem, Corpus};
 
 /// What a request says about padding.
@@ -59,16 +60,47 @@ impl RangeReader {
             Padding::Wanted => filler(&mut self.padder, corpus.kind(), bucket.len())?,
             Padding::NotMentioned | Padding::Refused => &[],
         };
-        let lines = filler.len() / (corpus.kind().tail_bytes() + 1);
-        let mut text = Buffer::with_room(render::room(&bucket, lines));
-        let length = write_text(&bucket, filler, text.room())?;
-        if !wants_gzip || length < gzip::SHORTEST {
-            return Ok(Body { bytes: text.truncated(length), compressed: false });
+        if wants_gzip {
+            let sum = sum(corpus, prefix, &bucket, filler)?;
+            if sum.length() >= gzip::SHORTEST {
+                let mut packed = Buffer::with_room(gzip::room(sum.length()));
+                let length = gzip::encode(&bucket, filler, sum, packed.room())?;
+                return Ok(Body { bytes: packed.truncated(length), compressed: true });
+            }
         }
-        let mut packed = Buffer::with_room(gzip::room(length));
-        let length = gzip::encode(&bucket, filler, &text.room()[..length], packed.room())?;
-        Ok(Body { bytes: packed.truncated(length), compressed: true })
+        let mut text = Buffer::with_room(room(&bucket, filler));
+        let length = write_text(&bucket, filler, text.room())?;
+        Ok(Body { bytes: text.truncated(length), compressed: false })
     }
+}
+
+/// The sum of a whole text, of which real lines that were packed before need not be written.
+fn sum(
+    corpus: &Corpus,
+    prefix: HashPrefix,
+    bucket: &Bucket<'_>,
+    filler: &[u8],
+) -> Result<Sum, BucketProblem> {
+    let mut text = Buffer::with_room(room(bucket, filler));
+    let real = match corpus.sums().get(prefix) {
+        Some(sum) => sum,
+        None => {
+            let length = write_text(bucket, &[], text.room())?;
+            let sum = Sum::of(&text.room()[..length]);
+            corpus.sums().keep(prefix, sum);
+            sum
+        }
+    };
+    if filler.is_empty() {
+        return Ok(real);
+    }
+    let length = render::padding(bucket.kind(), filler, text.room());
+    let padding = &text.room()[..render::without_last_separator(length)];
+    Ok(if bucket.is_empty() { Sum::of(padding) } else { real.and(b"\r\n").and(padding) })
+}
+
+fn room(bucket: &Bucket<'_>, filler: &[u8]) -> usize {
+    render::room(bucket, filler.len() / (bucket.kind().tail_bytes() + 1))
 }
 
 fn filler(padder: &mut Option<Padder>, kind: Kind, n: usize) -> Result<&[u8], BucketProblem> {

@@ -12,6 +12,7 @@ mod layout;
 pub mod lines;
 mod padding;
 pub mod plaintext;
+pub(crate) mod prefetch;
 pub mod render;
 
 pub use bucket::Bucket;

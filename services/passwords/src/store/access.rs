@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
-use crate::model::{DATA_START, render};
+use crate::model::{DATA_START, prefetch};
 
 /// Gives bytes of the data region.
 pub trait Access: Send + Sync {
@@ -36,7 +36,7 @@ impl Access for InMemory {
 
     fn expect(&self, begin: u64) {
         let begin = begin.saturating_sub(DATA_START) as usize;
-        render::prefetch(self.0.get(begin..).unwrap_or_default());
+        prefetch::front(self.0.get(begin..).unwrap_or_default());
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use domain::HashPrefix;
 
 use super::access::{Access, InMemory, Positioned};
+use super::sums::Sums;
 use crate::model::bucket::BucketError;
 use crate::model::{
     Bucket, BucketDigest, DATA_START, HEADER_BYTES, Header, HeaderError, INDEX_BYTES, Index,
@@ -96,6 +97,7 @@ pub struct Corpus {
     header: Header,
     index: Index,
     access: Box<dyn Access>,
+    sums: Sums,
 }
 
 impl Corpus {
@@ -132,7 +134,7 @@ impl Corpus {
         } else {
             Box::new(Positioned(file))
         };
-        Ok(Self { path: path.to_owned(), header, index, access })
+        Ok(Self { path: path.to_owned(), header, index, access, sums: Sums::default() })
     }
 
     /// Compares random buckets with their digests.
@@ -184,6 +186,11 @@ impl Corpus {
     /// The digest of a bucket.
     pub fn digest(&self, prefix: HashPrefix) -> BucketDigest {
         self.index.digest(prefix)
+    }
+
+    /// What is known of the texts of the buckets.
+    pub fn sums(&self) -> &Sums {
+        &self.sums
     }
 
     /// Says that a bucket will be read soon, so that the memory fetches it meanwhile.

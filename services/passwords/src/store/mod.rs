@@ -6,6 +6,7 @@ mod contents;
 mod corpus;
 mod folder;
 mod partial;
+mod sums;
 mod tag_log;
 mod writer;
 

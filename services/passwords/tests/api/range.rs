@@ -98,13 +98,22 @@ async fn gzip_unpacks_to_the_plain_answer_and_small_answers_stay_plain() {
         for (prefix, n) in &sizes {
             let path = format!("/range/{prefix:05X}{query}");
             let plain = server.text(&path).await;
-            let packed =
-                server.get(&path).header("accept-encoding", "br, gzip").send().await.unwrap();
-            let coding = header(&packed, "content-encoding").map(str::to_owned);
-            assert_eq!(coding.as_deref(), (plain.len() >= 512).then_some("gzip"), "{n}");
-            let bytes = packed.bytes().await.unwrap();
-            let text = if coding.is_some() { unpacked(&bytes) } else { bytes.to_vec() };
-            assert!(text == plain.as_bytes(), "{path}");
+            // What the first answer found out about the text, the second one uses.
+            for padded in ["", "false", "true", "true"] {
+                let request = server.get(&path).header("accept-encoding", "br, gzip");
+                let packed = request.header("add-padding", padded).send().await.unwrap();
+                let coding = header(&packed, "content-encoding").map(str::to_owned);
+                let bytes = packed.bytes().await.unwrap();
+                let text = if coding.is_some() { unpacked(&bytes) } else { bytes.to_vec() };
+                assert_eq!(coding.as_deref(), (text.len() >= 512).then_some("gzip"), "{n}");
+                if padded == "true" {
+                    let filler = text.strip_prefix(plain.as_bytes()).unwrap();
+                    let filler = String::from_utf8_lossy(filler);
+                    assert!(filler.lines().all(|line| line.is_empty() || line.ends_with(":0")));
+                } else {
+                    assert!(text == plain.as_bytes(), "{path}");
+                }
+            }
         }
     }
     for refusal in ["gzip;q=0", "br", "*", "identity"] {

@@ -5,6 +5,7 @@ use super::code::Code;
 use super::tables::{TABLES, Tables};
 use crate::model::bucket::{Bucket, BucketError};
 use crate::model::kind::Kind;
+use crate::model::prefetch;
 
 /// The portable encoder of lines, which every other one is compared with.
 ///
@@ -49,6 +50,7 @@ fn lines<const TAIL: usize>(
     let mut counts = bucket.counts();
     for (digit, group) in bucket.groups().enumerate() {
         for tail in group.as_chunks::<TAIL>().0 {
+            prefetch::behind(tail);
             let ending = tables.ending(counts.next_count()?);
             line(tables, digit as u8, tail, ending, bits, words);
         }

@@ -9,11 +9,14 @@ mod bits;
 mod code;
 mod lines;
 mod simd;
+mod sum;
 mod tables;
 
 use self::bits::{Bits, WINDOW};
 use self::tables::{TABLES, Tables};
 use super::bucket::{Bucket, BucketError};
+
+pub use self::sum::Sum;
 
 /// Shorter texts go out as they are: the block header alone is about 40 bytes.
 pub const SHORTEST: usize = 512;
@@ -30,7 +33,7 @@ pub fn room(text_length: usize) -> usize {
 
 /// Compresses the text of a bucket and of the padding that follows it.
 ///
-/// `text` is what both render to, without a separator after the last line; `padding` are the
+/// `sum` is that of what both render to, without a separator after the last line; `padding` are the
 /// random bytes of the padding lines. Returns the length of the answer at the front of `out`,
 /// which must be as long as [`room`] says.
 ///
@@ -39,22 +42,19 @@ pub fn room(text_length: usize) -> usize {
 pub fn encode(
     bucket: &Bucket<'_>,
     padding: &[u8],
-    text: &[u8],
+    sum: Sum,
     out: &mut [u8],
 ) -> Result<usize, BucketError> {
     let tables: &Tables = &TABLES;
     out[..tables.head.len()].copy_from_slice(&tables.head);
     let mut bits = Bits { out, at: tables.head.len(), held: tables.head_rest };
     simd::encode_lines(bucket, padding, &mut bits)?;
-    if !text.is_empty() {
+    if sum.length() > 0 {
         bits.take_back(SEPARATOR_BITS);
     }
     bits.push(tables.end);
     let end = bits.at + usize::from(bits.held.length > 0);
-    let mut trailer = [0; 8];
-    trailer[..4].copy_from_slice(&crc32fast::hash(text).to_le_bytes());
-    trailer[4..].copy_from_slice(&(text.len() as u32).to_le_bytes());
-    out[end..end + 8].copy_from_slice(&trailer);
+    out[end..end + 8].copy_from_slice(&sum.to_bytes());
     Ok(end + 8)
 }
 
@@ -86,7 +86,7 @@ mod tests {
         length += render::padding(kind, &padding, &mut text[length..]);
         let text = &text[..render::without_last_separator(length)];
         let mut packed = vec![0xEE; room(text.len())];
-        let length = encode(&parsed, &padding, text, &mut packed).unwrap();
+        let length = encode(&parsed, &padding, Sum::of(text), &mut packed).unwrap();
         assert_eq!(unpacked(&packed[..length]), text);
     }
 

@@ -2,6 +2,7 @@
 
 use crate::model::bucket::{Bucket, BucketError};
 use crate::model::kind::Kind;
+use crate::model::prefetch;
 
 /// A line is written through a window of this length, so that no write needs a check of its own.
 pub(super) const WINDOW: usize = 64;
@@ -48,21 +49,19 @@ const fn hex_pairs() -> [[u8; 2]; 256] {
 /// # Errors
 /// [`BucketError::Count`].
 pub(super) fn portable(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
-    by_kind(bucket, out, portable_hex, |_| ())
+    by_kind(bucket, out, portable_hex)
 }
 
-/// Renders with the given way to write 16 bytes as 32 digits; `ahead` is told where each tail lies,
-/// so that it can ask the memory for later ones.
+/// Renders with the given way to write 16 bytes as 32 digits.
 #[inline(always)]
 pub(super) fn by_kind(
     bucket: &Bucket<'_>,
     out: &mut [u8],
     hex: impl Fn(&[u8; 16], &mut [u8; 32]) + Copy,
-    ahead: impl Fn(&[u8]) + Copy,
 ) -> Result<usize, BucketError> {
     match bucket.kind() {
-        Kind::Sha1 => lines::<17>(bucket, out, hex, ahead),
-        Kind::Ntlm => lines::<13>(bucket, out, hex, ahead),
+        Kind::Sha1 => lines::<17>(bucket, out, hex),
+        Kind::Ntlm => lines::<13>(bucket, out, hex),
     }
 }
 
@@ -71,13 +70,12 @@ fn lines<const TAIL: usize>(
     bucket: &Bucket<'_>,
     out: &mut [u8],
     hex: impl Fn(&[u8; 16], &mut [u8; 32]) + Copy,
-    ahead: impl Fn(&[u8]) + Copy,
 ) -> Result<usize, BucketError> {
     let mut counts = bucket.counts();
     let mut at = 0;
     for (digit, group) in bucket.groups().enumerate() {
         for tail in group.as_chunks::<TAIL>().0 {
-            ahead(tail);
+            prefetch::behind(tail);
             let count = counts.next_count()?;
             let Some(window) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut) else {
                 return Ok(at);

@@ -7,8 +7,6 @@ use self::lines::WINDOW;
 use super::bucket::{Bucket, BucketError};
 use super::kind::Kind;
 
-pub use self::simd::prefetch;
-
 /// Length of the separator between lines.
 const SEPARATOR: usize = 2;
 

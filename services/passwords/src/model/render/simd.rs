@@ -1,8 +1,7 @@
 //! The renderers for processors with SSSE3 and with AVX2, chosen at run time.
 //!
 //! Unsafe code is for calls of functions that need a processor feature, each behind the test for
-//! that feature, for unaligned loads and stores of arrays whose length is part of their type, and for
-//! prefetches.
+//! that feature, and for unaligned loads and stores of arrays whose length is part of their type.
 //!
 //! AVX-512 with its permutation of bytes writes a line by one store of 64 bytes; measured on Zen 5
 //! it is no faster than AVX2, so it is left out: see docs/decisions/0323.
@@ -31,13 +30,6 @@ pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError>
     lines::portable(bucket, out)
 }
 
-/// Asks the memory for the beginning of a bucket that will be written soon.
-#[inline]
-pub fn prefetch(bucket: &[u8]) {
-    #[cfg(target_arch = "x86_64")]
-    x86::prefetch_front(bucket);
-}
-
 /// Writes padding lines in the fastest way that this processor has.
 pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
     #[cfg(target_arch = "x86_64")]
@@ -51,24 +43,19 @@ pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
-        __m128i, __m256i, _MM_HINT_T0, _mm_and_si128, _mm_loadu_si128, _mm_prefetch, _mm_set1_epi8,
-        _mm_shuffle_epi8, _mm_srli_epi16, _mm_storeu_si128, _mm_unpackhi_epi8, _mm_unpacklo_epi8,
-        _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cvtepu8_epi16, _mm256_or_si256,
-        _mm256_set1_epi8, _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_srli_epi16,
-        _mm256_storeu_si256,
+        __m128i, __m256i, _mm_and_si128, _mm_loadu_si128, _mm_set1_epi8, _mm_shuffle_epi8,
+        _mm_srli_epi16, _mm_storeu_si128, _mm_unpackhi_epi8, _mm_unpacklo_epi8, _mm256_and_si256,
+        _mm256_broadcastsi128_si256, _mm256_cvtepu8_epi16, _mm256_or_si256, _mm256_set1_epi8,
+        _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_srli_epi16, _mm256_storeu_si256,
     };
 
     use super::{Bucket, BucketError, Kind, lines};
 
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    /// How far ahead the memory is asked, in bytes: about 60 lines.
-    const AHEAD: usize = 1024;
-    /// What the memory gives at once, in bytes.
-    const CACHE_LINE: usize = 64;
 
     #[target_feature(enable = "avx2")]
     pub fn bucket_avx2(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
-        lines::by_kind(bucket, out, |bytes, digits| hex_avx2(bytes, digits), prefetch)
+        lines::by_kind(bucket, out, |bytes, digits| hex_avx2(bytes, digits))
     }
 
     #[target_feature(enable = "avx2")]
@@ -78,28 +65,7 @@ mod x86 {
 
     #[target_feature(enable = "ssse3")]
     pub fn bucket_ssse3(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
-        lines::by_kind(bucket, out, |bytes, digits| hex_ssse3(bytes, digits), prefetch)
-    }
-
-    /// Asks the memory for the first [`AHEAD`] bytes.
-    pub fn prefetch_front(bytes: &[u8]) {
-        for line in bytes.chunks(CACHE_LINE).take(AHEAD / CACHE_LINE) {
-            ask(line.as_ptr());
-        }
-    }
-
-    /// Asks the memory for what lies [`AHEAD`] behind a tail: buckets are asked for at random, so
-    /// that none is in a cache, and each takes 15 KB.
-    #[inline(always)]
-    fn prefetch(tail: &[u8]) {
-        ask(tail.as_ptr().wrapping_add(AHEAD));
-    }
-
-    #[inline(always)]
-    fn ask(address: *const u8) {
-        // SAFETY: a prefetch reads nothing that the program could see and never faults, whatever
-        // the address; SSE is part of every x86_64 processor.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
+        lines::by_kind(bucket, out, |bytes, digits| hex_ssse3(bytes, digits))
     }
 
     /// Each byte becomes a word, its upper four bits below its lower four: all 32 digits in order.

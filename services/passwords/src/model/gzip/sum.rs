@@ -1,0 +1,55 @@
+//! What gzip says about a text behind its packed form.
+
+/// Checksum and length of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    crc: u32,
+    length: u32,
+}
+
+impl Sum {
+    /// The sum of a text.
+    pub fn of(text: &[u8]) -> Self {
+        Self::default().and(text)
+    }
+
+    /// The sum of the text that goes on with `more`.
+    #[must_use]
+    pub fn and(self, more: &[u8]) -> Self {
+        let mut hasher = crc32fast::Hasher::new_with_initial(self.crc);
+        hasher.update(more);
+        Self { crc: hasher.finalize(), length: self.length.wrapping_add(more.len() as u32) }
+    }
+
+    /// The length of the text in bytes.
+    pub fn length(self) -> usize {
+        self.length as usize
+    }
+
+    /// The last eight bytes of a gzip file: checksum, length.
+    pub fn to_bytes(self) -> [u8; 8] {
+        let [a, b, c, d] = self.crc.to_le_bytes();
+        let [e, f, g, h] = self.length.to_le_bytes();
+        [a, b, c, d, e, f, g, h]
+    }
+
+    /// What [`Sum::to_bytes`] made.
+    pub fn from_bytes([a, b, c, d, e, f, g, h]: [u8; 8]) -> Self {
+        Self { crc: u32::from_le_bytes([a, b, c, d]), length: u32::from_le_bytes([e, f, g, h]) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_in_pieces_has_the_sum_of_the_whole() {
+        let whole = Sum::of(b"0123456789");
+        assert_eq!(Sum::of(b"012").and(b"").and(b"3456789"), whole);
+        assert_eq!(whole.length(), 10);
+        assert_eq!(Sum::from_bytes(whole.to_bytes()), whole);
+        assert_eq!(whole.to_bytes()[..4], 0xA684_C7C6_u32.to_le_bytes());
+        assert_eq!(Sum::default().to_bytes(), [0; 8]);
+    }
+}
