@@ -29,6 +29,14 @@ def await_that(check, what, seconds=20):
     return value
 
 
+class WebDriverError(Exception):
+    """An answer of chromedriver that is an error."""
+
+    def __init__(self, error):
+        self.code = error.code
+        super().__init__(f"{error.code}: {error.read().decode(errors='replace')[:600]}")
+
+
 class Driver:
     """A running chromedriver."""
 
@@ -51,7 +59,10 @@ class Driver:
             f"http://127.0.0.1:{self.port}{path}", method=method,
             data=None if body is None else json.dumps(body).encode(),
             headers={"content-type": "application/json"})
-        return json.loads(urllib.request.urlopen(request, timeout=120).read())["value"]
+        try:
+            return json.loads(urllib.request.urlopen(request, timeout=120).read())["value"]
+        except urllib.error.HTTPError as error:
+            raise WebDriverError(error) from None
 
     def stop(self):
         self.process.terminate()
@@ -94,19 +105,22 @@ class Browser:
     def open(self, url):
         self.call("POST", "/url", {"url": url})
 
-    def patiently(self, ask):
-        """Asks again while the page is under way: its elements are not there yet, or no longer."""
+    def patiently(self, ask, codes=(404,)):
+        """Asks again while the page is under way: its elements are not there yet, or no longer.
+
+        A document that goes away while it is looked at is a 500, after which what only reads may be asked again.
+        """
         until = time.monotonic() + 15
         while True:
             try:
                 return ask()
-            except urllib.error.HTTPError as error:
-                if error.code != 404 or time.monotonic() > until:
+            except WebDriverError as error:
+                if error.code not in codes or time.monotonic() > until:
                     raise
                 time.sleep(0.1)
 
     def element(self, selector):
-        found = self.call("POST", "/element", {"using": "css selector", "value": selector})
+        found = self.patiently(lambda: self.call("POST", "/element", {"using": "css selector", "value": selector}), (500,))
         return f"/element/{next(iter(found.values()))}"
 
     def click(self, selector):
@@ -117,7 +131,7 @@ class Browser:
         self.call("POST", f"{self.element(selector)}/value", {"text": text})
 
     def text(self, selector="main"):
-        return self.patiently(lambda: self.call("GET", f"{self.element(selector)}/text"))
+        return self.patiently(lambda: self.call("GET", f"{self.element(selector)}/text"), (404, 500))
 
     def log(self):
         return self.call("POST", "/se/log", {"type": "browser"})

@@ -8,10 +8,10 @@ import pathlib
 import sys
 import time
 
-from services import Load, Service, check, say
+from services import NAMES, Load, Service, check, say
 
 folder, library = pathlib.Path(sys.argv[1]), sys.argv[2]
-for name in ["generator", "buckets", "breaches", "passwords", "calendar"]:
+for name in NAMES:
     clock = folder / f"clock-{name}"
     clock.write_text("+0")
     service = Service(name, folder / name)

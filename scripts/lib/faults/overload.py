@@ -10,7 +10,7 @@ import sys
 import time
 from collections import Counter
 
-from services import Service, check, say
+from services import NAMES, Service, check, say
 
 folder = pathlib.Path(sys.argv[1])
 CLIENTS, CONNECTIONS, SECONDS = 640, 64, 4
@@ -57,7 +57,7 @@ async def storm(service, statuses, seen):
     await asyncio.gather(watch(service, until, seen), *(client(service, until, statuses) for _ in range(CLIENTS)))
 
 
-for name in ["generator", "buckets", "breaches", "passwords", "calendar"]:
+for name in NAMES:
     service = Service(name, folder / name, WORKERS="1", MAX_CONNECTIONS=str(CONNECTIONS)).load_samples().start()
     check(service.probe() == 200, f"{name} does not serve")
     before, statuses, seen = service.memory(), Counter(), {"slowest": 0.0, "memory": 0.0}

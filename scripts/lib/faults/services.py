@@ -15,6 +15,7 @@ from collections import Counter
 
 BIN = pathlib.Path(os.environ["FAULTS_BIN"])
 SAMPLES = pathlib.Path("samples")
+NAMES = sorted(manifest.parent.name for manifest in pathlib.Path("services").glob("*/Cargo.toml"))
 ADMIN_KEY = "0123456789abcdef0123456789abcdef"
 ACCOUNT = "/api/v3/breachedaccount/account-exists%40breach-integration-tests.example"
 

@@ -5,10 +5,10 @@
 import pathlib
 import sys
 
-from services import Service, check, say
+from services import NAMES, Service, check, say
 
 folder, library = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-for name in ["generator", "buckets", "breaches", "passwords", "calendar"]:
+for name in NAMES:
     service = Service(name, folder / name, DRAIN_SECONDS="0").load_samples()
     service.preload = library
     service.start()

@@ -165,19 +165,27 @@ fn united_with_key(
     key: AccountKey,
 ) -> Result<Vec<AccountRow>, DatabaseError> {
     let mut rows: Vec<(AccountRow, i32)> = by_key_with_domain(key.0).load(conn)?;
-    for account in account_runs::between(conn, runs, key.0, key.0)? {
-        let domain_id = account.domain_id;
-        let same =
-            |(row, id): &&mut (AccountRow, i32)| *id == domain_id && row.local == account.local;
-        match rows.iter_mut().find(same) {
-            Some((row, _)) => row.add(&account.breaches),
-            None => {
-                let domain = mail_domains::name(conn, domain_id)?;
-                rows.push((AccountRow::of_run(account, domain), domain_id));
-            }
-        }
+    let mut others = account_runs::between(conn, runs, key.0, key.0)?;
+    others.retain(|RunAccount { domain_id, local, breaches, .. }| {
+        let row = rows.iter_mut().find(|(row, id)| id == domain_id && row.local == *local);
+        row.map(|(row, _)| row.add(breaches)).is_none()
+    });
+    let domains = domains_of(conn, runs, &others)?;
+    let others = others.into_iter().zip(domains);
+    let others = others.map(|(account, domain)| AccountRow::of_run(account, domain));
+    Ok(rows.into_iter().map(|(row, _)| row).chain(others).collect())
+}
+
+/// The names of the domains of accounts that only runs have.
+fn domains_of(
+    conn: &mut SqliteConnection,
+    runs: Option<&RunView>,
+    accounts: &[RunAccount],
+) -> Result<Vec<String>, DatabaseError> {
+    match runs {
+        Some(view) if !accounts.is_empty() => view.domains(conn, accounts),
+        _ => accounts.iter().map(|account| mail_domains::name(conn, account.domain_id)).collect(),
     }
-    Ok(rows.into_iter().map(|(row, _)| row).collect())
 }
 
 /// The accounts with a key that have a row.
@@ -211,18 +219,19 @@ fn united_range(
     high: AccountKey,
 ) -> Result<Vec<RangeRow>, DatabaseError> {
     let mut rows: Vec<(RangeRow, i32)> = by_range(low.0, high.0).load(conn)?;
-    for RunAccount { domain_id, local, breaches, .. } in
-        account_runs::between(conn, runs, low.0, high.0)?
-    {
-        match rows.iter_mut().find(|(row, id)| *id == domain_id && row.local == local) {
-            Some((row, _)) => row.breaches = united(&row.breaches, &breaches),
-            None => {
-                let domain = mail_domains::name(conn, domain_id)?;
-                rows.push((RangeRow { local, domain, breaches }, domain_id));
-            }
-        }
-    }
-    Ok(rows.into_iter().map(|(row, _)| row).collect())
+    let mut others = account_runs::between(conn, runs, low.0, high.0)?;
+    others.retain(|RunAccount { domain_id, local, breaches, .. }| {
+        let row = rows.iter_mut().find(|(row, id)| id == domain_id && row.local == *local);
+        row.map(|(row, _)| row.breaches = united(&row.breaches, breaches)).is_none()
+    });
+    let domains = domains_of(conn, runs, &others)?;
+    let others = others.into_iter().zip(domains);
+    let others = others.map(|(RunAccount { local, breaches, .. }, domain)| RangeRow {
+        local,
+        domain,
+        breaches,
+    });
+    Ok(rows.into_iter().map(|(row, _)| row).chain(others).collect())
 }
 
 fn united(list: &[u8], more: &[u8]) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! Domains of addresses and of websites, each filed once.
 
 use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::exists;
@@ -39,6 +40,48 @@ pub fn ids(db: &mut Db, names: &[&str]) -> Result<HashMap<String, i32>, Database
 /// The name of a domain that an account of a run is at.
 pub fn name(conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseError> {
     Ok(mail_domain::table.find(id).select(mail_domain::name).first(conn)?)
+}
+
+/// Names that the connections of a process have read, so that accounts of a run cost no statement for
+/// each of their domains.
+///
+/// A name is kept for good: an id gets another one only after [`each_odd`] has removed it, and what that
+/// removes is not kept.
+#[derive(Debug, Default)]
+pub struct KnownNames(RwLock<HashMap<i32, Box<str>>>);
+
+/// Names that are known at most: 20 MB where all are as long as names can be, and 5 MB of usual ones.
+const MOST_KNOWN: usize = 65_536;
+
+impl KnownNames {
+    /// The names of domains, in the order of their ids.
+    pub fn of(
+        &self,
+        conn: &mut SqliteConnection,
+        ids: impl Iterator<Item = i32>,
+    ) -> Result<Vec<String>, DatabaseError> {
+        let known: Vec<(i32, Option<String>)> = {
+            let names = self.0.read().unwrap_or_else(PoisonError::into_inner);
+            ids.map(|id| (id, names.get(&id).map(|name| name.to_string()))).collect()
+        };
+        let read = |(id, known): (i32, Option<String>)| match known {
+            Some(name) => Ok(name),
+            None => self.read(conn, id),
+        };
+        known.into_iter().map(read).collect()
+    }
+
+    fn read(&self, conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseError> {
+        let name = name(conn, id)?;
+        if loaded_address::is_domain(&name) {
+            let mut names = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            if names.len() >= MOST_KNOWN {
+                names.clear();
+            }
+            names.insert(id, name.as_str().into());
+        }
+        Ok(name)
+    }
 }
 
 fn look_up(
@@ -90,6 +133,41 @@ pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
             if remove && !diesel::select(exists(accounts)).get_result::<bool>(db)? {
                 diesel::delete(mail_domain::table.find(id)).execute(db)?;
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::MIGRATIONS;
+
+    #[test]
+    fn an_id_that_cleaning_gave_away_has_its_new_name() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&MIGRATIONS]);
+        let known = KnownNames::default();
+        let renamed = pools.write_blocking(|db| {
+            let added = ids(db, &["kept.example", "odd domain"])?;
+            let (kept, odd) = (added["kept.example"], added["odd domain"]);
+            let names = |db: &mut Db| match db {
+                Db::Sqlite(conn) => known.of(conn, [kept, odd, kept].into_iter()).map(Some),
+                Db::Pg(_) => Ok(None),
+            };
+            if let Some(before) = names(db)? {
+                assert_eq!(before, ["kept.example", "odd domain", "kept.example"]);
+                each_odd(db, true)?;
+                assert_eq!(ids(db, &["next.example"])?["next.example"], odd);
+                diesel::update(mail_domain::table.find(kept))
+                    .set(mail_domain::name.eq("read.again.example"))
+                    .execute(db)?;
+                return names(db);
+            }
+            Ok::<_, DatabaseError>(None)
+        });
+        // Which is known shows in that it is not read again.
+        if let Some(after) = renamed.unwrap() {
+            assert_eq!(after, ["kept.example", "next.example", "kept.example"]);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The filters of runs, in memory.
+//! What is kept in memory for reading runs: their filters and the names of domains.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,14 +10,17 @@ use super::block::damaged;
 use super::filter::{Filter, Place};
 use super::key_map::KeyMap;
 use super::list::{self, Run};
+use super::run_account::RunAccount;
+use crate::store::mail_domains::KnownNames;
 use crate::store::schema::run_filter;
 
-/// The filters that the connections of a process share.
+/// The filters that the connections of a process share, and the names of domains.
 #[derive(Debug, Default)]
 pub struct RunFilters {
     filters: Mutex<HashMap<i64, Arc<Filter>>>,
     /// The beginnings of the keys of some runs.
     map: Mutex<Option<(Vec<i64>, Arc<KeyMap>)>>,
+    names: Arc<KnownNames>,
 }
 
 impl RunFilters {
@@ -75,6 +78,7 @@ pub fn with_view<T, E: From<DatabaseError>>(
 pub struct RunView {
     runs: Vec<(Run, Arc<Filter>)>,
     map: Option<Arc<KeyMap>>,
+    names: Arc<KnownNames>,
 }
 
 impl RunView {
@@ -88,7 +92,16 @@ impl RunView {
             with_filters.push((run, filters.get(conn, run.id)?));
         }
         let map = filters.map(&with_filters);
-        Ok(Self { runs: with_filters, map })
+        Ok(Self { runs: with_filters, map, names: Arc::clone(&filters.names) })
+    }
+
+    /// The names of the domains of accounts, in their order.
+    pub fn domains(
+        &self,
+        conn: &mut SqliteConnection,
+        accounts: &[RunAccount],
+    ) -> Result<Vec<String>, DatabaseError> {
+        self.names.of(conn, accounts.iter().map(|account| account.domain_id))
     }
 
     /// The runs that may have a key between two keys, both included.
