@@ -93,6 +93,16 @@ impl<'a> Bucket<'a> {
         })
     }
 
+    /// For each first digit, how many entries have one up to it.
+    pub fn ends(&self) -> &[u16; 16] {
+        &self.ends
+    }
+
+    /// The column of tails.
+    pub fn tails(&self) -> &'a [u8] {
+        self.tails
+    }
+
     /// The column of counts.
     pub fn counts(&self) -> Counts<'a> {
         Counts { bytes: self.counts }
@@ -180,6 +190,16 @@ impl Counts<'_> {
             }
             _ => self.long_count(),
         }
+    }
+
+    /// The bytes that are left.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes
+    }
+
+    /// Leaves out bytes that are known to be whole counts.
+    pub fn skip(&mut self, bytes: usize) {
+        self.bytes = self.bytes.get(bytes..).unwrap_or_default();
     }
 
     fn long_count(&mut self) -> Result<u32, BucketError> {

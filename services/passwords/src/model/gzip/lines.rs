@@ -3,21 +3,34 @@
 use super::bits::Bits;
 use super::code::Code;
 use super::tables::{TABLES, Tables};
-use crate::model::bucket::{Bucket, BucketError};
+use crate::model::bucket::{Bucket, BucketError, Counts};
 use crate::model::kind::Kind;
 use crate::model::prefetch;
+
+/// The lines of a bucket and of the padding behind them, as far as they are not encoded.
+pub struct Lines<'a> {
+    pub bucket: &'a Bucket<'a>,
+    pub padding: &'a [u8],
+    /// Lines of the bucket that are encoded.
+    pub done: usize,
+    /// The counts of the others.
+    pub counts: Counts<'a>,
+}
+
+impl<'a> Lines<'a> {
+    /// All of them.
+    pub fn of(bucket: &'a Bucket<'a>, padding: &'a [u8]) -> Self {
+        Self { bucket, padding, done: 0, counts: bucket.counts() }
+    }
+}
 
 /// The portable encoder of lines, which every other one is compared with.
 ///
 /// # Errors
 /// [`BucketError::Count`].
-pub fn portable(
-    bucket: &Bucket<'_>,
-    padding: &[u8],
-    bits: &mut Bits<'_>,
-) -> Result<(), BucketError> {
+pub fn portable(lines: Lines<'_>, bits: &mut Bits<'_>) -> Result<(), BucketError> {
     let tables: &Tables = &TABLES;
-    by_kind(bucket, padding, bits, |bytes| {
+    by_kind(lines, bits, |bytes| {
         std::array::from_fn(|word| {
             let code = |at: usize| tables.byte(bytes[4 * word + at]);
             code(0).then(code(1)).then(code(2).then(code(3)))
@@ -28,28 +41,29 @@ pub fn portable(
 /// Encodes lines with the given way to turn 16 bytes into four codes of eight digits each.
 #[inline(always)]
 pub fn by_kind(
-    bucket: &Bucket<'_>,
-    padding: &[u8],
+    lines: Lines<'_>,
     bits: &mut Bits<'_>,
     words: impl Fn(&[u8; 16]) -> [Code; 4] + Copy,
 ) -> Result<(), BucketError> {
-    match bucket.kind() {
-        Kind::Sha1 => lines::<17>(bucket, padding, bits, words),
-        Kind::Ntlm => lines::<13>(bucket, padding, bits, words),
+    match lines.bucket.kind() {
+        Kind::Sha1 => encode::<17>(lines, bits, words),
+        Kind::Ntlm => encode::<13>(lines, bits, words),
     }
 }
 
 #[inline(always)]
-fn lines<const TAIL: usize>(
-    bucket: &Bucket<'_>,
-    padding: &[u8],
+fn encode<const TAIL: usize>(
+    lines: Lines<'_>,
     bits: &mut Bits<'_>,
     words: impl Fn(&[u8; 16]) -> [Code; 4] + Copy,
 ) -> Result<(), BucketError> {
     let tables: &Tables = &TABLES;
-    let mut counts = bucket.counts();
+    let Lines { bucket, padding, mut done, mut counts } = lines;
     for (digit, group) in bucket.groups().enumerate() {
-        for tail in group.as_chunks::<TAIL>().0 {
+        let tails = group.as_chunks::<TAIL>().0;
+        let (before, tails) = tails.split_at(done.min(tails.len()));
+        done -= before.len();
+        for tail in tails {
             prefetch::behind(tail);
             let ending = tables.ending(counts.next_count()?);
             line(tables, digit as u8, tail, ending, bits, words);

@@ -7,6 +7,8 @@
 
 mod bits;
 mod code;
+#[cfg(target_arch = "x86_64")]
+mod eights;
 mod lines;
 mod simd;
 mod sum;

@@ -1,6 +1,6 @@
-//! The encoder of lines for processors with SSSE3 and BMI2, chosen at run time.
+//! Which encoder of lines a processor gets, and that for processors with SSSE3 and BMI2.
 //!
-//! Eight digits at once: a shuffle looks up the code of each digit and the mask of its length, a
+//! It takes eight digits at once: a shuffle looks up the code of each digit and the mask of its length, a
 //! parallel bit extract (`PEXT`) closes the gaps between the codes.
 //!
 //! Unsafe code is for calls of functions that need a processor feature, each behind the test for
@@ -8,7 +8,9 @@
 #![allow(unsafe_code)]
 
 use super::bits::Bits;
-use super::lines;
+#[cfg(target_arch = "x86_64")]
+use super::eights;
+use super::lines::{self, Lines};
 use crate::model::bucket::{Bucket, BucketError};
 
 /// Encodes the lines of a bucket and of padding in the fastest way that this processor has.
@@ -20,12 +22,22 @@ pub fn encode_lines(
     padding: &[u8],
     bits: &mut Bits<'_>,
 ) -> Result<(), BucketError> {
+    let lines = Lines::of(bucket, padding);
     #[cfg(target_arch = "x86_64")]
-    if x86::is_fast() {
-        // SAFETY: the processor has the three features that the function asks for.
-        return unsafe { x86::encode_lines(bucket, padding, bits) };
+    {
+        let mut lines = lines;
+        if eights::is_there() {
+            // SAFETY: the processor has the features that the function asks for.
+            unsafe { eights::encode(&mut lines, bits) };
+        }
+        if x86::is_fast() {
+            // SAFETY: the processor has the three features that the function asks for.
+            return unsafe { x86::encode_lines(lines, bits) };
+        }
+        lines::portable(lines, bits)
     }
-    lines::portable(bucket, padding, bits)
+    #[cfg(not(target_arch = "x86_64"))]
+    lines::portable(lines, bits)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -36,7 +48,7 @@ mod x86 {
     };
     use std::sync::LazyLock;
 
-    use super::{Bits, Bucket, BucketError};
+    use super::{Bits, BucketError, Lines};
     use crate::model::gzip::code::Code;
     use crate::model::gzip::lines;
     use crate::model::gzip::tables::TABLES;
@@ -64,15 +76,11 @@ mod x86 {
     }
 
     #[target_feature(enable = "ssse3,bmi2,popcnt")]
-    pub fn encode_lines(
-        bucket: &Bucket<'_>,
-        padding: &[u8],
-        bits: &mut Bits<'_>,
-    ) -> Result<(), BucketError> {
+    pub fn encode_lines(lines: Lines<'_>, bits: &mut Bits<'_>) -> Result<(), BucketError> {
         let digits = &TABLES.digits;
         let codes = load(&std::array::from_fn(|digit| digits[digit].bits as u8));
         let masks = load(&std::array::from_fn(|digit| (1u8 << digits[digit].length) - 1));
-        lines::by_kind(bucket, padding, bits, |bytes| words(codes, masks, bytes))
+        lines::by_kind(lines, bits, |bytes| words(codes, masks, bytes))
     }
 
     /// The codes of 16 bytes, eight digits in each.
@@ -132,23 +140,46 @@ mod tests {
     use crate::model::{Entry, Kind};
     use proptest::prelude::*;
 
-    type Encoder = fn(&Bucket<'_>, &[u8], &mut Bits<'_>) -> Result<(), BucketError>;
+    type Encoder = fn(Lines<'_>, &mut Bits<'_>) -> Result<(), BucketError>;
 
     fn encoded(encoder: Encoder, bucket: &Bucket<'_>, padding: &[u8]) -> (Vec<u8>, Code) {
         let mut out = vec![0; bucket.text_bound() + padding.len() * 3 + 128];
-        let mut bits = Bits { out: &mut out, at: 0, held: Code::default() };
-        encoder(bucket, padding, &mut bits).unwrap();
+        let mut bits = Bits { out: &mut out, at: 0, held: Code { bits: 5, length: 3 } };
+        encoder(Lines::of(bucket, padding), &mut bits).unwrap();
         let (at, held) = (bits.at, bits.held);
         out.truncate(at);
         (out, held)
     }
 
-    fn assert_agrees_with_portable(kind: Kind, entries: &[Entry], padding: &[u8]) {
+    fn in_eights(mut lines: Lines<'_>, bits: &mut Bits<'_>) -> Result<(), BucketError> {
+        #[cfg(target_arch = "x86_64")]
+        if eights::is_there() {
+            let all = lines.bucket.len();
+            // SAFETY: the processor has the features that the function asks for.
+            unsafe { eights::encode(&mut lines, bits) };
+            let counts = lines.bucket.counts().bytes().len();
+            // One byte a count: then only the end is left.
+            assert!(counts > all || lines.done + 24 >= all, "{} of {all}", lines.done);
+        }
+        lines::portable(lines, bits)
+    }
+
+    fn by_extract(lines: Lines<'_>, bits: &mut Bits<'_>) -> Result<(), BucketError> {
+        #[cfg(target_arch = "x86_64")]
+        if x86::is_fast() {
+            // SAFETY: the processor has the three features that the function asks for.
+            return unsafe { x86::encode_lines(lines, bits) };
+        }
+        lines::portable(lines, bits)
+    }
+
+    fn assert_agree_with_portable(kind: Kind, entries: &[Entry], padding: &[u8]) {
         let mut bytes = Vec::new();
         assert!(encode(kind, entries, &mut bytes));
         let bucket = Bucket::parse(kind, &bytes).unwrap();
-        let fast = encoded(encode_lines, &bucket, padding);
-        assert_eq!(fast, encoded(lines::portable, &bucket, padding));
+        let portable = encoded(lines::portable, &bucket, padding);
+        assert_eq!(encoded(in_eights, &bucket, padding), portable);
+        assert_eq!(encoded(by_extract, &bucket, padding), portable);
     }
 
     proptest! {
@@ -158,8 +189,8 @@ mod tests {
             ntlm in some_entries(Kind::Ntlm, 200),
             padding in proptest::collection::vec(any::<u8>(), 0..100),
         ) {
-            assert_agrees_with_portable(Kind::Sha1, &sha1, &padding);
-            assert_agrees_with_portable(Kind::Ntlm, &ntlm, &padding);
+            assert_agree_with_portable(Kind::Sha1, &sha1, &padding);
+            assert_agree_with_portable(Kind::Ntlm, &ntlm, &padding);
         }
     }
 
@@ -168,8 +199,8 @@ mod tests {
         let full = as_many_as_fit();
         for entries in [&full[..0], &full[..1], &full[65_534..], &full] {
             for kind in Kind::ALL {
-                assert_agrees_with_portable(kind, entries, &[]);
-                assert_agrees_with_portable(kind, entries, &[0xFF; 180]);
+                assert_agree_with_portable(kind, entries, &[]);
+                assert_agree_with_portable(kind, entries, &[0xFF; 180]);
             }
         }
     }

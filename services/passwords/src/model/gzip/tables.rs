@@ -7,6 +7,8 @@ use super::code::{Code, canonical};
 
 const END_OF_BLOCK: usize = 256;
 const SHORT_COUNTS: u32 = 1000;
+/// Bits of the ending of a small count at most: those of colon, three digits, CR and LF.
+pub const COUNT_BITS: u32 = 27;
 
 pub static TABLES: LazyLock<Tables> = LazyLock::new(Tables::new);
 
@@ -22,8 +24,8 @@ pub struct Tables {
     pub digits: [Code; 16],
     /// The joint code of a byte's two digits: bits in the lower, length in the upper half.
     bytes: [u32; 256],
-    /// Colon, count, CR and LF for small counts: 27 bits, and their number above them.
-    endings: Vec<u32>,
+    /// Colon, count, CR and LF for small counts, and above [`COUNT_BITS`] bits their number.
+    pub endings: Vec<u32>,
     /// CR and LF.
     separator: Code,
     colon: Code,
@@ -55,7 +57,7 @@ impl Tables {
         let separator = of(b'\r').then(of(b'\n'));
         let (end, colon, endings) = (codes[END_OF_BLOCK], of(b':'), Vec::new());
         let mut tables = Self { head, head_rest, end, digits, bytes, endings, separator, colon };
-        let packed = |code: Code| code.bits as u32 | code.length << 27;
+        let packed = |code: Code| code.bits as u32 | code.length << COUNT_BITS;
         tables.endings = (0..SHORT_COUNTS).map(|count| packed(tables.long_ending(count))).collect();
         tables
     }
@@ -70,7 +72,10 @@ impl Tables {
     #[inline(always)]
     pub fn ending(&self, count: u32) -> Code {
         match self.endings.get(count as usize) {
-            Some(packed) => Code { bits: u64::from(packed & 0x07FF_FFFF), length: packed >> 27 },
+            Some(packed) => Code {
+                bits: u64::from(packed & ((1 << COUNT_BITS) - 1)),
+                length: packed >> COUNT_BITS,
+            },
             None => self.long_ending(count),
         }
     }

@@ -1,0 +1,95 @@
+//! Encodes eight lines at once, for processors with AVX-512.
+//!
+//! Each of the eight 64-bit lanes of a register has a line, and all lanes go through the same steps: digits
+//! become codes, codes are put together until a line is up to 256 bits in four registers, and these are
+//! shifted to where the line begins within its first byte. Then columns become rows, and each line is
+//! written at once; what it writes behind its end is written again by the next.
+
+mod codes;
+mod endings;
+mod lanes;
+mod rows;
+
+use std::arch::x86_64::_mm512_set1_epi64;
+use std::sync::LazyLock;
+
+use self::codes::{Codes, READ};
+use self::endings::endings;
+use self::lanes::{LINES, words};
+use self::rows::ROOM;
+use super::bits::Bits;
+use super::lines::Lines;
+use super::tables::{TABLES, Tables};
+use crate::model::kind::Kind;
+use crate::model::prefetch;
+
+static IS_THERE: LazyLock<bool> = LazyLock::new(|| {
+    std::arch::is_x86_feature_detected!("avx512f")
+        && std::arch::is_x86_feature_detected!("avx512bw")
+        && std::arch::is_x86_feature_detected!("avx512vl")
+        && std::arch::is_x86_feature_detected!("avx512vbmi")
+        && std::arch::is_x86_feature_detected!("avx512vbmi2")
+        && std::arch::is_x86_feature_detected!("bmi2")
+});
+
+/// Whether this processor has the features that [`encode`] asks for.
+pub fn is_there() -> bool {
+    *IS_THERE
+}
+
+/// Encodes lines in eights. A few are left, and all from a count on that is not valid or above 999,999,999.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
+pub fn encode(lines: &mut Lines<'_>, bits: &mut Bits<'_>) {
+    match lines.bucket.kind() {
+        Kind::Sha1 => encode_tails::<17>(lines, bits),
+        Kind::Ntlm => encode_tails::<13>(lines, bits),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
+fn encode_tails<const TAIL: usize>(lines: &mut Lines<'_>, bits: &mut Bits<'_>) {
+    let tables: &Tables = &TABLES;
+    let codes = Codes::new::<TAIL>(tables);
+    let mut digit = 0;
+    // The bits of the last, unfinished byte, in the last lane.
+    let mut carried = _mm512_set1_epi64(bits.held.bits as i64);
+    while let Some(rest) = lines.bucket.tails().get(lines.done * TAIL..)
+        && let Some(tails) = rest.first_chunk::<READ>()
+        && let Some(room) = bits.out.get_mut(bits.at..).and_then(<[u8]>::first_chunk_mut::<ROOM>)
+        && let Some(endings) = endings(tables, &mut lines.counts)
+    {
+        for ahead in [0, 64, 128] {
+            prefetch::behind(&tails[ahead..]);
+        }
+        let firsts = first_digits(lines.bucket.ends(), lines.done, &mut digit);
+        let eight = codes.eight::<TAIL>(tails, firsts, endings);
+        let end;
+        (carried, end) = eight.write(room, carried, bits.held.length);
+        bits.at += end / 8;
+        bits.held.length = end as u32 % 8;
+        lines.done += LINES;
+    }
+    bits.held.bits = words(carried)[LINES - 1];
+}
+
+/// The first digits of eight lines, a byte each; they are not stored with the tails. `digit` is that of a
+/// line before.
+#[inline(always)]
+fn first_digits(ends: &[u16; 16], line: usize, digit: &mut usize) -> u64 {
+    let end = |digit: usize| usize::from(ends[digit % 16]);
+    while end(*digit) <= line {
+        *digit += 1;
+    }
+    if end(*digit) >= line + LINES {
+        return *digit as u64 * 0x0101_0101_0101_0101;
+    }
+    let mut at = *digit;
+    let digits = std::array::from_fn(|lane| {
+        while end(at) <= line + lane {
+            at += 1;
+        }
+        at as u8
+    });
+    u64::from_le_bytes(digits)
+}
