@@ -46,7 +46,8 @@ pub fn name(conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseErro
 /// each of their domains.
 ///
 /// A name is kept for good: an id gets another one only after [`each_odd`] has removed it, and what that
-/// removes is not kept.
+/// removes is not kept. This takes an [`is_domain`](loaded_address::is_domain) that all running versions agree
+/// on, and reads of what was committed.
 #[derive(Debug, Default)]
 pub struct KnownNames(RwLock<HashMap<i32, Box<str>>>);
 
@@ -72,6 +73,10 @@ impl KnownNames {
     }
 
     fn read(&self, conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseError> {
+        // An account before this one may be at the same domain.
+        if let Some(name) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
+            return Ok(name.to_string());
+        }
         let name = name(conn, id)?;
         if loaded_address::is_domain(&name) {
             let mut names = self.0.write().unwrap_or_else(PoisonError::into_inner);
@@ -165,7 +170,7 @@ mod tests {
             }
             Ok::<_, DatabaseError>(None)
         });
-        // Which is known shows in that it is not read again.
+        // A name that is known is not read again, so the change does not show.
         if let Some(after) = renamed.unwrap() {
             assert_eq!(after, ["kept.example", "next.example", "kept.example"]);
         }

@@ -24,7 +24,7 @@ pub struct Tables {
     pub digits: [Code; 16],
     /// The joint code of a byte's two digits: bits in the lower, length in the upper half.
     bytes: [u32; 256],
-    /// Colon, count, CR and LF for small counts, and above [`COUNT_BITS`] bits their number.
+    /// Colon, count, CR and LF for small counts; their length is above the lowest [`COUNT_BITS`] bits.
     pub endings: Vec<u32>,
     /// CR and LF.
     separator: Code,

@@ -27,7 +27,7 @@ pub struct Codes {
     fours: __m512i,
     /// Where the digits of four bytes are, the first one first.
     digits: __m512i,
-    /// The same with the digit before it in place of each second one.
+    /// The same, but each second digit replaced by the one before it.
     before: __m512i,
 }
 
@@ -152,7 +152,7 @@ impl Codes {
     }
 }
 
-/// Where the first four bytes of each tail are; a lane has room for four more.
+/// Where the first four bytes of each tail are; the upper half of a lane repeats them.
 const fn fours(tail: usize) -> [u8; 64] {
     let mut places = [0; 64];
     let mut at = 0;

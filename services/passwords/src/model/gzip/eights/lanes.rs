@@ -19,7 +19,7 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// What is at most 64 bits together.
+    /// Appends `next`; together at most 64 bits.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
     pub fn then(self, next: Self) -> Self {

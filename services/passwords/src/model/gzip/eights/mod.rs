@@ -3,7 +3,7 @@
 //! Each of the eight 64-bit lanes of a register has a line, and all lanes go through the same steps: digits
 //! become codes, codes are put together until a line is up to 256 bits in four registers, and these are
 //! shifted to where the line begins within its first byte. Then columns become rows, and each line is
-//! written at once; what it writes behind its end is written again by the next.
+//! written by one store; what it writes past its end, the next line overwrites.
 
 mod codes;
 mod endings;
@@ -37,7 +37,8 @@ pub fn is_there() -> bool {
     *IS_THERE
 }
 
-/// Encodes lines in eights. A few are left, and all from a count on that is not valid or above 999,999,999.
+/// Encodes lines in eights. Leaves the last few, and everything from the first eight that has an invalid count or
+/// one above 999,999,999.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
 pub fn encode(lines: &mut Lines<'_>, bits: &mut Bits<'_>) {
     match lines.bucket.kind() {
@@ -73,12 +74,12 @@ fn encode_tails<const TAIL: usize>(lines: &mut Lines<'_>, bits: &mut Bits<'_>) {
     bits.held.bits = words(carried)[LINES - 1];
 }
 
-/// The first digits of eight lines, a byte each; they are not stored with the tails. `digit` is that of a
-/// line before.
+/// The first digits of eight lines, a byte each; they are not stored with the tails. `digit` is that of an
+/// earlier line.
 #[inline(always)]
 fn first_digits(ends: &[u16; 16], line: usize, digit: &mut usize) -> u64 {
     let end = |digit: usize| usize::from(ends[digit % 16]);
-    while end(*digit) <= line {
+    while *digit < 15 && end(*digit) <= line {
         *digit += 1;
     }
     if end(*digit) >= line + LINES {
@@ -86,7 +87,7 @@ fn first_digits(ends: &[u16; 16], line: usize, digit: &mut usize) -> u64 {
     }
     let mut at = *digit;
     let digits = std::array::from_fn(|lane| {
-        while end(at) <= line + lane {
+        while at < 15 && end(at) <= line + lane {
             at += 1;
         }
         at as u8

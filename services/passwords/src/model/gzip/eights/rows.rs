@@ -24,8 +24,8 @@ pub struct Eight {
 }
 
 impl Eight {
-    /// Writes the lines behind `held` bits of a byte, which lane 7 of `carried` has; returns the bits of the
-    /// last byte in the same way, and how many bits there are, with those of `held`.
+    /// Writes the lines after the `held` bits of an unfinished byte, which are in lane 7 of `carried`. Returns
+    /// the new unfinished byte in the same lane, and the number of bits, `held` included.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
     pub fn write(self, room: &mut [u8; ROOM], carried: __m512i, held: u32) -> (__m512i, usize) {
