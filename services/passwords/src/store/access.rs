@@ -11,8 +11,8 @@ pub trait Access: Send + Sync {
     /// The bytes from `begin` to `end`, offsets in the file; `buffer` may be used to hold them.
     fn bytes<'a>(&'a self, begin: u64, end: u64, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]>;
 
-    /// Says that the bytes from `begin` on will be asked for soon.
-    fn expect(&self, _begin: u64) {}
+    /// Says that the bytes from `begin` to `end` will be asked for soon.
+    fn expect(&self, _begin: u64, _end: u64) {}
 }
 
 /// The whole data region in memory.
@@ -25,18 +25,20 @@ impl InMemory {
         file.read_exact(&mut data)?;
         Ok(Self(data))
     }
+
+    fn get(&self, begin: u64, end: u64) -> Option<&[u8]> {
+        let (begin, end) = (begin.checked_sub(DATA_START)?, end.checked_sub(DATA_START)?);
+        self.0.get(begin as usize..end as usize)
+    }
 }
 
 impl Access for InMemory {
     fn bytes<'a>(&'a self, begin: u64, end: u64, _: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
-        let begin = begin.checked_sub(DATA_START);
-        let range = begin.map(|begin| begin as usize..(end - DATA_START) as usize);
-        range.and_then(|range| self.0.get(range)).ok_or(io::ErrorKind::UnexpectedEof.into())
+        self.get(begin, end).ok_or(io::ErrorKind::UnexpectedEof.into())
     }
 
-    fn expect(&self, begin: u64) {
-        let begin = begin.saturating_sub(DATA_START) as usize;
-        prefetch::front(self.0.get(begin..).unwrap_or_default());
+    fn expect(&self, begin: u64, end: u64) {
+        prefetch::ends(self.get(begin, end).unwrap_or_default());
     }
 }
 

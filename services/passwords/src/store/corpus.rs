@@ -196,7 +196,8 @@ impl Corpus {
     /// Says that a bucket will be read soon, so that the memory fetches it meanwhile.
     #[inline]
     pub fn expect(&self, prefix: HashPrefix) {
-        self.access.expect(self.index.range(prefix).0);
+        let (begin, end) = self.index.range(prefix);
+        self.access.expect(begin, end);
     }
 
     /// The bytes of a bucket as they lie in the file.
