@@ -16,13 +16,13 @@ pub struct Plan {
     /// Requests that a key regains each minute.
     #[diesel(deserialize_as = i64)]
     pub per_minute: u32,
-    /// Requests that a rested key may make at once.
+    /// Requests that a key with a full quota may make at once.
     #[diesel(deserialize_as = i64)]
     pub burst: u32,
     /// Place in lists.
     #[diesel(deserialize_as = i64)]
     pub position: u32,
-    /// Not offered any more; its keys go on.
+    /// Not offered any more; its keys keep working.
     pub hidden: bool,
 }
 
@@ -136,7 +136,7 @@ pub fn set_plan(db: &mut Db, code: &str, change: PlanChange) -> Result<(Plan, bo
     Ok((changed, is_new))
 }
 
-/// Stops offering a plan; its keys go on.
+/// Stops offering a plan; its keys keep working.
 ///
 /// # Errors
 /// [`KeyError::NoPlan`].

@@ -9,7 +9,7 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::reach::{GuardedResolver, Reach};
 
-/// A connection that takes longer is none.
+/// A connection that takes longer counts as failed.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A client without proxies, kept connections, cookies and referrers.

@@ -15,7 +15,7 @@ use crate::reach::Reach;
 /// Why nothing was fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// The address is none, or one that may not be connected to.
+    /// Not a valid URL, or one that may not be connected to.
     #[error("the address may not be fetched")]
     Forbidden,
     /// No host, no connection, a redirect that leads too far, or a broken answer.

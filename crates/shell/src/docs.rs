@@ -58,7 +58,7 @@ impl Docs {
         }
     }
 
-    /// A file of the pages; names that are none take no memory.
+    /// A file of the pages; unknown names take no memory.
     fn file(&self, name: &str) -> Option<Arc<Content>> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = files.get(name) {

@@ -15,7 +15,7 @@ pub fn essence(value: &HeaderValue) -> Option<&str> {
 }
 
 /// Whether a `Content-Type` is JSON in UTF-8: `application/json`, `text/json` or
-/// `application/*+json`; a `charset` other than UTF-8 is none.
+/// `application/*+json`; any other `charset` is not accepted.
 ///
 /// ```
 /// use actix_web::http::header::HeaderValue;

@@ -213,8 +213,8 @@ impl Running {
 /// See [`Server::start`].
 pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result<ExitCode> {
     actix_web::rt::System::new().block_on(async {
-        // The process ends while workers still drop what their threads hold. The last handle of the
-        // system wakes the runtime, for which such a thread has lost the means, and it would abort.
+        // Worker threads may still be dropping thread-locals while the process exits. Dropping the last
+        // handle of the system wakes the runtime from such a thread, which would abort.
         std::mem::forget(actix_web::rt::System::current());
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;

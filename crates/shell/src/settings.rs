@@ -60,7 +60,7 @@ pub struct ShellSettings {
     /// Folder of the local CA and certificate [default: DATA_DIR/tls]
     #[arg(long, env, global = true, value_name = "FOLDER")]
     pub tls_dir: Option<PathBuf>,
-    /// Proxies whose x-forwarded-* headers count, as a comma list of CIDR blocks
+    /// Proxies whose x-forwarded-* headers are trusted: comma-separated addresses and CIDR blocks
     #[arg(long, env, global = true, value_delimiter = ',', value_name = "CIDR", value_parser = network)]
     pub trusted_proxies: Vec<IpNet>,
     /// URL under which clients reach the service, without a final slash

@@ -19,7 +19,7 @@ use crate::{Folder, Process, Served};
 /// // In a test of a service: `Program::new(env!("CARGO_BIN_EXE_passwords"))`.
 /// let program = Program::new("target/debug/passwords").setting("RELOAD_INTERVAL", "1");
 /// let path = program.done(&["build", "--activate", "list.txt"]);
-/// assert!(path.ends_with(".corpus\n"));
+/// assert!(path.ends_with(".pwr\n"));
 ///
 /// let refused = program.run(&["build", "--no-such-flag"]);
 /// assert_eq!(refused.code, Some(2));

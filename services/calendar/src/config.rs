@@ -23,11 +23,11 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value = "UTC", value_name = "ZONE", value_parser = parse_zone)]
     pub site_timezone: Zone,
 
-    /// Rows per page of a list unless asked otherwise
+    /// Rows per page of a list unless asked otherwise, 1 to 1000
     #[arg(long, env, global = true, default_value_t = PER_PAGE, value_name = "ROWS", value_parser = clap::value_parser!(i64).range(1..=1000))]
     pub per_page: i64,
 
-    /// Most rows per page of a list
+    /// Most rows per page of a list, 1 to 1000
     #[arg(long, env, global = true, default_value_t = 50, value_name = "ROWS", value_parser = clap::value_parser!(i64).range(1..=1000))]
     pub per_page_max: i64,
 
@@ -43,7 +43,7 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value = "", value_name = "CODE", value_parser = parse_code)]
     pub currency_code: String,
 
-    /// Radius of place filters that name none, in GEO_UNIT
+    /// Radius of place filters that name none, in GEO_UNIT, above 0
     #[arg(long, env, global = true, default_value_t = 25.0, value_name = "LENGTH", value_parser = parse_length)]
     pub geo_radius: f64,
 
@@ -55,7 +55,7 @@ pub struct Settings {
     #[arg(long, env, global = true, value_name = "FOLDER")]
     pub media_dir: Option<PathBuf>,
 
-    /// What is done with an image that a write names by address
+    /// What is done with an image that a write names by URL
     #[arg(long, env, global = true, default_value = "link")]
     pub image_mode: ImageMode,
 
@@ -67,11 +67,11 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value = "off")]
     pub unfiltered_html: Switch,
 
-    /// Events of an iCalendar feed unless asked otherwise
+    /// Events of an iCalendar feed unless asked otherwise, 1 to 100000
     #[arg(long, env, global = true, default_value_t = 1000, value_name = "EVENTS", value_parser = clap::value_parser!(i64).range(1..=100_000))]
     pub ical_items: i64,
 
-    /// Most events of an iCalendar feed
+    /// Most events of an iCalendar feed, 1 to 100000
     #[arg(long, env, global = true, default_value_t = 5000, value_name = "EVENTS", value_parser = clap::value_parser!(i64).range(1..=100_000))]
     pub ical_items_max: i64,
 
@@ -84,7 +84,7 @@ pub struct Settings {
     pub rate_write_rpm: u32,
 
     /// Milliseconds that a costly list (search, combined filters, other orders) may take, waiting
-    /// included, before it is answered 503
+    /// included, before it is answered 503; 1 to 60000
     #[arg(long, env, global = true, default_value_t = 3000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     pub list_time_ms: u64,
 
@@ -146,7 +146,7 @@ pub enum Position {
     Postfix,
 }
 
-/// What is done with an image that a write names by address.
+/// What is done with an image that a write names by URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ImageMode {
     /// The address is recorded; nothing is asked for

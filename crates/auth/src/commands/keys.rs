@@ -33,7 +33,7 @@ pub enum KeysCommand {
         #[arg(long)]
         json: bool,
     },
-    /// List all keys, without their texts
+    /// List all keys, without the keys themselves
     List {
         /// Print a JSON array instead of a table
         #[arg(long)]
@@ -44,7 +44,7 @@ pub enum KeysCommand {
         /// Id of the key, as `keys list` shows it
         id: i64,
     },
-    /// Give a key a new text and print it; the old text is dead at once, all else stays
+    /// Replace a key and print the new one; the old one stops working at once, id, plan and expiry stay
     Rotate {
         /// Id of the key, as `keys list` shows it
         id: i64,

@@ -58,7 +58,7 @@ pub enum PlansCommand<X: clap::Args = NoColumns> {
         /// Requests that a key regains each minute
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         per_minute: Option<u32>,
-        /// Requests that a rested key may make at once
+        /// Requests that a key with a full quota may make at once
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         burst: Option<u32>,
         /// Place in lists
@@ -71,7 +71,7 @@ pub enum PlansCommand<X: clap::Args = NoColumns> {
         #[command(flatten)]
         further: X,
     },
-    /// Stop offering a plan; its keys go on
+    /// Stop offering a plan; its keys keep working
     Hide {
         /// Code of the plan
         code: String,
@@ -145,7 +145,7 @@ impl<X: clap::Args> PlansCommand<X> {
             }
             Self::Hide { code } => {
                 pools.write_blocking(|db| hide_plan(db, &code))?;
-                log::info!(target: "notice", "plan {code} is hidden; its keys go on");
+                log::info!(target: "notice", "plan {code} is hidden; its keys keep working");
             }
         }
         Ok(ExitCode::SUCCESS)

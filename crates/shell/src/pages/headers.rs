@@ -19,7 +19,7 @@ pub(super) fn protect(response: &mut HttpResponseBuilder) {
     }
 }
 
-/// Lets a protected page show images from other origins as well; those that are none are left out.
+/// Lets a protected page show images from other origins as well; what is not an origin is left out.
 pub(super) fn allow_images(response: &mut HttpResponse, origins: &[&str]) {
     let is_origin = |origin: &&&str| {
         let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));

@@ -59,7 +59,7 @@ enum Command {
     /// The breach catalogue
     #[command(subcommand)]
     Catalogue(catalogue::CatalogueCommand),
-    /// Addresses of a breach
+    /// Load addresses into breaches, or clean up what was loaded
     #[command(subcommand)]
     Accounts(accounts::AccountsCommand),
     /// Pastes
@@ -68,7 +68,7 @@ enum Command {
     /// Pairs of address and website from stealer logs
     #[command(subcommand)]
     StealerLogs(stealer_logs::StealerLogsCommand),
-    /// Accounts
+    /// Export the addresses of a breach
     #[command(subcommand)]
     Account(account::AccountCommand),
     /// One breach of the catalogue, or an export of all

@@ -20,7 +20,7 @@ impl FolderMailer {
     /// A mailer for a folder, which is made when the first mail is written.
     ///
     /// # Errors
-    /// When the sender is none.
+    /// When the sender is invalid.
     pub fn new(folder: &Path, from: &str) -> Result<Self, MailError> {
         let from = from.parse().map_err(MailError::permanent)?;
         Ok(Self { from, folder: folder.to_owned(), written: AtomicU64::new(0) })

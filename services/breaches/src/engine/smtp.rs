@@ -22,7 +22,7 @@ impl SmtpMailer {
     /// `smtp://mail.example:587?tls=required`.
     ///
     /// # Errors
-    /// When the URL or the sender is none.
+    /// When the URL or the sender is invalid.
     pub fn new(url: &str, from: &str) -> Result<Self, MailError> {
         let from = from.parse().map_err(MailError::permanent)?;
         let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url);

@@ -80,7 +80,7 @@ impl Record {
     }
 }
 
-/// Reads records: rows may differ in length, blank lines are none.
+/// Reads records: rows may differ in length, blank lines are skipped.
 pub struct Records<R> {
     lines: BoundedLines<R>,
     delimiter: u8,

@@ -58,7 +58,7 @@ struct Row {
     emails: Emails,
 }
 
-/// The addresses of a paste, in order and each once, and how many texts are none.
+/// The addresses of a paste, in order and each once, and how many texts are not addresses.
 #[derive(Default)]
 struct Emails {
     addresses: Vec<EmailAddress>,

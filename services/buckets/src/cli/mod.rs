@@ -77,7 +77,7 @@ enum Command {
     /// Keys of accounts
     #[command(subcommand)]
     Keys(KeysCommand),
-    /// Packages
+    /// List and change plans, which the API calls packages
     #[command(subcommand)]
     Plans(auth::PlansCommand<PackageFlags>),
 }

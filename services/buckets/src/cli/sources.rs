@@ -29,7 +29,7 @@ pub struct SourceArguments {
     /// Requests per second at most to a bucket that is listed
     #[arg(long, value_name = "N", default_value_t = 2.0, value_parser = rate)]
     rate: f64,
-    /// What such requests say about who asks
+    /// User agent of these requests
     #[arg(long, value_name = "TEXT", default_value_t = RemoteOptions::default().user_agent)]
     user_agent: String,
     /// Print the report as JSON

@@ -56,7 +56,7 @@ enum Command {
     Users(UsersCommand),
     /// Load events, venues, organizers and terms from lines of JSON
     Load(LoadCommand),
-    /// Addresses that are told of every change of an event
+    /// URLs that are notified of every change of an event
     #[command(subcommand)]
     Webhooks(WebhooksCommand),
     /// Import an iCalendar file

@@ -1,4 +1,4 @@
-//! Roles and what each may do; the matrix of the specification in code.
+//! Roles, and what each may do.
 
 use super::status::{Stage, Status};
 

@@ -16,7 +16,8 @@ use crate::model::{card, crypto, iban, imei, phone};
 pub struct CheckCommand {
     /// What to check
     pub subject: Subject,
-    /// Brand, coin or country, where the subject has such
+    /// Brand, coin or country, for subjects that have one
+    #[arg(value_name = "KIND")]
     pub of: Option<String>,
 }
 

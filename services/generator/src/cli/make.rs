@@ -16,7 +16,8 @@ use crate::model::{Random, Seed, card, crypto, iban, imei, names, phone, ssn};
 pub struct MakeCommand {
     /// What to make
     pub(super) subject: Subject,
-    /// Brand (else any), coin (else Bitcoin) or country, where the subject has such
+    /// Brand (default: any), coin (default: Bitcoin) or country, for subjects that have one
+    #[arg(value_name = "KIND")]
     pub(super) of: Option<String>,
     /// How many
     #[arg(long, short = 'n', default_value_t = 1)]

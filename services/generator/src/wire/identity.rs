@@ -54,7 +54,7 @@ pub struct IdentityParameters {
     #[validate(range(min = 1, max = 1000))]
     quantity: Option<i32>,
     /// Day of birth, from 1900-01-01 to today; counts where the number tells it. Without it persons are
-    /// 0 to 100 years old, all years alike.
+    /// 0 to 99 years old, all years alike.
     #[serde(rename = "birthDate", default, deserialize_with = "birth")]
     #[param(rename = "birthDate", value_type = Option<String>, format = Date)]
     birth_date: Option<Date>,

@@ -1,20 +1,20 @@
-//! Asks the memory for bytes before they are read.
+//! Prefetches bytes before they are read.
 //!
 //! Buckets are asked for at random, so that none is in a cache, and each takes 15 KB: whoever reads
 //! one waits longer for its bytes than for anything else. What this brings was measured:
 //! docs/decisions/0323.
 //!
-//! Unsafe code is for the instruction that asks.
+//! Unsafe code is for the prefetch instruction.
 #![allow(unsafe_code)]
 
-/// How far ahead the memory is asked, in bytes: about 120 lines.
+/// How far ahead is prefetched, in bytes: about 120 lines.
 const AHEAD: usize = 2048;
 /// Where the counts of a bucket are, in bytes from its end: those of about 1,000 lines.
 const COUNTS: usize = 1024;
-/// What the memory gives at once, in bytes.
+/// What memory is read in, in bytes.
 const CACHE_LINE: usize = 64;
 
-/// Asks for what is read first of a bucket: its counts, which lie at its end, and its first tails.
+/// Prefetches what is read first of a bucket: its counts, which lie at its end, and its first tails.
 #[inline]
 pub fn ends(bucket: &[u8]) {
     let counts = &bucket[bucket.len().saturating_sub(COUNTS)..];
@@ -24,7 +24,7 @@ pub fn ends(bucket: &[u8]) {
     }
 }
 
-/// Asks for what lies a little behind a tail that is read now.
+/// Prefetches what comes [`AHEAD`] bytes after a tail that is read now.
 #[inline(always)]
 pub fn behind(tail: &[u8]) {
     ask(tail.as_ptr().wrapping_add(AHEAD));

@@ -28,7 +28,7 @@ pub enum CorpusError {
         /// What the system says.
         cause: io::Error,
     },
-    /// The header is none, or of another version.
+    /// The file has no valid header, or one of another version.
     #[error("{path}: {cause}")]
     Header {
         /// The file.

@@ -1,8 +1,7 @@
 //! Which keys a run may have: the upper bits of all of them, in memory.
 //!
-//! Keys are digests, evenly spread: as many of their upper bits as tell buckets of some sixteen apart
-//! say where to look, and the sixteen bits behind those are what is compared. That is 18 bits a key; of
-//! keys that a run does not have, one in 4,000 is taken for one that it has. As the bits are in the order
+//! Keys are evenly distributed digests. The upper bits select a bucket of about 16 keys, and the next 16
+//! bits are compared: 18 bits a key, and one false positive in 4,000. As the bits are in the order
 //! of the keys, ranges are answered too, and exactly so where a run has more than 4,000 accounts: that is
 //! why it is no Bloom filter.
 

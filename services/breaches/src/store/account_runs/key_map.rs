@@ -1,34 +1,34 @@
-//! Which keys begin alike with a key of some run: a bit for each beginning, so that most look-ups read
-//! one place in memory and no filter.
+//! A bitmap of the key prefixes that occur in any run, so that most look-ups read one word of memory and
+//! no filter.
 
 use super::filter::Filter;
 
-/// Bits of a beginning at least: those of a range of six hexadecimal digits.
+/// Shortest prefix, in bits: that of a range of six hexadecimal digits.
 const FEWEST_BITS: u32 = 24;
-/// Beginnings for each key, at least half of this power of two.
+/// Prefixes for each key, as a power of two; rounding may halve their number.
 const SPARSE: u32 = 4;
-/// Beginnings that are looked at for a range; of a larger one anything may be there.
+/// Prefixes that are looked at for a range; a larger range may have any key.
 const WIDEST: u64 = 256;
 
-/// The beginnings of the keys of some filters.
+/// The prefixes of the keys of some filters.
 #[derive(Debug)]
 pub struct KeyMap {
-    /// Bits of a beginning.
+    /// Bits of a prefix.
     bits: u32,
     words: Vec<u64>,
 }
 
 impl KeyMap {
-    /// The beginnings of the keys that any of the filters has.
+    /// The prefixes of the keys that any of the filters has.
     pub fn of<'f>(filters: impl Iterator<Item = &'f Filter> + Clone) -> Self {
         let keys: usize = filters.clone().map(Filter::keys).sum();
         let bits = (keys.max(1).ilog2() + SPARSE).max(FEWEST_BITS);
         let mut map = Self { bits, words: vec![0; 1 << (bits - u64::BITS.ilog2())] };
         for filter in filters {
             for (low, high) in filter.bounds_of_keys() {
-                for beginning in map.beginning(low)..=map.beginning(high) {
-                    if let Some(word) = map.words.get_mut((beginning / 64) as usize) {
-                        *word |= 1 << (beginning % 64);
+                for prefix in map.prefix(low)..=map.prefix(high) {
+                    if let Some(word) = map.words.get_mut((prefix / 64) as usize) {
+                        *word |= 1 << (prefix % 64);
                     }
                 }
             }
@@ -36,16 +36,16 @@ impl KeyMap {
         map
     }
 
-    fn beginning(&self, key: i64) -> u64 {
+    fn prefix(&self, key: i64) -> u64 {
         (key.cast_unsigned() ^ 1 << 63) >> (u64::BITS - self.bits)
     }
 
     /// Whether there may be a key from `low` to `high`, both included.
     pub fn may_have(&self, low: i64, high: i64) -> bool {
-        let (low, high) = (self.beginning(low), self.beginning(high));
-        let has = |beginning: u64| {
-            let word = self.words.get((beginning / 64) as usize).copied().unwrap_or_default();
-            word >> (beginning % 64) & 1 == 1
+        let (low, high) = (self.prefix(low), self.prefix(high));
+        let has = |prefix: u64| {
+            let word = self.words.get((prefix / 64) as usize).copied().unwrap_or_default();
+            word >> (prefix % 64) & 1 == 1
         };
         high.wrapping_sub(low) >= WIDEST || (low..=high).any(has)
     }

@@ -18,7 +18,7 @@ use crate::store::schema::run_filter;
 #[derive(Debug, Default)]
 pub struct RunFilters {
     filters: Mutex<HashMap<i64, Arc<Filter>>>,
-    /// The beginnings of the keys of some runs.
+    /// The prefixes of the keys of some runs.
     map: Mutex<Option<(Vec<i64>, Arc<KeyMap>)>>,
     names: Arc<KnownNames>,
 }
@@ -37,7 +37,7 @@ impl RunFilters {
         Ok(filter)
     }
 
-    /// The beginnings of the keys of runs; none without runs.
+    /// The prefixes of the keys of runs; none without runs.
     fn map(&self, runs: &[(Run, Arc<Filter>)]) -> Option<Arc<KeyMap>> {
         let ids: Vec<i64> = runs.iter().map(|(run, _)| run.id).collect();
         let mut kept = self.map.lock().unwrap_or_else(PoisonError::into_inner);
