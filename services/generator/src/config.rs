@@ -9,7 +9,7 @@ pub struct Settings {
     /// Whether requests without a key are answered
     #[arg(long, env, global = true, value_enum, default_value_t = Switch::On)]
     pub anonymous: Switch,
-    /// Requests per minute of an address without a key; also limits rejected keys
+    /// Requests per minute of an address without a key, 0 for no limit; also limits rejected keys
     #[arg(long, env, global = true, value_name = "N", default_value_t = 60)]
     pub anonymous_rpm: u32,
     /// Requests that an address without a key may make at once, 1 or more
