@@ -66,8 +66,6 @@ PERSON = {
 DIFFERENT = [
     ("person", "GB", lambda value: value[:2].isalpha(),
      "the judge has no National Insurance numbers"),
-    ("person", "CN", lambda value: value[:6] not in CHINESE_COUNTIES or value[6:10] < "1990",
-     "the generator knows provinces, the judge counties by year"),
     ("", "CZ SK", lambda value: value[2:4] > "20" and not "51" <= value[2:4] <= "62",
      "twenty more in the month is allowed since 2004, the judge takes it for any year"),
     ("", "ID", lambda value: len(value) == 16 and not regency_exists(value[2:4]),
@@ -111,14 +109,9 @@ DIFFERENT = [
      "the judge takes births to come"),
     ("", "RO", lambda value: value[0] in "5678" and value[1:3] > "25",
      "the judge takes births to come"),
-    ("vat", "FR", lambda value: value.startswith("FR") and len(value) == 11,
-     "the judge takes a key of these two letters for the country in front"),
     ("vat", "MX", lambda value: not importlib.import_module("stdnum.mx.rfc").is_valid(value, True),
      "the judge leaves the check digit out unless it is asked for"),
-    ("vat", "MC", lambda value: value.startswith(("FR", "MC")),
-     "the judge takes a key of these two letters for the country in front"),
 ]
-CHINESE_COUNTIES = "110101 310104 330106 420106 440305 510104".split()
 
 
 def regency_exists(regency):

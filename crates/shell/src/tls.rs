@@ -6,9 +6,8 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use arc_swap::ArcSwap;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
@@ -19,14 +18,15 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use x509_parser::prelude::{FromDer, X509Certificate};
+use x509_parser::prelude::{FromDer, Validity, X509Certificate};
 
 use crate::{ShellSettings, metrics};
 
 const CA_DAYS: i64 = 3650;
 const LEAF_DAYS: i64 = 397;
-/// A leaf is made anew this many days after it was made, well before it ends.
-const RENEW_AFTER_DAYS: u64 = 330;
+/// A leaf is made anew this many days before it ends, and a CA that would end before a new leaf.
+const RENEW_DAYS: i64 = 67;
+const DAY: i64 = 86_400;
 
 /// Certificate and key of the server, which can be read again while it runs.
 pub(crate) struct Tls {
@@ -51,7 +51,9 @@ impl Tls {
     /// # Errors
     /// One sentence for the operator.
     pub(crate) fn open(settings: &ShellSettings) -> anyhow::Result<Self> {
-        let current = Arc::new(Current(ArcSwap::from_pointee(certified(settings)?)));
+        let (certified, end) = certified(settings)?;
+        metrics::set_certificate_end(end);
+        let current = Arc::new(Current(ArcSwap::from_pointee(certified)));
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut configuration = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&rustls::version::TLS12, &rustls::version::TLS13])?
@@ -71,13 +73,16 @@ impl Tls {
     /// # Errors
     /// One sentence for the operator; the certificate in use stays.
     pub(crate) fn reload(&self) -> anyhow::Result<()> {
-        self.current.0.store(Arc::new(certified(&self.settings)?));
+        let (certified, end) = certified(&self.settings)?;
+        metrics::set_certificate_end(end);
+        self.current.0.store(Arc::new(certified));
         Ok(())
     }
 }
 
-/// Reads certificate and key and checks that a client could use them.
-fn certified(settings: &ShellSettings) -> anyhow::Result<CertifiedKey> {
+/// Reads certificate and key and checks that a client could use them; beside them the end of the
+/// certificate in Unix seconds.
+fn certified(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
     let (cert, key) = match (&settings.tls_cert, &settings.tls_key) {
         (Some(cert), Some(key)) => (cert.clone(), key.clone()),
         _ => local_certificate(settings)?,
@@ -88,11 +93,12 @@ fn certified(settings: &ShellSettings) -> anyhow::Result<CertifiedKey> {
     let Some(leaf) = chain.first() else {
         bail!("{} (TLS_CERT) holds no certificate in PEM form", cert.display());
     };
-    check_dates(leaf, &cert)?;
+    let end = check_dates(leaf, &cert)?;
     let private = private_key(&key)?;
     let provider = rustls::crypto::ring::default_provider();
-    CertifiedKey::from_der(chain, private, &provider)
-        .with_context(|| format!("{} and {} do not match", cert.display(), key.display()))
+    let certified = CertifiedKey::from_der(chain, private, &provider)
+        .with_context(|| format!("{} and {} do not match", cert.display(), key.display()))?;
+    Ok((certified, end))
 }
 
 fn private_key(path: &Path) -> anyhow::Result<PrivateKeyDer<'static>> {
@@ -107,16 +113,23 @@ fn private_key(path: &Path) -> anyhow::Result<PrivateKeyDer<'static>> {
     PrivateKeyDer::from_pem_slice(&text).with_context(failed)
 }
 
-/// Refuses a certificate that no client would accept, and tells when it ends.
-fn check_dates(leaf: &CertificateDer<'_>, path: &Path) -> anyhow::Result<()> {
-    let (_, parsed) = X509Certificate::from_der(leaf)
-        .map_err(|error| anyhow!("the certificate {} is broken: {error}", path.display()))?;
-    let end = parsed.validity().not_after;
-    metrics::set_certificate_end(end.timestamp());
-    if end.timestamp() <= jiff::Timestamp::now().as_second() {
-        bail!("the certificate {} (TLS_CERT) ended on {end}: get a new one", path.display());
+/// Refuses a certificate that no client would accept; when it ends, in Unix seconds.
+fn check_dates(leaf: &CertificateDer<'_>, path: &Path) -> anyhow::Result<i64> {
+    let Validity { not_before, not_after } =
+        validity(leaf).with_context(|| format!("the certificate {} is broken", path.display()))?;
+    let now = jiff::Timestamp::now().as_second();
+    if not_after.timestamp() <= now {
+        bail!("the certificate {} (TLS_CERT) ended on {not_after}: get a new one", path.display());
     }
-    Ok(())
+    if not_before.timestamp() > now {
+        bail!("the certificate {} (TLS_CERT) is not valid before {not_before}", path.display());
+    }
+    Ok(not_after.timestamp())
+}
+
+fn validity(certificate: &CertificateDer<'_>) -> anyhow::Result<Validity> {
+    let (_, parsed) = X509Certificate::from_der(certificate)?;
+    Ok(parsed.validity().clone())
 }
 
 /// The certificate in the TLS folder; made there when it is missing or about to end.
@@ -127,7 +140,7 @@ fn local_certificate(
     let failed = || format!("cannot make a certificate in {} (TLS_DIR)", folder.display());
     fs::create_dir_all(&folder).with_context(failed)?;
     let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
-    if !is_fresh(&cert) || !key.exists() {
+    if !is_valid_for(&cert, RENEW_DAYS) || !key.exists() {
         let issuer = local_ca(&folder).with_context(failed)?;
         issue(&issuer, names(settings), &cert, &key).with_context(failed)?;
         let ca = folder.join("ca.pem");
@@ -136,12 +149,14 @@ fn local_certificate(
     Ok((cert, key))
 }
 
-fn is_fresh(cert: &Path) -> bool {
-    let age = fs::metadata(cert)
-        .and_then(|facts| facts.modified())
-        .ok()
-        .and_then(|made| SystemTime::now().duration_since(made).ok());
-    age.is_some_and(|age| age < Duration::from_secs(RENEW_AFTER_DAYS * 86_400))
+/// Whether a file holds a certificate that is valid now and for so many days more.
+fn is_valid_for(path: &Path, days: i64) -> bool {
+    let certificate = CertificateDer::from_pem_file(path).ok();
+    let validity = certificate.and_then(|certificate| validity(&certificate).ok());
+    let now = jiff::Timestamp::now().as_second();
+    validity.is_some_and(|Validity { not_before, not_after }| {
+        not_before.timestamp() <= now && not_after.timestamp() > now + days * DAY
+    })
 }
 
 fn ca_parameters() -> anyhow::Result<CertificateParams> {
@@ -154,11 +169,11 @@ fn ca_parameters() -> anyhow::Result<CertificateParams> {
     Ok(parameters)
 }
 
-/// The CA of this folder; made at the first start.
+/// The CA of this folder; made at the first start, and again when it would end before what it signs.
 fn local_ca(folder: &Path) -> anyhow::Result<Issuer<'static, KeyPair>> {
     let (cert, key) = (folder.join("ca.pem"), folder.join("ca-key.pem"));
     let parameters = ca_parameters()?;
-    if cert.exists() && key.exists() {
+    if is_valid_for(&cert, LEAF_DAYS) && key.exists() {
         let pair = KeyPair::from_pem(&fs::read_to_string(&key)?)?;
         return Ok(Issuer::new(parameters, pair));
     }
@@ -202,7 +217,7 @@ fn valid_for(parameters: &mut CertificateParams, days: i64) {
         )
     };
     parameters.not_before = day(-3600);
-    parameters.not_after = day(days * 86_400);
+    parameters.not_after = day(days * DAY);
 }
 
 /// Names and addresses that clients on this machine or network may use.

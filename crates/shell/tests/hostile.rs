@@ -12,6 +12,7 @@ use std::time::Duration;
 use client::{Target, Way, attack, resident_kib};
 use echo::Started;
 use shell::TlsMode;
+use tokio::net::TcpStream;
 
 /// What connections of one kind made the process hold, in MiB.
 async fn held(way: Way, path: &str, connections: usize) -> u64 {
@@ -31,6 +32,26 @@ async fn held(way: Way, path: &str, connections: usize) -> u64 {
     held
 }
 
+/// What many requests behind each other make the process hold, in MiB, when no answer is read.
+async fn held_by_pipelines(path: &str, connections: usize, requests: usize) -> u64 {
+    let started = Started::new().await;
+    let requests = format!("GET {path} HTTP/1.1\r\nhost: a\r\n\r\n").repeat(requests);
+    let before = resident_kib(std::process::id());
+    let mut open = Vec::new();
+    for _ in 0..connections {
+        let stream = TcpStream::connect(started.running.http).await.unwrap();
+        // The socket takes a part of them.
+        let _ = stream.try_write(requests.as_bytes());
+        open.push(stream);
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let held = resident_kib(std::process::id()).saturating_sub(before) >> 10;
+    assert_eq!(started.get("/healthz").await.status(), 200, "it answers others");
+    drop(open);
+    started.running.kill().await;
+    held
+}
+
 #[actix_web::test]
 async fn hostile_connections_make_the_process_hold_little() {
     for (name, way) in Way::ALL {
@@ -45,5 +66,10 @@ async fn hostile_connections_make_the_process_hold_little() {
             println!("{name}: {connections} connections, {held} MiB");
             assert!(held < most, "{name}: {connections} connections make it hold {held} MiB");
         }
+    }
+    for path in ["/count?count=1", "/big"] {
+        let held = held_by_pipelines(path, 200, 1000).await;
+        println!("pipelines of {path}: {held} MiB");
+        assert!(held < 150, "pipelines of {path} make it hold {held} MiB");
     }
 }

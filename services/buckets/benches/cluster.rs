@@ -52,7 +52,8 @@ fn load(index: &ClusterIndex, files: u64) -> Result<(), EngineError> {
     }
     writer.checkpoint(String::new())?;
     let loaded = started.elapsed().as_secs_f64();
-    let buckets = (1..=20_000).map(|id| NamedBucket { id, truncated: false }).collect();
+    let buckets =
+        (1..=20_000).map(|id| NamedBucket { id, truncated: false, partial: false }).collect();
     let counts = writer.publish(Mode::Replace, buckets, 1)?;
     drop(writer);
     let published = started.elapsed().as_secs_f64() - loaded;

@@ -20,10 +20,11 @@ use tokio_rustls::TlsAcceptor;
 
 use super::account::Connection;
 use super::drain::Drain;
-use super::guard::{Guard, Protocol, Socket};
+use super::guard::{Guard, Protocol};
 use super::http2;
 use super::limits::{KEEP_ALIVE, Limits};
 use super::parser_answer::ParserFaults;
+use super::socket::Socket;
 use super::tracked::Tracked;
 
 /// What the sockets of one listener have in common.

@@ -9,6 +9,8 @@ use actix_web::web::Bytes;
 use actix_web::{HttpMessage, HttpRequest};
 use prometheus::IntGauge;
 
+use super::pipeline::Expected;
+
 /// Bytes that one connection may make the process hold: answers that its client does not take, and
 /// request bodies.
 const HELD_BY_CONNECTION: usize = 32 << 20;
@@ -62,6 +64,8 @@ pub(crate) struct Connection {
     pub(super) unflushed: Cell<bool>,
     /// Bytes of the HTTP/1.1 answer that is being written; counted as held when its client is slow.
     pub(super) sending: Cell<usize>,
+    /// What follows the head of the request that the application got last, over HTTP/1.1.
+    pub(super) expected: Cell<Expected>,
     /// Frames that came over HTTP/2 and brought nothing forward so far.
     idle_frames: Cell<usize>,
     held: Arc<AtomicUsize>,
@@ -76,6 +80,7 @@ impl Connection {
             served: Cell::new(0),
             unflushed: Cell::new(false),
             sending: Cell::new(0),
+            expected: Cell::default(),
             idle_frames: Cell::new(0),
             held: Arc::default(),
         })

@@ -10,23 +10,15 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Buf, Bytes};
 use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
-use tokio_rustls::server::TlsStream;
 
 use super::account::{Connection, Held};
 use super::frames::Frames;
-use super::limits::{KEEP_ALIVE, LONGEST_REQUEST_LINE, Limits, MOST_IDLE_FRAMES};
+use super::limits::{KEEP_ALIVE, LONGEST_REQUEST_LINE, Limits, MOST_IDLE_FRAMES, USUAL_HEAD};
 use super::parser_answer::{self, ParserFaults};
+use super::pipeline::{Pipeline, Turn};
 use super::progress::Progress;
-
-/// A socket of either kind.
-pub(super) enum Socket {
-    /// Plain TCP.
-    Plain(TcpStream),
-    /// TLS over TCP.
-    Secure(Box<TlsStream<TcpStream>>),
-}
+use super::socket::Socket;
 
 /// Whether the socket carries HTTP/1.1, whose heads and parser faults are looked after here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +41,9 @@ pub(super) struct Guard {
     alarm: Pin<Box<Sleep>>,
     alarm_is_set: bool,
     head_state: Head,
+    /// A head that is long and has no end yet.
+    head: Option<Held>,
+    pipeline: Pipeline,
     /// Requests that the application had got when the state was last looked at.
     served: u64,
     write: Progress,
@@ -70,7 +65,7 @@ enum Head {
     /// No byte of the next head has come.
     Awaited,
     /// Some bytes have come, this many of a request line without an end.
-    Begun { line: Option<usize> },
+    Begun { line: Option<usize>, length: usize },
 }
 
 /// Whether bytes that were read go to the dispatcher.
@@ -97,6 +92,8 @@ impl Guard {
             alarm: Box::pin(sleep(limits.head)),
             alarm_is_set: false,
             head_state: Head::Awaited,
+            head: None,
+            pipeline: Pipeline::new(),
             served: 0,
             write: Progress::new(limits.write),
             frames: Frames::new(),
@@ -113,20 +110,21 @@ impl Guard {
         if served != self.served {
             self.served = served;
             self.head_state = Head::Served;
+            self.head = None;
+            self.pipeline.begin(self.connection.expected.get());
         }
     }
 
-    /// Follows the bytes of a request head; true when its first line is too long.
-    fn note_head(&mut self, bytes: &[u8]) -> bool {
-        self.note_served();
+    /// Follows the bytes of a request head; a status when there is no place for it.
+    fn note_head(&mut self, bytes: &[u8]) -> Option<StatusCode> {
         if !self.connection.is_idle() {
-            return false;
+            return None;
         }
-        let line = match self.head_state {
-            Head::Begun { line } => line,
+        let (line, length) = match self.head_state {
+            Head::Begun { line, length } => (line, length),
             Head::Served | Head::Awaited => {
                 self.deadline = Instant::now() + self.limits.head;
-                Some(0)
+                (Some(0), 0)
             }
         };
         let line = line.and_then(|length| match memchr(b'\n', bytes) {
@@ -134,8 +132,20 @@ impl Guard {
             Some(end) => Some(length + end),
             None => Some(length + bytes.len()),
         });
-        self.head_state = Head::Begun { line };
-        line.is_some_and(|length| length > LONGEST_REQUEST_LINE)
+        let length = length + bytes.len();
+        self.head_state = Head::Begun { line, length };
+        if line.is_some_and(|length| length > LONGEST_REQUEST_LINE) {
+            return Some(StatusCode::URI_TOO_LONG);
+        }
+        if length > USUAL_HEAD {
+            let head = self.head.get_or_insert_with(|| Held::new(&self.connection, 0));
+            head.grow(length - head.bytes());
+            return self
+                .connection
+                .is_full()
+                .then_some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
+        }
+        None
     }
 
     /// Whether the next request takes too long; asked while nothing can be read.
@@ -225,14 +235,46 @@ impl Guard {
                 Ok(Taken::Yes)
             }
             Protocol::Http1 if !bytes.is_empty() => {
-                let too_long = self.note_head(bytes);
-                if too_long {
-                    self.end_with(StatusCode::URI_TOO_LONG, context);
-                }
-                Ok(if too_long { Taken::No } else { Taken::Yes })
+                let Some(status) = self.note_head(bytes) else { return Ok(Taken::Yes) };
+                self.end_with(status, context);
+                Ok(Taken::No)
             }
-            _ => Ok(Taken::Yes),
+            Protocol::Http1 => Ok(Taken::Yes),
         }
+    }
+
+    /// Reads what is the dispatcher's turn.
+    fn poll_turn(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        if self.protocol == Protocol::Http2 {
+            return self.socket.poll_read(context, buffer);
+        }
+        self.note_served();
+        let idle = self.connection.is_idle();
+        let turn = if self.pipeline.is_empty() {
+            match self.socket.poll_read(context, buffer) {
+                Poll::Ready(Ok(())) if buffer.filled().len() > before => {
+                    self.pipeline.hold_back(buffer, before, idle)
+                }
+                other => {
+                    self.pipeline.stop_reading();
+                    return other;
+                }
+            }
+        } else {
+            self.pipeline.resume(buffer, idle)
+        };
+        match turn {
+            Turn::Now(_) => return Poll::Ready(Ok(())),
+            Turn::Next => context.waker().wake_by_ref(),
+            // The flush of the answer wakes.
+            Turn::Answered => {}
+        }
+        Poll::Pending
     }
 }
 
@@ -250,14 +292,18 @@ impl AsyncRead for Guard {
             return Poll::Pending;
         }
         let before = buffer.filled().len();
-        match this.socket.poll_read(context, buffer) {
+        match this.poll_turn(context, buffer) {
             Poll::Ready(Ok(())) => {
                 if let Taken::No = this.note_read(&buffer.filled()[before..], context)? {
                     buffer.set_filled(before);
                 }
                 Poll::Ready(Ok(()))
             }
-            Poll::Pending if this.protocol == Protocol::Http1 && this.head_is_late(context) => {
+            Poll::Pending
+                if this.protocol == Protocol::Http1
+                    && this.pipeline.is_empty()
+                    && this.head_is_late(context) =>
+            {
                 let begun = matches!(this.head_state, Head::Begun { .. });
                 if begun {
                     this.end_with(StatusCode::REQUEST_TIMEOUT, context);
@@ -315,7 +361,11 @@ impl AsyncWrite for Guard {
             Poll::Ready(Ok(())) => {
                 this.write.rest();
                 this.go_on(context);
-                this.connection.unflushed.set(!this.connection.is_idle());
+                let idle = this.connection.is_idle();
+                this.connection.unflushed.set(!idle);
+                if idle && !this.pipeline.is_empty() {
+                    context.waker().wake_by_ref();
+                }
                 Poll::Ready(Ok(()))
             }
             Poll::Pending => this.wait_for_client(context),
@@ -328,40 +378,6 @@ impl AsyncWrite for Guard {
         match this.poll_reply(context) {
             Poll::Ready(Ok(())) => this.socket.poll_shutdown(context),
             other => other,
-        }
-    }
-}
-
-impl Socket {
-    fn poll_read(
-        &mut self,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self {
-            Self::Plain(io) => Pin::new(io).poll_read(context, buffer),
-            Self::Secure(io) => Pin::new(io).poll_read(context, buffer),
-        }
-    }
-
-    fn poll_write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self {
-            Self::Plain(io) => Pin::new(io).poll_write(context, bytes),
-            Self::Secure(io) => Pin::new(io).poll_write(context, bytes),
-        }
-    }
-
-    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self {
-            Self::Plain(io) => Pin::new(io).poll_flush(context),
-            Self::Secure(io) => Pin::new(io).poll_flush(context),
-        }
-    }
-
-    fn poll_shutdown(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self {
-            Self::Plain(io) => Pin::new(io).poll_shutdown(context),
-            Self::Secure(io) => Pin::new(io).poll_shutdown(context),
         }
     }
 }

@@ -8,6 +8,8 @@ use crate::ShellSettings;
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// Longest request line, in bytes; longer ones get 414.
 pub(super) const LONGEST_REQUEST_LINE: usize = 48 << 10;
+/// Longer request heads count as held, in bytes.
+pub(super) const USUAL_HEAD: usize = 8 << 10;
 
 /// HTTP/2 frames that bring no request, body or answer forward, such as empty ones: flow control does
 /// not bound them, and each takes memory until its stream is read.

@@ -14,7 +14,7 @@
 //! | HTTP/2 frames that bring nothing forward | 4096 a connection | the connection is cut |
 //!
 //! [`acceptor`] is the service that actix-server hands sockets to, [`guard`] the socket with its
-//! deadlines, [`http2`] the HTTP/2 dispatcher, [`tracked`] the application with its accounts.
+//! deadlines, [`pipeline`] the turn of its requests, [`http2`] the HTTP/2 dispatcher, [`tracked`] the application with its accounts.
 
 mod acceptor;
 mod account;
@@ -25,7 +25,9 @@ mod guard;
 mod http2;
 mod limits;
 mod parser_answer;
+mod pipeline;
 mod progress;
+mod socket;
 mod tracked;
 
 pub(crate) use acceptor::{Entrance, listener};

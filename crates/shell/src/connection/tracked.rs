@@ -8,7 +8,7 @@ use actix_http::{Payload, Request, Response};
 use actix_web::Error;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{Service, ServiceResponse};
-use actix_web::http::Version;
+use actix_web::http::{Version, header};
 use actix_web::web::Bytes;
 use actix_web::{HttpMessage, HttpResponse};
 use futures_util::FutureExt;
@@ -17,6 +17,7 @@ use futures_util::future::LocalBoxFuture;
 use super::account::{Connection, Held, OpenRequest};
 use super::body::Timed;
 use super::limits::Limits;
+use super::pipeline::Expected;
 
 /// What is taken for the size of an answer that does not know its own, in bytes: what compresses it
 /// takes more than the part that it has in hand.
@@ -50,6 +51,19 @@ pub(super) fn connection(request: &Request) -> Option<Rc<Connection>> {
     }
 }
 
+/// What an HTTP/1.1 client sends behind the head of a request.
+fn expected(request: &mut Request) -> Expected {
+    if matches!(request.payload(), Payload::None) {
+        return Expected::Nothing;
+    }
+    let headers = request.headers();
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    match length.and_then(|length| length.parse().ok()) {
+        Some(bytes) if !headers.contains_key(header::TRANSFER_ENCODING) => Expected::Bytes(bytes),
+        _ => Expected::Unknown,
+    }
+}
+
 impl<A> Service<Request> for Tracked<A>
 where
     A: Service<Request, Response = ServiceResponse<BoxBody>, Error = Error> + 'static,
@@ -65,6 +79,7 @@ where
 
     fn call(&self, mut request: Request) -> Self::Future {
         let connection = connection(&request);
+        let expected = expected(&mut request);
         let mut open = OpenRequest::new(connection.clone());
         if !matches!(request.payload(), Payload::None) {
             let held = connection.as_deref().map(|connection| Rc::new(Held::new(connection, 0)));
@@ -74,6 +89,9 @@ where
             *request.payload() = Payload::Stream { payload: Box::pin(timed) };
         }
         let writer = connection.filter(|_| request.version() < Version::HTTP_2);
+        if let Some(connection) = &writer {
+            connection.expected.set(expected);
+        }
         // A block that awaits what it captured has room for it twice.
         let watched = self.app.call(request).map(move |answer| {
             let response: Response<BoxBody> = match answer {

@@ -129,11 +129,16 @@ async fn tls_1_1_is_refused() {
     assert_eq!((reply[0], reply[5], reply[6]), (alert, fatal, protocol_version));
 }
 
-/// A certificate for localhost that ends in `days`, and its key.
-fn certificate(days: i64) -> (String, String) {
+/// A certificate for localhost that is valid from one day to another, counted from today, and its key.
+fn certificate(begin: i64, end: i64) -> (String, String) {
     let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
-    let year = 1975 + if days < 0 { 0 } else { 100 };
-    parameters.not_after = rcgen::date_time_ymd(year, 1, 1);
+    let day = |days: i64| {
+        let now = jiff::Timestamp::now() + jiff::Span::new().hours(24 * days);
+        let date = now.to_zoned(jiff::tz::TimeZone::UTC).date();
+        let (month, day) = (date.month().unsigned_abs(), date.day().unsigned_abs());
+        rcgen::date_time_ymd(date.year().into(), month, day)
+    };
+    (parameters.not_before, parameters.not_after) = (day(begin), day(end));
     let pair = rcgen::KeyPair::generate().unwrap();
     let certificate = parameters.self_signed(&pair).unwrap();
     (certificate.pem(), pair.serialize_pem())
@@ -156,11 +161,13 @@ async fn refusal(cert: &str, key: &str) -> String {
 
 #[actix_web::test]
 async fn a_certificate_that_no_client_accepts_is_one_clear_sentence() {
-    let ((ended, ended_key), (good, key)) = (certificate(-1), certificate(1));
+    let ((ended, ended_key), (good, key)) = (certificate(-9, -1), certificate(-1, 9));
+    let (future, future_key) = certificate(2, 9);
     let encrypted =
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA==\n-----END ENCRYPTED PRIVATE KEY-----\n";
     for (cert, key, sentence) in [
         (ended.as_str(), ended_key.as_str(), "ended on"),
+        (&future, &future_key, "is not valid before"),
         (&good, encrypted, "is encrypted: decrypt it with `openssl pkey"),
         ("no certificate at all", &key, "holds no certificate in PEM form"),
         (&good, &ended_key, "do not match"),
@@ -171,6 +178,40 @@ async fn a_certificate_that_no_client_accepts_is_one_clear_sentence() {
     }
 }
 
+/// What the metric says of the certificate's end.
+async fn certificate_end(started: &Started) -> String {
+    let metrics = reqwest::get(started.admin("/metrics")).await.unwrap().text().await.unwrap();
+    let name = "tls_certificate_not_after_timestamp_seconds ";
+    metrics.lines().find(|line| line.starts_with(name)).unwrap().to_owned()
+}
+
+#[actix_web::test]
+async fn a_local_certificate_is_renewed_by_its_end_whatever_the_time_of_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut settings = shell::ShellSettings::for_tests(folder.path());
+    settings.tls_mode = TlsMode::Native;
+    let tls = folder.path().join("tls");
+    let file = |name: &str| std::fs::read_to_string(tls.join(name)).unwrap();
+    let start = async || {
+        let running = shell::Server::start(&settings, super::echo::Echo::default()).await.unwrap();
+        running.kill().await;
+        (file("ca.pem"), file("cert.pem"))
+    };
+    let (ca, first) = start().await;
+    assert_eq!(start().await, (ca.clone(), first.clone()));
+    for (begin, end) in [(-390, -1), (-390, 9)] {
+        std::fs::write(tls.join("cert.pem"), certificate(begin, end).0).unwrap();
+        let (same_ca, renewed) = start().await;
+        assert_eq!(same_ca, ca);
+        assert_ne!(renewed, first);
+    }
+    let (ending, key) = certificate(-3600, 50);
+    std::fs::write(tls.join("ca.pem"), &ending).unwrap();
+    std::fs::write(tls.join("ca-key.pem"), key).unwrap();
+    std::fs::remove_file(tls.join("cert.pem")).unwrap();
+    assert_ne!(start().await.0, ending, "a CA that ends before what it signs is made anew");
+}
+
 #[actix_web::test]
 async fn a_reload_serves_the_new_certificate_and_keeps_the_old_one_when_that_is_broken() {
     let folder = tempfile::tempdir().unwrap();
@@ -179,7 +220,7 @@ async fn a_reload_serves_the_new_certificate_and_keeps_the_old_one_when_that_is_
         std::fs::write(&cert, certificate).unwrap();
         std::fs::write(&key, pair).unwrap();
     };
-    let (first, second) = (certificate(1), certificate(1));
+    let (first, second) = (certificate(-1, 9), certificate(-1, 20));
     write(&first);
     let started = Started::with(|settings| {
         settings.tls_mode = TlsMode::Native;
@@ -199,6 +240,12 @@ async fn a_reload_serves_the_new_certificate_and_keeps_the_old_one_when_that_is_
     started.running.reload();
     assert!(trusts(&second).await);
     assert!(!trusts(&first).await);
+    let end = certificate_end(&started).await;
+    // A longer one whose key has not come yet.
+    std::fs::write(&cert, certificate(-1, 90).0).unwrap();
+    started.running.reload();
+    assert!(trusts(&second).await);
+    assert_eq!(certificate_end(&started).await, end);
     std::fs::write(&cert, "broken").unwrap();
     started.running.reload();
     assert!(trusts(&second).await);
@@ -208,7 +255,7 @@ async fn a_reload_serves_the_new_certificate_and_keeps_the_old_one_when_that_is_
 async fn browsers_are_held_to_https_by_a_certificate_of_the_operators_own_alone() {
     let folder = tempfile::tempdir().unwrap();
     let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
-    let (certificate, pair) = certificate(1);
+    let (certificate, pair) = certificate(-1, 9);
     std::fs::write(&cert, certificate).unwrap();
     std::fs::write(&key, pair).unwrap();
     let ca = cert.clone();

@@ -9,6 +9,7 @@ use shell::{ShellSettings, TlsMode};
 
 use crate::config::{Settings, VerificationSettings};
 use crate::engine::{DnsRecords, FolderMailer, Mailer, Outside, SiteFetcher, SmtpMailer};
+use crate::model::webhook_url;
 
 /// What this service calls itself towards others.
 const USER_AGENT: &str = concat!("breaches/", env!("CARGO_PKG_VERSION"));
@@ -40,7 +41,8 @@ pub fn outside(shell: &ShellSettings, settings: &Settings) -> anyhow::Result<Out
 
 /// Whether a webhook may be at an address, as far as its text tells.
 pub fn may_call(settings: &Settings, url: &str) -> bool {
-    web_url(url).is_some_and(|url| reach(&settings.verification).may_name(&url))
+    let reach = reach(&settings.verification);
+    webhook_url::is_plain(url) && web_url(url).is_some_and(|url| reach.may_name(&url))
 }
 
 fn reach(settings: &VerificationSettings) -> Reach {
@@ -87,5 +89,24 @@ fn public_url(shell: &ShellSettings) -> String {
         (None, TlsMode::Native) => local("https", shell.tls_bind),
         (None, TlsMode::Proxy) => local("https", shell.bind),
         (None, TlsMode::Off) => local("http", shell.bind),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_webhook_is_at_an_address_with_control_characters() {
+        let settings = Settings::for_tests();
+        assert!(may_call(&settings, "https://hooks.example/x"));
+        for url in [
+            "https://hooks.example/\r\nX: y",
+            "https://hooks.example/\tx",
+            "https://hooks\n.example/",
+            "\nhttps://hooks.example/x",
+        ] {
+            assert!(!may_call(&settings, url), "{url:?}");
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Mails, whoever takes them.
 
-use lettre::Message;
 use lettre::message::Mailbox;
 use lettre::message::header::ContentType;
+use lettre::{Address, Message};
 
 use super::asked::Asked;
 
@@ -45,6 +45,15 @@ pub trait Mailer: Send + Sync {
     fn send(&self, mail: Mail) -> Asked<'_, (), MailError>;
 }
 
+/// Whether a mail can be addressed to a text. Breaches hold addresses, and searches take them, that
+/// no mail can carry.
+pub fn takes_mail(address: &str) -> bool {
+    let Ok(address) = address.parse::<Address>() else { return false };
+    let party = Mailbox::new(None, address);
+    // Whether a header can hold the address shows when the mail is put together.
+    Message::builder().from(party.clone()).to(party).body(String::new()).is_ok()
+}
+
 /// The mail as it travels. Its id is random and names the domain of the sender, not this host.
 pub(super) fn message(from: &Mailbox, mail: Mail) -> Result<Message, MailError> {
     let to = mail.to.parse().map_err(|_| MailError::permanent("the address takes no mail"))?;
@@ -59,4 +68,30 @@ pub(super) fn message(from: &Mailbox, mail: Mail) -> Result<Message, MailError> 
         .header(ContentType::TEXT_PLAIN)
         .body(mail.text)
         .map_err(MailError::permanent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_no_mail_can_carry_are_known() {
+        for address in ["owner@example.org", "o'b+c@mail.corp.example", "a-b_c.d@x-y.example"] {
+            assert!(takes_mail(address), "{address}");
+        }
+        for address in [
+            "a..b@x.example",
+            ".a@x.example",
+            "a;b@x.example",
+            "<a>@x.example",
+            "a(b)@x.example",
+            "a@-x.example",
+            "a@[127.0.0.1]",
+            "a@b.example,c@d.example",
+            "a@x.example\r\nbcc: b@x.example",
+            "",
+        ] {
+            assert!(!takes_mail(address), "{address}");
+        }
+    }
 }

@@ -13,7 +13,7 @@ mod websites;
 
 pub use dns::{DnsRecords, TxtRecords};
 pub use folder_mail::FolderMailer;
-pub use mail::{Mail, MailError, Mailer};
+pub use mail::{Mail, MailError, Mailer, takes_mail};
 pub use outside::Outside;
 pub use smtp::SmtpMailer;
 pub use websites::{SiteError, SiteFetcher, Websites};

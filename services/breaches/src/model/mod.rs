@@ -18,6 +18,7 @@ pub(crate) mod paste;
 pub(crate) mod plan;
 pub(crate) mod test_data;
 pub(crate) mod verification;
+pub(crate) mod webhook_url;
 pub(crate) mod website;
 
 pub use account_key::{AccountKey, EmailPrefix};

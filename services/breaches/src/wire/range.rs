@@ -1,11 +1,12 @@
 //! Answers of the search by hash prefix.
 
 use domain::Sha1Digest;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Array, ArrayBuilder, ObjectBuilder, Type};
 
-use super::body::Body;
+use super::body::{Body, member};
 use crate::model::EmailPrefix;
 
 /// An address with the asked prefix.
@@ -62,7 +63,7 @@ mod tests {
 const MOST_PREFIXES: usize = 1_000;
 
 /// Prefixes that are searched together.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, ToSchema)]
 pub struct RangesRequest {
     /// 1 to 1,000 prefixes of 6 hexadecimal characters, any case; one that comes again is left out.
     #[schema(schema_with = prefixes)]
@@ -82,11 +83,20 @@ fn prefixes() -> Array {
         .build()
 }
 
+impl RangesRequest {
+    /// Reads the list, its name in any letter case.
+    fn read(body: &[u8]) -> Option<Self> {
+        let object: Value = serde_json::from_slice(body).ok()?;
+        let prefixes = Vec::<String>::deserialize(member(&object, "prefixes")?).ok()?;
+        Some(Self { prefixes })
+    }
+}
+
 impl Body for RangesRequest {
     type Content = Vec<EmailPrefix>;
 
     fn parse(body: &[u8]) -> Option<Vec<EmailPrefix>> {
-        let Self { prefixes } = serde_json::from_slice(body).ok()?;
+        let Self { prefixes } = Self::read(body)?;
         if !(1..=MOST_PREFIXES).contains(&prefixes.len()) {
             return None;
         }

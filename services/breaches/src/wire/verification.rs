@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::body::Body;
+use super::body::{Body, member};
 
 /// The token of a domain.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
@@ -42,10 +42,7 @@ pub struct MailRequest {
 
 /// A text of a JSON object, its name in any letter case; empty where it is absent or no text.
 fn text(object: &Value, name: &str) -> String {
-    let members = object.as_object().into_iter().flatten();
-    let mut named = members.filter(|(key, _)| key.eq_ignore_ascii_case(name));
-    let value = named.next().and_then(|(_, value)| value.as_str());
-    value.unwrap_or_default().to_owned()
+    member(object, name).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 impl Body for DomainRequest {

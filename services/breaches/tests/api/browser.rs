@@ -62,7 +62,8 @@ impl<'a> Browser<'a> {
         let sent = self.post("/sign-in", "/sign-in", &[("email", address)]).await.expect(200);
         assert!(sent.text().contains("Look into your mails"));
         let token = self.app.last_token("/sign-in/confirm");
-        let done = self.send("/sign-in/confirm", &[("token", &token)]).await.expect(303);
+        let link = format!("/sign-in/confirm?token={token}");
+        let done = self.post(&link, "/sign-in/confirm", &[("token", &token)]).await.expect(303);
         assert_eq!(done.header("location"), "/account");
     }
 }

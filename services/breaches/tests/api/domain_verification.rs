@@ -239,7 +239,7 @@ async fn an_earlier_link_stays_worth_something_until_it_is_used() {
     }
     let browser = crate::browser::Browser::new(&app);
     let approve = async |token: &str| {
-        let answer = browser.send("/domainVerification/approve", &[("token", token)]).await;
+        let answer = browser.post("/", "/domainVerification/approve", &[("token", token)]).await;
         answer.expect(200).text().contains("may search example.com now")
     };
     assert!(approve(&tokens[0]).await);
@@ -264,7 +264,7 @@ async fn a_link_that_is_too_old_and_one_that_never_was_are_told_apart() {
     app.clock.advance(1);
     let old = "This link was used already, or it is too old. Ask for a new mail.";
     assert!(look(&token).await.contains(old));
-    let sent = browser.send("/domainVerification/approve", &[("token", &token)]).await;
+    let sent = browser.post("/", "/domainVerification/approve", &[("token", &token)]).await;
     assert!(sent.expect(200).text().contains(old));
     assert!(look(&"0".repeat(64)).await.contains("There is no such link."));
     let path = "/api/v3/breacheddomain/example.com";

@@ -334,11 +334,12 @@ async fn a_mail_ends_its_kind_by_the_button_behind_its_link() {
     let link = mail.find("https://breaches.example/unsubscribe?token=").unwrap();
     let token = link.rsplit('=').next().unwrap();
     let browser = Browser::new(&app);
-    browser.get(&format!("/unsubscribe?token={token}")).await.must(200);
+    let page = format!("/unsubscribe?token={token}");
+    browser.get(&page).await.must(200);
     app.load("Beta", &format!("{OWNER}\n")).await;
     app.tell().await;
     assert_eq!(app.mails().len(), 2, "looking ends nothing");
-    browser.send("/unsubscribe", &[("token", token)]).await.must(200);
+    browser.post(&page, "/unsubscribe", &[("token", token)]).await.must(200);
     app.import(&json!([entry("Gamma")])).await;
     app.load("Gamma", &format!("{OWNER}\n")).await;
     app.tell().await;

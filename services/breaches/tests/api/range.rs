@@ -163,3 +163,17 @@ async fn bodies_of_many_ranges_are_judged() {
     let core = app.subscriber("core@example.org", "core1").await;
     assert_eq!(app.post_with(&core, RANGES, &body).await.0, 403);
 }
+
+#[actix_web::test]
+async fn the_name_of_the_prefixes_is_read_in_any_letter_case() {
+    let app = App::start().await;
+    for name in ["prefixes", "Prefixes", "PREFIXES", "preFixes"] {
+        let body = json!({ name: ["567159"] });
+        let answer = app.post_with(UNKNOWN, RANGES, &body).await;
+        assert_eq!(answer, (200, r#"{"567159":[]}"#.to_owned()), "{name}");
+    }
+    for body in [json!({"prefix": ["567159"]}), json!({"Prefixes": "567159"}), json!([["567159"]])]
+    {
+        assert_eq!(app.post_with(UNKNOWN, RANGES, &body).await.0, 400, "{body}");
+    }
+}

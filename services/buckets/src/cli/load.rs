@@ -43,7 +43,8 @@ pub fn run(
     checkpoints: CheckpointPolicy,
 ) -> anyhow::Result<ExitCode> {
     let json = arguments.reading.json;
-    finished(load(context, arguments, checkpoints).map(|report| written(&report, json)))
+    let done = load(context, arguments, checkpoints);
+    finished(done.map(|report| (written(&report, json), report.tally.incomplete.len())))
 }
 
 fn load(

@@ -44,12 +44,15 @@ pub fn run(
         }
     };
     let done = if paths.is_empty() {
-        jobs::rebuild(context).map(|(generation, files)| in_use(generation, files))
+        jobs::rebuild(context).map(|(generation, files)| (in_use(generation, files), 0))
     } else {
         let options = reading.options(Mode::Replace, &paths)?;
-        jobs::rebuild_from(context, &options, checkpoints).map(|(generation, report)| match json {
-            true => written(&report, json),
-            false => format!("{report}\n{}", in_use(generation, report.counts.added)),
+        jobs::rebuild_from(context, &options, checkpoints).map(|(generation, report)| {
+            let text = match json {
+                true => written(&report, json),
+                false => format!("{report}\n{}", in_use(generation, report.counts.added)),
+            };
+            (text, report.tally.incomplete.len())
         })
     };
     finished(done)

@@ -15,12 +15,16 @@ pub fn written(report: &Report, json: bool) -> String {
     }
 }
 
-/// Prints what was done and gives the exit status.
-pub fn finished(done: Result<String, JobError>) -> anyhow::Result<ExitCode> {
+/// Prints what was done, with the number of notes on incomplete sources, and gives the exit status.
+pub fn finished(done: Result<(String, usize), JobError>) -> anyhow::Result<ExitCode> {
     match done {
-        Ok(text) => {
+        Ok((text, incomplete)) => {
             println!("{text}");
-            Ok(ExitCode::SUCCESS)
+            if incomplete == 0 {
+                return Ok(ExitCode::SUCCESS);
+            }
+            log::error!(target: "notice", "not every source was read to its end, see \"incomplete\"");
+            Ok(ExitCode::FAILURE)
         }
         Err(error @ JobError::TooManyBad { .. }) => {
             log::error!(target: "notice", "{error}");

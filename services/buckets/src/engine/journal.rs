@@ -22,6 +22,16 @@ pub struct NamedBucket {
     pub id: u64,
     /// Whether its listing says that more files follow.
     pub truncated: bool,
+    /// Whether a source of it broke off: then no file of it is dropped but for an equal path.
+    #[serde(default)]
+    pub partial: bool,
+}
+
+impl NamedBucket {
+    /// What becomes of its files in a run of a mode.
+    pub fn mode(&self, of_run: Mode) -> Mode {
+        if self.partial { Mode::Append } else { of_run }
+    }
 }
 
 /// What a publish did.

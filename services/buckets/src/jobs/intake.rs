@@ -1,12 +1,13 @@
 //! What happens to each file of a run: its bucket, its checks, its way into the index.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use database::{DatabaseError, Pools};
 use serde::{Deserialize, Serialize};
 
 use super::error::JobError;
 use super::formats::{Bad, EXCERPT, Item, Marker, Sink, Skipped, Taken};
+use super::max_errors::MaxErrors;
 use super::reject_file::{RejectFile, RejectLengths};
 use super::report::Tally;
 use crate::engine::{NamedBucket, NewFile};
@@ -18,30 +19,6 @@ use crate::store::{buckets, removals};
 const LONGEST_PATH: usize = 4_096;
 /// Lines from which on a share of bad ones is judged.
 const JUDGED_FROM: u64 = 1_000;
-
-/// How many bad lines a run may have.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum MaxErrors {
-    /// So many.
-    Count(u64),
-    /// Such a share of all lines, in per cent.
-    Percent(f64),
-}
-
-impl std::str::FromStr for MaxErrors {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "give a number of lines, such as 10, or a share, such as 1%".to_owned();
-        match text.strip_suffix('%') {
-            None => text.parse().map(Self::Count).map_err(|_| wrong()),
-            Some(share) => {
-                let share: f64 = share.parse().map_err(|_| wrong())?;
-                if (0.0..=100.0).contains(&share) { Ok(Self::Percent(share)) } else { Err(wrong()) }
-            }
-        }
-    }
-}
 
 /// What an intake remembers over a stop.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -55,6 +32,12 @@ pub struct IntakeState {
     pub marker: Option<Marker>,
     /// Named buckets and whether their listing goes on.
     pub named: BTreeMap<u64, bool>,
+    /// Buckets that the present source named so far, and whether it broke off.
+    #[serde(default)]
+    pub present: (BTreeSet<u64>, bool),
+    /// Buckets that sources named which broke off.
+    #[serde(default)]
+    pub partial: BTreeSet<u64>,
     /// What was read so far.
     pub tally: Tally,
     /// Bad lines in SQL.
@@ -73,6 +56,8 @@ pub struct Intake {
     max_errors: MaxErrors,
     source: String,
     source_index: usize,
+    /// The bucket that the present source named last.
+    latest: Option<u64>,
     skip: u64,
     known: HashMap<String, (u64, BucketType)>,
     written: HashMap<(String, String), Result<Target, String>>,
@@ -119,6 +104,7 @@ impl Intake {
             max_errors,
             source: String::new(),
             source_index: 0,
+            latest: None,
             skip: 0,
             known,
             written: HashMap::new(),
@@ -137,12 +123,17 @@ impl Intake {
     pub fn begin_source(&mut self, index: usize, name: &str) {
         self.source = name.to_owned();
         self.source_index = index;
+        self.latest = None;
         self.skip = self.state.events;
         self.state.events = 0;
     }
 
-    /// Notes that a source was read to its end.
+    /// Notes that a source was read to its end, or as far as it could be.
     pub fn end_source(&mut self) {
+        let (buckets, broke_off) = std::mem::take(&mut self.state.present);
+        if broke_off {
+            self.state.partial.extend(buckets);
+        }
         self.state.done = self.source_index + 1;
         self.state.marker = None;
         self.state.events = 0;
@@ -168,12 +159,27 @@ impl Intake {
     /// The named buckets for publishing.
     pub fn named(&self) -> Vec<NamedBucket> {
         let named = self.state.named.iter();
-        named.map(|(&id, &truncated)| NamedBucket { id, truncated }).collect()
+        let partial = &self.state.partial;
+        named
+            .map(|(&id, &truncated)| NamedBucket { id, truncated, partial: partial.contains(&id) })
+            .collect()
     }
 
     /// Forgets that a bucket was named.
     pub fn forget(&mut self, bucket: u64) {
         self.state.named.remove(&bucket);
+        self.state.present.0.remove(&bucket);
+        self.state.partial.remove(&bucket);
+        self.latest = None;
+    }
+
+    /// Notes that the present source names a bucket.
+    fn name(&mut self, bucket: u64) {
+        // Mostly it is the bucket of the file before.
+        if self.latest != Some(bucket) {
+            self.state.present.0.insert(bucket);
+            self.latest = Some(bucket);
+        }
     }
 
     /// Reads the removal list anew.
@@ -268,6 +274,7 @@ impl Intake {
             return Ok(());
         }
         self.state.named.entry(target.id).or_insert(false);
+        self.name(target.id);
         if item.is_directory_marker() {
             self.state.tally.skip(Skipped::DirectoryMarker);
             return Ok(());
@@ -297,6 +304,7 @@ impl Intake {
 
     /// Notes why the source is incomplete; one reason of a page, one of a break.
     fn note_incomplete(&mut self, reason: &str) {
+        self.state.present.1 = true;
         let note = format!("{}: {}", self.source, shortened(reason));
         let notes = &mut self.state.tally.incomplete;
         // There are fewer kinds of reasons than that.
@@ -367,6 +375,7 @@ impl Sink for Intake {
         match self.target(bucket, kind) {
             Ok(target) if !self.is_removed(&target.address, "") => {
                 self.state.named.insert(target.id, truncated);
+                self.name(target.id);
             }
             Ok(_) => {}
             // Its entries were rejected for the same reason, unless there was none.

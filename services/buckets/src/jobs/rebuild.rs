@@ -84,7 +84,7 @@ fn copy(context: &JobContext, old: &dyn FileIndex, new: &mut Session) -> Result<
     let named: Vec<NamedBucket> = buckets
         .values()
         .filter(|bucket| bucket.first_indexed.is_some())
-        .map(|bucket| NamedBucket { id: bucket.id, truncated: bucket.truncated })
+        .map(|bucket| NamedBucket { id: bucket.id, truncated: bucket.truncated, partial: false })
         .collect();
     let at = published.map_or_else(|| context.clock.unix(), |published| published.at);
     writer.publish(Mode::Append, named, at)?;

@@ -255,7 +255,7 @@ pub fn step() -> impl Strategy<Value = Step> {
 
 fn named(files: &[NewFile]) -> Vec<NamedBucket> {
     let ids: std::collections::BTreeSet<u64> = files.iter().map(|file| file.bucket).collect();
-    ids.into_iter().map(|id| NamedBucket { id, truncated: false }).collect()
+    ids.into_iter().map(|id| NamedBucket { id, truncated: false, partial: false }).collect()
 }
 
 /// An engine beside the model.

@@ -1,3 +1,5 @@
+use std::io::Write;
+
 use buckets::engine::Mode;
 use buckets::jobs::{JobError, MaxErrors, Session, dry_run, export, status, verify};
 use buckets::store::{load_runs, rejected_lines};
@@ -53,6 +55,34 @@ fn append_adds_and_replaces_equal_paths() {
     assert_eq!((counts.added, counts.replaced, counts.removed), (1, 1, 0));
     assert_eq!(exported(&fixture, Some(A)).len(), 3);
     sound(&fixture);
+}
+
+#[test]
+fn a_source_that_breaks_off_removes_no_file() {
+    let fixture = Fixture::new();
+    let old = [line(A, "kept", 1, 1), line(A, "0", 1, 1), line(B, "1", 1, 1), line(B, "2", 1, 1)];
+    fixture.load_lines(&old.each_ref().map(String::as_str));
+    let lines: Vec<String> = (0..20_000_i64).map(|n| line(A, &n.to_string(), n + 5, 1)).collect();
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gz.write_all(lines.join("\n").as_bytes()).unwrap();
+    let gz = gz.finish().unwrap();
+    let cut = fixture.folder.write("cut.ndjson.gz", &gz[..gz.len() / 2]);
+    let whole = fixture.folder.write("whole.ndjson", line(B, "2", 7, 1));
+    let report = fixture.load(&[cut, whole]).unwrap();
+    let counts = report.counts;
+    assert_eq!(report.tally.incomplete.len(), 1);
+    assert_eq!((counts.replaced, counts.removed, counts.duplicates), (2, 1, 0));
+    assert_eq!(exported(&fixture, Some(B)).len(), 1, "the whole source replaces");
+    let now = exported(&fixture, Some(A));
+    assert_eq!(now.len() as u64, counts.added + 2);
+    let has = |text: &str| now.iter().any(|line| line.contains(text));
+    assert!(has(r#""fullPath":"kept","size":1,"#) && has(r#""fullPath":"0","size":5,"#));
+    sound(&fixture);
+    // Once the listing is whole, it replaces.
+    let all = fixture.folder.write("all.ndjson.gz", gz);
+    let report = fixture.load(&[all]).unwrap();
+    assert_eq!(report.counts.removed, 1);
+    assert_eq!(exported(&fixture, Some(A)).len(), 20_000);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::random::Random;
 ///
 /// The same seed and parameters give the same bytes as long as it stays; every change of a list, a
 /// pattern or the order of random numbers raises it.
-pub const DATA_VERSION: &str = "2.4.0";
+pub const DATA_VERSION: &str = "2.5.0";
 
 /// The longest seed, counted in UTF-16 code units.
 pub const MAX_SEED: usize = 64;

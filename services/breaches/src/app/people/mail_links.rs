@@ -7,7 +7,7 @@ use domain::EmailAddress;
 
 use crate::app::mail_limits::{self, MailLimit};
 use crate::app::secret_token::{SecretToken, digest};
-use crate::engine::Mail;
+use crate::engine::{Mail, takes_mail};
 use crate::error::Error;
 use crate::state::State;
 use crate::store::mail_tokens::{self, MailToken, NewMailToken};
@@ -62,8 +62,8 @@ impl Purpose {
 /// Sends a link to an address, whatever is known of it.
 ///
 /// # Errors
-/// [`Error::TooMany`] when too many were sent to the address or for the client,
-/// [`Error::Unavailable`] when the mail cannot be sent.
+/// [`Error::Email`] when no mail can be addressed to the address, [`Error::TooMany`] when too many
+/// were sent to the address or for the client, [`Error::Unavailable`] when the mail cannot be sent.
 pub async fn send(
     state: &State,
     client: IpAddr,
@@ -71,6 +71,9 @@ pub async fn send(
     purpose: Purpose,
     mail: fn(&str, &str) -> Mail,
 ) -> Result<(), Error> {
+    if !takes_mail(address.as_str()) {
+        return Err(Error::Email);
+    }
     let (token, now) = (SecretToken::new()?, state.clock().unix());
     let link = format!("{}{}?token={}", state.outside().public_url, purpose.path(), token.text);
     let subject = address.to_string();

@@ -15,7 +15,7 @@ use crate::store::subscribers;
 /// Sends a link that confirms notices.
 ///
 /// # Errors
-/// [`Error::TooMany`], [`Error::Unavailable`].
+/// [`Error::Email`], [`Error::TooMany`], [`Error::Unavailable`].
 pub async fn ask_for_notices(
     state: &State,
     client: IpAddr,

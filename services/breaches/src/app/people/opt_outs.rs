@@ -16,7 +16,7 @@ use crate::store::{sessions, subscribers};
 /// Sends a link to the choices.
 ///
 /// # Errors
-/// [`Error::TooMany`], [`Error::Unavailable`].
+/// [`Error::Email`], [`Error::TooMany`], [`Error::Unavailable`].
 pub async fn ask_for_opt_out(
     state: &State,
     client: IpAddr,

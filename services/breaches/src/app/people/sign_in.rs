@@ -27,7 +27,7 @@ pub struct Session {
 /// Sends a magic link to an address, known or not.
 ///
 /// # Errors
-/// [`Error::TooMany`], [`Error::Unavailable`].
+/// [`Error::Email`], [`Error::TooMany`], [`Error::Unavailable`].
 pub async fn sign_in_link(
     state: &State,
     client: IpAddr,

@@ -4,6 +4,7 @@ use database::{DatabaseError, Db};
 use outbound::WebhookSecret;
 
 use crate::error::Error;
+use crate::model::webhook_url;
 use crate::state::State;
 use crate::store::webhooks;
 
@@ -40,7 +41,8 @@ pub async fn add_webhook(
     subscriber: i64,
     url: &str,
 ) -> Result<Result<String, &'static str>, Error> {
-    if url.len() > LONGEST || !state.outside().webhooks.may_name(url) {
+    let named = webhook_url::is_plain(url) && state.outside().webhooks.may_name(url);
+    if url.len() > LONGEST || !named {
         return Ok(Err("Give an http or https address on a public host, at port 80 or 443."));
     }
     let secret = WebhookSecret::generate().map_err(|error| Error::Internal(error.to_string()))?;

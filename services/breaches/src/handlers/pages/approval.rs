@@ -6,7 +6,7 @@ use askama::Template;
 use shell::pages::Page;
 
 use super::failure::PageError;
-use super::form::Fields;
+use super::form::{Fields, Form};
 use super::messages::{Message, done};
 use super::visitor::Visitor;
 use crate::app::{self, Approval};
@@ -17,6 +17,7 @@ use crate::state::State;
 struct ApprovePage<'a> {
     owner: &'a str,
     domain: &'a str,
+    csrf: &'a str,
     token: &'a str,
 }
 
@@ -48,7 +49,9 @@ pub async fn form(
     Ok(match app::approval(&state, token).await? {
         Approval::Open { owner, domain } => {
             let page = Page::new("Approve").script("approve.js");
-            visitor.respond(&page, &ApprovePage { owner: &owner, domain: &domain, token })
+            let csrf = visitor.csrf();
+            let main = ApprovePage { owner: &owner, domain: &domain, csrf: &csrf, token };
+            visitor.respond(&page, &main)
         }
         Approval::Closed => visitor.tell(CURRENT, &FAILED),
         Approval::Unknown => visitor.tell(CURRENT, &INVALID),
@@ -56,11 +59,8 @@ pub async fn form(
 }
 
 /// Verifies the domain of a link.
-pub async fn approve(
-    visitor: Visitor,
-    fields: Fields,
-    state: Data<State>,
-) -> Result<HttpResponse, PageError> {
+pub async fn approve(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let Form { sender: visitor, fields } = form;
     Ok(match app::approve(&state, fields.text("token")).await? {
         Approval::Open { owner, domain } => {
             let text = format!("{owner} may search {domain} now.");

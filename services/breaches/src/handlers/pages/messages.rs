@@ -32,6 +32,8 @@ pub struct Confirm<'a> {
     pub text: &'a str,
     /// Path of the form.
     pub action: &'a str,
+    /// The token of forms.
+    pub csrf: &'a str,
     /// The secret of the link.
     pub token: &'a str,
     /// Text of the button.

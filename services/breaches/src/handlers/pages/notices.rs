@@ -45,10 +45,12 @@ pub async fn confirm_form(
         return Ok(visitor.tell(CURRENT, &DEAD_LINK));
     };
     let text = format!("{address} will get a mail when it appears in a new breach.");
+    let csrf = visitor.csrf();
     let main = Confirm {
         title: "Confirm notices",
         text: &text,
         action: "/notify-me/confirm",
+        csrf: &csrf,
         token,
         button: "Notify me",
     };
@@ -56,11 +58,8 @@ pub async fn confirm_form(
 }
 
 /// Confirms.
-pub async fn confirm(
-    visitor: Visitor,
-    fields: Fields,
-    state: Data<State>,
-) -> Result<HttpResponse, PageError> {
+pub async fn confirm(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let Form { sender: visitor, fields } = form;
     let Some(address) = app::confirm_notices(&state, fields.text("token")).await? else {
         return Ok(visitor.tell(CURRENT, &DEAD_LINK));
     };
@@ -71,10 +70,12 @@ pub async fn confirm(
 
 /// Shows the button that ends notices.
 pub async fn unsubscribe_form(visitor: Visitor, fields: Fields) -> HttpResponse {
+    let csrf = visitor.csrf();
     let main = Confirm {
         title: "No more notices",
         text: "You will get no more mails about new breaches.",
         action: "/unsubscribe",
+        csrf: &csrf,
         token: fields.text("token"),
         button: "Unsubscribe",
     };
@@ -83,10 +84,10 @@ pub async fn unsubscribe_form(visitor: Visitor, fields: Fields) -> HttpResponse 
 
 /// Ends notices.
 pub async fn unsubscribe(
-    visitor: Visitor,
-    fields: Fields,
+    form: Form<Visitor>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
+    let Form { sender: visitor, fields } = form;
     let Some(address) = app::unsubscribe(&state, fields.text("token")).await? else {
         return Ok(visitor.tell(CURRENT, &DEAD_LINK));
     };

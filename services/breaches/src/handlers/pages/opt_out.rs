@@ -26,6 +26,7 @@ struct OptOutPage<'a> {
 #[derive(Template)]
 #[template(path = "opt_out_choose.html")]
 struct ChoosePage<'a> {
+    csrf: &'a str,
     address: &'a str,
     token: &'a str,
 }
@@ -54,15 +55,14 @@ pub async fn choose_form(
         return Ok(visitor.tell(CURRENT, &DEAD_LINK));
     };
     let page = Page::new("Choose").current(CURRENT);
-    Ok(visitor.respond(&page, &ChoosePage { address: &address, token }))
+    let csrf = visitor.csrf();
+    let main = ChoosePage { csrf: &csrf, address: &address, token };
+    Ok(visitor.respond(&page, &main))
 }
 
 /// Carries out a choice; after deletion nobody is signed in.
-pub async fn choose(
-    visitor: Visitor,
-    fields: Fields,
-    state: Data<State>,
-) -> Result<HttpResponse, PageError> {
+pub async fn choose(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let Form { sender: visitor, fields } = form;
     let choice = match fields.text("kind") {
         "public" => OptOut::Public,
         "breaches" => OptOut::Breaches,

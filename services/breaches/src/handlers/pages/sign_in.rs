@@ -39,22 +39,22 @@ pub async fn send(form: Form<Visitor>, state: Data<State>) -> Result<HttpRespons
 
 /// Shows the button that uses a link.
 pub async fn confirm_form(visitor: Visitor, fields: Fields) -> HttpResponse {
+    let csrf = visitor.csrf();
     let main = Confirm {
         title: "Sign in",
         text: "One click and you are signed in.",
         action: "/sign-in/confirm",
+        csrf: &csrf,
         token: fields.text("token"),
         button: "Sign in",
     };
     visitor.respond(&Page::new(main.title).current(CURRENT), &main)
 }
 
-/// Uses a link and begins a session.
-pub async fn confirm(
-    visitor: Visitor,
-    fields: Fields,
-    state: Data<State>,
-) -> Result<HttpResponse, PageError> {
+/// Uses a link and begins a session. The token of the form keeps another site from signing a
+/// visitor in as somebody else.
+pub async fn confirm(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let Form { sender: visitor, fields } = form;
     let Some(session) = app::sign_in(&state, fields.text("token")).await? else {
         return Ok(visitor.tell(CURRENT, &DEAD_LINK));
     };

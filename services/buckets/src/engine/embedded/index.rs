@@ -124,7 +124,7 @@ mod tests {
             attributes: Attributes::from_fn(|_| 1),
         };
         writer.add(&files.iter().map(file).collect::<Vec<_>>()).unwrap();
-        let named = |&(id, _): &(u64, &str)| NamedBucket { id, truncated: false };
+        let named = |&(id, _): &(u64, &str)| NamedBucket { id, truncated: false, partial: false };
         writer.publish(Mode::Append, files.iter().map(named).collect(), 1).unwrap();
         index.refresh().unwrap();
     }

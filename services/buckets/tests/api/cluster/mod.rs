@@ -178,7 +178,7 @@ fn all_of(files: &[(u64, &str)]) -> Vec<NewFile> {
 
 fn named(files: &[(u64, &str)]) -> Vec<NamedBucket> {
     let ids: std::collections::BTreeSet<u64> = files.iter().map(|file| file.0).collect();
-    ids.into_iter().map(|id| NamedBucket { id, truncated: false }).collect()
+    ids.into_iter().map(|id| NamedBucket { id, truncated: false, partial: false }).collect()
 }
 
 fn words(text: &str) -> FileQuery {

@@ -21,6 +21,22 @@ fn replacing_drops_the_old_files_of_named_buckets_only() {
 }
 
 #[test]
+fn a_bucket_whose_source_broke_off_loses_no_file() {
+    let Some(table) = Table::new() else { return };
+    table.publish(1, Mode::Replace, &[(1, "a"), (1, "b"), (2, "c")]);
+    let mut writer = table.index.writer(64).unwrap();
+    writer.begin(2).unwrap();
+    writer.add(&all_of(&[(1, "b"), (2, "d")])).unwrap();
+    let mut buckets = named(&[(1, ""), (2, "")]);
+    buckets[0].partial = true;
+    let counts = writer.publish(Mode::Replace, buckets, 6).unwrap();
+    assert_eq!(counts, PublishCounts { added: 1, replaced: 1, removed: 1, duplicates: 0 });
+    table.index.refresh().unwrap();
+    assert_eq!(table.all(), ["a", "b", "d"]);
+    assert_eq!(table.index.verify().unwrap(), Vec::<String>::new());
+}
+
+#[test]
 fn half_a_run_is_invisible_and_goes_on_from_its_checkpoint() {
     let Some(table) = Table::new() else { return };
     table.publish(1, Mode::Replace, &[(1, "old")]);

@@ -1,6 +1,6 @@
 //! Time zones of iCalendar.
 
-use jiff::civil::DateTime;
+use jiff::civil::{DateTime, datetime};
 
 use super::lines::line;
 use crate::model::schedule::instant_from_seconds;
@@ -12,10 +12,14 @@ pub fn needs_rules(zone: &Zone) -> bool {
     !zone.is_fixed()
 }
 
+/// The first wall clock that is written: parsers refuse the year 0.
+const FIRST: DateTime = datetime(1, 1, 1, 0, 0, 0, 0);
+
 /// Writes a time zone for the events from one instant to another, and a year on both sides.
 pub fn time_zone(out: &mut String, zone: &Zone, first: i64, last: i64) {
     const YEAR: i64 = 366 * 24 * 3600;
     let from = instant_from_seconds(first.saturating_sub(YEAR));
+    let from = zone.instant(FIRST).map_or(from, |earliest| from.max(earliest));
     let until = instant_from_seconds(last.saturating_add(YEAR));
     line(out, "BEGIN", "VTIMEZONE");
     line(out, "TZID", zone.name());
@@ -77,5 +81,16 @@ mod tests {
             (offset(-12_600), offset(20_700), offset(3_661)),
             ("-0330".into(), "+0545".into(), "+010101".into())
         );
+    }
+
+    #[test]
+    fn zone_of_an_event_in_year_1_does_not_begin_before_it() {
+        let july = "0001-07-01T10:00:00Z".parse::<jiff::Timestamp>().unwrap().as_second();
+        for name in ["America/New_York", "Europe/Vienna"] {
+            let mut out = String::new();
+            time_zone(&mut out, &Zone::parse(name).unwrap(), july, july);
+            let begins: Vec<_> = out.lines().filter(|line| line.starts_with("DTSTART")).collect();
+            assert_eq!(begins, ["DTSTART:00010101T000000"], "{name}");
+        }
     }
 }

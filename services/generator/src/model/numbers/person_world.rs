@@ -11,6 +11,12 @@ use super::scheme::{Scheme, person};
 use super::vat_america::{chilean, colombian, venezuela};
 use crate::model::ssn;
 
+/// Counties that have kept their codes throughout: a number of any year names one that existed.
+const CHINESE_RESIDENTS: &str = concat!(
+    r"(110101|110105|110108|120101|120104|310101|",
+    r"310104|310107|350121|430121|510121|610323)\d{11}[\dX]",
+);
+
 pub const SCHEMES: &[Scheme] = &[
     person("AR", "DNI", r"\d{7,8}", free).make(r"([5-9]|[1-6]\d)\d{6}"),
     person("AU", "TFN", r"\d{8,9}", |n| checks(n.sum(&[1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 == 0)),
@@ -23,7 +29,7 @@ pub const SCHEMES: &[Scheme] = &[
     }),
     person("CA", "SIN", r"[1-79]\d{8}", luhn_all),
     person("CN", "resident card", r"\d{17}[\dX]", china)
-        .make(r"(110101|310104|330106|420106|440305|510104)\d{11}[\dX]")
+        .make(CHINESE_RESIDENTS)
         .imprint(imprint::china),
     person("CL", "RUT", r"\d{7,8}[\dK]", chilean).make(r"([5-9]|1\d|2[0-7])\d{6}[\dK]"),
     // The number of the citizen's card, as it is given out today or was before 2004.
@@ -171,4 +177,26 @@ fn verhoeff(n: &Number<'_>) -> usize {
     positions.fold(0, |sum, (position, byte)| {
         multiply(sum, permute(position % 8, usize::from(byte - b'0') % 10))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::form::Form;
+    use super::*;
+    use crate::model::seed::Seed;
+
+    #[test]
+    fn made_chinese_numbers_name_counties_that_existed_in_any_year() {
+        let form = Form::new(CHINESE_RESIDENTS, None).unwrap();
+        let mut random = Seed::parse("counties").unwrap().random("CN", "");
+        let counties: BTreeSet<String> =
+            (0..1_000).map(|_| form.sample(&mut random)[..6].to_owned()).collect();
+        let expected = [
+            "110101", "110105", "110108", "120101", "120104", "310101", "310104", "310107",
+            "350121", "430121", "510121", "610323",
+        ];
+        assert_eq!(counties.into_iter().collect::<Vec<_>>(), expected);
+    }
 }

@@ -28,7 +28,7 @@ pub struct Scheme {
     pub(super) imprint: Option<Imprint>,
     /// Writes a number, where there is a quicker way than sampling the form.
     pub(super) write: Option<fn(&mut Random, &mut String)>,
-    /// A further rule for made numbers: check digits that no authority enforces.
+    /// A further rule for made numbers, such as check digits that no authority enforces.
     pub(super) make_rule: Option<fn(&Number<'_>) -> Outcome>,
     /// What made numbers begin with, as people write them.
     pub(super) front: &'static str,

@@ -375,6 +375,18 @@ fn persons_and_firms_have_the_numbers_of_their_kind() {
 }
 
 #[test]
+fn made_numbers_of_france_and_monaco_have_no_key_like_the_prefix() {
+    for country in ["FR", "MC"] {
+        let schemes = find(country, Kind::Vat).unwrap();
+        let mut random = Seed::parse("key").unwrap().random(country, "");
+        for _ in 0..20_000 {
+            let made = schemes.make(&mut random, Wanted::default()).unwrap();
+            assert!(made.len() == 11 && !made.starts_with("FR"), "{country} {made}");
+        }
+    }
+}
+
+#[test]
 fn imprints_keep_to_the_number() {
     // A number is never made longer, and stays ASCII.
     let mut text = b"00000000000".to_vec();

@@ -45,7 +45,8 @@ pub const SCHEMES: &[Scheme] = &[
         let siren = n.part(2, 11);
         checks(siren.text().starts_with("000") || luhn_holds(siren.bytes()))?;
         french_key(n)
-    }),
+    })
+    .make_rule(no_prefix_key),
     vat("GB", "VAT", r"\d{9}|\d{12}|(GD|HA)\d{3}|(GD|HA)8888\d{5}", britain)
         .make(r"\d{9}|\d{12}|(GD|HA)\d{3}"),
     vat("GR", "ΑΦΜ", r"\d{9}", |n| {
@@ -74,7 +75,9 @@ pub const SCHEMES: &[Scheme] = &[
     .make(r"\d{7}(0\d\d|100|120|121|888|999)\d"),
     both("LI", "PEID", r"[1-9]\d{3,11}", free).strip_zeros(),
     vat("LU", "TVA", r"\d{8}", |n| checks(n.value(0, 6) % 89 == n.value(6, 8))),
-    vat("MC", "TVA", r"[0-9A-HJ-NP-Z]{2}000\d{6}", french_key).prefixes(&["FR"]),
+    vat("MC", "TVA", r"[0-9A-HJ-NP-Z]{2}000\d{6}", french_key)
+        .prefixes(&["FR"])
+        .make_rule(no_prefix_key),
     vat("MT", "VAT", r"[1-9]\d{7}", |n| {
         fits(n.value(0, 6) > 100_000)?;
         checks(37 - n.sum(&[3, 4, 6, 7, 8, 9]) % 37 == n.value(6, 8) as i32)
@@ -112,6 +115,11 @@ const ONE_STOP: &[u64] = &[
     40, 56, 100, 191, 196, 203, 208, 233, 246, 250, 276, 300, 348, 372, 380, 428, 440, 442, 470,
     528, 616, 620, 642, 703, 705, 724, 752, 900,
 ];
+
+/// A key of these two letters is right, but others take it for the country in front.
+fn no_prefix_key(n: &Number<'_>) -> Outcome {
+    fits(!n.text().starts_with("FR"))
+}
 
 fn one_stop(n: &Number<'_>) -> Outcome {
     fits(ONE_STOP.contains(&n.value(0, 3)))

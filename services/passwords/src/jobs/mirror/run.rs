@@ -13,7 +13,7 @@ use super::base::Base;
 use super::fetcher::{Fetcher, Politeness};
 use super::report::{Mirrored, Traffic};
 use super::upstream::{Answer, Range, Upstream};
-use crate::model::Kind;
+use crate::model::{Kind, PREFIXES};
 use crate::store::{FolderLock, KindFolder, PartialCorpus, activate_all, remove_partial};
 
 /// For each request under way, so many ranges may wait for an earlier one.
@@ -122,10 +122,18 @@ impl Mirror {
         })?;
         if corpus.is_empty() {
             // Whoever asks such a corpus is told that no password was ever exposed.
-            bail!("{source} has no {} digest in any range", folder.kind().label());
+            bail!("{source} has no {} digest in {}", folder.kind().label(), asked(self.ranges));
         }
         Ok((corpus, traffic))
     }
+}
+
+/// Which ranges were asked for, in words.
+fn asked(ranges: u32) -> String {
+    if ranges as usize >= PREFIXES {
+        return "any range".to_owned();
+    }
+    format!("the first {ranges} ranges")
 }
 
 /// Goes through the ranges of one kind in order.
@@ -204,4 +212,16 @@ fn show(progress: &ProgressReporter, corpus: &PartialCorpus, traffic: &Traffic, 
         }
         text
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_that_were_not_asked_for_are_not_spoken_of() {
+        assert_eq!(asked(1_048_576), "any range");
+        assert_eq!(asked(1_048_575), "the first 1048575 ranges");
+        assert_eq!(asked(300), "the first 300 ranges");
+    }
 }

@@ -22,6 +22,20 @@ struct Share {
     part: u64,
 }
 
+impl Share {
+    /// The buckets whose old files are dropped, and those to which files are added.
+    fn split(self, replaced: &HashSet<u64>) -> Vec<(Mode, Self)> {
+        let Self { buckets, parts, part } = self;
+        let (emptied, kept): (Vec<u64>, Vec<u64>) =
+            buckets.into_iter().partition(|bucket| replaced.contains(bucket));
+        [(Mode::Replace, emptied), (Mode::Append, kept)]
+            .into_iter()
+            .filter(|(_, buckets)| !buckets.is_empty())
+            .map(|(mode, buckets)| (mode, Self { buckets, parts, part }))
+            .collect()
+    }
+}
+
 impl ClusterWriter {
     /// Counts what the publish does and marks the rows that it replaces, in a batch of its own.
     pub(super) fn replaced(
@@ -29,11 +43,17 @@ impl ClusterWriter {
         mode: Mode,
         named: &[NamedBucket],
     ) -> Result<(PublishCounts, Option<u64>), ClusterError> {
+        let replaced: HashSet<u64> = named
+            .iter()
+            .filter(|bucket| bucket.mode(mode) == Mode::Replace)
+            .map(|bucket| bucket.id)
+            .collect();
         let named: HashSet<u64> = named.iter().map(|bucket| bucket.id).collect();
         let batch = self.new_batch()?;
         let mut counts = PublishCounts::default();
         let mut marked = false;
-        for share in self.shares(&named)? {
+        let shares = self.shares(&named)?;
+        for (mode, share) in shares.into_iter().flat_map(|share| share.split(&replaced)) {
             let (share_counts, dead) = self.compare(mode, &share, &named)?;
             counts.added += share_counts.added;
             counts.replaced += share_counts.replaced;
@@ -176,6 +196,19 @@ fn shares_of(weights: &BTreeMap<u64, u64>) -> Vec<Share> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_share_is_split_by_what_becomes_of_its_buckets() {
+        let split = |buckets: &[u64]| -> Vec<(Mode, Vec<u64>, u64)> {
+            let share = Share { buckets: buckets.to_vec(), parts: 3, part: 2 };
+            let split = share.split(&HashSet::from([1, 3]));
+            split.into_iter().map(|(mode, share)| (mode, share.buckets, share.part)).collect()
+        };
+        assert_eq!(split(&[1, 3]), [(Mode::Replace, vec![1, 3], 2)]);
+        assert_eq!(split(&[4]), [(Mode::Append, vec![4], 2)]);
+        let both = [(Mode::Replace, vec![1], 2), (Mode::Append, vec![2, 4], 2)];
+        assert_eq!(split(&[1, 2, 4]), both);
+    }
 
     #[test]
     fn shares_hold_every_bucket_once_and_large_ones_in_parts() {

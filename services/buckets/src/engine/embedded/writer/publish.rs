@@ -21,10 +21,15 @@ pub(super) fn compare(
 ) -> Result<(Deletions, PublishCounts), EngineError> {
     let named: HashSet<u64> = buckets.iter().map(|bucket| bucket.id).collect();
     let first_row = view.summary.journal.open.as_ref().map_or(0, |open| open.first_row);
+    let replaced: HashSet<u64> = buckets
+        .iter()
+        .filter(|bucket| bucket.mode(mode) == Mode::Replace)
+        .map(|bucket| bucket.id)
+        .collect();
     let mut comparison = Comparison {
         view,
         first_row,
-        mode,
+        replaced: &replaced,
         deletions: Deletions { spared_run: run, ..Deletions::default() },
         counts: PublishCounts::default(),
     };
@@ -41,10 +46,9 @@ pub(super) fn compare(
             rest = after;
         }
     }
-    if mode == Mode::Replace {
-        comparison.deletions.buckets = named;
-    }
-    Ok((comparison.deletions, comparison.counts))
+    let Comparison { mut deletions, counts, .. } = comparison;
+    deletions.buckets = replaced;
+    Ok((deletions, counts))
 }
 
 /// The living files of the named buckets and of the run whose fingerprint is wanted.
@@ -77,7 +81,8 @@ fn entries(
 struct Comparison<'a> {
     view: &'a View,
     first_row: u64,
-    mode: Mode,
+    /// Buckets that have exactly the files of the run afterwards.
+    replaced: &'a HashSet<u64>,
     deletions: Deletions,
     counts: PublishCounts,
 }
@@ -85,8 +90,10 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     /// Judges files with equal fingerprints, by ascending row; nearly always one path.
     fn judge(&mut self, group: &[Entry]) {
-        if let [(_, _, row)] = group {
-            return self.judge_path(&[*row]);
+        let Some(&(_, bucket, row)) = group.first() else { return };
+        let is_replaced = self.replaced.contains(&u64::from(bucket));
+        if group.len() == 1 {
+            return self.judge_path(&[row], is_replaced);
         }
         let mut rows: Vec<u64> = group.iter().map(|entry| entry.2).collect();
         while let Some(&first) = rows.first() {
@@ -94,16 +101,16 @@ impl Comparison<'_> {
             let (same, other) =
                 rows.into_iter().partition(|&row| self.view.column.path(row) == path);
             let same: Vec<u64> = same;
-            self.judge_path(&same);
+            self.judge_path(&same, is_replaced);
             rows = other;
         }
     }
 
     /// Judges the rows of one path: those before the run, then those of the run.
-    fn judge_path(&mut self, rows: &[u64]) {
+    fn judge_path(&mut self, rows: &[u64], is_replaced: bool) {
         let (old, new) = rows.split_at(rows.partition_point(|&row| row < self.first_row));
         let Some((_last, repeated)) = new.split_last() else {
-            if self.mode == Mode::Replace {
+            if is_replaced {
                 self.counts.removed += old.len() as u64;
             }
             return;
@@ -114,7 +121,7 @@ impl Comparison<'_> {
             self.counts.added += 1;
         } else {
             self.counts.replaced += 1;
-            if self.mode == Mode::Append {
+            if !is_replaced {
                 self.deletions.ids.extend(old.iter().map(|row| row + 1));
             }
         }

@@ -1,0 +1,215 @@
+//! Hands an HTTP/1.1 client's requests to the dispatcher one after the other.
+//!
+//! The dispatcher parses all requests that it has read before it answers the first, which takes some
+//! kilobytes of memory for the forty bytes of a request. So it gets one head at a time, and the next
+//! one when the request is answered; what the socket gave beyond that waits here, unparsed, and nothing
+//! more is read meanwhile.
+
+use actix_web::web::BytesMut;
+use memchr::memchr_iter;
+use tokio::io::ReadBuf;
+
+/// What follows the head of the request that the application got last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Expected {
+    /// The next head.
+    #[default]
+    Nothing,
+    /// So many bytes of a body.
+    Bytes(u64),
+    /// A body whose end only its parser knows.
+    Unknown,
+}
+
+/// What the dispatcher gets of some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// So many of them, at least one.
+    Now(usize),
+    /// None before it has looked at what it has.
+    Next,
+    /// None before the request is answered.
+    Answered,
+}
+
+/// The line of a head that has no end yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    Empty,
+    CarriageReturn,
+    Text,
+}
+
+/// The bytes of a connection that wait for their turn.
+#[derive(Debug)]
+pub(super) struct Pipeline {
+    waiting: BytesMut,
+    /// Whether the dispatcher has got the end of a head since it last stopped reading.
+    handed: bool,
+    expected: Expected,
+    line: Line,
+}
+
+impl Pipeline {
+    pub(super) fn new() -> Self {
+        Self {
+            waiting: BytesMut::new(),
+            handed: false,
+            expected: Expected::Nothing,
+            line: Line::Empty,
+        }
+    }
+
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// The application got a request with such a body.
+    pub(super) fn begin(&mut self, expected: Expected) {
+        self.expected = expected;
+    }
+
+    /// The socket has nothing: the dispatcher goes on to what it has.
+    pub(super) fn stop_reading(&mut self) {
+        self.handed = false;
+    }
+
+    /// Leaves in the buffer what is the dispatcher's turn of the bytes behind `before`, which the socket
+    /// gave, and keeps the rest. `idle` says that no request is open.
+    pub(super) fn hold_back(
+        &mut self,
+        buffer: &mut ReadBuf<'_>,
+        before: usize,
+        idle: bool,
+    ) -> Turn {
+        let bytes = &buffer.filled()[before..];
+        let turn = self.turn(bytes, idle);
+        let taken = if let Turn::Now(taken) = turn { taken } else { 0 };
+        self.waiting.extend_from_slice(&bytes[taken..]);
+        buffer.set_filled(before + taken);
+        turn
+    }
+
+    /// Puts into the buffer what is the dispatcher's turn of the bytes that wait.
+    pub(super) fn resume(&mut self, buffer: &mut ReadBuf<'_>, idle: bool) -> Turn {
+        let waiting = std::mem::take(&mut self.waiting);
+        let turn = self.turn(&waiting[..waiting.len().min(buffer.remaining())], idle);
+        self.waiting = waiting;
+        if let Turn::Now(taken) = turn {
+            buffer.put_slice(&self.waiting.split_to(taken));
+            if self.waiting.is_empty() {
+                self.waiting = BytesMut::new();
+            }
+        }
+        turn
+    }
+
+    fn turn(&mut self, bytes: &[u8], idle: bool) -> Turn {
+        if self.handed {
+            self.handed = false;
+            return Turn::Next;
+        }
+        match &mut self.expected {
+            // Also when the request was answered without it: then it is thrown away.
+            Expected::Bytes(left) if *left > 0 => {
+                let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                *left -= taken as u64;
+                return Turn::Now(taken);
+            }
+            Expected::Unknown if !idle => {}
+            _ if idle => self.expected = Expected::Nothing,
+            _ => return Turn::Answered,
+        }
+        let end = self.blank_line(bytes);
+        self.handed = end.is_some();
+        Turn::Now(end.unwrap_or(bytes.len()))
+    }
+
+    /// Where the first blank line ends, as in a head or behind the last chunk of a body.
+    fn blank_line(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut begin = 0;
+        for end in memchr_iter(b'\n', bytes) {
+            let line = self.line_with(&bytes[begin..end]);
+            self.line = Line::Empty;
+            begin = end + 1;
+            if line != Line::Text {
+                return Some(begin);
+            }
+        }
+        self.line = self.line_with(&bytes[begin..]);
+        None
+    }
+
+    fn line_with(&self, bytes: &[u8]) -> Line {
+        match (self.line, bytes) {
+            (line, b"") => line,
+            (Line::Empty, b"\r") => Line::CarriageReturn,
+            _ => Line::Text,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the dispatcher gets of bytes that come in parts of a length, request after request, where
+    /// each is answered before the dispatcher reads again.
+    fn requests(bytes: &[u8], part: usize, expected: &[Expected]) -> Vec<String> {
+        let mut pipeline = Pipeline::new();
+        let mut parts = bytes.chunks(part);
+        let (mut all, mut expected) = (vec![String::new()], expected.iter());
+        loop {
+            let mut room = [0; 4096];
+            let mut buffer = ReadBuf::new(&mut room);
+            let turn = if !pipeline.is_empty() {
+                pipeline.resume(&mut buffer, true)
+            } else {
+                let Some(part) = parts.next() else { break };
+                buffer.put_slice(part);
+                pipeline.hold_back(&mut buffer, 0, true)
+            };
+            let text = String::from_utf8_lossy(buffer.filled());
+            all.last_mut().unwrap().push_str(&text);
+            assert_eq!(turn != Turn::Next, !text.is_empty());
+            if pipeline.handed {
+                pipeline.stop_reading();
+                pipeline.begin(expected.next().copied().unwrap_or_default());
+                all.push(String::new());
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn requests_go_on_one_after_the_other_however_they_come() {
+        let first = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
+        let second = "POST /b HTTP/1.1\nContent-Length: 9\n\n";
+        let body = "a\r\n\r\nb\n\nc";
+        let third = "GET /d HTTP/1.0\r\n\r\n";
+        let bytes = [first, second, body, third].concat();
+        let expected = [Expected::Nothing, Expected::Bytes(9), Expected::Nothing];
+        let wanted = [first.into(), second.into(), [body, third].concat(), String::new()];
+        for part in 1..=bytes.len() {
+            assert_eq!(requests(bytes.as_bytes(), part, &expected), wanted, "{part}");
+        }
+    }
+
+    #[test]
+    fn a_request_that_is_open_holds_back_the_next_but_not_its_body() {
+        let mut pipeline = Pipeline::new();
+        assert_eq!(pipeline.turn(b"GET / HTTP/1.1\r\n\r\nGET /", true), Turn::Now(18));
+        assert_eq!(pipeline.turn(b"GET /", true), Turn::Next, "the first is not looked at yet");
+        assert_eq!(pipeline.turn(b"GET /", false), Turn::Answered);
+        assert_eq!(pipeline.turn(b"GET /", true), Turn::Now(5));
+
+        pipeline.begin(Expected::Bytes(4));
+        assert_eq!(pipeline.turn(b"body and more", false), Turn::Now(4));
+        assert_eq!(pipeline.turn(b" and more", false), Turn::Answered);
+
+        pipeline.begin(Expected::Unknown);
+        assert_eq!(pipeline.turn(b"0\r\n\r\nGET /", false), Turn::Now(5));
+        assert_eq!(pipeline.turn(b"GET /", false), Turn::Next);
+    }
+}

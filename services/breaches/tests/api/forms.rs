@@ -1,0 +1,137 @@
+//! Forms of the pages: what they refuse.
+
+use domain::EmailAddress;
+use serde_json::json;
+use testkit::SmtpPeer;
+
+use crate::app::{App, NOW, Peers, entry};
+use crate::browser::{Browser, Must, hidden};
+
+const OWNER: &str = "owner@example.org";
+
+async fn start() -> App {
+    let peers = Peers { smtp: Some(SmtpPeer::start()), webhooks: true, ..Peers::default() };
+    let app = App::with_peers(peers).await;
+    app.import(&json!([entry("Alpha")])).await;
+    app
+}
+
+#[actix_web::test]
+async fn addresses_that_no_mail_can_carry_are_refused_as_invalid_ones() {
+    let app = start().await;
+    let browser = Browser::new(&app);
+    let invalid = "not in an acceptable format";
+    for form in ["/sign-in", "/notify-me", "/opt-out"] {
+        for address in [
+            "a..b@x.example",
+            ".a@x.example",
+            "a;b@x.example",
+            "<a>@x.example",
+            "a(b)@x.example",
+            "a@-x.example",
+            "a@[127.0.0.1]",
+            "a@b.example,c@d.example",
+            "a@x.example\r\nbcc: b@x.example",
+        ] {
+            let answer = browser.post(form, form, &[("email", address)]).await;
+            assert_eq!(answer.status, 400, "{form} {address}: {}", answer.text());
+            assert!(answer.text().contains(invalid), "{form} {address}: {}", answer.text());
+        }
+    }
+    assert!(app.mails().is_empty());
+    // None of them was counted as a mail of this client: 30 an hour.
+    browser.post("/sign-in", "/sign-in", &[("email", OWNER)]).await.must(200);
+    assert_eq!(app.mails().len(), 1);
+    // They may be in breaches, and are looked up.
+    let found = browser.post("/", "/search", &[("email", "a..b@x.example")]).await.expect(200);
+    assert!(found.text().contains("is in no breach"));
+}
+
+#[actix_web::test]
+async fn buttons_behind_links_need_the_token_of_their_page() {
+    let app = start().await;
+    let asking = Browser::new(&app);
+    for (form, path, choice) in [
+        ("/notify-me", "/notify-me/confirm", None),
+        ("/opt-out", "/opt-out/choose", Some(("kind", "public"))),
+        ("/sign-in", "/sign-in/confirm", None),
+    ] {
+        asking.post(form, form, &[("email", OWNER)]).await.must(200);
+        let token = app.last_token(path);
+        refused(&app, path, &token, choice).await;
+    }
+    asking.sign_in("corp@example.org").await;
+    let list = "/account/domains";
+    asking.post(list, list, &[("domain", "corp.example")]).await.must(303);
+    let page = "/account/domains/corp.example";
+    let fields = [("way", "email"), ("alias", "admin")];
+    asking.post(page, &format!("{page}/verify"), &fields).await.must(200);
+    let path = "/domainVerification/approve";
+    refused(&app, path, &app.last_token(path), None).await;
+}
+
+#[actix_web::test]
+async fn notices_end_by_the_form_of_their_page_alone() {
+    let app = start().await;
+    app.listener(OWNER).await;
+    app.load("Alpha", &format!("{OWNER}\n")).await;
+    app.tell().await;
+    let mail = app.mails().remove(0);
+    let link = mail.find("https://breaches.example/unsubscribe?token=").unwrap();
+    refused(&app, "/unsubscribe", link.rsplit('=').next().unwrap(), None).await;
+}
+
+/// Sends the form behind a link as another site would have it sent, which does nothing, and then as
+/// the page has it.
+async fn refused(app: &App, path: &str, token: &str, choice: Option<(&str, &str)>) {
+    let link = format!("{path}?token={token}");
+    let mut fields = vec![("token", token)];
+    fields.extend(choice);
+    // Neither without a cookie nor with one, and with no token of somebody else.
+    let attacker = Browser::new(app);
+    let csrf = hidden(attacker.get(&link).await.expect(200).text(), "csrf");
+    let forged = [&[("csrf", csrf.as_str())], fields.as_slice()].concat();
+    let victim = Browser::new(app);
+    for _ in 0..2 {
+        for form in [&fields, &forged] {
+            let answer = victim.send(path, form).await.expect(403);
+            assert!(answer.text().contains("This form is too old"), "{path}: {}", answer.text());
+            assert!(!answer.headers.contains_key("set-cookie"), "{path}");
+        }
+        victim.get("/").await.must(200);
+    }
+    victim.get("/account").await.must(303);
+    let done = victim.post(&link, path, &fields).await;
+    assert!(matches!(done.status, 200 | 303), "{path}: {}", done.status);
+    for failed in ["does not work", "Not verified"] {
+        assert!(!done.text().contains(failed), "{path}: {}", done.text());
+    }
+}
+
+#[actix_web::test]
+async fn webhooks_are_at_addresses_without_control_characters() {
+    let app = start().await;
+    let email = EmailAddress::parse(OWNER).unwrap();
+    let id = app.change(|db| breaches::store::subscribers::add(db, &email, NOW)).await;
+    let browser = Browser::new(&app);
+    browser.sign_in(OWNER).await;
+    let hooks = "/account/webhooks";
+    for url in [
+        "https://hooks.example/\r\nX: y",
+        "https://hooks.example/\tx",
+        "https://hooks\n.example/",
+        "ht\ntps://hooks.example/",
+        "https://hooks.example/\u{7f}",
+    ] {
+        let page = browser.post(hooks, hooks, &[("url", url)]).await.expect(200);
+        assert!(page.text().contains("Give an http or https address"), "{url:?}");
+        assert!(!page.text().contains("whsec_"), "{url:?}");
+    }
+    let stored = app.change(|db| breaches::store::webhooks::of_subscriber(db, id)).await;
+    assert!(stored.is_empty());
+    // What browsers leave around a text is no part of it.
+    let page = browser.post(hooks, hooks, &[("url", " https://hooks.example/x\r\n")]).await;
+    assert!(page.expect(200).text().contains("whsec_"));
+    let stored = app.change(|db| breaches::store::webhooks::of_subscriber(db, id)).await;
+    assert_eq!(stored[0].url, "https://hooks.example/x");
+}

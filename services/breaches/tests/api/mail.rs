@@ -1,0 +1,34 @@
+//! Mails that the program itself sends.
+
+use testkit::{Program, SmtpPeer};
+
+use crate::browser::hidden;
+
+#[actix_web::test]
+async fn the_program_starts_with_a_mail_server_sends_mails_and_stops() {
+    let peer = SmtpPeer::start();
+    let program = Program::new(env!("CARGO_BIN_EXE_breaches"))
+        .with_database()
+        .setting("SMTP_URL", peer.url())
+        .setting("MAIL_FROM", "service@example.org");
+    let server = program.serve(&[]);
+    let page = server.get("/sign-in").header("user-agent", "tests").send().await.unwrap();
+    let cookie =
+        page.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let csrf = hidden(&page.text().await.unwrap(), "csrf");
+    for address in ["first@example.org", "second@example.org"] {
+        let sent = reqwest::Client::new()
+            .post(format!("http://{}/sign-in", server.http()))
+            .header("user-agent", "tests")
+            .header("cookie", &cookie)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(format!("csrf={csrf}&email={address}"))
+            .send()
+            .await
+            .unwrap();
+        assert_eq!(sent.status(), 200);
+    }
+    let recipients: Vec<_> = peer.mails().into_iter().flat_map(|mail| mail.to).collect();
+    assert_eq!(recipients, ["first@example.org", "second@example.org"]);
+    assert_eq!(server.stop(), Some(0));
+}

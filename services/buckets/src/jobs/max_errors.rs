@@ -1,0 +1,27 @@
+//! The limit on bad lines.
+
+use serde::{Deserialize, Serialize};
+
+/// How many bad lines a run may have.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum MaxErrors {
+    /// So many.
+    Count(u64),
+    /// Such a share of all lines, in per cent.
+    Percent(f64),
+}
+
+impl std::str::FromStr for MaxErrors {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "give a number of lines, such as 10, or a share, such as 1%".to_owned();
+        match text.strip_suffix('%') {
+            None => text.parse().map(Self::Count).map_err(|_| wrong()),
+            Some(share) => {
+                let share: f64 = share.parse().map_err(|_| wrong())?;
+                if (0.0..=100.0).contains(&share) { Ok(Self::Percent(share)) } else { Err(wrong()) }
+            }
+        }
+    }
+}
