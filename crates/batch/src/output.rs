@@ -128,15 +128,15 @@ impl Output {
         out.flush()
     }
 
-    /// Prints a line on standard error beside a result in text form; nothing beside JSON.
+    /// Tells the operator something beside a result in text form, by the log target `notice`; nothing
+    /// beside JSON.
     ///
     /// ```
     /// batch::Output::Text.note("3 lines were skipped");
     /// ```
     pub fn note(self, text: impl Display) {
         if self == Self::Text {
-            // Nobody is left to be told that standard error is closed.
-            let _ = writeln!(io::stderr().lock(), "{text}");
+            log::info!(target: "notice", "{text}");
         }
     }
 }

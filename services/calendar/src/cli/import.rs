@@ -31,11 +31,11 @@ impl ImportCommand {
         let options = ImportOptions { dry_run: self.dry_run, base };
         let report = jobs::import(state, &input, options).with_context(|| name.to_string())?;
         for error in &report.errors {
-            eprintln!("line {}: {}: {}", error.line, error.uid, error.message);
+            log::info!(target: "notice", "line {}: {}: {}", error.line, error.uid, error.message);
         }
         let told = u64::try_from(report.errors.len()).unwrap_or(u64::MAX);
         if report.failed > told {
-            eprintln!("and {} more", report.failed - told);
+            log::info!(target: "notice", "and {} more", report.failed - told);
         }
         let text = format_args!(
             "{} created, {} updated, {} unchanged, {} skipped, {} failed{}",

@@ -37,11 +37,11 @@ impl LoadCommand {
         let loaded = jobs::load(state, BufReader::new(lines), options);
         let loaded = loaded.with_context(|| name.to_string())?;
         for fault in &loaded.faults {
-            eprintln!("line {}: {}", fault.line, fault.message);
+            log::info!(target: "notice", "line {}: {}", fault.line, fault.message);
         }
         let told = u64::try_from(loaded.faults.len()).unwrap_or(u64::MAX);
         if loaded.failed > told {
-            eprintln!("and {} more faulty lines", loaded.failed - told);
+            log::info!(target: "notice", "and {} more faulty lines", loaded.failed - told);
         }
         let text = format_args!(
             "{} created, {} updated, {} unchanged, {} failed{}",

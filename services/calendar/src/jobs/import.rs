@@ -5,9 +5,10 @@ use std::io::{self, BufReader, Seek, SeekFrom};
 
 use anyhow::Context;
 use batch::{Input, ProgressReporter, Unit};
-use database::{DatabaseError, Db};
+use database::DatabaseError;
 
 use super::load::first_user;
+use super::turns::Turns;
 use crate::app::{Import, ImportLimits, Overview, Pass};
 use crate::error::Error;
 use crate::state::State;
@@ -37,11 +38,11 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
     let urls = Urls { base: options.base.unwrap_or_default(), alias: false };
     let mut import = Import::new(user, urls, ImportLimits::default(), overview);
     let progress = ProgressReporter::new("importing", Unit::Items("events"), None);
+    let mut turns = Turns::new(&state.pools);
     let outcome = match options.dry_run {
         true => dry_run(state, &mut import, &mut file, &progress),
         false => write(&mut import, &mut file, &progress, |import, reader, pass| {
-            let batch = |db: &mut Db| import.write(state, db, reader, pass);
-            state.pools.write_blocking(batch)
+            turns.write(|db| import.write(state, db, reader, pass))
         }),
     };
     progress.finish();

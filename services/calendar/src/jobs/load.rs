@@ -12,6 +12,7 @@ use database::{DatabaseError, Db, transaction};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::turns::Turns;
 use crate::app::{Loading, Undone, load_line, with_context};
 use crate::error::Error;
 use crate::model::role::User;
@@ -123,13 +124,14 @@ fn load_batches(
     options: LoadOptions,
     loaded: &mut Loaded,
 ) -> anyhow::Result<()> {
+    let mut turns = Turns::new(&state.pools);
     loop {
         let batch = batches.next()?;
         if batch.is_empty() {
             return Ok(());
         }
         let work = |db: &mut Db| write(state, db, writer, &batch, options);
-        loaded.add(state.pools.write_blocking(work)?);
+        loaded.add(turns.write(work)?);
     }
 }
 

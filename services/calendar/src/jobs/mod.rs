@@ -5,6 +5,7 @@ mod first_start;
 mod import;
 mod load;
 mod publish;
+mod turns;
 mod webhooks;
 
 pub use event_index::{prune_changes, refresh_index};

@@ -35,6 +35,7 @@ mod searches;
 mod soak;
 mod stop;
 mod terms;
+mod turns;
 mod wall_clocks;
 mod webhooks;
 mod windows;
