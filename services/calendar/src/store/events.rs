@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use database::{DatabaseError, Db, on_backend};
+use database::{Backend, DatabaseError, Db, on_backend};
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
 
 use super::among_ids::among;
 use super::event_index::log_change;
 use super::schema::events;
+use super::sql::Sql;
 use super::{changes, counts, entities, links, terms, webhooks};
 use crate::model::event::{Event, Links};
 use crate::model::html;
@@ -165,6 +167,17 @@ pub fn repetitions(
     Ok(rows.into_iter().filter_map(|(id, name)| Some((id, name?))).collect())
 }
 
+/// Characters of a folded title by which it is found, as in the migration `title_heads`.
+const TITLE_HEAD: usize = 200;
+
+#[derive(QueryableByName)]
+struct TitleRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Text)]
+    title: String,
+}
+
 /// Finds an event outside the trash by its title, whatever its case, and the wall clock of its
 /// start.
 pub fn find_by_title_and_start(
@@ -172,15 +185,23 @@ pub fn find_by_title_and_start(
     title: &str,
     start_local: i64,
 ) -> Result<Option<Event>, DatabaseError> {
-    let rows: Vec<(i64, String)> = events::table
-        .filter(events::start_local.eq(start_local).and(events::status.ne("trash")))
-        .select((events::id, events::title))
-        .order(events::id)
-        .load(db)?;
-    let folded = |text: &str| search::fold_name(&html::plain(text));
-    let wanted = folded(title);
-    match rows.iter().find(|(_, title)| folded(title) == wanted) {
-        Some((id, _)) => find(db, *id),
+    let plain = html::plain(title);
+    let head: String =
+        search::fold(&plain).chars().take_while(|c| *c != '\n').take(TITLE_HEAD).collect();
+    // As the index has it.
+    let heads = match db.backend() {
+        Backend::Sqlite => {
+            "substr(search_ci, 1, min(200, instr(search_ci || char(10), char(10)) - 1))"
+        }
+        Backend::Postgres => "substr(split_part(search_ci, chr(10), 1), 1, 200)",
+    };
+    let mut sql = Sql::new(db, "select id, title from events where status <> 'trash'");
+    sql.push(" and start_local = ").value(start_local).push(" and ").push(heads);
+    sql.push(" = ").bind(head).push(" order by id");
+    let rows: Vec<TitleRow> = sql.load(db)?;
+    let wanted = search::fold_name(&plain);
+    match rows.iter().find(|row| search::fold_name(&html::plain(&row.title)) == wanted) {
+        Some(row) => find(db, row.id),
         None => Ok(None),
     }
 }

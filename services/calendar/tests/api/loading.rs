@@ -60,6 +60,24 @@ async fn events_of_one_title_are_told_apart_by_their_start() {
 }
 
 #[actix_web::test]
+async fn events_that_begin_together_are_told_apart_by_their_title() {
+    let app = App::new().await;
+    let event = |title: &str| {
+        json!({"type": "event", "title": title, "description": "Text\nof lines", "password": "",
+            "start_date": "2027-04-01 18:00", "end_date": "2027-04-01 19:00",
+            "password": if title.starts_with('K') { "secret" } else { "" }})
+    };
+    let long = "Ünïque ".repeat(40);
+    let titles = ["Yoga", "Yoga 1", "<b>Fish</b> & chips", "Straße", "Éclair", "K", &long];
+    let mut events: Vec<Value> = titles.iter().map(|title| event(title)).collect();
+    events.push(event(&format!("{long} two")));
+    assert_eq!(counts(&app, &lines(&events), PLAIN), [8, 0, 0, 0]);
+    let again: Vec<Value> = titles.iter().map(|title| event(&title.to_uppercase())).collect();
+    // Upper case of the fourth is another name.
+    assert_eq!(counts(&app, &lines(&again), PLAIN), [1, 0, 6, 0]);
+}
+
+#[actix_web::test]
 async fn upsert_changes_what_differs_and_nothing_else() {
     let app = App::new().await;
     let named = |title: &str, city: &str| {
