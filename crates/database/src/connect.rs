@@ -1,5 +1,7 @@
 //! How connections are made and set up.
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -56,6 +58,9 @@ impl Connector {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|error| setup(error.to_string()))?;
         }
+        // Nobody else may read it, whatever the umask; its journals get the mode of the file. SQLite
+        // itself says what is wrong when this cannot be done.
+        let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         // A leading `./` keeps SQLite from reading `file:` or `:memory:` into a name.
         let name = if path.is_absolute() { path.to_path_buf() } else { Path::new(".").join(path) };
         let name = name.to_str().ok_or_else(|| setup("its name is not UTF-8".into()))?;

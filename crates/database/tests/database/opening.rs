@@ -1,6 +1,6 @@
 //! What the operator reads when the database cannot be opened.
 
-use database::{DatabaseError, DatabaseSettings};
+use database::{DatabaseError, DatabaseSettings, Db};
 use testkit::Database;
 
 fn refusal(url: &str) -> String {
@@ -49,6 +49,23 @@ fn folder_is_made_and_the_default_file_lies_in_it() {
     let data = temporary.folder().join("a/b");
     DatabaseSettings::default().open(&data, "notes", &[]).unwrap();
     assert!(data.join("notes.db").is_file());
+}
+
+#[test]
+fn nobody_else_may_read_a_new_file() {
+    use std::os::unix::fs::PermissionsExt;
+
+    use diesel::prelude::*;
+    let temporary = Database::in_file();
+    let pools = DatabaseSettings::default().open(temporary.folder(), "private", &[]).unwrap();
+    let write = |db: &mut Db| -> Result<usize, DatabaseError> {
+        Ok(diesel::sql_query("CREATE TABLE note (id INTEGER)").execute(db)?)
+    };
+    pools.write_blocking(write).unwrap();
+    for name in ["private.db", "private.db-wal"] {
+        let file = temporary.folder().join(name).metadata().unwrap();
+        assert_eq!(file.permissions().mode() & 0o777, 0o600, "{name}");
+    }
 }
 
 #[test]

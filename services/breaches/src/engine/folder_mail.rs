@@ -1,5 +1,8 @@
 //! Mails as files, for development.
 
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -36,8 +39,11 @@ impl Mailer for FolderMailer {
             let name = format!("{:013}-{}-{number:06}.eml", now.as_millis(), std::process::id());
             let (folder, path) = (self.folder.clone(), self.folder.join(name));
             let write = move || {
-                std::fs::create_dir_all(folder)?;
-                std::fs::write(path, bytes)
+                // Links of mails are secrets.
+                DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+                let mut new = OpenOptions::new();
+                let mut file = new.write(true).create_new(true).mode(0o600).open(path)?;
+                file.write_all(&bytes)
             };
             let written = tokio::task::spawn_blocking(write).await;
             written.map_err(MailError::temporary)?.map_err(MailError::temporary)

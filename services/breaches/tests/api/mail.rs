@@ -1,6 +1,10 @@
 //! Mails that the program itself sends.
 
-use testkit::{Program, SmtpPeer};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use breaches::{FolderMailer, Mail, Mailer};
+use testkit::{Database, Program, SmtpPeer};
 
 use crate::browser::hidden;
 
@@ -31,4 +35,17 @@ async fn the_program_starts_with_a_mail_server_sends_mails_and_stops() {
     let recipients: Vec<_> = peer.mails().into_iter().flat_map(|mail| mail.to).collect();
     assert_eq!(recipients, ["first@example.org", "second@example.org"]);
     assert_eq!(server.stop(), Some(0));
+}
+
+#[actix_web::test]
+async fn nobody_else_may_read_mails_in_a_folder() {
+    let temporary = Database::in_file();
+    let mails = temporary.folder().join("data/mail");
+    let mailer = FolderMailer::new(&mails, "service@example.org").unwrap();
+    let [to, subject, text] = ["owner@example.org", "Link", "https://localhost/x"].map(Into::into);
+    mailer.send(Mail { to, subject, text }).await.unwrap();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&mails), 0o700);
+    let files: Vec<_> = mails.read_dir().unwrap().map(|file| mode(&file.unwrap().path())).collect();
+    assert_eq!(files, [0o600]);
 }
