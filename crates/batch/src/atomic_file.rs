@@ -104,7 +104,8 @@ impl AtomicFile {
     ///
     /// # Errors
     /// The disk is full or failing, or `path` is on another file system; then the file is removed,
-    /// and what was at `path` is as it was.
+    /// and what was at `path` is as it was. If only the folder could not be written back, the new
+    /// file has its name already.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

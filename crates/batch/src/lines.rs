@@ -32,7 +32,6 @@ pub struct BoundedLines<R> {
     /// Bytes of the input's buffer that were given out and are not consumed yet.
     given: usize,
     number: u64,
-    mark: &'static [u8],
 }
 
 /// A line without its end.
@@ -81,7 +80,7 @@ impl<'a> Line<'a> {
 
 /// Where the next line lies.
 enum Found {
-    /// In the buffer of the input, with this many bytes before and after its line feed.
+    /// In the buffer of the input: its length without the line feed, and with it.
     InBuffer {
         length: usize,
         with_end: usize,
@@ -100,22 +99,7 @@ impl<R: BufRead> BoundedLines<R> {
     /// # let _ = lines;
     /// ```
     pub fn new(input: R, limit: usize) -> Self {
-        Self { input, limit, joined: Vec::new(), given: 0, number: 0, mark: BYTE_ORDER_MARK }
-    }
-
-    /// Keeps a byte order mark at the start of the input: for input where every byte counts.
-    ///
-    /// ```
-    /// use batch::{BoundedLines, Line};
-    ///
-    /// let mut lines = BoundedLines::new("\u{feff}a".as_bytes(), 9).with_mark();
-    /// assert_eq!(lines.next_line()?, Some((1, Line::Bytes("\u{feff}a".as_bytes()))));
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    #[must_use]
-    pub fn with_mark(mut self) -> Self {
-        self.mark = b"";
-        self
+        Self { input, limit, joined: Vec::new(), given: 0, number: 0 }
     }
 
     /// The next line with its number; none at the end of the input.
@@ -162,7 +146,7 @@ impl<R: BufRead> BoundedLines<R> {
             Found::Joined { too_long } => (self.joined.as_slice(), too_long),
         };
         if self.number == 1 {
-            bytes = bytes.strip_prefix(self.mark).unwrap_or(bytes);
+            bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
         }
         let content = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         let line = if too_long || content.len() > self.limit {

@@ -56,7 +56,7 @@ impl fmt::Display for ByteSize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
     /// Something else than digits and a letter.
-    #[error("expected a number with K, M or G")]
+    #[error("expected a number of bytes, or one with K, M or G behind it")]
     Malformed,
     /// More bytes than a `u64` counts.
     #[error("the number is too large")]

@@ -104,8 +104,7 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
-        let _ = fs::remove_file(&self.lock_path);
+        let _ = remove(&self.lock_path);
     }
 }
 
@@ -152,6 +151,12 @@ fn remove_if_abandoned(lock_path: &Path) -> io::Result<()> {
     if lock.try_lock().is_err() || !is_still_at(&lock, lock_path)? {
         return Ok(());
     }
+    remove(lock_path)
+}
+
+/// Removes a folder, then its lock file: by that the next command finds a folder that could not be
+/// removed.
+fn remove(lock_path: &Path) -> io::Result<()> {
     match fs::remove_dir_all(lock_path.with_extension("")) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => fs::remove_file(lock_path),
@@ -188,6 +193,21 @@ mod tests {
             fs::read_dir(base.path()).unwrap().map(|e| e.unwrap().path()).collect();
         left.sort();
         assert_eq!(left, [base.path().join("other-1-0.lock")]);
+    }
+
+    #[test]
+    fn a_folder_that_could_not_be_removed_is_removed_by_the_next_command() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = TemporaryFolder::create(base.path(), "build").unwrap();
+        let path = folder.path().to_owned();
+        // A file cannot be removed as a folder.
+        fs::remove_dir(&path).unwrap();
+        fs::write(&path, "").unwrap();
+        drop(folder);
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        TemporaryFolder::remove_abandoned(base.path(), "build").unwrap();
+        assert_eq!(fs::read_dir(base.path()).unwrap().count(), 0);
     }
 
     #[test]

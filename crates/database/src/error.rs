@@ -55,7 +55,12 @@ impl From<Error> for DatabaseError {
                     Self::Busy
                 }
                 DatabaseErrorKind::SerializationFailure => Self::Busy,
-                _ if is_passing(info.message()) => Self::Busy,
+                _ if is_passing(info.message()) => {
+                    if info.message().contains(STATEMENT_TIMEOUT) {
+                        log::warn!("a statement took too long: {}", info.message().trim());
+                    }
+                    Self::Busy
+                }
                 _ => Self::Broken(Box::new(error)),
             },
             _ => Self::Broken(Box::new(error)),
@@ -63,13 +68,17 @@ impl From<Error> for DatabaseError {
     }
 }
 
-/// Tells failures that another attempt may not meet; neither database has a kind for them.
+/// What PostgreSQL says of a statement that it cuts.
+const STATEMENT_TIMEOUT: &str = "canceling statement due to statement timeout";
+
+/// Tells failures that another attempt may not meet; neither database has a kind for them, and
+/// PostgreSQL must speak English (`lc_messages`).
 fn is_passing(message: &str) -> bool {
     const PASSING: [&str; 6] = [
         "database is locked",
         "database table is locked",
         "deadlock detected",
-        "canceling statement due to statement timeout",
+        STATEMENT_TIMEOUT,
         "canceling statement due to lock timeout",
         "terminating connection due to administrator command",
     ];

@@ -133,8 +133,9 @@ impl Collector for States {
 
     fn collect(&self) -> Vec<MetricFamily> {
         let gauges = [&self.size, &self.open, &self.in_use];
-        gauges.into_iter().for_each(IntGaugeVec::reset);
+        // Held to the end: of two that ask at once each would add to the sums of the other.
         let watched = STATES.lock().unwrap_or_else(PoisonError::into_inner);
+        gauges.into_iter().for_each(IntGaugeVec::reset);
         for pools in watched.iter().filter_map(Weak::upgrade) {
             for state in pools.states() {
                 let values = [state.size, state.open, state.in_use];

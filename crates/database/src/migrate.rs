@@ -64,8 +64,11 @@ fn alone<T>(
 ) -> Result<T, DatabaseError> {
     conn.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})"))?;
     let done = work(conn);
-    conn.batch_execute(&format!("SELECT pg_advisory_unlock({LOCK})"))?;
-    done
+    let unlocked = conn.batch_execute(&format!("SELECT pg_advisory_unlock({LOCK})"));
+    // The first failure is the cause.
+    let done = done?;
+    unlocked?;
+    Ok(done)
 }
 
 /// SQLite rebuilds a table to alter it, which foreign keys would hinder: they rest meanwhile and
@@ -133,12 +136,25 @@ fn pending_of<'a, DB: Backend>(
     conn: &mut impl MigrationHarness<DB>,
     sources: impl Iterator<Item = &'a EmbeddedMigrations>,
 ) -> Result<Vec<Box<dyn Migration<DB>>>, DatabaseError> {
-    let mut migrations = Vec::new();
+    let applied = conn.applied_migrations().map_err(DatabaseError::Broken)?;
+    let (mut pending, mut known) = (Vec::new(), 0);
     for source in sources {
-        migrations
-            .extend(conn.pending_migrations(Embedded(source)).map_err(DatabaseError::Broken)?);
+        let mut migrations = Embedded(source).migrations().map_err(DatabaseError::Broken)?;
+        migrations.sort_by(|a, b| a.name().version().cmp(&b.name().version()));
+        for migration in migrations {
+            if applied.contains(&migration.name().version()) {
+                known += 1;
+            } else {
+                pending.push(migration);
+            }
+        }
     }
-    Ok(migrations)
+    // A newer program knows further migrations, but has applied all of these as well.
+    if !pending.is_empty() && known < applied.len() {
+        let text = "the database belongs to another service: each needs a DATABASE_URL of its own";
+        return Err(DatabaseError::Setup(text.into()));
+    }
+    Ok(pending)
 }
 
 fn names<DB: Backend>(migrations: &[Box<dyn Migration<DB>>]) -> Vec<String> {

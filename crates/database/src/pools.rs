@@ -143,6 +143,15 @@ impl Pools {
         self.inner.connector.connect(Role::Job)
     }
 
+    /// Opens a connection outside the pools that refuses to write and waits for locks no longer than
+    /// those in them, for a thread that reads too often to take turns.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Setup`] with one sentence for the operator.
+    pub fn connect_reader(&self) -> Result<Db, DatabaseError> {
+        self.inner.connector.connect(Role::Reader)
+    }
+
     /// Asks the database for a sign of life, for readiness checks.
     ///
     /// # Errors

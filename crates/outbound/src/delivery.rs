@@ -27,6 +27,18 @@ const AT_ONCE: usize = 8;
 /// How many messages are claimed at once.
 const CLAIM: usize = 64;
 
+/// The longest that an attempt may take.
+const LONGEST_DELIVERY: Duration = Duration::from_secs(30);
+
+/// How long an outbox puts off what is claimed, in seconds: longer than all attempts of a claim may
+/// take, which are 64 messages, 8 at once, 30 seconds each.
+pub const UNDER_WAY: i64 = 300;
+
+const _: () = assert!(
+    (CLAIM / AT_ONCE) as u64 * LONGEST_DELIVERY.as_secs() < UNDER_WAY.unsigned_abs(),
+    "another replica would take what this one is about to send"
+);
+
 /// How long to wait after so many failed attempts; none when there is no further one.
 ///
 /// ```
@@ -120,8 +132,8 @@ pub trait Outbox: Sync {
     type Message: Send + Sync;
 
     /// Takes at most `limit` messages whose time has come, and puts their next attempt off, in one
-    /// transaction: no other replica takes them as long as this one may be at work, and if it dies
-    /// they come again.
+    /// transaction, by [`UNDER_WAY`]: no other replica takes them as long as this one may be at work,
+    /// and if it dies they come again.
     fn claim_due(
         &self,
         limit: usize,
@@ -143,7 +155,7 @@ pub trait Outbox: Sync {
 
 /// What brings a message to where it belongs.
 pub trait Courier<M>: Sync {
-    /// Delivers a message once.
+    /// Delivers a message once. After half a minute it is dropped, and tried again later.
     fn deliver(&self, message: &M) -> impl Future<Output = Result<(), DeliveryError>> + Send;
 }
 
@@ -155,9 +167,18 @@ pub async fn deliver_due<O: Outbox>(
     outbox: &O,
     courier: &impl Courier<O::Message>,
 ) -> Result<usize, OutboxError> {
+    deliver_within(LONGEST_DELIVERY, outbox, courier).await
+}
+
+/// The same with a limit for each attempt.
+async fn deliver_within<O: Outbox>(
+    limit: Duration,
+    outbox: &O,
+    courier: &impl Courier<O::Message>,
+) -> Result<usize, OutboxError> {
     let due = outbox.claim_due(CLAIM).await?;
     let claimed = due.len();
-    let attempts = due.iter().map(|due| attempt(outbox, courier, due));
+    let attempts = due.iter().map(|due| attempt(limit, outbox, courier, due));
     let mut outcomes = stream::iter(attempts).buffer_unordered(AT_ONCE);
     let mut failed = None;
     while let Some(outcome) = outcomes.next().await {
@@ -167,12 +188,14 @@ pub async fn deliver_due<O: Outbox>(
 }
 
 async fn attempt<O: Outbox>(
+    limit: Duration,
     outbox: &O,
     courier: &impl Courier<O::Message>,
     due: &Due<O::Message>,
 ) -> Result<(), OutboxError> {
     let failed = due.failed + 1;
-    match courier.deliver(&due.message).await {
+    let delivered = tokio::time::timeout(limit, courier.deliver(&due.message)).await;
+    match delivered.unwrap_or_else(|_| Err(DeliveryError::temporary("it takes too long"))) {
         Ok(()) => outbox.mark_sent(&due.message).await,
         Err(error) => {
             let failure = Failure::new(failed, &error);
@@ -198,5 +221,52 @@ pub async fn deliver_for_ever<O: Outbox>(
             Err(error) => log::warn!("the outbox is out of reach: {error}"),
         }
         tokio::time::sleep(pause).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// Has one message, and keeps how its attempt failed.
+    #[derive(Default)]
+    struct OneMessage(Mutex<Vec<Failure>>);
+
+    impl Outbox for OneMessage {
+        type Message = ();
+
+        async fn claim_due(&self, _limit: usize) -> Result<Vec<Due<()>>, OutboxError> {
+            Ok(vec![Due { message: (), failed: 0 }])
+        }
+
+        async fn mark_sent(&self, _message: &()) -> Result<(), OutboxError> {
+            Err("nothing was delivered".into())
+        }
+
+        async fn mark_failed(&self, _message: &(), failure: Failure) -> Result<(), OutboxError> {
+            self.0.lock().unwrap().push(failure);
+            Ok(())
+        }
+    }
+
+    /// Never comes to an end.
+    struct Stuck;
+
+    impl Courier<()> for Stuck {
+        async fn deliver(&self, _message: &()) -> Result<(), DeliveryError> {
+            std::future::pending().await
+        }
+    }
+
+    #[tokio::test]
+    async fn an_attempt_without_an_end_is_given_up_and_made_again_later() {
+        let outbox = OneMessage::default();
+        let claimed = deliver_within(Duration::from_millis(1), &outbox, &Stuck).await;
+        assert_eq!(claimed.unwrap(), 1);
+        let failures = outbox.0.into_inner().unwrap();
+        let expected = Failure { retry: retry_after(1), why: "it takes too long".to_owned() };
+        assert_eq!(failures, [expected]);
     }
 }

@@ -12,7 +12,7 @@ mod webhook_sender;
 
 pub use address::{is_public, names_public_host, web_url};
 pub use delivery::{
-    ATTEMPTS, Courier, DeliveryError, Due, Failure, Outbox, OutboxError, deliver_due,
+    ATTEMPTS, Courier, DeliveryError, Due, Failure, Outbox, OutboxError, UNDER_WAY, deliver_due,
     deliver_for_ever, retry_after,
 };
 pub use dns::{Dns, DnsError};

@@ -55,7 +55,7 @@ pub struct ShellSettings {
     #[arg(long, env, global = true, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
     /// PEM file with the private key
-    #[arg(long, env, global = true, value_name = "FILE")]
+    #[arg(long, env, global = true, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
     /// Folder of the local CA and certificate [default: DATA_DIR/tls]
     #[arg(long, env, global = true, value_name = "FOLDER")]
@@ -167,10 +167,12 @@ fn network(text: &str) -> Result<IpNet, String> {
 
 fn absolute_url(text: &str) -> Result<String, String> {
     let text = text.trim_end_matches('/');
-    match text.parse::<actix_web::http::Uri>() {
-        Ok(uri) if matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some() => {
-            Ok(text.to_owned())
-        }
+    let is_usable = |uri: &actix_web::http::Uri| {
+        let plain = uri.authority().is_some_and(|authority| !authority.as_str().contains('@'));
+        plain && matches!(uri.scheme_str(), Some("http" | "https")) && uri.query().is_none()
+    };
+    match text.parse() {
+        Ok(uri) if is_usable(&uri) && !text.contains('#') => Ok(text.to_owned()),
         _ => Err("give an absolute URL such as https://service.example.org".to_owned()),
     }
 }
@@ -219,7 +221,10 @@ mod tests {
     #[test]
     fn public_urls_are_absolute_and_lose_their_final_slash() {
         assert_eq!(absolute_url("https://a.example/x/"), Ok("https://a.example/x".to_owned()));
-        assert!(absolute_url("a.example").is_err());
-        assert!(absolute_url("ftp://a.example").is_err());
+        let unusable =
+            ["a.example", "ftp://a.example", "https://me:pw@a.example", "https://a.example?x"];
+        for text in unusable.into_iter().chain(["https://a.example#x"]) {
+            assert!(absolute_url(text).is_err(), "{text}");
+        }
     }
 }

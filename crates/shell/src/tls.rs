@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
+use std::net::IpAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use x509_parser::prelude::{FromDer, Validity, X509Certificate};
+use x509_parser::prelude::{FromDer, GeneralName, Validity, X509Certificate};
 
 use crate::{ShellSettings, metrics};
 
@@ -132,7 +133,7 @@ fn validity(certificate: &CertificateDer<'_>) -> anyhow::Result<Validity> {
     Ok(parsed.validity().clone())
 }
 
-/// The certificate in the TLS folder; made there when it is missing or about to end.
+/// The certificate in the TLS folder; made there when it is missing, about to end, or lacks a name.
 fn local_certificate(
     settings: &ShellSettings,
 ) -> anyhow::Result<(std::path::PathBuf, std::path::PathBuf)> {
@@ -140,9 +141,10 @@ fn local_certificate(
     let failed = || format!("cannot make a certificate in {} (TLS_DIR)", folder.display());
     fs::create_dir_all(&folder).with_context(failed)?;
     let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
-    if !is_valid_for(&cert, RENEW_DAYS) || !key.exists() {
+    let names = names(settings);
+    if !is_valid_for(&cert, RENEW_DAYS) || !covers(&cert, &names) || !key.exists() {
         let issuer = local_ca(&folder).with_context(failed)?;
-        issue(&issuer, names(settings), &cert, &key).with_context(failed)?;
+        issue(&issuer, names, &cert, &key).with_context(failed)?;
         let ca = folder.join("ca.pem");
         log::info!("made a certificate; clients must trust the local CA {}", ca.display());
     }
@@ -156,6 +158,22 @@ fn is_valid_for(path: &Path, days: i64) -> bool {
     let now = jiff::Timestamp::now().as_second();
     validity.is_some_and(|Validity { not_before, not_after }| {
         not_before.timestamp() <= now && not_after.timestamp() > now + days * DAY
+    })
+}
+
+/// Whether the certificate in a file is for all of these names and addresses.
+fn covers(path: &Path, names: &[String]) -> bool {
+    let Ok(certificate) = CertificateDer::from_pem_file(path) else { return false };
+    let Ok((_, parsed)) = X509Certificate::from_der(&certificate) else { return false };
+    let Ok(Some(alternatives)) = parsed.subject_alternative_name() else { return false };
+    let alternatives = &alternatives.value.general_names;
+    names.iter().all(|name| {
+        alternatives.iter().any(|alternative| match (alternative, name.parse()) {
+            (GeneralName::DNSName(dns), _) => *dns == name.as_str(),
+            (GeneralName::IPAddress(bytes), Ok(IpAddr::V4(ip))) => *bytes == ip.octets(),
+            (GeneralName::IPAddress(bytes), Ok(IpAddr::V6(ip))) => *bytes == ip.octets(),
+            _ => false,
+        })
     })
 }
 
@@ -203,7 +221,8 @@ fn issue(
     write(cert, &certificate.pem(), 0o644)
 }
 
-/// From an hour ago, so that a client with a slow clock accepts it, for `days`.
+/// From the midnight (UTC) before an hour ago, so that a client with a slow clock accepts it, to the
+/// midnight before the end of `days`.
 fn valid_for(parameters: &mut CertificateParams, days: i64) {
     let day = |offset: i64| {
         let date = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second() + offset)

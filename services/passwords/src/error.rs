@@ -38,6 +38,9 @@ pub enum Error {
     /// There is no corpus of this kind.
     #[error("The {} corpus is not available", .0.label())]
     NotLoaded(Kind),
+    /// Other connections hold all memory that they may; after so many seconds there may be room.
+    #[error("The service is busy")]
+    Busy(u64),
     /// The bucket cannot be read; the cause is in the log.
     #[error("Internal error")]
     Internal,
@@ -52,7 +55,7 @@ impl Error {
                 StatusCode::BAD_REQUEST
             }
             Self::OnlyGet(_) => StatusCode::METHOD_NOT_ALLOWED,
-            Self::NotLoaded(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::NotLoaded(_) | Self::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -63,6 +66,9 @@ impl Error {
         match self {
             Self::OnlyGet(_) => response.headers_mut().insert(header::ALLOW, ALLOW),
             Self::NotLoaded(_) => response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER),
+            Self::Busy(seconds) => {
+                response.headers_mut().insert(header::RETRY_AFTER, (*seconds).into())
+            }
             _ => return response,
         };
         response
@@ -120,7 +126,8 @@ impl ErrorFormat for ErrorBodies {
     fn respond(&self, fault: &Fault, request: &RequestInfo) -> HttpResponse {
         let error = match fault {
             Fault::MethodNotAllowed { .. } => Error::OnlyGet(request.method.clone()),
-            Fault::Internal(_) | Fault::Unavailable { .. } => Error::Internal,
+            Fault::Unavailable { retry_after } => Error::Busy(*retry_after),
+            Fault::Internal(_) => Error::Internal,
             _ => Error::InvalidQuery,
         };
         error.response()

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use arc_swap::ArcSwapOption;
 use arc_swap::cache::Cache;
 use domain::HashPrefix;
+use tokio::sync::watch;
 
 use crate::config::Settings;
 use crate::model::Kind;
@@ -51,13 +52,16 @@ pub struct State {
     snapshots: [Arc<ArcSwapOption<Snapshot>>; 2],
     /// For each kind the prefix whose bucket could not be served, or [`NONE_FAILING`].
     failing: [AtomicU32; 2],
+    /// Tells the workers that a corpus was put in place.
+    exchanges: watch::Sender<()>,
 }
 
 impl State {
     /// A state without a corpus.
     pub fn new(settings: Settings) -> Self {
         let failing = [const { AtomicU32::new(NONE_FAILING) }; 2];
-        Self { settings, snapshots: Default::default(), failing }
+        let exchanges = watch::Sender::new(());
+        Self { settings, snapshots: Default::default(), failing, exchanges }
     }
 
     /// The settings.
@@ -80,6 +84,12 @@ impl State {
         let kind = corpus.kind();
         self.snapshots[kind.position()].store(Some(Arc::new(corpus.into())));
         self.set_failing(kind, None);
+        self.exchanges.send_replace(());
+    }
+
+    /// Changes whenever a corpus is put in place from now on.
+    pub fn exchanges(&self) -> watch::Receiver<()> {
+        self.exchanges.subscribe()
     }
 
     /// The prefix whose bucket could not be served, if there is one.

@@ -50,7 +50,8 @@ pub struct Sorter {
     budget: usize,
     texts: Vec<u8>,
     entries: Vec<Entry>,
-    /// Runs on disk with how often they were merged, which nowhere increases.
+    /// Runs on disk with how often they were merged; from first to last this number never
+    /// increases.
     runs: Vec<(u32, Run<KeyedText>)>,
 }
 
@@ -121,7 +122,8 @@ impl Sorter {
         self.spill()?;
         (self.texts, self.entries) = (Vec::new(), Vec::new());
         while self.runs.len() > WIDTH {
-            // The last ones are the least, and no more of them than it takes.
+            // The last runs are the smallest: merges as few of them as leave `WIDTH`, at most
+            // `WIDTH` at once.
             self.merge_from((self.runs.len() - WIDTH).max(WIDTH - 1))?;
         }
         let runs = std::mem::take(&mut self.runs);

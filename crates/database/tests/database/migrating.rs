@@ -1,6 +1,6 @@
 //! Several sources, applied once, whoever applies them.
 
-use database::{Backend, DatabaseError, Migrations};
+use database::{Backend, DatabaseError, DatabaseSettings, Migrations};
 use testkit::Database;
 
 use crate::{NOTES, REMARKS, add};
@@ -13,6 +13,20 @@ fn two_sources_apply_once_and_in_order() {
     assert_eq!(migrate(&[&NOTES]).unwrap(), ["2026-01-01-000001_note"]);
     assert_eq!(migrate(&[&NOTES, &REMARKS]).unwrap(), ["2026-01-02-000001_remark"]);
     assert!(migrate(&[&NOTES, &REMARKS]).unwrap().is_empty());
+}
+
+#[test]
+fn database_of_another_service_is_refused_and_one_of_a_newer_program_is_not() {
+    let database = Database::new();
+    let settings = DatabaseSettings { auto_migrate: true, ..database.settings() };
+    let open = |sources: &[&Migrations]| settings.open(database.folder(), "notes", sources);
+    open(&[&NOTES]).unwrap();
+    let text = "the database belongs to another service: each needs a DATABASE_URL of its own";
+    assert_eq!(open(&[&REMARKS]).unwrap_err().to_string(), text);
+    let migrated = settings.migrate(database.folder(), "remarks", &[&REMARKS]);
+    assert_eq!(migrated.unwrap_err().to_string(), text);
+    open(&[&NOTES, &REMARKS]).unwrap();
+    open(&[&NOTES]).unwrap();
 }
 
 #[test]

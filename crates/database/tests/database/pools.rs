@@ -136,6 +136,9 @@ async fn readers_refuse_to_write() {
     let (_database, pools) = Database::new().open_kept();
     let refused = pools.read(|db| add(db, "milk", None)).await;
     assert!(refused.is_err());
+    let mut outside = pools.connect_reader().unwrap();
+    assert_eq!(hits(&mut outside).unwrap(), 0);
+    assert!(add(&mut outside, "milk", None).is_err());
 }
 
 #[test]

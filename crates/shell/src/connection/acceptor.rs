@@ -151,7 +151,11 @@ where
         None => (Socket::Plain(stream), Protocol::Http1),
         Some(configuration) => {
             let accepted = TlsAcceptor::from(configuration).accept(stream);
-            let Ok(Ok(stream)) = timeout(limits.head, accepted).await else { return };
+            let stream = match timeout(limits.head, accepted).await {
+                Ok(Ok(stream)) => stream,
+                Ok(Err(error)) => return log::debug!("a TLS handshake failed: {error}"),
+                Err(_) => return log::debug!("a TLS handshake took too long"),
+            };
             let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
             let protocol = if h2 { Protocol::Http2 } else { Protocol::Http1 };
             (Socket::Secure(Box::new(stream)), protocol)

@@ -140,10 +140,7 @@ impl Guard {
         if length > USUAL_HEAD {
             let head = self.head.get_or_insert_with(|| Held::new(&self.connection, 0));
             head.grow(length - head.bytes());
-            return self
-                .connection
-                .is_full()
-                .then_some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
+            return self.connection.is_full().then_some(StatusCode::SERVICE_UNAVAILABLE);
         }
         None
     }

@@ -62,11 +62,14 @@ pub(super) async fn serve<A>(
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_header_list_size(LARGEST_HEAD)
         .max_send_buffer_size(SEND_BUFFER);
-    let Ok(Ok(mut server)) = timeout(limits.head, builder.handshake::<_, Bytes>(io)).await else {
-        return;
+    let mut server = match timeout(limits.head, builder.handshake::<_, Bytes>(io)).await {
+        Ok(Ok(server)) => server,
+        Ok(Err(error)) => return log::debug!("HTTP/2 did not begin: {error}"),
+        Err(_) => return log::debug!("HTTP/2 did not begin in time"),
     };
     let mut draining = false;
-    let mut idle = pin!(sleep(KEEP_ALIVE + limits.head));
+    let mut served = 0;
+    let mut look = pin!(sleep(KEEP_ALIVE + limits.head));
     loop {
         tokio::select! {
             accepted = server.accept() => {
@@ -84,16 +87,20 @@ pub(super) async fn serve<A>(
             () = drain.begun(), if !draining => {
                 draining = true;
                 server.graceful_shutdown();
+                look.as_mut().reset(Instant::now() + limits.write);
             }
-            () = idle.as_mut() => {
-                if connection.is_idle() {
+            () = look.as_mut() => {
+                if connection.is_idle() && connection.served.get() == served {
                     if draining {
                         return;
                     }
                     draining = true;
                     server.graceful_shutdown();
                 }
-                idle.as_mut().reset(Instant::now() + KEEP_ALIVE);
+                served = connection.served.get();
+                // The last answers are still on their way when all requests are over.
+                let pause = if draining { limits.write } else { KEEP_ALIVE };
+                look.as_mut().reset(Instant::now() + pause);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::ShellSettings;
 
-/// How long a connection without a request is kept.
+/// How long a connection is kept after its last request; before the first it has `HEAD_TIMEOUT` more.
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// Longest request line, in bytes; longer ones get 414.
 pub(super) const LONGEST_REQUEST_LINE: usize = 48 << 10;

@@ -35,7 +35,12 @@ pub(crate) fn parser_faults(errors: Arc<dyn ErrorFormat>) -> Arc<ParserFaults> {
     Arc::new(move |status| {
         metrics::count_parser_fault(status);
         let info = RequestInfo { method: Method::GET, uri: Uri::default(), id: RequestId::next() };
-        let response = errors.respond(&Fault::Unreadable(status), &info);
+        let fault = match status {
+            // Its head has no place while others hold so much.
+            StatusCode::SERVICE_UNAVAILABLE => Fault::Unavailable { retry_after: 1 },
+            _ => Fault::Unreadable(status),
+        };
+        let response = errors.respond(&fault, &info);
         written(status, response, &info)
     })
 }

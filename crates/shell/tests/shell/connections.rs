@@ -5,6 +5,7 @@ use std::time::Duration;
 use shell::ShellSettings;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedWriteHalf;
 
 use super::echo::Started;
 
@@ -70,12 +71,8 @@ async fn a_busy_connection_may_live_longer_than_the_time_of_one_head() {
 #[actix_web::test]
 async fn a_head_that_drips_has_no_more_time_than_another() {
     let started = Started::with(impatient).await;
-    let (mut reading, mut writing) = connect(&started).await.into_split();
-    let drip = actix_web::rt::spawn(async move {
-        while writing.write_all(b"a").await.is_ok() {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    });
+    let (mut reading, writing) = connect(&started).await.into_split();
+    let drip = actix_web::rt::spawn(drip(writing));
     let mut bytes = Vec::new();
     let _ = tokio::time::timeout(Duration::from_secs(20), reading.read_to_end(&mut bytes))
         .await
@@ -87,12 +84,24 @@ async fn a_head_that_drips_has_no_more_time_than_another() {
 #[actix_web::test]
 async fn a_body_that_drips_is_cut() {
     let started = Started::with(impatient).await;
-    let mut stream = connect(&started).await;
+    let (mut reading, mut writing) = connect(&started).await.into_split();
     let head = b"POST /note HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n\
         content-length: 1000\r\n\r\n{";
-    stream.write_all(head).await.unwrap();
-    let answer = rest(&mut stream).await;
-    assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
+    writing.write_all(head).await.unwrap();
+    let drip = actix_web::rt::spawn(drip(writing));
+    let mut bytes = Vec::new();
+    let _ = tokio::time::timeout(Duration::from_secs(20), reading.read_to_end(&mut bytes))
+        .await
+        .expect("it stays open");
+    drip.abort();
+    assert!(bytes.starts_with(b"HTTP/1.1 4"), "{}", String::from_utf8_lossy(&bytes));
+}
+
+/// Sends a byte every tenth of a second.
+async fn drip(mut writing: OwnedWriteHalf) {
+    while writing.write_all(b"a").await.is_ok() {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 #[actix_web::test]

@@ -80,6 +80,23 @@ async fn answers_come_over_http2() {
 }
 
 #[actix_web::test]
+async fn a_connection_is_kept_though_it_rests_between_short_requests() {
+    let started = Started::with(|settings: &mut ShellSettings| {
+        settings.tls_mode = TlsMode::Native;
+        settings.head_timeout = 1;
+    })
+    .await;
+    let mut client = Client::connect(&started, 65_535).await;
+    // Longer than the time for the first request.
+    let end = std::time::Instant::now() + Duration::from_secs(8);
+    while std::time::Instant::now() < end {
+        assert_eq!(client.get("/count?count=7").await.await.unwrap().status(), 200);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(!client.ended.is_finished(), "it says GOAWAY");
+}
+
+#[actix_web::test]
 async fn long_answers_come_whole_through_small_windows() {
     let started = native().await;
     let mut client = Client::connect(&started, 1_000).await;

@@ -185,11 +185,35 @@ async fn certificate_end(started: &Started) -> String {
     metrics.lines().find(|line| line.starts_with(name)).unwrap().to_owned()
 }
 
+fn local_tls(folder: &std::path::Path) -> shell::ShellSettings {
+    let mut settings = shell::ShellSettings::for_tests(folder);
+    settings.tls_mode = TlsMode::Native;
+    settings
+}
+
+#[actix_web::test]
+async fn a_local_certificate_gets_a_name_that_is_configured_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut settings = local_tls(folder.path());
+    let mut certificates = Vec::new();
+    for url in [None, Some("https://calendar.example"), Some("https://[fd00::5]:8484"), None] {
+        settings.public_url = url.map(str::to_owned);
+        for _ in 0..2 {
+            let start = shell::Server::start(&settings, super::echo::Echo::default());
+            start.await.unwrap().kill().await;
+            let file = folder.path().join("tls/cert.pem");
+            certificates.push(std::fs::read_to_string(file).unwrap());
+        }
+    }
+    let same: Vec<bool> = certificates.windows(2).map(|pair| pair[0] == pair[1]).collect();
+    // The last has all names that are asked for, and one more.
+    assert_eq!(same, [true, false, true, false, true, true, true]);
+}
+
 #[actix_web::test]
 async fn a_local_certificate_is_renewed_by_its_end_whatever_the_time_of_its_file() {
     let folder = tempfile::tempdir().unwrap();
-    let mut settings = shell::ShellSettings::for_tests(folder.path());
-    settings.tls_mode = TlsMode::Native;
+    let settings = local_tls(folder.path());
     let tls = folder.path().join("tls");
     let file = |name: &str| std::fs::read_to_string(tls.join(name)).unwrap();
     let start = async || {

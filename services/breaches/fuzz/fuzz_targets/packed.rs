@@ -13,7 +13,7 @@ fuzz_target!(|data: (u8, Vec<u8>)| {
     let (kind, bytes) = data;
     let encoding = match kind % 4 {
         0 => TextEncoding::Auto,
-        1 => TextEncoding::Latin1,
+        1 => TextEncoding::Windows1252,
         2 => TextEncoding::Utf16Le,
         _ => TextEncoding::Utf16Be,
     };

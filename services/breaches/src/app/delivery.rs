@@ -1,8 +1,9 @@
 //! Delivery of the outbox: mails and webhooks.
 
-use database::Db;
+use database::{DatabaseError, Db};
 use outbound::{
-    Courier, DeliveryError, Due, Failure, Outbox, OutboxError, WebhookMessage, WebhookSecret,
+    Courier, DeliveryError, Due, Failure, Outbox, OutboxError, UNDER_WAY, WebhookMessage,
+    WebhookSecret,
 };
 use serde_json::{Value, json};
 
@@ -16,8 +17,6 @@ use crate::state::State;
 use crate::store::notices::{self, Posted};
 use crate::store::{subscribers, versions, webhooks};
 
-/// How long a message that is under way is left alone, in seconds.
-const UNDER_WAY: i64 = 300;
 /// The row that replicas take turns by.
 const TURN: &str = "delivery_turn";
 
@@ -94,10 +93,16 @@ impl Delivery {
             if own && !found.notify {
                 return Ok(None);
             }
-            store_link(db, &token, Purpose::Unsubscribe, &found.email, now)?;
+            if own {
+                store_link(db, &token, Purpose::Unsubscribe, &found.email, now)?;
+            }
             Ok(Some(found.email))
         };
-        let prepared: Result<_, database::DatabaseError> = self.0.pools().write(prepare).await;
+        // Mails about a domain carry no link, so nothing is written for them.
+        let prepared: Result<_, DatabaseError> = match own {
+            true => self.0.pools().write(prepare).await,
+            false => self.0.pools().read(prepare).await,
+        };
         let Some(email) = prepared.map_err(temporary)? else { return Ok(None) };
         let snapshot = self.0.snapshot();
         let catalogue = &snapshot.answers.catalogue;

@@ -1,4 +1,9 @@
-//! Control of domains as the operator changes it.
+//! Control of domains: proved, by the operator, and by a domain above.
+//!
+//! A subdomain that comes with another domain is verified first and counted then, outside of the
+//! transaction: a walk over its accounts would keep all others from writing. Loads that nobody is to
+//! hear of note what they link from the moment of verification on, so that what they add meanwhile is no
+//! news.
 
 use std::collections::HashSet;
 
@@ -10,8 +15,9 @@ use super::notices;
 use super::operator_error::OperatorError;
 use super::subscriptions::subscriber_id;
 use crate::model::verification::Way;
+use crate::state::State;
 use crate::store::domain_controls::{self, Verification};
-use crate::store::{admin_events, breaches, plan_features, subscribers};
+use crate::store::{admin_events, breaches, domain_walk, plan_features, subscribers};
 
 /// Letters of a token.
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
@@ -39,6 +45,28 @@ pub fn count_now(db: &mut Db, domain: &str) -> Result<DomainCount, DatabaseError
     domain_count::count(db, &catalogue, domain)
 }
 
+/// What is counted of a subdomain that came with another domain; what is known of it now is no news.
+fn note_count(
+    db: &mut Db,
+    domain: &str,
+    count: &DomainCount,
+    now: i64,
+) -> Result<(), DatabaseError> {
+    domain_controls::set_size(db, domain, (count.size.no_spam, count.captured), now)?;
+    notices::begin_domain(db, domain, count, now)
+}
+
+/// Counts a subdomain that came with another domain.
+///
+/// # Errors
+/// Those of the database.
+pub async fn count_added(state: &State, domain: String) -> Result<(), DatabaseError> {
+    let (name, pools) = (domain.clone(), state.pools());
+    let count = move |db: &mut Db| domain_walk::as_of_one_moment(db, |db| count_now(db, &name));
+    let (count, now) = (pools.read(count).await?, state.clock().unix());
+    pools.write(move |db| note_count(db, &domain, &count, now)).await
+}
+
 /// A domain that is verified now.
 #[derive(Clone, Copy, Debug)]
 pub struct Completion<'a> {
@@ -56,59 +84,80 @@ pub struct Completion<'a> {
     pub now: i64,
 }
 
-/// Verifies a domain; plans with automatic subdomains get the known ones too. Returns the domains
-/// that are verified now.
+/// Verifies a domain; plans with automatic subdomains get the known ones too. Returns these, which
+/// [`count_added`] has still to count.
 pub fn complete(db: &mut Db, new: &Completion<'_>) -> Result<Vec<String>, OperatorError> {
-    let Completion { subscriber, domain, now, .. } = *new;
-    let id = verify_one(db, new)?;
-    let mut verified = vec![domain.to_owned()];
-    if has_auto_subdomains(db, subscriber)? {
-        verified.extend(add_known(db, subscriber, (id, domain), now)?);
-    }
-    Ok(verified)
-}
-
-/// Verifies a domain alone; what is known of it now is no news. Returns the number of the row.
-fn verify_one(db: &mut Db, new: &Completion<'_>) -> Result<i64, OperatorError> {
     let Completion { subscriber, domain, way, parent, count, now } = *new;
     let (code, way) = (new_code()?, way.word());
-    let (size, captured) = (count.size.no_spam, count.captured);
-    let row = Verification { subscriber, domain, code: &code, way, parent, size, captured, now };
+    let sizes = Some((count.size.no_spam, count.captured));
+    let row = Verification { subscriber, domain, code: &code, way, parent, sizes, now };
     let id = domain_controls::verify(db, &row)?;
     notices::begin_domain(db, domain, count, now)?;
-    Ok(id)
+    if has_auto_subdomains(db, subscriber)? {
+        add_known(db, subscriber, (id, domain), now)
+    } else {
+        Ok(Vec::new())
+    }
 }
 
-/// Verifies the known mail domains below a domain that the subscriber does not control yet; returns them.
+/// The known mail domains below a domain that the subscriber does not control yet.
+fn missing(db: &mut Db, subscriber: i64, domain: &str) -> Result<Vec<String>, DatabaseError> {
+    let controlled = domain_controls::all_verified(db, subscriber)?.into_iter();
+    let controlled: HashSet<String> = controlled.map(|control| control.domain).collect();
+    let mut known = domain_controls::known_subdomains(db, domain)?;
+    known.retain(|below| !controlled.contains(below));
+    Ok(known)
+}
+
+/// Verifies them, uncounted; returns them.
 fn add_known(
     db: &mut Db,
     subscriber: i64,
     (id, domain): (i64, &str),
     now: i64,
 ) -> Result<Vec<String>, OperatorError> {
-    let controlled = domain_controls::all_verified(db, subscriber)?.into_iter();
-    let controlled: HashSet<String> = controlled.map(|control| control.domain).collect();
-    let mut known = domain_controls::known_subdomains(db, domain)?;
-    known.retain(|below| !controlled.contains(below));
-    for below in &known {
-        let count = count_now(db, below)?;
-        let (way, parent, domain) = (Way::Parent, Some(id), below.as_str());
-        verify_one(db, &Completion { subscriber, domain, way, parent, count: &count, now })?;
+    let added = missing(db, subscriber, domain)?;
+    for domain in &added {
+        let (code, way, parent) = (new_code()?, Way::Parent.word(), Some(id));
+        let sizes = None;
+        let row = Verification { subscriber, domain, code: &code, way, parent, sizes, now };
+        domain_controls::verify(db, &row)?;
     }
-    Ok(known)
+    Ok(added)
 }
 
-/// Adds the subdomains that became known since their domain was verified, where plans include them.
-pub fn add_subdomains(db: &mut Db, now: i64) -> Result<(), OperatorError> {
-    for (parent, subscriber, domain) in domain_controls::verified_roots(db)? {
-        if has_auto_subdomains(db, subscriber)? {
-            add_known(db, subscriber, (parent, &domain), now)?;
+/// The domains below which others became known since they were verified, where plans include them:
+/// their numbers and names, each with the number of its subscriber.
+///
+/// # Errors
+/// Those of the database.
+pub fn outgrown_domains(db: &mut Db) -> Result<Vec<(i64, i64, String)>, DatabaseError> {
+    let mut outgrown = Vec::new();
+    for (id, subscriber, domain) in domain_controls::verified_roots(db)? {
+        if has_auto_subdomains(db, subscriber)? && !missing(db, subscriber, &domain)?.is_empty() {
+            outgrown.push((id, subscriber, domain));
         }
     }
-    Ok(())
+    Ok(outgrown)
 }
 
-/// The operator vouches for a domain. Returns the domains that are verified now.
+/// Adds to a domain of [`outgrown_domains`] what became known below it, unless it was revoked meanwhile;
+/// returns what [`count_added`] has still to count.
+///
+/// # Errors
+/// Those of the database.
+pub fn add_subdomains(
+    db: &mut Db,
+    (id, subscriber, domain): &(i64, i64, String),
+    now: i64,
+) -> Result<Vec<String>, OperatorError> {
+    match domain_controls::verified(db, *subscriber, domain)? {
+        Some(control) if control.id == *id => add_known(db, *subscriber, (*id, domain), now),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The operator vouches for a domain. Returns the domains that are verified now, all of them counted.
 pub fn verify_domain(
     db: &mut Db,
     email: &EmailAddress,
@@ -119,7 +168,12 @@ pub fn verify_domain(
     let count = count_now(db, domain.as_str())?;
     let (way, parent, name) = (Way::Operator, None, domain.as_str());
     let new = Completion { subscriber, domain: name, way, parent, count: &count, now };
-    let verified = complete(db, &new)?;
+    let mut verified = vec![name.to_owned()];
+    for below in complete(db, &new)? {
+        let count = count_now(db, &below)?;
+        note_count(db, &below, &count, now)?;
+        verified.push(below);
+    }
     admin_events::add(db, now, "domain verify", name, email.as_str())?;
     Ok(verified)
 }

@@ -15,7 +15,7 @@ use crate::model::verification::{EmailAlias, Evidence, Proof, Way};
 use crate::state::State;
 use crate::store::domain_controls::{self, Control};
 use crate::store::mail_tokens::{self, MailToken, NewMailToken};
-use crate::store::subscribers;
+use crate::store::{subscribers, turns};
 
 /// Largest file that is read.
 const FILE_LIMIT: usize = 64 * 1024;
@@ -153,10 +153,20 @@ async fn complete(
     let write = move |db: &mut Db| {
         let new = Completion { subscriber, domain: &name, way, parent, count: &count, now };
         admit(db, &new)?;
-        domain_control::complete(db, &new)?;
-        Ok(())
+        Ok::<_, Error>(domain_control::complete(db, &new)?)
     };
-    state.pools().write(write).await
+    let added = state.pools().write(write).await?;
+    count_added(state, added).await;
+    Ok(())
+}
+
+/// Counts the subdomains that a domain brought. It is verified whether they can be counted now or not.
+async fn count_added(state: &State, added: Vec<String>) {
+    for domain in added {
+        if let Err(error) = domain_control::count_added(state, domain).await {
+            log::warn!("a subdomain could not be counted, the next change does it: {error}");
+        }
+    }
 }
 
 /// Whether the plan has room for a domain: small ones never count.
@@ -164,6 +174,8 @@ fn admit(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
     if new.count.size.no_spam <= FREE_SIZE {
         return Ok(());
     }
+    // Of two at once the second one sees what the first one used.
+    turns::take(db, &[digest(&format!("subscriber {}", new.subscriber)).as_slice()])?;
     let max = subscriber_plan::current(db, new.subscriber, new.now)?.plan.features.max_domains;
     let used = domain_controls::larger_domains(db, new.subscriber)?;
     match used >= i64::from(max) {
@@ -264,13 +276,14 @@ pub async fn approve(state: &State, token: &str) -> Result<Approval, Error> {
         let (Some(subscriber), true) =
             (subscriber, mail_tokens::use_up(db, &digest, PURPOSE, now)?)
         else {
-            return Ok(false);
+            return Ok(None);
         };
         let (way, parent) = (Way::Email, None);
         let new = Completion { subscriber, domain: &name, way, parent, count: &count, now };
         admit(db, &new)?;
-        domain_control::complete(db, &new)?;
-        Ok::<_, Error>(true)
+        Ok::<_, Error>(Some(domain_control::complete(db, &new)?))
     };
-    Ok(if state.pools().write(write).await? { open } else { Approval::Closed })
+    let Some(added) = state.pools().write(write).await? else { return Ok(Approval::Closed) };
+    count_added(state, added).await;
+    Ok(open)
 }

@@ -9,7 +9,7 @@ use domain::DomainName;
 use super::secret_token::digest;
 use crate::error::Error;
 use crate::model::verification::EmailAlias;
-use crate::store::mail_counts;
+use crate::store::{mail_counts, turns};
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
@@ -52,11 +52,14 @@ fn network(client: IpAddr) -> IpAddr {
     }
 }
 
-/// Counts a mail against all limits, or against none where one is used up.
+/// Counts a mail against all limits, or against none where one is used up. Of two at once the second
+/// one sees the first.
 ///
 /// # Errors
 /// [`Error::TooMany`] with the seconds until the mail may be sent.
 pub fn take(db: &mut Db, limits: &[MailLimit], now: i64) -> Result<(), Error> {
+    let parties: Vec<&[u8]> = limits.iter().map(|limit| limit.party.as_slice()).collect();
+    turns::take(db, &parties)?;
     let mut wait = 0;
     for limit in limits {
         let sent = mail_counts::since(db, &limit.party, now - limit.seconds)?;
@@ -76,6 +79,6 @@ pub fn take(db: &mut Db, limits: &[MailLimit], now: i64) -> Result<(), Error> {
 }
 
 /// Forgets what no limit looks at any more.
-pub fn tidy(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
-    mail_counts::tidy(db, now - DAY)
+pub fn prune(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
+    mail_counts::prune(db, now - DAY)
 }

@@ -3,9 +3,9 @@
 use domain::DomainName;
 
 use crate::engine::Mail;
-use crate::model::Breach;
 use crate::model::notice::FoundPaste;
 use crate::model::verification::EmailAlias;
+use crate::model::{Breach, markup};
 
 /// What stands below every mail that somebody asked for.
 const NOT_YOU: &str = "If you did not ask for this, do nothing: without the link nothing happens.";
@@ -67,7 +67,7 @@ const ADVICE: &str = "Change the password of this account, and wherever else you
 pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: &str) -> Mail {
     let Breach { title, name, breach_date, pwn_count, data_classes, .. } = breach;
     let classes = data_classes.join(", ");
-    let description = plain(&breach.description);
+    let description = markup::text(&breach.description);
     Mail {
         to: address.to_owned(),
         subject: format!("Your address is in the breach of {title}"),
@@ -138,20 +138,4 @@ pub fn domain_pastes(to: &str, domain: &str, count: i64, last: &[FoundPaste], ur
              Remove the domain to hear of it no more: {url}/account/domains\n"
         ),
     }
-}
-
-/// The text of a description without its markup.
-fn plain(html: &str) -> String {
-    let mut text = String::new();
-    let mut inside = false;
-    for letter in html.chars() {
-        match letter {
-            '<' => inside = true,
-            '>' if inside => inside = false,
-            letter if !inside => text.push(letter),
-            _ => {}
-        }
-    }
-    let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
-    entities.iter().fold(text, |text, (entity, letter)| text.replace(entity, letter))
 }

@@ -30,14 +30,16 @@ pub use accounts::{breached_account, breached_range, breached_ranges, pastes_of_
 pub use addresses::held_data;
 pub use breaches::{change_breach, listed_breaches};
 pub use delivery::Delivery;
-pub use domain_control::{add_subdomains, recount_domain, revoke_domain, verify_domain};
+pub use domain_control::{
+    add_subdomains, count_added, outgrown_domains, recount_domain, revoke_domain, verify_domain,
+};
 pub use domain_count::count as count_domain;
 pub use domain_names::Pieces;
 pub use domain_proof::{Approval, approval, approve};
 pub use domain_search::{search_domain, subscribed_domains};
 pub use domain_verification::{generate_dns_token, send_email, verify_dns_token};
 pub use keyed_request::KeyedRequest;
-pub use mail_limits::tidy as tidy_mail_counts;
+pub use mail_limits::prune as prune_mail_counts;
 pub use notices::{tell_listeners, tell_of_domain, tell_of_pastes};
 pub use operator_error::OperatorError;
 pub use opt_outs::{opt_in, opt_out, remove_link};

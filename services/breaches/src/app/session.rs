@@ -1,7 +1,7 @@
 //! One visit to the database for a request.
 //!
 //! On SQLite, reads that are too short for a change of threads use a connection of the worker
-//! thread. Requests that are ready together share one read transaction: SQLite locks its file for
+//! thread, which refuses to write. Requests that are ready together share one read transaction: SQLite locks its file for
 //! each transaction, and checking whether the remembered keys are still valid costs one statement
 //! more. The transaction ends before the thread looks for further requests, so that they see
 //! whatever was committed until then.
@@ -79,7 +79,7 @@ fn on_worker<T>(
         Some(own) => own,
         None => Box::new(WorkerConnection {
             state: state.id(),
-            db: state.pools().connect()?,
+            db: state.pools().connect_reader()?,
             known_keys: KnownKeys::default(),
             runs: None,
             open: false,

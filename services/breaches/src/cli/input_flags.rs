@@ -18,7 +18,7 @@ impl InputFlags {
     pub fn encoding(self) -> TextEncoding {
         match self.encoding {
             EncodingName::Auto => TextEncoding::Auto,
-            EncodingName::Latin1 => TextEncoding::Latin1,
+            EncodingName::Windows1252 => TextEncoding::Windows1252,
             EncodingName::Utf16Le => TextEncoding::Utf16Le,
             EncodingName::Utf16Be => TextEncoding::Utf16Be,
         }
@@ -31,9 +31,9 @@ enum EncodingName {
     /// UTF-16 where a mark says so, else UTF-8
     #[value(alias = "utf-8")]
     Auto,
-    /// Latin-1, read as Windows-1252
-    #[value(name = "latin-1", aliases = ["latin1", "iso-8859-1", "windows-1252"])]
-    Latin1,
+    /// Windows-1252, which also reads Latin-1
+    #[value(name = "windows-1252", aliases = ["latin-1", "latin1", "iso-8859-1"])]
+    Windows1252,
     /// UTF-16, little-endian
     #[value(name = "utf-16le")]
     Utf16Le,
@@ -52,7 +52,17 @@ fn delimiter(text: &str) -> Result<u8, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum;
+
     use super::*;
+
+    #[test]
+    fn windows_1252_has_its_older_names_too() {
+        for name in ["windows-1252", "latin-1", "latin1", "iso-8859-1"] {
+            let found = EncodingName::from_str(name, false);
+            assert!(matches!(found, Ok(EncodingName::Windows1252)), "{name}");
+        }
+    }
 
     #[test]
     fn a_delimiter_is_one_character() {

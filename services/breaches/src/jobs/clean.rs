@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use batch::{ProgressReporter, Unit};
-use database::Db;
+use database::{DatabaseError, Db, transaction};
 
 use super::context::JobContext;
 use super::error::JobError;
@@ -47,19 +47,7 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
         if wrong.is_empty() {
             continue;
         }
-        let before = cleaned;
-        cleaned = connection.transaction(|db| {
-            let mut cleaned = before;
-            versions::lock_accounts(db)?;
-            let mut counts = BTreeMap::new();
-            for row in &wrong {
-                put_right(db, row, dry_run, &mut cleaned, &mut counts)?;
-            }
-            for (breach, more) in counts {
-                breaches::add_counts(db, breach, more)?;
-            }
-            Ok(cleaned)
-        })?;
+        cleaned = connection.transaction(|db| put_all_right(db, &wrong, cleaned, dry_run))?;
     }
     progress.finish();
     let now = context.clock.unix();
@@ -84,22 +72,58 @@ fn is_odd(row: &AccountRow) -> bool {
     !loaded_address::is_domain(&row.domain) || loaded_address::parse(&row.address()).is_err()
 }
 
+/// Why what was done is rolled back.
+enum Stop {
+    DryRun(Cleaned),
+    Failed(JobError),
+}
+
+impl From<DatabaseError> for Stop {
+    fn from(error: DatabaseError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// Puts accounts right, and counts them beside those before; a dry run takes back what it did.
+fn put_all_right(
+    db: &mut Db,
+    wrong: &[&AccountRow],
+    before: Cleaned,
+    dry_run: bool,
+) -> Result<Cleaned, JobError> {
+    versions::lock_accounts(db)?;
+    let done = transaction(db, |db| -> Result<Cleaned, Stop> {
+        let (mut cleaned, mut counts) = (before, BTreeMap::new());
+        for row in wrong {
+            put_right(db, row, &mut cleaned, &mut counts).map_err(Stop::Failed)?;
+        }
+        for (breach, more) in counts {
+            breaches::add_counts(db, breach, more)?;
+        }
+        if dry_run { Err(Stop::DryRun(cleaned)) } else { Ok(cleaned) }
+    });
+    match done {
+        Ok(cleaned) | Err(Stop::DryRun(cleaned)) => Ok(cleaned),
+        Err(Stop::Failed(error)) => Err(error),
+    }
+}
+
 fn put_right(
     db: &mut Db,
     row: &AccountRow,
-    dry_run: bool,
     cleaned: &mut Cleaned,
     counts: &mut BTreeMap<u16, i64>,
 ) -> Result<(), JobError> {
-    let place = (row.k, row.seq);
     account_links::settle(db, row.key())?;
-    let Some(list) = accounts::by_place(db, place)? else { return Ok(()) };
+    // One that only runs had has its number just now.
+    let with_key = accounts::in_table(db, row.key())?.into_iter();
+    let mut same = with_key.filter(|other| other.local == row.local && other.domain == row.domain);
+    let Some(AccountRow { k, seq, breaches: list, .. }) = same.next() else { return Ok(()) };
+    let place = (k, seq);
     if !is_odd(row) {
         if list.is_empty() && account_links::is_bare(db, place)? {
             cleaned.empty += 1;
-            if !dry_run {
-                account_links::remove(db, place)?;
-            }
+            account_links::remove(db, place)?;
         }
         return Ok(());
     }
@@ -111,9 +135,6 @@ fn put_right(
         }
         _ => None,
     };
-    if dry_run {
-        return Ok(());
-    }
     account_links::remove(db, place)?;
     for breach in id_list::ids(&list) {
         let kept = match &address {

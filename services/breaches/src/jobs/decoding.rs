@@ -12,8 +12,10 @@ pub enum TextEncoding {
     /// UTF-16 where the file begins with its mark, else UTF-8.
     #[default]
     Auto,
-    /// Latin-1, in the form that browsers read: Windows-1252.
-    Latin1,
+    /// Windows-1252, which also reads Latin-1. Jobs are kept with the older name, by which they are
+    /// found when they go on.
+    #[serde(rename = "latin1", alias = "windows-1252")]
+    Windows1252,
     /// UTF-16, little-endian.
     Utf16Le,
     /// UTF-16, big-endian.
@@ -38,7 +40,7 @@ pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Bo
     let from = match (encoding, start.as_slice()) {
         (TextEncoding::Auto, [0xFF, 0xFE]) | (TextEncoding::Utf16Le, _) => UTF_16LE,
         (TextEncoding::Auto, [0xFE, 0xFF]) | (TextEncoding::Utf16Be, _) => UTF_16BE,
-        (TextEncoding::Latin1, _) => WINDOWS_1252,
+        (TextEncoding::Windows1252, _) => WINDOWS_1252,
         (TextEncoding::Auto, _) => return Ok(plain),
     };
     Ok(Box::new(Transcoder::new(plain, from)))
@@ -140,9 +142,19 @@ mod tests {
             assert_eq!(read(&utf16(plain, big), named), plain.as_bytes());
             assert_eq!(read(&marked, named), plain.as_bytes());
         }
-        assert_eq!(read(b"ada@b\xFCcher.example\n", TextEncoding::Latin1), plain.as_bytes());
-        assert_eq!(read(b"", TextEncoding::Latin1), b"");
+        assert_eq!(read(b"ada@b\xFCcher.example\n", TextEncoding::Windows1252), plain.as_bytes());
+        assert_eq!(read(b"", TextEncoding::Windows1252), b"");
         assert_eq!(read(b"a", TextEncoding::Auto), b"a");
+    }
+
+    #[test]
+    fn jobs_of_older_versions_are_read_and_found() {
+        let kept = serde_json::to_string(&TextEncoding::Windows1252).unwrap();
+        assert_eq!(kept, "\"latin1\"");
+        for name in [kept.as_str(), "\"windows-1252\""] {
+            let found: TextEncoding = serde_json::from_str(name).unwrap();
+            assert_eq!(found, TextEncoding::Windows1252);
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use database::DatabaseError;
+use database::{DatabaseError, Db};
 
 use super::context::JobContext;
 use crate::store::jobs::{self, Counts};
@@ -31,9 +31,10 @@ impl Heartbeat {
         let (stop, stopped) = mpsc::channel();
         let (context, shared) = (context.clone(), Arc::clone(&counts));
         let thread = thread::spawn(move || {
+            let mut connection = None;
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                 let counts = *shared.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Err(error) = beat(&context, job, counts) {
+                if let Err(error) = beat(&context, &mut connection, job, counts) {
                     log::debug!("job {job} could not be noted: {error}");
                 }
             }
@@ -47,9 +48,20 @@ impl Heartbeat {
     }
 }
 
-fn beat(context: &JobContext, job: i64, counts: Counts) -> Result<(), DatabaseError> {
-    let mut db = load_connections::connect_for_notes(&context.pools)?;
-    jobs::note(&mut db, job, counts, context.clock.unix())
+/// Notes the counts; after an error the next note has a new connection.
+fn beat(
+    context: &JobContext,
+    connection: &mut Option<Db>,
+    job: i64,
+    counts: Counts,
+) -> Result<(), DatabaseError> {
+    let mut db = match connection.take() {
+        Some(db) => db,
+        None => load_connections::connect_for_notes(&context.pools)?,
+    };
+    jobs::note(&mut db, job, counts, context.clock.unix())?;
+    *connection = Some(db);
+    Ok(())
 }
 
 impl Drop for Heartbeat {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use database::Db;
 
+use super::address_links::AddressLinks;
 use super::context::JobContext;
 use super::domain_ids::DomainIds;
 use super::error::JobError;
 use super::excluded::Excluded;
-use super::person::Person;
 use super::silence::Silence;
 use super::sorted_text;
 use super::walk::{Apply, Record};
@@ -62,7 +62,7 @@ impl Linker {
     }
 
     /// Links people, who are sorted and distinct; returns how many links did not exist before.
-    pub fn link(&mut self, db: &mut Db, people: &[Person<'_>]) -> Result<i64, JobError> {
+    pub fn link(&mut self, db: &mut Db, people: &[AddressLinks<'_>]) -> Result<i64, JobError> {
         for breach in &self.breaches {
             if !breaches::takes_accounts(db, breach.id)? {
                 let name = &breach.name;
@@ -96,7 +96,7 @@ impl Linker {
     fn append(
         &mut self,
         db: &mut Db,
-        people: &[Person<'_>],
+        people: &[AddressLinks<'_>],
         linked: &mut Linked,
     ) -> Result<(), JobError> {
         let has_links = self.others_linked(db)?;
@@ -128,11 +128,11 @@ impl Linker {
     fn prepare<'a>(
         &mut self,
         db: &mut Db,
-        people: &[Person<'a>],
+        people: &[AddressLinks<'a>],
     ) -> Result<Vec<NewAccount<'a>>, JobError> {
         let (mut new, mut domains) = (Vec::with_capacity(people.len()), Vec::new());
         for person in people {
-            let Person { k, address, breaches } = *person;
+            let AddressLinks { k, address, breaches } = *person;
             if !self.excluded.holds(db, k, address)? {
                 let (local, domain) = sorted_text::split(address);
                 domains.push(domain);
@@ -166,8 +166,8 @@ impl Apply for Linker {
         if let [id] = self.ids[..] {
             let list = id.to_le_bytes();
             let people = batch.iter().map(|record| (record.k, record.text));
-            let people: Vec<Person<'_>> =
-                people.map(|(k, address)| Person { k, address, breaches: &list }).collect();
+            let people: Vec<AddressLinks<'_>> =
+                people.map(|(k, address)| AddressLinks { k, address, breaches: &list }).collect();
             return self.link(db, &people);
         }
         let named: Vec<Named<'_>> = batch.iter().filter_map(|record| self.named(record)).collect();
@@ -185,12 +185,12 @@ impl Apply for Linker {
             ends.push(lists.len());
         }
         let mut begin = 0;
-        let people: Vec<Person<'_>> = groups()
+        let people: Vec<AddressLinks<'_>> = groups()
             .zip(ends)
             .map(|(group, end)| {
                 let breaches = &lists[begin..end];
                 begin = end;
-                Person { k: group[0].k, address: group[0].address, breaches }
+                AddressLinks { k: group[0].k, address: group[0].address, breaches }
             })
             .collect();
         self.link(db, &people)

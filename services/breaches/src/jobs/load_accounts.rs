@@ -105,7 +105,7 @@ fn run(
     let mut linker = Linker::new(context, &sources.breaches).beside_table(beside);
     linker = linker.without_notices(options.no_notify);
     walk::walk(context, running, merge, &tally, PER_MIB, &mut linker)?;
-    run_maintenance::tidy(context, accounts)?;
+    run_maintenance::merge_runs(context, accounts)?;
     let AccountsOptions { keep_count, activate, .. } = *options;
     let ending = Ending { command: "accounts load", keep_count, activate };
     let added = finish(context, &sources.breaches, running.id, ending)?;

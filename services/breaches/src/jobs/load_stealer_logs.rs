@@ -8,6 +8,7 @@ use database::{DatabaseError, Db};
 use domain::{DomainName, EmailAddress};
 use serde::{Deserialize, Serialize};
 
+use super::address_links::AddressLinks;
 use super::context::JobContext;
 use super::csv_columns::{self, Column};
 use super::csv_records::Record as Row;
@@ -20,7 +21,6 @@ use super::linker::Linker;
 use super::load::{self, Params, Running};
 use super::load_accounts::{self, Ending};
 use super::missing_column::MissingColumn;
-use super::person::Person;
 use super::skip_reason::SkipReason;
 use super::sorted_text;
 use super::sources::open_breach;
@@ -230,7 +230,7 @@ impl Apply for PairLinker {
             let (address, site) = sorted_text::parts(first.text);
             let own = group.len() == 1 && site == sorted_text::split(address).1;
             if !(own && self.drop_self) {
-                people.push(Person { k: first.k, address, breaches: &list });
+                people.push(AddressLinks { k: first.k, address, breaches: &list });
                 pairs.extend(group.iter().map(|record| sorted_text::parts(record.text)));
             }
         }

@@ -1,5 +1,6 @@
-//! What the server does beside its requests: sizes of domains after loads, and what is over is
-//! removed. One replica does it at a time.
+//! What the server does beside its requests: sizes of domains after loads, notices of pastes, and what
+//! is over is removed. One replica counts domains at a time; notices of pastes and the removal of what is
+//! over run in each, and do no harm twice.
 
 use std::time::Duration;
 
@@ -24,17 +25,20 @@ const BATCH: i64 = 200;
 /// told from links that never were.
 const KEPT_SECONDS: i64 = 30 * 86_400;
 /// Seconds between two removals of what is over.
-const TIDY_SECONDS: i64 = 3600;
+const PRUNE_SECONDS: i64 = 3600;
 
 /// Does this work for ever.
 pub async fn maintain(state: State) {
     let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
-    let (mut counted, mut pasted, mut tidied) = (None, None, 0);
+    let (mut counted, mut pasted, mut pruned) = (None, None, 0);
     loop {
         tokio::time::sleep(pause).await;
         let version = state.snapshot_version();
         let pastes = state.pools().read(|db| versions::get(db, versions::PASTES_VERSION)).await;
-        let pastes = pastes.unwrap_or_default();
+        let pastes = pastes.unwrap_or_else(|error| {
+            log::warn!("whether there are new pastes could not be read: {error}");
+            pasted
+        });
         if pasted != pastes {
             match tell_listeners(&state).await {
                 Ok(()) => pasted = pastes,
@@ -49,9 +53,9 @@ pub async fn maintain(state: State) {
             }
         }
         let now = state.clock().unix();
-        if now >= tidied + TIDY_SECONDS {
-            tidied = now;
-            if let Err(error) = tidy(&state).await {
+        if now >= pruned + PRUNE_SECONDS {
+            pruned = now;
+            if let Err(error) = prune(&state).await {
                 log::warn!("what is over could not be removed: {error}");
             }
         }
@@ -106,14 +110,28 @@ pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error>
         pools.write(note).await?;
     }
     tell_listeners(state).await?;
-    let now = state.clock().unix();
-    let finish = move |db: &mut Db| -> Result<(), Error> {
-        app::add_subdomains(db, now)?;
+    add_subdomains(state).await?;
+    let finish = move |db: &mut Db| -> Result<(), DatabaseError> {
         versions::set(db, COUNTED_AT, version)?;
-        Ok(versions::set(db, LEASE, 0)?)
+        versions::set(db, LEASE, 0)
     };
     pools.write(finish).await?;
     Ok(true)
+}
+
+/// Adds the subdomains that became known, one domain at a time, and counts them.
+async fn add_subdomains(state: &State) -> Result<(), Error> {
+    let pools = state.pools();
+    for domain in pools.read(app::outgrown_domains).await? {
+        let now = state.clock().unix();
+        let add = move |db: &mut Db| app::add_subdomains(db, &domain, now);
+        for added in pools.write(add).await? {
+            app::count_added(state, added).await?;
+            let now = state.clock().unix();
+            pools.write(move |db| versions::set(db, LEASE, now + LEASE_SECONDS)).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Tells subscribers of breaches and pastes that their own addresses are in.
@@ -138,14 +156,14 @@ async fn take_lease(state: &State) -> Result<bool, DatabaseError> {
     state.pools().write(move |db| versions::take_lease(db, LEASE, now, LEASE_SECONDS)).await
 }
 
-async fn tidy(state: &State) -> Result<(), DatabaseError> {
+async fn prune(state: &State) -> Result<(), DatabaseError> {
     let now = state.clock().unix();
-    let tidy = move |db: &mut Db| {
-        mail_tokens::tidy(db, now - KEPT_SECONDS)?;
-        sessions::tidy(db, now)?;
-        notices::tidy(db, now - KEPT_SECONDS)?;
-        app::tidy_mail_counts(db, now)?;
+    let prune = move |db: &mut Db| {
+        mail_tokens::prune(db, now - KEPT_SECONDS)?;
+        sessions::prune(db, now)?;
+        notices::prune(db, now - KEPT_SECONDS)?;
+        app::prune_mail_counts(db, now)?;
         Ok(())
     };
-    state.pools().write(tidy).await
+    state.pools().write(prune).await
 }

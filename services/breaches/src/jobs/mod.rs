@@ -1,6 +1,7 @@
 //! Long work: imports, loads, purges, test data.
 
 mod adaptive_batch;
+mod address_links;
 mod address_reader;
 mod caution;
 mod clean;
@@ -25,7 +26,6 @@ mod load_stealer_logs;
 mod maintenance;
 mod missing_column;
 mod patience;
-mod person;
 mod purge;
 mod read_accounts;
 mod run_maintenance;

@@ -36,7 +36,7 @@ pub fn goes_beside(context: &JobContext, accounts: i64) -> Result<bool, JobError
 
 /// Makes fewer runs of many, and moves a part of their accounts into the table where they weigh half
 /// as much as that: twice as many as the load had, so that each load has its share of this work.
-pub fn tidy(context: &JobContext, accounts: i64) -> Result<(), JobError> {
+pub fn merge_runs(context: &JobContext, accounts: i64) -> Result<(), JobError> {
     if context.pools.read_blocking(weights)?.is_none_or(|found| found.runs == 0) {
         return Ok(());
     }

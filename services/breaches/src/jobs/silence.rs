@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use database::{DatabaseError, Db};
 use domain::EmailAddress;
 
+use super::address_links::AddressLinks;
 use super::error::JobError;
 use super::excluded::Excluded;
-use super::person::Person;
 use super::sorted_text;
 use crate::model::{AccountKey, id_list};
 use crate::store::account_runs::{RunFilters, RunView};
@@ -27,7 +27,7 @@ impl Silence {
     pub fn note(
         &self,
         db: &mut Db,
-        people: &[Person<'_>],
+        people: &[AddressLinks<'_>],
         excluded: &Excluded,
     ) -> Result<(), JobError> {
         let (Some(first), Some(last)) = (people.first(), people.last()) else { return Ok(()) };
@@ -71,7 +71,7 @@ fn listeners(db: &mut Db, low: i64, high: i64) -> Result<HashMap<String, i64>, D
 }
 
 /// Those of people's domains that somebody controls.
-fn verified(db: &mut Db, people: &[Person<'_>]) -> Result<HashSet<String>, DatabaseError> {
+fn verified(db: &mut Db, people: &[AddressLinks<'_>]) -> Result<HashSet<String>, DatabaseError> {
     let domains = people.iter().map(|person| sorted_text::split(person.address).1);
     let domains: HashSet<&str> = domains.collect();
     let domains: Vec<&str> = domains.into_iter().collect();
@@ -79,7 +79,11 @@ fn verified(db: &mut Db, people: &[Person<'_>]) -> Result<HashSet<String>, Datab
 }
 
 /// The breaches that an address is not linked to yet.
-fn new_links(db: &mut Db, runs: &RunView, person: &Person<'_>) -> Result<Vec<u16>, DatabaseError> {
+fn new_links(
+    db: &mut Db,
+    runs: &RunView,
+    person: &AddressLinks<'_>,
+) -> Result<Vec<u16>, DatabaseError> {
     let rows = accounts::with_key(db, Some(runs), AccountKey(person.k))?;
     let row = account_links::pick_sorted(rows, person.address);
     let linked = row.map(|row| row.breaches).unwrap_or_default();

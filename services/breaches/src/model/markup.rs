@@ -42,6 +42,16 @@ pub fn allowed(html: &str) -> String {
     ALLOWED.clean(html).to_string()
 }
 
+static NOTHING: LazyLock<Builder<'static>> = LazyLock::new(Builder::empty);
+
+/// The text without its markup.
+pub fn text(html: &str) -> String {
+    // Of all entities the text comes back with these alone.
+    let entities = [("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&")];
+    let text = NOTHING.clean(html).to_string();
+    entities.iter().fold(text, |text, (entity, letter)| text.replace(entity, letter))
+}
+
 /// Whether nothing would be left out.
 pub fn is_allowed(html: &str) -> bool {
     tags(html) == tags(&allowed(html))
@@ -112,6 +122,19 @@ mod tests {
         }
         let published = "<a href=\"https://a.example/x\" target=\"_blank\" rel=\"noopener\">x</a>";
         assert_eq!(allowed(published), published);
+    }
+
+    #[test]
+    fn a_text_has_neither_tags_nor_entities() {
+        for (html, plain) in [
+            ("A <em>made-up</em> entry.", "A made-up entry."),
+            ("<p>one&nbsp;&mdash; it&#8217;s</p>", "one \u{2014} it\u{2019}s"),
+            ("1 < 2 &lt; 3 & \"4\" &gt; &#39;x&#39;", "1 < 2 < 3 & \"4\" > 'x'"),
+            ("&amp;lt; &amp;amp; &amp;nbsp;", "&lt; &amp; &nbsp;"),
+            ("<script>a()</script>b", "b"),
+        ] {
+            assert_eq!(text(html), plain, "{html}");
+        }
     }
 
     #[test]

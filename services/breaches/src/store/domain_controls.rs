@@ -221,10 +221,8 @@ pub struct Verification<'a> {
     pub way: &'a str,
     /// The domain that brought it.
     pub parent: Option<i64>,
-    /// Its size.
-    pub size: i64,
-    /// How many of its addresses are in stealer logs.
-    pub captured: i64,
+    /// Its size, and how many of its addresses are in stealer logs, where they are counted already.
+    pub sizes: Option<(i64, i64)>,
     /// When.
     pub now: i64,
 }
@@ -236,9 +234,9 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError>
         domain_control::way.eq(new.way),
         domain_control::parent_id.eq(new.parent),
         domain_control::verified_at.eq(new.now),
-        domain_control::size_now.eq(new.size),
-        domain_control::captured.eq(new.captured),
-        domain_control::counted_at.eq(new.now),
+        domain_control::size_now.eq(new.sizes.map(|(size, _)| size)),
+        domain_control::captured.eq(new.sizes.map(|(_, captured)| captured)),
+        domain_control::counted_at.eq(new.sizes.map(|_| new.now)),
     );
     let row = (
         domain_control::subscriber_id.eq(new.subscriber),

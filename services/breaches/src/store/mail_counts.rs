@@ -24,6 +24,6 @@ pub fn add(db: &mut Db, party: &[u8], now: i64) -> Result<(), DatabaseError> {
 }
 
 /// Forgets mails from before a second.
-pub fn tidy(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
+pub fn prune(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     Ok(diesel::delete(mail_count::table.filter(mail_count::at.lt(before))).execute(db)?)
 }

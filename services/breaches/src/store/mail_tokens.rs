@@ -62,7 +62,7 @@ pub fn use_up(db: &mut Db, digest: &[u8], purpose: &str, now: i64) -> Result<boo
 }
 
 /// Removes links that are worth nothing since a second.
-pub fn tidy(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
+pub fn prune(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     let old = mail_token::table.filter(mail_token::expires_at.lt(before));
     Ok(diesel::delete(old).execute(db)?)
 }

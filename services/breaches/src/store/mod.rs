@@ -27,6 +27,7 @@ pub(crate) mod sessions;
 pub(crate) mod silent_links;
 pub mod stealer_logs;
 pub mod subscribers;
+pub(crate) mod turns;
 pub(crate) mod untold_pastes;
 pub mod versions;
 pub mod webhooks;

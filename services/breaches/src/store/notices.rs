@@ -105,7 +105,7 @@ pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), D
 
 /// Removes messages that were delivered or given up before a second. The tables of what was told
 /// keep them from being written again.
-pub fn tidy(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
+pub fn prune(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     let over = outbox::sent_at.lt(before).or(outbox::failed_at.lt(before));
     Ok(diesel::delete(outbox::table.filter(over)).execute(db)?)
 }

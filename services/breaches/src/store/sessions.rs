@@ -50,6 +50,6 @@ pub fn end_all(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
 }
 
 /// Removes sessions that are over.
-pub fn tidy(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
+pub fn prune(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     Ok(diesel::delete(session::table.filter(session::expires_at.le(now))).execute(db)?)
 }

@@ -2,6 +2,9 @@
 
 use breaches::jobs::{Cleaned, clean, examine};
 use breaches::store::{account_links, accounts, breaches as store_breaches};
+use database::{DatabaseError, Db};
+use diesel::sql_types::BigInt;
+use diesel::{QueryableByName, RunQueryDsl, sql_query};
 use domain::EmailAddress;
 use serde_json::json;
 
@@ -51,7 +54,7 @@ async fn what_older_versions_left_is_counted_and_cleaned_up() {
     let app = app().await;
     app.load("Alpha", "kept@example.com\nada@corp.example\n").await;
     app.change(|db| {
-        let parse = |text| EmailAddress::parse(text).map_err(database::DatabaseError::broken);
+        let parse = |text| EmailAddress::parse(text).map_err(DatabaseError::broken);
         for text in [
             "eve@corp.example:hunter2",
             "ada@corp.example;hunter2",
@@ -86,4 +89,54 @@ async fn what_older_versions_left_is_counted_and_cleaned_up() {
     let alpha = app.change(|db| store_breaches::by_name(db, "Alpha")).await.unwrap();
     assert_eq!((alpha.loaded_count, alpha.pwn_count), (5, 5));
     assert_eq!(clean(&app.context, false).unwrap().odd, 0);
+}
+
+#[derive(QueryableByName)]
+struct Number {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+}
+
+/// How many rows the tables of accounts and domains have, and how many accounts are in runs.
+async fn stored(app: &App) -> Vec<i64> {
+    let count = |db: &mut Db| -> Result<Vec<i64>, DatabaseError> {
+        let mut wanted =
+            vec!["count(*) AS number FROM account", "count(*) AS number FROM mail_domain"];
+        if matches!(db, Db::Sqlite(_)) {
+            wanted.push("count(*) AS number FROM domain_account");
+            wanted.push("coalesce(sum(accounts), 0) AS number FROM account_run");
+        }
+        let mut found = Vec::new();
+        for wanted in wanted {
+            let number: Number = sql_query(format!("SELECT {wanted}")).get_result(db)?;
+            found.push(number.number);
+        }
+        Ok(found)
+    };
+    app.change(count).await
+}
+
+#[actix_web::test]
+async fn a_dry_run_leaves_what_is_in_runs_there_and_counts_what_a_real_one_does() {
+    let app = app().await;
+    app.import(&json!([entry("Beta")])).await;
+    let lines: String = (0..40).map(|n| format!("user{n}@example.com\n")).collect();
+    app.load("Alpha", &lines).await;
+    // Beside the table, on SQLite.
+    app.load("Beta", "ada@odd.example\nbob@odd.example\nuser1@example.com\n").await;
+    app.change(|db| {
+        let renamed = "UPDATE mail_domain SET name = 'odd.example:x' WHERE name = 'odd.example'";
+        sql_query(renamed).execute(db)?;
+        Ok(())
+    })
+    .await;
+    let before = stored(&app).await;
+    let expected = Cleaned { examined: 42, empty: 0, odd: 2, rescued: 2, domains: 1 };
+    assert_eq!(clean(&app.context, true).unwrap(), expected);
+    assert_eq!(stored(&app).await, before);
+    assert_eq!(clean(&app.context, false).unwrap(), expected);
+    let left = addresses(&app).await;
+    assert_eq!(left.len(), 42);
+    assert!(left.contains(&"ada@odd.example".to_owned()), "{left:?}");
+    assert!(examine(&app.context).unwrap().is_sound());
 }

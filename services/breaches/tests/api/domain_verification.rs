@@ -1,5 +1,6 @@
 //! Operations 3, 4 and 5, and the ways of verification against real peers on loopback.
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use testkit::{DnsPeer, SmtpPeer};
 
@@ -152,6 +153,35 @@ async fn a_mail_goes_to_an_owner_of_the_domain_within_limits() {
     smtp.refuse(Some("451 later"));
     let unavailable = failure(503, "The service is temporarily unavailable.");
     assert_eq!(send("example.net", "admin").await, unavailable);
+}
+
+#[actix_web::test]
+async fn limits_of_mails_and_of_domains_hold_for_requests_at_once() {
+    let app = App::with_peers(peers()).await;
+    app.import(&json!([entry("Alpha")])).await;
+    let domains = ["a.example", "b.example", "c.example", "d.example"];
+    app.load("Alpha", &domains.map(|domain| people(11, domain)).concat()).await;
+    let (key, dns) = (subscriber(&app).await, app.peers.dns.as_ref().unwrap());
+    app.change(|db| {
+        let mut features = breaches::store::plan_features::get(db, "pro1")?.unwrap();
+        features.max_domains = 1;
+        breaches::store::plan_features::set(db, "pro1", &features)
+    })
+    .await;
+    for domain in domains {
+        dns.set_txt(domain, &[&token(&app, &key, domain).await]);
+    }
+    let statuses = |answers: Vec<(u16, String)>| {
+        let mut statuses: Vec<u16> = answers.into_iter().map(|(status, _)| status).collect();
+        statuses.sort_unstable();
+        statuses
+    };
+    let verified = join_all(domains.map(|domain| verify(&app, &key, domain))).await;
+    assert_eq!(statuses(verified), [200, 403, 403, 403]);
+    let body = json!({ "DomainName": "example.com", "EmailAlias": "admin" });
+    let sent = join_all((0..6).map(|_| app.post_with(&key, MAIL, &body))).await;
+    assert_eq!(statuses(sent), [200, 429, 429, 429, 429, 429]);
+    assert_eq!(app.peers.smtp.as_ref().unwrap().mails().len(), 1);
 }
 
 fn people(count: u32, domain: &str) -> String {

@@ -1,6 +1,7 @@
 //! Forms of the pages: what they refuse.
 
 use domain::EmailAddress;
+use futures_util::future::join_all;
 use serde_json::json;
 use testkit::SmtpPeer;
 
@@ -134,4 +135,22 @@ async fn webhooks_are_at_addresses_without_control_characters() {
     assert!(page.expect(200).text().contains("whsec_"));
     let stored = app.change(|db| breaches::store::webhooks::of_subscriber(db, id)).await;
     assert_eq!(stored[0].url, "https://hooks.example/x");
+}
+
+#[actix_web::test]
+async fn ten_webhooks_are_the_most_also_of_those_that_come_at_once() {
+    let app = start().await;
+    let email = EmailAddress::parse(OWNER).unwrap();
+    let id = app.change(|db| breaches::store::subscribers::add(db, &email, NOW)).await;
+    let browser = Browser::new(&app);
+    browser.sign_in(OWNER).await;
+    let urls: Vec<String> = (0..12).map(|n| format!("https://hooks.example/{n}")).collect();
+    join_all(urls.iter().map(|url| add_webhook(&browser, url))).await;
+    let stored = app.change(|db| breaches::store::webhooks::of_subscriber(db, id)).await;
+    assert_eq!(stored.len(), 10);
+}
+
+async fn add_webhook(browser: &Browser<'_>, url: &str) {
+    let hooks = "/account/webhooks";
+    browser.post(hooks, hooks, &[("url", url)]).await.must(200);
 }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
+use breaches::store::schema::mail_token;
+use diesel::{QueryDsl, RunQueryDsl};
 use outbound::WebhookSecret;
 use serde_json::{Value, json};
 use testkit::{HttpPeer, Mail, PeerAnswer, SmtpPeer};
@@ -126,6 +128,9 @@ async fn those_who_control_a_domain_hear_how_many_addresses_are_new() {
     assert!(plain.contains("2 addresses at corp.example"), "{plain}");
     assert!(plain.contains("https://breaches.example/account/domains/corp.example"), "{plain}");
     assert!(!plain.contains("b@corp.example"), "{plain}");
+    // The mail carries no link that works without signing in, so none is kept.
+    let links: i64 = app.change(|db| Ok(mail_token::table.count().get_result(db)?)).await;
+    assert_eq!(links, 0);
 }
 
 #[actix_web::test]
@@ -295,13 +300,23 @@ async fn sizes_and_subdomains_follow_loads_by_themselves() {
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|row| &row["DomainName"]).collect();
     assert_eq!(names, ["corp.example", "deep.corp.example"]);
     let email = domain::EmailAddress::parse("corp@example.org").unwrap();
-    let larger = app
+    let (larger, all) = app
         .change(|db| {
             let id = breaches::store::subscribers::id(db, &email)?.unwrap();
-            breaches::store::domain_controls::larger_domains(db, id)
+            let larger = breaches::store::domain_controls::larger_domains(db, id)?;
+            Ok((larger, breaches::store::domain_controls::all(db, id)?))
         })
         .await;
     assert_eq!(larger, 1);
+    let sizes: Vec<_> = all.iter().map(|control| control.size_now).collect();
+    assert_eq!(sizes, [Some(12), Some(1)]);
+    // What was there when the subdomain came along is no news, and what comes later is.
+    let told = app.mails().len();
+    app.load("Beta", "y@deep.corp.example\n").await;
+    app.tell().await;
+    let mails = app.mails();
+    assert_eq!(mails.len(), told + 1);
+    assert!(mails[told].plain().contains("1 address at deep.corp.example"), "{:?}", mails[told]);
 }
 
 #[actix_web::test]

@@ -14,7 +14,7 @@ use crate::wire::parameters::{Declared, EventListParameters, LinkedListParameter
 use crate::wire::params::Params;
 
 /// How often a list is read again because a writer was faster.
-pub const ATTEMPTS: usize = 5;
+const ATTEMPTS: usize = 5;
 
 /// Parameters that one index of the database answers, or that need no reading; any other makes a list
 /// costly, so that a new filter waits for its turn until it stands here.
@@ -40,7 +40,7 @@ const CHEAP: [&str; 19] = [
     "_fields",
 ];
 
-/// Parameters of which it answers one.
+/// Parameters that an index answers one at a time: two of them make a list costly.
 const LINKS: [&str; 4] = ["categories", "tags", "venue", "organizer"];
 
 /// What a list may use until it is read.
@@ -84,6 +84,21 @@ fn costly() -> impl Iterator<Item = &'static str> {
         EventListParameters::parameters().iter().chain(LinkedListParameters::parameters());
     let names = declared.map(|parameter| parameter.name.as_str());
     names.filter(|name| !CHEAP.contains(name) && !LINKS.contains(name))
+}
+
+/// Reads a list, and reads it again where a writer was faster than its reader, which happens to lists
+/// that need the index in memory.
+pub async fn until_current<T, F>(mut read: impl FnMut() -> F) -> Result<T, Error>
+where
+    F: Future<Output = Result<T, Error>>,
+{
+    for _ in 1..ATTEMPTS {
+        match read().await {
+            Err(Error::Outdated) => {}
+            outcome => return outcome,
+        }
+    }
+    read().await
 }
 
 impl From<ListError> for Error {

@@ -2,16 +2,13 @@
 
 use database::{DatabaseError, Db};
 use outbound::{
-    Courier, DeliveryError, Due, Failure, Outbox, OutboxError, WebhookMessage, WebhookSecret,
-    WebhookSender,
+    Courier, DeliveryError, Due, Failure, Outbox, OutboxError, UNDER_WAY, WebhookMessage,
+    WebhookSecret, WebhookSender,
 };
 
 use crate::state::State;
 use crate::store::sql;
 use crate::store::webhooks::{self, Message};
-
-/// How long a message that is under way is left alone, in seconds.
-const UNDER_WAY: i64 = 300;
 
 /// The outbox, and what delivers it.
 pub struct Delivery {

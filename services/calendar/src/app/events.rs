@@ -4,7 +4,7 @@ use database::Db;
 
 use super::changes;
 use super::context::RequestContext;
-use super::costly_lists::{ATTEMPTS, ListTurn};
+use super::costly_lists::{ListTurn, until_current};
 use super::event_writes;
 use super::passwords::is_unlocked;
 use super::request::Request;
@@ -190,23 +190,17 @@ pub async fn trash(state: &State, request: Request, key: EventKey) -> Result<Eve
 }
 
 /// Lists events.
-///
-/// A list that needs the index in memory is read again when a writer was faster than its reader.
 pub async fn list(state: &State, request: Request) -> Result<EventListJson, Error> {
     let turn = ListTurn::wait(state, &request).await?;
     let Request { login, params, urls, if_match } = request;
     let Ok(params) = params else {
         return read_page(state, Request { login, params, urls, if_match }, turn).await;
     };
-    for _ in 1..ATTEMPTS {
+    until_current(|| {
         let (login, params, urls) = (login.clone(), Ok(params.clone()), urls.clone());
-        let request = Request { login, params, urls, if_match: None };
-        match read_page(state, request, turn.clone()).await {
-            Err(Error::Outdated) => {}
-            outcome => return outcome,
-        }
-    }
-    read_page(state, Request { login, params: Ok(params), urls, if_match }, turn).await
+        read_page(state, Request { login, params, urls, if_match: None }, turn.clone())
+    })
+    .await
 }
 
 async fn read_page(

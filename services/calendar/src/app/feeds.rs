@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use shell::EntityTag;
 
 use super::context::RequestContext;
-use super::costly_lists::{ATTEMPTS, ListTurn};
+use super::costly_lists::{ListTurn, until_current};
 use super::request::Request;
 use super::transactions::read;
 use crate::error::Error;
@@ -103,8 +103,7 @@ async fn listed(
     params: Params,
     turn: ListTurn,
 ) -> Result<(Vec<i64>, Vec<ZoneSpan>), Error> {
-    let mut outcome = Err(Error::Outdated);
-    for _ in 0..ATTEMPTS {
+    until_current(|| {
         // A feed is the same for everybody, so nobody is asked who it is for.
         let request =
             Request { login: None, params: Ok(params.clone()), urls: urls.clone(), if_match: None };
@@ -123,12 +122,9 @@ async fn listed(
             let zones = events::zones_of(context.db, &ids)?;
             Ok((ids, zones))
         };
-        outcome = read(state, request, work).await;
-        if !matches!(outcome, Err(Error::Outdated)) {
-            break;
-        }
-    }
-    outcome
+        read(state, request, work)
+    })
+    .await
 }
 
 impl Pieces {

@@ -3,6 +3,7 @@
 use database::Db;
 
 use super::interrupt::Interrupt;
+use super::off_worker::off_worker;
 use super::write_context::WriteContext;
 use crate::error::Error;
 use crate::model::image::{self, ImageFile, ImageRef};
@@ -17,8 +18,7 @@ pub async fn fetch(state: &State, fetcher: &ImageFetcher, url: &str) -> Result<I
     let invalid = |why: FetchError| ParameterErrors::one("image", &why.to_string());
     let bytes = fetcher.fetch(url).await.map_err(invalid)?;
     let media = state.media.clone();
-    let stored = tokio::task::spawn_blocking(move || media.store(&bytes)).await;
-    match stored.map_err(|error| Error::Internal(error.to_string()))? {
+    match off_worker(move || media.store(&bytes)).await? {
         Ok(file) => Ok(file),
         Err(MediaError::UnknownFormat) => Err(invalid(FetchError::MediaType).into()),
         Err(error) => Err(Error::Internal(error.to_string())),

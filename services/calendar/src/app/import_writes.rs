@@ -108,7 +108,7 @@ pub fn find(db: &mut Db, urls: &Urls, uid: &str) -> Result<Option<Event>, Error>
     }
     let own = uid.split_once('@').filter(|(_, host)| !host.is_empty() && *host == urls.host());
     let Some(id) = own.and_then(|(id, _)| id.parse().ok()) else { return Ok(None) };
-    Ok(events::find(db, id)?.filter(|event| event.ical_uid.is_none()))
+    Ok(events::find(db, id)?.filter(|event| event.external_id.is_none()))
 }
 
 fn create(

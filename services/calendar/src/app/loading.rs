@@ -36,7 +36,7 @@ pub enum Undone {
     Unchanged,
     /// It is faulty.
     Faulty(String),
-    /// The database failed.
+    /// The database failed, or the program.
     Failed(Error),
 }
 
@@ -52,6 +52,7 @@ impl From<Error> for Undone {
             Error::Store(error) => Undone::Failed(error.into()),
             Error::Parameters(errors) => Undone::Faulty(told(&errors)),
             Error::TermExists(_) => Undone::Unchanged,
+            error @ Error::Internal(_) => Undone::Failed(error),
             other => Undone::Faulty(other.to_string()),
         }
     }
@@ -217,5 +218,18 @@ fn load_term(
             if new == old { Err(Undone::Unchanged) } else { Ok(Loading::Updated) }
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_of_the_program_is_no_fault_of_the_line() {
+        let failed = Undone::from(Error::Internal("x".to_owned()));
+        assert!(matches!(failed, Undone::Failed(Error::Internal(_))), "{failed:?}");
+        let faulty = Undone::from(Error::CouldNotCreate(Kind::Venue));
+        assert!(matches!(faulty, Undone::Faulty(_)), "{faulty:?}");
     }
 }

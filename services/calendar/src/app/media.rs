@@ -1,5 +1,6 @@
 //! Files of stored images.
 
+use super::off_worker::off_worker;
 use super::request::Request;
 use super::transactions::read;
 use crate::error::Error;
@@ -27,11 +28,10 @@ pub async fn file(
     })
     .await?;
     let media = state.media.clone();
-    let broken = |error: String| Error::Internal(format!("a stored image cannot be read: {error}"));
     let wanted = name.clone();
-    let bytes = tokio::task::spawn_blocking(move || media.read(&wanted)).await;
-    let bytes = bytes
-        .map_err(|error| broken(error.to_string()))?
-        .map_err(|error| broken(error.to_string()))?;
+    let bytes = off_worker(move || media.read(&wanted)).await?;
+    let broken =
+        |error: std::io::Error| Error::Internal(format!("a stored image cannot be read: {error}"));
+    let bytes = bytes.map_err(broken)?;
     Ok(MediaFile { name, media_type, bytes })
 }

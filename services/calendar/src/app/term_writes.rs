@@ -15,7 +15,7 @@ use crate::wire::term_input::plain_name;
 pub fn create(db: &mut Db, taxonomy: Taxonomy, change: &TermChange) -> Result<Term, Error> {
     let name = change.name.clone().unwrap_or_default();
     let parent = change.parent.unwrap_or(0);
-    refuse_double(db, taxonomy, &name, parent, 0)?;
+    refuse_duplicate(db, taxonomy, &name, parent, 0)?;
     let mut term = Term {
         id: 0,
         taxonomy,
@@ -31,7 +31,7 @@ pub fn create(db: &mut Db, taxonomy: Taxonomy, change: &TermChange) -> Result<Te
 }
 
 /// Refuses a second term of the same name: under one parent for categories, at all for tags.
-fn refuse_double(
+fn refuse_duplicate(
     db: &mut Db,
     taxonomy: Taxonomy,
     name: &str,
@@ -73,7 +73,7 @@ pub fn update(db: &mut Db, mut term: Term, change: &TermChange) -> Result<Term, 
         term.parent = open_loop(db, term.id, parent)?;
     }
     if change.name.is_some() || change.parent.is_some() {
-        refuse_double(db, term.taxonomy, &term.name, term.parent, term.id)?;
+        refuse_duplicate(db, term.taxonomy, &term.name, term.parent, term.id)?;
     }
     if let Some(sent) = &change.slug {
         let wanted = slug::slugify(sent);

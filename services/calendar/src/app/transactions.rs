@@ -7,6 +7,7 @@ use database::{Backend, Db};
 use super::context::RequestContext;
 use super::images;
 use super::interrupt::Interrupt;
+use super::off_worker::off_worker;
 use super::request::Request;
 use super::write_context::FetchedImages;
 use crate::error::Error;
@@ -136,14 +137,13 @@ async fn sanitize(state: &State, params: &Params) -> Result<SanitizedTexts, Erro
     if sources.is_empty() {
         return Ok(SanitizedTexts::default());
     }
-    let internal = |error: String| Error::Internal(error);
     let permit = state.sanitizers.clone().acquire_owned().await;
-    let permit = permit.map_err(|error| internal(error.to_string()))?;
+    let permit = permit.map_err(|error| Error::Internal(error.to_string()))?;
     let work = move || {
         let _permit = permit;
         SanitizedTexts::of(sources)
     };
-    tokio::task::spawn_blocking(work).await.map_err(|error| internal(error.to_string()))
+    off_worker(work).await
 }
 
 /// A write that may be tried more than once.

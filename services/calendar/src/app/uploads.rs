@@ -1,9 +1,14 @@
 //! What becomes of files that requests carry: calendars and images.
 
+use std::io::Cursor;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use database::{DatabaseError, Db};
+
 use super::context::RequestContext;
-use super::imports::{Import, ImportLimits, Overview};
+use super::imports::{Import, ImportLimits, Overview, Pass};
+use super::off_worker::off_worker;
 use super::request::Request;
 use super::transactions::read;
 use crate::error::Error;
@@ -30,7 +35,7 @@ const IMPORT_EVENTS: usize = 20_000;
 /// Returns who sends a file; fails where they may not.
 pub async fn permit(state: &State, login: Option<String>, action: Action) -> Result<User, Error> {
     let login = login.ok_or(Error::Unauthorized)?;
-    let look_up = move |db: &mut database::Db| {
+    let look_up = move |db: &mut Db| {
         let actor = RequestContext::actor(db, Some(&login))?;
         actor.filter(|user| role::may(user, action)).ok_or(Error::Forbidden)
     };
@@ -38,37 +43,67 @@ pub async fn permit(state: &State, login: Option<String>, action: Action) -> Res
 }
 
 /// Imports a calendar.
+///
+/// # Errors
+/// The file is no calendar, or the database failed or stayed busy; what earlier batches wrote stays, so
+/// that sending the file again goes on.
 pub async fn import(
     state: &State,
     user: User,
     urls: Urls,
     file: Vec<u8>,
 ) -> Result<ImportJson, Error> {
-    let overview =
-        Overview::of(state, &*file).map_err(|error| Error::Internal(error.to_string()))?;
+    let file = Arc::<[u8]>::from(file);
+    let (own, whole) = (state.clone(), file.clone());
+    let overview = off_worker(move || Overview::of(&own, &*whole)).await?;
+    let overview = overview.map_err(|error| Error::Internal(error.to_string()))?;
     if !overview.is_calendar {
         return Err(ParameterErrors::one("file", "must be an iCalendar file").into());
     }
-    let deadline = Some(Instant::now() + IMPORT_TIME);
-    let limits = ImportLimits { events: Some(IMPORT_EVENTS), deadline };
+    let deadline = Instant::now() + IMPORT_TIME;
+    let limits = ImportLimits { events: Some(IMPORT_EVENTS), deadline: Some(deadline) };
     let mut import = Import::new(user, urls, limits, overview);
-    let file = std::sync::Arc::<[u8]>::from(file);
     for pass in import.passes() {
-        let mut reader = Reader::new(std::io::Cursor::new(file.clone()));
-        loop {
-            let own = state.clone();
-            let batch = move |db: &mut database::Db| {
-                let more = import.write(&own, db, &mut reader, pass)?;
-                Ok::<_, Error>((import, reader, more))
-            };
-            let (after, rest, more) = state.pools.write(batch).await?;
-            (import, reader) = (after, rest);
-            if !more {
-                break;
-            }
+        let mut reader = Reader::new(Cursor::new(file.clone()));
+        let mut more = true;
+        while more {
+            ((import, reader), more) = write_batch(state, (import, reader), pass, deadline).await?;
         }
     }
     Ok(import.into_report())
+}
+
+/// An import on its way, with what is left of its file.
+type Underway = (Import, Reader<Cursor<Arc<[u8]>>>);
+
+/// Writes the next events; tells whether there are more.
+///
+/// A batch that finds the database busy is tried again until the deadline, because an error would not
+/// tell what was written before.
+async fn write_batch(
+    state: &State,
+    underway: Underway,
+    pass: Pass,
+    deadline: Instant,
+) -> Result<(Underway, bool), Error> {
+    let slot = Arc::new(Mutex::new(Some(underway)));
+    loop {
+        let (own, waiting) = (state.clone(), slot.clone());
+        let batch = move |db: &mut Db| {
+            let taken = waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let begun = || Error::Internal("a batch of an import began twice".to_owned());
+            let (mut import, mut reader) = taken.ok_or_else(begun)?;
+            let more = import.write(&own, db, &mut reader, pass)?;
+            Ok::<_, Error>(((import, reader), more))
+        };
+        let outcome = state.pools.write(batch).await;
+        // One that has begun is lost with its transaction.
+        let is_whole = slot.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        match outcome {
+            Err(Error::Store(DatabaseError::Busy)) if is_whole && Instant::now() < deadline => {}
+            outcome => return outcome,
+        }
+    }
 }
 
 /// Stores an image.
@@ -79,8 +114,7 @@ pub async fn image(
     bytes: Vec<u8>,
 ) -> Result<ImageJson, Error> {
     let media = state.media.clone();
-    let stored = tokio::task::spawn_blocking(move || media.store(&bytes)).await;
-    let file = match stored.map_err(|error| Error::Internal(error.to_string()))? {
+    let file = match off_worker(move || media.store(&bytes)).await? {
         Ok(file) => file,
         Err(MediaError::UnknownFormat) => {
             let text = "must be a JPEG, PNG, GIF or WebP image";
@@ -89,7 +123,7 @@ pub async fn image(
         Err(error) => return Err(Error::Internal(error.to_string())),
     };
     let now = state.clock.unix();
-    let insert = move |db: &mut database::Db| {
+    let insert = move |db: &mut Db| {
         let id = images::insert(db, "", &file, user.id, now)?;
         images::by_ids(db, &[id]).map(|mut found| found.remove(&id))
     };
@@ -108,4 +142,53 @@ pub async fn find_image(state: &State, request: Request, id: i64) -> Result<Imag
         Ok(ImageJson::new(image, &context.urls))
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use database::DatabaseSettings;
+    use domain::SystemClock;
+    use futures_util::future::join;
+    use testkit::Database;
+
+    use super::*;
+    use crate::config::Settings;
+    use crate::model::role::Role;
+    use crate::store::media::Media;
+    use crate::store::{MIGRATIONS, users};
+
+    const FILE: &str = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTART:20270401T100000Z\r\n\
+                        END:VEVENT\r\nEND:VCALENDAR\r\n";
+
+    /// How long a request waits for the database.
+    const WAIT_MS: u64 = 20;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        site: Settings,
+    }
+
+    #[tokio::test]
+    async fn import_outlasts_others_who_write_for_longer_than_a_request_waits() {
+        let database = Database::in_file();
+        let settings = DatabaseSettings { db_wait_ms: WAIT_MS, ..database.settings() };
+        let migrations = [&auth::MIGRATIONS, &MIGRATIONS];
+        let pools = settings.open(database.folder(), "test", &migrations).unwrap();
+        let add = |db: &mut Db| users::add(db, "editor", "Editor", Role::Editor);
+        let id = pools.write_blocking(add).unwrap();
+        let user = User { id, login: "editor".to_owned(), role: Role::Editor };
+        let urls = Urls { base: "http://localhost".to_owned(), alias: false };
+        let (site, media) = (Line::parse_from(["calendar"]).site, Media::new("media".into()));
+        let state = State::new(pools.clone(), SystemClock::shared(), site, media);
+        // SQLite has one writer, and this one has its turn first.
+        let others = pools.write(|_| {
+            std::thread::sleep(Duration::from_millis(10 * WAIT_MS));
+            Ok::<_, DatabaseError>(())
+        });
+        let (others, imported) = join(others, import(&state, user, urls, FILE.into())).await;
+        others.unwrap();
+        assert_eq!(imported.unwrap().created, 1);
+    }
 }

@@ -17,7 +17,7 @@ pub async fn refresh_index(state: &State) {
     }
 }
 
-/// Forgets changes that every process has followed by now.
+/// Forgets all but the last 10,000 changes; a process that is further behind builds its index anew.
 pub async fn prune_changes(state: &State) {
     if let Err(error) = state.pools.write(event_index::prune).await {
         log::warn!("the log of changes could not be pruned: {error}");

@@ -5,8 +5,8 @@ use std::io::{self, BufReader, Seek, SeekFrom};
 
 use anyhow::Context;
 use batch::{Input, ProgressReporter, Unit};
-use database::DatabaseError;
 
+use super::dry_run::dry_run;
 use super::load::first_user;
 use super::turns::Turns;
 use crate::app::{Import, ImportLimits, Overview, Pass};
@@ -40,7 +40,11 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
     let progress = ProgressReporter::new("importing", Unit::Items("events"), None);
     let mut turns = Turns::new(&state.pools);
     let outcome = match options.dry_run {
-        true => dry_run(state, &mut import, &mut file, &progress),
+        true => dry_run(&state.pools, |db| {
+            write(&mut import, &mut file, &progress, |import, reader, pass| {
+                import.write(state, db, reader, pass)
+            })
+        }),
         false => write(&mut import, &mut file, &progress, |import, reader, pass| {
             turns.write(|db| import.write(state, db, reader, pass))
         }),
@@ -86,35 +90,4 @@ fn write(
         }
     }
     Ok(())
-}
-
-/// Why a dry run rolls back.
-enum Stop {
-    DryRun,
-    Failed(Error),
-}
-
-impl From<DatabaseError> for Stop {
-    fn from(error: DatabaseError) -> Stop {
-        Stop::Failed(error.into())
-    }
-}
-
-fn dry_run(
-    state: &State,
-    import: &mut Import,
-    file: &mut File,
-    progress: &ProgressReporter,
-) -> Result<(), Error> {
-    let all = state.pools.write_blocking(|db| {
-        let batch = |import: &mut Import, reader: &mut FileReader<'_>, pass| {
-            import.write(state, db, reader, pass)
-        };
-        write(import, file, progress, batch).map_err(Stop::Failed)?;
-        Err::<(), Stop>(Stop::DryRun)
-    });
-    match all {
-        Err(Stop::Failed(error)) => Err(error),
-        Ok(()) | Err(Stop::DryRun) => Ok(()),
-    }
 }

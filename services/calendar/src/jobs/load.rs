@@ -8,10 +8,11 @@ use std::io::BufRead;
 
 use anyhow::Context;
 use batch::{BoundedLines, ProgressReporter, Unit};
-use database::{DatabaseError, Db, transaction};
+use database::{Db, transaction};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::dry_run::dry_run;
 use super::turns::Turns;
 use crate::app::{Loading, Undone, load_line, with_context};
 use crate::error::Error;
@@ -94,17 +95,18 @@ pub fn load(state: &State, lines: impl BufRead, options: LoadOptions) -> anyhow:
         progress: ProgressReporter::new("loading", Unit::Items("lines"), None),
     };
     let mut loaded = Loaded::default();
-    let outcome = if options.dry_run {
-        match dry_run(state, &writer, &mut batches, options) {
-            Err(Stop::DryRun(found)) => {
-                loaded = found;
-                Ok(())
-            }
-            Err(Stop::Failed(error)) => Err(error),
-            Ok(()) => Ok(()),
+    let outcome = match options.dry_run {
+        true => dry_run(&state.pools, |db| {
+            load_batches(&mut batches, &mut loaded, |batch| {
+                write(state, db, &writer, batch, options)
+            })
+        }),
+        false => {
+            let mut turns = Turns::new(&state.pools);
+            load_batches(&mut batches, &mut loaded, |batch| {
+                turns.write(|db| write(state, db, &writer, batch, options))
+            })
         }
-    } else {
-        load_batches(state, &writer, &mut batches, options, &mut loaded)
     };
     batches.progress.finish();
     // What was loaded before a failure stays, so its statistics count too.
@@ -118,52 +120,17 @@ pub fn load(state: &State, lines: impl BufRead, options: LoadOptions) -> anyhow:
 }
 
 fn load_batches(
-    state: &State,
-    writer: &User,
     batches: &mut Batches<impl BufRead>,
-    options: LoadOptions,
     loaded: &mut Loaded,
+    mut load_batch: impl FnMut(&[Parsed]) -> Result<Loaded, Error>,
 ) -> anyhow::Result<()> {
-    let mut turns = Turns::new(&state.pools);
     loop {
         let batch = batches.next()?;
         if batch.is_empty() {
             return Ok(());
         }
-        let work = |db: &mut Db| write(state, db, writer, &batch, options);
-        loaded.add(turns.write(work)?);
+        loaded.add(load_batch(&batch)?);
     }
-}
-
-/// Why a dry run rolls back.
-enum Stop {
-    DryRun(Loaded),
-    Failed(anyhow::Error),
-}
-
-impl From<DatabaseError> for Stop {
-    fn from(error: DatabaseError) -> Stop {
-        Stop::Failed(error.into())
-    }
-}
-
-fn dry_run(
-    state: &State,
-    writer: &User,
-    batches: &mut Batches<impl BufRead>,
-    options: LoadOptions,
-) -> Result<(), Stop> {
-    state.pools.write_blocking(|db| {
-        let mut loaded = Loaded::default();
-        loop {
-            let batch = batches.next().map_err(Stop::Failed)?;
-            if batch.is_empty() {
-                return Err(Stop::DryRun(loaded));
-            }
-            let done = write(state, db, writer, &batch, options);
-            loaded.add(done.map_err(|error| Stop::Failed(error.into()))?);
-        }
-    })
 }
 
 /// A line with its number: what it says, or why it cannot be read.

@@ -1,5 +1,6 @@
 //! Work beside requests: webhooks, first start, due publications, the index of events, loading, import.
 
+mod dry_run;
 mod event_index;
 mod first_start;
 mod import;

@@ -38,3 +38,53 @@ impl<'p> Turns<'p> {
         Ok(done)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use testkit::Database;
+
+    use super::*;
+
+    /// Transactions that the command writes at most.
+    const MOST: usize = 20;
+
+    /// Each transaction takes as long as a turn, and without a pause hardly any time lies between two of
+    /// them: who looks every tenth of a second, as SQLite does, never finds the file free. With pauses
+    /// one of them is enough, of as many as there are transactions.
+    #[test]
+    fn another_program_writes_before_the_command_is_through() {
+        let database = Database::in_file();
+        let (own, other) = (database.open(&[]), database.open(&[]));
+        let nothing = |_: &mut Db| Ok::<_, DatabaseError>(());
+        // Connections are there before anybody counts.
+        own.write_blocking(nothing).unwrap();
+        other.write_blocking(nothing).unwrap();
+        let has_written = AtomicBool::new(false);
+        let mut count = 0;
+        thread::scope(|scope| {
+            let (other, has_written) = (&other, &has_written);
+            let mut turns = Turns::new(&own);
+            while !has_written.load(Ordering::Relaxed) && count < MOST {
+                let work = |_: &mut Db| {
+                    if count == 0 {
+                        // It begins to wait while the file is locked. On a slow machine it may miss
+                        // pauses for the five seconds that SQLite waits, and waits again.
+                        scope.spawn(move || {
+                            while matches!(other.write_blocking(nothing), Err(DatabaseError::Busy))
+                            {
+                            }
+                            has_written.store(true, Ordering::Relaxed);
+                        });
+                    }
+                    thread::sleep(OWN);
+                    Ok::<_, DatabaseError>(())
+                };
+                turns.write(work).unwrap();
+                count += 1;
+            }
+        });
+        assert!(count < MOST, "nobody else could write beside {count} transactions");
+    }
+}

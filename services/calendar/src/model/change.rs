@@ -95,7 +95,7 @@ pub struct EventChange {
     pub venues: Option<Vec<LinkRef>>,
     /// Its organizers.
     pub organizers: Option<Vec<LinkRef>>,
-    /// The name of the event elsewhere; no write over HTTP names it.
+    /// The external id of the event; no write over HTTP names it.
     pub external_id: Option<String>,
     /// The first event of its series; no write over HTTP names it.
     pub parent: Option<i64>,
@@ -126,7 +126,7 @@ impl EventChange {
             event.password = Some(password.clone()).filter(|password| !password.is_empty());
         }
         if let Some(id) = &self.external_id {
-            event.ical_uid = Some(id.clone());
+            event.external_id = Some(id.clone());
         }
         event.parent = self.parent.or(event.parent);
         if let Some(cost) = &self.cost {

@@ -55,8 +55,8 @@ pub struct Event {
     pub parent: Option<i64>,
     /// What it takes to read it.
     pub password: Option<String>,
-    /// Its name in other calendars.
-    pub ical_uid: Option<String>,
+    /// Its external id: the UID of the file, or the `external_id` of the load, that it came from.
+    pub external_id: Option<String>,
     /// How often its time has changed.
     pub sequence: i64,
 }
@@ -100,7 +100,7 @@ impl Event {
             image: None,
             parent: None,
             password: None,
-            ical_uid: None,
+            external_id: None,
             sequence: 0,
         }
     }

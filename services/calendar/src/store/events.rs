@@ -50,7 +50,7 @@ pub struct Row {
     image_id: Option<i64>,
     parent_id: Option<i64>,
     password: Option<String>,
-    ical_uid: Option<String>,
+    external_id: Option<String>,
     sequence: i64,
     is_public: i32,
     is_long: i32,
@@ -89,7 +89,7 @@ impl From<Row> for Event {
             image: row.image_id,
             parent: row.parent_id,
             password: row.password,
-            ical_uid: row.ical_uid,
+            external_id: row.external_id,
             sequence: row.sequence,
         }
     }
@@ -125,7 +125,7 @@ fn row(event: &Event) -> Row {
         image_id: event.image,
         parent_id: event.parent,
         password: event.password.clone(),
-        ical_uid: event.ical_uid.clone(),
+        external_id: event.external_id.clone(),
         sequence: event.sequence,
         is_public: i32::from(event.is_public()),
         is_long: i32::from(event.is_long()),
@@ -145,26 +145,27 @@ pub fn find_by_slug(db: &mut Db, slug: &str) -> Result<Option<Event>, DatabaseEr
     Ok(row.map(Event::from))
 }
 
-/// Finds an event by its name elsewhere.
+/// Finds an event by its external id: the UID of the file, or the `external_id` of the load, that it
+/// came from.
 pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseError> {
-    let found = events::table.filter(events::ical_uid.eq(id));
+    let found = events::table.filter(events::external_id.eq(id));
     let row = found.select(Row::as_select()).first(db).optional()?;
     Ok(row.map(Event::from))
 }
 
-/// Reads ids and names elsewhere of the repetitions of an event that begin later.
+/// Reads ids and external ids of the repetitions of an event that begin later.
 pub fn repetitions(
     db: &mut Db,
     parent: i64,
     later_than: i64,
 ) -> Result<Vec<(i64, String)>, DatabaseError> {
-    let repeated = events::parent_id.eq(parent).and(events::ical_uid.is_not_null());
+    let repeated = events::parent_id.eq(parent).and(events::external_id.is_not_null());
     let rows: Vec<(i64, Option<String>)> = events::table
         .filter(repeated.and(events::start_utc.gt(later_than)).and(events::status.ne("trash")))
-        .select((events::id, events::ical_uid))
+        .select((events::id, events::external_id))
         .order(events::id)
         .load(db)?;
-    Ok(rows.into_iter().filter_map(|(id, name)| Some((id, name?))).collect())
+    Ok(rows.into_iter().filter_map(|(id, external)| Some((id, external?))).collect())
 }
 
 /// Characters of a folded title by which it is found, as in the migration `title_heads`.

@@ -355,11 +355,16 @@ fn readable_events(sql: &mut Sql, actor: &Actor) {
     }
 }
 
-/// Publishes the rows whose publication date has come.
+/// The most rows that one transaction publishes.
+const DUE_AT_ONCE: i64 = 1000;
+
+/// Publishes the first rows whose publication date has come; returns how many there were.
 pub fn publish_due(db: &mut Db, kind: Kind, now: i64) -> Result<usize, DatabaseError> {
-    let text = format!(
-        "update {} set status = 'publish' where status = 'future' and published_utc <= {now}",
-        kind.collection()
-    );
-    Sql::new(db, &text).execute(db)
+    let table = kind.collection();
+    let mut sql = Sql::new(db, "update ");
+    sql.push(table).push(" set status = 'publish', modified_utc = ").value(now);
+    sql.push(" where id in (select id from ").push(table);
+    sql.push(" where status = 'future' and published_utc <= ").value(now);
+    sql.push(" order by id limit ").value(DUE_AT_ONCE).push(")");
+    sql.execute(db)
 }

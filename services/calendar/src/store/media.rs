@@ -1,13 +1,12 @@
 //! The folder of stored images.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use imagesize::ImageType;
 use sha2::{Digest, Sha256};
-use tempfile::NamedTempFile;
 
 use crate::model::image::{Format, ImageFile};
 
@@ -80,11 +79,7 @@ impl Media {
             return Ok(());
         }
         fs::create_dir_all(&*self.folder)?;
-        let mut part = NamedTempFile::new_in(&*self.folder)?;
-        part.write_all(bytes)?;
-        part.as_file().sync_all()?;
-        part.persist(path)?;
-        Ok(())
+        batch::write_atomically(&path, bytes)
     }
 }
 
@@ -101,6 +96,8 @@ fn format(bytes: &[u8]) -> Option<Format> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     /// A file of 3 × 2 points; only its head is there.
@@ -115,6 +112,16 @@ mod tests {
         assert_eq!(media.store(GIF).unwrap(), stored);
         assert_eq!(media.read(&stored.name).unwrap(), GIF);
         assert_eq!(fs::read_dir(folder.path().join("media")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn others_may_read_an_image_as_any_new_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let stored = Media::new(folder.path().to_path_buf()).store(GIF).unwrap();
+        fs::write(folder.path().join("other"), "x").unwrap();
+        let mode =
+            |name: &str| fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode(&stored.name), mode("other"));
     }
 
     #[test]

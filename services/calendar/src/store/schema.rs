@@ -60,7 +60,8 @@ diesel::table! {
         image_id -> Nullable<BigInt>,
         parent_id -> Nullable<BigInt>,
         password -> Nullable<Text>,
-        ical_uid -> Nullable<Text>,
+        #[sql_name = "ical_uid"]
+        external_id -> Nullable<Text>,
         sequence -> BigInt,
         search_ci -> Text,
         #[sql_name = "pub"]

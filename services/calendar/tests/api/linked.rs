@@ -238,3 +238,24 @@ async fn newest_publication_comes_first_and_then_the_larger_id() {
         assert_eq!(app.get(&path).await.ids(), [b, c, a]);
     }
 }
+
+#[actix_web::test]
+async fn scheduled_ones_are_published_when_their_date_comes() {
+    let app = App::new().await;
+    for (path, name) in [("/venues", "venue"), ("/organizers", "organizer")] {
+        let body = json!({name: "Later", "date": "2027-03-11 12:00:00"});
+        let created = app.post(path, &body).await.expect(201);
+        assert_eq!(created.json["status"], "future");
+    }
+    calendar::publish_due(&app.state).await;
+    assert_eq!(app.get("/venues").await.json["total"], 0);
+    app.clock.advance(25 * 3600);
+    calendar::publish_due(&app.state).await;
+    for path in ["/venues", "/organizers"] {
+        let list = app.get(path).await.expect(200);
+        let row = &list.json[path.trim_start_matches('/')][0];
+        assert_eq!(row["status"], "publish", "{row}");
+        // Those who keep what they have read are told of it.
+        assert_eq!(row["modified_utc"], "2027-03-11 13:00:00", "{row}");
+    }
+}

@@ -1,4 +1,8 @@
-//! Writes beside a load.
+//! Writes beside a load, from another process.
+//!
+//! This load is shorter than the five seconds for which SQLite waits for a lock, so that its requests
+//! would be answered without turns too, only late. That there are turns is what the test in
+//! `src/jobs/turns.rs` holds, with transactions that leave no other gap.
 
 use serde_json::json;
 use testkit::Program;
@@ -7,8 +11,11 @@ const LINES: usize = 1_500;
 
 #[actix_web::test]
 async fn a_load_leaves_turns_to_requests() {
-    let program =
-        Program::new(env!("CARGO_BIN_EXE_calendar")).with_database().setting("RATE_WRITE_RPM", "0");
+    // Requests also wait for the jobs of their own process, which wait for the load.
+    let program = Program::new(env!("CARGO_BIN_EXE_calendar"))
+        .with_database()
+        .setting("RATE_WRITE_RPM", "0")
+        .setting("DB_WAIT_MS", "20000");
     let server = program.serve(&[]);
     let key = std::fs::read_to_string(program.folder().join("admin-key")).unwrap();
     let event = |title: String| json!({"type": "event", "title": title, "start_date": "+3 days 19:30", "end_date": "+3 days 22:00"});

@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
         if let Ok(text) = render::text(&read) {
             assert!(text.len() <= render::room(&read, 0));
             let mut packed = vec![0; gzip::room(text.len())];
-            let length = gzip::encode(&read, &[], gzip::Sum::of(&text), &mut packed)
+            let length = gzip::encode(&read, &[], gzip::Trailer::of(&text), &mut packed)
                 .expect("it was rendered");
             let mut unpacked = Vec::new();
             let mut decoder = GzDecoder::new(&packed[..length]);

@@ -3,7 +3,7 @@
 use domain::HashPrefix;
 
 use super::buffer::Buffer;
-use crate::model::gzip::{self, Sum};
+use crate::model::gzip::{self, Trailer};
 use crate::model::{Bucket, Kind, Padder, render};
 use crate::store::{BucketProblem, Corpus};
 
@@ -13,7 +13,7 @@ pub enum Padding {
     /// Nothing: the answer may be cached.
     NotMentioned,
     /// Something else than `true`.
-    Refused,
+    NotWanted,
     /// `true`.
     Wanted,
 }
@@ -58,13 +58,13 @@ impl RangeReader {
         let bucket = Bucket::parse(corpus.kind(), bytes)?;
         let filler = match padding {
             Padding::Wanted => filler(&mut self.padder, corpus.kind(), bucket.len())?,
-            Padding::NotMentioned | Padding::Refused => &[],
+            Padding::NotMentioned | Padding::NotWanted => &[],
         };
         if wants_gzip {
-            let sum = sum(corpus, prefix, &bucket, filler)?;
-            if sum.length() >= gzip::SHORTEST {
-                let mut packed = Buffer::with_room(gzip::room(sum.length()));
-                let length = gzip::encode(&bucket, filler, sum, packed.room())?;
+            let trailer = trailer(corpus, prefix, &bucket, filler)?;
+            if trailer.length() >= gzip::SHORTEST {
+                let mut packed = Buffer::with_room(gzip::room(trailer.length()));
+                let length = gzip::encode(&bucket, filler, trailer, packed.room())?;
                 return Ok(Body { bytes: packed.truncated(length), compressed: true });
             }
         }
@@ -74,21 +74,27 @@ impl RangeReader {
     }
 }
 
-/// The sum of a whole text, of which real lines that were packed before need not be written.
-fn sum(
+/// The trailer of a whole text, of which real lines that were packed before need not be written.
+fn trailer(
     corpus: &Corpus,
     prefix: HashPrefix,
     bucket: &Bucket<'_>,
     filler: &[u8],
-) -> Result<Sum, BucketProblem> {
+) -> Result<Trailer, BucketProblem> {
+    let known = corpus.trailers().get(prefix);
+    if let Some(known) = known
+        && filler.is_empty()
+    {
+        return Ok(known);
+    }
     let mut text = Buffer::with_room(room(bucket, filler));
-    let real = match corpus.sums().get(prefix) {
-        Some(sum) => sum,
+    let real = match known {
+        Some(known) => known,
         None => {
             let length = write_text(bucket, &[], text.room())?;
-            let sum = Sum::of(&text.room()[..length]);
-            corpus.sums().keep(prefix, sum);
-            sum
+            let found = Trailer::of(&text.room()[..length]);
+            corpus.trailers().keep(prefix, found);
+            found
         }
     };
     if filler.is_empty() {
@@ -96,7 +102,7 @@ fn sum(
     }
     let length = render::padding(bucket.kind(), filler, text.room());
     let padding = &text.room()[..render::without_last_separator(length)];
-    Ok(if bucket.is_empty() { Sum::of(padding) } else { real.and(b"\r\n").and(padding) })
+    Ok(if bucket.is_empty() { Trailer::of(padding) } else { real.and(b"\r\n").and(padding) })
 }
 
 fn room(bucket: &Bucket<'_>, filler: &[u8]) -> usize {

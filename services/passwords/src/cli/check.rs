@@ -51,8 +51,8 @@ impl Check {
             let line = rpassword::prompt_password(prompt).context("cannot read the password")?;
             answer(line.as_bytes())?;
         } else {
-            // Nothing but the line end is stripped, as in a build.
-            let mut lines = BoundedLines::new(io::stdin().lock(), LINE_LIMIT).with_mark();
+            // Nothing but line ends and a byte-order mark is stripped, as in a build.
+            let mut lines = BoundedLines::new(io::stdin().lock(), LINE_LIMIT);
             while let Some((number, line)) =
                 lines.next_with_return().context("cannot read standard input")?
             {

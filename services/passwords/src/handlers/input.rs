@@ -13,7 +13,7 @@ pub fn padding(headers: &HeaderMap) -> Padding {
     match headers.get(&ADD_PADDING) {
         None => Padding::NotMentioned,
         Some(value) if value.as_bytes().eq_ignore_ascii_case(b"true") => Padding::Wanted,
-        Some(_) => Padding::Refused,
+        Some(_) => Padding::NotWanted,
     }
 }
 

@@ -1,10 +1,11 @@
 //! `GET /range/{prefix}` and its twin for NTLM.
 
+use actix_web::http::header::{self, HeaderMap};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{HashPrefix, PrefixError};
 use shell::EntityTag;
 
-use super::worker::{Worker, WorkerCell};
+use super::worker::{Current, Worker, WorkerCell};
 use super::{input, reply};
 use crate::app::{self, Padding};
 use crate::error::{Error, Failures};
@@ -98,13 +99,11 @@ fn range(request: &HttpRequest, kind: Kind, prefix: HashPrefix) -> Result<HttpRe
     let Worker { state, kinds, reader, cache_control } = &mut *worker;
     let current = kinds[kind.position()].current().ok_or(Error::NotLoaded(kind))?;
     let corpus = current.snapshot.corpus();
-    corpus.expect(prefix);
+    corpus.prefetch(prefix);
     let headers = request.headers();
     let padding = input::padding(headers);
     let tag = EntityTag::of_digest(&corpus.digest(prefix));
-    if padding != Padding::Wanted
-        && shell::is_known(headers, &tag, Some(current.snapshot.built_at()))
-    {
+    if padding != Padding::Wanted && is_known(headers, &tag, current) {
         return Ok(reply::not_modified(padding, &tag, current, cache_control));
     }
     let wants_gzip = state.settings().gzip.is_on() && input::takes_gzip(headers);
@@ -115,6 +114,15 @@ fn range(request: &HttpRequest, kind: Kind, prefix: HashPrefix) -> Result<HttpRe
             Err(Error::Internal)
         }
     }
+}
+
+/// Whether a client has the range, by its tag or, without one, by the very date of the corpus: an
+/// older corpus may have taken the place of the one that it was told of.
+fn is_known(headers: &HeaderMap, tag: &EntityTag, current: &Current) -> bool {
+    if headers.contains_key(header::IF_NONE_MATCH) {
+        return shell::is_known(headers, tag, None);
+    }
+    headers.get(header::IF_MODIFIED_SINCE) == Some(&current.last_modified)
 }
 
 /// Whether a request asks for padding.

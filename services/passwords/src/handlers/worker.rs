@@ -1,10 +1,13 @@
 //! What one worker thread has for itself, so that a request takes no lock and counts no reference.
 
 use std::cell::RefCell;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use actix_web::http::header::HeaderValue;
+use actix_web::rt;
 use actix_web::web::ServiceConfig;
+use tokio::sync::watch;
 
 use crate::app::RangeReader;
 use crate::model::Kind;
@@ -23,11 +26,12 @@ pub struct Worker {
 }
 
 /// A worker's own part of the application data.
-pub type WorkerCell = RefCell<Worker>;
+pub type WorkerCell = Rc<RefCell<Worker>>;
 
-/// Adds what a worker needs to its application data.
+/// Adds what a worker needs to its application data; called on the worker's own thread.
 pub fn add_worker(config: &mut ServiceConfig, state: Arc<State>) {
     let max_age = format!("public, max-age={}", state.settings().max_age);
+    let exchanges = state.exchanges();
     let worker = Worker {
         kinds: Kind::ALL.map(|kind| KindReader { latest: state.reader(kind), current: None }),
         reader: RangeReader::new(state.settings().verify_on_read.is_on()),
@@ -35,7 +39,20 @@ pub fn add_worker(config: &mut ServiceConfig, state: Arc<State>) {
             .unwrap_or(HeaderValue::from_static("no-store")),
         state,
     };
-    config.app_data(RefCell::new(worker));
+    let worker = Rc::new(RefCell::new(worker));
+    rt::spawn(follow(Rc::downgrade(&worker), exchanges));
+    config.app_data(worker);
+}
+
+/// Lets a worker look at each exchange which corpora are in use: one without requests would hold an
+/// old one, in memory or as the disk space of a file that was pruned.
+async fn follow(worker: Weak<RefCell<Worker>>, mut exchanges: watch::Receiver<()>) {
+    while exchanges.changed().await.is_ok() {
+        let Some(worker) = worker.upgrade() else { return };
+        for kind in &mut worker.borrow_mut().kinds {
+            kind.current();
+        }
+    }
 }
 
 /// The corpus in use of one kind, as one worker saw it last.

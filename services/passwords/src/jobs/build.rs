@@ -37,11 +37,11 @@ impl Build {
             source.kinds.iter().map(|kind| KindFolder::new(data_dir, *kind)).collect();
         let locks = folders.iter().map(KindFolder::lock).collect::<anyhow::Result<Vec<_>>>()?;
         source.clear_up()?;
-        let spread = source.spread_if_needed()?;
+        let partitioned = source.partition_if_needed()?;
         let mut complete = Vec::new();
         for (folder, lock) in folders.iter().zip(&locks) {
             let kind = folder.kind();
-            let (writer, tally) = source.with_retry(spread.as_ref(), |entries| {
+            let (writer, tally) = source.with_retry(partitioned.as_ref(), |entries| {
                 let mut writer = CorpusWriter::create(folder, lock)?;
                 let finish = |list: Vec<Entry>| Encoded::of(kind, &list);
                 let tally = entries.read(kind, finish, |encoded| writer.append(&encoded))?;

@@ -60,6 +60,7 @@ fn each_text(
             prefixes += 1;
         }
     }
+    progress.finish();
     Ok(prefixes)
 }
 

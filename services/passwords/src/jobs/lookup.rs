@@ -47,10 +47,9 @@ impl Lookup {
         match plaintext::line(line, DIALECT) {
             Line::Password { bytes, text, .. } => Ok(plaintext::entry(kind, &bytes, &text, 1)),
             Line::Empty | Line::NoCount => Ok(plaintext::entry(kind, b"", "", 1)),
-            Line::NotText if kind == Kind::Sha1 => {
-                Ok(plaintext::entry(kind, line.strip_suffix(b"\r").unwrap_or(line), "", 1))
-            }
-            Line::NotText => bail!("the password is not UTF-8"),
+            // SHA-1 is over bytes; a list in another encoding may have held them.
+            Line::NotText(bytes) if kind == Kind::Sha1 => Ok(plaintext::entry(kind, &bytes, "", 1)),
+            Line::NotText(_) => bail!("the password is not UTF-8"),
         }
     }
 }

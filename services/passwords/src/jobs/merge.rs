@@ -41,11 +41,12 @@ impl Merge {
         let folder = KindFolder::new(data_dir, kind);
         let lock = folder.lock()?;
         source.clear_up()?;
-        let spread = source.spread_if_needed()?;
-        let (writer, tally) = source.with_retry(spread.as_ref(), |entries| {
+        let partitioned = source.partition_if_needed()?;
+        let (writer, tally) = source.with_retry(partitioned.as_ref(), |entries| {
             let mut walk = Walk::new(&base, CorpusWriter::create(&folder, &lock)?, self.mode);
             let tally = entries.read(kind, Ok, |list| walk.add(&list))?;
             walk.copy_to(PREFIXES)?;
+            walk.progress.finish();
             Ok((walk.writer, tally))
         })?;
         let (path, header) = writer.complete(&source.note, clock.unix())?.name()?;

@@ -1,5 +1,6 @@
 //! Exchanges corpora while the service runs.
 
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,14 +9,22 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::metrics;
 use crate::state::State;
-use crate::store::{Corpus, CorpusError, KindFolder, Signature};
+use crate::store::{BucketProblem, Corpus, CorpusError, KindFolder, Signature};
 
 /// Looks for corpora that were activated and puts them in place.
 pub struct Reloader {
     state: Arc<State>,
     folders: Vec<KindFolder>,
     memory_limit: u64,
-    seen: Mutex<Vec<Option<Signature>>>,
+    seen: Mutex<Vec<Seen>>,
+}
+
+/// What the last look at a folder found.
+#[derive(Clone, Default)]
+struct Seen {
+    signature: Option<Signature>,
+    /// Whether the corpus could not be read, so that the next look tries again.
+    unreadable: bool,
 }
 
 impl Reloader {
@@ -25,21 +34,23 @@ impl Reloader {
         let folders: Vec<_> =
             settings.kinds.iter().map(|kind| KindFolder::new(data_dir, *kind)).collect();
         let memory_limit = settings.in_memory_limit_mb.saturating_mul(1 << 20);
-        let seen = Mutex::new(vec![None; folders.len()]);
+        let seen = Mutex::new(vec![Seen::default(); folders.len()]);
         Self { state, folders, memory_limit, seen }
     }
 
     /// Loads what `CURRENT` names if that has changed, or in any case.
     ///
-    /// A corpus that cannot be used is logged and counted; the old one goes on.
+    /// A corpus that cannot be used is logged and counted; the old one goes on. One that cannot be
+    /// read is tried again at each look, and logged and counted once.
     pub fn look(&self, all: bool) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         for (folder, seen) in self.folders.iter().zip(seen.iter_mut()) {
             let signature = folder.signature();
-            if !all && seen.as_ref() == Some(&signature) {
+            let known = !all && seen.signature.as_ref() == Some(&signature);
+            if known && !seen.unreadable {
                 continue;
             }
-            *seen = Some(signature);
+            *seen = Seen { signature: Some(signature), unreadable: false };
             let kind = folder.kind();
             let result = match self.load(folder) {
                 Ok(Some(corpus)) => {
@@ -52,6 +63,10 @@ impl Reloader {
                     continue;
                 }
                 Err(error) => {
+                    seen.unreadable = is_unreadable(&error);
+                    if known && seen.unreadable {
+                        continue;
+                    }
                     log::error!("the {} corpus is not loaded: {error:#}", kind.label());
                     "refused"
                 }
@@ -69,6 +84,19 @@ impl Reloader {
         corpus.spot_check()?;
         Ok(Some(corpus))
     }
+}
+
+/// Whether the system could not read a corpus, or which one is in use: it may have lacked file
+/// descriptors, or the network of the disk.
+fn is_unreadable(error: &anyhow::Error) -> bool {
+    let of_corpus = matches!(
+        error.downcast_ref::<CorpusError>(),
+        Some(
+            CorpusError::Unreadable { .. }
+                | CorpusError::Bucket { cause: BucketProblem::Read(_), .. }
+        )
+    );
+    of_corpus || error.is::<io::Error>()
 }
 
 fn announce(corpus: &Corpus) {
@@ -95,6 +123,33 @@ pub async fn watch(reloader: Arc<Reloader>, interval: u64) {
         let reloader = reloader.clone();
         if tokio::task::spawn_blocking(move || reloader.look(all)).await.is_err() {
             log::error!("a reload panicked");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::config::Settings;
+    use crate::model::Kind;
+
+    #[test]
+    fn what_cannot_be_read_is_tried_again_and_damage_is_not() {
+        let data = tempfile::tempdir().unwrap();
+        let folder = data.path().join(Kind::Sha1.name());
+        // A folder can be opened and not be read, also by root.
+        fs::create_dir_all(folder.join("unreadable.pwr")).unwrap();
+        fs::write(folder.join("damaged.pwr"), "PWRANGE").unwrap();
+        let settings = Settings { kinds: vec![Kind::Sha1], ..Settings::default() };
+        let reloader = Reloader::new(Arc::new(State::new(settings)), data.path());
+        for (name, tried_again) in [("unreadable", true), ("damaged", false)] {
+            fs::write(folder.join("CURRENT"), format!("{name}.pwr\n")).unwrap();
+            for _ in 0..2 {
+                reloader.look(false);
+                assert_eq!(reloader.seen.lock().unwrap()[0].unreadable, tried_again, "{name}");
+            }
         }
     }
 }

@@ -51,7 +51,7 @@ impl Partition {
             while let Some(entry) = records.next().with_context(|| unreadable(path))? {
                 entries.push(entry);
             }
-            fs::remove_file(path).with_context(|| unreadable(path))?;
+            fs::remove_file(path).with_context(|| unremovable(path))?;
             sort_and_add_up(&mut entries);
             merged = if merged.is_empty() {
                 entries
@@ -135,7 +135,7 @@ fn write_runs(path: &Path, limit: usize) -> anyhow::Result<Vec<Run<Sorted>>> {
             entries.clear();
         }
         if ended {
-            fs::remove_file(path).with_context(|| unreadable(path))?;
+            fs::remove_file(path).with_context(|| unremovable(path))?;
             return Ok(runs);
         }
     }
@@ -213,6 +213,10 @@ impl Records {
 
 fn unreadable(path: &Path) -> String {
     format!("cannot read {}", path.display())
+}
+
+fn unremovable(path: &Path) -> String {
+    format!("cannot remove {}", path.display())
 }
 
 #[cfg(test)]

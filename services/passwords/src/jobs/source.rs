@@ -135,9 +135,9 @@ impl Source {
     ///
     /// # Errors
     /// Bad input or a full disk.
-    pub fn spread_if_needed(&self) -> anyhow::Result<Option<(Partitioned, Tally)>> {
+    pub fn partition_if_needed(&self) -> anyhow::Result<Option<(Partitioned, Tally)>> {
         let needed = self.unordered || self.inputs.len() > read_ahead::MOST;
-        if needed { self.spread().map(Some) } else { Ok(None) }
+        if needed { self.partition().map(Some) } else { Ok(None) }
     }
 
     /// Removes the temporary files of builds that were killed.
@@ -148,8 +148,8 @@ impl Source {
         remove_temporary_files(&self.tmp)
     }
 
-    fn spread(&self) -> anyhow::Result<(Partitioned, Tally)> {
-        let spreading = Partitioning {
+    fn partition(&self) -> anyhow::Result<(Partitioned, Tally)> {
+        let partitioning = Partitioning {
             inputs: &self.inputs,
             format: self.format,
             kinds: &self.kinds,
@@ -160,7 +160,7 @@ impl Source {
         };
         let folder = TemporaryFolder::create(&self.tmp, TMP_PREFIX)
             .with_context(|| format!("cannot write temporary files to {}", self.tmp.display()))?;
-        spreading.run(folder)
+        partitioning.run(folder)
     }
 
     /// Runs `work` over the entries; if a list turns out not to be in order, and all lists can be
@@ -170,11 +170,11 @@ impl Source {
     /// What `work` says.
     pub fn with_retry<T>(
         &self,
-        spread: Option<&(Partitioned, Tally)>,
+        partitioned: Option<&(Partitioned, Tally)>,
         mut work: impl FnMut(Ordered<'_>) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
-        let first = match spread {
-            Some(spread) => return work(Ordered::Sorted(spread)),
+        let first = match partitioned {
+            Some(partitioned) => return work(Ordered::Sorted(partitioned)),
             None => work(Ordered::Passes(self)),
         };
         match first {
@@ -182,7 +182,7 @@ impl Source {
                 if error.is::<Disorder>() && self.inputs.iter().all(Input::is_rereadable) =>
             {
                 log::info!("{error}: sorting instead");
-                work(Ordered::Sorted(&self.spread()?))
+                work(Ordered::Sorted(&self.partition()?))
             }
             first => first,
         }
@@ -201,8 +201,8 @@ impl Ordered<'_> {
         mut consume: impl FnMut(T) -> anyhow::Result<()>,
     ) -> anyhow::Result<Tally> {
         match self {
-            Self::Sorted((scattered, tally)) => {
-                scattered.read(kind, finish, consume)?;
+            Self::Sorted((partitioned, tally)) => {
+                partitioned.read(kind, finish, consume)?;
                 Ok(*tally)
             }
             Self::Passes(source) => match &source.inputs[..] {
@@ -231,14 +231,17 @@ impl Source {
         finish: impl Fn(Vec<Entry>) -> anyhow::Result<T> + Sync,
         consume: impl FnMut(T) -> anyhow::Result<()>,
     ) -> anyhow::Result<Tally> {
-        let progress = &ProgressReporter::new("reading", Unit::Bytes, input.length());
-        let reading = self.reading;
-        if let Input::Folder(path) = input {
+        let reporter = ProgressReporter::new("reading", Unit::Bytes, input.length());
+        let (reading, progress) = (self.reading, &reporter);
+        let tally = if let Input::Folder(path) = input {
             let pass = FolderPass { path, kind, reading, pool, progress };
-            return folder::read(pass, finish, consume);
-        }
-        let chunk = (ordered::CHUNK / beside).max(ordered::CHUNK / 16);
-        ordered::read(Pass { input, kind, reading, pool, chunk, progress }, finish, consume)
+            folder::read(pass, finish, consume)?
+        } else {
+            let chunk = (ordered::CHUNK / beside).max(ordered::CHUNK / 16);
+            ordered::read(Pass { input, kind, reading, pool, chunk, progress }, finish, consume)?
+        };
+        reporter.finish();
+        Ok(tally)
     }
 }
 

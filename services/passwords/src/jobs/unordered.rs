@@ -81,7 +81,7 @@ impl Partitioning<'_> {
 
     fn spread_input(&self, input: &Input, out: &mut [Partitions]) -> anyhow::Result<Tally> {
         let progress = ProgressReporter::new("reading", Unit::Bytes, input.length());
-        let mut scatter = |lists: Vec<Vec<Entry>>| -> anyhow::Result<()> {
+        let mut spread_out = |lists: Vec<Vec<Entry>>| -> anyhow::Result<()> {
             for (out, list) in out.iter_mut().zip(&lists) {
                 list.iter().try_for_each(|entry| out.add(entry))?;
             }
@@ -91,7 +91,9 @@ impl Partitioning<'_> {
             let Some(kind) = self.kinds.first().copied() else { return Ok(Tally::default()) };
             let (reading, pool) = (self.reading, self.pool);
             let pass = FolderPass { path, kind, reading, pool, progress: &progress };
-            return folder::read(pass, Ok, |entries| scatter(vec![entries]));
+            let tally = folder::read(pass, Ok, |entries| spread_out(vec![entries]))?;
+            progress.finish();
+            return Ok(tally);
         }
         let name = input.to_string();
         let mut chunks = Chunks::new(reading::open(input)?, &name, CHUNK, Cut::Line);
@@ -108,8 +110,9 @@ impl Partitioning<'_> {
                 return Err(BadLine { input: name.clone(), line, cause }.into());
             }
             total.add(tally);
-            scatter(lists)
+            spread_out(lists)
         })?;
+        progress.finish();
         Ok(total)
     }
 
@@ -137,7 +140,7 @@ impl Partitioning<'_> {
                     }
                 }
                 Line::Empty => tally.empty += 1,
-                Line::NotText => tally.not_text += 1,
+                Line::NotText(_) => tally.not_text += 1,
                 Line::NoCount if self.reading.lenient => tally.skipped += 1,
                 Line::NoCount => {
                     let error = Some((tally.lines - 1, LineError::NoCount));
@@ -198,7 +201,9 @@ impl Partitioned {
                     }
                 }
             },
-        )
+        )?;
+        progress.finish();
+        Ok(())
     }
 
     fn partition(&self, kind: Kind, partition: usize, limit: usize) -> Partition {

@@ -77,7 +77,7 @@ impl Findings {
 }
 
 /// What a block of buckets adds up to.
-struct Sums {
+struct Totals {
     entries: u64,
     smallest: u32,
     largest: u32,
@@ -93,17 +93,18 @@ fn check_buckets(corpus: &Corpus, findings: &mut Findings, threads: usize) -> an
         WorkerPool::of(threads),
         || Ok(blocks.next()),
         |first| Ok(check_block(corpus, first, &progress)),
-        |sums| {
-            entries += sums.entries;
-            smallest = smallest.min(sums.smallest);
-            largest = largest.max(sums.largest);
+        |totals| {
+            entries += totals.entries;
+            smallest = smallest.min(totals.smallest);
+            largest = largest.max(totals.largest);
             findings.buckets_checked += BLOCK;
-            for (prefix, problem) in sums.problems {
+            for (prefix, problem) in totals.problems {
                 findings.add(Some(prefix), problem.to_string());
             }
             Ok(())
         },
     )?;
+    progress.finish();
     let header = corpus.header();
     let stated = (header.entries, header.smallest_bucket, header.largest_bucket);
     if findings.damaged == 0 && stated != (entries, smallest, largest) {
@@ -112,15 +113,15 @@ fn check_buckets(corpus: &Corpus, findings: &mut Findings, threads: usize) -> an
     Ok(())
 }
 
-fn check_block(corpus: &Corpus, first: usize, progress: &ProgressReporter) -> Sums {
-    let mut sums = Sums { entries: 0, smallest: u32::MAX, largest: 0, problems: Vec::new() };
+fn check_block(corpus: &Corpus, first: usize, progress: &ProgressReporter) -> Totals {
+    let mut totals = Totals { entries: 0, smallest: u32::MAX, largest: 0, problems: Vec::new() };
     let mut buffer = Vec::new();
     let last = (first + BLOCK).min(PREFIXES);
     let bytes = match corpus.slice(first, last, &mut buffer) {
         Ok(bytes) => bytes,
         Err(error) => {
-            sums.problems.push((first as u32, error.into()));
-            return sums;
+            totals.problems.push((first as u32, error.into()));
+            return totals;
         }
     };
     progress.add(bytes.len() as u64);
@@ -130,14 +131,14 @@ fn check_block(corpus: &Corpus, first: usize, progress: &ProgressReporter) -> Su
         let to = (corpus.index().offset(value + 1) - begin) as usize;
         match check_bucket(corpus, value as u32, &bytes[from..to]) {
             Ok(entries) => {
-                sums.entries += u64::from(entries);
-                sums.smallest = sums.smallest.min(entries);
-                sums.largest = sums.largest.max(entries);
+                totals.entries += u64::from(entries);
+                totals.smallest = totals.smallest.min(entries);
+                totals.largest = totals.largest.max(entries);
             }
-            Err(problem) => sums.problems.push((value as u32, problem)),
+            Err(problem) => totals.problems.push((value as u32, problem)),
         }
     }
-    sums
+    totals
 }
 
 fn check_bucket(corpus: &Corpus, value: u32, bytes: &[u8]) -> Result<u32, BucketProblem> {

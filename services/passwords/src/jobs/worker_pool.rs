@@ -1,6 +1,7 @@
 //! Work on all cores whose results arrive in the order of the input.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -82,7 +83,10 @@ fn work_all<I, T>(
     loop {
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((number, item)) = job else { return };
-        if done.send((number, work(item))).is_err() {
+        // Without a result for each item the others would be waited for without end.
+        let result = catch_unwind(AssertUnwindSafe(|| work(item)))
+            .unwrap_or_else(|_| Err(anyhow!("a worker thread panicked")));
+        if done.send((number, result)).is_err() {
             return;
         }
     }
@@ -151,6 +155,16 @@ mod tests {
             in_order(WorkerPool::of(2), cut, Ok, |_| Ok(())).unwrap_err().to_string(),
             "cut"
         );
+    }
+
+    #[test]
+    fn a_panic_of_a_thread_is_an_error_and_no_one_waits() {
+        let work = |n: u32| {
+            assert!(n != 3, "three");
+            Ok(n)
+        };
+        let error = in_order(WorkerPool::of(2), numbers(u32::MAX), work, |_| Ok(())).unwrap_err();
+        assert_eq!(error.to_string(), "a worker thread panicked");
     }
 
     #[test]

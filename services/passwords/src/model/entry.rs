@@ -77,7 +77,7 @@ pub enum CountMerge {
 }
 
 impl CountMerge {
-    /// CountMerges an `older` count with a `newer` one.
+    /// Merges an `older` count with a `newer` one.
     pub fn counts(self, older: u32, newer: u32) -> u32 {
         match self {
             Self::Sum => add_counts(older, newer),
@@ -111,7 +111,7 @@ pub fn add_up_sorted(entries: &mut Vec<Entry>) {
     });
 }
 
-/// CountMerges two ascending lists without duplicates into one.
+/// Merges two ascending lists without duplicates into one.
 pub fn merge_sorted(older: &[Entry], newer: &[Entry], merge: CountMerge) -> Vec<Entry> {
     let mut merged = Vec::with_capacity(older.len() + newer.len());
     let (mut a, mut b) = (older.iter().peekable(), newer.iter().peekable());

@@ -38,8 +38,8 @@ pub enum Line {
     },
     /// An empty password.
     Empty,
-    /// Bytes that are not UTF-8.
-    NotText,
+    /// Bytes that are not UTF-8; decoded where `$HEX[…]` spells them.
+    NotText(Vec<u8>),
     /// A line without the count that it should begin with.
     NoCount,
 }
@@ -71,7 +71,7 @@ pub fn line(line: &[u8], dialect: Dialect) -> Line {
         }
         Encoding::Utf8 => match String::from_utf8(bytes.clone()) {
             Ok(text) => Line::Password { bytes, text, count },
-            Err(_) => Line::NotText,
+            Err(_) => Line::NotText(bytes),
         },
     }
 }
@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn other_bytes_than_utf8_need_their_encoding_named() {
-        assert_eq!(line(b"p\xFC", UTF8), Line::NotText);
-        assert_eq!(line(b"$HEX[FC]", UTF8), Line::NotText);
+        assert_eq!(line(b"p\xFC\r", UTF8), Line::NotText(b"p\xFC".to_vec()));
+        assert_eq!(line(b"$HEX[FC]", UTF8), Line::NotText(b"\xFC".to_vec()));
         let latin1 = Dialect { encoding: Encoding::Latin1, ..UTF8 };
         assert_eq!(line(b"p\xFC", latin1), password(b"p\xFC", "pü", 1));
     }

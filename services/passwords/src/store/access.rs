@@ -12,7 +12,7 @@ pub trait Access: Send + Sync {
     fn bytes<'a>(&'a self, begin: u64, end: u64, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]>;
 
     /// Says that the bytes from `begin` to `end` will be asked for soon.
-    fn expect(&self, _begin: u64, _end: u64) {}
+    fn prefetch(&self, _begin: u64, _end: u64) {}
 }
 
 /// The whole data region in memory.
@@ -37,7 +37,7 @@ impl Access for InMemory {
         self.get(begin, end).ok_or(io::ErrorKind::UnexpectedEof.into())
     }
 
-    fn expect(&self, begin: u64, end: u64) {
+    fn prefetch(&self, begin: u64, end: u64) {
         prefetch::ends(self.get(begin, end).unwrap_or_default());
     }
 }

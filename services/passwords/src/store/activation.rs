@@ -1,4 +1,5 @@
-//! Makes `CURRENT` name another corpus file, in all folders or in none.
+//! Makes `CURRENT` name another corpus file; no name changes before everything is written for all
+//! folders.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

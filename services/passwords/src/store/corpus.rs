@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use domain::HashPrefix;
 
 use super::access::{Access, InMemory, Positioned};
-use super::sums::Sums;
+use super::trailers::Trailers;
 use crate::model::bucket::BucketError;
 use crate::model::{
     Bucket, BucketDigest, DATA_START, HEADER_BYTES, Header, HeaderError, INDEX_BYTES, Index,
@@ -86,7 +86,7 @@ pub enum BucketProblem {
     /// Its bytes are no bucket.
     #[error(transparent)]
     Content(#[from] BucketError),
-    /// The operating system gives no random bytes to choose buckets by.
+    /// The operating system gives no random bytes, which spot checks and padding need.
     #[error("no random bytes: {0}")]
     Random(#[from] getrandom::Error),
 }
@@ -97,7 +97,7 @@ pub struct Corpus {
     header: Header,
     index: Index,
     access: Box<dyn Access>,
-    sums: Sums,
+    trailers: Trailers,
 }
 
 impl Corpus {
@@ -134,7 +134,8 @@ impl Corpus {
         } else {
             Box::new(Positioned(file))
         };
-        Ok(Self { path: path.to_owned(), header, index, access, sums: Sums::default() })
+        let trailers = Trailers::default();
+        Ok(Self { path: path.to_owned(), header, index, access, trailers })
     }
 
     /// Compares random buckets with their digests.
@@ -189,15 +190,15 @@ impl Corpus {
     }
 
     /// What is known of the texts of the buckets.
-    pub fn sums(&self) -> &Sums {
-        &self.sums
+    pub fn trailers(&self) -> &Trailers {
+        &self.trailers
     }
 
     /// Says that a bucket will be read soon, so that the memory fetches it meanwhile.
     #[inline]
-    pub fn expect(&self, prefix: HashPrefix) {
+    pub fn prefetch(&self, prefix: HashPrefix) {
         let (begin, end) = self.index.range(prefix);
-        self.access.expect(begin, end);
+        self.access.prefetch(begin, end);
     }
 
     /// The bytes of a bucket as they lie in the file.

@@ -6,8 +6,8 @@ mod contents;
 mod corpus;
 mod folder;
 mod partial;
-mod sums;
 mod tag_log;
+mod trailers;
 mod writer;
 
 pub use activation::activate_all;

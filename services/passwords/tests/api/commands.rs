@@ -39,6 +39,8 @@ fn check_counts_passwords_and_hashes_from_standard_input() {
     }
     let none = data.pipe(&["check"], b"not in the list\r\n");
     assert_eq!((none.code, none.out.as_str()), (Some(0), "0\n"));
+    let marked = data.pipe(&["check"], b"\xEF\xBB\xBFpassword\n");
+    assert_eq!((marked.code, marked.out.as_str()), (Some(10), "3\n"));
     let hash = b"5baa61e4c9b93f3f0682250b6cf8331b7ee68fd8";
     let hashed = data.pipe(&["check", "--hash"], hash);
     assert_eq!((hashed.code, hashed.out.as_str()), (Some(10), "3\n"));
@@ -49,6 +51,16 @@ fn check_counts_passwords_and_hashes_from_standard_input() {
     assert_eq!(nothing.code, Some(1));
     assert!(nothing.errors.contains("no corpus is active"));
     assert_eq!(data.run(&["check", "password"]).code, Some(2));
+}
+
+#[test]
+fn check_finds_bytes_of_another_encoding_however_they_are_spelled() {
+    let data = Data::new();
+    let list = data.write("list.txt", b"p\xFCss\n");
+    let build = ["build", "--input-format", "plaintext", "--encoding", "latin1", "--activate"];
+    data.done(&[&build[..], &["--kind", "sha1", list.to_str().unwrap()]].concat());
+    let checked = data.pipe(&["check"], b"p\xFCss\r\n$HEX[70fc7373]\n$HEX[70fc]\n");
+    assert_eq!((checked.code, checked.out.as_str()), (Some(10), "1\n1\n0\n"));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use passwords::model::Kind;
 
-use testkit::{Served, exchange, until_blocking};
+use testkit::{Served, exchange, until, until_blocking};
 
 use crate::app::{App, Data, Numbers, expected_range};
 
@@ -84,6 +84,19 @@ async fn no_request_fails_while_corpora_are_exchanged() {
     }
     assert!(answers.load(Ordering::Relaxed) > 100);
     assert!(seen.iter().all(|seen| seen.load(Ordering::Relaxed) > 0), "{seen:?}");
+}
+
+#[actix_web::test]
+async fn workers_without_requests_let_go_of_an_old_corpus() {
+    let data = Data::new();
+    let lists = [1, 2].map(|seed| Numbers::new(seed).entries(Kind::Sha1, &[(0x5BAA6, 5)]));
+    data.activate(Kind::Sha1, &lists[0]);
+    let server = App::start_with(&data, |_, web| web.workers = Some(2)).await;
+    server.text("/range/5BAA6").await;
+    let old = Arc::downgrade(&server.service.state().snapshot(Kind::Sha1).unwrap());
+    data.activate(Kind::Sha1, &lists[1]);
+    server.service.reload(false);
+    until("no worker holds the old corpus", async || old.strong_count() == 0).await;
 }
 
 fn serve(data: &Data, interval: &str) -> Served {

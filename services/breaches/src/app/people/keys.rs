@@ -1,5 +1,6 @@
 //! The API key of a subscriber.
 
+use auth::KeyError;
 use database::Db;
 
 use crate::app::subscriber_plan;
@@ -42,9 +43,12 @@ pub async fn issue_key(state: &State, subscriber: i64, email: &str) -> Result<St
         if plan.features.family == Family::Free {
             return Err(Error::NotInPlan);
         }
-        auth::revoke_owner(db, &email, now).map_err(|error| Error::Internal(error.to_string()))?;
+        auth::revoke_owner(db, &email, now)?;
         let issued = auth::issue(db, &email, None, None, now);
-        let (_, text) = issued.map_err(|error| Error::Internal(error.to_string()))?;
+        let (_, text) = issued.map_err(|error| match error {
+            KeyError::Store(error) => error.into(),
+            other => Error::Internal(other.to_string()),
+        })?;
         admin_events::add(db, now, "keys issue", &email, "by the subscriber")?;
         Ok(text)
     };

@@ -3,10 +3,11 @@
 use database::{DatabaseError, Db};
 use outbound::WebhookSecret;
 
+use crate::app::secret_token::digest;
 use crate::error::Error;
 use crate::model::webhook_url;
 use crate::state::State;
-use crate::store::webhooks;
+use crate::store::{turns, webhooks};
 
 /// How many webhooks a subscriber may have.
 const MOST: usize = 10;
@@ -48,6 +49,8 @@ pub async fn add_webhook(
     let secret = WebhookSecret::generate().map_err(|error| Error::Internal(error.to_string()))?;
     let (text, url, now) = (secret.text(), url.to_owned(), state.clock().unix());
     let add = move |db: &mut Db| -> Result<_, DatabaseError> {
+        // Of two at once the second one sees what the first one added.
+        turns::take(db, &[digest(&format!("subscriber {subscriber}")).as_slice()])?;
         let known = webhooks::of_subscriber(db, subscriber)?;
         if known.iter().any(|webhook| webhook.url == url) {
             return Ok(Err("There is a webhook with this address already."));

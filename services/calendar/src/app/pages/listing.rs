@@ -1,7 +1,7 @@
 //! Lists of events on pages.
 
 use super::super::context::RequestContext;
-use super::super::costly_lists::{ATTEMPTS, ListTurn};
+use super::super::costly_lists::{ListTurn, until_current};
 use super::super::request::Request;
 use super::super::transactions::read;
 use crate::error::Error;
@@ -50,8 +50,6 @@ pub type ListParameters = Vec<(&'static str, String)>;
 
 /// Reads a part of a list, and in the same visit what the list is about: `find` returns both that
 /// and the parameters of the list.
-///
-/// A list that needs the index in memory is read again when a writer was faster than its reader.
 pub async fn listing<S, F>(
     state: &State,
     request: &PageRequest,
@@ -65,22 +63,17 @@ where
         return Err(Error::NoRoute);
     }
     let turn = ListTurn::wait(state, &request.of(&request.query.list())).await?;
-    let mut outcome = Err(Error::Outdated);
-    for _ in 0..ATTEMPTS {
+    until_current(|| {
         let (find, page, turn, index) =
             (find.clone(), request.clone(), turn.clone(), state.index.clone());
-        outcome = read(state, request.of(&[]), move |context, _| {
+        read(state, request.of(&[]), move |context, _| {
             let (subject, mut pairs) = find(context)?;
             pairs.push(("page", page.query.page.to_string()));
             let list = view(context, &page.of(&pairs), &index, &turn)?;
             Ok((subject, list))
         })
-        .await;
-        if !matches!(outcome, Err(Error::Outdated)) {
-            break;
-        }
-    }
-    outcome
+    })
+    .await
 }
 
 fn view(

@@ -15,7 +15,7 @@ use crate::model::list::{EventFilter, Paging};
 use crate::store::read_transactions::read_transaction;
 
 /// With more changes than this behind, the index is built anew.
-const MOST_CHANGES: usize = 50_000;
+const MOST_CHANGES: i64 = 50_000;
 
 /// How often somebody who waits for the index looks again.
 const INTERVAL: Duration = Duration::from_millis(5);
@@ -38,7 +38,8 @@ pub struct EventIndex {
 }
 
 impl EventIndex {
-    /// Reads the ids of a page and the number of all events that match.
+    /// Reads the ids of a page and the number of all events that match; in a read transaction, so that
+    /// index and database are of one state.
     ///
     /// # Errors
     /// The connection is behind the index, the time is over, or the database failed.
@@ -49,11 +50,14 @@ impl EventIndex {
         filter: &EventFilter,
         paging: Paging,
     ) -> Result<(Vec<i64>, i64), ListError> {
-        loop {
+        let linked = query::linked(db, filter)?;
+        let found = loop {
             let seq = entries::latest(db)?;
+            // Nothing is read from the database while the lock is held: a writer that waits for it
+            // holds up all other readers.
             if let Some(index) = self.read().as_ref() {
                 match index.seq.cmp(&seq) {
-                    Ordering::Equal => return query::page(index, db, deadline, filter, paging),
+                    Ordering::Equal => break query::find(index, linked, deadline, filter, paging)?,
                     Ordering::Greater => return Err(ListError::Outdated),
                     Ordering::Less => {}
                 }
@@ -66,7 +70,8 @@ impl EventIndex {
                 };
                 self.build(db)?;
             }
-        }
+        };
+        found.page(db, deadline, &filter.words, paging)
     }
 
     /// Builds the index, or brings it up to date; in a read transaction of its own.
@@ -91,10 +96,10 @@ impl EventIndex {
         if from >= seq {
             return Ok(true);
         }
-        let changes = entries::between(db, from, seq)?;
-        if changes.len() > MOST_CHANGES || entries::oldest(db)? > from + 1 {
+        if seq - from > MOST_CHANGES || entries::oldest(db)? > from + 1 {
             return Ok(false);
         }
+        let changes = entries::between(db, from, seq)?;
         let ids: BTreeSet<i64> = changes.iter().map(|change| change.event_id).collect();
         let now = entries::by_ids(db, &ids.into_iter().collect::<Vec<_>>())?;
         let mut slot = self.write();

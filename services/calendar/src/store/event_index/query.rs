@@ -9,7 +9,7 @@ use super::entries;
 use super::event_set::EventSet;
 use super::index::{Index, Row};
 use crate::model::list::{EventFilter, Paging, Scope, Unpublished};
-use crate::model::search;
+use crate::model::search::{self, Words};
 use crate::model::status::{Stage, Status};
 use crate::model::window::Window;
 use crate::store::conditions::within;
@@ -20,14 +20,54 @@ use crate::store::sql::Sql;
 /// Events whose texts are read at a time.
 const CHUNK: usize = 500;
 
-/// Reads the ids of a page and the number of all events that match.
-pub fn page(
+/// What the index finds.
+pub enum Found {
+    /// The ids of the page, and the number of all events that match.
+    Page(Vec<i64>, i64),
+    /// The ids of all events in the order of the list; those in the set match only if their text does.
+    Doubtful(Vec<i64>, EventSet),
+}
+
+impl Found {
+    /// Returns the ids of the page and the number of all events that match, after a look into the texts
+    /// of those that are in doubt.
+    pub fn page(
+        self,
+        db: &mut Db,
+        deadline: Deadline,
+        words: &Words,
+        paging: Paging,
+    ) -> Result<(Vec<i64>, i64), ListError> {
+        let (mut ids, doubtful) = match self {
+            Found::Page(ids, total) => return Ok((ids, total)),
+            Found::Doubtful(ids, doubtful) => (ids, doubtful),
+        };
+        let sure = by_text(db, deadline, &doubtful, words)?;
+        let holds = |set: &EventSet, id: i64| u32::try_from(id).is_ok_and(|id| set.contains(id));
+        ids.retain(|id| !holds(&doubtful, *id) || holds(&sure, *id));
+        let total = ids.len();
+        let (skip, take) = range(paging);
+        Ok((ids.into_iter().skip(skip).take(take).collect(), number(total)))
+    }
+}
+
+fn range(paging: Paging) -> (usize, usize) {
+    let size = |rows: i64| usize::try_from(rows).unwrap_or(usize::MAX);
+    (size(paging.offset()), size(paging.per_page))
+}
+
+fn number(total: usize) -> i64 {
+    i64::try_from(total).unwrap_or(i64::MAX)
+}
+
+/// Finds the events of a list without the database; given is what that knows.
+pub fn find(
     index: &Index,
-    db: &mut Db,
+    linked: Vec<EventSet>,
     deadline: Deadline,
     filter: &EventFilter,
     paging: Paging,
-) -> Result<(Vec<i64>, i64), ListError> {
+) -> Result<Found, ListError> {
     let EventFilter {
         scope,
         window,
@@ -52,7 +92,7 @@ pub fn page(
         None => *found = Some(set),
     };
     let mut found: Option<EventSet> = None;
-    for set in linked(db, filter)? {
+    for set in linked {
         narrow(&mut found, set);
     }
     if let Some(set) = with_words(index, &words.wanted) {
@@ -60,26 +100,21 @@ pub fn page(
     }
     deadline.check()?;
     let mut found = shown(index, found, &Visibility::of(index, scope), window, *featured);
-    for word in &words.unwanted {
-        take_out(index, db, deadline, &mut found, word)?;
+    let doubtful = doubtful(index, &mut found, words);
+    let (order, total) = ((*order, *descending), found.len());
+    if doubtful.len() > 0 {
+        return Ok(Found::Doubtful(index.in_order(&found, order, 0, total), doubtful));
     }
-    let phrases: Vec<&String> = words.wanted.iter().filter(|word| !is_one_word(word)).collect();
-    if !phrases.is_empty() {
-        let holds = |text: &str| phrases.iter().all(|phrase| text.contains(phrase.as_str()));
-        found = by_text(db, deadline, &found, holds)?;
-    }
-    let total = found.len();
-    let size = |rows: i64| usize::try_from(rows).unwrap_or(usize::MAX);
-    let (skip, take) = (size(paging.offset()), size(paging.per_page));
+    let (skip, take) = range(paging);
     let ids = match skip < total {
-        true => index.in_order(&found, (*order, *descending), skip, take.min(total - skip)),
+        true => index.in_order(&found, order, skip, take.min(total - skip)),
         false => Vec::new(),
     };
-    Ok((ids, i64::try_from(total).unwrap_or(i64::MAX)))
+    Ok(Found::Page(ids, number(total)))
 }
 
 /// Reads the sets that the database knows: by links, place, parent and list of ids.
-fn linked(db: &mut Db, filter: &EventFilter) -> Result<Vec<EventSet>, DatabaseError> {
+pub fn linked(db: &mut Db, filter: &EventFilter) -> Result<Vec<EventSet>, DatabaseError> {
     let mut sets = Vec::new();
     for link in links(filter) {
         sets.push(of_link(db, link.table, link.ids, &filter.window)?);
@@ -133,42 +168,43 @@ fn is_one_word(word: &str) -> bool {
     !word.contains(char::is_whitespace)
 }
 
-/// Takes the events out that hold an unwanted word or phrase.
-fn take_out(
-    index: &Index,
-    db: &mut Db,
-    deadline: Deadline,
-    found: &mut EventSet,
-    word: &String,
-) -> Result<(), ListError> {
-    let Some(mut with) = with_words(index, std::slice::from_ref(word)) else {
-        // Nothing but white space.
-        let with = by_text(db, deadline, found, |text| text.contains(word.as_str()))?;
-        found.take_out(&with);
-        return Ok(());
-    };
-    if !is_one_word(word) {
-        with.keep(found);
-        with = by_text(db, deadline, &with, |text| text.contains(word.as_str()))?;
+/// Takes the events out that hold an unwanted word, and returns those that stay and of which only the
+/// text tells whether they hold a phrase.
+fn doubtful(index: &Index, found: &mut EventSet, words: &Words) -> EventSet {
+    let mut is_all = words.wanted.iter().any(|word| !is_one_word(word));
+    let mut doubtful = EventSet::default();
+    for word in &words.unwanted {
+        match with_words(index, std::slice::from_ref(word)) {
+            Some(with) if is_one_word(word) => found.take_out(&with),
+            Some(with) => doubtful.add(&with),
+            // Nothing but white space.
+            None => is_all = true,
+        }
     }
-    found.take_out(&with);
-    Ok(())
+    if is_all {
+        return found.clone();
+    }
+    doubtful.keep(found);
+    doubtful
 }
 
-/// Keeps the events whose text meets a condition.
+/// Keeps the events whose text holds all wanted words and no unwanted one.
 fn by_text(
     db: &mut Db,
     deadline: Deadline,
     set: &EventSet,
-    holds: impl Fn(&str) -> bool,
+    words: &Words,
 ) -> Result<EventSet, ListError> {
     let mut kept = EventSet::default();
     let ids: Vec<i64> = set.iter().map(i64::from).collect();
     for ids in ids.chunks(CHUNK) {
         deadline.check()?;
         for entry in entries::by_ids(db, ids)? {
+            let text = search::fold(&entry.search_ci);
+            let holds = |word: &String| text.contains(word.as_str());
             if let Ok(id) = u32::try_from(entry.id)
-                && holds(&search::fold(&entry.search_ci))
+                && words.wanted.iter().all(holds)
+                && !words.unwanted.iter().any(holds)
             {
                 kept.insert(id);
             }

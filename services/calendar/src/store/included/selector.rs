@@ -1,6 +1,6 @@
-//! Which events are read.
+//! How reads name events.
 
-/// EventSelector events are read.
+/// Which events are read.
 #[derive(Clone, Copy, Debug)]
 pub enum EventSelector<'a> {
     Id(i64),

@@ -18,7 +18,7 @@ use crate::wire::urls::Urls;
 #[derive(Clone, Copy)]
 pub struct FeedContext<'a> {
     pub urls: &'a Urls,
-    /// Stands behind the ids of events that have no name elsewhere.
+    /// Stands behind the ids of events that have no external id.
     pub host: &'a str,
 }
 
@@ -26,7 +26,7 @@ pub struct FeedContext<'a> {
 pub fn event(out: &mut String, event: &Event, included: &Included, feed: FeedContext<'_>) {
     let modified = utc(event.modified_utc);
     line(out, "BEGIN", "VEVENT");
-    let uid = event.ical_uid.clone().unwrap_or_else(|| format!("{}@{}", event.id, feed.host));
+    let uid = event.external_id.clone().unwrap_or_else(|| format!("{}@{}", event.id, feed.host));
     text_line(out, "UID", &uid);
     line(out, "DTSTAMP", &modified);
     line(out, "LAST-MODIFIED", &modified);

@@ -11,14 +11,14 @@ mod code;
 mod eights;
 mod lines;
 mod simd;
-mod sum;
 mod tables;
+mod trailer;
 
 use self::bits::{Bits, WINDOW};
 use self::tables::{TABLES, Tables};
 use super::bucket::{Bucket, BucketError};
 
-pub use self::sum::Sum;
+pub use self::trailer::Trailer;
 
 /// Shorter texts go out as they are: the block header alone is about 40 bytes.
 pub const SHORTEST: usize = 512;
@@ -35,7 +35,7 @@ pub fn room(text_length: usize) -> usize {
 
 /// Compresses the text of a bucket and of the padding that follows it.
 ///
-/// `sum` is that of what both render to, without a separator after the last line; `padding` are the
+/// `trailer` is that of what both render to, without a separator after the last line; `padding` are the
 /// random bytes of the padding lines. Returns the length of the answer at the front of `out`,
 /// which must be as long as [`room`] says.
 ///
@@ -44,19 +44,19 @@ pub fn room(text_length: usize) -> usize {
 pub fn encode(
     bucket: &Bucket<'_>,
     padding: &[u8],
-    sum: Sum,
+    trailer: Trailer,
     out: &mut [u8],
 ) -> Result<usize, BucketError> {
     let tables: &Tables = &TABLES;
     out[..tables.head.len()].copy_from_slice(&tables.head);
     let mut bits = Bits { out, at: tables.head.len(), held: tables.head_rest };
     simd::encode_lines(bucket, padding, &mut bits)?;
-    if sum.length() > 0 {
+    if trailer.length() > 0 {
         bits.take_back(SEPARATOR_BITS);
     }
     bits.push(tables.end);
     let end = bits.at + usize::from(bits.held.length > 0);
-    out[end..end + 8].copy_from_slice(&sum.to_bytes());
+    out[end..end + 8].copy_from_slice(&trailer.to_bytes());
     Ok(end + 8)
 }
 
@@ -88,7 +88,7 @@ mod tests {
         length += render::padding(kind, &padding, &mut text[length..]);
         let text = &text[..render::without_last_separator(length)];
         let mut packed = vec![0xEE; room(text.len())];
-        let length = encode(&parsed, &padding, Sum::of(text), &mut packed).unwrap();
+        let length = encode(&parsed, &padding, Trailer::of(text), &mut packed).unwrap();
         assert_eq!(unpacked(&packed[..length]), text);
     }
 

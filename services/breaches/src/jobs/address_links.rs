@@ -2,7 +2,7 @@
 
 /// An address, and the breaches that it is to be linked to.
 #[derive(Clone, Copy, Debug)]
-pub struct Person<'a> {
+pub struct AddressLinks<'a> {
     /// Key of the account.
     pub k: i64,
     /// The address as it is sorted.

@@ -1,19 +1,19 @@
-//! What gzip says about a text behind its packed form.
+//! What gzip says about a text behind its packed form: the trailer of RFC 1952.
 
 /// Checksum and length of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sum {
+pub struct Trailer {
     crc: u32,
     length: u32,
 }
 
-impl Sum {
-    /// The sum of a text.
+impl Trailer {
+    /// The trailer of a text.
     pub fn of(text: &[u8]) -> Self {
         Self::default().and(text)
     }
 
-    /// The sum of the text that goes on with `more`.
+    /// The trailer of the text that goes on with `more`.
     #[must_use]
     pub fn and(self, more: &[u8]) -> Self {
         let mut hasher = crc32fast::Hasher::new_with_initial(self.crc);
@@ -33,7 +33,7 @@ impl Sum {
         [a, b, c, d, e, f, g, h]
     }
 
-    /// What [`Sum::to_bytes`] made.
+    /// What [`Trailer::to_bytes`] made.
     pub fn from_bytes([a, b, c, d, e, f, g, h]: [u8; 8]) -> Self {
         Self { crc: u32::from_le_bytes([a, b, c, d]), length: u32::from_le_bytes([e, f, g, h]) }
     }
@@ -44,12 +44,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_in_pieces_has_the_sum_of_the_whole() {
-        let whole = Sum::of(b"0123456789");
-        assert_eq!(Sum::of(b"012").and(b"").and(b"3456789"), whole);
+    fn a_text_in_pieces_has_the_trailer_of_the_whole() {
+        let whole = Trailer::of(b"0123456789");
+        assert_eq!(Trailer::of(b"012").and(b"").and(b"3456789"), whole);
         assert_eq!(whole.length(), 10);
-        assert_eq!(Sum::from_bytes(whole.to_bytes()), whole);
+        assert_eq!(Trailer::from_bytes(whole.to_bytes()), whole);
         assert_eq!(whole.to_bytes()[..4], 0xA684_C7C6_u32.to_le_bytes());
-        assert_eq!(Sum::default().to_bytes(), [0; 8]);
+        assert_eq!(Trailer::default().to_bytes(), [0; 8]);
     }
 }

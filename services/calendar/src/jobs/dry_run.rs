@@ -1,0 +1,35 @@
+//! Work that tells what it would do.
+
+use std::convert::Infallible;
+
+use database::{DatabaseError, Db, Pools};
+
+/// Why a dry run rolls back.
+enum Stop<T, E> {
+    Done(T),
+    Failed(E),
+}
+
+impl<T, E: From<DatabaseError>> From<DatabaseError> for Stop<T, E> {
+    fn from(error: DatabaseError) -> Self {
+        Stop::Failed(error.into())
+    }
+}
+
+/// Runs work in one transaction that is rolled back, and returns what it returned.
+///
+/// # Errors
+/// Those of `work`, or the database is busy or not reachable.
+pub fn dry_run<T, E: From<DatabaseError>>(
+    pools: &Pools,
+    work: impl FnOnce(&mut Db) -> Result<T, E>,
+) -> Result<T, E> {
+    let Err(stop) = pools.write_blocking(|db| match work(db) {
+        Ok(done) => Err::<Infallible, _>(Stop::Done(done)),
+        Err(error) => Err(Stop::Failed(error)),
+    });
+    match stop {
+        Stop::Done(done) => Ok(done),
+        Stop::Failed(error) => Err(error),
+    }
+}

@@ -1,0 +1,47 @@
+//! What was found out about the texts of a corpus, so that a packed answer need not write its text.
+
+use std::iter::repeat_with;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use domain::HashPrefix;
+
+use crate::model::PREFIXES;
+use crate::model::gzip::Trailer;
+
+/// The gzip trailers of texts that were packed before: 8 bytes a prefix, from the first packed
+/// answer on.
+#[derive(Default)]
+pub struct Trailers(OnceLock<Box<[AtomicU64]>>);
+
+impl Trailers {
+    /// The trailer of the text of a prefix, if it is known. An empty text is never known.
+    pub fn get(&self, prefix: HashPrefix) -> Option<Trailer> {
+        let known = self.0.get()?.get(prefix.value() as usize)?.load(Ordering::Relaxed);
+        (known != 0).then(|| Trailer::from_bytes(known.to_le_bytes()))
+    }
+
+    /// Remembers the trailer of the text of a prefix.
+    pub fn keep(&self, prefix: HashPrefix, trailer: Trailer) {
+        let all = self.0.get_or_init(|| repeat_with(AtomicU64::default).take(PREFIXES).collect());
+        if let Some(known) = all.get(prefix.value() as usize) {
+            known.store(u64::from_le_bytes(trailer.to_bytes()), Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_kept_is_known_and_nothing_else() {
+        let trailers = Trailers::default();
+        let [first, last] =
+            [0, HashPrefix::COUNT - 1].map(|at| HashPrefix::from_value(at).unwrap());
+        assert_eq!(trailers.get(last), None);
+        let trailer = Trailer::of(b"text");
+        trailers.keep(last, trailer);
+        assert_eq!((trailers.get(first), trailers.get(last)), (None, Some(trailer)));
+    }
+}
