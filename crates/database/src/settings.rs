@@ -147,7 +147,10 @@ impl DatabaseSettings {
 
     /// The database that these settings mean.
     fn target(&self, data_dir: &Path, name: &str) -> Result<Target, DatabaseError> {
-        match self.database_url.as_deref().map(str::trim).filter(|url| !url.is_empty()) {
+        match self.database_url.as_deref().map(str::trim) {
+            Some("") => Err(DatabaseError::Setup(
+                "DATABASE_URL is empty: give a URL, or leave it out for a SQLite file".into(),
+            )),
             Some(url) => Target::parse(url),
             None => Ok(Target::file_in(data_dir, name)),
         }

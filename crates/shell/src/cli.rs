@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use clap::builder::{OsStr, Resettable};
 use clap::error::{ContextKind, ContextValue};
 
 use crate::{LogFormat, Service, ServiceInfo, ShellSettings, logs, openapi, settings};
@@ -72,7 +73,10 @@ pub fn main<C: Cli>() -> ExitCode {
         }
         Err(error) => error.exit(),
     };
-    logs::start(cli.shell().log_format);
+    if let Err(fault) = logs::start(cli.shell().log_format) {
+        logs::fail(format, "usage", &fault);
+        return ExitCode::from(2);
+    }
     match cli.run() {
         Ok(code) => code,
         Err(error) => {
@@ -99,11 +103,24 @@ pub fn parse<C: Cli>(
 ) -> Result<C, clap::Error> {
     let info = C::INFO;
     let command = C::command().name(info.name).about(info.about).version(info.version);
-    let mut command = settings::with_defaults(command, &info);
+    let mut command = without_empty_variables(settings::with_defaults(command, &info));
     let arguments: Vec<std::ffi::OsString> = arguments.into_iter().collect();
     let parsed = command.try_get_matches_from_mut(&arguments);
     let mut matches = parsed.map_err(|error| with_plain_usage(error, &mut command, &arguments))?;
     C::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// Takes empty variables for absent: so deployments write what they do not set. An empty database URL
+/// stays, and is refused: nobody wants a database of its own for each replica by accident.
+fn without_empty_variables(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|arg| {
+        let is_empty = arg.get_env().and_then(std::env::var_os).is_some_and(|v| v.is_empty());
+        if is_empty && arg.get_id() != "database_url" {
+            return arg.env(Resettable::<OsStr>::Reset);
+        }
+        arg
+    });
+    command.mut_subcommands(without_empty_variables)
 }
 
 /// Has a usage line name what a command needs; that of the library also has what comes from the

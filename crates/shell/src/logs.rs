@@ -19,7 +19,14 @@ use crate::LogFormat;
 const NOTICE: &str = "notice";
 
 /// Starts logging; a second call changes nothing.
-pub(crate) fn start(format: LogFormat) {
+///
+/// # Errors
+/// A sentence about `RUST_LOG`; the library itself would print one, whatever the form of lines is.
+pub(crate) fn start(format: LogFormat) -> Result<(), String> {
+    let filter = std::env::var("RUST_LOG").unwrap_or_default();
+    if let Err(error) = env_filter::Builder::new().try_parse(&filter) {
+        return Err(format!("RUST_LOG: {error}"));
+    }
     let mut builder = Builder::new();
     // Its lines about threads and sockets say nothing that ours do not; RUST_LOG can ask for them.
     builder.filter_module("actix_server", LevelFilter::Warn);
@@ -43,6 +50,7 @@ pub(crate) fn start(format: LogFormat) {
     if builder.try_init().is_err() {
         log::debug!("logging had been started before");
     }
+    Ok(())
 }
 
 /// Says why the process ends, whatever `RUST_LOG` says.

@@ -21,6 +21,11 @@ fn unknown_scheme_is_one_sentence_without_the_password() {
 }
 
 #[test]
+fn empty_url_is_no_file_by_accident() {
+    assert!(refusal("  ").starts_with("DATABASE_URL is empty: "));
+}
+
+#[test]
 fn absent_server_is_named_without_the_password() {
     let text = refusal("postgres://root:geheim@127.0.0.1:1/notes");
     assert!(text.starts_with("cannot connect to PostgreSQL: "), "{text}");

@@ -83,3 +83,23 @@ fn keys_are_issued_before_the_first_start() {
     assert!(!program.done(&["keys", "issue", "alice"]).trim().is_empty());
     assert!(program.done(&["keys", "list"]).contains("alice"));
 }
+
+#[test]
+fn empty_variables_are_not_set_but_the_database_is_asked_for() {
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    let empty = ["TRUSTED_PROXIES", "PUBLIC_URL", "TLS_CERT", "WORKERS", "LOG_FORMAT", "RUST_LOG"];
+    let program = empty.iter().fold(program, |program, name| program.setting(*name, ""));
+    assert_eq!(program.run(&["keys", "list"]).code, Some(0));
+    let refused = program.setting("DATABASE_URL", "").run(&["keys", "list"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.errors);
+    assert!(refused.errors.contains("DATABASE_URL is empty"), "{}", refused.errors);
+}
+
+#[test]
+fn a_filter_of_log_lines_that_cannot_be_read_is_told_in_the_form_of_all_lines() {
+    let program = Program::new(env!("CARGO_BIN_EXE_generator")).setting("LOG_FORMAT", "json");
+    let refused = program.setting("RUST_LOG", "nonsense=foo").run(&["keys", "list"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.errors);
+    let line: serde_json::Value = serde_json::from_str(refused.errors.trim()).unwrap();
+    assert!(line["message"].as_str().unwrap().starts_with("RUST_LOG: "), "{line}");
+}
