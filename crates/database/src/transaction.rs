@@ -2,7 +2,7 @@
 
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
-use diesel::result::{Error, QueryResult};
+use diesel::result::{DatabaseErrorKind, Error, QueryResult};
 use diesel::sqlite::Sqlite;
 use diesel::{RunQueryDsl, SqliteConnection};
 
@@ -57,11 +57,23 @@ where
         }
         Err(error) => {
             if let Err(failed) = <Db as TransactionManager<Db>>::rollback_transaction(db) {
-                log::warn!("a transaction could not be rolled back: {failed}");
+                // The loss of a connection was logged already, and its pool drops it.
+                let level = if is_loss(&failed) { log::Level::Debug } else { log::Level::Warn };
+                log::log!(level, "a transaction could not be rolled back: {failed}");
             }
             Err(error)
         }
     }
+}
+
+/// Whether a rollback failed because there is no connection any more, or none that can be used.
+fn is_loss(failed: &Error) -> bool {
+    use DatabaseErrorKind::{ClosedConnection, UnableToSendCommand};
+    matches!(
+        failed,
+        Error::BrokenTransactionManager
+            | Error::DatabaseError(ClosedConnection | UnableToSendCommand, _)
+    )
 }
 
 /// Begins reads as of one moment, until [`end_reading`]; none of them may begin a transaction.

@@ -6,6 +6,8 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream;
 
+use crate::failures::{Failed, Failures};
+
 /// Waits between attempts.
 const WAITS: [Duration; 5] = {
     const MINUTE: u64 = 60;
@@ -155,11 +157,16 @@ pub trait Outbox: Sync {
 
 /// What brings a message to where it belongs.
 pub trait Courier<M>: Sync {
+    /// Names where a message goes, for the log: an id or a host, never the address of a person nor the
+    /// rest of a URL.
+    fn destination(&self, message: &M) -> String;
+
     /// Delivers a message once. After half a minute it is dropped, and tried again later.
     fn deliver(&self, message: &M) -> impl Future<Output = Result<(), DeliveryError>> + Send;
 }
 
-/// Delivers what is due now, several messages at once; returns how many were claimed.
+/// Delivers what is due now, several messages at once; returns how many were claimed. The log has a
+/// line for each destination that failed.
 ///
 /// # Errors
 /// Those of the outbox.
@@ -167,55 +174,65 @@ pub async fn deliver_due<O: Outbox>(
     outbox: &O,
     courier: &impl Courier<O::Message>,
 ) -> Result<usize, OutboxError> {
-    deliver_within(LONGEST_DELIVERY, outbox, courier).await
+    let mut failures = Failures::default();
+    let claimed = deliver_within(LONGEST_DELIVERY, outbox, courier, &mut failures).await;
+    failures.tell();
+    claimed
 }
 
-/// The same with a limit for each attempt.
+/// The same with a limit for each attempt; failures are noted, not told.
 async fn deliver_within<O: Outbox>(
     limit: Duration,
     outbox: &O,
     courier: &impl Courier<O::Message>,
+    failures: &mut Failures,
 ) -> Result<usize, OutboxError> {
     let due = outbox.claim_due(CLAIM).await?;
     let claimed = due.len();
     let attempts = due.iter().map(|due| attempt(limit, outbox, courier, due));
     let mut outcomes = stream::iter(attempts).buffer_unordered(AT_ONCE);
-    let mut failed = None;
-    while let Some(outcome) = outcomes.next().await {
-        failed = outcome.err().or(failed);
+    let mut error = None;
+    while let Some((failed, noted)) = outcomes.next().await {
+        if let Some(failed) = failed {
+            failures.note(failed);
+        }
+        error = noted.err().or(error);
     }
-    failed.map_or(Ok(claimed), Err)
+    error.map_or(Ok(claimed), Err)
 }
 
+/// Delivers a message once: how that failed, and whether the outbox could note the outcome.
 async fn attempt<O: Outbox>(
     limit: Duration,
     outbox: &O,
     courier: &impl Courier<O::Message>,
     due: &Due<O::Message>,
-) -> Result<(), OutboxError> {
-    let failed = due.failed + 1;
+) -> (Option<Failed>, Result<(), OutboxError>) {
+    let attempt = due.failed + 1;
     let delivered = tokio::time::timeout(limit, courier.deliver(&due.message)).await;
-    match delivered.unwrap_or_else(|_| Err(DeliveryError::temporary("it takes too long"))) {
-        Ok(()) => outbox.mark_sent(&due.message).await,
-        Err(error) => {
-            let failure = Failure::new(failed, &error);
-            match failure.retry {
-                Some(_) => log::info!("a message was not delivered, attempt {failed}: {error}"),
-                None => log::warn!("a message is given up after {failed} attempts: {error}"),
-            }
-            outbox.mark_failed(&due.message, failure).await
-        }
-    }
+    let delivered =
+        delivered.unwrap_or_else(|_| Err(DeliveryError::temporary("it takes too long")));
+    let Err(error) = delivered else { return (None, outbox.mark_sent(&due.message).await) };
+    let destination = courier.destination(&due.message);
+    log::debug!("a delivery to {destination} failed, attempt {attempt}: {error}");
+    let failure = Failure::new(attempt, &error);
+    let is_given_up = failure.retry.is_none();
+    let failed = Failed { destination, attempt, is_given_up, why: failure.why.clone() };
+    (Some(failed), outbox.mark_failed(&due.message, failure).await)
 }
 
-/// Delivers for ever; looks for what is due after every `pause`, and at once while there is more.
+/// Delivers for ever; looks for what is due after every `pause`, and at once while there is more. The log
+/// has at most a line a minute for each destination that fails, and one for what is given up.
 pub async fn deliver_for_ever<O: Outbox>(
     outbox: &O,
     courier: &impl Courier<O::Message>,
     pause: Duration,
 ) {
+    let mut failures = Failures::default();
     loop {
-        match deliver_due(outbox, courier).await {
+        let claimed = deliver_within(LONGEST_DELIVERY, outbox, courier, &mut failures).await;
+        failures.tell_if_due();
+        match claimed {
             Ok(CLAIM) => continue,
             Ok(_) => {}
             Err(error) => log::warn!("the outbox is out of reach: {error}"),
@@ -255,6 +272,10 @@ mod tests {
     struct Stuck;
 
     impl Courier<()> for Stuck {
+        fn destination(&self, _message: &()) -> String {
+            "nowhere".to_owned()
+        }
+
         async fn deliver(&self, _message: &()) -> Result<(), DeliveryError> {
             std::future::pending().await
         }
@@ -263,7 +284,8 @@ mod tests {
     #[tokio::test]
     async fn an_attempt_without_an_end_is_given_up_and_made_again_later() {
         let outbox = OneMessage::default();
-        let claimed = deliver_within(Duration::from_millis(1), &outbox, &Stuck).await;
+        let (limit, mut told) = (Duration::from_millis(1), Failures::default());
+        let claimed = deliver_within(limit, &outbox, &Stuck, &mut told).await;
         assert_eq!(claimed.unwrap(), 1);
         let failures = outbox.0.into_inner().unwrap();
         let expected = Failure { retry: retry_after(1), why: "it takes too long".to_owned() };

@@ -5,6 +5,7 @@ mod address;
 mod client;
 mod delivery;
 mod dns;
+mod failures;
 mod fetch;
 mod reach;
 mod webhook;

@@ -55,11 +55,16 @@ impl WebhookSender {
     /// Sends a message once: a POST that is answered within ten seconds by a status of success.
     ///
     /// # Errors
-    /// [`DeliveryError::Temporary`] when a later attempt may succeed, [`DeliveryError::Permanent`]
-    /// when the address may not be called, or answers 410 because nobody listens there any more.
+    /// [`DeliveryError::Temporary`] when a later attempt may succeed, also when the address may not be
+    /// called: a server that was started without a setting loses no message by that.
+    /// [`DeliveryError::Permanent`] when it is no web address, or answers 410 because nobody listens there
+    /// any more.
     pub async fn send(&self, message: &WebhookMessage) -> Result<(), DeliveryError> {
-        let url = web_url(&message.url).filter(|url| self.reach.may_name(url));
-        let url = url.ok_or_else(|| DeliveryError::permanent("the address may not be called"))?;
+        let url = web_url(&message.url);
+        let url = url.ok_or_else(|| DeliveryError::permanent("it has no web address"))?;
+        if !self.reach.may_name(&url) {
+            return Err(DeliveryError::temporary("the address may not be called"));
+        }
         let WebhookMessage { secret, id, timestamp, body, .. } = message;
         let signature = secret.sign(id, *timestamp, body.as_bytes());
         let request = self

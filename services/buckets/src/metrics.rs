@@ -19,6 +19,10 @@ static BUCKETS: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("buckets_index_buckets", "Buckets in the index"));
 static BYTES: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("buckets_index_bytes", "Bytes of the index on disk"));
+static DEAD_ROWS: LazyLock<IntGauge> = LazyLock::new(|| {
+    let help = "Rows of replaced and removed files that the index keeps until a rebuild";
+    gauge("buckets_index_dead_rows", help)
+});
 static PUBLISHED: LazyLock<IntGauge> = LazyLock::new(|| {
     gauge("buckets_last_publish_timestamp_seconds", "Unix time of the last publish")
 });
@@ -57,6 +61,8 @@ pub struct IndexFigures {
     pub buckets: u64,
     /// Bytes of the index on disk.
     pub bytes: u64,
+    /// Rows of replaced and removed files.
+    pub dead_rows: u64,
     /// When it was published, in Unix seconds; 0: never.
     pub published_at: i64,
 }
@@ -71,5 +77,6 @@ pub fn published(figures: &IndexFigures) {
     set(&FILES, figures.files);
     set(&BUCKETS, figures.buckets);
     set(&BYTES, figures.bytes);
+    set(&DEAD_ROWS, figures.dead_rows);
     PUBLISHED.set(figures.published_at);
 }

@@ -61,6 +61,10 @@ impl Outbox for Table {
 struct Moody(Mutex<Vec<u32>>);
 
 impl Courier<u32> for Moody {
+    fn destination(&self, message: &u32) -> String {
+        format!("the owner of {message}")
+    }
+
     async fn deliver(&self, message: &u32) -> Result<(), DeliveryError> {
         self.0.lock().unwrap().push(*message);
         match message {

@@ -54,7 +54,10 @@ async fn private_targets_are_not_called() {
     let sender = WebhookSender::new(Reach::public(), "test/1").unwrap();
     assert!(!sender.may_name(&peer.url("/")));
     let outcome = sender.send(&message(peer.url("/"))).await;
-    assert_eq!(outcome, Err(DeliveryError::permanent("the address may not be called")));
+    // Settings may permit it when the next attempt is due.
+    assert_eq!(outcome, Err(DeliveryError::temporary("the address may not be called")));
+    let outcome = sender.send(&message("ftp://hook.example/".to_owned())).await;
+    assert_eq!(outcome, Err(DeliveryError::permanent("it has no web address")));
     // A name that leads there is no better.
     let hosts = [("hook.example".to_owned(), peer.address())].into();
     let reach = Reach::public().with_names(outbound::Names::Fixed(hosts));

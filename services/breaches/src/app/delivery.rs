@@ -62,6 +62,13 @@ impl Outbox for Delivery {
 }
 
 impl Courier<Posted> for Delivery {
+    fn destination(&self, message: &Posted) -> String {
+        match message.recipient {
+            Recipient::Subscriber(_) => "subscribers by mail".to_owned(),
+            Recipient::Webhook(id) => format!("webhook {id}"),
+        }
+    }
+
     async fn deliver(&self, message: &Posted) -> Result<(), DeliveryError> {
         match message.recipient {
             Recipient::Subscriber(id) => self.mail(id, message).await,

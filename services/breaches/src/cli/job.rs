@@ -85,8 +85,9 @@ fn get(context: &JobContext, id: i64) -> anyhow::Result<Job> {
 }
 
 fn line(job: &Job) -> String {
+    let changed = if job.kind == "purge" { "removed" } else { "added" };
     format!(
-        "{}\t{}\t{}\t{} read, {} accepted, {} skipped, {} added\t{}",
+        "{}\t{}\t{}\t{} read, {} accepted, {} skipped, {} {changed}\t{}",
         job.id,
         job.kind,
         job.state,

@@ -11,6 +11,9 @@ pub enum JobError {
     /// The operator cancelled the job.
     #[error("the job was cancelled")]
     Cancelled,
+    /// Another process that runs the same job has done all of it.
+    #[error("another process has done the job")]
+    DoneElsewhere,
     /// A file could not be read or written.
     #[error("{what}: {error}")]
     File {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use batch::{ByteSize, Sorted};
-use database::DatabaseError;
+use database::{DatabaseError, Db};
 use serde::Serialize;
 
 use super::context::JobContext;
@@ -85,6 +85,37 @@ fn begun_otherwise(job: i64) -> JobError {
     ))
 }
 
+/// Ends this run of a job unless it was `moved` on, in the transaction that tried to.
+///
+/// # Errors
+/// [`JobError::Cancelled`], or [`JobError::DoneElsewhere`] where a process with the same input was
+/// first.
+pub fn expect_open(db: &mut Db, id: i64, moved: bool) -> Result<(), JobError> {
+    if moved {
+        return Ok(());
+    }
+    match jobs::get(db, id)?.state.as_str() {
+        "done" => Err(JobError::DoneElsewhere),
+        _ => Err(JobError::Cancelled),
+    }
+}
+
+/// How many links a load added; where another process that loads the same was first, the job has
+/// those of both.
+pub fn added_by_any(
+    context: &JobContext,
+    id: i64,
+    ended: Result<i64, JobError>,
+) -> Result<i64, JobError> {
+    match ended {
+        Err(JobError::DoneElsewhere) => {
+            log::info!("job {id} was done meanwhile by another process that loads the same");
+            context.write(|db| Ok(jobs::get(db, id)?.added))
+        }
+        ended => ended,
+    }
+}
+
 /// Runs the body of a job, notes in its row that it is alive, and in the end how it failed; a
 /// cancelled job stays cancelled.
 pub fn noted<T>(
@@ -96,10 +127,10 @@ pub fn noted<T>(
     let result = body(&heartbeat);
     drop(heartbeat);
     if let Err(error) = &result
-        && !matches!(error, JobError::Cancelled)
+        && !matches!(error, JobError::Cancelled | JobError::DoneElsewhere)
     {
         let (text, now) = (error.for_record(), context.clock.unix());
-        let noted = context.write(|db| Ok(jobs::finish(db, id, "failed", Some(&text), now)?));
+        let noted = context.write(|db| Ok(jobs::fail(db, id, &text, now)?));
         if let Err(failed) = noted {
             log::warn!("the failure of job {id} could not be noted: {failed}");
         }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use batch::Sorted;
 use database::Db;
 
 use super::address_reader::Format;
@@ -14,7 +15,7 @@ use super::load::{self, Params, Running};
 use super::read_accounts::{self, Reading};
 use super::run_maintenance;
 use super::sources::{Sources, open_breach};
-use super::tally::Outcome;
+use super::tally::{Outcome, Tally};
 use super::walk;
 use crate::model::Breach;
 use crate::store::{admin_events, breaches, jobs, versions};
@@ -100,16 +101,28 @@ fn run(
     let (merge, tally) = load::sorted(context, running.id, |tally| {
         read_accounts::sort(context, sources, &reading, Some(heartbeat), tally)
     })?;
+    let linked = link(context, options, &sources.breaches, running, merge, &tally);
+    let added = load::added_by_any(context, running.id, linked)?;
+    Ok(Outcome::new(running.id, added, tally).without_notices(options.no_notify))
+}
+
+/// Links what was sorted; returns how many links the job added.
+fn link(
+    context: &JobContext,
+    options: &AccountsOptions,
+    breaches: &[Breach],
+    running: &Running,
+    merge: Sorted,
+    tally: &Tally,
+) -> Result<i64, JobError> {
     let accounts = tally.counts.accepted;
     let beside = run_maintenance::goes_beside(context, accounts)?;
-    let mut linker = Linker::new(context, &sources.breaches).beside_table(beside);
+    let mut linker = Linker::new(context, breaches).beside_table(beside);
     linker = linker.without_notices(options.no_notify);
-    walk::walk(context, running, merge, &tally, PER_MIB, &mut linker)?;
+    walk::walk(context, running, merge, tally, PER_MIB, &mut linker)?;
     run_maintenance::merge_runs(context, accounts)?;
     let AccountsOptions { keep_count, activate, .. } = *options;
-    let ending = Ending { command: "accounts load", keep_count, activate };
-    let added = finish(context, &sources.breaches, running.id, ending)?;
-    Ok(Outcome::new(running.id, added, tally).without_notices(options.no_notify))
+    finish(context, breaches, running.id, Ending { command: "accounts load", keep_count, activate })
 }
 
 /// How a load ends.
@@ -125,6 +138,9 @@ pub struct Ending {
 
 /// Ends the job of a load: publishes the counts of its breaches and activates them, if wanted.
 /// Returns how many links the job added.
+///
+/// # Errors
+/// [`JobError::DoneElsewhere`] where another process did it first, among others.
 pub fn finish(
     context: &JobContext,
     breaches: &[Breach],
@@ -134,7 +150,10 @@ pub fn finish(
     let now = context.clock.unix();
     context.write(|db| {
         versions::lock_accounts(db)?;
-        let added = jobs::get(db, job)?.added;
+        let jobs::Job { added, state, .. } = jobs::get(db, job)?;
+        if state == "done" {
+            return Err(JobError::DoneElsewhere);
+        }
         let mut changed = added > 0;
         for breach in breaches {
             changed |= reconcile(db, breach, ending, now)?;
@@ -144,7 +163,7 @@ pub fn finish(
         if changed {
             versions::bump_catalogue(db, now)?;
         }
-        jobs::finish(db, job, "done", None, now)?;
+        jobs::finish(db, job, now)?;
         Ok(added)
     })
 }

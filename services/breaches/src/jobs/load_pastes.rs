@@ -152,6 +152,7 @@ fn run(
     let mut excluded = Excluded::new(context.settings.optout_memory_max);
     let mut db = PatientConnection::open(&context.pools)?;
     let mut batch = Batch { tells: !options.no_notify, ..Batch::default() };
+    let mut open = true;
     let unreadable = || JobError::file(options.file.display().to_string());
     while let Some((number, line)) = lines.next_line().map_err(unreadable())? {
         match read(number, &line) {
@@ -159,9 +160,9 @@ fn run(
             Ok(Some(entry)) => {
                 tally.accept();
                 invalid += entry.emails.invalid;
-                if running.after.is_none_or(|after| entry.line > after) {
+                if open && running.after.is_none_or(|after| entry.line > after) {
                     if !batch.has_room(entry.size, longest) {
-                        commit(context, running.id, &mut db, &mut excluded, &mut batch)?;
+                        open = commit(context, running.id, &mut db, &mut excluded, &mut batch)?;
                     }
                     batch.push(entry);
                 }
@@ -203,16 +204,17 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
     Ok(Some(Entry { line, size: bytes.len(), paste, emails: row.emails }))
 }
 
+/// Stores a batch; false where another process that loads the same has stored everything meanwhile.
 fn commit(
     context: &JobContext,
     id: i64,
     db: &mut PatientConnection,
     excluded: &mut Excluded,
     batch: &mut Batch,
-) -> Result<(), JobError> {
-    let Some(last) = batch.entries.last() else { return Ok(()) };
+) -> Result<bool, JobError> {
+    let Some(last) = batch.entries.last() else { return Ok(true) };
     let (cursor, now) = (last.line.to_le_bytes(), context.clock.unix());
-    db.transaction(|db| {
+    let stored = db.transaction(|db| {
         versions::lock_accounts(db)?;
         excluded.refresh(db)?;
         let mut news = News { tells: batch.tells, counts: BTreeMap::new() };
@@ -221,10 +223,14 @@ fn commit(
             added += link(db, excluded, entry, &mut news)?;
         }
         untold_pastes::add(db, &news.counts)?;
-        if jobs::advance(db, id, &cursor, added, now)? { Ok(()) } else { Err(JobError::Cancelled) }
-    })?;
+        let moved = jobs::advance(db, id, &cursor, added, now)?;
+        load::expect_open(db, id, moved)
+    });
     *batch = Batch { tells: batch.tells, ..Batch::default() };
-    Ok(())
+    match stored {
+        Err(JobError::DoneElsewhere) => Ok(false),
+        stored => stored.map(|()| true),
+    }
 }
 
 /// The links that are new.
@@ -280,16 +286,21 @@ fn finish(
 ) -> Result<Outcome, JobError> {
     let (counts, skips, now) = (tally.counts, tally.skips(), context.clock.unix());
     let added = context.write(|db| {
-        jobs::set_input(db, id, counts, &skips)?;
-        jobs::finish(db, id, "done", None, now)?;
         versions::lock_accounts(db)?;
+        jobs::set_input(db, id, counts, &skips)?;
+        let jobs::Job { added, state, .. } = jobs::get(db, id)?;
+        if state == "done" {
+            return Err(JobError::DoneElsewhere);
+        }
+        jobs::finish(db, id, now)?;
         if !options.no_notify {
             app::tell_of_pastes(db, id, now)?;
         }
         versions::bump_pastes(db)?;
         admin_events::add(db, now, "pastes load", "pastes", &format!("job {id}"))?;
-        Ok(jobs::get(db, id)?.added)
-    })?;
+        Ok(added)
+    });
+    let added = load::added_by_any(context, id, added)?;
     Ok(Outcome::new(id, added, tally).without_notices(options.no_notify))
 }
 

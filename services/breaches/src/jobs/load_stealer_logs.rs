@@ -101,10 +101,12 @@ fn run(
         breach: breach.id,
         drop_self: options.drop_self,
     };
-    walk::walk(context, running, merge, &tally, PER_MIB, &mut linker)?;
     let StealerLogsOptions { keep_count, activate, .. } = *options;
     let ending = Ending { command: "stealer-logs load", keep_count, activate };
-    let added = load_accounts::finish(context, std::slice::from_ref(breach), running.id, ending)?;
+    let linked = walk::walk(context, running, merge, &tally, PER_MIB, &mut linker).and_then(|()| {
+        load_accounts::finish(context, std::slice::from_ref(breach), running.id, ending)
+    });
+    let added = load::added_by_any(context, running.id, linked)?;
     Ok(Outcome::new(running.id, added, tally).without_notices(options.no_notify))
 }
 

@@ -19,7 +19,10 @@ pub fn retire(context: &JobContext, name: &str) -> Result<i64, JobError> {
     let now = context.clock.unix();
     let found = context.write(|db| flag(db, name, now))?;
     let running = load::begin(context, "purge", &[], &Params::only(&found.name))?;
-    load::noted(context, running.id, |_| purge(context, &found, &running))?;
+    load::noted(context, running.id, |_| match purge(context, &found, &running) {
+        Err(JobError::DoneElsewhere) => Ok(()),
+        ended => ended,
+    })?;
     Ok(running.id)
 }
 
@@ -40,7 +43,7 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
 /// Removes the links and pairs of a retired breach.
 fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(), JobError> {
     let mut connection = PatientConnection::open(&context.pools)?;
-    strip_runs(&mut connection, breach)?;
+    strip_runs(context, &mut connection, breach, running.id)?;
     let mut after = running.after.map_or((i64::MIN, -1), |k| (k, i16::MAX));
     let progress = ProgressReporter::new("purging", Unit::Items("accounts"), None);
     loop {
@@ -57,18 +60,25 @@ fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(),
         versions::lock_accounts(db)?;
         stealer_logs::remove_between(db, breach.id, after.0, i64::MAX)?;
         versions::bump_catalogue(db, now)?;
-        jobs::finish(db, running.id, "done", None, now)?;
+        jobs::finish(db, running.id, now)?;
         Ok(())
     })
 }
 
 /// Takes the links out of all runs; none gets one anew, because no load takes a retired breach.
-fn strip_runs(connection: &mut PatientConnection, breach: &Breach) -> Result<(), JobError> {
+fn strip_runs(
+    context: &JobContext,
+    connection: &mut PatientConnection,
+    breach: &Breach,
+    job: i64,
+) -> Result<(), JobError> {
     let strip_one = |db: &mut Db| {
         versions::lock_accounts(db)?;
         let Some(run) = account_runs::first_with(db, breach.id)? else { return Ok(false) };
         let removed = account_runs::strip(db, run, breach.id)?;
         breaches::add_loaded(db, breach.id, -removed)?;
+        let open = jobs::count(db, job, removed, context.clock.unix())?;
+        load::expect_open(db, job, open)?;
         Ok(true)
     };
     while connection.transaction(strip_one)? {}
@@ -96,9 +106,6 @@ fn strip(
     }
     breaches::add_loaded(db, breach.id, -removed)?;
     let now = context.clock.unix();
-    if jobs::advance(db, job, &high.to_le_bytes(), removed, now)? {
-        Ok(())
-    } else {
-        Err(JobError::Cancelled)
-    }
+    let moved = jobs::advance(db, job, &high.to_le_bytes(), removed, now)?;
+    load::expect_open(db, job, moved)
 }

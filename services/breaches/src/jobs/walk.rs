@@ -7,7 +7,7 @@ use super::adaptive_batch::AdaptiveBatch;
 use super::context::JobContext;
 use super::error::JobError;
 use super::input::details;
-use super::load::Running;
+use super::load::{self, Running};
 use super::patience::PatientConnection;
 use super::tally::Tally;
 use crate::store::{jobs, load_connections, versions};
@@ -148,6 +148,7 @@ fn commit(
         attempts += 1;
         versions::lock_accounts(db)?;
         let added = target.apply(db, &records)?;
-        if jobs::advance(db, id, &cursor, added, now)? { Ok(()) } else { Err(JobError::Cancelled) }
+        let moved = jobs::advance(db, id, &cursor, added, now)?;
+        load::expect_open(db, id, moved)
     })
 }

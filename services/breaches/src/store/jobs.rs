@@ -27,7 +27,7 @@ pub struct Job {
     pub accepted: i64,
     /// Rows not taken.
     pub skipped: i64,
-    /// Links that did not exist before.
+    /// Links that did not exist before; of a purge those that it removed.
     pub added: i64,
     /// Unix seconds.
     pub started_at: i64,
@@ -107,12 +107,10 @@ pub fn begin(
         .get_result(db)?)
 }
 
-/// Notes the input that was read; done once, after sorting.
+/// Notes the input that was read; done once, after sorting. Whatever ended the job meanwhile stands.
 pub fn set_input(db: &mut Db, id: i64, counts: Counts, skips: &str) -> Result<(), DatabaseError> {
     diesel::update(job::table.find(id))
         .set((
-            job::state.eq("running"),
-            job::error.eq(None::<String>),
             job::read.eq(counts.read),
             job::accepted.eq(counts.accepted),
             job::skipped.eq(counts.skipped),
@@ -144,7 +142,8 @@ pub fn note(db: &mut Db, id: i64, counts: Counts, now: i64) -> Result<(), Databa
     Ok(())
 }
 
-/// Moves a running job on; false when somebody cancelled it.
+/// Moves a job on; false when somebody cancelled it, or another process has done it. That another
+/// process failed in it ends it for nobody else.
 pub fn advance(
     db: &mut Db,
     id: i64,
@@ -152,23 +151,40 @@ pub fn advance(
     added: i64,
     now: i64,
 ) -> Result<bool, DatabaseError> {
-    let running = job::table.filter(job::id.eq(id).and(job::state.eq("running")));
-    let rows = diesel::update(running)
-        .set((job::cursor.eq(cursor), job::added.eq(job::added + added), job::updated_at.eq(now)))
+    if !count(db, id, added, now)? {
+        return Ok(false);
+    }
+    diesel::update(job::table.find(id)).set(job::cursor.eq(cursor)).execute(db)?;
+    Ok(true)
+}
+
+/// Counts links of a job whose cursor stays where it is; false as [`advance`].
+pub fn count(db: &mut Db, id: i64, links: i64, now: i64) -> Result<bool, DatabaseError> {
+    let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
+    let rows = diesel::update(open)
+        .set((
+            job::state.eq("running"),
+            job::error.eq(None::<String>),
+            job::added.eq(job::added + links),
+            job::updated_at.eq(now),
+        ))
         .execute(db)?;
     Ok(rows == 1)
 }
 
-/// Ends a job.
-pub fn finish(
-    db: &mut Db,
-    id: i64,
-    state: &str,
-    error: Option<&str>,
-    now: i64,
-) -> Result<(), DatabaseError> {
+/// Ends a job that is done.
+pub fn finish(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     diesel::update(job::table.find(id))
-        .set((job::state.eq(state), job::error.eq(error), job::updated_at.eq(now)))
+        .set((job::state.eq("done"), job::error.eq(None::<String>), job::updated_at.eq(now)))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Notes why a job failed, unless it was cancelled or another process has done it.
+pub fn fail(db: &mut Db, id: i64, error: &str, now: i64) -> Result<(), DatabaseError> {
+    let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
+    diesel::update(open)
+        .set((job::state.eq("failed"), job::error.eq(Some(error)), job::updated_at.eq(now)))
         .execute(db)?;
     Ok(())
 }

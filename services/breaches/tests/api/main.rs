@@ -33,6 +33,7 @@ mod range;
 mod rates;
 mod resume;
 mod runs;
+mod same_jobs;
 mod silent_loads;
 mod stealer_logs;
 mod stop;

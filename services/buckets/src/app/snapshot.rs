@@ -34,6 +34,9 @@ pub fn open(
     generations: Arc<dyn Generations>,
     settings: Settings,
 ) -> Result<State, SnapshotError> {
+    if let Err(error) = clear_unfinished(&pools, &*generations) {
+        log::warn!("what a killed rebuild left cannot be cleared away: {error}");
+    }
     pools.write_blocking(seed_packages)?;
     let now = pools.read_blocking(generations::read)?;
     let index = generations.open_or_create(now.generation)?;
@@ -41,6 +44,24 @@ pub fn open(
     let snapshot = pools.read_blocking(|db| read(db, index, now))?;
     measure(&snapshot);
     Ok(State::new(pools, clock, generations, settings, snapshot))
+}
+
+/// Drops what a killed rebuild left, unless another process writes, which may be that very rebuild.
+fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), SnapshotError> {
+    if !generations.has_unfinished(pools.read_blocking(generations::read)?.generation)? {
+        return Ok(());
+    }
+    let _lock = match generations.lock("a server clears away what a killed rebuild left") {
+        Err(EngineError::Locked(_)) => return Ok(()),
+        taken => taken?,
+    };
+    // A rebuild may have come to its end before the lock was free.
+    let current = pools.read_blocking(generations::read)?.generation;
+    if generations.has_unfinished(current)? {
+        generations.discard(current + 1)?;
+        log::info!("what a killed rebuild left was cleared away");
+    }
+    Ok(())
 }
 
 /// Looks for a newer snapshot and serves it; blocks.
@@ -127,6 +148,7 @@ fn measure(snapshot: &Snapshot) {
         files: counts.files,
         buckets: counts.buckets.iter().sum(),
         bytes: snapshot.summary.disk_bytes,
+        dead_rows: snapshot.summary.dead_rows,
         published_at: snapshot.published_at(),
     });
 }

@@ -10,6 +10,7 @@ mod sources;
 mod status;
 mod verify;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -19,10 +20,10 @@ use database::{MigrateCommand, Pools};
 use domain::SystemClock;
 use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
 
-use crate::app;
+use crate::app::{self, SnapshotError};
 use crate::config::{Engine, Settings};
-use crate::engine::{Cluster, Folders, Generations};
-use crate::jobs::{CheckpointPolicy, JobContext};
+use crate::engine::{Cluster, EngineError, Folders, Generations};
+use crate::jobs::{CheckpointPolicy, JobContext, JobError};
 use crate::service::Buckets;
 use crate::store::MIGRATIONS;
 
@@ -67,7 +68,11 @@ enum Command {
         json: bool,
     },
     /// Check the index against itself and against the bucket table
-    Verify,
+    Verify {
+        /// Print JSON instead of lines
+        #[arg(long)]
+        json: bool,
+    },
     /// Write the index, or one bucket, as NDJSON that loads again
     Export {
         /// Only this bucket
@@ -89,7 +94,19 @@ impl shell::Cli for Cli {
         &self.settings.shell
     }
 
-    fn run(mut self) -> anyhow::Result<ExitCode> {
+    fn run(self) -> anyhow::Result<ExitCode> {
+        let folder = self.index_folder();
+        self.execute().map_err(|error| match folder {
+            Some(folder) if is_of_index(&error) => {
+                error.context(format!("INDEX_DIR {}", folder.display()))
+            }
+            _ => error,
+        })
+    }
+}
+
+impl Cli {
+    fn execute(mut self) -> anyhow::Result<ExitCode> {
         let command = self.command.take().unwrap_or(Command::Common(CommonCommand::Serve));
         match command {
             Command::Common(command) => {
@@ -107,7 +124,7 @@ impl shell::Cli for Cli {
             Command::Removals { json } => remove::list(&self.context()?, json),
             Command::Unremove(arguments) => remove::unremove(&self.context()?, &arguments),
             Command::Status { json } => status::run(&self.context()?, json),
-            Command::Verify => verify::run(&self.context()?),
+            Command::Verify { json } => verify::run(&self.context()?, json),
             Command::Export { bucket } => export::run(&self.context()?, bucket.as_deref()),
             Command::Keys(command) => {
                 let context = self.context()?;
@@ -117,9 +134,7 @@ impl shell::Cli for Cli {
             Command::Plans(command) => command.run(&self.pools()?, &plans::Packages),
         }
     }
-}
 
-impl Cli {
     fn serve(self) -> anyhow::Result<ExitCode> {
         let context = self.context()?;
         let JobContext { pools, clock, generations, .. } = context;
@@ -139,13 +154,19 @@ impl Cli {
         CheckpointPolicy::of(&self.settings.service)
     }
 
+    /// The folder of the file index, unless a cluster has it.
+    fn index_folder(&self) -> Option<PathBuf> {
+        let settings = &self.settings.service;
+        let embedded = settings.engine == Engine::Embedded;
+        embedded.then(|| settings.index_dir(&self.settings.shell.data_dir))
+    }
+
     /// Where the generations of the file index are.
     fn generations(&self) -> anyhow::Result<Arc<dyn Generations>> {
-        let settings = &self.settings.service;
-        if settings.engine == Engine::Embedded {
-            let folder = settings.index_dir(&self.settings.shell.data_dir);
+        if let Some(folder) = self.index_folder() {
             return Ok(Arc::new(Folders::new(folder)));
         }
+        let settings = &self.settings.service;
         let url = settings.cluster_url.as_deref();
         let url = url.context("ENGINE=cluster needs CLUSTER_URL")?;
         Ok(Arc::new(Cluster::connect(url, settings.cluster_name.as_deref())?))
@@ -159,4 +180,13 @@ impl Cli {
             memory_mb: self.settings.service.load_memory_mb,
         })
     }
+}
+
+/// Whether the files of the index failed.
+fn is_of_index(error: &anyhow::Error) -> bool {
+    let cause = match (error.downcast_ref::<JobError>(), error.downcast_ref::<SnapshotError>()) {
+        (Some(JobError::Index(cause)), _) | (_, Some(SnapshotError::Index(cause))) => cause,
+        _ => return false,
+    };
+    matches!(cause, EngineError::Broken(_) | EngineError::Io(_) | EngineError::Tantivy(_))
 }

@@ -22,6 +22,9 @@ pub struct RemoveArguments {
     /// Who [default: the user of the system]
     #[arg(long, value_name = "NAME", env = "USER", default_value = "unknown")]
     operator: String,
+    /// Print JSON instead of a line
+    #[arg(long)]
+    json: bool,
 }
 
 /// Arguments of `unremove`.
@@ -35,24 +38,30 @@ pub struct UnremoveArguments {
     /// Who [default: the user of the system]
     #[arg(long, value_name = "NAME", env = "USER", default_value = "unknown")]
     operator: String,
+    /// Print JSON instead of a line
+    #[arg(long)]
+    json: bool,
 }
 
 /// Removes and purges.
 pub fn remove(context: &JobContext, arguments: &RemoveArguments) -> anyhow::Result<ExitCode> {
-    let RemoveArguments { address, prefix, reason, operator } = arguments;
+    let RemoveArguments { address, prefix, reason, operator, json } = arguments;
     let done = jobs::remove(context, address, prefix, reason, operator)?;
-    println!("{} removed: {} files hidden and purged", done.address, done.files);
+    let text = format!("{} removed: {} files hidden and purged", done.address, done.files);
+    Output::from_json_flag(*json).print(&done, text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Takes off the list.
 pub fn unremove(context: &JobContext, arguments: &UnremoveArguments) -> anyhow::Result<ExitCode> {
-    let UnremoveArguments { address, reason, operator } = arguments;
+    let UnremoveArguments { address, reason, operator, json } = arguments;
     let lifted = jobs::unremove(context, address, reason, operator)?;
     if lifted == 0 {
         anyhow::bail!("{address} is not on the removal list");
     }
-    println!("{address} is off the removal list; load it again to show its files");
+    let text = format!("{address} is off the removal list; load it again to show its files");
+    let done = serde_json::json!({ "address": address, "lifted": lifted });
+    Output::from_json_flag(*json).print(&done, text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -72,8 +81,35 @@ fn line(removal: &Removal) -> String {
         (None, None) => "waits".to_owned(),
     };
     let prefix = if removal.prefix.is_empty() { "" } else { " below " };
-    format!(
-        "{}{prefix}{}: {state} ({} {})",
-        removal.address, removal.prefix, removal.operator, removal.reason
-    )
+    let act = format!("{} {}", removal.operator, removal.reason);
+    let act = match act.trim() {
+        "" => String::new(),
+        act => format!(" ({act})"),
+    };
+    format!("{}{prefix}{}: {state}{act}", removal.address, removal.prefix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_removal_without_a_reason_names_only_who() {
+        let removal = |operator: &str, reason: &str| Removal {
+            id: 1,
+            address: "a.s3.amazonaws.com".to_owned(),
+            prefix: String::new(),
+            reason: reason.to_owned(),
+            operator: operator.to_owned(),
+            requested_at: 0,
+            applied_at: None,
+            files: 0,
+            lifted_at: None,
+            lifted_reason: None,
+            lifted_by: None,
+        };
+        assert_eq!(line(&removal("anna", "")), "a.s3.amazonaws.com: waits (anna)");
+        assert_eq!(line(&removal("anna", "asked")), "a.s3.amazonaws.com: waits (anna asked)");
+        assert_eq!(line(&removal("", "")), "a.s3.amazonaws.com: waits");
+    }
 }

@@ -36,6 +36,13 @@ fn as_text(status: &Value) -> String {
         number(&status["bytes"]) >> 20,
         when(&status["published_at"])
     );
+    if number(&status["dead_rows"]) > 0 {
+        let _ = writeln!(
+            text,
+            "{} dead rows, of replaced and removed files: buckets rebuild frees their space",
+            status["dead_rows"]
+        );
+    }
     if let Some(run) = status["open_run"].as_u64() {
         let _ =
             writeln!(text, "run {run} is under way or was stopped: buckets load --resume {run}");

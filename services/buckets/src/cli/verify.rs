@@ -2,17 +2,15 @@
 
 use std::process::ExitCode;
 
+use batch::Output;
+
 use crate::jobs::{self, JobContext};
 
 /// Checks.
-pub fn run(context: &JobContext) -> anyhow::Result<ExitCode> {
+pub fn run(context: &JobContext, as_json: bool) -> anyhow::Result<ExitCode> {
     let faults = jobs::verify(context)?;
-    for fault in &faults {
-        println!("{fault}");
-    }
-    if faults.is_empty() {
-        println!("the index is sound");
-        return Ok(ExitCode::SUCCESS);
-    }
-    Ok(ExitCode::FAILURE)
+    let sound = faults.is_empty();
+    let text = if sound { "the index is sound".to_owned() } else { faults.join("\n") };
+    Output::from_json_flag(as_json).print(&serde_json::json!({ "faults": faults }), text)?;
+    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -20,8 +20,21 @@ pub enum EngineError {
     Broken(String),
     /// The search library failed.
     #[error("index: {0}")]
-    Tantivy(#[from] tantivy::TantivyError),
+    Tantivy(tantivy::TantivyError),
     /// The disk failed.
     #[error("index: {0}")]
-    Io(#[from] std::io::Error),
+    Io(std::io::Error),
+}
+
+// No `#[from]`: it makes the cause a source, too, and whoever prints the whole chain says it twice.
+impl From<tantivy::TantivyError> for EngineError {
+    fn from(error: tantivy::TantivyError) -> Self {
+        Self::Tantivy(error)
+    }
+}
+
+impl From<std::io::Error> for EngineError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Io(error)
+    }
 }

@@ -1,11 +1,12 @@
 //! Where the generations of an index are: folders, or tables of a cluster.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::cluster::Cluster;
-use super::embedded::{EmbeddedIndex, FolderLock};
+use super::embedded::{EmbeddedIndex, FolderLock, retry_while};
 use super::error::EngineError;
 use super::index::FileIndex;
 
@@ -31,6 +32,12 @@ pub trait Generations: Send + Sync {
 
     /// Drops older generations that no process reads any more; true when none is left.
     fn sweep(&self, current: u32) -> Result<bool, EngineError>;
+
+    /// Whether a killed rebuild left a part of the generation after `current` that a server, too, may
+    /// discard while it holds the write lock; an engine that leaves this to the next writer has none.
+    fn has_unfinished(&self, _current: u32) -> Result<bool, EngineError> {
+        Ok(false)
+    }
 }
 
 /// Generations in folders below one folder.
@@ -70,7 +77,11 @@ impl Generations for Folders {
     fn discard(&self, generation: u32) -> Result<(), EngineError> {
         let folder = self.folder(generation);
         if folder.exists() {
-            std::fs::remove_dir_all(folder)?;
+            // A merge of a writer that has just failed may add a file meanwhile.
+            retry_while(
+                || std::fs::remove_dir_all(&folder),
+                |done| matches!(done, Err(e) if e.kind() == ErrorKind::DirectoryNotEmpty),
+            )?;
         }
         Ok(())
     }
@@ -88,6 +99,19 @@ impl Generations for Folders {
             }
         }
         Ok(all)
+    }
+
+    fn has_unfinished(&self, current: u32) -> Result<bool, EngineError> {
+        let next = self.folder(current + 1);
+        if !next.exists() || !self.folder(current).exists() {
+            return Ok(false);
+        }
+        // One that was published may be in use, by a database that is newer than this one.
+        match EmbeddedIndex::open(&next) {
+            Ok(index) => Ok(index.summary().journal.published.is_none()),
+            Err(EngineError::Missing(_)) => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -52,6 +52,12 @@ pub trait FileWriter: Send {
     /// The journal of the last commit.
     fn journal(&self) -> &Journal;
 
+    /// Rows of replaced and removed files that are kept until a rebuild; an engine that drops them
+    /// itself has none.
+    fn dead_rows(&self) -> Result<u64, EngineError> {
+        Ok(0)
+    }
+
     /// Begins a run; its files stay hidden until its publish.
     fn begin(&mut self, run: u64) -> Result<(), EngineError>;
 

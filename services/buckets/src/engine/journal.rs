@@ -107,4 +107,6 @@ pub struct IndexSummary {
     pub counts: Arc<BTreeMap<u64, u64>>,
     /// Bytes of the index on disk.
     pub disk_bytes: u64,
+    /// Rows of replaced and removed files that are kept until a rebuild.
+    pub dead_rows: u64,
 }

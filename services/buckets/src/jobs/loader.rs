@@ -86,18 +86,23 @@ impl Loader {
     /// Reads, publishes, reports; a failure is noted with the run.
     pub(super) fn finish(mut self) -> Result<Report, JobError> {
         let result = self.read_all().and_then(|()| self.publish());
-        if let Err(error) = &result {
-            let (text, now) = (error.to_string(), self.session.context.clock.unix());
-            if matches!(error, JobError::TooManyBad { .. } | JobError::Invalid(_)) {
-                self.intake.flush_rows(&self.session.context.pools)?;
-                self.session.writer.abort()?;
-            }
-            self.session
-                .context
-                .pools
-                .write_blocking(|db| load_runs::fail(db, self.id, &text, now))?;
+        if let Err(error) = &result
+            && let Err(second) = self.note_failure(error)
+        {
+            // On a full disk nothing can be noted; the operator needs the first failure.
+            log::warn!("run {}: its failure cannot be noted: {second}", self.id);
         }
         result
+    }
+
+    fn note_failure(&mut self, error: &JobError) -> Result<(), JobError> {
+        let (text, now) = (error.to_string(), self.session.context.clock.unix());
+        let pools = &self.session.context.pools;
+        if matches!(error, JobError::TooManyBad { .. } | JobError::Invalid(_)) {
+            self.intake.flush_rows(pools)?;
+            self.session.writer.abort()?;
+        }
+        Ok(pools.write_blocking(|db| load_runs::fail(db, self.id, &text, now))?)
     }
 
     fn read_all(&mut self) -> Result<(), JobError> {
@@ -161,8 +166,22 @@ impl Loader {
             self.switch(&named, &report, &text)?;
         } else {
             reconcile(&context.pools, self.session.writer.journal(), &text, now)?;
+            self.tell_of_dead_rows();
         }
         Ok(report)
+    }
+
+    /// Tells the operator when most rows of the index are dead.
+    fn tell_of_dead_rows(&self) {
+        let writer = &self.session.writer;
+        let (dead, rows) = (writer.dead_rows().unwrap_or(0), writer.journal().rows);
+        if dead > rows / 2 {
+            log::warn!(
+                target: "notice",
+                "{dead} of {rows} rows in the index are of replaced or removed files: \
+                 `buckets rebuild` frees their space"
+            );
+        }
     }
 
     /// Verifies the new generation and puts it in place of the one that is searched.

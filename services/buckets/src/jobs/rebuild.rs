@@ -18,17 +18,7 @@ const BATCH: usize = 8_192;
 /// switches to it; gives the new generation and its number of files.
 pub fn rebuild(context: &JobContext) -> Result<(u32, u64), JobError> {
     let session = open(context)?;
-    // The lock is kept until the switch; the old writer has nothing more to do.
-    session.index.refresh()?;
-    let mut fresh = session.next_generation()?;
-    let files = copy(context, &*session.index, &mut fresh)?;
-    check(&*session.index, &*fresh.index)?;
-    let generation = fresh.generation;
-    context.pools.write_blocking(|db| generations::switch(db, generation))?;
-    drop(fresh);
-    drop(session);
-    context.generations.sweep(generation)?;
-    Ok((generation, files))
+    settled(context, write_anew(context, session))
 }
 
 /// Makes an index of nothing but the sources, verifies it, and switches to it; gives the new
@@ -41,13 +31,33 @@ pub fn rebuild_from(
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,
 ) -> Result<(u32, Report), JobError> {
-    let made = load_anew(open(context)?, options, checkpoints);
+    let session = open(context)?;
+    settled(context, load_anew(session, options, checkpoints))
+}
+
+/// Drops the generations that a rebuild made needless, or what it has left of its own.
+fn settled<T>(
+    context: &JobContext,
+    made: Result<(u32, T), JobError>,
+) -> Result<(u32, T), JobError> {
     match &made {
         Ok((generation, _)) => drop(context.generations.sweep(*generation)?),
         // Opening a session drops what was begun; if that fails, the next session does.
         Err(_) => drop(Session::try_open(context, "a failed rebuild is being cleared away")),
     }
     made
+}
+
+/// Copies the present index, and switches to the copy.
+fn write_anew(context: &JobContext, session: Session) -> Result<(u32, u64), JobError> {
+    // The lock is kept until the switch; the old writer has nothing more to do.
+    session.index.refresh()?;
+    let mut fresh = session.next_generation()?;
+    let files = copy(context, &*session.index, &mut fresh)?;
+    check(&*session.index, &*fresh.index)?;
+    let generation = fresh.generation;
+    context.pools.write_blocking(|db| generations::switch(db, generation))?;
+    Ok((generation, files))
 }
 
 fn open(context: &JobContext) -> Result<Session, JobError> {

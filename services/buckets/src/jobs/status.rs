@@ -32,6 +32,7 @@ pub fn status(context: &JobContext) -> Result<Value, JobError> {
         "files": summary.counts.values().sum::<u64>(),
         "buckets": listed,
         "bytes": summary.disk_bytes,
+        "dead_rows": summary.dead_rows,
         "published_at": summary.journal.published.as_ref().map(|published| published.at),
         "open_run": open,
         "removals_waiting": waiting,

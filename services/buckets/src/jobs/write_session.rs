@@ -26,6 +26,9 @@ impl Session {
     pub fn open(context: &JobContext, holder: &str) -> Result<Self, JobError> {
         let lock = context.generations.lock(holder).map_err(|error| named(context, error))?;
         let generation = context.pools.read_blocking(generations::read)?.generation;
+        // What a failed rebuild left would keep the files of later removals, and may fill the disk, on
+        // which nothing of what follows can be written then.
+        context.generations.discard(generation + 1)?;
         let index = context.generations.open_or_create(generation)?;
         let writer = index.writer(context.memory_mb)?;
         let session = Self { context: context.clone(), generation, index, writer, _lock: lock };
@@ -33,8 +36,6 @@ impl Session {
         reconcile(&context.pools, journal, "{}", now)?;
         let open = journal.open.as_ref().map(|open| open.run);
         context.pools.write_blocking(|db| load_runs::fail_strays(db, open, now))?;
-        // What a killed rebuild left would keep the files of later removals.
-        context.generations.discard(generation + 1)?;
         Ok(session)
     }
 

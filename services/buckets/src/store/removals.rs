@@ -44,13 +44,25 @@ pub struct AuditEntry<'a> {
     pub at: i64,
 }
 
-/// Puts a takedown on the list, to be carried out.
+/// Puts a takedown on the list, to be carried out; the same one again, such as after a kill, is the
+/// one that is on the list.
 pub fn request(
     db: &mut Db,
     address: &str,
     prefix: &str,
     act: &AuditEntry<'_>,
 ) -> Result<i64, DatabaseError> {
+    let same = removal::table
+        .filter(removal::address.eq(address))
+        .filter(removal::prefix.eq(prefix))
+        .filter(removal::reason.eq(act.reason))
+        .filter(removal::operator.eq(act.operator))
+        .filter(removal::lifted_at.is_null());
+    let listed: Option<i64> =
+        same.select(removal::id).order(removal::id.desc()).first(db).optional()?;
+    if let Some(id) = listed {
+        return Ok(id);
+    }
     Ok(diesel::insert_into(removal::table)
         .values((
             removal::address.eq(address),

@@ -310,6 +310,12 @@ fn exit_codes_and_sentences() {
         assert_eq!(missing.code, Some(1));
         assert_eq!(missing.errors.lines().count(), 1);
     }
+    let file = program.folder().write("file", "");
+    let mut command = program.command(&["status"]);
+    command.env("INDEX_DIR", &file);
+    let errors = program.run_command(command).errors;
+    assert!(errors.contains(&format!("INDEX_DIR {}: index: ", text(&file))), "{errors}");
+    assert_eq!(errors.matches("os error").count(), 1, "{errors}");
     assert_eq!(program.run(&["load"]).code, Some(2));
     assert_eq!(program.run(&["rebuild", "--format", "csv"]).code, Some(2));
     assert_eq!(program.run(&["load", "--resume", "77"]).code, Some(1));

@@ -21,6 +21,7 @@ async fn everything_that_is_measured_has_a_name() {
         "buckets_index_files ",
         "buckets_index_buckets ",
         "buckets_index_bytes ",
+        "buckets_index_dead_rows ",
         "buckets_load_files_per_second ",
         "buckets_last_publish_timestamp_seconds ",
     ] {

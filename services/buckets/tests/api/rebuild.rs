@@ -1,13 +1,18 @@
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use buckets::Settings;
-use buckets::jobs::{
-    self, CheckpointPolicy, JobError, LoadOptions, Report, Session, export, load, rebuild, remove,
-    status, verify,
+use buckets::engine::{
+    EngineError, FileIndex, FileWriter, Folders, Generations, IndexSummary, Limits, Mode, WriteLock,
 };
+use buckets::jobs::{
+    self, CheckpointPolicy, JobContext, JobError, LoadOptions, Report, Session, export, load,
+    rebuild, remove, status, verify,
+};
+use buckets::model::{FileQuery, Found};
 
 use crate::app::{Fixture, line, samples};
-use crate::program::holds;
+use crate::program::{Program, holds, text};
 
 const A: &str = "a.s3.amazonaws.com";
 const B: &str = "b.s3.amazonaws.com";
@@ -49,10 +54,13 @@ async fn a_rebuild_drops_dead_rows_and_gives_new_ids() {
     // It looks for a switch only when it is told to.
     let settings = Settings { reload_ms: 3_600_000, ..Settings::for_tests() };
     let app = fixture.serve_with("free", settings).await;
+    let dead_rows = || status(&fixture.context).unwrap()["dead_rows"].clone();
+    assert_eq!(dead_rows(), 4);
     let before = app.get("/api/v2/stats").await;
     assert_eq!(app.get("/api/v2/files").await.1["files"][0]["id"], "5");
     let old = fixture.folder.join("index/generation-1");
     assert_eq!(rebuild(&fixture.context).unwrap(), (2, 2));
+    assert_eq!(dead_rows(), 0);
     assert!(old.exists(), "the old generation is kept while it is read");
     assert_eq!(app.get("/api/v2/files").await.1["files"][0]["id"], "5");
     app.refresh();
@@ -187,4 +195,107 @@ fn a_stopped_run_has_to_be_settled_before_a_rebuild() {
     )
     .unwrap();
     assert_eq!(from_paths(&fixture, &[samples()]).0, 2);
+}
+
+/// Generations that are never found sound.
+struct Unsound(Folders);
+
+struct UnsoundIndex(Arc<dyn FileIndex>);
+
+impl Generations for Unsound {
+    fn lock(&self, holder: &str) -> Result<WriteLock, EngineError> {
+        self.0.lock(holder)
+    }
+
+    fn open(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
+        Ok(Arc::new(UnsoundIndex(self.0.open(generation)?)))
+    }
+
+    fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
+        Ok(Arc::new(UnsoundIndex(self.0.open_or_create(generation)?)))
+    }
+
+    fn discard(&self, generation: u32) -> Result<(), EngineError> {
+        self.0.discard(generation)
+    }
+
+    fn sweep(&self, current: u32) -> Result<bool, EngineError> {
+        self.0.sweep(current)
+    }
+}
+
+impl FileIndex for UnsoundIndex {
+    fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
+        self.0.search(query, limits)
+    }
+
+    fn summary(&self) -> Arc<IndexSummary> {
+        self.0.summary()
+    }
+
+    fn refresh(&self) -> Result<bool, EngineError> {
+        self.0.refresh()
+    }
+
+    fn verify(&self) -> Result<Vec<String>, EngineError> {
+        Ok(vec!["a fault".to_owned()])
+    }
+
+    fn writer(&self, memory_mb: usize) -> Result<Box<dyn FileWriter>, EngineError> {
+        self.0.writer(memory_mb)
+    }
+}
+
+#[test]
+fn a_copy_that_fails_leaves_nothing_on_disk() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "kept", 1, 1)]);
+    let index = fixture.folder.join("index");
+    let generations = Arc::new(Unsound(Folders::new(index.clone())));
+    let refused = rebuild(&JobContext { generations, ..fixture.context.clone() }).unwrap_err();
+    assert!(refused.to_string().ends_with(": a fault"), "{refused}");
+    assert_eq!(folders(&index), ["generation-1"]);
+    assert_eq!(rebuild(&fixture.context).unwrap(), (2, 1));
+}
+
+#[test]
+fn a_server_clears_away_what_a_killed_rebuild_left() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "kept", 1, 1)]);
+    let index = fixture.folder.join("index");
+    let left_by_a_start = || {
+        let JobContext { pools, clock, generations, .. } = fixture.context.clone();
+        drop(buckets::open(pools, clock, generations, Settings::for_tests()).unwrap());
+        folders(&index)
+    };
+    let generations = &fixture.context.generations;
+    let half = generations.open_or_create(2).unwrap();
+    half.writer(64).unwrap().begin(7).unwrap();
+    drop(half);
+    let lock = generations.lock("a rebuild").unwrap();
+    assert_eq!(left_by_a_start(), ["generation-1", "generation-2"], "another process writes");
+    drop(lock);
+    assert_eq!(left_by_a_start(), ["generation-1"]);
+    fixture.folder.write("index/generation-2/column/paths", "");
+    assert_eq!(left_by_a_start(), ["generation-1"], "killed before the first commit");
+    let whole = generations.open_or_create(2).unwrap();
+    let mut writer = whole.writer(64).unwrap();
+    writer.begin(7).unwrap();
+    writer.publish(Mode::Replace, Vec::new(), 1).unwrap();
+    drop((writer, whole));
+    assert_eq!(left_by_a_start(), ["generation-1", "generation-2"], "it may be in use");
+}
+
+#[test]
+fn a_load_tells_when_most_rows_are_dead() {
+    let program = Program::new();
+    let source = program.source(1, 10);
+    let told = || {
+        let ran = program.run(&["load", text(&source)]);
+        ran.errors.contains("20 of 30 rows in the index are of replaced or removed files")
+    };
+    assert_eq!([told(), told(), told()], [false, false, true]);
+    assert_eq!(program.status()["dead_rows"], 20);
+    program.done(&["rebuild"]);
+    assert_eq!(program.status()["dead_rows"], 0);
 }

@@ -1,7 +1,8 @@
 use buckets::jobs::{self, verify};
+use serde_json::json;
 
 use crate::app::{Fixture, line};
-use crate::program::holds;
+use crate::program::{Program, holds, text};
 
 const A: &str = "secret-bucket.s3.amazonaws.com";
 const B: &str = "b.s3.amazonaws.com";
@@ -69,4 +70,26 @@ fn an_unknown_bucket_can_be_put_on_the_list() {
     assert_eq!(remove(&fixture, ""), 0);
     let report = fixture.load_lines(&[&line(A, "1", 1, 1), &line(B, "1", 1, 1)]);
     assert_eq!((report.tally.skipped_removed, report.counts.added), (1, 1));
+}
+
+#[test]
+fn a_removal_that_is_repeated_stays_one_entry() {
+    let program = Program::new();
+    let source = program.folder().write("a.ndjson", line(A, "1", 1, 1));
+    program.done(&["load", text(&source)]);
+    let remove = |reason: &str| program.json(&["remove", A, "--reason", reason])["files"].clone();
+    let listed = || program.json(&["removals"]).as_array().unwrap().len();
+    assert_eq!((remove("asked"), remove("asked"), listed()), (json!(1), json!(1), 1));
+    assert_eq!((remove("asked again"), listed()), (json!(0), 2), "another reason is another entry");
+    assert_eq!(program.json(&["unremove", A])["lifted"], 2);
+    assert_eq!((remove("asked"), listed()), (json!(0), 3), "what was lifted is over");
+}
+
+#[test]
+fn what_was_done_is_told_as_json() {
+    let program = Program::new();
+    let removed = program.json(&["remove", A, "--reason", "asked"]);
+    assert_eq!((&removed["address"], &removed["files"]), (&json!(A), &json!(0)));
+    assert_eq!(program.json(&["unremove", A]), json!({ "address": A, "lifted": 1 }));
+    assert_eq!(program.json(&["verify"]), json!({ "faults": [] }));
 }

@@ -55,6 +55,10 @@ impl Outbox for Delivery {
 }
 
 impl Courier<Message> for Delivery {
+    fn destination(&self, message: &Message) -> String {
+        format!("webhook {}", message.webhook_id)
+    }
+
     async fn deliver(&self, message: &Message) -> Result<(), DeliveryError> {
         let id = message.webhook_id;
         let found = self.state.pools.read(move |db| webhooks::find(db, id)).await;

@@ -102,24 +102,37 @@ pub struct ImportLimits {
     pub deadline: Option<Instant>,
 }
 
+/// How far an import is.
+#[derive(Clone, Default)]
+pub struct SoFar {
+    /// Passes that are over.
+    pub passes: usize,
+    /// Components of the file that were read in the next one.
+    pub read: usize,
+    /// The line on which the last of them begins.
+    pub line: u64,
+    /// What was done.
+    pub report: ImportJson,
+    /// Events that were looked at.
+    done: usize,
+    /// Nothing more is written.
+    is_over: bool,
+}
+
 /// An import on its way.
 pub struct Import {
     user: User,
     urls: Urls,
     limits: ImportLimits,
     overview: Overview,
-    done: usize,
-    /// Nothing more is written.
-    is_over: bool,
-    report: ImportJson,
+    so_far: SoFar,
 }
 
 impl Import {
     /// Begins the import of a file that was looked through; UIDs of this calendar end in the host
     /// of `urls`.
     pub fn new(user: User, urls: Urls, limits: ImportLimits, overview: Overview) -> Import {
-        let report = ImportJson::default();
-        Import { user, urls, limits, overview, done: 0, is_over: false, report }
+        Import { user, urls, limits, overview, so_far: SoFar::default() }
     }
 
     /// Tells in which order the events of the file are written.
@@ -130,18 +143,29 @@ impl Import {
 
     /// Returns what was done.
     pub fn into_report(self) -> ImportJson {
-        self.report
+        self.so_far.report
     }
 
     /// Tells how many events were looked at.
     pub fn done(&self) -> usize {
-        self.done
+        self.so_far.done
+    }
+
+    /// Tells how far the import is.
+    pub fn so_far(&self) -> &SoFar {
+        &self.so_far
+    }
+
+    /// Goes back to where the import was before a transaction that was undone; the reader must go there
+    /// too.
+    pub fn return_to(&mut self, so_far: SoFar) {
+        self.so_far = so_far;
     }
 
     /// Writes the next events of a pass inside a transaction; false at its end.
     ///
     /// # Errors
-    /// The database failed, or the file cannot be read.
+    /// The database failed, or the file cannot be read; what was counted meanwhile is wrong then.
     pub fn write(
         &mut self,
         state: &State,
@@ -150,11 +174,16 @@ impl Import {
         pass: Pass,
     ) -> Result<bool, Error> {
         sql::one_writer(db)?;
-        let (until, began) = (self.done + BATCH, Instant::now());
-        while self.done < until && !self.is_over && began.elapsed() < TURN {
+        let (until, began) = (self.so_far.done + BATCH, Instant::now());
+        while self.so_far.done < until && !self.so_far.is_over && began.elapsed() < TURN {
             let read =
                 reader.next_component().map_err(|error| Error::Internal(error.to_string()))?;
-            let Some(component) = read else { return Ok(false) };
+            let Some(component) = read else {
+                self.so_far.passes += 1;
+                (self.so_far.read, self.so_far.line) = (0, 0);
+                return Ok(false);
+            };
+            (self.so_far.read, self.so_far.line) = (self.so_far.read + 1, component.line);
             let replaces = component.find("RECURRENCE-ID").is_some();
             if component.kind != ComponentKind::Event || replaces != (pass == Pass::Replacements) {
                 continue;
@@ -164,39 +193,39 @@ impl Import {
                 Err(message) => self.note(&component, message),
             }
         }
-        Ok(!self.is_over)
+        Ok(!self.so_far.is_over)
     }
 
     fn note(&mut self, component: &Component, message: String) {
-        self.done += 1;
-        self.report.failed += 1;
-        if self.report.errors.len() < MAX_ERRORS {
+        self.so_far.done += 1;
+        self.so_far.report.failed += 1;
+        if self.so_far.report.errors.len() < MAX_ERRORS {
             let uid = component.text("UID").chars().take(500).collect();
-            self.report.errors.push(ImportErrorJson { uid, line: component.line, message });
+            self.so_far.report.errors.push(ImportErrorJson { uid, line: component.line, message });
         }
     }
 
     fn count(&mut self, outcome: Outcome) {
-        self.done += 1;
+        self.so_far.done += 1;
         *match outcome {
-            Outcome::Created => &mut self.report.created,
-            Outcome::Updated => &mut self.report.updated,
-            Outcome::Unchanged => &mut self.report.unchanged,
-            Outcome::Skipped => &mut self.report.skipped,
+            Outcome::Created => &mut self.so_far.report.created,
+            Outcome::Updated => &mut self.so_far.report.updated,
+            Outcome::Unchanged => &mut self.so_far.report.unchanged,
+            Outcome::Skipped => &mut self.so_far.report.skipped,
         } += 1;
     }
 
     /// Tells whether the import has done as much as it may, and notes what is left.
     fn stops_at(&mut self, component: &Component) -> bool {
         let late = self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let full = self.limits.events.is_some_and(|most| self.done >= most);
-        if (late || full) && !self.is_over {
+        let full = self.limits.events.is_some_and(|most| self.so_far.done >= most);
+        if (late || full) && !self.so_far.is_over {
             let why = if late { "takes too long" } else { "has too many events" };
             let message = format!("is left out with all that follow: the file {why} for a request");
             self.note(component, message);
-            self.is_over = true;
+            self.so_far.is_over = true;
         }
-        self.is_over
+        self.so_far.is_over
     }
 
     fn write_entry(

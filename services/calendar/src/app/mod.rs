@@ -28,7 +28,7 @@ pub(crate) mod uploads;
 mod write_context;
 
 pub use delivery::Delivery;
-pub use imports::{Import, ImportLimits, Overview, Pass};
+pub use imports::{Import, ImportLimits, Overview, Pass, SoFar};
 pub use loading::{Loading, Undone, load_line};
 pub use request::Request;
 pub use transactions::with_context;

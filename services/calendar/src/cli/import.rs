@@ -37,15 +37,8 @@ impl ImportCommand {
         if report.failed > told {
             log::info!(target: "notice", "and {} more", report.failed - told);
         }
-        let text = format_args!(
-            "{} created, {} updated, {} unchanged, {} skipped, {} failed{}",
-            report.created,
-            report.updated,
-            report.unchanged,
-            report.skipped,
-            report.failed,
-            if self.dry_run { "; nothing was written" } else { "" }
-        );
+        let text =
+            format_args!("{report}{}", if self.dry_run { "; nothing was written" } else { "" });
         Output::from_json_flag(self.json).print(&report, text)?;
         Ok(if report.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }

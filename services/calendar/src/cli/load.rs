@@ -43,14 +43,8 @@ impl LoadCommand {
         if loaded.failed > told {
             log::info!(target: "notice", "and {} more faulty lines", loaded.failed - told);
         }
-        let text = format_args!(
-            "{} created, {} updated, {} unchanged, {} failed{}",
-            loaded.created,
-            loaded.updated,
-            loaded.unchanged,
-            loaded.failed,
-            if self.dry_run { "; nothing was written" } else { "" }
-        );
+        let text =
+            format_args!("{loaded}{}", if self.dry_run { "; nothing was written" } else { "" });
         Output::from_json_flag(self.json).print(&loaded, text)?;
         Ok(if loaded.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }

@@ -1,11 +1,12 @@
 //! `users`: who may write, and in which role.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::bail;
+use batch::Output;
 use clap::Subcommand;
 use database::{DatabaseError, Pools};
+use serde_json::{Value, json};
 
 use crate::config::parse_login;
 use crate::model::role::Role;
@@ -32,7 +33,11 @@ pub enum UsersCommand {
         role: Role,
     },
     /// List all users
-    List,
+    List {
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 impl UsersCommand {
@@ -55,11 +60,17 @@ impl UsersCommand {
                 }
                 log::info!(target: "notice", "{login} is {} now", role.name());
             }
-            UsersCommand::List => {
-                let mut out = std::io::stdout().lock();
-                for user in pools.read_blocking(users::list)? {
-                    writeln!(out, "{}\t{}\t{}", user.id, user.login, user.role.name())?;
-                }
+            UsersCommand::List { json } => {
+                let users = pools.read_blocking(users::list)?;
+                let shown = users.iter().map(
+                    |user| json!({"id": user.id, "login": user.login, "role": user.role.name()}),
+                );
+                let shown: Vec<Value> = shown.collect();
+                let text =
+                    |name: &str, row: &Value| row[name].as_str().unwrap_or_default().to_owned();
+                Output::from_json_flag(json).print_list(&shown, |row| {
+                    format!("{}\t{}\t{}", row["id"], text("login", row), text("role", row))
+                })?;
             }
         }
         Ok(ExitCode::SUCCESS)

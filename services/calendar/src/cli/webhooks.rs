@@ -28,7 +28,7 @@ pub enum WebhooksCommand {
         #[arg(long)]
         json: bool,
     },
-    /// List the webhooks, and how many messages wait for each
+    /// List the webhooks: their ids, as the log names them, how many messages wait for each, addresses
     List {
         /// Print the result as JSON
         #[arg(long)]
@@ -82,12 +82,15 @@ impl WebhooksCommand {
 fn list(pools: &Pools, json: bool) -> anyhow::Result<()> {
     let rows = pools.read_blocking(|db| -> Result<Vec<_>, DatabaseError> {
         let all = webhooks::all(db)?.into_iter();
-        all.map(|webhook| Ok((webhooks::waiting(db, webhook.id)?, webhook.url))).collect()
+        all.map(|webhook| Ok((webhooks::waiting(db, webhook.id)?, webhook))).collect()
     })?;
-    let shown: Vec<_> =
-        rows.iter().map(|(waiting, url)| json!({"url": url, "waiting": waiting})).collect();
+    let shown = rows.iter().map(
+        |(waiting, webhook)| json!({"id": webhook.id, "url": webhook.url, "waiting": waiting}),
+    );
+    let shown: Vec<_> = shown.collect();
     let line = |row: &serde_json::Value| {
-        format!("{}\t{}", row["waiting"], row["url"].as_str().unwrap_or_default())
+        let url = row["url"].as_str().unwrap_or_default();
+        format!("{}\t{}\t{url}", row["id"], row["waiting"])
     };
     Ok(Output::from_json_flag(json).print_list(&shown, line)?)
 }

@@ -5,11 +5,12 @@ use std::io::{self, BufReader, Seek, SeekFrom};
 
 use anyhow::Context;
 use batch::{Input, ProgressReporter, Unit};
+use database::Db;
 
 use super::dry_run::dry_run;
 use super::load::first_user;
 use super::turns::Turns;
-use crate::app::{Import, ImportLimits, Overview, Pass};
+use crate::app::{Import, ImportLimits, Overview, Pass, SoFar};
 use crate::error::Error;
 use crate::state::State;
 use crate::store::statistics;
@@ -26,13 +27,14 @@ pub struct ImportOptions {
     pub base: Option<String>,
 }
 
-/// Imports a file.
+/// Imports a file, and waits for a database that is busy or away for a minute.
 ///
 /// # Errors
-/// The file cannot be read or is no calendar, or the database failed; what came before stays.
+/// The file cannot be read or is no calendar, or the database failed; what came before stays, and the
+/// error tells how far that is.
 pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::Result<ImportJson> {
     let user = state.pools.read_blocking(first_user)?;
-    let mut file = rereadable(input).context("cannot be read")?;
+    let file = rereadable(input).context("cannot be read")?;
     let overview = Overview::of(state, BufReader::new(&file)).context("cannot be read")?;
     anyhow::ensure!(overview.is_calendar, "is no iCalendar file");
     let urls = Urls { base: options.base.unwrap_or_default(), alias: false };
@@ -41,16 +43,25 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
     let mut turns = Turns::new(&state.pools);
     let outcome = match options.dry_run {
         true => dry_run(&state.pools, |db| {
-            write(&mut import, &mut file, &progress, |import, reader, pass| {
+            write(&mut import, &file, &progress, |import, reader, pass| {
                 import.write(state, db, reader, pass)
             })
         }),
-        false => write(&mut import, &mut file, &progress, |import, reader, pass| {
-            turns.write(|db| import.write(state, db, reader, pass))
+        false => write(&mut import, &file, &progress, |import, reader, pass| {
+            write_batch(&mut turns, import, &file, reader, |db, import, reader| {
+                import.write(state, db, reader, pass)
+            })
         }),
     };
     progress.finish();
-    outcome?;
+    if let Err(error) = outcome {
+        let error = anyhow::Error::from(error);
+        let told = told(import.so_far()).filter(|_| !options.dry_run);
+        return Err(match told {
+            Some(told) => error.context(told),
+            None => error,
+        });
+    }
     let report = import.into_report();
     if report.created > 0
         && !options.dry_run
@@ -74,20 +85,162 @@ fn rereadable(input: &Input) -> io::Result<File> {
     }
 }
 
-type FileReader<'a> = Reader<BufReader<&'a File>>;
+/// Tells how far an import is that failed; none when nothing is imported.
+fn told(so_far: &SoFar) -> Option<String> {
+    let SoFar { passes, line, report, .. } = so_far;
+    let done = match (passes, line) {
+        (0, 0) => return None,
+        (0, line) => format!("all entries up to that on line {line} are imported"),
+        (_, 0) => "all entries but changed repetitions are imported".to_owned(),
+        (_, line) => format!(
+            "all entries are imported, changed repetitions up to that on line {line} among them"
+        ),
+    };
+    Some(format!("{done} ({report}), and the same command goes on from there"))
+}
 
-fn write(
+type FileReader<'f> = Reader<BufReader<&'f File>>;
+
+/// Reads a file from its start, without its first components.
+fn reader_behind(file: &File, components: usize) -> io::Result<FileReader<'_>> {
+    let mut start = file;
+    start.seek(SeekFrom::Start(0))?;
+    let mut reader = Reader::new(BufReader::new(file));
+    for _ in 0..components {
+        reader.next_component()?;
+    }
+    Ok(reader)
+}
+
+fn unreadable(error: io::Error) -> Error {
+    Error::Internal(error.to_string())
+}
+
+/// Writes a batch in a transaction; each further attempt begins where the batch begins.
+fn write_batch<'f>(
+    turns: &mut Turns<'_>,
     import: &mut Import,
-    file: &mut File,
+    file: &'f File,
+    reader: &mut FileReader<'f>,
+    mut write: impl FnMut(&mut Db, &mut Import, &mut FileReader<'f>) -> Result<bool, Error>,
+) -> Result<bool, Error> {
+    let before = import.so_far().clone();
+    let mut is_repeated = false;
+    let outcome = turns.write(|db| {
+        if is_repeated {
+            import.return_to(before.clone());
+            *reader = reader_behind(file, before.read).map_err(unreadable)?;
+        }
+        is_repeated = true;
+        write(db, import, reader)
+    });
+    if outcome.is_err() {
+        import.return_to(before);
+    }
+    outcome
+}
+
+fn write<'f>(
+    import: &mut Import,
+    file: &'f File,
     progress: &ProgressReporter,
-    mut batch: impl FnMut(&mut Import, &mut FileReader<'_>, Pass) -> Result<bool, Error>,
+    mut batch: impl FnMut(&mut Import, &mut FileReader<'f>, Pass) -> Result<bool, Error>,
 ) -> Result<(), Error> {
     for pass in import.passes() {
-        file.seek(SeekFrom::Start(0)).map_err(|error| Error::Internal(error.to_string()))?;
-        let mut reader = Reader::new(BufReader::new(&*file));
+        let mut reader = reader_behind(file, 0).map_err(unreadable)?;
         while batch(import, &mut reader, pass)? {
             progress.set(u64::try_from(import.done()).unwrap_or(u64::MAX));
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use database::DatabaseError;
+    use domain::SystemClock;
+    use testkit::Database;
+
+    use super::*;
+    use crate::config::Settings;
+    use crate::model::role::{Role, User};
+    use crate::store::media::Media;
+    use crate::store::sql::Sql;
+    use crate::store::{MIGRATIONS, users};
+
+    /// More than a transaction takes.
+    const EVENTS: u64 = 300;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        site: Settings,
+    }
+
+    /// An import of a file of many events and a faulty one, whose attempts end as `judge` says of
+    /// their numbers: how it ended, how far it is, and how many events there are.
+    fn attempt(
+        judge: impl Fn(u64) -> Result<(), DatabaseError>,
+    ) -> (Result<(), Error>, SoFar, u64) {
+        let database = Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        let add = |db: &mut Db| users::add(db, "editor", "Editor", Role::Editor);
+        let id = pools.write_blocking(add).unwrap();
+        let user = User { id, login: "editor".to_owned(), role: Role::Editor };
+        let (site, media) = (Line::parse_from(["calendar"]).site, Media::new("media".into()));
+        let state = State::new(pools, SystemClock::shared(), site, media);
+        let event = |number: u64| {
+            format!("BEGIN:VEVENT\nUID:{number}\nDTSTART:20270401T100000Z\nEND:VEVENT\n")
+        };
+        let events: String = (0..EVENTS).map(event).collect();
+        let faulty = "BEGIN:VEVENT\nUID:faulty\nEND:VEVENT\n";
+        let text = format!("BEGIN:VCALENDAR\n{events}{faulty}END:VCALENDAR\n");
+        let path = database.folder().join("events.ics");
+        std::fs::write(&path, &text).unwrap();
+        let file = File::open(&path).unwrap();
+        let overview = Overview::of(&state, text.as_bytes()).unwrap();
+        let urls = Urls { base: String::new(), alias: false };
+        let mut import = Import::new(user, urls, ImportLimits::default(), overview);
+        let progress = ProgressReporter::new("importing", Unit::Items("events"), None);
+        let (mut turns, mut attempts) = (Turns::new(&state.pools), 0);
+        let outcome = write(&mut import, &file, &progress, |import, reader, pass| {
+            write_batch(&mut turns, import, &file, reader, |db, import, reader| {
+                let more = import.write(&state, db, reader, pass)?;
+                attempts += 1;
+                judge(attempts)?;
+                Ok(more)
+            })
+        });
+        let count = |db: &mut Db| Sql::new(db, "select count(*) as n from events").number(db);
+        let rows = state.pools.read_blocking(count).unwrap();
+        (outcome, import.so_far().clone(), u64::try_from(rows).unwrap())
+    }
+
+    #[test]
+    fn an_attempt_that_was_undone_is_repeated_from_where_it_began() {
+        let busy = |attempt: u64| if attempt % 2 == 1 { Err(DatabaseError::Busy) } else { Ok(()) };
+        let (outcome, so_far, rows) = attempt(busy);
+        outcome.unwrap();
+        let report = &so_far.report;
+        assert_eq!((report.created, report.failed, rows), (EVENTS, 1, EVENTS));
+    }
+
+    #[test]
+    fn an_import_that_fails_tells_how_far_it_is() {
+        let broken =
+            |attempt: u64| if attempt == 2 { Err(DatabaseError::NotFound) } else { Ok(()) };
+        let (outcome, so_far, rows) = attempt(broken);
+        assert!(outcome.is_err());
+        assert!((1..EVENTS).contains(&rows), "{rows}");
+        // An event has four lines, and the first one begins on the second.
+        let line = 2 + 4 * (rows - 1);
+        let expected = format!(
+            "all entries up to that on line {line} are imported ({rows} created, 0 updated, \
+             0 unchanged, 0 skipped, 0 failed), and the same command goes on from there"
+        );
+        assert_eq!(told(&so_far), Some(expected));
+        let (_, so_far, rows) = attempt(|_| Err(DatabaseError::NotFound));
+        assert_eq!((told(&so_far), rows), (None, 0));
+    }
 }

@@ -4,6 +4,7 @@
 //! `category` or `tag`. What exists already stays as it is, or is changed on request. Many lines
 //! share a transaction; a faulty line is undone alone and reported.
 
+use std::fmt;
 use std::io::BufRead;
 
 use anyhow::Context;
@@ -66,6 +67,13 @@ pub struct Fault {
     pub message: String,
 }
 
+impl fmt::Display for Loaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Loaded { created, updated, unchanged, failed, .. } = self;
+        write!(f, "{created} created, {updated} updated, {unchanged} unchanged, {failed} failed")
+    }
+}
+
 impl Loaded {
     fn add(&mut self, other: Loaded) {
         self.created += other.created;
@@ -84,15 +92,18 @@ impl Loaded {
     }
 }
 
-/// Loads lines of JSON. At the end the database gathers statistics.
+/// Loads lines of JSON, and waits for a database that is busy or away for a minute. At the end the
+/// database gathers statistics.
 ///
 /// # Errors
-/// The lines cannot be read, or the database failed; what came before stays.
+/// The lines cannot be read, or the database failed; what came before stays, and the error tells how far
+/// that is.
 pub fn load(state: &State, lines: impl BufRead, options: LoadOptions) -> anyhow::Result<Loaded> {
     let writer = state.pools.read_blocking(first_user)?;
     let mut batches = Batches {
         lines: BoundedLines::new(lines, LONGEST_LINE),
         progress: ProgressReporter::new("loading", Unit::Items("lines"), None),
+        loaded: 0,
     };
     let mut loaded = Loaded::default();
     let outcome = match options.dry_run {
@@ -116,7 +127,13 @@ pub fn load(state: &State, lines: impl BufRead, options: LoadOptions) -> anyhow:
     {
         log::warn!("the database gathers statistics later, because it could not now: {error}");
     }
-    outcome.map(|()| loaded)
+    match outcome {
+        Err(error) if batches.loaded > 0 && !options.dry_run => Err(error.context(format!(
+            "all lines up to {} are loaded ({loaded}), and the same command goes on from there",
+            batches.loaded
+        ))),
+        outcome => outcome.map(|()| loaded),
+    }
 }
 
 fn load_batches(
@@ -126,10 +143,9 @@ fn load_batches(
 ) -> anyhow::Result<()> {
     loop {
         let batch = batches.next()?;
-        if batch.is_empty() {
-            return Ok(());
-        }
+        let Some((last, _)) = batch.last() else { return Ok(()) };
         loaded.add(load_batch(&batch)?);
+        batches.loaded = *last;
     }
 }
 
@@ -140,6 +156,8 @@ type Parsed = (u64, Result<Params, String>);
 struct Batches<R> {
     lines: BoundedLines<R>,
     progress: ProgressReporter,
+    /// Number of the last line whose batch is loaded.
+    loaded: u64,
 }
 
 impl<R: BufRead> Batches<R> {

@@ -1,9 +1,12 @@
-//! Turns of other programs between the transactions of a long command.
+//! Turns of other programs between the transactions of a long command, and patience with a database that
+//! is busy or away.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use database::{Backend, DatabaseError, Db, Pools};
+
+use crate::error::Error;
 
 /// How long a command writes to SQLite before others have a turn; they wait five seconds at most, and of
 /// several that wait any may be next.
@@ -11,31 +14,57 @@ const OWN: Duration = Duration::from_millis(400);
 /// SQLite's waiting writers ask for their turn every tenth of a second.
 const OTHERS: Duration = Duration::from_millis(120);
 
+/// How long a transaction is begun anew while the database is busy or away.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Time between two attempts.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// Writes transaction after transaction and lets others write in between.
 pub struct Turns<'p> {
     pools: &'p Pools,
     begin: Instant,
+    patience: Duration,
 }
 
 impl<'p> Turns<'p> {
     pub fn new(pools: &'p Pools) -> Self {
-        Self { pools, begin: Instant::now() }
+        Self { pools, begin: Instant::now(), patience: PATIENCE }
     }
 
     /// Runs a transaction.
     ///
+    /// One whose commit was not acknowledged is run again: `work` must be one that does no harm when
+    /// it was done already.
+    ///
     /// # Errors
-    /// Those of `work`, or the database is busy or not reachable.
-    pub fn write<T, E: From<DatabaseError>>(
+    /// Those of `work`, or the database is busy or not reachable for more than a minute.
+    pub fn write<T>(
         &mut self,
-        work: impl FnOnce(&mut Db) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let done = self.pools.write_blocking(work)?;
+        mut work: impl FnMut(&mut Db) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mut waiting = None;
+        let done = loop {
+            match self.pools.write_blocking(&mut work) {
+                Err(Error::Store(DatabaseError::Busy)) if self.waits_on(&mut waiting) => {
+                    thread::sleep(PAUSE);
+                }
+                outcome => break outcome?,
+            }
+        };
         if self.pools.backend() == Backend::Sqlite && self.begin.elapsed() > OWN {
             thread::sleep(OTHERS);
             self.begin = Instant::now();
         }
         Ok(done)
+    }
+
+    /// Tells whether another attempt is made, and the operator that the command waits.
+    fn waits_on(&self, since: &mut Option<Instant>) -> bool {
+        let since = since.get_or_insert_with(|| {
+            log::warn!("the database is busy or not reachable: the command waits");
+            Instant::now()
+        });
+        since.elapsed() < self.patience
     }
 }
 
@@ -79,12 +108,33 @@ mod tests {
                         });
                     }
                     thread::sleep(OWN);
-                    Ok::<_, DatabaseError>(())
+                    Ok(())
                 };
                 turns.write(work).unwrap();
                 count += 1;
             }
         });
         assert!(count < MOST, "nobody else could write beside {count} transactions");
+    }
+
+    #[test]
+    fn a_transaction_that_finds_the_database_busy_is_run_again() {
+        let database = Database::new();
+        let pools = database.open(&[]);
+        let mut attempts = 0;
+        let done = Turns::new(&pools).write(|_| {
+            attempts += 1;
+            if attempts < 3 { Err(DatabaseError::Busy.into()) } else { Ok(attempts) }
+        });
+        assert_eq!(done.unwrap(), 3);
+        let mut impatient = Turns { patience: Duration::ZERO, ..Turns::new(&pools) };
+        let busy = impatient.write(|_| Err::<(), _>(DatabaseError::Busy.into()));
+        assert!(matches!(busy, Err(Error::Store(DatabaseError::Busy))));
+        let mut attempts = 0;
+        let failed = Turns::new(&pools).write(|_| {
+            attempts += 1;
+            Err::<(), _>(DatabaseError::NotFound.into())
+        });
+        assert!(failed.is_err() && attempts == 1, "what is no fault of the moment is not repeated");
     }
 }

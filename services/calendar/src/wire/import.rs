@@ -1,5 +1,7 @@
 //! What an import of iCalendar did.
 
+use std::fmt;
+
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -20,6 +22,14 @@ pub struct ImportJson {
     pub failed: u64,
     /// The first of these.
     pub errors: Vec<ImportErrorJson>,
+}
+
+impl fmt::Display for ImportJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ImportJson { created, updated, unchanged, skipped, failed, .. } = self;
+        write!(f, "{created} created, {updated} updated, {unchanged} unchanged, ")?;
+        write!(f, "{skipped} skipped, {failed} failed")
+    }
 }
 
 /// An event that cannot be taken over.

@@ -1,6 +1,6 @@
 //! The loader and the samples.
 
-use std::io::Cursor;
+use std::io::{self, BufReader, Cursor, Read};
 
 use calendar::{Fault, LoadOptions, Loaded, Sql, load};
 use database::Db;
@@ -182,6 +182,33 @@ async fn faulty_lines_are_named_and_stop_nothing() {
     let expected = Loaded { created: 7, failed: 7, faults: faults.collect(), ..Loaded::default() };
     assert_eq!(loaded, expected);
     assert_eq!((app.rows("terms"), app.rows("venues"), app.rows("events")), (7, 0, 0));
+}
+
+/// A file that cannot be read.
+struct Torn;
+
+impl Read for Torn {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("torn"))
+    }
+}
+
+#[actix_web::test]
+async fn a_load_that_fails_tells_how_far_it_came() {
+    let app = App::new().await;
+    let line = |number: u32| json!({"type": "tag", "name": format!("tag {number}")});
+    let text = lines(&(0..300).map(line).collect::<Vec<Value>>());
+    let torn = || Cursor::new(text.clone()).chain(BufReader::new(Torn));
+    let failed = load(&app.state, torn(), PLAIN).unwrap_err();
+    assert_eq!(
+        format!("{failed:#}"),
+        "all lines up to 250 are loaded (250 created, 0 updated, 0 unchanged, 0 failed), and the \
+         same command goes on from there: cannot be read: torn"
+    );
+    assert_eq!(app.rows("terms"), 250);
+    let dry = load(&app.state, torn(), LoadOptions { dry_run: true, ..PLAIN }).unwrap_err();
+    assert_eq!(format!("{dry:#}"), "cannot be read: torn");
+    assert_eq!(counts(&app, &text, PLAIN), [50, 0, 250, 0]);
 }
 
 #[actix_web::test]

@@ -134,12 +134,16 @@ async fn messages_are_signed_retried_and_given_up() {
 #[actix_web::test]
 async fn private_addresses_are_not_called_unless_permitted() {
     let status = Arc::new(AtomicU16::new(204));
-    let (app, hook, _, _) = start(&status).await;
+    let (app, hook, open, _) = start(&status).await;
     app.event(json!({"status": "draft"})).await;
     let guarded = WebhookSender::new(Reach::public(), "tests").unwrap();
     let state = app.state.clone().with_webhooks(guarded);
     assert_eq!(deliver_due(&state).await.unwrap(), 1);
-    app.clock.advance(86_400);
-    assert_eq!(deliver_due(&state).await.unwrap(), 0);
+    // A server that was started without the setting gives nothing up.
+    app.clock.advance(60);
+    assert_eq!(deliver_due(&state).await.unwrap(), 1);
     assert!(hook.requests().is_empty());
+    app.clock.advance(300);
+    assert_eq!(deliver_due(&open).await.unwrap(), 1);
+    assert_eq!(hook.requests().len(), 1);
 }

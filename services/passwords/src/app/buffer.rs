@@ -7,24 +7,31 @@ use std::mem;
 const MOST_KEPT: usize = 32;
 /// Longer buffers are given back to the system, in bytes.
 const LONGEST_KEPT: usize = 1 << 18;
+/// Bytes by which a used buffer may be longer than what is asked for, beside a sixteenth of that.
+const SLACK: usize = 3 << 10;
 
 thread_local! {
-    static SPARE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+    /// The one that was used last is at the end.
+    static SPARE: RefCell<Vec<Box<[u8]>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Room for one answer. What an earlier one left in it is still there.
+///
+/// It is hardly longer than what was asked for: what waits for a slow client is counted by its length.
 pub struct Buffer {
-    bytes: Vec<u8>,
+    bytes: Box<[u8]>,
     length: usize,
 }
 
 impl Buffer {
     /// A buffer of at least `room` bytes.
     pub fn with_room(room: usize) -> Self {
-        let mut bytes = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
-        if bytes.len() < room {
-            bytes.resize(room, 0);
-        }
+        let most = longest_for(room);
+        let used = SPARE.with_borrow_mut(|spare| {
+            let at = spare.iter().rposition(|bytes| (room..=most).contains(&bytes.len()))?;
+            Some(spare.swap_remove(at))
+        });
+        let bytes = used.unwrap_or_else(|| vec![0; room].into_boxed_slice());
         Self { bytes, length: 0 }
     }
 
@@ -38,6 +45,17 @@ impl Buffer {
         self.length = length;
         self
     }
+
+    /// Bytes of memory that it takes.
+    #[cfg(test)]
+    pub fn held(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// The longest used buffer that is taken where `room` bytes are asked for.
+fn longest_for(room: usize) -> usize {
+    room + room / 16 + SLACK
 }
 
 impl AsRef<[u8]> for Buffer {
@@ -49,12 +67,17 @@ impl AsRef<[u8]> for Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         let bytes = mem::take(&mut self.bytes);
+        if bytes.len() > LONGEST_KEPT {
+            return;
+        }
         // At the end of a thread no answer will need it.
         let _ = SPARE.try_with(|spare| {
             let mut spare = spare.borrow_mut();
-            if bytes.len() <= LONGEST_KEPT && spare.len() < MOST_KEPT {
-                spare.push(bytes);
+            if spare.len() >= MOST_KEPT {
+                // Nobody may ask for its length any more.
+                drop(spare.remove(0));
             }
+            spare.push(bytes);
         });
     }
 }
@@ -78,12 +101,25 @@ mod tests {
     }
 
     #[test]
+    fn a_short_answer_does_not_hold_a_long_buffer() {
+        let long = Buffer::with_room(40_000);
+        let address = long.bytes.as_ptr();
+        drop(long);
+        for room in [64, 10_000, 20_000, 34_000] {
+            assert!(Buffer::with_room(room).held() <= longest_for(room), "{room}");
+        }
+        assert_eq!(Buffer::with_room(39_000).bytes.as_ptr(), address);
+    }
+
+    #[test]
     fn long_and_surplus_buffers_are_not_kept() {
         drop(Buffer::with_room(LONGEST_KEPT + 1));
         drop((0..2 * MOST_KEPT).map(|_| Buffer::with_room(8)).collect::<Vec<_>>());
+        drop(Buffer::with_room(9000));
         SPARE.with_borrow(|spare| {
             assert_eq!(spare.len(), MOST_KEPT);
             assert!(spare.iter().all(|bytes| bytes.len() <= LONGEST_KEPT));
+            assert!(spare.last().is_some_and(|bytes| bytes.len() >= 9000), "the newest is kept");
         });
     }
 }

@@ -6,7 +6,7 @@ use anyhow::bail;
 use batch::{ByteSize, Output};
 
 use super::threads::cores;
-use crate::jobs::{self, Built, InputFormat, Tally};
+use crate::jobs::{self, Built, InputFormat};
 use crate::model::CountMerge;
 use crate::model::plaintext::Encoding;
 
@@ -43,6 +43,9 @@ pub struct Lists {
     /// Serve the new corpus from now on
     #[arg(long)]
     activate: bool,
+    /// Accept inputs without any digest, which are an error otherwise
+    #[arg(long)]
+    allow_empty: bool,
     /// Where the data come from, kept in the header [default: names of the inputs]
     #[arg(long)]
     note: Option<String>,
@@ -115,6 +118,7 @@ impl Lists {
             tmp: self.tmp.clone(),
             threads: self.threads.unwrap_or_else(cores),
             activate: self.activate,
+            allow_empty: self.allow_empty,
             note: self.note.clone(),
             inputs: self.inputs.clone(),
         }
@@ -123,12 +127,11 @@ impl Lists {
     /// Prints a report: one JSON object a line, or a sentence and the path.
     pub fn print(&self, built: &Built) -> anyhow::Result<()> {
         let output = Output::from_json_flag(self.json);
-        let Tally { lines, dropped, skipped, not_text, empty } = built.read;
         output.note(format_args!(
-            "{}: {} digests from {lines} lines ({dropped} with count 0, {skipped} skipped, \
-             {not_text} not in the encoding, {empty} empty){}",
+            "{}: {} digests from {}{}",
             built.file.kind,
             built.file.entries,
+            built.read,
             if built.activated { ", activated" } else { "" }
         ));
         Ok(output.print(built, built.file.path.display())?)

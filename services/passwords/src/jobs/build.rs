@@ -24,7 +24,7 @@ impl Build {
     /// Builds a corpus of each kind and reports each.
     ///
     /// # Errors
-    /// Bad input, a full disk, or another build that is under way.
+    /// Bad or empty input, a full disk, or another build that is under way.
     pub fn run(
         &self,
         data_dir: &Path,
@@ -47,6 +47,7 @@ impl Build {
                 let tally = entries.read(kind, finish, |encoded| writer.append(&encoded))?;
                 Ok((writer, tally))
             })?;
+            source.require_digests(kind, !writer.is_empty(), tally)?;
             complete.push((writer.complete(&source.note, clock.unix())?, tally));
         }
         // No kind changes unless all can.

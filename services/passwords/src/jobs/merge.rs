@@ -29,7 +29,7 @@ impl Merge {
     /// Merges into a new corpus.
     ///
     /// # Errors
-    /// A damaged base, bad input, a full disk, or another build that is under way.
+    /// A damaged base, bad or empty input, a full disk, or another build that is under way.
     pub fn run(&self, data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<Built> {
         let base = Corpus::open(&self.base, 0)?;
         let kind = base.kind();
@@ -45,6 +45,7 @@ impl Merge {
         let (writer, tally) = source.with_retry(partitioned.as_ref(), |entries| {
             let mut walk = Walk::new(&base, CorpusWriter::create(&folder, &lock)?, self.mode);
             let tally = entries.read(kind, Ok, |list| walk.add(&list))?;
+            source.require_digests(kind, walk.has_additions, tally)?;
             walk.copy_to(PREFIXES)?;
             walk.progress.finish();
             Ok((walk.writer, tally))
@@ -66,6 +67,7 @@ struct Walk<'a> {
     base: &'a Corpus,
     writer: CorpusWriter,
     mode: CountMerge,
+    has_additions: bool,
     next: usize,
     buffer: Vec<u8>,
     progress: ProgressReporter,
@@ -75,12 +77,14 @@ impl<'a> Walk<'a> {
     fn new(base: &'a Corpus, writer: CorpusWriter, mode: CountMerge) -> Self {
         let progress =
             ProgressReporter::new("merging", Unit::Bytes, Some(base.header().file_length));
-        Self { base, writer, mode, next: 0, buffer: Vec::new(), progress }
+        let (has_additions, next, buffer) = (false, 0, Vec::new());
+        Self { base, writer, mode, has_additions, next, buffer, progress }
     }
 
     fn add(&mut self, additions: &[Entry]) -> anyhow::Result<()> {
         for additions in additions.chunk_by(|a, b| a.prefix() == b.prefix()) {
             let Some(first) = additions.first() else { continue };
+            self.has_additions = true;
             let value = first.prefix();
             self.copy_to(value as usize)?;
             let old = self.old_entries(value).map_err(|cause| self.base.problem(value, cause))?;

@@ -35,5 +35,4 @@ pub use reading::InputFormat;
 pub use reload::{Reloader, watch};
 pub use report::Built;
 pub use source::{Lists, default_tmp};
-pub use tally::Tally;
 pub use verify::{Findings, verify};

@@ -49,6 +49,8 @@ pub struct Lists {
     pub threads: usize,
     /// Whether the new corpus is served from now on.
     pub activate: bool,
+    /// Whether the inputs may be without any digest.
+    pub allow_empty: bool,
     /// Where the data come from; the names of the inputs if nothing is given.
     pub note: Option<String>,
     /// Files, folders, or `-` for standard input.
@@ -65,6 +67,7 @@ pub struct Source {
     memory: u64,
     tmp: PathBuf,
     pool: WorkerPool,
+    allow_empty: bool,
     /// What will be built.
     pub kinds: Vec<Kind>,
     /// The source note of the new corpus.
@@ -124,6 +127,7 @@ impl Source {
             memory: lists.memory.0,
             tmp: lists.tmp.clone().unwrap_or_else(|| default_tmp(data_dir)),
             pool: WorkerPool::of(lists.threads),
+            allow_empty: lists.allow_empty,
             note: lists.note.clone().unwrap_or_else(|| names.join(", ")),
             inputs,
             format,
@@ -186,6 +190,27 @@ impl Source {
             }
             first => first,
         }
+    }
+
+    /// Refuses inputs in which no digest of a kind was found, unless they may be empty: a producer
+    /// that failed leaves such a list, and whoever asks an empty corpus is told that no password
+    /// was ever exposed.
+    ///
+    /// # Errors
+    /// Nothing was found, and that is not allowed.
+    pub fn require_digests(&self, kind: Kind, found: bool, read: Tally) -> anyhow::Result<()> {
+        if found || self.allow_empty {
+            return Ok(());
+        }
+        let inputs = match &self.inputs[..] {
+            [input] => input.to_string(),
+            several => format!("{} inputs", several.len()),
+        };
+        bail!(
+            "{inputs}: no {} digest in {read}, so nothing was built; check what made the list, or \
+             give --allow-empty if it is meant to be empty",
+            kind.label()
+        )
     }
 }
 

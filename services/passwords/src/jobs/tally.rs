@@ -1,5 +1,7 @@
 //! What was read from lists.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::model::lines::Parsed;
@@ -37,5 +39,16 @@ impl Tally {
             skipped: parsed.skipped,
             ..Self::default()
         }
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { lines, dropped, skipped, not_text, empty } = self;
+        write!(
+            f,
+            "{lines} lines ({dropped} with count 0, {skipped} skipped, {not_text} not in the \
+             encoding, {empty} empty)"
+        )
     }
 }

@@ -112,6 +112,11 @@ impl CorpusWriter {
         written.with_context(|| unwritable(self.file.get_ref().path()))
     }
 
+    /// Whether no bucket holds anything so far.
+    pub fn is_empty(&self) -> bool {
+        self.contents.is_empty()
+    }
+
     /// Writes all but the header; what is left needs no more room on the disk.
     ///
     /// # Errors

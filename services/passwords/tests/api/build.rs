@@ -230,7 +230,7 @@ fn kinds_do_not_mix() {
     let empty = data.write("empty.txt", "");
     let output = data.run(&["build", empty.to_str().unwrap()]);
     assert!(output.errors.contains("give --kind"), "{}", output.errors);
-    let output = data.run(&["build", "--kind", "sha1", empty.to_str().unwrap()]);
+    let output = data.run(&["build", "--kind", "sha1", "--allow-empty", empty.to_str().unwrap()]);
     assert!(output.code == Some(0));
     let corpus = Corpus::open(output.out.trim().as_ref(), 0).unwrap();
     assert_eq!((corpus.header().entries, corpus.header().file_length), (0, 16_781_328));

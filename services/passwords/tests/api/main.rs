@@ -7,6 +7,7 @@ mod commands;
 mod contract;
 mod crash;
 mod damage;
+mod empty;
 mod errors;
 mod log;
 mod memory;

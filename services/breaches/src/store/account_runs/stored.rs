@@ -42,6 +42,21 @@ pub fn down_from(
         .load_iter::<StoredBlock, DefaultLoadingMode>(conn)?)
 }
 
+/// The block of a run that may have the accounts with a key: never more than one has them.
+pub fn with_key(
+    conn: &mut SqliteConnection,
+    run: i64,
+    key: i64,
+) -> Result<Option<StoredBlock>, DatabaseError> {
+    Ok(account_block::table
+        .filter(account_block::run.eq(run))
+        .filter(account_block::first.le(key))
+        .order(account_block::first.desc())
+        .select((account_block::first, account_block::data))
+        .first(conn)
+        .optional()?)
+}
+
 /// Some blocks of a run that begin between two keys.
 pub fn blocks(
     conn: &mut SqliteConnection,

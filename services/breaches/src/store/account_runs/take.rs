@@ -23,7 +23,8 @@ pub fn take(
     let mut taken = Vec::new();
     for run in list::overlapping(conn, low, high)? {
         let before = taken.len();
-        each_block(conn, run.id, (low, high), |account, kept| {
+        let concerned = |data: &[u8]| has_wanted(data, (low, high), &wanted);
+        each_block(conn, run.id, (low, high), concerned, |account, kept| {
             match (low..=high).contains(&account.k) && wanted(account.k) {
                 true => taken.push(RunAccount::from(account)),
                 false => kept.push(RunAccount::from(account)),
@@ -41,7 +42,8 @@ pub fn take(
 pub fn strip(db: &mut Db, run: i64, breach: u16) -> Result<i64, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(0) };
     let (mut removed, mut emptied) = (0, 0);
-    each_block(conn, run, (i64::MIN, i64::MAX), |account, kept| {
+    let all = |_: &[u8]| true;
+    each_block(conn, run, (i64::MIN, i64::MAX), all, |account, kept| {
         let mut account = RunAccount::from(account);
         if let Some(shorter) = id_list::without(&account.breaches, breach) {
             removed += 1;
@@ -61,23 +63,49 @@ pub fn strip(db: &mut Db, run: i64, breach: u16) -> Result<i64, DatabaseError> {
     Ok(removed)
 }
 
-/// Shows every account of the blocks that may have keys between two keys, and writes those blocks anew
-/// of which not everything was kept as it is.
+/// Whether a block has a wanted account with a key between two keys. One that is damaged there counts
+/// too: whoever reads all of it says so.
+fn has_wanted(data: &[u8], (low, high): (i64, i64), wanted: impl Fn(i64) -> bool) -> bool {
+    for account in Accounts(data).starting_at(low) {
+        match account {
+            Ok(account) if account.k > high => return false,
+            Ok(account) if !wanted(account.k) => {}
+            _ => return true,
+        }
+    }
+    false
+}
+
+/// Shows every account of the concerned blocks among those that may have keys between two keys, and
+/// writes those anew of which not everything was kept as it is.
 fn each_block(
     conn: &mut SqliteConnection,
     run: i64,
     (low, high): (i64, i64),
+    concerned: impl Fn(&[u8]) -> bool,
     mut show: impl FnMut(NewAccount<'_>, &mut Vec<RunAccount>),
 ) -> Result<(), DatabaseError> {
-    let mut from = stored::start(conn, run, low)?;
-    loop {
-        let blocks = stored::blocks(conn, run, from, high)?;
-        for block in &blocks {
+    let mut change =
+        |conn: &mut SqliteConnection, block: &StoredBlock| -> Result<(), DatabaseError> {
+            if !concerned(&block.data) {
+                return Ok(());
+            }
             let mut kept = Vec::new();
             for account in Accounts(&block.data) {
                 show(account?, &mut kept);
             }
-            rewrite(conn, run, block, &kept)?;
+            rewrite(conn, run, block, &kept)
+        };
+    if low == high {
+        // The usual case by far, once for each run and address of a paste.
+        let block = stored::with_key(conn, run, low)?;
+        return block.map_or(Ok(()), |block| change(conn, &block));
+    }
+    let mut from = stored::start(conn, run, low)?;
+    loop {
+        let blocks = stored::blocks(conn, run, from, high)?;
+        for block in &blocks {
+            change(conn, block)?;
         }
         match blocks.last() {
             Some(last) if last.first < high => from = last.first + 1,

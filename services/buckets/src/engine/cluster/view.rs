@@ -44,6 +44,8 @@ impl View {
                 journal: record.journal.clone(),
                 counts: Arc::new(counts),
                 disk_bytes: disk_bytes(client, servers, tables)?,
+                // The servers drop them when they merge.
+                dead_rows: 0,
             };
             return Ok(Some(Self { record, summary: Arc::new(summary), totals: Mutex::default() }));
         }

@@ -40,9 +40,9 @@ impl FolderLock {
             |taken| matches!(taken, Err(TryLockError::WouldBlock)),
         ) {
             Ok(()) => {
-                file.set_len(0)?;
-                file.rewind()?;
-                file.write_all(holder.as_bytes())?;
+                // A full disk keeps nobody from the lock: what fills it may be what is to be dropped.
+                let emptied = file.set_len(0).and_then(|()| file.rewind());
+                let _nameless = emptied.and_then(|()| file.write_all(holder.as_bytes()));
                 Ok(Self { _file: file })
             }
             Err(TryLockError::WouldBlock) => {
@@ -55,9 +55,12 @@ impl FolderLock {
     }
 }
 
-/// Retries for 400 ms: a process that was just forked shares the locks of its parent until it
-/// executes its own program.
-pub(super) fn retry_while<T>(mut attempt: impl FnMut() -> T, is_busy: impl Fn(&T) -> bool) -> T {
+/// Retries for 400 ms what passes soon: a process that was just forked, for example, shares the locks
+/// of its parent until it executes its own program.
+pub(in super::super) fn retry_while<T>(
+    mut attempt: impl FnMut() -> T,
+    is_busy: impl Fn(&T) -> bool,
+) -> T {
     for _ in 0..40 {
         let taken = attempt();
         if !is_busy(&taken) {

@@ -26,3 +26,4 @@ mod writer;
 
 pub use index::EmbeddedIndex;
 pub use lock::FolderLock;
+pub(super) use lock::retry_while;

@@ -63,8 +63,10 @@ impl View {
             judges: judges.clone(),
         };
         let counts = view.searcher.search(&*view.visible_query(), &CountCollector)?;
+        let journal = view.summary.journal.clone();
         view.summary = Arc::new(IndexSummary {
-            journal: view.summary.journal.clone(),
+            dead_rows: journal.rows.saturating_sub(view.searcher.num_docs()),
+            journal,
             counts: Arc::new(counts),
             disk_bytes: folder_bytes(&folder.join(WORDS)) + folder_bytes(&folder.join(COLUMN)),
         });

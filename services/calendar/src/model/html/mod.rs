@@ -9,5 +9,5 @@ mod tests;
 mod text;
 
 pub use paragraphs::paragraphs;
-pub use sanitizer::{sanitize, sanitize_inline};
+pub use sanitizer::{is_rewritten, sanitize, sanitize_inline};
 pub use text::{decode, escape, plain, strip_tags, text, title, untagged};

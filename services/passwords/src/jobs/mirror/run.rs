@@ -122,7 +122,12 @@ impl Mirror {
         })?;
         if corpus.is_empty() {
             // Whoever asks such a corpus is told that no password was ever exposed.
-            bail!("{source} has no {} digest in {}", folder.kind().label(), asked(self.ranges));
+            bail!(
+                "{source} has no {} digest in {}, so nothing was built; see whether it is the \
+                 service that you mean, and give --restart to fetch them again",
+                folder.kind().label(),
+                asked(self.ranges)
+            );
         }
         Ok((corpus, traffic))
     }

@@ -124,6 +124,12 @@ impl FileWriter for EmbeddedWriter {
         &self.journal
     }
 
+    fn dead_rows(&self) -> Result<u64, EngineError> {
+        let segments = self.index.load_metas()?.segments;
+        let living: u64 = segments.iter().map(|segment| u64::from(segment.num_docs())).sum();
+        Ok(self.journal.rows.saturating_sub(living))
+    }
+
     fn begin(&mut self, run: u64) -> Result<(), EngineError> {
         let (first_row, first_byte) = self.column.size();
         let open = OpenRun { run, first_row, first_byte, progress: String::new() };

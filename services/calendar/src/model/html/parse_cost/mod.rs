@@ -66,7 +66,17 @@ pub fn is_too_costly(text: &str) -> bool {
     let is_much = |open: &Open| {
         open.repeated > text.len() / 2 + 10_000 || open.steps > text.len() * 20 + 1_000_000
     };
-    is_much(&scan(text, is_much))
+    escapes(text) > MOST_ESCAPES || is_much(&scan(text, is_much))
+}
+
+/// Bytes that may be looked at for what is to be escaped: a fifth of a second.
+const MOST_ESCAPES: usize = 1 << 30;
+
+/// Bytes that are looked at when a text is written again: for each character that is escaped, or seems to
+/// be by its first byte, all up to the next bracket.
+fn escapes(text: &str) -> usize {
+    let escaped = |run: &str| run.bytes().filter(|byte| matches!(byte, b'&' | 0xC2)).count();
+    text.split(['<', '>']).map(|run| escaped(run) * run.len()).sum()
 }
 
 /// Reads the tags of a text until that is enough.
@@ -83,11 +93,13 @@ fn scan(text: &str, is_enough: impl Fn(&Open) -> bool) -> Open {
         match body.chars().next() {
             Some(c) if c.is_ascii_alphabetic() => {
                 let Some(tag) = Tag::read(body) else { return open };
+                // Each attribute is compared with those before it.
+                open.steps += tag.attributes * tag.attributes / 2;
                 let name = tag.name.to_ascii_lowercase();
                 if closes {
                     open.end(&name)
                 } else {
-                    open.begin(name, tag.is_bare)
+                    open.begin(name, tag.attributes == 0)
                 }
                 rest = tag.after;
             }
@@ -105,14 +117,15 @@ fn scan(text: &str, is_enough: impl Fn(&Open) -> bool) -> Open {
 /// A tag without its first bracket.
 struct Tag<'a> {
     name: &'a str,
-    /// It has no attributes.
-    is_bare: bool,
+    /// How many attributes it has, or a few more.
+    attributes: usize,
     after: &'a str,
 }
 
 impl Tag<'_> {
     /// Reads a tag as a parser does; none where it has no end.
     fn read(body: &str) -> Option<Tag<'_>> {
+        #[derive(Clone, Copy)]
         enum In {
             Gap,
             Name,
@@ -123,13 +136,14 @@ impl Tag<'_> {
         }
         let blank = |byte: u8| byte.is_ascii_whitespace();
         let length = body.bytes().position(|byte| blank(byte) || matches!(byte, b'/' | b'>'))?;
-        let (mut place, mut is_bare) = (In::Gap, true);
+        let (mut place, mut attributes) = (In::Gap, 0);
         for (at, byte) in body.bytes().enumerate().skip(length) {
-            place = match (place, byte) {
+            let next = match (place, byte) {
                 (In::Quoted(quote), byte) if byte == quote => In::Gap,
                 (In::Quoted(quote), _) => In::Quoted(quote),
                 (_, b'>') => {
-                    return Some(Tag { name: &body[..length], is_bare, after: &body[at + 1..] });
+                    let (name, after) = (&body[..length], &body[at + 1..]);
+                    return Some(Tag { name, attributes, after });
                 }
                 (In::BeforeValue, b'"' | b'\'') => In::Quoted(byte),
                 (In::BeforeValue, byte) if blank(byte) => In::BeforeValue,
@@ -140,7 +154,8 @@ impl Tag<'_> {
                 (_, byte) if blank(byte) || byte == b'/' => In::Gap,
                 _ => In::Name,
             };
-            is_bare &= matches!(place, In::Gap);
+            attributes += usize::from(matches!(next, In::Name) && !matches!(place, In::Name));
+            place = next;
         }
         None
     }

@@ -26,6 +26,11 @@ fn tags_that_would_become_many_times_as_many_are_told() {
         format!("{}{}", many(5000, "<span><div></span>"), many(5000, "<p>")),
         format!("<table>{}", many(5000, "<p>x")),
         format!("<table>{}", many(5000, "x<tr>")),
+        // Each attribute is compared with all before it.
+        format!("<p {}>", many(5000, "a# ")),
+        // For each character that is escaped all others up to the next bracket are looked at.
+        format!("<p>{}</p>", "&".repeat(100_000)),
+        format!("<a href=\"{}\">x</a>", "&\u{a0}".repeat(50_000)),
     ] {
         assert!(is_too_costly(&text), "{}", &text[..60]);
         assert_eq!(sanitize(&text), None);
@@ -44,6 +49,8 @@ fn long_texts_of_people_and_their_editors_are_kept() {
         "<p><b>never closed<p>again",
         "<p><b><i>a</b></i></p>",
         "1 < 2 <3 <<< > & <",
+        "<p>R &amp; B, D&uuml;rer & Söhne, 10 °C</p>",
+        "<td a=# b=# c=# d=# e=# f=# g=# h=# style='x: y' title='z'>x</td>",
         "<!-- # --><p>a</p>",
     ] {
         assert!(!is_too_costly(&many(5000, part)), "{part}");
