@@ -22,5 +22,5 @@ pub use migrate::Migrations;
 pub use pools::Pools;
 pub use settings::DatabaseSettings;
 pub use sql::{StartsWith, contains_pattern, starts_with};
-pub use sqlite::SqliteOptions;
+pub use sqlite::{SqliteOptions, WRITERS_GAP};
 pub use transaction::{begin_reading, end_reading, transaction};

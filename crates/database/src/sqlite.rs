@@ -1,5 +1,11 @@
 //! The tuning of SQLite.
 
+use std::time::Duration;
+
+/// How long a command rests between long transactions on SQLite, so that others have a turn: those who
+/// wait for the write lock ask for it every tenth of a second.
+pub const WRITERS_GAP: Duration = Duration::from_millis(120);
+
 /// How SQLite is tuned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SqliteOptions {

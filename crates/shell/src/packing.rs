@@ -25,7 +25,11 @@ pub(crate) fn quickly(coding: ContentEncoding, plain: &[u8]) -> Option<Bytes> {
         ContentEncoding::Brotli => brotli(plain, QUICK_BROTLI),
         _ => None,
     };
-    packed.map(Bytes::from)
+    packed.map(|mut packed| {
+        // What waits for its client is counted by its length.
+        packed.shrink_to_fit();
+        Bytes::from(packed)
+    })
 }
 
 /// Compresses a body for all answers to come; none for a coding that is not ours or gains nothing.

@@ -17,6 +17,7 @@ use std::time::Duration;
 use client::{Target, Way, attack};
 use echo::Started;
 use shell::TlsMode;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// Counts the bytes that the server has allocated, and the most of them since a moment; its clients have
@@ -105,6 +106,18 @@ async fn held_by_pipelines(path: &str, connections: usize, requests: usize) -> i
     held
 }
 
+/// How much of an answer comes to a client that waits before it reads, in MiB.
+async fn read_late(path: &str) -> usize {
+    let started = Started::new().await;
+    let mut stream = TcpStream::connect(started.running.http).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await;
+    answer.len() >> 20
+}
+
 #[actix_web::test]
 async fn hostile_connections_make_the_process_hold_little() {
     for (name, way) in Way::ALL {
@@ -119,6 +132,7 @@ async fn hostile_connections_make_the_process_hold_little() {
             assert!(held < most, "{name}: {connections} connections make it hold {held} MiB");
         }
     }
+    assert_eq!(read_late("/huge").await, 40, "a slow client gets all of the longest answer");
     for path in ["/count?count=1", "/big"] {
         let held = held_by_pipelines(path, 200, 1000).await;
         println!("pipelines of {path}: {held} MiB");

@@ -1,8 +1,7 @@
 //! What requests share: pools, clock, settings, the published snapshot, the slots of expressions.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
 use database::Pools;
@@ -34,9 +33,19 @@ struct Inner {
 /// How many expressions run and wait.
 pub struct ExpressionSlots {
     /// A permit for each expression that may run.
-    pub running: Semaphore,
-    /// Searches that wait for a permit.
-    pub waiting: AtomicUsize,
+    pub running: Arc<Semaphore>,
+    /// What accounts with such searches have of it.
+    pub shares: Mutex<HashMap<String, Share>>,
+}
+
+/// The expressions of one account.
+pub struct Share {
+    /// A permit for each expression of the account that may run.
+    pub running: Arc<Semaphore>,
+    /// Searches of the account that run or wait.
+    pub searches: usize,
+    /// Searches of the account that wait for a permit.
+    pub waiting: usize,
 }
 
 impl State {
@@ -48,8 +57,8 @@ impl State {
         settings: Settings,
         snapshot: Snapshot,
     ) -> Self {
-        let running = Semaphore::new(settings.regexp_running.max(1));
-        let slots = ExpressionSlots { running, waiting: AtomicUsize::new(0) };
+        let running = Arc::new(Semaphore::new(settings.regexp_running.max(1)));
+        let slots = ExpressionSlots { running, shares: Mutex::default() };
         let snapshot = ArcSwap::from_pointee(snapshot);
         Self { inner: Arc::new(Inner { pools, clock, generations, settings, snapshot, slots }) }
     }

@@ -97,10 +97,16 @@ impl Connection {
 
     /// Whether the connection holds all that it may.
     pub(super) fn is_full(&self) -> bool {
+        self.is_full_beside(0)
+    }
+
+    /// Whether it does so without one answer: even the longest may be sent when there is nothing else.
+    pub(super) fn is_full_beside(&self, answer: usize) -> bool {
         let (own, all) = (self.held.load(Ordering::Relaxed), HELD.load(Ordering::Relaxed));
-        own > HELD_BY_CONNECTION
-            || all > HELD_BY_PROCESS
-            || (all > PRESSURE && own > SHARE_UNDER_PRESSURE)
+        let other = all.saturating_sub(answer);
+        own.saturating_sub(answer) > HELD_BY_CONNECTION
+            || other > HELD_BY_PROCESS
+            || (other > PRESSURE && own > SHARE_UNDER_PRESSURE)
     }
 
     /// Counts frames that came; the number of those that brought nothing forward so far.
@@ -202,5 +208,23 @@ pub(crate) fn is_secure(request: &HttpRequest) -> bool {
     match request.conn_data::<Rc<Connection>>() {
         Some(connection) => of(connection),
         None => request.extensions().get::<Rc<Connection>>().is_some_and(of),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_answer_has_room_where_nothing_else_is_held() {
+        let connection = Connection::new(false);
+        let long = HELD_BY_CONNECTION + 1;
+        let answer = Held::new(&connection, long);
+        assert!(connection.is_full());
+        assert!(!connection.is_full_beside(long));
+        let other = Held::new(&connection, long);
+        assert!(connection.is_full_beside(long));
+        drop((answer, other));
+        assert!(!connection.is_full());
     }
 }

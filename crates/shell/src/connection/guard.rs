@@ -204,7 +204,7 @@ impl Guard {
                 self.waiting = None;
                 self.waiting = Some(Held::new(&self.connection, sending));
             }
-            if self.connection.is_full() {
+            if self.connection.is_full_beside(sending) {
                 return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
             }
         }

@@ -183,15 +183,17 @@ impl Sending {
             BodySize::Sized(bytes) => usize::try_from(bytes).ok(),
             _ => None,
         };
-        let mut whole = Some(Held::new(&self.connection, known.unwrap_or(STREAM_SIZE)));
-        if self.connection.is_full() {
+        let length = known.unwrap_or(STREAM_SIZE);
+        let mut whole = Some(Held::new(&self.connection, length));
+        if self.connection.is_full_beside(length) {
             return Err(Reason::ENHANCE_YOUR_CALM);
         }
         let mut body = pin!(body);
         let (mut chunk, mut sent) = (Bytes::new(), 0);
         loop {
             // The next part of the body is made only when there is room for it.
-            let room = self.room(known.map_or(CHUNK, |known| (known - sent).min(CHUNK))).await?;
+            let wanted = known.map_or(CHUNK, |known| (known - sent).min(CHUNK));
+            let room = self.room(wanted, length).await?;
             while chunk.is_empty() {
                 match poll_fn(|context| body.as_mut().poll_next(context)).await {
                     Some(Ok(next)) if known == Some(next.len()) => {
@@ -225,8 +227,8 @@ impl Sending {
         self.stream.send_data(part, last).map_err(|_| Reason::INTERNAL_ERROR)
     }
 
-    /// Waits until the client takes more; answers that nobody takes are cut.
-    async fn room(&mut self, wanted: usize) -> Result<usize, Reason> {
+    /// Waits until the client takes more of an answer; one that nobody takes is cut.
+    async fn room(&mut self, wanted: usize, length: usize) -> Result<usize, Reason> {
         self.stream.reserve_capacity(wanted.max(1));
         if self.stream.capacity() > 0 {
             return Ok(self.stream.capacity());
@@ -237,7 +239,7 @@ impl Sending {
                 return match stream.poll_capacity(context) {
                     // Only when it is asked again does it remember whom to wake.
                     Poll::Ready(Some(Ok(0))) => continue,
-                    Poll::Pending if connection.is_full() => {
+                    Poll::Pending if connection.is_full_beside(length) => {
                         Poll::Ready(Err(Reason::ENHANCE_YOUR_CALM))
                     }
                     Poll::Pending => Poll::Pending,

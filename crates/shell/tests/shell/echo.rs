@@ -113,6 +113,13 @@ async fn big() -> HttpResponse {
     HttpResponse::Ok().insert_header(("content-encoding", "identity")).body(vec![b'b'; 1 << 20])
 }
 
+/// Longer than what a connection may hold.
+#[utoipa::path(operation_id = "huge", responses((status = 200)))]
+#[get("/huge")]
+async fn huge() -> HttpResponse {
+    HttpResponse::Ok().insert_header(("content-encoding", "identity")).body(vec![b'h'; 40 << 20])
+}
+
 #[utoipa::path(operation_id = "endless", responses((status = 200)))]
 #[get("/endless")]
 async fn endless(gate: Data<Gate>) -> HttpResponse {
@@ -194,6 +201,7 @@ impl Service for Echo {
         routes.add(panics);
         routes.add(slow);
         routes.add(big);
+        routes.add(huge);
         routes.add(endless);
     }
 

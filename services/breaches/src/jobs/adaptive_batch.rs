@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use database::Backend;
+use database::{Backend, WRITERS_GAP};
 
 use super::context::JobContext;
 
@@ -15,9 +15,6 @@ const MOST_MIB: usize = 256;
 const FIRST: usize = 8;
 /// How long a SQLite transaction should take: other writers wait for it, at most 5 s.
 const TARGET: Duration = Duration::from_secs(2);
-/// SQLite's waiting writers ask for their turn every tenth of a second: after a long transaction the
-/// next one begins no sooner.
-const GAP: Duration = Duration::from_millis(120);
 
 /// The size of the next transaction, by how long the last one took.
 #[derive(Debug)]
@@ -56,7 +53,7 @@ impl AdaptiveBatch {
         let took = begin.elapsed();
         self.learn(took);
         if took > TARGET / 4 && self.most > LEAST {
-            thread::sleep(GAP);
+            thread::sleep(WRITERS_GAP);
         }
         Ok(())
     }

@@ -1,63 +1,125 @@
-//! A few regular expressions run at once, some wait, the others are turned away.
+//! A few regular expressions run at once, some wait, the others are turned away. An account has half
+//! of the places at most, so that it shuts nobody else out.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::HashMap;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::SemaphorePermit;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 use crate::error::Error;
 use crate::metrics;
-use crate::state::State;
+use crate::state::{Share, State};
 
 /// The right to run one expression, until it is dropped.
-pub struct ExpressionSlot<'a> {
-    _permit: SemaphorePermit<'a>,
+pub struct ExpressionSlot {
+    // Dropped in this order: the share goes when nothing of it is in use.
+    _running: OwnedSemaphorePermit,
+    _own: OwnedSemaphorePermit,
+    _search: Search,
 }
 
-/// Waits for the right to run an expression, unless too many wait already.
-pub async fn acquire_slot(state: &State) -> Result<ExpressionSlot<'_>, Error> {
-    let slots = state.slots();
-    if let Ok(permit) = slots.running.try_acquire() {
-        return Ok(ExpressionSlot::new(permit));
+/// Waits for the right to run an expression of an account, unless too many wait already, of all
+/// accounts or of this one.
+pub async fn acquire_slot(state: &State, account: &str) -> Result<ExpressionSlot, Error> {
+    let (search, own) = Search::enter(state, account);
+    let running = Arc::clone(&state.slots().running);
+    if let Ok(own) = Arc::clone(&own).try_acquire_owned()
+        && let Ok(running) = Arc::clone(&running).try_acquire_owned()
+    {
+        return Ok(ExpressionSlot::new(running, own, search));
     }
-    let _waiting = Waiting::enter(&slots.waiting, state.settings().regexp_waiting)?;
+    let waiting = Waiting::enter(&search)?;
+    // First among its own, so that an account never has more than its share in the common queue.
+    let turn = async {
+        let own = own.acquire_owned().await?;
+        Ok::<_, AcquireError>((running.acquire_owned().await?, own))
+    };
     let timeout = Duration::from_secs(state.settings().search_timeout);
-    match tokio::time::timeout(timeout, slots.running.acquire()).await {
-        Ok(Ok(permit)) => Ok(ExpressionSlot::new(permit)),
-        Ok(Err(_)) | Err(_) => Err(Error::Timeout),
-    }
+    let permits = tokio::time::timeout(timeout, turn).await;
+    drop(waiting);
+    let Ok(Ok((running, own))) = permits else { return Err(Error::Timeout) };
+    Ok(ExpressionSlot::new(running, own, search))
 }
 
-impl<'a> ExpressionSlot<'a> {
-    fn new(permit: SemaphorePermit<'a>) -> Self {
+/// What an account has of so many places at most.
+fn half(places: usize) -> usize {
+    places.div_ceil(2)
+}
+
+fn shares(state: &State) -> MutexGuard<'_, HashMap<String, Share>> {
+    state.slots().shares.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ExpressionSlot {
+    fn new(running: OwnedSemaphorePermit, own: OwnedSemaphorePermit, search: Search) -> Self {
         metrics::REGEXP_RUNNING.inc();
-        Self { _permit: permit }
+        Self { _running: running, _own: own, _search: search }
     }
 }
 
-impl Drop for ExpressionSlot<'_> {
+impl Drop for ExpressionSlot {
     fn drop(&mut self) {
         metrics::REGEXP_RUNNING.dec();
     }
 }
 
+/// A search that runs or waits; the last one of an account takes its share away.
+struct Search {
+    state: State,
+    account: String,
+}
+
+impl Search {
+    fn enter(state: &State, account: &str) -> (Self, Arc<Semaphore>) {
+        let most = half(state.settings().regexp_running.max(1));
+        let mut shares = shares(state);
+        let share = shares.entry(account.to_owned()).or_insert_with(|| Share {
+            running: Arc::new(Semaphore::new(most)),
+            searches: 0,
+            waiting: 0,
+        });
+        share.searches += 1;
+        let own = Arc::clone(&share.running);
+        drop(shares);
+        (Self { state: state.clone(), account: account.to_owned() }, own)
+    }
+}
+
+impl Drop for Search {
+    fn drop(&mut self) {
+        let mut shares = shares(&self.state);
+        let Some(share) = shares.get_mut(&self.account) else { return };
+        share.searches -= 1;
+        if share.searches == 0 {
+            shares.remove(&self.account);
+        }
+    }
+}
+
 /// A position in the queue, left however the wait ends.
-struct Waiting<'a>(&'a AtomicUsize);
+struct Waiting<'a>(&'a Search);
 
 impl<'a> Waiting<'a> {
-    fn enter(count: &'a AtomicUsize, most: usize) -> Result<Self, Error> {
-        if count.fetch_add(1, Ordering::SeqCst) >= most {
-            count.fetch_sub(1, Ordering::SeqCst);
+    fn enter(search: &'a Search) -> Result<Self, Error> {
+        let most = search.state.settings().regexp_waiting;
+        let mut shares = shares(&search.state);
+        let all: usize = shares.values().map(|share| share.waiting).sum();
+        let share = shares.get_mut(&search.account);
+        let Some(share) = share.filter(|share| all < most && share.waiting < half(most)) else {
             return Err(Error::Busy);
-        }
+        };
+        share.waiting += 1;
         metrics::REGEXP_WAITING.inc();
-        Ok(Self(count))
+        Ok(Self(search))
     }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         metrics::REGEXP_WAITING.dec();
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        if let Some(share) = shares(&self.0.state).get_mut(&self.0.account) {
+            share.waiting -= 1;
+        }
     }
 }

@@ -22,7 +22,7 @@ pub async fn search_files(
     let binding = ScrollBinding { generation: snapshot.generation, fingerprint };
     let now = state.clock().unix();
     let query = query(&request, &package, &snapshot, &binding, now)?;
-    let found = search(state, &snapshot, query).await?;
+    let found = search(state, &snapshot, owner, query).await?;
     metrics::searched("searchFiles", found.total);
     Ok(answer(request, &package, &snapshot, &binding, now, found))
 }

@@ -10,11 +10,16 @@ use crate::error::Error;
 use crate::model::file_query::{FileQuery, Found, Matching};
 use crate::state::{Snapshot, State};
 
-/// Runs a search outside the worker threads; it stops at its time limit and when the client has
-/// left.
-pub async fn search(state: &State, snapshot: &Snapshot, query: FileQuery) -> Result<Found, Error> {
-    let _slot = match query.matching {
-        Matching::Expression(_) => Some(acquire_slot(state).await?),
+/// Runs a search of an account outside the worker threads; it stops at its time limit and when the
+/// client has left.
+pub async fn search(
+    state: &State,
+    snapshot: &Snapshot,
+    account: &str,
+    query: FileQuery,
+) -> Result<Found, Error> {
+    let slot = match query.matching {
+        Matching::Expression(_) => Some(acquire_slot(state, account).await?),
         Matching::All | Matching::Words(_) => None,
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -22,7 +27,12 @@ pub async fn search(state: &State, snapshot: &Snapshot, query: FileQuery) -> Res
     let limits = Limits::until(Instant::now() + timeout, threads);
     let _guard = CancelOnDrop(limits.cancel_handle());
     let index = Arc::clone(&snapshot.index);
-    match tokio::task::spawn_blocking(move || index.search(&query, &limits)).await {
+    let searching = tokio::task::spawn_blocking(move || {
+        // Held for as long as the search runs, which may end a moment after its client has left.
+        let _slot = slot;
+        index.search(&query, &limits)
+    });
+    match searching.await {
         Ok(found) => Ok(found?),
         Err(failed) => Err(Error::Internal(format!("a search failed: {failed}"))),
     }

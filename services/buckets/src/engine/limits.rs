@@ -6,6 +6,10 @@ use std::time::Instant;
 
 use super::error::EngineError;
 
+/// Bytes of text between two checks: the slowest expressions take microseconds a byte, and the quickest
+/// ones still hardly notice the check.
+pub(super) const CHECK_BYTES: usize = 16 * 1_024;
+
 /// When a search has to give up.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -33,5 +37,39 @@ impl Limits {
         } else {
             Ok(())
         }
+    }
+}
+
+/// The way to the next check of the limits, in bytes of text that an expression was matched with: rows
+/// alone do not tell, since one may take a hundred times as long as another.
+#[derive(Debug, Default)]
+pub(super) struct Pace(usize);
+
+impl Pace {
+    /// Counts bytes; fails once the search has to stop, which it sees every [`CHECK_BYTES`].
+    pub(super) fn count(&mut self, bytes: usize, limits: &Limits) -> Result<(), EngineError> {
+        self.0 += bytes;
+        if self.0 < CHECK_BYTES {
+            return Ok(());
+        }
+        self.0 = 0;
+        limits.check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn limits_are_checked_after_some_text() {
+        let limits = Limits::until(Instant::now() + Duration::from_secs(3_600), 1);
+        let mut pace = Pace::default();
+        assert!(pace.count(CHECK_BYTES, &limits).is_ok());
+        limits.cancel_handle().store(true, Ordering::Relaxed);
+        assert!(pace.count(CHECK_BYTES - 1, &limits).is_ok());
+        assert!(pace.count(1, &limits).is_err());
     }
 }

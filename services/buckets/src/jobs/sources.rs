@@ -1,7 +1,7 @@
 //! What a load reads: files, standard input, listings of buckets.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::error::JobError;
 
+/// Characters of a path that a notice shows.
+const LONGEST_SHOWN: usize = 160;
 /// Name of standard input.
 pub const STDIN: &str = "-";
 
@@ -62,12 +64,13 @@ impl Source {
 }
 
 /// The sources behind the paths of a command; folders are walked in the order of names, files that
-/// begin with a dot are left out.
+/// begin with a dot are left out, and so are, with a notice, pipes, sockets, devices, and links that
+/// lead nowhere or back.
 pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
     let mut sources = Vec::new();
     for path in paths {
         if path.is_dir() {
-            walk(path, &mut sources)?;
+            walk(path, &mut Vec::new(), &mut sources)?;
         } else {
             sources.push(Source::of(&absolute(path)?)?);
         }
@@ -78,8 +81,19 @@ pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
     Ok(sources)
 }
 
-fn walk(folder: &Path, sources: &mut Vec<Source>) -> Result<(), JobError> {
+/// Walks a folder; `above` are those on the way to it, without links.
+fn walk(
+    folder: &Path,
+    above: &mut Vec<PathBuf>,
+    sources: &mut Vec<Source>,
+) -> Result<(), JobError> {
     let failed = |error| JobError::Source { path: folder.display().to_string(), error };
+    let place = fs::canonicalize(folder).map_err(failed)?;
+    if above.contains(&place) {
+        tell_of_skipped(folder, "it leads back to a folder above it");
+        return Ok(());
+    }
+    above.push(place);
     let entries = fs::read_dir(folder).map_err(failed)?;
     let mut paths: Vec<PathBuf> = entries
         .map(|entry| entry.map(|entry| entry.path()))
@@ -91,13 +105,24 @@ fn walk(folder: &Path, sources: &mut Vec<Source>) -> Result<(), JobError> {
         if hidden {
             continue;
         }
-        if path.is_dir() {
-            walk(&path, sources)?;
-        } else {
-            sources.push(Source::of(&absolute(&path)?)?);
+        match fs::metadata(&path) {
+            Ok(meta) if meta.is_dir() => walk(&path, above, sources)?,
+            Ok(meta) if meta.is_file() => sources.push(Source::of(&absolute(&path)?)?),
+            // Opening a pipe waits for who writes into it.
+            Ok(_) => tell_of_skipped(&path, "it is neither a file nor a folder"),
+            Err(error) if path.is_symlink() && error.kind() != ErrorKind::PermissionDenied => {
+                tell_of_skipped(&path, "the link leads nowhere");
+            }
+            Err(error) => return Err(JobError::Source { path: path.display().to_string(), error }),
         }
     }
+    above.pop();
     Ok(())
+}
+
+fn tell_of_skipped(path: &Path, reason: &str) {
+    let shown: String = path.display().to_string().chars().take(LONGEST_SHOWN).collect();
+    log::warn!(target: "notice", "{shown} is skipped: {reason}");
 }
 
 /// The text of a path that is the address of a bucket.

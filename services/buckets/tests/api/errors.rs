@@ -222,7 +222,7 @@ async fn no_turn_for_an_expression_is_503() {
     fixture.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
     let settings = Settings { regexp_running: 1, regexp_waiting: 0, ..Settings::for_tests() };
     let app = fixture.serve_with("premium", settings).await;
-    let slot = buckets::acquire_slot(&app.state).await;
+    let slot = buckets::acquire_slot(&app.state, "another").await;
     let path = "/api/v2/files?keywords=a&regexp=1";
     let response = app.server.get(path).bearer_auth(&app.key).send().await.unwrap();
     assert_eq!(response.status(), 503);
@@ -239,7 +239,7 @@ async fn a_client_that_leaves_gives_its_place_to_the_next() {
     fixture.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
     let settings = Settings { regexp_running: 1, regexp_waiting: 1, ..Settings::for_tests() };
     let app = fixture.serve_with("enterprise", settings).await;
-    let slot = buckets::acquire_slot(&app.state).await;
+    let slot = buckets::acquire_slot(&app.state, "another").await;
     let path = "/api/v2/files?keywords=a&regexp=1";
     let search = || app.server.get(path).bearer_auth(&app.key).send();
     let waits = || async { tokio::time::timeout(Duration::from_secs(1), search()).await.is_err() };
@@ -256,12 +256,63 @@ async fn a_client_that_leaves_gives_its_place_to_the_next() {
 }
 
 #[actix_web::test]
+async fn expressions_of_one_account_leave_places_to_others() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
+    let settings = Settings { regexp_running: 2, regexp_waiting: 2, ..Settings::for_tests() };
+    let other = fixture.key("another", "premium");
+    let app = fixture.serve_with("premium", settings).await;
+    let path = "/api/v2/files?keywords=a&regexp=1";
+    let runs = buckets::acquire_slot(&app.state, "tester").await;
+    assert!(runs.is_ok());
+    let mut waits = std::pin::pin!(buckets::acquire_slot(&app.state, "tester"));
+    let at_once = tokio::time::timeout(Duration::ZERO, waits.as_mut());
+    assert!(at_once.await.is_err(), "it waits, although a place is free");
+    let (status, body) = error(&app, path).await;
+    assert_eq!((status, &body["code"]), (503, &"search_busy".into()));
+    for _ in 0..2 {
+        let response = app.server.get(path).bearer_auth(&other).send().await.unwrap();
+        assert_eq!(response.status(), 200);
+    }
+    drop(runs);
+    assert!(waits.await.is_ok());
+    assert_eq!(app.get(path).await.0, 200, "the places of the account are free again");
+}
+
+#[actix_web::test]
 async fn the_time_limit_ends_in_503() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
     let settings = Settings { search_timeout: 0, ..Settings::for_tests() };
     let app = fixture.serve_with("premium", settings).await;
     let (status, body) = error(&app, "/api/v2/files?keywords=a").await;
+    assert_eq!((status, &body["code"]), (503, &"search_timeout".into()));
+}
+
+#[actix_web::test]
+async fn an_expression_that_runs_ends_at_the_time_limit() {
+    let fixture = Fixture::new();
+    // Texts in which an automaton never comes to a state that it knows: some microseconds a byte.
+    let mut noise = 1u64;
+    let mut letter = || {
+        noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        if noise >> 63 == 0 { 'a' } else { 'r' }
+    };
+    let path = |n: u32| {
+        let folder: String = (0..4_000).map(|_| letter()).collect();
+        line("a.s3.amazonaws.com", &format!("{folder}/{n}.log"), 1, 1)
+    };
+    let lines: Vec<String> = (0..1_000).map(path).collect();
+    fixture.load_lines(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let settings = Settings { search_timeout: 2, ..Settings::for_tests() };
+    let app = fixture.serve_with("premium", settings).await;
+    let query = |expression: &str| {
+        let coded: String = expression.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        format!("regexp=1&noautocorrect=1&keywords={coded}")
+    };
+    assert_eq!(app.results(&query(".*7[^0-9]*")).await, 100, "in every piece of the text");
+    let slow = format!("/api/v2/files?full-path=1&{}", query(".*[a-q][^u-z]{500}[u-z]"));
+    let (status, body) = error(&app, &slow).await;
     assert_eq!((status, &body["code"]), (503, &"search_timeout".into()));
 }
 

@@ -173,7 +173,7 @@ async fn a_search_that_nobody_waits_for_ends() {
     };
     for _ in 0..2 {
         // The second search has the slot that the first one gave back.
-        let waiting = buckets::search(&app.state, &snapshot, query.clone());
+        let waiting = buckets::search(&app.state, &snapshot, "tester", query.clone());
         let waiting = tokio::time::timeout(Duration::from_millis(200), waiting);
         assert!(waiting.await.is_err());
         assert_eq!(next(&heard).await, "begins");

@@ -219,6 +219,25 @@ fn a_source_that_cannot_be_read_starts_no_run() {
 }
 
 #[test]
+fn odd_entries_of_a_folder_are_left_out() {
+    use std::os::unix::fs::symlink;
+
+    let fixture = Fixture::new();
+    fixture.folder.write("in/a/good.ndjson", line(A, "1", 1, 1));
+    fixture.folder.write("beside/more.ndjson", line(A, "2", 1, 1));
+    let folder = fixture.folder.join("in");
+    let pipe = std::process::Command::new("mkfifo").arg(folder.join("pipe.ndjson")).status();
+    assert!(pipe.unwrap().success());
+    symlink("nowhere", folder.join("dangling.ndjson")).unwrap();
+    symlink("itself.ndjson", folder.join("itself.ndjson")).unwrap();
+    symlink("..", folder.join("a/up")).unwrap();
+    symlink("../beside", folder.join("link")).unwrap();
+    let counts = fixture.load(&[folder]).unwrap().counts;
+    assert_eq!((counts.added, counts.duplicates), (2, 0));
+    sound(&fixture);
+}
+
+#[test]
 fn options_of_the_command_line_fill_in_what_a_source_lacks() {
     let fixture = Fixture::new();
     let path = fixture

@@ -188,6 +188,10 @@ impl Import {
             if component.kind != ComponentKind::Event || replaces != (pass == Pass::Replacements) {
                 continue;
             }
+            // Faulty events take their time, too, and write nothing.
+            if self.stops_at(&component) {
+                break;
+            }
             match Entry::read(&component, self.overview.context(state)) {
                 Ok(entry) => self.write_entry(state, db, &component, &entry)?,
                 Err(message) => self.note(&component, message),

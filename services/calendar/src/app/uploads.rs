@@ -53,6 +53,7 @@ pub async fn import(
     urls: Urls,
     file: Vec<u8>,
 ) -> Result<ImportJson, Error> {
+    let deadline = Instant::now() + IMPORT_TIME;
     let file = Arc::<[u8]>::from(file);
     let (own, whole) = (state.clone(), file.clone());
     let overview = off_worker(move || Overview::of(&own, &*whole)).await?;
@@ -60,7 +61,6 @@ pub async fn import(
     if !overview.is_calendar {
         return Err(ParameterErrors::one("file", "must be an iCalendar file").into());
     }
-    let deadline = Instant::now() + IMPORT_TIME;
     let limits = ImportLimits { events: Some(IMPORT_EVENTS), deadline: Some(deadline) };
     let mut import = Import::new(user, urls, limits, overview);
     for pass in import.passes() {

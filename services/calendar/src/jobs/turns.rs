@@ -4,15 +4,13 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use database::{Backend, DatabaseError, Db, Pools};
+use database::{Backend, DatabaseError, Db, Pools, WRITERS_GAP};
 
 use crate::error::Error;
 
 /// How long a command writes to SQLite before others have a turn; they wait five seconds at most, and of
 /// several that wait any may be next.
 const OWN: Duration = Duration::from_millis(400);
-/// SQLite's waiting writers ask for their turn every tenth of a second.
-const OTHERS: Duration = Duration::from_millis(120);
 
 /// How long a transaction is begun anew while the database is busy or away.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -52,7 +50,7 @@ impl<'p> Turns<'p> {
             }
         };
         if self.pools.backend() == Backend::Sqlite && self.begin.elapsed() > OWN {
-            thread::sleep(OTHERS);
+            thread::sleep(WRITERS_GAP);
             self.begin = Instant::now();
         }
         Ok(done)

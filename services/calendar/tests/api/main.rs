@@ -17,6 +17,7 @@ mod filters;
 mod first_start;
 mod ical;
 mod images;
+mod import_bounds;
 mod imports;
 mod included;
 mod linked;

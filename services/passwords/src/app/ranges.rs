@@ -124,3 +124,74 @@ fn write_text(bucket: &Bucket<'_>, filler: &[u8], out: &mut [u8]) -> Result<usiz
     length += render::padding(bucket.kind(), filler, &mut out[length..]);
     Ok(render::without_last_separator(length))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use testkit::Random;
+
+    use super::*;
+    use crate::model::{Entry, sort_and_add_up};
+    use crate::store::{CorpusWriter, Encoded, KindFolder};
+
+    const PREFIX: u32 = 0x5BAA6;
+
+    /// A corpus with so many digests of one prefix.
+    fn corpus(data: &Path, kind: Kind, digests: usize) -> Corpus {
+        let mut random = Random::new(5);
+        let mut entries: Vec<Entry> = (0..digests)
+            .map(|_| {
+                let mut hash = [0; 20];
+                for eight in hash.chunks_mut(8) {
+                    eight.copy_from_slice(&random.number().to_le_bytes()[..eight.len()]);
+                }
+                hash[..2].copy_from_slice(&[0x5B, 0xAA]);
+                hash[2] = 0x60 | hash[2] & 0x0F;
+                hash[kind.hash_bytes()..].fill(0);
+                Entry { hash, count: 1 + random.below(5000) as u32 }
+            })
+            .collect();
+        sort_and_add_up(&mut entries);
+        let folder = KindFolder::new(data, kind);
+        let lock = folder.lock().unwrap();
+        let mut writer = CorpusWriter::create(&folder, &lock).unwrap();
+        writer.append(&Encoded::of(kind, &entries).unwrap()).unwrap();
+        let (path, _) = writer.complete("a test", 0).unwrap().name().unwrap();
+        Corpus::open(&path, u64::MAX).unwrap()
+    }
+
+    #[test]
+    fn an_answer_that_waits_holds_hardly_more_than_its_length() {
+        for kind in Kind::ALL {
+            let data = tempfile::tempdir().unwrap();
+            let corpus = corpus(data.path(), kind, 900);
+            let [full, empty] =
+                [PREFIX, PREFIX + 1].map(|value| HashPrefix::from_value(value).unwrap());
+            let mut reader = RangeReader::new(false);
+            let mut waiting = Vec::new();
+            let asked = [
+                (full, Padding::NotMentioned, false),
+                (full, Padding::NotMentioned, true),
+                (full, Padding::Wanted, false),
+                (full, Padding::Wanted, true),
+                (empty, Padding::NotMentioned, true),
+                (empty, Padding::Wanted, false),
+                (empty, Padding::Wanted, true),
+            ];
+            // In the second round others have left their buffers.
+            for (prefix, padding, wants_gzip) in [asked, asked].concat() {
+                let sent = reader.read(&corpus, full, padding, false).unwrap();
+                drop(sent);
+                let body = reader.read(&corpus, prefix, padding, wants_gzip).unwrap();
+                let (length, held) = (body.bytes.as_ref().len(), body.bytes.held());
+                assert_eq!(body.compressed, wants_gzip && length > 0);
+                assert!(
+                    held <= length + length / 4 + 4096,
+                    "{kind}, {padding:?}, gzip {wants_gzip}: {held} bytes for {length}"
+                );
+                waiting.push(body);
+            }
+        }
+    }
+}

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
 use crate::engine::error::EngineError;
+use crate::engine::limits::CHECK_BYTES;
 
 const PATHS: &str = "paths";
 const ENDS: &str = "ends";
@@ -145,6 +146,13 @@ pub(super) fn unpurged(row: &[u8]) -> &[u8] {
     }
 }
 
+/// Where a piece of a text of rows ends that begins at `at`: behind the first NUL after
+/// [`CHECK_BYTES`], so that a match, which never crosses rows, lies in one piece.
+pub(super) fn piece_end(text: &[u8], at: usize, end: usize) -> usize {
+    let least = at.saturating_add(CHECK_BYTES).min(end);
+    memchr::memchr(0, &text[least..end]).map_or(end, |nul| least + nul + 1)
+}
+
 /// The column as its one writer sees it.
 pub(super) struct ColumnWriter {
     folder: PathBuf,
@@ -254,6 +262,19 @@ impl ColumnWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pieces_end_between_rows() {
+        let rows = format!("{}\0", "x".repeat(1_000)).repeat(40);
+        let text = rows.as_bytes();
+        let (mut at, mut ends) = (0, Vec::new());
+        while at < text.len() {
+            at = piece_end(text, at, text.len());
+            ends.push(at);
+        }
+        assert_eq!(ends, [17 * 1_001, 34 * 1_001, 40 * 1_001]);
+        assert_eq!(piece_end(text, 0, 3 * 1_001), 3 * 1_001);
+    }
 
     #[test]
     fn rows_that_a_commit_covers_stay_until_the_next_commit_gave_them_up() {

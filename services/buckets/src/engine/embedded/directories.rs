@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use regex_automata::Input;
 use regex_automata::meta::Regex;
 
-use super::column::PathColumn;
+use super::column::{PathColumn, piece_end};
 use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
@@ -20,8 +20,6 @@ use crate::engine::limits::Limits;
 const PART: u64 = 16 * 1_024;
 /// Memory of all directories at most; more of them are hardly fewer than paths.
 const MOST_BYTES: usize = 128 << 20;
-/// Hits between two checks of the time limit.
-const CHECK_EVERY: usize = 2_048;
 
 /// The directories of all paths.
 #[derive(Debug, Default)]
@@ -87,19 +85,18 @@ impl Directories {
         let mut rows = Bitmap::new(self.parts.last().map_or(0, |part| part.rows.end));
         let mut cache = core.create_cache();
         for part in &self.parts {
-            limits.check()?;
-            let mut hits = 0usize;
-            let mut at = 0;
-            while at < part.text.len() {
-                let input = Input::new(&part.text).range(at..).earliest(true);
-                let Some(hit) = core.search_half_with(&mut cache, &input) else { break };
-                let place = part.stretch_at(hit.offset() - 1);
-                rows.insert_range(part.rows_of(place));
-                at = part.stretches[place].end as usize;
-                hits += 1;
-                if hits.is_multiple_of(CHECK_EVERY) {
-                    limits.check()?;
+            let (mut at, end) = (0, part.text.len());
+            while at < end {
+                limits.check()?;
+                let piece = piece_end(&part.text, at, end);
+                while at < piece {
+                    let input = Input::new(&part.text).range(at..piece).earliest(true);
+                    let Some(hit) = core.search_half_with(&mut cache, &input) else { break };
+                    let place = part.stretch_at(hit.offset() - 1);
+                    rows.insert_range(part.rows_of(place));
+                    at = part.stretches[place].end as usize;
                 }
+                at = at.max(piece);
             }
         }
         Ok(rows)

@@ -10,7 +10,7 @@ use tantivy::{DocId, DocSet};
 use super::column::{PathColumn, unpurged};
 use super::core::Core;
 use super::trigrams::texts_anywhere;
-use crate::engine::limits::Limits;
+use crate::engine::limits::{Limits, Pace};
 use crate::model::expression::Expression;
 use crate::model::path::file_name_span;
 use crate::model::words::LONGEST_WORD;
@@ -111,19 +111,18 @@ pub(super) struct Judging {
     sure: Option<SegmentPostings>,
     caches: Caches,
     limits: Limits,
-    judged: usize,
+    pace: Pace,
     stopped: bool,
 }
 
-/// Rows between two checks of the time limit.
-const CHECK_EVERY: usize = 2_048;
 /// Rows of a block at most.
 const BLOCK: usize = tantivy::COLLECT_BLOCK_BUFFER_LEN;
 
 impl Judging {
     pub(super) fn new(judge: &Arc<Judge>, sure: Option<SegmentPostings>, limits: &Limits) -> Self {
         let (judge, caches) = (Arc::clone(judge), judge.caches());
-        Self { judge, sure, caches, limits: limits.clone(), judged: 0, stopped: false }
+        let (limits, pace) = (limits.clone(), Pace::default());
+        Self { judge, sure, caches, limits, pace, stopped: false }
     }
 
     /// Whether a document matches without a look at its name; asked in ascending order.
@@ -160,12 +159,10 @@ impl Judging {
         std::hint::black_box(last.fold(0, |sum: u8, byte| sum ^ byte));
         let judged = wanted.iter_mut().zip(paths).zip(doubtful);
         for ((wanted, path), _) in judged.filter(|(_, doubtful)| *doubtful) {
-            *wanted = self.judge.matches(unpurged(path), &mut self.caches);
+            *wanted = !self.stopped && self.judge.matches(unpurged(path), &mut self.caches);
+            self.stopped |= self.pace.count(path.len(), &self.limits).is_err();
         }
-        self.judged += ids.len();
-        if self.judged >= CHECK_EVERY {
-            self.judged = 0;
-            self.stopped = self.limits.check().is_err();
-        }
+        // Rows that are not matched take some time as well.
+        self.stopped |= self.pace.count(ids.len(), &self.limits).is_err();
     }
 }

@@ -3,7 +3,7 @@
 //! The column is searched as one long text for the core of the expression, which never crosses
 //! rows and finds at least every row that matches; each row with a hit is then judged by itself.
 //! Where the core hits most rows, all rows are judged without looking for it. Rows go in chunks to
-//! all threads.
+//! all threads, and a chunk is searched in pieces, since one search cannot be stopped.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,18 +11,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use regex_automata::Input;
 use regex_automata::meta::Regex;
 
-use super::column::PathColumn;
+use super::column::{PathColumn, piece_end};
 use super::judge::{Caches, Judge};
 use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
-use crate::engine::limits::Limits;
+use crate::engine::limits::{Limits, Pace};
 
 /// Rows of one piece of work; a multiple of 64, so that pieces share no word of the result.
 const CHUNK: usize = 32 * 1_024;
 /// With fewer allowed rows than one in so many, rows are judged one by one.
 const SPARSE: u64 = 24;
-/// Hits between two checks of the time limit.
-const CHECK_EVERY: u32 = 2_048;
 /// With a hit in more rows than one in so many, finding them first costs more than judging all.
 const DENSE: u64 = 3;
 /// So many chunks are judged row by row before the core is tried again.
@@ -40,7 +38,7 @@ pub(super) fn matching_rows(
     let chunks = Mutex::new(hits.words_mut().chunks_mut(CHUNK / 64).enumerate());
     let stopped = AtomicBool::new(false);
     let work = || {
-        let mut worker = Worker { caches: judge.caches(), to_judge: 0 };
+        let mut worker = Worker { caches: judge.caches(), to_judge: 0, pace: Pace::default() };
         loop {
             let next = chunks.lock().ok().and_then(|mut chunks| chunks.next());
             let Some((place, words)) = next else { return };
@@ -70,6 +68,7 @@ struct Worker {
     caches: Caches,
     /// How many of the next chunks are judged row by row, since the core hit most rows.
     to_judge: u32,
+    pace: Pace,
 }
 
 impl Scan<'_> {
@@ -112,19 +111,16 @@ impl Scan<'_> {
         worker: &mut Worker,
         limits: &Limits,
     ) -> Result<(), EngineError> {
-        let mut judged = 0u32;
         for (place, (&word, bits)) in allowed.iter().zip(bits).enumerate() {
             let mut word = word;
             while word != 0 {
                 let bit = word.trailing_zeros();
                 word &= word - 1;
-                if self.matches(first + place as u64 * 64 + u64::from(bit), worker) {
+                let path = self.column.path(first + place as u64 * 64 + u64::from(bit));
+                if self.judge.matches(path, &mut worker.caches) {
                     *bits |= 1 << bit;
                 }
-                judged += 1;
-                if judged.is_multiple_of(CHECK_EVERY) {
-                    limits.check()?;
-                }
+                worker.pace.count(path.len() + 1, limits)?;
             }
         }
         Ok(())
@@ -145,23 +141,25 @@ impl Scan<'_> {
         let mut row = rows.start;
         let mut hits = 0u32;
         while at < end {
-            let input = Input::new(bytes).range(at..end).earliest(true);
-            let hit = match worker.caches.core() {
-                Some(cache) => core.search_half_with(cache, &input),
-                None => core.search_half(&input),
-            };
-            let Some(hit) = hit else { break };
-            // A core never matches the empty text, so its last byte lies in the row of the hit.
-            row = self.column.row_at(row, hit.offset() - 1);
-            if self.allowed.contains(row) && self.matches(row, worker) {
-                let bit = row - rows.start;
-                bits[(bit / 64) as usize] |= 1 << (bit % 64);
+            limits.check()?;
+            let piece = piece_end(bytes, at, end);
+            while at < piece {
+                let input = Input::new(bytes).range(at..piece).earliest(true);
+                let hit = match worker.caches.core() {
+                    Some(cache) => core.search_half_with(cache, &input),
+                    None => core.search_half(&input),
+                };
+                let Some(hit) = hit else { break };
+                // A core never matches the empty text, so its last byte lies in the row of the hit.
+                row = self.column.row_at(row, hit.offset() - 1);
+                if self.allowed.contains(row) && self.matches(row, worker) {
+                    let bit = row - rows.start;
+                    bits[(bit / 64) as usize] |= 1 << (bit % 64);
+                }
+                at = self.column.end(row);
+                hits += 1;
             }
-            at = self.column.end(row);
-            hits += 1;
-            if hits.is_multiple_of(CHECK_EVERY) {
-                limits.check()?;
-            }
+            at = at.max(piece);
         }
         Ok(hits)
     }

@@ -5,7 +5,7 @@ use jiff::civil::{DateTime, Time};
 
 use super::moment::{EntryContext, Moment};
 use super::reader::{Component, Property};
-use crate::model::recurrence::Rule;
+use crate::model::recurrence::{Rule, Wanted};
 
 /// The most events that one repeated event becomes.
 const MOST_OCCURRENCES: usize = 500;
@@ -34,21 +34,24 @@ pub fn starts_of(
     let now = zone.wall(context.now);
     let horizon = now.checked_add(Span::new().months(MONTHS_AHEAD));
     let horizon = horizon.unwrap_or(start.wall()).max(start.wall());
+    let mut left_out = dates(component, "EXDATE", start, context)?;
+    left_out.sort_unstable();
     if let Some(property) = rule {
         let text = property.value.trim();
         let rule = Rule::parse(text).filter(|rule| rule.fits_time(start.wall()));
         let rule = rule.ok_or_else(|| format!("the rule {} is not known", shortened(text)))?;
         let until = rule.until.as_deref().map(|text| until(text, property, start, context));
         let until = until.transpose()?.map_or(horizon, |at| at.min(horizon));
-        let expanded = rule.expand(start.wall(), until);
+        // One more for each that may be left out.
+        let (first, latest) = (1 + left_out.len(), MOST_OCCURRENCES + left_out.len());
+        let wanted = Wanted { until, near: now.date(), first, latest };
+        let expanded = rule.expand_near(start.wall(), wanted);
         starts = expanded.map_err(|_| format!("the rule {} finds no days", shortened(text)))?;
     }
     starts.extend(dates(component, "RDATE", start, context)?);
     starts.retain(|at| *at <= horizon);
     starts.sort_unstable();
     starts.dedup();
-    let mut left_out = dates(component, "EXDATE", start, context)?;
-    left_out.sort_unstable();
     starts.retain(|at| left_out.binary_search(at).is_err());
     if starts.is_empty() {
         return Err("takes place at no time".to_owned());
@@ -107,7 +110,10 @@ fn until(
 
 #[cfg(test)]
 mod tests {
+    use super::super::foreign_zones::ForeignZones;
+    use super::super::reader::Reader;
     use super::*;
+    use crate::model::zone::Zone;
 
     #[test]
     fn what_is_next_stays_and_what_is_far_goes() {
@@ -125,5 +131,48 @@ mod tests {
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 13), [10, 13, 14, 15]);
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 11), [10, 11, 12, 13]);
         assert_eq!(kept(&[10, 11], 20), [10, 11]);
+    }
+
+    #[test]
+    fn long_series_are_as_if_all_of_them_had_been_counted() {
+        let (zones, site) = (ForeignZones::default(), Zone::utc());
+        let now = "2027-03-10T12:00:00Z".parse().unwrap();
+        let context = EntryContext { zones: &zones, calendar: None, site: &site, now };
+        let days = ["19871025", "19871026", "20200629", "20270228", "20270307", "20270309"];
+        let left_out = days.map(|day| format!("{day}T183000")).join(",");
+        for (rule, zone) in [
+            "FREQ=DAILY",
+            "FREQ=DAILY;INTERVAL=2",
+            "FREQ=DAILY;COUNT=14000",
+            "FREQ=DAILY;BYDAY=SU;COUNT=2000",
+            "FREQ=WEEKLY;BYDAY=SU,MO",
+            "FREQ=WEEKLY;INTERVAL=2;UNTIL=20200705T163000Z",
+            "FREQ=DAILY;UNTIL=20270328",
+            "FREQ=MONTHLY;BYMONTHDAY=-1",
+            "FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU",
+        ]
+        .into_iter()
+        .flat_map(|rule| ["Europe/Vienna", "America/New_York"].map(|zone| (rule, zone)))
+        {
+            let file = format!(
+                "BEGIN:VEVENT\nDTSTART;TZID={zone}:19871025T183000\nRRULE:{rule}\n\
+                 EXDATE;TZID={zone}:{left_out}\nEND:VEVENT\n"
+            );
+            let component = Reader::new(file.as_bytes()).next_component().unwrap().unwrap();
+            let start = Moment::read(component.find("DTSTART").unwrap(), context).unwrap();
+            let (property, today) =
+                (component.find("RRULE").unwrap(), Zone::named(zone).unwrap().wall(now));
+            let horizon = today.checked_add(Span::new().months(MONTHS_AHEAD)).unwrap();
+            let parsed = Rule::parse(rule).unwrap();
+            let last = parsed.until.as_deref();
+            let last = last.map(|text| until(text, property, &start, context).unwrap());
+            let last = last.unwrap_or(horizon);
+            let mut all = parsed.expand(start.wall(), last).unwrap();
+            let left_out = dates(&component, "EXDATE", &start, context).unwrap();
+            all.retain(|at| !left_out.contains(at));
+            keep_nearest(&mut all, today.date().to_datetime(Time::midnight()), MOST_OCCURRENCES);
+            let starts = starts_of(&component, &start, context).unwrap();
+            assert_eq!(starts, all, "{rule} in {zone}");
+        }
     }
 }

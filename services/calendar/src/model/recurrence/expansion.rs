@@ -1,0 +1,313 @@
+//! The moments at which a rule lets an event take place.
+
+use jiff::civil::{Date, DateTime};
+
+use super::rule::Rule;
+
+/// Days that are looked at before a rule is given up: more than five hundred years.
+const MAX_DAYS: usize = 200_000;
+
+/// Days that are looked at one after the other in vain before a rule is given up. A 29 February on a
+/// certain weekday is forty years from the next at most.
+const MAX_VAIN_DAYS: usize = 20_000;
+
+/// A rule looks through too many days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong;
+
+/// The moments of a series that are wanted: all from a day on, of those before it some.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// The last moment that may be.
+    pub until: DateTime,
+    /// The day from which on all are wanted.
+    pub near: Date,
+    /// So many of the first, the start among them, at least.
+    pub first: usize,
+    /// So many of the latest before the day, at least.
+    pub latest: usize,
+}
+
+impl Rule {
+    /// Returns the moments of an event that first takes place at `start`, up to `until`; the start
+    /// is always the first of them.
+    ///
+    /// # Errors
+    /// [`TooLong`], where there are many centuries to look through, or nothing in half a century.
+    pub fn expand(&self, start: DateTime, until: DateTime) -> Result<Vec<DateTime>, TooLong> {
+        self.expand_near(start, Wanted { until, near: start.date(), first: 0, latest: 0 })
+    }
+
+    /// Returns the moments that are wanted, and perhaps others between them, ascending; the start is
+    /// always the first of them.
+    ///
+    /// What lies between the first and the latest is skipped, so that a rule from long ago costs no
+    /// more than one of today; but where COUNT ends a rule that finds more days in some periods than
+    /// in others, all have to be counted. Of a rule that finds next to nothing in centuries the
+    /// moments that are far from the day may be missing.
+    ///
+    /// # Errors
+    /// [`TooLong`], where it finds nothing but the start in half a century, or too much has to be
+    /// counted.
+    pub fn expand_near(&self, start: DateTime, wanted: Wanted) -> Result<Vec<DateTime>, TooLong> {
+        Walk::new(self, start).expand(wanted)
+    }
+
+    /// Returns the moments of a period that are later than the start, ascending.
+    fn moments_of(&self, period: Date, start: DateTime) -> Vec<DateTime> {
+        let days = self.days_of(period, start.date()).into_iter();
+        days.map(|day| day.to_datetime(start.time())).filter(|moment| *moment > start).collect()
+    }
+}
+
+/// A way through the periods of a rule.
+struct Walk<'r> {
+    rule: &'r Rule,
+    start: DateTime,
+    first_period: Date,
+    /// In days.
+    looked_at: usize,
+    /// Days since the last moment that was found.
+    in_vain: usize,
+    gave_up: bool,
+}
+
+impl<'r> Walk<'r> {
+    fn new(rule: &'r Rule, start: DateTime) -> Walk<'r> {
+        let first_period = rule.first_period(start.date());
+        Walk { rule, start, first_period, looked_at: 0, in_vain: 0, gave_up: false }
+    }
+
+    fn expand(&mut self, wanted: Wanted) -> Result<Vec<DateTime>, TooLong> {
+        let (rule, mut until) = (self.rule, wanted.until);
+        if let Some(count) = rule.count.filter(|_| rule.is_regular()) {
+            until = until.min(self.last_counted(count));
+        }
+        let count = rule.count.filter(|_| !rule.is_regular());
+        let near = match count {
+            Some(_) => 0,
+            None => rule.number_of(self.first_period, wanted.near.min(until.date())),
+        };
+        let mut to_come: Vec<DateTime> = Vec::new();
+        for number in near.. {
+            let Some(moments) = self.moments(number, until) else { break };
+            to_come.extend(moments);
+            if let Some(count) = count.filter(|count| to_come.len() + 1 >= *count) {
+                to_come.truncate(count.saturating_sub(1));
+                break;
+            }
+        }
+        if self.gave_up {
+            return Err(TooLong);
+        }
+        let (mut all, mut next) = (vec![self.start], 0);
+        while next < near && all.len() < wanted.first {
+            let Some(moments) = self.moments(next, until) else { break };
+            all.extend(moments);
+            next += 1;
+        }
+        let mut latest: Vec<DateTime> = Vec::new();
+        for number in (next..near).rev() {
+            if latest.len() >= wanted.latest {
+                break;
+            }
+            let Some(moments) = self.moments(number, until) else { break };
+            latest.extend(moments.into_iter().rev());
+        }
+        all.extend(latest.into_iter().rev());
+        all.extend(to_come);
+        if self.gave_up && all.len() == 1 { Err(TooLong) } else { Ok(all) }
+    }
+
+    /// Returns the moments of a period; `None` behind the end, or where the rule is given up.
+    fn moments(&mut self, number: i64, until: DateTime) -> Option<Vec<DateTime>> {
+        let period = self.rule.period(self.first_period, number)?;
+        if period > until.date() {
+            return None;
+        }
+        self.looked_at += self.rule.effort();
+        self.in_vain += self.rule.effort();
+        self.gave_up |= self.looked_at > MAX_DAYS || self.in_vain > MAX_VAIN_DAYS;
+        if self.gave_up {
+            return None;
+        }
+        let mut moments = self.rule.moments_of(period, self.start);
+        moments.retain(|moment| *moment <= until);
+        if !moments.is_empty() {
+            self.in_vain = 0;
+        }
+        Some(moments)
+    }
+
+    /// Returns the last moment that COUNT permits of a regular rule.
+    fn last_counted(&self, count: usize) -> DateTime {
+        let (rule, start) = (self.rule, self.start);
+        // The start counts, though the rule may not hold it.
+        let Some(place) = count.checked_sub(2) else { return start };
+        let in_first = rule.moments_of(self.first_period, start);
+        if let Some(moment) = in_first.get(place) {
+            return *moment;
+        }
+        let place = place - in_first.len();
+        let moments = |number: i64| {
+            let period = rule.period(self.first_period, number)?;
+            Some(rule.moments_of(period, start))
+        };
+        let find = || {
+            let each = moments(1)?.len();
+            let number = i64::try_from(place.checked_div(each)?).ok()?.checked_add(1)?;
+            moments(number)?.get(place % each).copied()
+        };
+        // Behind the end of the calendar.
+        find().unwrap_or(DateTime::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: [&str; 35] = [
+        "FREQ=DAILY",
+        "FREQ=DAILY;INTERVAL=3",
+        "FREQ=DAILY;INTERVAL=1000",
+        "FREQ=DAILY;BYDAY=MO,WE,FR",
+        "FREQ=DAILY;BYMONTH=1,12;BYMONTHDAY=-1,1",
+        "FREQ=DAILY;BYSETPOS=-1",
+        "FREQ=DAILY;COUNT=1",
+        "FREQ=DAILY;INTERVAL=7;COUNT=1900",
+        "FREQ=DAILY;BYDAY=TU;COUNT=1700",
+        "FREQ=DAILY;COUNT=18446744073709551615",
+        "FREQ=WEEKLY",
+        "FREQ=WEEKLY;INTERVAL=5;WKST=SU",
+        "FREQ=WEEKLY;BYDAY=TU,TH,SU",
+        "FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,MO,TU;WKST=SU",
+        "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=1,-1",
+        "FREQ=WEEKLY;BYMONTH=2,7;BYDAY=SA",
+        "FREQ=WEEKLY;COUNT=0",
+        "FREQ=WEEKLY;COUNT=2",
+        "FREQ=WEEKLY;INTERVAL=3;BYDAY=WE,SA,SU;COUNT=1901;WKST=SU",
+        "FREQ=WEEKLY;BYMONTH=3;COUNT=150",
+        "FREQ=MONTHLY",
+        "FREQ=MONTHLY;INTERVAL=7",
+        "FREQ=MONTHLY;BYMONTHDAY=-1,15,31",
+        "FREQ=MONTHLY;BYDAY=2TU,-1FR",
+        "FREQ=MONTHLY;INTERVAL=2;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1,1",
+        "FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13",
+        "FREQ=MONTHLY;BYDAY=SU;COUNT=1800",
+        "FREQ=YEARLY",
+        "FREQ=YEARLY;INTERVAL=4",
+        "FREQ=YEARLY;BYMONTH=3,10;BYDAY=-1SU",
+        "FREQ=YEARLY;BYDAY=20MO,-1FR",
+        "FREQ=YEARLY;BYMONTHDAY=1,-1",
+        "FREQ=YEARLY;INTERVAL=3;BYMONTH=2;BYMONTHDAY=29",
+        "FREQ=YEARLY;BYMONTH=11;BYDAY=TU;BYMONTHDAY=2,3,4,5,6,7,8;BYSETPOS=1",
+        "FREQ=YEARLY;BYMONTH=6;COUNT=30",
+    ];
+
+    const STARTS: [&str; 6] = [
+        "1968-02-29T18:30",
+        "1983-12-31T00:00",
+        "1990-05-06T10:00",
+        "2026-11-01T23:59:59",
+        "2027-03-10T09:00",
+        "2027-08-31T07:00",
+    ];
+
+    fn at(text: &str) -> DateTime {
+        text.parse().unwrap()
+    }
+
+    /// All moments, counted one by one from the first.
+    fn slowly(rule: &Rule, start: DateTime, until: DateTime) -> Vec<DateTime> {
+        let first = rule.first_period(start.date());
+        let mut all = vec![start];
+        for number in 0.. {
+            let period = rule.period(first, number).filter(|period| *period <= until.date());
+            let Some(period) = period else { break };
+            for moment in rule.moments_of(period, start) {
+                if moment > until || rule.count.is_some_and(|count| all.len() >= count) {
+                    return all;
+                }
+                all.push(moment);
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn what_is_skipped_is_nothing_that_is_wanted() {
+        let near = at("2027-03-10T00:00");
+        for (text, start) in RULES.iter().flat_map(|rule| STARTS.map(|start| (*rule, at(start)))) {
+            let rule = Rule::parse(text).unwrap();
+            for until in
+                ["2029-03-10T09:00", "2027-03-10T09:00", "2015-06-30T23:59", "1960-01-01T00:00"]
+            {
+                let until = at(until);
+                let all = slowly(&rule, start, until);
+                assert_eq!(rule.expand(start, until).as_ref(), Ok(&all), "{text} from {start}");
+                let past = all.iter().filter(|moment| **moment < near).count();
+                for (first, latest) in [(1, 0), (1, 500), (7, 40), (1000, 3)] {
+                    let wanted = Wanted { until, near: near.date(), first, latest };
+                    let found = rule.expand_near(start, wanted).unwrap();
+                    let told = format!("{text} from {start} to {until}, {first} and {latest}");
+                    assert_eq!(found[0], start, "{told}");
+                    assert!(found.is_sorted_by(|one, next| one < next), "{told}");
+                    assert!(found.iter().all(|one| all.binary_search(one).is_ok()), "{told}");
+                    let first = &all[..first.min(all.len())];
+                    assert!(found.starts_with(first), "{told}");
+                    let latest = &all[past.saturating_sub(latest)..];
+                    assert!(found.ends_with(latest), "{told}");
+                }
+            }
+        }
+    }
+
+    /// Expands a rule for an import in 2027; tells how many moments it has and days it looked at.
+    fn effort(rule: &str, start: &str) -> (Option<usize>, usize) {
+        let rule = Rule::parse(rule).unwrap();
+        let (until, near) = (at("2029-03-10T12:00"), at("2027-03-10T00:00").date());
+        let mut walk = Walk::new(&rule, at(start));
+        let found = walk.expand(Wanted { until, near, first: 1, latest: 500 });
+        (found.ok().map(|found| found.len()), walk.looked_at)
+    }
+
+    #[test]
+    fn rules_from_long_ago_cost_as_much_as_those_of_today() {
+        for (rule, most) in [
+            ("FREQ=DAILY", 1300),
+            ("FREQ=DAILY;INTERVAL=2", 1300),
+            ("FREQ=DAILY;COUNT=700000", 1300),
+            ("FREQ=DAILY;COUNT=4000000000", 1300),
+            ("FREQ=WEEKLY", 5000),
+            ("FREQ=WEEKLY;BYDAY=MO,WE,FR;COUNT=200000", 5000),
+            ("FREQ=MONTHLY", 20_000),
+            ("FREQ=YEARLY", 20_000),
+        ] {
+            let (found, looked_at) = effort(rule, "0001-01-01T10:00");
+            assert!(found.is_some_and(|found| found >= 500), "{rule} has {found:?}");
+            assert!(looked_at <= most, "{rule} looked at {looked_at}");
+        }
+    }
+
+    #[test]
+    fn rules_that_find_nothing_are_given_up_soon() {
+        for rule in [
+            "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30",
+            "FREQ=WEEKLY;BYDAY=MO;BYSETPOS=2",
+            "FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30",
+            "FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30;COUNT=2",
+            "FREQ=YEARLY;BYMONTH=4;BYMONTHDAY=31",
+        ] {
+            let (found, looked_at) = effort(rule, "0001-01-01T10:00");
+            assert_eq!(found, None, "{rule}");
+            assert!(looked_at <= MAX_VAIN_DAYS + 366, "{rule} looked at {looked_at}");
+        }
+        // What has to be counted is counted to a bound.
+        let (found, looked_at) = effort("FREQ=MONTHLY;COUNT=20000", "0001-01-01T10:00");
+        assert_eq!((found, looked_at <= MAX_DAYS + 366), (None, true));
+        // What is rare is found as far as the bound goes.
+        let leap = effort("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO", "1500-01-01T10:00");
+        assert_eq!(leap.0, Some(21));
+    }
+}

@@ -1,0 +1,137 @@
+//! Rules as iCalendar writes them.
+
+use jiff::civil::{DateTime, Weekday};
+
+/// A rule; those that repeat within a day, by week of the year and by day of the year are not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    pub(super) frequency: Frequency,
+    pub(super) interval: i64,
+    pub(super) count: Option<usize>,
+    /// The last moment, as written.
+    pub until: Option<String>,
+    pub(super) by_month: Vec<i8>,
+    pub(super) by_month_day: Vec<i8>,
+    pub(super) by_day: Vec<(i8, Weekday)>,
+    pub(super) by_position: Vec<i32>,
+    pub(super) week_start: Weekday,
+    /// Hour, minute and second, where the rule names them though the start does already.
+    time: [Option<i8>; 3],
+}
+
+/// How long a period is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Frequency {
+    Daily,
+    Weekly,
+    Monthly,
+    Yearly,
+}
+
+impl Rule {
+    /// Parses a rule; `None` for what is malformed or not known.
+    pub fn parse(text: &str) -> Option<Rule> {
+        let mut rule = Rule {
+            frequency: Frequency::Daily,
+            interval: 1,
+            count: None,
+            until: None,
+            by_month: Vec::new(),
+            by_month_day: Vec::new(),
+            by_day: Vec::new(),
+            by_position: Vec::new(),
+            week_start: Weekday::Monday,
+            time: [None; 3],
+        };
+        let mut frequency = None;
+        for part in text.split(';').filter(|part| !part.is_empty()) {
+            let (name, value) = part.split_once('=')?;
+            match name.to_ascii_uppercase().as_str() {
+                "FREQ" => frequency = Some(frequency_of(value)?),
+                "INTERVAL" => {
+                    rule.interval = value.parse().ok().filter(|n| (1..=1000).contains(n))?
+                }
+                "COUNT" => rule.count = Some(value.parse().ok()?),
+                "UNTIL" => rule.until = Some(value.to_owned()),
+                "BYMONTH" => rule.by_month = numbers(value, 1, 12)?,
+                "BYMONTHDAY" => rule.by_month_day = numbers(value, -31, 31)?,
+                "BYDAY" => rule.by_day = weekdays(value)?,
+                "BYSETPOS" => rule.by_position = numbers(value, -366, 366)?,
+                "WKST" => rule.week_start = weekday(value)?.1,
+                "BYHOUR" => rule.time[0] = Some(clock_part(value, 23)?),
+                "BYMINUTE" => rule.time[1] = Some(clock_part(value, 59)?),
+                "BYSECOND" => rule.time[2] = Some(clock_part(value, 59)?),
+                _ => return None,
+            }
+        }
+        rule.frequency = frequency?;
+        Some(rule)
+    }
+
+    /// Tells whether the rule repeats once a year in named months, as those of time zones do.
+    pub fn is_yearly(&self) -> bool {
+        self.frequency == Frequency::Yearly && !self.by_month.is_empty()
+    }
+
+    /// Tells whether the time of day that the rule names, if any, is that of a start.
+    pub fn fits_time(&self, start: DateTime) -> bool {
+        let parts = [start.hour(), start.minute(), start.second()];
+        self.time.iter().zip(parts).all(|(named, part)| named.is_none_or(|named| named == part))
+    }
+}
+
+/// Reads one hour, minute or second.
+fn clock_part(text: &str, most: i8) -> Option<i8> {
+    text.trim().parse().ok().filter(|part| (0..=most).contains(part))
+}
+
+fn frequency_of(text: &str) -> Option<Frequency> {
+    Some(match text.to_ascii_uppercase().as_str() {
+        "DAILY" => Frequency::Daily,
+        "WEEKLY" => Frequency::Weekly,
+        "MONTHLY" => Frequency::Monthly,
+        "YEARLY" => Frequency::Yearly,
+        _ => return None,
+    })
+}
+
+/// Reads a list of numbers other than zero within bounds, each once.
+fn numbers<T>(text: &str, low: i32, high: i32) -> Option<Vec<T>>
+where
+    T: TryFrom<i32> + Ord,
+{
+    let number = |part: &str| {
+        let number: i32 = part.trim().parse().ok()?;
+        ((low..=high).contains(&number) && number != 0).then(|| T::try_from(number).ok())?
+    };
+    let mut all: Vec<T> = text.split(',').map(number).collect::<Option<_>>()?;
+    all.sort_unstable();
+    all.dedup();
+    Some(all)
+}
+
+/// Reads a list of weekdays, each once.
+fn weekdays(text: &str) -> Option<Vec<(i8, Weekday)>> {
+    let mut all: Vec<_> = text.split(',').map(weekday).collect::<Option<_>>()?;
+    all.sort_unstable_by_key(|(nth, day)| (*nth, day.to_monday_zero_offset()));
+    all.dedup();
+    Some(all)
+}
+
+/// Reads a weekday with an optional number before it: `MO`, `2TU`, `-1FR`.
+fn weekday(text: &str) -> Option<(i8, Weekday)> {
+    let text = text.trim();
+    let (number, name) = text.split_at_checked(text.len().checked_sub(2)?)?;
+    let nth: i8 = if number.is_empty() { 0 } else { number.parse().ok()? };
+    let weekday = match name.to_ascii_uppercase().as_str() {
+        "MO" => Weekday::Monday,
+        "TU" => Weekday::Tuesday,
+        "WE" => Weekday::Wednesday,
+        "TH" => Weekday::Thursday,
+        "FR" => Weekday::Friday,
+        "SA" => Weekday::Saturday,
+        "SU" => Weekday::Sunday,
+        _ => return None,
+    };
+    (nth.unsigned_abs() <= 53).then_some((nth, weekday))
+}

@@ -1,0 +1,77 @@
+use super::expansion::TooLong;
+use super::rule::Rule;
+
+fn dates(rule: &str, start: &str, until: &str) -> String {
+    let rule = Rule::parse(rule).unwrap();
+    let moments = rule.expand(start.parse().unwrap(), until.parse().unwrap()).unwrap();
+    moments.iter().map(|at| at.strftime("%m-%d").to_string()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn rules_of_common_programs_are_expanded() {
+    let year = "2028-01-01T00:00";
+    for (rule, start, expected) in [
+        ("FREQ=DAILY;COUNT=3", "2027-03-30T18:00", "03-30 03-31 04-01"),
+        ("FREQ=DAILY;INTERVAL=2;COUNT=3", "2027-03-30T18:00", "03-30 04-01 04-03"),
+        ("FREQ=WEEKLY;COUNT=3", "2027-03-30T18:00", "03-30 04-06 04-13"),
+        ("FREQ=WEEKLY;BYDAY=TU,TH;COUNT=4", "2027-03-30T18:00", "03-30 04-01 04-06 04-08"),
+        // RFC 5545: the week begins on Sunday or on Monday.
+        (
+            "FREQ=WEEKLY;INTERVAL=2;COUNT=4;BYDAY=TU,SU;WKST=MO",
+            "1997-08-05T09:00",
+            "08-05 08-10 08-19 08-24",
+        ),
+        (
+            "FREQ=WEEKLY;INTERVAL=2;COUNT=4;BYDAY=TU,SU;WKST=SU",
+            "1997-08-05T09:00",
+            "08-05 08-17 08-19 08-31",
+        ),
+        ("FREQ=MONTHLY;COUNT=3", "2027-01-31T18:00", "01-31 03-31 05-31"),
+        ("FREQ=MONTHLY;BYMONTHDAY=-1;COUNT=3", "2027-01-31T18:00", "01-31 02-28 03-31"),
+        ("FREQ=MONTHLY;BYDAY=2TU;COUNT=3", "2027-01-12T18:00", "01-12 02-09 03-09"),
+        ("FREQ=MONTHLY;BYDAY=-1FR;COUNT=3", "2027-01-29T18:00", "01-29 02-26 03-26"),
+        ("FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13", "2027-08-13T18:00", "08-13"),
+        (
+            "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1;COUNT=3",
+            "2027-01-29T18:00",
+            "01-29 02-26 03-31",
+        ),
+        ("FREQ=YEARLY;COUNT=3", "2024-02-29T18:00", "02-29 02-29 02-29"),
+        ("FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU;COUNT=2", "2026-03-29T02:00", "03-29 03-28"),
+        ("FREQ=YEARLY;BYDAY=20MO;COUNT=2", "1997-05-19T09:00", "05-19 05-18"),
+    ] {
+        let until = if rule.contains("COUNT") { "2099-01-01T00:00" } else { year };
+        assert_eq!(dates(rule, start, until), expected, "{rule}");
+    }
+    // The start counts, though the rule does not hold it.
+    assert_eq!(dates("FREQ=WEEKLY;BYDAY=WE;COUNT=2", "2027-03-30T18:00", year), "03-30 03-31");
+}
+
+#[test]
+fn rules_that_are_not_known_are_told_and_none_runs_for_ever() {
+    for rule in [
+        "",
+        "FREQ=HOURLY",
+        "FREQ=SECONDLY",
+        "FREQ=DAILY;BYHOUR=9,12",
+        "FREQ=YEARLY;BYWEEKNO=20",
+        "FREQ",
+        "FREQ=DAILY;INTERVAL=0",
+        "FREQ=MONTHLY;BYMONTHDAY=0",
+        "FREQ=WEEKLY;BYDAY=XX",
+    ] {
+        assert_eq!(Rule::parse(rule), None, "{rule}");
+    }
+    let never = Rule::parse("FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30").unwrap();
+    let (start, end) = ("0001-01-31T00:00".parse().unwrap(), "9998-01-01T00:00".parse().unwrap());
+    assert_eq!(never.expand(start, end), Err(TooLong));
+    // A list names each of its parts once, however often it is written.
+    let once = Rule::parse("FREQ=MONTHLY;BYMONTH=3;BYMONTHDAY=-1;BYDAY=2TU,MO;BYSETPOS=1");
+    let often = Rule::parse(
+        "FREQ=MONTHLY;BYMONTH=3,3;BYMONTHDAY=-1,-1,-1;BYDAY=MO,2TU,MO,2TU;BYSETPOS=1,1",
+    );
+    assert!(once.is_some() && once == often);
+    let timed = Rule::parse("FREQ=DAILY;BYHOUR=9;BYMINUTE=0").unwrap();
+    assert!(timed.fits_time("2027-01-01T09:00".parse().unwrap()));
+    assert!(!timed.fits_time("2027-01-01T09:30".parse().unwrap()));
+}

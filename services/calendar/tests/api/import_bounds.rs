@@ -1,0 +1,87 @@
+//! Import of iCalendar files that take much time or room.
+
+use serde_json::json;
+
+use crate::app::App;
+use crate::imports::{counts, event, post};
+
+#[actix_web::test]
+async fn series_of_every_day_may_begin_long_ago() {
+    let app = App::new().await;
+    let daily = |rule: &str| {
+        event(&format!("UID:old\r\nDTSTART:00010101T100000Z\r\nSUMMARY:Old\r\nRRULE:{rule}"))
+    };
+    assert_eq!(counts(&app, daily("FREQ=DAILY")).await, [500, 0, 0, 0, 0]);
+    assert_eq!(counts(&app, daily("FREQ=DAILY;INTERVAL=1")).await, [0, 0, 500, 0, 0]);
+    for (day, expected) in [("0001-01-01", 1), ("0001-01-02", 0), ("2027-03-11", 1)] {
+        let path = format!("/events?search=Old&start_date={day}&end_date={day}");
+        assert_eq!(app.get(&path).await.ids().len(), expected, "{day}");
+    }
+}
+
+#[actix_web::test]
+async fn hostile_files_are_bounded() {
+    let app = App::new().await;
+    // One folded line of a million, nesting, a component without an end, a zone of many turns.
+    let folded =
+        event(&format!("UID:a\r\nDTSTART:20270401T100000Z\r\nX:{}", "\r\n x".repeat(1_000_000)));
+    assert_eq!(counts(&app, &folded).await, [1, 0, 0, 0, 0]);
+    let nested =
+        event(&format!("UID:b\r\n{}DTSTART:20270401T100000Z", "BEGIN:X\r\n".repeat(300_000)));
+    assert_eq!(counts(&app, &nested).await[4], 1);
+    let endless = event(&format!("UID:c\r\n{}", "X:y\r\n".repeat(900_000)));
+    assert_eq!(counts(&app, &endless).await, [0, 0, 0, 0, 1]);
+    let rule = "BEGIN:STANDARD\nDTSTART:00010101T000000\nRRULE:FREQ=DAILY\nTZOFFSETTO:+0100\nEND:STANDARD\n";
+    let zone = format!("BEGIN:VTIMEZONE\nTZID:odd\n{}END:VTIMEZONE\n", rule.repeat(10_000));
+    let odd = event("UID:d\nDTSTART;TZID=odd:20270401T100000")
+        .replace("BEGIN:VEVENT", &format!("{zone}BEGIN:VEVENT"));
+    assert_eq!(counts(&app, &odd).await, [1, 0, 0, 0, 0]);
+}
+
+#[actix_web::test]
+async fn faulty_entries_count_against_the_bound_of_a_request() {
+    let app = App::new().await;
+    let faulty = "BEGIN:VEVENT\r\nUID:a\r\nEND:VEVENT\r\n".repeat(20_100);
+    let file = format!("BEGIN:VCALENDAR\r\n{faulty}END:VCALENDAR\r\n");
+    // The one behind the last is told as left out with all that follow.
+    assert_eq!(counts(&app, file).await, [0, 0, 0, 0, 20_001]);
+}
+
+#[actix_web::test]
+async fn others_write_while_rules_look_through_centuries() {
+    let app = App::new().await;
+    let entry = |number: usize| {
+        format!(
+            "BEGIN:VEVENT\r\nUID:slow{number}\r\nDTSTART:15000101T100000Z\r\n\
+             RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO\r\nEND:VEVENT\r\n"
+        )
+    };
+    let entries: String = (0..20).map(entry).collect();
+    let file = format!("BEGIN:VCALENDAR\r\n{entries}END:VCALENDAR\r\n");
+    let importing = post(&app, "editor", file);
+    let over = std::cell::Cell::new(false);
+    let writing = async {
+        let mut written = Vec::new();
+        let body = json!({"title": "x", "start_date": "2027-04-01", "end_date": "2027-04-01"});
+        while !over.get() {
+            let answer = app.post("/events", &body).await;
+            written.extend(answer.json["id"].as_i64());
+        }
+        written
+    };
+    let (done, written) = futures_util::join!(
+        async {
+            let done = importing.await;
+            over.set(true);
+            done
+        },
+        writing
+    );
+    // Twenty in five centuries, and the start.
+    assert_eq!(done.expect(200).json["created"], 20 * 21);
+    let imported =
+        app.get("/events?start_date=1500-01-01&end_date=1500-01-01&per_page=50").await.ids();
+    let (first, last) = (imported.iter().min().unwrap(), imported.iter().max().unwrap());
+    let between = written.iter().filter(|id| (first..last).contains(id)).count();
+    assert!(between > 0, "{written:?} beside {first} to {last}");
+}
