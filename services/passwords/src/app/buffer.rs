@@ -7,8 +7,8 @@ use std::mem;
 const MOST_KEPT: usize = 32;
 /// Longer buffers are given back to the system, in bytes.
 const LONGEST_KEPT: usize = 1 << 18;
-/// Bytes by which a used buffer may be longer than what is asked for, beside a sixteenth of that.
-const SLACK: usize = 3 << 10;
+/// Shortest step between two lengths of buffers, in bytes.
+const SHORTEST_STEP: usize = 1 << 10;
 
 thread_local! {
     /// The one that was used last is at the end.
@@ -26,12 +26,12 @@ pub struct Buffer {
 impl Buffer {
     /// A buffer of at least `room` bytes.
     pub fn with_room(room: usize) -> Self {
-        let most = longest_for(room);
+        let length = length_for(room);
         let used = SPARE.with_borrow_mut(|spare| {
-            let at = spare.iter().rposition(|bytes| (room..=most).contains(&bytes.len()))?;
-            Some(spare.swap_remove(at))
+            let at = spare.iter().rposition(|bytes| bytes.len() == length)?;
+            Some(spare.remove(at))
         });
-        let bytes = used.unwrap_or_else(|| vec![0; room].into_boxed_slice());
+        let bytes = used.unwrap_or_else(|| vec![0; length].into_boxed_slice());
         Self { bytes, length: 0 }
     }
 
@@ -53,9 +53,10 @@ impl Buffer {
     }
 }
 
-/// The longest used buffer that is taken where `room` bytes are asked for.
-fn longest_for(room: usize) -> usize {
-    room + room / 16 + SLACK
+/// The length of the buffer where `room` bytes are asked for: at most an eighth more, so that answers of
+/// nearly the same length use the same few buffers, which are in the nearest memory.
+fn length_for(room: usize) -> usize {
+    room.next_multiple_of((room.next_power_of_two() / 16).max(SHORTEST_STEP))
 }
 
 impl AsRef<[u8]> for Buffer {
@@ -106,7 +107,7 @@ mod tests {
         let address = long.bytes.as_ptr();
         drop(long);
         for room in [64, 10_000, 20_000, 34_000] {
-            assert!(Buffer::with_room(room).held() <= longest_for(room), "{room}");
+            assert!(Buffer::with_room(room).held() <= length_for(room), "{room}");
         }
         assert_eq!(Buffer::with_room(39_000).bytes.as_ptr(), address);
     }
