@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use actix_web::http::Uri;
 use percent_encoding::percent_decode_str;
 
-/// Longest unknown name of a parameter that is shown, in bytes.
-const LONGEST_NAME: usize = 32;
+/// Longest unknown name of a parameter that is shown, in bytes; keys are longer.
+const LONGEST_NAME: usize = 24;
 
 /// A request target without the values of some query parameters, which become `***`.
 ///
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn only_known_parameters_show_their_value() {
-        let long = format!("/x?{}=1", "a".repeat(33));
+        let long = format!("/x?{}", "a1".repeat(16));
         for (target, shown) in [
             ("/x", "/x"),
             ("/x?", "/x?"),

@@ -175,7 +175,15 @@ fn kill_again_and_again(bench: &Bench, arguments: &[&str], file: &Path) -> Vec<P
         // The first kill comes at the beginning of the phase, the others anywhere behind it.
         for round in 0..rounds.unwrap_or(2) {
             let longest = Duration::from_millis(if round == 0 { 0 } else { 150 });
-            caught.extend(Watched::start(bench, arguments, file).kill_in(phase, longest, &pools));
+            // On a busy machine a short input may be read between two looks.
+            let tries = if (phase, round) == (Phase::Reading, 0) { 20 } else { 1 };
+            for _ in 0..tries {
+                caught
+                    .extend(Watched::start(bench, arguments, file).kill_in(phase, longest, &pools));
+                if caught.contains(&phase) {
+                    break;
+                }
+            }
         }
     }
     assert!(bench.command(arguments).arg(file).status().unwrap().success());
