@@ -140,7 +140,7 @@ pub struct Ending {
 /// Returns how many links the job added.
 ///
 /// # Errors
-/// [`JobError::DoneElsewhere`] where another process did it first, among others.
+/// [`JobError::DoneElsewhere`] where another process did it first, [`JobError::Cancelled`], among others.
 pub fn finish(
     context: &JobContext,
     breaches: &[Breach],
@@ -151,9 +151,7 @@ pub fn finish(
     context.write(|db| {
         versions::lock_accounts(db)?;
         let jobs::Job { added, state, .. } = jobs::get(db, job)?;
-        if state == "done" {
-            return Err(JobError::DoneElsewhere);
-        }
+        load::expect_open(db, job, matches!(state.as_str(), "running" | "failed"))?;
         let mut changed = added > 0;
         for breach in breaches {
             changed |= reconcile(db, breach, ending, now)?;
