@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 
 use crate::connect::{Connector, LogAttempts, Manager, Role, is_alive};
 use crate::metrics::{self, Observed, PoolMetrics, PoolState};
+use crate::off_worker::off_worker;
 use crate::transaction::{begin, finish};
 use crate::{Backend, DatabaseError, Db};
 
@@ -107,7 +108,7 @@ impl Pools {
             let _turn = turn;
             run(lane(&inner), deadline)
         })
-        .await
+        .await?
     }
 
     /// The same as [`read`](Self::read) for commands and jobs: waits on the calling thread.
@@ -248,20 +249,5 @@ impl Lane {
             begin(&mut conn.db).map_err(DatabaseError::from)?;
         }
         finish(&mut conn.db, work)
-    }
-}
-
-/// Runs blocking work on a thread for such; a panic in it goes on in the caller.
-async fn off_worker<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T, E>
-where
-    T: Send + 'static,
-    E: From<DatabaseError> + Send + 'static,
-{
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        Err(failed) => match failed.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Err(DatabaseError::Busy.into()),
-        },
     }
 }

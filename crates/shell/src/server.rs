@@ -106,6 +106,7 @@ impl Server {
         actix_web::rt::spawn(side);
         let mut tasks: Vec<_> =
             context.service.background().into_iter().map(actix_web::rt::spawn).collect();
+        crate::memory::set_long_buffers_apart();
         tasks.push(actix_web::rt::spawn(crate::memory::give_back_after_crowds()));
         let draining = context.draining.clone();
         let half_closed = !context.shell.stop_when_client_leaves;

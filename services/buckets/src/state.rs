@@ -9,11 +9,14 @@ use domain::SharedClock;
 use tokio::sync::Semaphore;
 
 use crate::config::Settings;
-use crate::engine::{FileIndex, Generations, IndexSummary};
+use crate::engine::{FileIndex, Generations, IndexSummary, PageRoom};
 use crate::model::address::Address;
 use crate::model::counts::Counts;
 use crate::model::package::{Capability, Package};
 use crate::store::buckets::Bucket;
+
+/// Bytes of rows that are found and not yet written as answers, which take seven times as much.
+const ROOM_FOR_PAGES: usize = 4 << 20;
 
 /// The state of one server; a clone is another handle to it.
 #[derive(Clone)]
@@ -28,6 +31,7 @@ struct Inner {
     settings: Settings,
     snapshot: ArcSwap<Snapshot>,
     slots: ExpressionSlots,
+    pages: Arc<PageRoom>,
 }
 
 /// How many expressions run and wait.
@@ -60,7 +64,9 @@ impl State {
         let running = Arc::new(Semaphore::new(settings.regexp_running.max(1)));
         let slots = ExpressionSlots { running, shares: Mutex::default() };
         let snapshot = ArcSwap::from_pointee(snapshot);
-        Self { inner: Arc::new(Inner { pools, clock, generations, settings, snapshot, slots }) }
+        let pages = PageRoom::new(ROOM_FOR_PAGES);
+        let inner = Inner { pools, clock, generations, settings, snapshot, slots, pages };
+        Self { inner: Arc::new(inner) }
     }
 
     /// The database.
@@ -91,6 +97,11 @@ impl State {
     /// Serves another snapshot from now on.
     pub fn publish(&self, snapshot: Snapshot) {
         self.inner.snapshot.store(Arc::new(snapshot));
+    }
+
+    /// The room for pages that are found and not yet written.
+    pub fn pages(&self) -> &Arc<PageRoom> {
+        &self.inner.pages
     }
 
     /// The slots of expressions.

@@ -13,7 +13,7 @@ use super::pipeline::Expected;
 
 /// Bytes that one connection may make the process hold: answers that its client does not take, and
 /// request bodies.
-const HELD_BY_CONNECTION: usize = 32 << 20;
+const HELD_BY_CONNECTION: usize = 24 << 20;
 /// The same for all connections of the process.
 const HELD_BY_PROCESS: usize = 128 << 20;
 /// From here on only connections that hold little may hold more.

@@ -10,7 +10,7 @@
 //! | time without 1 KiB of progress of an answer | `WRITE_TIMEOUT` | the connection or stream is cut |
 //! | open connections | `MAX_CONNECTIONS` | further ones wait in the listener's queue |
 //! | open HTTP/2 streams of a connection | `MAX_REQUESTS_PER_CONNECTION` | announced in SETTINGS; more are refused |
-//! | bytes held for clients: answers that they do not take, bodies that they send | 32 MiB a connection, 128 MiB a process | stream reset or refused, connection cut, body 503 |
+//! | bytes held for clients: answers that they do not take, bodies that they send | 24 MiB a connection, 128 MiB a process | stream reset or refused, connection cut, body 503 |
 //! | HTTP/2 frames that bring nothing forward | 4096 a connection | the connection is cut |
 //!
 //! [`acceptor`] is the service that actix-server hands sockets to, [`guard`] the socket with its

@@ -2,8 +2,9 @@
 
 use actix_web::body::MessageBody;
 use actix_web::http::header::{self, ContentType, HeaderValue};
-use actix_web::web::{self, Bytes};
+use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use database::off_worker;
 use futures_util::{StreamExt, stream};
 use shell::{EntityTag, Validators};
 
@@ -50,9 +51,8 @@ pub async fn in_pieces(
 }
 
 async fn next_piece<P: Pieces>(mut names: P) -> Result<(P, Bytes, bool), Error> {
-    let failed = |error: String| Error::Internal(format!("an answer broke off: {error}"));
-    let work = web::block(move || names.next_piece().map(|(piece, last)| (names, piece, last)));
-    let done = work.await.map_err(|error| failed(error.to_string()))?;
-    let (names, piece, last) = done.map_err(|error| failed(error.to_string()))?;
+    let failed = |error: std::io::Error| Error::Internal(format!("an answer broke off: {error}"));
+    let work = off_worker(move || names.next_piece().map(|(piece, last)| (names, piece, last)));
+    let (names, piece, last) = work.await?.map_err(failed)?;
     Ok((names, Bytes::from(piece), last))
 }

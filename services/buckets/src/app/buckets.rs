@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use database::off_worker;
+
 use crate::error::Error;
 use crate::metrics;
 use crate::model::address::Address;
@@ -21,7 +23,7 @@ pub async fn list_buckets(
     let package = snapshot.package(plan);
     let now = state.clock().unix();
     // Hundreds of thousands of addresses are compared, which would hold up the worker thread.
-    let listed = tokio::task::spawn_blocking(move || answer(search, &snapshot, &package, now));
+    let listed = off_worker(move || answer(search, &snapshot, &package, now));
     let answer = listed.await.map_err(|error| Error::Internal(error.to_string()))?;
     metrics::searched("listBuckets", answer.meta.results);
     Ok(answer)

@@ -1,6 +1,9 @@
 //! The search for files.
 
+use std::sync::Arc;
+
 use super::search::search;
+use crate::engine::PagePlace;
 use crate::error::Error;
 use crate::metrics;
 use crate::model::file_query::{FileQuery, FileRow, Found, Position, SortKey};
@@ -9,12 +12,13 @@ use crate::model::scroll::Scroll;
 use crate::state::{Snapshot, State};
 use crate::wire::files::{FileMeta, FileRecord, FileSearch, FilesAnswer};
 
-/// The files that a search finds, as far as the caller's package allows it and shows them.
+/// The files that a search finds, as far as the caller's package allows it and shows them, and the room
+/// that they take until they are written.
 pub async fn search_files(
     state: &State,
     (owner, plan): (&str, Option<&str>),
     request: FileSearch,
-) -> Result<FilesAnswer, Error> {
+) -> Result<(FilesAnswer, Arc<PagePlace>), Error> {
     let snapshot = state.snapshot();
     let package = snapshot.package(plan);
     permit(&request, &package, &snapshot)?;
@@ -22,9 +26,9 @@ pub async fn search_files(
     let binding = ScrollBinding { generation: snapshot.generation, fingerprint };
     let now = state.clock().unix();
     let query = query(&request, &package, &snapshot, &binding, now)?;
-    let found = search(state, &snapshot, owner, query).await?;
+    let (found, place) = search(state, &snapshot, owner, query).await?;
     metrics::searched("searchFiles", found.total);
-    Ok(answer(request, &package, &snapshot, &binding, now, found))
+    Ok((answer(request, &package, &snapshot, &binding, now, found), place))
 }
 
 /// What a scroll id must agree with.

@@ -4,38 +4,39 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use database::off_worker;
+
 use super::expression_slots::acquire_slot;
-use crate::engine::{EngineError, Limits};
+use crate::engine::{EngineError, Limits, PagePlace};
 use crate::error::Error;
 use crate::model::file_query::{FileQuery, Found, Matching};
 use crate::state::{Snapshot, State};
 
 /// Runs a search of an account outside the worker threads; it stops at its time limit and when the
-/// client has left.
+/// client has left. What it found has its room until the place is dropped.
 pub async fn search(
     state: &State,
     snapshot: &Snapshot,
     account: &str,
     query: FileQuery,
-) -> Result<Found, Error> {
+) -> Result<(Found, Arc<PagePlace>), Error> {
     let slot = match query.matching {
         Matching::Expression(_) => Some(acquire_slot(state, account).await?),
         Matching::All | Matching::Words(_) => None,
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let timeout = Duration::from_secs(state.settings().search_timeout);
-    let limits = Limits::until(Instant::now() + timeout, threads);
+    let place = state.pages().place();
+    let limits = Limits::until(Instant::now() + timeout, threads).in_place(Arc::clone(&place));
     let _guard = CancelOnDrop(limits.cancel_handle());
     let index = Arc::clone(&snapshot.index);
-    let searching = tokio::task::spawn_blocking(move || {
+    let searching = off_worker(move || {
         // Held for as long as the search runs, which may end a moment after its client has left.
         let _slot = slot;
         index.search(&query, &limits)
     });
-    match searching.await {
-        Ok(found) => Ok(found?),
-        Err(failed) => Err(Error::Internal(format!("a search failed: {failed}"))),
-    }
+    let found = searching.await.map_err(|error| Error::Internal(error.to_string()))??;
+    Ok((found, place))
 }
 
 struct CancelOnDrop(Arc<AtomicBool>);

@@ -1,28 +1,36 @@
-//! When a search has to stop.
+//! When a search has to stop or to wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::error::EngineError;
+use super::page_room::PagePlace;
 
 /// Bytes of text between two checks: the slowest expressions take microseconds a byte, and the quickest
 /// ones still hardly notice the check.
 pub(super) const CHECK_BYTES: usize = 16 * 1_024;
 
-/// When a search has to give up.
+/// When a search has to give up, and where its page has room.
 #[derive(Clone, Debug)]
 pub struct Limits {
     pub(super) deadline: Instant,
     cancelled: Arc<AtomicBool>,
     /// Threads that one expression may use.
     pub threads: usize,
+    /// The room that its page takes; none where nobody else's page is in memory.
+    place: Option<Arc<PagePlace>>,
 }
 
 impl Limits {
     /// Stops at `deadline`.
     pub fn until(deadline: Instant, threads: usize) -> Self {
-        Self { deadline, cancelled: Arc::default(), threads: threads.max(1) }
+        Self { deadline, cancelled: Arc::default(), threads: threads.max(1), place: None }
+    }
+
+    /// Lets the page wait until it has room.
+    pub fn in_place(self, place: Arc<PagePlace>) -> Self {
+        Self { place: Some(place), ..self }
     }
 
     /// A handle that stops the search when it is set.
@@ -37,6 +45,11 @@ impl Limits {
         } else {
             Ok(())
         }
+    }
+
+    /// Waits for room for the rows of a page, whose paths have so many bytes.
+    pub(super) fn wait_for_room(&self, rows: usize, paths: usize) -> Result<(), EngineError> {
+        self.place.as_ref().map_or(Ok(()), |place| place.take(rows, paths, || self.check()))
     }
 }
 

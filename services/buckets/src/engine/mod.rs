@@ -12,6 +12,7 @@ mod generations;
 mod index;
 mod journal;
 mod limits;
+mod page_room;
 
 pub use cluster::{Cluster, ClusterIndex};
 pub use embedded::EmbeddedIndex;
@@ -20,3 +21,4 @@ pub use generations::{Folders, Generations, WriteLock, generation_folder};
 pub use index::{FileIndex, FileWriter, NewFile, each_row};
 pub use journal::{IndexSummary, Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
 pub use limits::Limits;
+pub use page_room::{PagePlace, PageRoom};

@@ -30,5 +30,9 @@ pub async fn search_files(
 ) -> Result<HttpResponse, Error> {
     let search = FileSearch::try_from(parameters::<FileParameters>(&request)?)?;
     let owner = caller.key.as_ref().map_or("", |key| key.owner.as_str());
-    json(&app::search_files(&state, (owner, plan_of(&caller)), search).await?)
+    let (answer, place) = app::search_files(&state, (owner, plan_of(&caller)), search).await?;
+    let mut response = json(&answer)?;
+    // Dropped with the head, once the body is compressed and counts as held by its connection.
+    response.extensions_mut().insert(place);
+    Ok(response)
 }

@@ -1,3 +1,4 @@
+use buckets::Settings;
 use rstest::rstest;
 use serde_json::json;
 
@@ -163,4 +164,23 @@ async fn depth_cuts_pages_and_says_so() {
             json!({"results": 10, "notice": "Your package (free) shows the first 4 of 10 results."})
         );
     }
+}
+
+#[actix_web::test]
+async fn a_page_waits_for_room_until_its_time_is_over() {
+    let fixture = Fixture::with_samples();
+    let settings = Settings { search_timeout: 1, ..Settings::for_tests() };
+    let app = fixture.serve_with("enterprise", settings).await;
+    let path = "/api/v2/files?limit=10";
+    let other = app.state.pages().place();
+    other.take(1, 1 << 30, || unreachable!("all room is free")).unwrap();
+    assert_eq!(app.get(path).await.0, 503);
+    let none = app.get("/api/v2/files?keywords=nothingislikethis").await;
+    assert_eq!(none.0, 200, "an empty page needs none");
+    drop(other);
+    for _ in 0..20 {
+        assert_eq!(app.get(path).await.0, 200);
+    }
+    // Whatever was answered has given its room back.
+    app.state.pages().place().take(1, 1 << 30, || unreachable!("all room is free")).unwrap();
 }

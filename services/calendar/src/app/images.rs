@@ -1,9 +1,8 @@
 //! Images that writes name by URL.
 
-use database::Db;
+use database::{Db, off_worker};
 
 use super::interrupt::Interrupt;
-use super::off_worker::off_worker;
 use super::write_context::WriteContext;
 use crate::error::Error;
 use crate::model::image::{self, ImageFile, ImageRef};

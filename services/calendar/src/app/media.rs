@@ -1,6 +1,7 @@
 //! Files of stored images.
 
-use super::off_worker::off_worker;
+use database::off_worker;
+
 use super::request::Request;
 use super::transactions::read;
 use crate::error::Error;

@@ -16,7 +16,6 @@ mod linked_writes;
 mod loading;
 mod lookup;
 pub(crate) mod media;
-mod off_worker;
 pub(crate) mod pages;
 mod passwords;
 mod request;

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use database::{Backend, Db};
+use database::{Backend, Db, off_worker};
 
 use super::context::RequestContext;
 use super::images;
 use super::interrupt::Interrupt;
-use super::off_worker::off_worker;
 use super::request::Request;
 use super::write_context::FetchedImages;
 use crate::error::Error;
@@ -143,7 +142,7 @@ async fn sanitize(state: &State, params: &Params) -> Result<SanitizedTexts, Erro
         let _permit = permit;
         SanitizedTexts::of(sources)
     };
-    off_worker(work).await
+    Ok(off_worker(work).await?)
 }
 
 /// A write that may be tried more than once.

@@ -4,11 +4,10 @@ use std::io::Cursor;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use database::{DatabaseError, Db};
+use database::{DatabaseError, Db, off_worker};
 
 use super::context::RequestContext;
 use super::imports::{Import, ImportLimits, Overview, Pass};
-use super::off_worker::off_worker;
 use super::request::Request;
 use super::transactions::read;
 use crate::error::Error;

@@ -6,6 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use auth::{QuotaId, Rate};
+use database::off_worker;
 use domain::DomainName;
 
 use crate::app::admission::Caller;
@@ -79,9 +80,7 @@ pub async fn domain_report(
     }
     let snapshot = state.snapshot();
     let fill = move || fill(report, found.names, &snapshot.answers.catalogue, &filter);
-    let filled = tokio::task::spawn_blocking(fill).await;
-    let filled = filled.map_err(|error| Error::Internal(error.to_string()))?;
-    filled.map_err(|error| Error::Internal(error.to_string()))
+    off_worker(fill).await?.map_err(|error| Error::Internal(error.to_string()))
 }
 
 /// Reads every alias and keeps those with most breaches.

@@ -15,6 +15,8 @@ use crate::model::file_query::{FileQuery, FileRow, Found, Order, Position};
 /// Pages up to this length are found by their ids first, which leaves the paths of all other
 /// matches unread.
 const SHORT: usize = 1_000;
+/// What a path is taken for before it is read, in bytes: S3 has none that is longer.
+const LONGEST_USUAL_PATH: usize = 1_024;
 
 /// The answer as of one state; `newest` as long as no other state can have begun meanwhile.
 pub(super) fn answer(
@@ -87,6 +89,9 @@ impl Search<'_> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
+        let paths = ids.len() * LONGEST_USUAL_PATH;
+        let room = self.limits.wait_for_room(ids.len(), paths);
+        room.map_err(|_| ClusterError::Stopped)?;
         buckets.sort_unstable();
         buckets.dedup();
         let answer = self.execute(&format!(

@@ -32,7 +32,7 @@ pub(super) fn answer(
     }
     if is_everything(query) && query.order == Order::Index {
         let (bitmap, count) = view.visible()?;
-        return Ok(page_of(view, query, bitmap, *count));
+        return page_of(view, query, limits, (bitmap, *count));
     }
     collected(view, query, limits, &*query::compile(view, query, None), Only::All)
 }
@@ -60,7 +60,7 @@ fn by_expression(
     }
     let hits = scan::matching_rows(&judge, &allowed, limits)?;
     match query.order {
-        Order::Index => Ok(page_of(view, query, &hits, hits.count())),
+        Order::Index => page_of(view, query, limits, (&hits, hits.count())),
         _ => collected(view, query, limits, &*view.visible_query(), Only::Rows(Arc::new(hits))),
     }
 }
@@ -83,7 +83,12 @@ fn allowed(view: &View, query: &FileQuery) -> Result<Bitmap, EngineError> {
     Ok(view.searcher.search(&*query::compile(view, query, None), &collector)?)
 }
 
-fn page_of(view: &View, query: &FileQuery, rows: &Bitmap, total: u64) -> Found {
+fn page_of(
+    view: &View,
+    query: &FileQuery,
+    limits: &Limits,
+    (rows, total): (&Bitmap, u64),
+) -> Result<Found, EngineError> {
     let (from, skip) = match query.position {
         Position::Offset(start) => (0, start),
         // Row numbers are ids minus one, so the id itself is the next row.
@@ -93,7 +98,7 @@ fn page_of(view: &View, query: &FileQuery, rows: &Bitmap, total: u64) -> Found {
     let more = ids.len() > query.limit;
     ids.truncate(query.limit);
     ids.iter_mut().for_each(|row| *row += 1);
-    Found { total, rows: view.rows(&ids), more }
+    Ok(Found { total, rows: view.rows(&ids, limits)?, more })
 }
 
 fn collected(
@@ -127,5 +132,5 @@ fn collected(
     let places = best.into_sorted(skip);
     let more = places.len() > query.limit;
     let ids: Vec<u64> = places.into_iter().take(query.limit).map(|(_, id)| id).collect();
-    Ok(Found { total, rows: view.rows(&ids), more })
+    Ok(Found { total, rows: view.rows(&ids, limits)?, more })
 }

@@ -115,10 +115,12 @@ impl View {
         Ok(self.directories.get_or_init(|| directories).as_ref())
     }
 
-    /// The rows with these file ids, in the same order; rows that were purged meanwhile are left
-    /// out.
-    pub(super) fn rows(&self, ids: &[u64]) -> Vec<FileRow> {
-        ids.iter().filter_map(|&id| self.row(id)).collect()
+    /// The rows with these file ids, in the same order, once there is room for them; rows that were
+    /// purged meanwhile are left out.
+    pub(super) fn rows(&self, ids: &[u64], limits: &Limits) -> Result<Vec<FileRow>, EngineError> {
+        let paths = ids.iter().map(|id| self.column.path(id - 1).len()).sum();
+        limits.wait_for_room(ids.len(), paths)?;
+        Ok(ids.iter().filter_map(|&id| self.row(id)).collect())
     }
 
     fn row(&self, id: u64) -> Option<FileRow> {
