@@ -4,9 +4,12 @@
 //! kilobytes of memory for the forty bytes of a request. So it gets one head at a time, and the next
 //! one when the request is answered; what the socket gave beyond that waits here, unparsed, and nothing
 //! more is read meanwhile.
+//!
+//! On the way, offers of HTTP/2 are taken out of heads: the dispatcher cannot take them up, and would close
+//! the connection behind its answer.
 
 use actix_web::web::BytesMut;
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter};
 use tokio::io::ReadBuf;
 
 /// What follows the head of the request that the application got last.
@@ -83,7 +86,7 @@ impl Pipeline {
         before: usize,
         idle: bool,
     ) -> Turn {
-        let bytes = &buffer.filled()[before..];
+        let bytes = &mut buffer.filled_mut()[before..];
         let turn = self.turn(bytes, idle);
         let taken = if let Turn::Now(taken) = turn { taken } else { 0 };
         self.waiting.extend_from_slice(&bytes[taken..]);
@@ -93,8 +96,9 @@ impl Pipeline {
 
     /// Puts into the buffer what is the dispatcher's turn of the bytes that wait.
     pub(super) fn resume(&mut self, buffer: &mut ReadBuf<'_>, idle: bool) -> Turn {
-        let waiting = std::mem::take(&mut self.waiting);
-        let turn = self.turn(&waiting[..waiting.len().min(buffer.remaining())], idle);
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let length = waiting.len().min(buffer.remaining());
+        let turn = self.turn(&mut waiting[..length], idle);
         self.waiting = waiting;
         if let Turn::Now(taken) = turn {
             buffer.put_slice(&self.waiting.split_to(taken));
@@ -105,7 +109,7 @@ impl Pipeline {
         turn
     }
 
-    fn turn(&mut self, bytes: &[u8], idle: bool) -> Turn {
+    fn turn(&mut self, bytes: &mut [u8], idle: bool) -> Turn {
         if self.handed {
             self.handed = false;
             return Turn::Next;
@@ -121,7 +125,11 @@ impl Pipeline {
             _ if idle => self.expected = Expected::Nothing,
             _ => return Turn::Answered,
         }
+        let is_head = self.expected == Expected::Nothing && self.line == Line::Empty;
         let end = self.blank_line(bytes);
+        if is_head && let Some(end) = end {
+            refuse_upgrade(&mut bytes[..end]);
+        }
         self.handed = end.is_some();
         Turn::Now(end.unwrap_or(bytes.len()))
     }
@@ -150,9 +158,67 @@ impl Pipeline {
     }
 }
 
+/// Writes another option over `Upgrade` in the field `Connection` of a head that offers HTTP/2. Clients send
+/// that offer with every request, and keep their connection when nobody takes it up.
+fn refuse_upgrade(head: &mut [u8]) {
+    const FIELD: &[u8] = b"\nconnection:";
+    let is = |option: &[u8], name: &[u8]| option.trim_ascii().eq_ignore_ascii_case(name);
+    let mut from = 0;
+    while let Some(line) = memchr(b'\n', &head[from..]).map(|at| from + at) {
+        from = line + 1;
+        if !head[line..].get(..FIELD.len()).is_some_and(|name| name.eq_ignore_ascii_case(FIELD)) {
+            continue;
+        }
+        let end = memchr(b'\n', &head[from..]).map_or(head.len(), |at| from + at);
+        let options = &mut head[line + FIELD.len()..end];
+        if !options.split(|byte| *byte == b',').any(|option| is(option, b"http2-settings")) {
+            continue;
+        }
+        for option in options.split_mut(|byte| *byte == b',') {
+            if !is(option, b"upgrade") {
+                continue;
+            }
+            let blank = option.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            option[blank..blank + 7].copy_from_slice(b"ignored");
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn offers_of_http2_are_taken_out_of_heads() {
+        for (given, taken) in [
+            ("Connection: Upgrade, HTTP2-Settings", "Connection: ignored, HTTP2-Settings"),
+            (
+                "connection:keep-alive ,http2-settings,\tUPGRADE ",
+                "connection:keep-alive ,http2-settings,\tignored ",
+            ),
+            ("CONNECTION: upgrades, HTTP2-Settings", "CONNECTION: upgrades, HTTP2-Settings"),
+            ("Connection: Upgrade", "Connection: Upgrade"),
+            ("X-Connection: upgrade", "X-Connection: upgrade"),
+            ("Connection:", "Connection:"),
+        ] {
+            let head =
+                |field: &str| format!("GET /connection: HTTP/1.1\r\n{field}\r\nA: b\r\n\r\n");
+            let mut bytes = head(given).into_bytes();
+            let length = bytes.len();
+            assert_eq!(Pipeline::new().turn(&mut bytes, true), Turn::Now(length));
+            assert_eq!(String::from_utf8(bytes).unwrap(), head(taken));
+        }
+    }
+
+    #[test]
+    fn a_body_stays_as_it_came() {
+        let mut pipeline = Pipeline::new();
+        pipeline.begin(Expected::Unknown);
+        let body = *b"24\r\nconnection: upgrade, http2-settings\r\n0\r\n\r\n";
+        let mut bytes = body;
+        assert_eq!(pipeline.turn(&mut bytes, false), Turn::Now(body.len()));
+        assert_eq!(bytes, body);
+    }
 
     /// What the dispatcher gets of bytes that come in parts of a length, request after request, where
     /// each is answered before the dispatcher reads again.
@@ -199,17 +265,24 @@ mod tests {
     #[test]
     fn a_request_that_is_open_holds_back_the_next_but_not_its_body() {
         let mut pipeline = Pipeline::new();
-        assert_eq!(pipeline.turn(b"GET / HTTP/1.1\r\n\r\nGET /", true), Turn::Now(18));
-        assert_eq!(pipeline.turn(b"GET /", true), Turn::Next, "the first is not looked at yet");
-        assert_eq!(pipeline.turn(b"GET /", false), Turn::Answered);
-        assert_eq!(pipeline.turn(b"GET /", true), Turn::Now(5));
+        assert_eq!(
+            pipeline.turn(&mut b"GET / HTTP/1.1\r\n\r\nGET /".to_owned(), true),
+            Turn::Now(18)
+        );
+        assert_eq!(
+            pipeline.turn(&mut b"GET /".to_owned(), true),
+            Turn::Next,
+            "the first is not looked at yet"
+        );
+        assert_eq!(pipeline.turn(&mut b"GET /".to_owned(), false), Turn::Answered);
+        assert_eq!(pipeline.turn(&mut b"GET /".to_owned(), true), Turn::Now(5));
 
         pipeline.begin(Expected::Bytes(4));
-        assert_eq!(pipeline.turn(b"body and more", false), Turn::Now(4));
-        assert_eq!(pipeline.turn(b" and more", false), Turn::Answered);
+        assert_eq!(pipeline.turn(&mut b"body and more".to_owned(), false), Turn::Now(4));
+        assert_eq!(pipeline.turn(&mut b" and more".to_owned(), false), Turn::Answered);
 
         pipeline.begin(Expected::Unknown);
-        assert_eq!(pipeline.turn(b"0\r\n\r\nGET /", false), Turn::Now(5));
-        assert_eq!(pipeline.turn(b"GET /", false), Turn::Next);
+        assert_eq!(pipeline.turn(&mut b"0\r\n\r\nGET /".to_owned(), false), Turn::Now(5));
+        assert_eq!(pipeline.turn(&mut b"GET /".to_owned(), false), Turn::Next);
     }
 }

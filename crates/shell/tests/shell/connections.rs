@@ -69,6 +69,20 @@ async fn a_busy_connection_may_live_longer_than_the_time_of_one_head() {
 }
 
 #[actix_web::test]
+async fn an_offer_of_http2_is_passed_over_and_the_connection_kept() {
+    let started = Started::new().await;
+    let mut stream = connect(&started).await;
+    let request = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\n\
+                   Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n";
+    for _ in 0..3 {
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let answer = some(&mut stream).await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+        assert!(!answer.contains("connection:"), "{answer}");
+    }
+}
+
+#[actix_web::test]
 async fn a_head_that_drips_has_no_more_time_than_another() {
     let started = Started::with(impatient).await;
     let (mut reading, writing) = connect(&started).await.into_split();

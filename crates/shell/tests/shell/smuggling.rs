@@ -117,11 +117,21 @@ async fn paths_that_lead_elsewhere_lead_nowhere() {
 async fn no_client_is_led_away_from_http() {
     let started = Started::new().await;
     for (request, expected) in [
-        // The upgrade is not taken up, the request is; the connection ends after it.
+        // The offer is not taken up, the request is, and so is the next one.
         (
             "GET /count?count=1 HTTP/1.1\r\nhost: a\r\nconnection: upgrade, http2-settings\r\n\
              upgrade: h2c\r\nhttp2-settings: AAMAAABkAAQAAP__\r\n\r\n",
-            &[200][..],
+            &[200, 200][..],
+        ),
+        // What follows belongs to a protocol that is not spoken.
+        (
+            "GET /count?count=1 HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n",
+            &[200],
+        ),
+        (
+            "GET /count?count=1 HTTP/1.1\r\nhost: a\r\nconnection: upgrade, http2-settings\r\n\
+             upgrade: websocket\r\n\r\n",
+            &[200],
         ),
         ("TRACE /count?count=1 HTTP/1.1\r\nhost: a\r\n\r\n", &[405, 200]),
         ("get /count?count=1 HTTP/1.1\r\nhost: a\r\n\r\n", &[405, 200]),
