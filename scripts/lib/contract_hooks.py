@@ -44,6 +44,9 @@ def before_call(context, case, kwargs):
         for name in ("size-from", "size-to", "last-modified-from", "last-modified-to"):
             if len(str(query.get(name, ""))) == 19 and str(query[name]).isdigit():
                 query[name] = 10**18 - 1
+        # The expression that `regexp` speaks of stands in another parameter.
+        if str(query.get("regexp", "")).lower() in ("1", "true") and not query.get("keywords"):
+            query["keywords"] = "[0-9]+"
     if isinstance(case.path_parameters, dict) and "email" in case.path_parameters:
         # The generator takes control characters for a part of an address.
         email = str(case.path_parameters["email"])
