@@ -69,6 +69,8 @@ pub enum Error {
     ListTakesTooLong,
     #[error("the connection sees an older state than the index")]
     Outdated,
+    #[error("the texts of the page have {0} bytes")]
+    LongPage(usize),
     #[error("{0}")]
     Store(DatabaseError),
     #[error("{0}")]
@@ -249,7 +251,10 @@ impl Error {
                 "rest_unavailable",
                 "The list takes too long; narrow it down, or try again later.",
             ),
-            Error::Unavailable(_) | Error::Outdated | Error::Store(DatabaseError::Busy) => {
+            Error::Unavailable(_)
+            | Error::Outdated
+            | Error::LongPage(_)
+            | Error::Store(DatabaseError::Busy) => {
                 answer(503, "rest_unavailable", "The service is busy, try again shortly.")
             }
             _ => answer(500, "rest_internal_error", "The request could not be answered."),
@@ -271,7 +276,7 @@ impl Error {
         match self {
             Error::TooManyRequests(seconds) | Error::Unavailable(seconds) => Some(*seconds),
             Error::ListTakesTooLong => Some(5),
-            Error::Outdated | Error::Store(DatabaseError::Busy) => Some(1),
+            Error::Outdated | Error::LongPage(_) | Error::Store(DatabaseError::Busy) => Some(1),
             _ => None,
         }
     }

@@ -18,6 +18,10 @@ use crate::store::remote_images::ImageFetcher;
 /// How many writes are sanitized at a time: a parser holds many times the bytes of a text.
 const MAX_SANITIZERS: usize = 2;
 
+/// How many KiB of texts the long pages of lists that are made at a time may have. An answer takes about
+/// three times its texts while it is made.
+pub const KIB_OF_LONG_PAGES: u32 = 8 << 10;
+
 /// The state of the service; a clone is another handle to the same.
 #[derive(Clone)]
 pub struct State {
@@ -37,6 +41,8 @@ pub struct State {
     /// One permit for each costly list that may be read at the same time: other reads keep a
     /// connection and a core of their own.
     pub costly_lists: Arc<Semaphore>,
+    /// One permit for each KiB of the texts of long pages that are in memory at the same time.
+    pub long_pages: Arc<Semaphore>,
 }
 
 /// The settings in the form that rules use.
@@ -57,6 +63,7 @@ impl State {
         let sanitizers = Arc::new(Semaphore::new(MAX_SANITIZERS));
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let costly_lists = Arc::new(Semaphore::new((cores / 2).max(1)));
+        let long_pages = Arc::new(Semaphore::new(KIB_OF_LONG_PAGES as usize));
         let index = Arc::default();
         State {
             pools,
@@ -69,6 +76,7 @@ impl State {
             sanitizers,
             index,
             costly_lists,
+            long_pages,
         }
     }
 

@@ -22,7 +22,7 @@ use super::account::Connection;
 use super::drain::Drain;
 use super::guard::{Guard, Protocol};
 use super::http2;
-use super::limits::{KEEP_ALIVE, Limits};
+use super::limits::{KEEP_ALIVE, LINGER, Limits};
 use super::parser_answer::ParserFaults;
 use super::socket::Socket;
 use super::tracked::Tracked;
@@ -89,7 +89,7 @@ where
         .keep_alive(KEEP_ALIVE)
         // The socket has a deadline for every head, also the first.
         .client_request_timeout(std::time::Duration::ZERO)
-        .client_disconnect_timeout(std::time::Duration::from_secs(1))
+        .client_disconnect_timeout(LINGER)
         .h1_allow_half_closed(entrance.half_closed)
         .graceful_shutdown_signal(move || {
             let stopping = stopping.clone();

@@ -66,6 +66,8 @@ pub(crate) struct Connection {
     pub(super) sending: Cell<usize>,
     /// What follows the head of the request that the application got last, over HTTP/1.1.
     pub(super) expected: Cell<Expected>,
+    /// Whether the application has read all of that.
+    pub(super) body_is_read: Cell<bool>,
     /// Frames that came over HTTP/2 and brought nothing forward so far.
     idle_frames: Cell<usize>,
     held: Arc<AtomicUsize>,
@@ -81,6 +83,7 @@ impl Connection {
             unflushed: Cell::new(false),
             sending: Cell::new(0),
             expected: Cell::default(),
+            body_is_read: Cell::new(false),
             idle_frames: Cell::new(0),
             held: Arc::default(),
         })

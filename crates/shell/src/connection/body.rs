@@ -57,6 +57,12 @@ impl<S: Stream<Item = Result<Bytes, PayloadError>> + Unpin> Stream for Timed<S> 
                 let late = io::Error::from(io::ErrorKind::TimedOut);
                 Poll::Ready(Some(Err(PayloadError::Io(late))))
             }
+            Poll::Ready(None) => {
+                if let Some(connection) = &this.connection {
+                    connection.body_is_read.set(true);
+                }
+                Poll::Ready(None)
+            }
             other => other,
         }
     }

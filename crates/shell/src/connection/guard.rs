@@ -14,7 +14,9 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::account::{Connection, Held};
 use super::frames::Frames;
-use super::limits::{KEEP_ALIVE, LONGEST_REQUEST_LINE, Limits, MOST_IDLE_FRAMES, USUAL_HEAD};
+use super::limits::{
+    KEEP_ALIVE, LINGER, LONGEST_REQUEST_LINE, Limits, MOST_IDLE_FRAMES, USUAL_HEAD,
+};
 use super::parser_answer::{self, ParserFaults};
 use super::pipeline::{Pipeline, Turn};
 use super::progress::Progress;
@@ -44,6 +46,8 @@ pub(super) struct Guard {
     /// A head that is long and has no end yet.
     head: Option<Held>,
     pipeline: Pipeline,
+    /// Until when the rest of a body is read whose request is answered.
+    linger: Option<Instant>,
     /// Requests that the application had got when the state was last looked at.
     served: u64,
     write: Progress,
@@ -94,6 +98,7 @@ impl Guard {
             head_state: Head::Awaited,
             head: None,
             pipeline: Pipeline::new(),
+            linger: None,
             served: 0,
             write: Progress::new(limits.write),
             frames: Frames::new(),
@@ -111,6 +116,7 @@ impl Guard {
             self.served = served;
             self.head_state = Head::Served;
             self.head = None;
+            self.linger = None;
             self.pipeline.begin(self.connection.expected.get());
         }
     }
@@ -231,12 +237,19 @@ impl Guard {
                 }
                 Ok(Taken::Yes)
             }
-            Protocol::Http1 if !bytes.is_empty() => {
+            Protocol::Http1 if bytes.is_empty() => Ok(Taken::Yes),
+            Protocol::Http1 if !self.pipeline.gave_head() => {
+                if self.connection.is_idle() {
+                    let now = Instant::now();
+                    self.closed = now > *self.linger.get_or_insert(now + LINGER);
+                }
+                Ok(if self.closed { Taken::No } else { Taken::Yes })
+            }
+            Protocol::Http1 => {
                 let Some(status) = self.note_head(bytes) else { return Ok(Taken::Yes) };
                 self.end_with(status, context);
                 Ok(Taken::No)
             }
-            Protocol::Http1 => Ok(Taken::Yes),
         }
     }
 
@@ -252,6 +265,9 @@ impl Guard {
         }
         self.note_served();
         let idle = self.connection.is_idle();
+        if self.connection.body_is_read.get() {
+            self.pipeline.end_body();
+        }
         let turn = if self.pipeline.is_empty() {
             match self.socket.poll_read(context, buffer) {
                 Poll::Ready(Ok(())) if buffer.filled().len() > before => {

@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | time from the first byte of a request head to its last | `HEAD_TIMEOUT` | 408 in the service's format |
 //! | time without 1 KiB of progress of a request body | `BODY_TIMEOUT` | the body ends with an error |
+//! | time for the rest of a body whose request is answered | 5 s | the connection is closed |
 //! | time without 1 KiB of progress of an answer | `WRITE_TIMEOUT` | the connection or stream is cut |
 //! | open connections | `MAX_CONNECTIONS` | further ones wait in the listener's queue |
 //! | open HTTP/2 streams of a connection | `MAX_REQUESTS_PER_CONNECTION` | announced in SETTINGS; more are refused |

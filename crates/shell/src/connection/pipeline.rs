@@ -51,6 +51,8 @@ pub(super) struct Pipeline {
     handed: bool,
     expected: Expected,
     line: Line,
+    /// Whether what the dispatcher got last belongs to a head.
+    gave_head: bool,
 }
 
 impl Pipeline {
@@ -60,6 +62,7 @@ impl Pipeline {
             handed: false,
             expected: Expected::Nothing,
             line: Line::Empty,
+            gave_head: false,
         }
     }
 
@@ -68,9 +71,22 @@ impl Pipeline {
         self.waiting.is_empty()
     }
 
+    /// Whether what the dispatcher got last belongs to a head, as far as that is known: the rest of a body
+    /// may come when its request is answered.
+    pub(super) fn gave_head(&self) -> bool {
+        self.gave_head
+    }
+
     /// The application got a request with such a body.
     pub(super) fn begin(&mut self, expected: Expected) {
         self.expected = expected;
+    }
+
+    /// The application has read the body whose end only its parser knows.
+    pub(super) fn end_body(&mut self) {
+        if self.expected == Expected::Unknown {
+            self.expected = Expected::Nothing;
+        }
     }
 
     /// The socket has nothing: the dispatcher goes on to what it has.
@@ -114,6 +130,7 @@ impl Pipeline {
             self.handed = false;
             return Turn::Next;
         }
+        self.gave_head = false;
         match &mut self.expected {
             // Also when the request was answered without it: then it is thrown away.
             Expected::Bytes(left) if *left > 0 => {
@@ -121,13 +138,17 @@ impl Pipeline {
                 *left -= taken as u64;
                 return Turn::Now(taken);
             }
-            Expected::Unknown if !idle => {}
-            _ if idle => self.expected = Expected::Nothing,
+            // Its rest as well.
+            Expected::Unknown => {}
+            _ if idle => {
+                self.expected = Expected::Nothing;
+                self.gave_head = true;
+            }
             _ => return Turn::Answered,
         }
-        let is_head = self.expected == Expected::Nothing && self.line == Line::Empty;
+        let begins = self.gave_head && self.line == Line::Empty;
         let end = self.blank_line(bytes);
-        if is_head && let Some(end) = end {
+        if begins && let Some(end) = end {
             refuse_upgrade(&mut bytes[..end]);
         }
         self.handed = end.is_some();

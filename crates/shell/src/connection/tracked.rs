@@ -91,6 +91,7 @@ where
         let writer = connection.filter(|_| request.version() < Version::HTTP_2);
         if let Some(connection) = &writer {
             connection.expected.set(expected);
+            connection.body_is_read.set(false);
         }
         // A block that awaits what it captured has room for it twice.
         let watched = self.app.call(request).map(move |answer| {

@@ -224,3 +224,68 @@ async fn requests_of_a_client_that_takes_no_answer_are_not_read_either() {
         left -= length.min(left);
     }
 }
+
+/// A chunk of a body without line breaks, as long as no line of a head may be.
+fn chunk() -> Vec<u8> {
+    let bytes = "a".repeat(200_000);
+    format!("{:x}\r\n{bytes}\r\n", bytes.len()).into_bytes()
+}
+
+#[actix_web::test]
+async fn a_client_that_sends_a_body_in_vain_sees_the_answer_and_no_other() {
+    let started = Started::new().await;
+    for (field, part) in [
+        ("content-length: 20000000", "a".repeat(200_000).into_bytes()),
+        ("transfer-encoding: chunked", chunk()),
+    ] {
+        let (mut reading, mut writing) = connect(&started).await.into_split();
+        let head = format!("POST /nowhere HTTP/1.1\r\nhost: a\r\n{field}\r\n\r\n");
+        writing.write_all(head.as_bytes()).await.unwrap();
+        // The answer is on its way before the body is.
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        for sent in 0..100 {
+            let written = writing.write_all(&part).await;
+            written.unwrap_or_else(|error| panic!("{field}: {error} behind {sent} parts"));
+        }
+        if field.ends_with("chunked") {
+            writing.write_all(b"0\r\n\r\n").await.unwrap();
+        }
+        writing.shutdown().await.unwrap();
+        let mut bytes = Vec::new();
+        reading.read_to_end(&mut bytes).await.unwrap();
+        let answers = String::from_utf8(bytes).unwrap();
+        assert!(answers.starts_with("HTTP/1.1 404 "), "{answers}");
+        assert_eq!(answers.matches("HTTP/1.1").count(), 1, "{answers}");
+    }
+}
+
+#[actix_web::test]
+async fn a_body_that_is_sent_in_vain_for_ever_is_cut() {
+    let started = Started::with(impatient).await;
+    for (field, part) in [
+        ("content-length: 18446744073709551615", "a".repeat(200_000).into_bytes()),
+        ("transfer-encoding: chunked", chunk()),
+    ] {
+        let mut stream = connect(&started).await;
+        let head = format!("POST /nowhere HTTP/1.1\r\nhost: a\r\n{field}\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let endless = async { while stream.write_all(&part).await.is_ok() {} };
+        tokio::time::timeout(Duration::from_secs(30), endless).await.expect("it goes on");
+    }
+}
+
+#[actix_web::test]
+async fn a_head_behind_a_body_of_unknown_length_has_its_bounds() {
+    let started = Started::with(impatient).await;
+    let mut stream = connect(&started).await;
+    let body = "{\"text\": \"a\"}";
+    let request = format!(
+        "POST /note HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n\
+         transfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    assert!(some(&mut stream).await.starts_with("HTTP/1.1 200"));
+    stream.write_all(b"GET /count?count=2 HTTP/1.1\r\nho").await.unwrap();
+    assert!(rest(&mut stream).await.starts_with("HTTP/1.1 408"));
+}

@@ -1,11 +1,12 @@
 //! What has changed since a moment, for those who keep a mirror.
 
 use super::context::RequestContext;
+use super::costly_lists::ListTurn;
 use super::passwords::is_unlocked;
 use crate::error::Error;
-use crate::store::changes;
 use crate::store::included::{self, EventSelector};
 use crate::store::read_transactions::read_transaction;
+use crate::store::{changes, text_lengths};
 use crate::wire::changes::change_list;
 use crate::wire::envelope::EventListJson;
 use crate::wire::event::{self as json, Extent};
@@ -13,13 +14,18 @@ use crate::wire::params::Params;
 use crate::wire::tombstone::TombstoneJson;
 
 /// Lists changes in their order, beside the events the tombstones of those that are gone.
-pub fn list(context: &mut RequestContext<'_>, params: &Params) -> Result<EventListJson, Error> {
+pub fn list(
+    context: &mut RequestContext<'_>,
+    params: &Params,
+    turn: &ListTurn,
+) -> Result<EventListJson, Error> {
     let list = context.decode_list(|_, options| change_list(params, options))?;
     let (changes, total, rows, included) = read_transaction(context.db, |db| {
         let changes = changes::page(db, &list.filter, list.rows)?;
         let total = changes::count(db, &list.filter)?;
         let shown = changes.iter().filter(|change| !change.is_gone);
         let ids: Vec<i64> = shown.map(|change| change.event).collect();
+        text_lengths::check(text_lengths::of_events(db, &ids)?, turn.place.bytes())?;
         let (rows, included) = match ids.is_empty() {
             true => Default::default(),
             false => included::of_events(db, EventSelector::Ids(&ids))?,

@@ -1,12 +1,15 @@
-//! Lists that cost more than a few rows: their turn, their time, and another try when a writer was
-//! faster.
+//! Lists: the turn of those that cost more than a few rows, their time, the room of long pages, and
+//! another try when a writer was faster.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::context::RequestContext;
+use super::page_place::PagePlace;
 use super::request::Request;
+use super::transactions::read;
 use crate::error::Error;
 use crate::state::State;
 use crate::store::event_index::{Deadline, ListError};
@@ -50,6 +53,21 @@ pub struct ListTurn {
     pub deadline: Deadline,
     /// Held until the work is done, also when the caller has gone away; none where it is cheap.
     _permit: Option<Arc<OwnedSemaphorePermit>>,
+    /// The room of the page.
+    pub place: PagePlace,
+}
+
+/// A list that was read, and the room of its page: to be kept until the answer is made.
+pub struct Listed<T> {
+    pub list: T,
+    pub place: PagePlace,
+}
+
+impl<T> Listed<T> {
+    /// A list whose pages are never long.
+    pub fn short(list: T) -> Listed<T> {
+        Listed { list, place: PagePlace::default() }
+    }
 }
 
 impl ListTurn {
@@ -58,17 +76,75 @@ impl ListTurn {
     /// # Errors
     /// The time was over before.
     pub async fn wait(state: &State, request: &Request) -> Result<ListTurn, Error> {
-        let deadline = Instant::now() + Duration::from_millis(state.site.settings.list_time_ms);
+        let time = Duration::from_millis(state.site.settings.list_time_ms);
+        let deadline = Instant::now() + time;
+        let turn =
+            ListTurn { deadline: Deadline(deadline), _permit: None, place: PagePlace::default() };
         if !request.params.as_ref().is_ok_and(is_costly) {
-            return Ok(ListTurn { deadline: Deadline(deadline), _permit: None });
+            return Ok(turn);
         }
         let permit = state.costly_lists.clone().acquire_owned();
         match tokio::time::timeout_at(deadline.into(), permit).await {
             Ok(Ok(permit)) => {
                 let _permit = Some(Arc::new(permit));
-                Ok(ListTurn { deadline: Deadline(deadline), _permit })
+                Ok(ListTurn { _permit, ..turn })
             }
             Ok(Err(_)) | Err(_) => Err(Error::ListTakesTooLong),
+        }
+    }
+
+    /// Reads a list: again where a writer was faster than its reader, which happens to lists that need
+    /// the index in memory, and once there is room where its page is long.
+    pub async fn read<T, F>(
+        mut self,
+        state: &State,
+        mut read: impl FnMut(ListTurn) -> F,
+    ) -> Result<Listed<T>, Error>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        let mut attempts = 1;
+        loop {
+            match read(self.clone()).await {
+                Err(Error::Outdated) if attempts < ATTEMPTS => attempts += 1,
+                Err(Error::LongPage(bytes)) => {
+                    self.place = PagePlace::default();
+                    self.place = PagePlace::wait(&state.long_pages, bytes, self.deadline).await?;
+                }
+                outcome => return outcome.map(|list| Listed { list, place: self.place }),
+            }
+        }
+    }
+
+    /// Reads a list as [`ListTurn::read`] does, on one connection each time.
+    pub async fn list<T, W>(
+        self,
+        state: &State,
+        request: Request,
+        work: W,
+    ) -> Result<Listed<T>, Error>
+    where
+        T: Send + 'static,
+        W: Fn(&mut RequestContext<'_>, &Params, &ListTurn) -> Result<T, Error>,
+        W: Clone + Send + 'static,
+    {
+        let Request { login, params, urls, if_match } = request;
+        let once = |request, turn: ListTurn| {
+            let work = work.clone();
+            read(state, request, move |context, params| work(context, params, &turn))
+        };
+        match params {
+            Ok(params) => {
+                let again = || {
+                    let (login, params, urls) = (login.clone(), Ok(params.clone()), urls.clone());
+                    Request { login, params, urls, if_match: None }
+                };
+                self.read(state, |turn| once(again(), turn)).await
+            }
+            Err(_) => {
+                let request = Request { login, params, urls, if_match };
+                Ok(Listed::short(once(request, self).await?))
+            }
         }
     }
 }
@@ -86,27 +162,13 @@ fn costly() -> impl Iterator<Item = &'static str> {
     names.filter(|name| !CHEAP.contains(name) && !LINKS.contains(name))
 }
 
-/// Reads a list, and reads it again where a writer was faster than its reader, which happens to lists
-/// that need the index in memory.
-pub async fn until_current<T, F>(mut read: impl FnMut() -> F) -> Result<T, Error>
-where
-    F: Future<Output = Result<T, Error>>,
-{
-    for _ in 1..ATTEMPTS {
-        match read().await {
-            Err(Error::Outdated) => {}
-            outcome => return outcome,
-        }
-    }
-    read().await
-}
-
 impl From<ListError> for Error {
     fn from(error: ListError) -> Error {
         match error {
             ListError::Store(error) => Error::Store(error),
             ListError::Outdated => Error::Outdated,
             ListError::TooLong => Error::ListTakesTooLong,
+            ListError::Long(bytes) => Error::LongPage(bytes),
         }
     }
 }

@@ -4,7 +4,7 @@ use database::Db;
 
 use super::changes;
 use super::context::RequestContext;
-use super::costly_lists::{ListTurn, until_current};
+use super::costly_lists::{ListTurn, Listed};
 use super::event_writes;
 use super::passwords::is_unlocked;
 use super::request::Request;
@@ -190,28 +190,12 @@ pub async fn trash(state: &State, request: Request, key: EventKey) -> Result<Eve
 }
 
 /// Lists events.
-pub async fn list(state: &State, request: Request) -> Result<EventListJson, Error> {
+pub async fn list(state: &State, request: Request) -> Result<Listed<EventListJson>, Error> {
     let turn = ListTurn::wait(state, &request).await?;
-    let Request { login, params, urls, if_match } = request;
-    let Ok(params) = params else {
-        return read_page(state, Request { login, params, urls, if_match }, turn).await;
-    };
-    until_current(|| {
-        let (login, params, urls) = (login.clone(), Ok(params.clone()), urls.clone());
-        read_page(state, Request { login, params, urls, if_match: None }, turn.clone())
-    })
-    .await
-}
-
-async fn read_page(
-    state: &State,
-    request: Request,
-    turn: ListTurn,
-) -> Result<EventListJson, Error> {
     let index = state.index.clone();
-    read(state, request, move |context, params| {
+    let page = move |context: &mut RequestContext<'_>, params: &Params, turn: &ListTurn| {
         if asks_for_changes(params) {
-            return changes::list(context, params);
+            return changes::list(context, params, turn);
         }
         let mut list =
             context.decode_list(|lookup, options| list_input::events(params, lookup, options))?;
@@ -219,8 +203,9 @@ async fn read_page(
             *named = terms::with_descendants(context.db, named)?;
         }
         let access = IndexAccess { index: &index, deadline: turn.deadline };
+        let room = turn.place.bytes();
         let (rows, included, total) =
-            event_list::page_with_included(context.db, access, &list.filter, list.paging)?;
+            event_list::page_with_included(context.db, access, &list.filter, list.paging, room)?;
         if rows.is_empty() && list.paging.page > 1 {
             return Err(Error::NoSuchPage("event"));
         }
@@ -229,11 +214,12 @@ async fn read_page(
             if is_unlocked(event, params) { Extent::Plain } else { Extent::Protected }
         };
         let render = context.render();
-        let events =
-            rows.iter().map(|row| json::event(row, &included, render, extent(row))).collect();
+        // Each row goes when its JSON is made: they may be long.
+        let event = |row: Event| json::event(&row, &included, render, extent(&row));
+        let events = rows.into_iter().map(event).collect();
         let collection = context.urls.collection("events");
         let meta = list_meta(&collection, list.paging, &list.query, total);
         Ok(EventListJson { events, deleted: None, meta })
-    })
-    .await
+    };
+    turn.list(state, request, page).await
 }

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use shell::EntityTag;
 
 use super::context::RequestContext;
-use super::costly_lists::{ListTurn, until_current};
+use super::costly_lists::ListTurn;
 use super::request::Request;
 use super::transactions::read;
 use crate::error::Error;
@@ -17,7 +17,7 @@ use crate::store::event_list;
 use crate::store::events::{self, ZoneSpan};
 use crate::store::included::{self, EventSelector};
 use crate::store::read_transactions::read_transaction;
-use crate::store::terms;
+use crate::store::{terms, text_lengths};
 use crate::wire::ical::{self, FeedContext};
 use crate::wire::list_input;
 use crate::wire::params::Params;
@@ -25,6 +25,9 @@ use crate::wire::urls::Urls;
 
 /// Events that are read and written at a time.
 const PIECE: usize = 500;
+
+/// Bytes of texts that they may have, unless one event has more.
+const LONGEST_PIECE: usize = 2 << 20;
 
 /// A text up to this many bytes is kept from the first pass over its events; a longer one is
 /// written again, piece by piece.
@@ -103,11 +106,11 @@ async fn listed(
     params: Params,
     turn: ListTurn,
 ) -> Result<(Vec<i64>, Vec<ZoneSpan>), Error> {
-    until_current(|| {
+    let read = |turn: ListTurn| {
         // A feed is the same for everybody, so nobody is asked who it is for.
         let request =
             Request { login: None, params: Ok(params.clone()), urls: urls.clone(), if_match: None };
-        let (index, turn) = (state.index.clone(), turn.clone());
+        let index = state.index.clone();
         let work = move |context: &mut RequestContext<'_>, params: &Params| {
             let settings = &context.site.settings;
             let sizes = (settings.ical_items, settings.ical_items_max);
@@ -123,8 +126,8 @@ async fn listed(
             Ok((ids, zones))
         };
         read(state, request, work)
-    })
-    .await
+    };
+    Ok(turn.read(state, read).await?.list)
 }
 
 impl Pieces {
@@ -141,17 +144,17 @@ impl Pieces {
         if self.next == 0 {
             self.begin(&mut text);
         }
-        let until = (self.next + PIECE).min(self.listed.ids.len());
-        let range = self.next..until;
-        (self.next, self.done) = (until, until == self.listed.ids.len());
-        let (piece, modified) = if range.is_empty() {
-            (String::new(), None)
-        } else {
+        let rest = self.next..self.listed.ids.len();
+        let mut modified = None;
+        if !rest.is_empty() {
             let listed = self.listed.clone();
-            let read = move |db: &mut database::Db| written(db, &listed, range);
-            self.state.pools.read(read).await?
-        };
-        text.push_str(&piece);
+            let read = move |db: &mut database::Db| written(db, &listed, rest);
+            let piece = self.state.pools.read(read).await?;
+            text.push_str(&piece.text);
+            self.next += piece.events;
+            modified = piece.modified;
+        }
+        self.done = self.next == self.listed.ids.len();
         if self.done {
             ical::end(&mut text);
         }
@@ -169,15 +172,29 @@ impl Pieces {
     }
 }
 
-/// Writes some events of a feed, and tells their last change.
+/// Some events of a feed.
+struct Piece {
+    text: String,
+    /// How many they are.
+    events: usize,
+    /// Their last change.
+    modified: Option<i64>,
+}
+
+/// Writes the first events of what is left of a feed: so many that neither they nor their texts are many.
 fn written(
     db: &mut database::Db,
     listed: &Listed,
-    range: std::ops::Range<usize>,
-) -> Result<(String, Option<i64>), Error> {
-    let ids = &listed.ids[range];
-    let (rows, included) =
-        read_transaction(db, |db| included::of_events(db, EventSelector::Ids(ids)))?;
+    rest: std::ops::Range<usize>,
+) -> Result<Piece, Error> {
+    let rest = &listed.ids[rest];
+    let mut ids = &rest[..rest.len().min(PIECE)];
+    let (rows, included) = read_transaction(db, |db| {
+        while ids.len() > 1 && text_lengths::of_events(db, ids)? > LONGEST_PIECE {
+            ids = &ids[..ids.len() / 2];
+        }
+        included::of_events(db, EventSelector::Ids(ids))
+    })?;
     let included = included.readable_by(&None);
     let feed = FeedContext { urls: &listed.urls, host: listed.urls.host() };
     let mut text = String::new();
@@ -186,5 +203,5 @@ fn written(
     shown.clone().for_each(|event| ical::event(&mut text, event, &included, feed));
     let linked = included.venues.values().chain(included.organizers.values());
     let changes = shown.map(|event| event.modified_utc).chain(linked.map(|row| row.modified_utc));
-    Ok((text, changes.max()))
+    Ok(Piece { text, events: ids.len(), modified: changes.max() })
 }

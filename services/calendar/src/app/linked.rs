@@ -3,7 +3,7 @@
 use database::Db;
 
 use super::context::RequestContext;
-use super::costly_lists::ListTurn;
+use super::costly_lists::{ListTurn, Listed};
 use super::interrupt::Interrupt;
 use super::linked_writes::{self, may_edit};
 use super::request::Request;
@@ -155,10 +155,16 @@ pub async fn trash(state: &State, request: Request, key: LinkedKey) -> Result<Li
 
 type Page = (Vec<Linked>, i64, Included, ListRequest<LinkedFilter>);
 
-fn page(context: &mut RequestContext<'_>, kind: Kind, params: &Params) -> Result<Page, Error> {
+fn page(
+    context: &mut RequestContext<'_>,
+    kind: Kind,
+    params: &Params,
+    turn: &ListTurn,
+) -> Result<Page, Error> {
     let list =
         context.decode_list(|lookup, options| list_input::linked(params, lookup, options))?;
-    let (rows, total) = linked_posts::page(context.db, kind, &list.filter, list.paging)?;
+    let room = turn.place.bytes();
+    let (rows, total) = linked_posts::page(context.db, kind, &list.filter, list.paging, room)?;
     if rows.is_empty() && list.paging.page > 1 {
         return Err(Error::NoSuchPage(kind.word()));
     }
@@ -167,11 +173,10 @@ fn page(context: &mut RequestContext<'_>, kind: Kind, params: &Params) -> Result
 }
 
 /// Lists venues, newest first.
-pub async fn list_venues(state: &State, request: Request) -> Result<VenueListJson, Error> {
+pub async fn list_venues(state: &State, request: Request) -> Result<Listed<VenueListJson>, Error> {
     let turn = ListTurn::wait(state, &request).await?;
-    read(state, request, move |context, params| {
-        let _turn = turn;
-        let (rows, total, included, list) = page(context, Kind::Venue, params)?;
+    turn.list(state, request, |context, params, turn| {
+        let (rows, total, included, list) = page(context, Kind::Venue, params, turn)?;
         let render = context.render();
         let venues = rows.iter().map(|row| json::venue(row, &included, render, false)).collect();
         let collection = context.urls.collection("venues");
@@ -182,11 +187,13 @@ pub async fn list_venues(state: &State, request: Request) -> Result<VenueListJso
 }
 
 /// Lists organizers, newest first.
-pub async fn list_organizers(state: &State, request: Request) -> Result<OrganizerListJson, Error> {
+pub async fn list_organizers(
+    state: &State,
+    request: Request,
+) -> Result<Listed<OrganizerListJson>, Error> {
     let turn = ListTurn::wait(state, &request).await?;
-    read(state, request, move |context, params| {
-        let _turn = turn;
-        let (rows, total, included, list) = page(context, Kind::Organizer, params)?;
+    turn.list(state, request, |context, params, turn| {
+        let (rows, total, included, list) = page(context, Kind::Organizer, params, turn)?;
         let render = context.render();
         let organizers =
             rows.iter().map(|row| json::organizer(row, &included, render, false)).collect();

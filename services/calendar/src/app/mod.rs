@@ -16,6 +16,7 @@ mod linked_writes;
 mod loading;
 mod lookup;
 pub(crate) mod media;
+mod page_place;
 pub(crate) mod pages;
 mod passwords;
 mod request;
@@ -26,6 +27,7 @@ mod transactions;
 pub(crate) mod uploads;
 mod write_context;
 
+pub use costly_lists::Listed;
 pub use delivery::Delivery;
 pub use imports::{Import, ImportLimits, Overview, Pass, SoFar};
 pub use loading::{Loading, Undone, load_line};

@@ -3,6 +3,7 @@
 use database::Db;
 
 use super::context::RequestContext;
+use super::costly_lists::Listed;
 use super::interrupt::Interrupt;
 use super::request::Request;
 use super::term_writes;
@@ -144,23 +145,26 @@ fn page(
 }
 
 /// Lists categories.
-pub async fn list_categories(state: &State, request: Request) -> Result<CategoryListJson, Error> {
-    read(state, request, |context, params| {
+pub async fn list_categories(
+    state: &State,
+    request: Request,
+) -> Result<Listed<CategoryListJson>, Error> {
+    let list = read(state, request, |context, params| {
         let (categories, total, list) = page(context, Taxonomy::Category, params)?;
         let collection = context.urls.collection("categories");
         let meta = list_meta(&collection, list.paging, &list.query, total);
         Ok(CategoryListJson { categories, meta })
-    })
-    .await
+    });
+    Ok(Listed::short(list.await?))
 }
 
 /// Lists tags.
-pub async fn list_tags(state: &State, request: Request) -> Result<TagListJson, Error> {
-    read(state, request, |context, params| {
+pub async fn list_tags(state: &State, request: Request) -> Result<Listed<TagListJson>, Error> {
+    let list = read(state, request, |context, params| {
         let (tags, total, list) = page(context, Taxonomy::Tag, params)?;
         let collection = context.urls.collection("tags");
         let meta = list_meta(&collection, list.paging, &list.query, total);
         Ok(TagListJson { tags, meta })
-    })
-    .await
+    });
+    Ok(Listed::short(list.await?))
 }

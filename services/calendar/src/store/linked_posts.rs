@@ -6,10 +6,11 @@ use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use super::among_ids::among;
+use super::event_index::ListError;
 use super::read_transactions::read_transaction;
 use super::schema::{organizers, venues};
 use super::sql::{Sql, head, head_of_names};
-use super::{conditions, entities, links};
+use super::{conditions, entities, links, text_lengths};
 use crate::model::geo::Point;
 use crate::model::html;
 use crate::model::linked::{Kind, Linked, Place};
@@ -278,13 +279,15 @@ pub fn update(db: &mut Db, linked: &Linked) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Reads a page of rows, newest publication first, and the number of all that match.
+/// Reads a page of rows, newest publication first, and the number of all that match, where the texts of
+/// the page have at most `room` bytes.
 pub fn page(
     db: &mut Db,
     kind: Kind,
     filter: &LinkedFilter,
     paging: Paging,
-) -> Result<(Vec<Linked>, i64), DatabaseError> {
+    room: usize,
+) -> Result<(Vec<Linked>, i64), ListError> {
     read_transaction(db, |db| {
         let mut count = Sql::new(db, "select count(*) as n ");
         append_conditions(&mut count, kind, filter);
@@ -297,6 +300,7 @@ pub fn page(
         sql.push(" order by v.published_utc desc, v.id desc");
         sql.push(&format!(" limit {} offset {}", paging.per_page, paging.offset()));
         let ids = sql.load_ids(db)?;
+        text_lengths::check(text_lengths::of_linked(db, kind, &ids)?, room)?;
         let mut rows = by_ids(db, kind, &ids)?;
         Ok((ids.iter().filter_map(|id| rows.remove(id)).collect(), total))
     })

@@ -22,6 +22,7 @@ pub(crate) mod sql;
 pub(crate) mod statistics;
 pub(crate) mod term_choices;
 pub(crate) mod terms;
+pub(crate) mod text_lengths;
 pub(crate) mod upgrades;
 pub(crate) mod users;
 pub(crate) mod webhooks;

@@ -90,7 +90,7 @@ pub fn whole(
     filter: &EventFilter,
     paging: Paging,
 ) -> Result<(Vec<i64>, i64), DatabaseError> {
-    let (events, _, total) = list_with_included(db, access, filter, paging).unwrap();
+    let (events, _, total) = list_with_included(db, access, filter, paging, usize::MAX).unwrap();
     Ok((events.iter().map(|event| event.id).collect(), total))
 }
 

@@ -129,7 +129,8 @@ async fn pages_of_one_moment_hold_as_many_events_as_their_totals_say() {
             assert_eq!(usize::try_from(total).unwrap(), all.len());
             // The index keeps up with one state: a page is whole, or has to be asked for again.
             let paging = Paging { page: 1, per_page: 50 };
-            let page = |db: &mut Db| list_with_included(db, app.access(), &titled, paging);
+            let page =
+                |db: &mut Db| list_with_included(db, app.access(), &titled, paging, usize::MAX);
             match pools.read_blocking(page) {
                 Ok((events, _, total)) => {
                     assert!(events.iter().all(|event| event.status.is_published()));

@@ -238,7 +238,7 @@ async fn one_prepared_statement_reads_a_page() {
             };
             let paging = Paging { page: 1 + number % 3, per_page: 10 + number % 2 };
             let (events, included, _) =
-                list_with_included(&mut db, app.access(), &filter, paging).unwrap();
+                list_with_included(&mut db, app.access(), &filter, paging, usize::MAX).unwrap();
             let many = usize::try_from(paging.per_page).unwrap();
             assert_eq!((events.len(), included.links.len()), (many, many), "{filter:?}");
         }

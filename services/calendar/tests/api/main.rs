@@ -23,6 +23,7 @@ mod included;
 mod linked;
 mod loading;
 mod log;
+mod long_pages;
 mod markup;
 mod names;
 mod orders;

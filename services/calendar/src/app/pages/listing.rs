@@ -1,7 +1,7 @@
 //! Lists of events on pages.
 
 use super::super::context::RequestContext;
-use super::super::costly_lists::{ListTurn, until_current};
+use super::super::costly_lists::ListTurn;
 use super::super::request::Request;
 use super::super::transactions::read;
 use crate::error::Error;
@@ -63,17 +63,17 @@ where
         return Err(Error::NoRoute);
     }
     let turn = ListTurn::wait(state, &request.of(&request.query.list())).await?;
-    until_current(|| {
-        let (find, page, turn, index) =
-            (find.clone(), request.clone(), turn.clone(), state.index.clone());
+    let read = |turn| {
+        let (find, page, index) = (find.clone(), request.clone(), state.index.clone());
         read(state, request.of(&[]), move |context, _| {
             let (subject, mut pairs) = find(context)?;
             pairs.push(("page", page.query.page.to_string()));
             let list = view(context, &page.of(&pairs), &index, &turn)?;
             Ok((subject, list))
         })
-    })
-    .await
+    };
+    // The cards of a page hold little of its texts.
+    Ok(turn.read(state, read).await?.list)
 }
 
 fn view(
@@ -89,8 +89,9 @@ fn view(
         *named = terms::with_descendants(context.db, named)?;
     }
     let access = IndexAccess { index, deadline: turn.deadline };
+    let room = turn.place.bytes();
     let (rows, included, total) =
-        event_list::page_with_included(context.db, access, &list.filter, list.paging)?;
+        event_list::page_with_included(context.db, access, &list.filter, list.paging, room)?;
     let Paging { page, .. } = list.paging;
     if rows.is_empty() && page > 1 {
         return Err(Error::NoSuchPage("event"));

@@ -20,6 +20,9 @@ pub enum ListError {
     /// The time was over before the list was read.
     #[error("the list takes too long")]
     TooLong,
+    /// The page has texts of so many bytes, which need room in memory.
+    #[error("the texts of the page have {0} bytes")]
+    Long(usize),
 }
 
 impl Deadline {

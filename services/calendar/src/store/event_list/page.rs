@@ -13,7 +13,7 @@ use crate::store::event_index::{IndexAccess, ListError};
 use crate::store::included::EventSelector;
 use crate::store::read_transactions::read_transaction;
 use crate::store::sql::Sql;
-use crate::store::{counts, included};
+use crate::store::{counts, included, text_lengths};
 
 /// How far into a list one statement reads without knowing the total.
 const MAX_OFFSET_WITHOUT_TOTAL: i64 = 1000;
@@ -23,15 +23,16 @@ const MAX_OFFSET_WITHOUT_TOTAL: i64 = 1000;
 const LONGEST_WALK: i64 = 10_000;
 
 /// Reads the events of a page with everything that they refer to, and the number of all events that
-/// match.
+/// match, where the texts of the page have at most `room` bytes.
 ///
 /// # Errors
-/// The index in memory could not answer, or the database failed.
+/// The page needs more room, the index in memory could not answer, or the database failed.
 pub fn page_with_included(
     db: &mut Db,
     access: IndexAccess<'_>,
     filter: &EventFilter,
     paging: Paging,
+    room: usize,
 ) -> Result<(Vec<Event>, Included, i64), ListError> {
     if is_empty(filter) {
         return Ok((Vec::new(), Included::default(), 0));
@@ -45,10 +46,14 @@ pub fn page_with_included(
         let slice = Slice { skip: paging.offset(), take, backwards: false };
         append_page(&mut page, filter, slice);
         append_public_total(&mut total, filter);
-        return Ok(included::of_page(conn, page, total)?);
+        return match included::of_page(conn, page, total, room)? {
+            Ok(found) => Ok(found),
+            Err(ids) => Err(ListError::Long(text_lengths::of_events(db, &ids)?)),
+        };
     }
     read_transaction(db, |db| {
         let (ids, total) = page_of(db, access, filter, paging)?;
+        text_lengths::check(text_lengths::of_events(db, &ids)?, room)?;
         let (events, included) = included::of_events(db, EventSelector::Ids(&ids))?;
         Ok((events, included, total))
     })

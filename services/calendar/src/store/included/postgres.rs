@@ -23,7 +23,7 @@ use crate::model::term::Term;
 use crate::store::linked_posts::{OrganizerRow, VenueRow};
 use crate::store::schema::events::dsl::{id, slug};
 use crate::store::sql::Sql;
-use crate::store::{events, images, links, terms};
+use crate::store::{events, images, links, terms, text_lengths};
 
 /// Fragments stand for `{}`: the condition on the events, the links of those that are wanted, and
 /// the columns of each kind of row.
@@ -130,8 +130,10 @@ impl<C: QueryFragment<Pg>> QueryFragment<Pg> for OfEvents<C> {
 
 impl<C> RunQueryDsl<PgConnection> for OfEvents<C> {}
 
-/// The condition that events stand on the page of [`OfPage`].
-struct OnPage;
+/// The condition that events stand on the page of [`OfPage`], whose texts have at most so many bytes.
+struct OnPage {
+    room: i64,
+}
 
 impl QueryId for OnPage {
     type QueryId = OnPage;
@@ -140,7 +142,12 @@ impl QueryId for OnPage {
 
 impl QueryFragment<Pg> for OnPage {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        out.push_sql("id = any(array(select id from page))");
+        const ON_PAGE: &str = "= any(array(select id from page))";
+        out.push_sql(&format!("id {ON_PAGE} and ("));
+        out.push_sql(&text_lengths::OF_EVENTS.replace("IDS", ON_PAGE));
+        out.push_sql(") <= (select ");
+        out.push_bind_param::<BigInt, _>(&self.room)?;
+        out.push_sql(")");
         Ok(())
     }
 }
@@ -218,16 +225,22 @@ pub fn of_events(
 }
 
 /// Reads a page of a list with everything that its events refer to, and the total; given are the
-/// statements for the ids and for the total, both [steady](Sql::steady).
+/// statements for the ids and for the total, both [steady](Sql::steady). Where the texts of the page have
+/// more than `room` bytes, the ids of its events come alone.
 pub fn of_page(
     conn: &mut PgConnection,
     page: Sql,
     total: Sql,
-) -> Result<(Vec<Event>, Included, i64), DatabaseError> {
-    let statement = OfPage { page, total, events: OfEvents::that(OnPage) };
+    room: usize,
+) -> Result<Result<(Vec<Event>, Included, i64), Vec<i64>>, DatabaseError> {
+    let room = i64::try_from(room).unwrap_or(i64::MAX);
+    let statement = OfPage { page, total, events: OfEvents::that(OnPage { room }) };
     let (total, ids, answer): (i64, Vec<i64>, Answer) = statement.get_result(conn)?;
     let (events, included) = gathered(answer);
-    Ok((events::in_order(&ids, events.into_iter()), included, total))
+    if events.is_empty() && !ids.is_empty() {
+        return Ok(Err(ids));
+    }
+    Ok(Ok((events::in_order(&ids, events.into_iter()), included, total)))
 }
 
 fn gathered(answer: Answer) -> (Vec<Event>, Included) {

@@ -1,0 +1,78 @@
+//! Places of long pages, whose texts are in memory at a time: the next page waits until those before it
+//! are written.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::error::Error;
+use crate::state::KIB_OF_LONG_PAGES;
+use crate::store::event_index::Deadline;
+
+/// Bytes of texts that a page may have without a place.
+const SHORT: usize = 256 << 10;
+
+/// The place of one page, until its last clone is dropped.
+#[derive(Clone, Debug, Default)]
+pub struct PagePlace {
+    bytes: usize,
+    /// None where the page is short.
+    _permit: Option<Arc<OwnedSemaphorePermit>>,
+}
+
+impl PagePlace {
+    /// Waits for the place of a page with texts of so many bytes among all long pages; one that is longer
+    /// than all of them may be has to be alone.
+    ///
+    /// # Errors
+    /// The time was over before.
+    pub async fn wait(
+        long_pages: &Arc<Semaphore>,
+        bytes: usize,
+        deadline: Deadline,
+    ) -> Result<PagePlace, Error> {
+        let kib = u32::try_from(bytes >> 10).unwrap_or(u32::MAX).min(KIB_OF_LONG_PAGES);
+        let permit = Arc::clone(long_pages).acquire_many_owned(kib);
+        match tokio::time::timeout_at(deadline.0.into(), permit).await {
+            Ok(Ok(permit)) => Ok(PagePlace { bytes, _permit: Some(Arc::new(permit)) }),
+            Ok(Err(_)) | Err(_) => Err(Error::ListTakesTooLong),
+        }
+    }
+
+    /// Returns how many bytes the texts of the page may have.
+    pub fn bytes(&self) -> usize {
+        self.bytes.max(SHORT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_long_page_waits_for_those_before_it() {
+        let long_pages = Arc::new(Semaphore::new(KIB_OF_LONG_PAGES as usize));
+        let all = (KIB_OF_LONG_PAGES as usize) << 10;
+        let place = |bytes| {
+            let soon = Deadline(Instant::now() + Duration::from_millis(20));
+            PagePlace::wait(&long_pages, bytes, soon)
+        };
+        let first = place(all / 2).await.unwrap();
+        let second = place(all / 2).await.unwrap();
+        assert!(matches!(place(SHORT + 1).await, Err(Error::ListTakesTooLong)));
+        let kept = first.clone();
+        drop((first, second));
+        assert!(place(all).await.is_err());
+        drop(kept);
+        let longest = place(usize::MAX).await.unwrap();
+        assert_eq!(longest.bytes(), usize::MAX);
+        assert!(place(SHORT + 1).await.is_err());
+    }
+
+    #[test]
+    fn a_short_page_needs_no_place() {
+        assert_eq!(PagePlace::default().bytes(), SHORT);
+    }
+}

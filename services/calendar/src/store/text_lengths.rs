@@ -1,0 +1,89 @@
+//! How long the texts of a page are, told without reading them.
+
+use database::{DatabaseError, Db, on_backend};
+use diesel::backend::Backend;
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::sql_types::BigInt;
+
+use super::among_ids::AmongIds;
+use super::event_index::ListError;
+use crate::model::linked::Kind;
+
+/// The bytes that events have in answers, which repeat the venues and organizers that several events share;
+/// `IDS` stands for the condition on their ids. Each linked row is looked up by its key.
+pub const OF_EVENTS: &str = "\
+    coalesce((select sum(octet_length(description) + octet_length(excerpt)) \
+        from events where id IDS), 0) + \
+    coalesce((select sum((select octet_length(description) + octet_length(excerpt) \
+        from venues where id = other_id)) from event_venues where event_id IDS), 0) + \
+    coalesce((select sum((select octet_length(description) + octet_length(excerpt) \
+        from organizers where id = other_id)) from event_organizers where event_id IDS), 0)";
+
+const OF_VENUES: &str = "coalesce((select sum(octet_length(description) + octet_length(excerpt)) \
+    from venues where id IDS), 0)";
+const OF_ORGANIZERS: &str = "coalesce((select sum(octet_length(description) + \
+    octet_length(excerpt)) from organizers where id IDS), 0)";
+
+/// One of the sums above as a statement whose text never changes, so that a connection prepares it once.
+struct Lengths<'a> {
+    sum: &'static str,
+    ids: AmongIds<'a>,
+}
+
+impl QueryId for Lengths<'_> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl Query for Lengths<'_> {
+    type SqlType = BigInt;
+}
+
+impl<'a, B: Backend> QueryFragment<B> for Lengths<'a>
+where
+    AmongIds<'a>: QueryFragment<B>,
+{
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, B>) -> QueryResult<()> {
+        out.push_sql("select cast(");
+        for (at, piece) in self.sum.split("IDS").enumerate() {
+            if at > 0 {
+                self.ids.walk_ast(out.reborrow())?;
+            }
+            out.push_sql(piece);
+        }
+        out.push_sql(" as bigint)");
+        Ok(())
+    }
+}
+
+impl RunQueryDsl<PgConnection> for Lengths<'_> {}
+impl RunQueryDsl<SqliteConnection> for Lengths<'_> {}
+
+fn sum(db: &mut Db, sum: &'static str, ids: &[i64]) -> Result<usize, DatabaseError> {
+    if ids.is_empty() {
+        return Ok(0);
+    }
+    let lengths = Lengths { sum, ids: AmongIds::of(ids) };
+    let bytes: i64 = on_backend!(db, conn => lengths.get_result(conn)?);
+    Ok(usize::try_from(bytes).unwrap_or_default())
+}
+
+/// Fails where texts of so many bytes have no room.
+pub fn check(bytes: usize, room: usize) -> Result<(), ListError> {
+    if bytes <= room { Ok(()) } else { Err(ListError::Long(bytes)) }
+}
+
+/// Adds up the texts of events, with those of what they refer to as often as it is referred to.
+pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<usize, DatabaseError> {
+    sum(db, OF_EVENTS, ids)
+}
+
+/// Adds up the texts of venues or organizers.
+pub fn of_linked(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<usize, DatabaseError> {
+    let text = match kind {
+        Kind::Venue => OF_VENUES,
+        Kind::Organizer => OF_ORGANIZERS,
+    };
+    sum(db, text, ids)
+}

@@ -1,0 +1,83 @@
+//! Pages with long texts: made one after the other, and whole.
+
+use calendar::Links;
+use database::{DatabaseError, Db};
+use serde_json::json;
+
+use crate::app::{App, plant};
+
+/// More than a page may have without a place.
+const LONG: usize = 300 << 10;
+
+/// Lists whose pages have long texts.
+const LISTS: [(&str, &str); 5] = [
+    ("/events", "events"),
+    ("/events?search=event", "events"),
+    ("/events?modified_after=2000-01-01", "events"),
+    ("/venues", "venues"),
+    ("/organizers", "organizers"),
+];
+
+/// An event whose page is long by its venue alone, and a resource with a long text for each other list.
+async fn with_long_texts(app: &App) {
+    let text = "x".repeat(LONG);
+    let venue = app.make("/venues", json!({"venue": "Hall", "description": text})).await;
+    app.make("/organizers", json!({"organizer": "Choir", "description": text})).await;
+    app.event(json!({"venue": venue})).await;
+}
+
+#[actix_web::test]
+async fn every_list_answers_a_long_page_whole_and_gives_its_room_back() {
+    let app = App::new().await;
+    with_long_texts(&app).await;
+    let room = app.state.long_pages.available_permits();
+    for (path, name) in LISTS {
+        let answer = app.get(path).await.expect(200);
+        assert!(answer.text.len() > LONG, "{path}");
+        assert_eq!(answer.json[name].as_array().unwrap().len(), 1, "{path}");
+        assert_eq!(app.state.long_pages.available_permits(), room, "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn long_pages_wait_for_room_while_short_ones_are_answered() {
+    let app = App::with(&["--list-time-ms=20"]).await;
+    let short = app.event(json!({"start_date": "tomorrow"})).await;
+    with_long_texts(&app).await;
+    let room = app.state.long_pages.clone();
+    let all = u32::try_from(room.available_permits()).unwrap();
+    let taken = room.acquire_many_owned(all).await.unwrap();
+    for (path, _) in LISTS {
+        let answer = app.get(path).await.expect(503);
+        let told = (answer.code(), answer.header("retry-after"));
+        assert_eq!(told, ("rest_unavailable", "5"), "{path}");
+    }
+    let first = app.get("/events?per_page=1").await.expect(200);
+    assert_eq!(first.json["events"][0]["id"], short);
+    drop(taken);
+    for (path, _) in LISTS {
+        app.get(path).await.expect(200);
+    }
+}
+
+#[actix_web::test]
+async fn a_feed_of_long_texts_has_every_event_once() {
+    let app = App::new().await;
+    let author = app.user("editor");
+    let planting = |db: &mut Db| -> Result<(), DatabaseError> {
+        (0..7).try_for_each(|number| {
+            let start = 4_000_000_000 + number * 100;
+            plant(db, author, (start, start + 60), &Links::default(), |event| {
+                event.title = format!("Night {number}");
+                event.description = "x".repeat(900 << 10);
+            })
+            .map(drop)
+        })
+    };
+    app.state.pools.write_blocking(planting).unwrap();
+    let feed = app.get("/ical?end_date=2100-01-01").await.expect(200);
+    let titles: Vec<&str> = feed.text.lines().filter(|line| line.starts_with("SUMMARY")).collect();
+    let expected: Vec<String> = (0..7).map(|number| format!("SUMMARY:Night {number}")).collect();
+    assert_eq!(titles, expected);
+    assert!(feed.text.ends_with("END:VCALENDAR\r\n"));
+}
