@@ -241,9 +241,11 @@ impl Guard {
             Protocol::Http1 if !self.pipeline.gave_head() => {
                 if self.connection.is_idle() {
                     let now = Instant::now();
-                    self.closed = now > *self.linger.get_or_insert(now + LINGER);
+                    let late = now > *self.linger.get_or_insert(now + LINGER);
+                    // The dispatcher waits for the end of a connection whose body it has not read in time.
+                    self.closed = late || self.pipeline.body_is_over();
                 }
-                Ok(if self.closed { Taken::No } else { Taken::Yes })
+                Ok(Taken::Yes)
             }
             Protocol::Http1 => {
                 let Some(status) = self.note_head(bytes) else { return Ok(Taken::Yes) };

@@ -77,6 +77,11 @@ impl Pipeline {
         self.gave_head
     }
 
+    /// Whether a body of known length is over.
+    pub(super) fn body_is_over(&self) -> bool {
+        self.expected == Expected::Bytes(0)
+    }
+
     /// The application got a request with such a body.
     pub(super) fn begin(&mut self, expected: Expected) {
         self.expected = expected;
