@@ -84,7 +84,8 @@ pub struct Settings {
     pub rate_write_rpm: u32,
 
     /// Milliseconds that a costly list (search, combined filters, other orders) may take, waiting
-    /// included, before it is answered 503; 1 to 60000
+    /// included, and that a page with more than 256 KiB of texts may wait for room, before it is
+    /// answered 503; 1 to 60000
     #[arg(long, env, global = true, default_value_t = 3000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     pub list_time_ms: u64,
 

@@ -6,11 +6,10 @@ use super::fast_paths::{is_empty, is_plain, is_preparable, single_link};
 use super::statements::{
     append_page, append_public_total, append_unpublished_count, count_linked, page_statement,
 };
-use crate::model::event::Event;
 use crate::model::included::Included;
 use crate::model::list::{EventFilter, Paging, Slice};
 use crate::store::event_index::{IndexAccess, ListError};
-use crate::store::included::EventSelector;
+use crate::store::included::{EventSelector, Page};
 use crate::store::read_transactions::read_transaction;
 use crate::store::sql::Sql;
 use crate::store::{counts, included, text_lengths};
@@ -33,7 +32,7 @@ pub fn page_with_included(
     filter: &EventFilter,
     paging: Paging,
     room: usize,
-) -> Result<(Vec<Event>, Included, i64), ListError> {
+) -> Result<Page, ListError> {
     if is_empty(filter) {
         return Ok((Vec::new(), Included::default(), 0));
     }
@@ -47,7 +46,7 @@ pub fn page_with_included(
         append_page(&mut page, filter, slice);
         append_public_total(&mut total, filter);
         return match included::of_page(conn, page, total, room)? {
-            Ok(found) => Ok(found),
+            Ok(page) => Ok(page),
             Err(ids) => Err(ListError::Long(text_lengths::of_events(db, &ids)?)),
         };
     }

@@ -224,6 +224,9 @@ pub fn of_events(
     })
 }
 
+/// The events of a page, what they refer to, and the total of the list.
+pub type Page = (Vec<Event>, Included, i64);
+
 /// Reads a page of a list with everything that its events refer to, and the total; given are the
 /// statements for the ids and for the total, both [steady](Sql::steady). Where the texts of the page have
 /// more than `room` bytes, the ids of its events come alone.
@@ -232,7 +235,7 @@ pub fn of_page(
     page: Sql,
     total: Sql,
     room: usize,
-) -> Result<Result<(Vec<Event>, Included, i64), Vec<i64>>, DatabaseError> {
+) -> Result<Result<Page, Vec<i64>>, DatabaseError> {
     let room = i64::try_from(room).unwrap_or(i64::MAX);
     let statement = OfPage { page, total, events: OfEvents::that(OnPage { room }) };
     let (total, ids, answer): (i64, Vec<i64>, Answer) = statement.get_result(conn)?;
