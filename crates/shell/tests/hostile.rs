@@ -106,16 +106,45 @@ async fn held_by_pipelines(path: &str, connections: usize, requests: usize) -> i
     held
 }
 
-/// How much of an answer comes to a client that waits before it reads, in MiB.
-async fn read_late(path: &str) -> usize {
-    let started = Started::new().await;
+/// A connection that has sent a request.
+async fn asking(started: &Started, path: &str) -> TcpStream {
     let mut stream = TcpStream::connect(started.running.http).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    stream
+}
+
+/// How much of an answer comes until the connection ends, in MiB.
+async fn rest(mut stream: TcpStream) -> usize {
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer).await;
     answer.len() >> 20
+}
+
+/// How much of an answer comes to a client that waits before it reads, in MiB.
+async fn read_late(path: &str) -> usize {
+    let started = Started::new().await;
+    let stream = asking(&started, path).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    rest(stream).await
+}
+
+/// How much of an answer of 40 MiB comes to clients that read nothing for three seconds while the process
+/// holds much, and to one that reads some MiB a second meanwhile.
+async fn held_and_read() -> (Vec<usize>, usize) {
+    let started = Started::with(|settings| settings.write_timeout = 3_600).await;
+    let holders = [asking(&started, "/huge").await, asking(&started, "/huge").await];
+    let mut reader = asking(&started, "/huge").await;
+    let (begin, mut read, mut part) = (std::time::Instant::now(), 0, vec![0; 64 << 10]);
+    while begin.elapsed() < Duration::from_secs(3) {
+        read += reader.read(&mut part).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let mut held = Vec::new();
+    for holder in holders {
+        held.push(rest(holder).await);
+    }
+    (held, (read >> 20) + rest(reader).await)
 }
 
 #[actix_web::test]
@@ -133,6 +162,9 @@ async fn hostile_connections_make_the_process_hold_little() {
         }
     }
     assert_eq!(read_late("/huge").await, 40, "a slow client gets all of the longest answer");
+    let (held, read) = held_and_read().await;
+    assert!(held.iter().all(|held| *held < 40), "those that read nothing are cut: {held:?}");
+    assert!(read >= 39, "one that reads gets its answer: {read}");
     for path in ["/count?count=1", "/big"] {
         let held = held_by_pipelines(path, 200, 1000).await;
         println!("pipelines of {path}: {held} MiB");

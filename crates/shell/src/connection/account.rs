@@ -16,10 +16,10 @@ use super::pipeline::Expected;
 const HELD_BY_CONNECTION: usize = 24 << 20;
 /// The same for all connections of the process.
 const HELD_BY_PROCESS: usize = 128 << 20;
-/// From here on only connections that hold little may hold more.
-const PRESSURE: usize = 64 << 20;
-/// What is little then.
-const SHARE_UNDER_PRESSURE: usize = 512 << 10;
+/// From here on connections that hold much have to be quick.
+const PRESSURE: usize = 32 << 20;
+/// What is much then.
+const MUCH: usize = 512 << 10;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
@@ -68,6 +68,8 @@ pub(crate) struct Connection {
     pub(super) expected: Cell<Expected>,
     /// Whether the application has read all of that.
     pub(super) body_is_read: Cell<bool>,
+    /// Bytes that the client has taken so far.
+    pub(super) taken: Cell<u64>,
     /// Frames that came over HTTP/2 and brought nothing forward so far.
     idle_frames: Cell<usize>,
     held: Arc<AtomicUsize>,
@@ -84,6 +86,7 @@ impl Connection {
             sending: Cell::new(0),
             expected: Cell::default(),
             body_is_read: Cell::new(false),
+            taken: Cell::new(0),
             idle_frames: Cell::new(0),
             held: Arc::default(),
         })
@@ -106,10 +109,18 @@ impl Connection {
     /// Whether it does so without one answer: even the longest may be sent when there is nothing else.
     pub(super) fn is_full_beside(&self, answer: usize) -> bool {
         let (own, all) = (self.held.load(Ordering::Relaxed), HELD.load(Ordering::Relaxed));
-        let other = all.saturating_sub(answer);
         own.saturating_sub(answer) > HELD_BY_CONNECTION
-            || other > HELD_BY_PROCESS
-            || (other > PRESSURE && own > SHARE_UNDER_PRESSURE)
+            || all.saturating_sub(answer) > HELD_BY_PROCESS
+    }
+
+    /// Whether it holds so much that it has to be quick when all connections together hold much.
+    pub(super) fn holds_much(&self) -> bool {
+        self.held.load(Ordering::Relaxed) > MUCH
+    }
+
+    /// Whether all connections together hold much.
+    pub(super) fn is_under_pressure() -> bool {
+        HELD.load(Ordering::Relaxed) > PRESSURE
     }
 
     /// Counts frames that came; the number of those that brought nothing forward so far.

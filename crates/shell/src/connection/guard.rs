@@ -14,6 +14,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::account::{Connection, Held};
 use super::frames::Frames;
+use super::hurry::Hurry;
 use super::limits::{
     KEEP_ALIVE, LINGER, LONGEST_REQUEST_LINE, Limits, MOST_IDLE_FRAMES, USUAL_HEAD,
 };
@@ -51,6 +52,7 @@ pub(super) struct Guard {
     /// Requests that the application had got when the state was last looked at.
     served: u64,
     write: Progress,
+    hurry: Hurry,
     frames: Frames,
     /// Whether the client takes nothing at the moment; no further requests are read until it does.
     stuck: bool,
@@ -70,12 +72,6 @@ enum Head {
     Awaited,
     /// Some bytes have come, this many of a request line without an end.
     Begun { line: Option<usize>, length: usize },
-}
-
-/// Whether bytes that were read go to the dispatcher.
-enum Taken {
-    Yes,
-    No,
 }
 
 impl Guard {
@@ -101,6 +97,7 @@ impl Guard {
             linger: None,
             served: 0,
             write: Progress::new(limits.write),
+            hurry: Hurry::default(),
             frames: Frames::new(),
             stuck: false,
             waiting: None,
@@ -210,7 +207,8 @@ impl Guard {
                 self.waiting = None;
                 self.waiting = Some(Held::new(&self.connection, sending));
             }
-            if self.connection.is_full_beside(sending) {
+            let is_late = self.hurry.is_over(context, &self.connection);
+            if is_late || self.connection.is_full_beside(sending) {
                 return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
             }
         }
@@ -222,22 +220,23 @@ impl Guard {
         if self.stuck {
             self.stuck = false;
             self.waiting = None;
+            self.hurry.rest();
             // Reading was put off without anybody to take it up again.
             context.waker().wake_by_ref();
         }
     }
 
-    /// Looks at bytes that were read; an error ends the connection.
-    fn note_read(&mut self, bytes: &[u8], context: &mut Context<'_>) -> io::Result<Taken> {
+    /// Whether bytes that were read go to the dispatcher; an error ends the connection.
+    fn note_read(&mut self, bytes: &[u8], context: &mut Context<'_>) -> io::Result<bool> {
         match self.protocol {
             Protocol::Http2 => {
                 let idle = self.connection.count_frames(self.frames.count(bytes));
                 if idle > MOST_IDLE_FRAMES {
                     return Err(io::ErrorKind::ConnectionAborted.into());
                 }
-                Ok(Taken::Yes)
+                Ok(true)
             }
-            Protocol::Http1 if bytes.is_empty() => Ok(Taken::Yes),
+            Protocol::Http1 if bytes.is_empty() => Ok(true),
             Protocol::Http1 if !self.pipeline.gave_head() => {
                 if self.connection.is_idle() {
                     let now = Instant::now();
@@ -245,12 +244,12 @@ impl Guard {
                     // The dispatcher waits for the end of a connection whose body it has not read in time.
                     self.closed = late || self.pipeline.body_is_over();
                 }
-                Ok(Taken::Yes)
+                Ok(true)
             }
             Protocol::Http1 => {
-                let Some(status) = self.note_head(bytes) else { return Ok(Taken::Yes) };
+                let Some(status) = self.note_head(bytes) else { return Ok(true) };
                 self.end_with(status, context);
-                Ok(Taken::No)
+                Ok(false)
             }
         }
     }
@@ -309,7 +308,7 @@ impl AsyncRead for Guard {
         let before = buffer.filled().len();
         match this.poll_turn(context, buffer) {
             Poll::Ready(Ok(())) => {
-                if let Taken::No = this.note_read(&buffer.filled()[before..], context)? {
+                if !this.note_read(&buffer.filled()[before..], context)? {
                     buffer.set_filled(before);
                 }
                 Poll::Ready(Ok(()))
@@ -356,6 +355,7 @@ impl AsyncWrite for Guard {
         match this.socket.poll_write(context, bytes) {
             Poll::Ready(Ok(sent)) => {
                 this.write.moved(sent);
+                this.connection.taken.update(|taken| taken + sent as u64);
                 this.go_on(context);
                 // Windows are opened at least as wide as that.
                 this.connection.count_useful(sent.div_ceil(1024));

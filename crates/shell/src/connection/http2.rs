@@ -25,6 +25,7 @@ use super::account::{Connection, Held};
 use super::body::Received;
 use super::drain::Drain;
 use super::guard::Guard;
+use super::hurry::Hurry;
 use super::limits::{KEEP_ALIVE, Limits};
 use super::tracked::{STREAM_SIZE, Tracked, Watched};
 
@@ -234,12 +235,16 @@ impl Sending {
             return Ok(self.stream.capacity());
         }
         let (stream, connection) = (&mut self.stream, &self.connection);
+        let mut hurry = Hurry::default();
         let room = poll_fn(|context| {
             loop {
                 return match stream.poll_capacity(context) {
                     // Only when it is asked again does it remember whom to wake.
                     Poll::Ready(Some(Ok(0))) => continue,
-                    Poll::Pending if connection.is_full_beside(length) => {
+                    Poll::Pending
+                        if hurry.is_over(context, connection)
+                            || connection.is_full_beside(length) =>
+                    {
                         Poll::Ready(Err(Reason::ENHANCE_YOUR_CALM))
                     }
                     Poll::Pending => Poll::Pending,

@@ -11,11 +11,11 @@
 //! | time without 1 KiB of progress of an answer | `WRITE_TIMEOUT` | the connection or stream is cut |
 //! | open connections | `MAX_CONNECTIONS` | further ones wait in the listener's queue |
 //! | open HTTP/2 streams of a connection | `MAX_REQUESTS_PER_CONNECTION` | announced in SETTINGS; more are refused |
-//! | bytes held for clients: answers that they do not take, bodies that they send | 24 MiB a connection, 128 MiB a process | stream reset or refused, connection cut, body 503 |
+//! | bytes held for clients: answers that they do not take, bodies that they send | 24 MiB a connection, 128 MiB a process; from 32 MiB on 64 KiB/s where more than 512 KiB are held | stream reset or refused, connection cut, body 503 |
 //! | HTTP/2 frames that bring nothing forward | 4096 a connection | the connection is cut |
 //!
 //! [`acceptor`] is the service that actix-server hands sockets to, [`guard`] the socket with its
-//! deadlines, [`pipeline`] the turn of its requests, [`http2`] the HTTP/2 dispatcher, [`tracked`] the application with its accounts.
+//! deadlines, [`hurry`] the pace under pressure, [`pipeline`] the turn of its requests, [`http2`] the HTTP/2 dispatcher, [`tracked`] the application with its accounts.
 
 mod acceptor;
 mod account;
@@ -24,6 +24,7 @@ mod drain;
 mod frames;
 mod guard;
 mod http2;
+mod hurry;
 mod limits;
 mod parser_answer;
 mod pipeline;

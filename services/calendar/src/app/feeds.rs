@@ -27,11 +27,11 @@ use crate::wire::urls::Urls;
 const PIECE: usize = 500;
 
 /// Bytes of texts that they may have, unless one event has more.
-const LONGEST_PIECE: usize = 2 << 20;
+const LONGEST_PIECE: usize = 512 << 10;
 
 /// A text up to this many bytes is kept from the first pass over its events; a longer one is
 /// written again, piece by piece.
-const KEPT: usize = 4 << 20;
+const KEPT: usize = 1 << 20;
 
 /// A feed, of which tag and dates are known before its text is sent.
 pub struct Feed {

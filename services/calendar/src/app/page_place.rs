@@ -8,9 +8,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::error::Error;
 use crate::state::KIB_OF_LONG_PAGES;
 use crate::store::event_index::Deadline;
+use crate::wire::parameter_errors::ParameterErrors;
 
 /// Bytes of texts that a page may have without a place.
 const SHORT: usize = 256 << 10;
+/// Bytes of texts that a page may have at all.
+const LONGEST: usize = 32 << 20;
 
 /// The place of one page, until its last clone is dropped.
 #[derive(Clone, Debug, Default)]
@@ -25,12 +28,18 @@ impl PagePlace {
     /// than all of them may be has to be alone.
     ///
     /// # Errors
-    /// The time was over before.
+    /// The page is too long, or the time was over before.
     pub async fn wait(
         long_pages: &Arc<Semaphore>,
         bytes: usize,
         deadline: Deadline,
     ) -> Result<PagePlace, Error> {
+        if bytes > LONGEST {
+            let (mib, most) = (bytes >> 20, LONGEST >> 20);
+            let text =
+                format!("must be smaller: the texts of the page have {mib} MiB, over {most}");
+            return Err(ParameterErrors::one("per_page", &text).into());
+        }
         let kib = u32::try_from(bytes >> 10).unwrap_or(u32::MAX).min(KIB_OF_LONG_PAGES);
         let permit = Arc::clone(long_pages).acquire_many_owned(kib);
         match tokio::time::timeout_at(deadline.0.into(), permit).await {
@@ -66,9 +75,10 @@ mod tests {
         drop((first, second));
         assert!(place(all).await.is_err());
         drop(kept);
-        let longest = place(usize::MAX).await.unwrap();
-        assert_eq!(longest.bytes(), usize::MAX);
-        assert!(place(SHORT + 1).await.is_err());
+        let longest = place(LONGEST).await.unwrap();
+        assert_eq!(longest.bytes(), LONGEST);
+        assert!(matches!(place(SHORT + 1).await, Err(Error::ListTakesTooLong)));
+        assert!(matches!(place(LONGEST + 1).await, Err(Error::Parameters(_))));
     }
 
     #[test]

@@ -61,6 +61,29 @@ async fn long_pages_wait_for_room_while_short_ones_are_answered() {
 }
 
 #[actix_web::test]
+async fn a_page_that_no_memory_should_hold_is_refused() {
+    let app = App::new().await;
+    let author = app.user("editor");
+    let text = "x".repeat(900 << 10);
+    let organizer =
+        app.make("/organizers", json!({"organizer": "Choir", "description": text})).await;
+    let links = Links { organizers: vec![organizer], ..Links::default() };
+    let planting = |db: &mut Db| -> Result<(), DatabaseError> {
+        let mut plant = |number: i64| {
+            plant(db, author, (4_000_000_000 + number, 4_000_000_060), &links, |_| ())
+        };
+        (0..40).try_for_each(|number| plant(number).map(drop))
+    };
+    app.state.pools.write_blocking(planting).unwrap();
+    let path = "/events?start_date=2096-01-01&end_date=2097-01-01";
+    let answer = app.get(&format!("{path}&per_page=50")).await.expect(400);
+    let told = "must be smaller: the texts of the page have 35 MiB, over 32";
+    assert!(answer.text.contains(told), "{}", answer.text);
+    let answer = app.get(&format!("{path}&per_page=2")).await.expect(200);
+    assert_eq!(answer.json["total"], 40);
+}
+
+#[actix_web::test]
 async fn a_feed_of_long_texts_has_every_event_once() {
     let app = App::new().await;
     let author = app.user("editor");
