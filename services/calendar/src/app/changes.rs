@@ -1,7 +1,7 @@
 //! What has changed since a moment, for those who keep a mirror.
 
 use super::context::RequestContext;
-use super::costly_lists::ListTurn;
+use super::list_turn::ListTurn;
 use super::passwords::is_unlocked;
 use crate::error::Error;
 use crate::store::included::{self, EventSelector};

@@ -4,8 +4,8 @@ use database::Db;
 
 use super::changes;
 use super::context::RequestContext;
-use super::costly_lists::{ListTurn, Listed};
 use super::event_writes;
+use super::list_turn::{ListTurn, PlacedList};
 use super::passwords::is_unlocked;
 use super::request::Request;
 use super::transactions::{read, write};
@@ -190,7 +190,7 @@ pub async fn trash(state: &State, request: Request, key: EventKey) -> Result<Eve
 }
 
 /// Lists events.
-pub async fn list(state: &State, request: Request) -> Result<Listed<EventListJson>, Error> {
+pub async fn list(state: &State, request: Request) -> Result<PlacedList<EventListJson>, Error> {
     let turn = ListTurn::wait(state, &request).await?;
     let index = state.index.clone();
     let page = move |context: &mut RequestContext<'_>, params: &Params, turn: &ListTurn| {

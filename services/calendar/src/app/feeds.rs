@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use shell::EntityTag;
 
 use super::context::RequestContext;
-use super::costly_lists::ListTurn;
+use super::list_turn::ListTurn;
 use super::request::Request;
 use super::transactions::read;
 use crate::error::Error;

@@ -3,9 +3,9 @@
 use database::Db;
 
 use super::context::RequestContext;
-use super::costly_lists::{ListTurn, Listed};
 use super::interrupt::Interrupt;
 use super::linked_writes::{self, may_edit};
+use super::list_turn::{ListTurn, PlacedList};
 use super::request::Request;
 use super::transactions::{read, write};
 use crate::error::Error;
@@ -173,7 +173,10 @@ fn page(
 }
 
 /// Lists venues, newest first.
-pub async fn list_venues(state: &State, request: Request) -> Result<Listed<VenueListJson>, Error> {
+pub async fn list_venues(
+    state: &State,
+    request: Request,
+) -> Result<PlacedList<VenueListJson>, Error> {
     let turn = ListTurn::wait(state, &request).await?;
     turn.list(state, request, |context, params, turn| {
         let (rows, total, included, list) = page(context, Kind::Venue, params, turn)?;
@@ -190,7 +193,7 @@ pub async fn list_venues(state: &State, request: Request) -> Result<Listed<Venue
 pub async fn list_organizers(
     state: &State,
     request: Request,
-) -> Result<Listed<OrganizerListJson>, Error> {
+) -> Result<PlacedList<OrganizerListJson>, Error> {
     let turn = ListTurn::wait(state, &request).await?;
     turn.list(state, request, |context, params, turn| {
         let (rows, total, included, list) = page(context, Kind::Organizer, params, turn)?;

@@ -2,7 +2,6 @@
 
 mod changes;
 mod context;
-mod costly_lists;
 mod delivery;
 mod event_writes;
 pub(crate) mod events;
@@ -13,6 +12,7 @@ pub(crate) mod imports;
 mod interrupt;
 pub(crate) mod linked;
 mod linked_writes;
+mod list_turn;
 mod loading;
 mod lookup;
 pub(crate) mod media;
@@ -27,9 +27,9 @@ mod transactions;
 pub(crate) mod uploads;
 mod write_context;
 
-pub use costly_lists::Listed;
 pub use delivery::Delivery;
 pub use imports::{Import, ImportLimits, Overview, Pass, SoFar};
+pub use list_turn::PlacedList;
 pub use loading::{Loading, Undone, load_line};
 pub use request::Request;
 pub use transactions::with_context;

@@ -3,8 +3,8 @@
 use database::Db;
 
 use super::context::RequestContext;
-use super::costly_lists::Listed;
 use super::interrupt::Interrupt;
+use super::list_turn::PlacedList;
 use super::request::Request;
 use super::term_writes;
 use super::transactions::{read, write};
@@ -148,23 +148,23 @@ fn page(
 pub async fn list_categories(
     state: &State,
     request: Request,
-) -> Result<Listed<CategoryListJson>, Error> {
+) -> Result<PlacedList<CategoryListJson>, Error> {
     let list = read(state, request, |context, params| {
         let (categories, total, list) = page(context, Taxonomy::Category, params)?;
         let collection = context.urls.collection("categories");
         let meta = list_meta(&collection, list.paging, &list.query, total);
         Ok(CategoryListJson { categories, meta })
     });
-    Ok(Listed::short(list.await?))
+    Ok(PlacedList::short(list.await?))
 }
 
 /// Lists tags.
-pub async fn list_tags(state: &State, request: Request) -> Result<Listed<TagListJson>, Error> {
+pub async fn list_tags(state: &State, request: Request) -> Result<PlacedList<TagListJson>, Error> {
     let list = read(state, request, |context, params| {
         let (tags, total, list) = page(context, Taxonomy::Tag, params)?;
         let collection = context.urls.collection("tags");
         let meta = list_meta(&collection, list.paging, &list.query, total);
         Ok(TagListJson { tags, meta })
     });
-    Ok(Listed::short(list.await?))
+    Ok(PlacedList::short(list.await?))
 }

@@ -19,7 +19,7 @@ macro_rules! list_routes {
         )]
         #[get($path)]
         pub async fn $list(input: Input, state: Data<State>) -> Result<HttpResponse, Error> {
-            let Listed { list, place } = $use_case(&state, input.request).await?;
+            let PlacedList { list, place } = $use_case(&state, input.request).await?;
             let mut response = reply::list(&list, &list.meta, input.fields.as_deref())?;
             // Dropped with the head, once the body is compressed and counts as held by its connection.
             response.extensions_mut().insert(place);

@@ -1,7 +1,7 @@
 //! Lists of events on pages.
 
 use super::super::context::RequestContext;
-use super::super::costly_lists::ListTurn;
+use super::super::list_turn::ListTurn;
 use super::super::request::Request;
 use super::super::transactions::read;
 use crate::error::Error;

@@ -53,20 +53,20 @@ pub struct ListTurn {
     pub deadline: Deadline,
     /// Held until the work is done, also when the caller has gone away; none where it is cheap.
     _permit: Option<Arc<OwnedSemaphorePermit>>,
-    /// The room of the page.
+    /// The place of the page.
     pub place: PagePlace,
 }
 
-/// A list that was read, and the room of its page: to be kept until the answer is made.
-pub struct Listed<T> {
+/// A list that was read, and the place of its page: to be kept until the answer is made.
+pub struct PlacedList<T> {
     pub list: T,
     pub place: PagePlace,
 }
 
-impl<T> Listed<T> {
+impl<T> PlacedList<T> {
     /// A list whose pages are never long.
-    pub fn short(list: T) -> Listed<T> {
-        Listed { list, place: PagePlace::default() }
+    pub fn short(list: T) -> PlacedList<T> {
+        PlacedList { list, place: PagePlace::default() }
     }
 }
 
@@ -99,7 +99,7 @@ impl ListTurn {
         mut self,
         state: &State,
         mut read: impl FnMut(ListTurn) -> F,
-    ) -> Result<Listed<T>, Error>
+    ) -> Result<PlacedList<T>, Error>
     where
         F: Future<Output = Result<T, Error>>,
     {
@@ -111,7 +111,7 @@ impl ListTurn {
                     self.place = PagePlace::default();
                     self.place = PagePlace::wait(&state.long_pages, bytes, self.deadline).await?;
                 }
-                outcome => return outcome.map(|list| Listed { list, place: self.place }),
+                outcome => return outcome.map(|list| PlacedList { list, place: self.place }),
             }
         }
     }
@@ -122,7 +122,7 @@ impl ListTurn {
         state: &State,
         request: Request,
         work: W,
-    ) -> Result<Listed<T>, Error>
+    ) -> Result<PlacedList<T>, Error>
     where
         T: Send + 'static,
         W: Fn(&mut RequestContext<'_>, &Params, &ListTurn) -> Result<T, Error>,
@@ -143,7 +143,7 @@ impl ListTurn {
             }
             Err(_) => {
                 let request = Request { login, params, urls, if_match };
-                Ok(Listed::short(once(request, self).await?))
+                Ok(PlacedList::short(once(request, self).await?))
             }
         }
     }
