@@ -8,6 +8,7 @@ use super::conditions::visible;
 use super::sql::Sql;
 use crate::model::changes::{Change, ChangeFilter};
 use crate::model::event::Event;
+use crate::model::list::Unpublished;
 
 #[derive(QueryableByName)]
 struct Row {
@@ -19,18 +20,49 @@ struct Row {
     gone: i32,
 }
 
-/// Keeps the tombstone of an event: there is one while the event is not public but was.
+/// Who sees an event in lists.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Audience {
+    Nobody,
+    /// Editors and the author.
+    Insiders,
+    Everybody,
+}
+
+impl Audience {
+    fn of(event: &Event) -> Audience {
+        match event.is_public() {
+            true => Audience::Everybody,
+            false if event.listed && !event.status.is_trashed() => Audience::Insiders,
+            false => Audience::Nobody,
+        }
+    }
+}
+
+/// Keeps the tombstone of an event: there is one while somebody who saw it in lists no longer does.
 pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
-    let text = match (old.is_public(), new.is_public()) {
-        (true, false) => "insert into event_tombstones (event_id, withdrawn_utc) values (",
-        (false, true) => "delete from event_tombstones where event_id = ",
-        _ => return Ok(()),
-    };
-    let mut sql = Sql::new(db, text);
+    let (before, now) = (Audience::of(old), Audience::of(new));
+    let changed_hands = old.author != new.author && before == Audience::Insiders;
+    if now < before || (changed_hands && now != Audience::Everybody) {
+        let text = "insert into event_tombstones (event_id, withdrawn_utc, was_public, author_id) \
+             values (";
+        let mut sql = Sql::new(db, text);
+        sql.value(new.id).push(", ").value(new.modified_utc);
+        sql.push(if before == Audience::Everybody { ", true, " } else { ", false, " });
+        sql.value(old.author).push(
+            ") on conflict (event_id) do update set withdrawn_utc = excluded.withdrawn_utc, \
+             was_public = event_tombstones.was_public or excluded.was_public, \
+             author_id = excluded.author_id",
+        );
+        return sql.execute(db).map(drop);
+    }
+    if now == before {
+        return Ok(());
+    }
+    let mut sql = Sql::new(db, "delete from event_tombstones where event_id = ");
     sql.value(new.id);
-    if !new.is_public() {
-        sql.push(", ").value(new.modified_utc);
-        sql.push(") on conflict (event_id) do update set withdrawn_utc = excluded.withdrawn_utc");
+    if now == Audience::Insiders {
+        sql.push(" and not was_public");
     }
     sql.execute(db).map(drop)
 }
@@ -74,9 +106,18 @@ fn changed(sql: &mut Sql, filter: &ChangeFilter) {
 fn withdrawn(sql: &mut Sql, filter: &ChangeFilter) {
     sql.push("select w.event_id as id, w.withdrawn_utc as at, 1 as gone from event_tombstones w ");
     sql.push("where (w.withdrawn_utc, w.event_id) > (").value(filter.since);
-    sql.push(", ").value(filter.behind);
-    // Who sees what is not published is told of it as of any event.
-    sql.push(") and not exists (select 1 from events e where e.id = w.event_id and ");
+    sql.push(", ").value(filter.behind).push(")");
+    match &filter.scope.unpublished {
+        Unpublished::None => {
+            sql.push(" and w.was_public");
+        }
+        Unpublished::Of { author: Some(author), .. } => {
+            sql.push(" and (w.was_public or w.author_id = ").value(*author).push(")");
+        }
+        Unpublished::Of { author: None, .. } => {}
+    }
+    // Callers who still see the event are told of it as of any other.
+    sql.push(" and not exists (select 1 from events e where e.id = w.event_id and ");
     visible(sql, &filter.scope);
     sql.push(")");
 }

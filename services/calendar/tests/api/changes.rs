@@ -53,6 +53,55 @@ async fn mirror_is_told_what_changed_and_what_is_gone() {
 }
 
 #[actix_web::test]
+async fn trashed_draft_is_gone_for_those_who_saw_it() {
+    let app = App::new().await;
+    let draft = json!({"status": "draft"});
+    let own = app.event_as("author", draft.clone()).await;
+    let other = app.event_as("author2", draft.clone()).await;
+    let withdrawn = app.event(json!({})).await;
+    app.clock.advance(60);
+    app.delete(&format!("/events/{own}")).await.expect(200);
+    app.delete(&format!("/events/{other}")).await.expect(200);
+    app.patch(&format!("/events/{withdrawn}"), &draft).await.expect(200);
+    app.clock.advance(60);
+    app.delete(&format!("/events/{withdrawn}")).await.expect(200);
+    let start = "2027-03-10T12:01:00Z";
+    assert_eq!(since(&app, "editor", start).await, (vec![], vec![own, other, withdrawn]));
+    assert_eq!(since(&app, "author", start).await, (vec![], vec![own, withdrawn]));
+    for who in ["", "reader"] {
+        assert_eq!(since(&app, who, start).await, (vec![], vec![withdrawn]), "{who}");
+    }
+    // An editor who asked between the two steps is told of the second.
+    assert_eq!(since(&app, "editor", "2027-03-10T12:02:00Z").await, (vec![], vec![withdrawn]));
+    // A draft that comes back is gone no longer; what was public still is for everybody else.
+    app.clock.advance(60);
+    for id in [own, withdrawn] {
+        app.patch(&format!("/events/{id}"), &draft).await.expect(200);
+    }
+    assert_eq!(since(&app, "editor", start).await, (vec![own, withdrawn], vec![other]));
+    assert_eq!(since(&app, "author", start).await, (vec![own], vec![withdrawn]));
+    assert_eq!(since(&app, "", start).await, (vec![], vec![withdrawn]));
+}
+
+#[actix_web::test]
+async fn hidden_draft_and_draft_of_another_author_are_gone() {
+    let app = App::new().await;
+    let draft = json!({"status": "draft"});
+    let given = app.event_as("author", draft.clone()).await;
+    let hidden = app.event_as("author", draft.clone()).await;
+    app.clock.advance(60);
+    let author = json!({"author": app.user("author2")});
+    app.patch(&format!("/events/{given}"), &author).await.expect(200);
+    let unlisted = json!({"hide_from_listings": true});
+    app.patch(&format!("/events/{hidden}"), &unlisted).await.expect(200);
+    let start = "2027-03-10T12:01:00Z";
+    assert_eq!(since(&app, "author", start).await, (vec![], vec![given, hidden]));
+    assert_eq!(since(&app, "author2", start).await, (vec![given], vec![]));
+    assert_eq!(since(&app, "editor", start).await, (vec![given], vec![hidden]));
+    assert_eq!(since(&app, "", start).await, (vec![], vec![]));
+}
+
+#[actix_web::test]
 async fn pages_of_changes_hold_each_once_also_those_of_one_second() {
     let app = App::new().await;
     let mut all = Vec::new();

@@ -1,13 +1,16 @@
 -- Mirrors ask for what has changed since a moment.
 CREATE INDEX events_modified ON events (modified_utc, id, pub);
--- Events that were public and are no more.
+-- Events that somebody saw in lists and no longer sees. Everybody is told of those that were public,
+-- editors of all, and an author of its own.
 CREATE TABLE event_tombstones (
     event_id BIGINT PRIMARY KEY NOT NULL REFERENCES events (id) ON DELETE CASCADE,
-    withdrawn_utc BIGINT NOT NULL
+    withdrawn_utc BIGINT NOT NULL,
+    was_public BOOLEAN NOT NULL,
+    author_id BIGINT NOT NULL
 );
 CREATE INDEX event_tombstones_order ON event_tombstones (withdrawn_utc, event_id);
-INSERT INTO event_tombstones (event_id, withdrawn_utc)
-SELECT id, modified_utc FROM events WHERE status = 'trash' AND prev_status = 'publish' AND listed;
+INSERT INTO event_tombstones (event_id, withdrawn_utc, was_public, author_id)
+SELECT id, modified_utc, prev_status = 'publish', author_id FROM events WHERE status = 'trash' AND listed;
 
 -- Whom the operator lets know of changes.
 CREATE TABLE webhooks (
