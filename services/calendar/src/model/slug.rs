@@ -27,28 +27,59 @@ pub fn fits(text: &str) -> bool {
     text.strip_suffix(TRASHED).unwrap_or(text).len() <= MAX_BYTES
 }
 
+/// The most passes that a slug takes: each later one only joins what the one before brought together.
+const PASSES: usize = 8;
+
+/// Cleans a text until cleaning changes nothing, so that the decoded slug of an address is found.
 fn normalized(text: &str) -> String {
-    let text = super::html::strip_tags(text).to_lowercase();
-    let text = ComposingNormalizerBorrowed::new_nfc().normalize(&text).into_owned();
-    let mut slug = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    while let Some(c) = rest.chars().next() {
-        if let Some(octet) = encoded_octet(rest) {
-            slug.push_str(octet);
-            rest = &rest[octet.len()..];
-            continue;
+    let mut slug = cleaned(&super::html::strip_tags(text));
+    for _ in 1..PASSES {
+        let next = cleaned(&slug);
+        if next == slug {
+            break;
         }
-        push(&mut slug, c);
-        rest = &rest[c.len_utf8()..];
+        slug = next;
     }
+    slug
+}
+
+fn cleaned(text: &str) -> String {
+    let text = with_letters_decoded(text).to_lowercase();
+    let text = ComposingNormalizerBorrowed::new_nfc().normalize(&text);
+    let mut slug = String::with_capacity(text.len());
+    text.chars().for_each(|c| push(&mut slug, c));
     slug.trim_matches('-').to_owned()
 }
 
-/// Returns the percent-encoded octet at the beginning of the text.
-fn encoded_octet(text: &str) -> Option<&str> {
-    let octet = text.get(..3)?;
-    let hex = octet.strip_prefix('%')?;
-    hex.bytes().all(|b| b.is_ascii_hexdigit()).then_some(octet)
+/// Decodes the percent-encoded characters that a slug encodes itself. Any other percent sign stays,
+/// and is punctuation: an address with `%2f`, or with octets that are not UTF-8, leads nowhere.
+fn with_letters_decoded(text: &str) -> String {
+    let mut decoded = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let (c, length) = encoded_letter(rest).unwrap_or((c, c.len_utf8()));
+        decoded.push(c);
+        rest = &rest[length..];
+    }
+    decoded
+}
+
+/// Returns the percent-encoded character beyond ASCII at the beginning of a text, and the length of
+/// its octets.
+fn encoded_letter(text: &str) -> Option<(char, usize)> {
+    let mut bytes = Vec::with_capacity(4);
+    while bytes.len() < 4 {
+        let octet = text.get(3 * bytes.len()..)?.strip_prefix('%')?.get(..2)?;
+        if !octet.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        bytes.push(u8::from_str_radix(octet, 16).ok()?);
+        if let Ok(decoded) = std::str::from_utf8(&bytes) {
+            let c = decoded.chars().next().filter(|c| !c.is_ascii())?;
+            return Some((c, 3 * bytes.len()));
+        }
+    }
+    None
 }
 
 fn push(slug: &mut String, c: char) {
@@ -96,14 +127,18 @@ fn push_letter(slug: &mut String, c: char) {
     }
 }
 
-/// Cuts a slug to a length without splitting a percent-encoded octet.
+/// Cuts a slug to a length without splitting a percent-encoded character.
 fn cut(slug: &str, most: usize) -> &str {
     if slug.len() <= most {
         return slug;
     }
-    let mut end = most;
-    while slug[end.saturating_sub(2)..end].contains('%') {
-        end -= 1;
+    let (mut end, mut at) = (0, 0);
+    while at < slug.len() {
+        at += encoded_letter(&slug[at..]).map_or(1, |(_, length)| length);
+        if at > most {
+            break;
+        }
+        end = at;
     }
     slug[..end].trim_end_matches('-')
 }
@@ -162,6 +197,14 @@ mod tests {
             ("Jazz – late", "jazz-late"),
             ("%E6%97%A5", "%e6%97%a5"),
             ("100%", "100"),
+            ("100%Dance Party", "100dance-party"),
+            ("a%2Fb", "a2fb"),
+            ("50%25 off", "5025-off"),
+            ("%E6%97", "e697"),
+            ("%C3%9C%CC%88", "u"),
+            ("u%CC%88", "u"),
+            ("u!\u{308}", "u"),
+            ("a%E2%80%93b", "a-b"),
             ("u\u{308}ber", "uber"),
             ("name__trashed", "name__trashed"),
             ("!!!", ""),
@@ -171,9 +214,16 @@ mod tests {
     }
 
     #[test]
-    fn long_slugs_end_between_octets() {
-        let slug = slugify(&"日".repeat(100));
-        assert!(slug.len() <= MAX_BYTES && slug.len().is_multiple_of(3), "{slug}");
+    fn long_slugs_end_between_characters() {
+        for begin in ["", "a", "ab", "abc", "abcd", "abcde"] {
+            for letter in ["日", "д", "𐍈"] {
+                let slug = slugify(&format!("{begin}{}", letter.repeat(100)));
+                let octets = slug.len() - begin.len();
+                assert!(slug.len() <= MAX_BYTES, "{slug}");
+                assert!(octets.is_multiple_of(3 * letter.len()), "{slug}");
+                assert_eq!(slugify(&slug), slug);
+            }
+        }
     }
 
     #[test]
@@ -186,8 +236,9 @@ mod tests {
         assert_eq!(below("music", "art"), "music-art");
         assert_eq!(below("music", &long), format!("music-{}", &long[..MAX_BYTES - 6]));
         assert_eq!(below(&long, "art"), long);
-        let octets = "%e6".repeat(70);
-        assert!(below("ab", &octets).len() <= MAX_BYTES && below("ab", &octets).ends_with("%e6"));
+        let octets = "%d0%b4".repeat(40);
+        let cut = below("ab", &octets);
+        assert!(cut.len() <= MAX_BYTES && cut.ends_with("%d0%b4"), "{cut}");
     }
 
     #[test]
@@ -212,9 +263,18 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn cleaning_twice_changes_nothing(text in "\\PC{0,80}") {
+        fn cleaning_twice_changes_nothing(text in "(\\PC|%[0-9a-fA-F]{2}){0,80}") {
             let once = slugify(&text);
             proptest::prop_assert_eq!(slugify(&once), once);
+        }
+
+        #[test]
+        fn every_slug_is_an_address_of_one_part(text in "(\\PC|%[0-9a-fA-F]{2}|%){0,80}") {
+            let slug = slugify(&text);
+            let decoded = url::form_urlencoded::parse(slug.as_bytes()).map(|(name, _)| name);
+            let decoded: String = decoded.collect();
+            proptest::prop_assert_eq!(lookup_form(&decoded), slug);
+            proptest::prop_assert!(!decoded.contains(['/', '%']));
         }
     }
 }
