@@ -17,8 +17,10 @@ use crate::wire::parameters::declared;
 pub enum Error {
     #[error("parameters are missing or invalid")]
     Parameters(ParameterErrors),
-    #[error("the body is no JSON")]
+    #[error("the body is not a JSON object")]
     InvalidJson(String),
+    #[error("the body is of a type that is not read")]
+    UnsupportedMediaType,
     #[error("the id belongs to something else")]
     NotAnEventId,
     #[error("no such event")]
@@ -241,6 +243,11 @@ impl Error {
                 let message = format!("The request cannot be read: {reason}.");
                 answer(status.as_u16(), "rest_unreadable_request", message)
             }
+            Error::UnsupportedMediaType => answer(
+                415,
+                "rest_unsupported_media_type",
+                "The body is of a type that is not read here: check its Content-Type.",
+            ),
             Error::PayloadTooLarge(limit) => answer(
                 413,
                 "rest_payload_too_large",
@@ -353,7 +360,7 @@ impl From<&Fault> for Error {
             }
             Fault::InvalidBody(violations) => first(violations),
             Fault::MalformedBody { message, .. } => Error::InvalidJson(message.clone()),
-            Fault::UnsupportedMediaType => Error::InvalidJson("no JSON".to_owned()),
+            Fault::UnsupportedMediaType => Error::UnsupportedMediaType,
             Fault::Unreadable(status) => Error::Unreadable(*status),
             Fault::PayloadTooLarge { limit } => Error::PayloadTooLarge(*limit),
             Fault::Unavailable { retry_after } => Error::Unavailable(*retry_after),

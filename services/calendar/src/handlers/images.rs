@@ -20,7 +20,7 @@ use crate::wire::image::ImageJson;
     operation_id = "createImage", tag = "images", path = "/calendar/events/v1/images",
     security(("key" = []), ("bearer" = []), ("basic" = [])),
     request_body(content = UploadForm, content_type = "multipart/form-data"),
-    responses((status = 201, body = ImageJson, example = json!({"url": "https://events.example/media/7/hall.jpg", "id": 7, "extension": "jpg", "width": 1200, "height": 800, "filesize": 184320})), (status = 400), (status = 403), (status = 413)),
+    responses((status = 201, body = ImageJson, example = json!({"url": "https://events.example/media/7/hall.jpg", "id": 7, "extension": "jpg", "width": 1200, "height": 800, "filesize": 184320})), (status = 400), (status = 403), (status = 413), (status = 415)),
 )]
 #[post("/calendar/events/v1/images")]
 pub async fn create_image(

@@ -21,7 +21,7 @@ const LIMIT: usize = 5 << 20;
     operation_id = "importIcal", tag = "iCalendar", path = "/calendar/events/v1/import/ical",
     security(("key" = []), ("bearer" = []), ("basic" = [])),
     request_body(content = UploadForm, content_type = "multipart/form-data"),
-    responses((status = 200, body = ImportJson), (status = 400), (status = 403), (status = 413)),
+    responses((status = 200, body = ImportJson), (status = 400), (status = 403), (status = 413), (status = 415)),
 )]
 #[post("/calendar/events/v1/import/ical")]
 pub async fn import_ical(

@@ -6,6 +6,7 @@ use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, IF_MATC
 use actix_web::web::Bytes;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web as actix};
 use futures_util::future::LocalBoxFuture;
+use serde_json::Value;
 use shell::{Fault, base_url, media, params, read_body};
 
 use super::multipart;
@@ -84,25 +85,28 @@ pub fn from_form(text: &str) -> Result<Params, Error> {
 }
 
 async fn body(request: &HttpRequest, mut payload: Payload) -> Result<Params, Error> {
-    let kind = essence(request.headers());
     let bytes =
         read_body(request, &mut payload, BODY_LIMIT).await.map_err(|fault| Error::from(&fault))?;
-    let readable = matches!(
-        kind.as_str(),
-        "application/json" | "application/x-www-form-urlencoded" | "multipart/form-data"
-    );
-    if readable && is_compressed(request.headers()) {
+    if bytes.is_empty() {
+        return Ok(Params::default());
+    }
+    let headers = request.headers();
+    let kind = essence(headers);
+    let is_json = headers.get(CONTENT_TYPE).is_some_and(media::is_json);
+    let is_form = kind == "application/x-www-form-urlencoded";
+    if !is_json && !is_form && kind != "multipart/form-data" {
+        return Err(Error::UnsupportedMediaType);
+    }
+    if is_compressed(headers) {
         return Err(Error::InvalidJson("the body is compressed; send it as it is".to_owned()));
     }
-    match kind.as_str() {
-        "application/json" => from_json(&bytes),
-        "application/x-www-form-urlencoded" => {
-            let text = std::str::from_utf8(&bytes).map_err(|_| not_text())?;
-            from_form(text)
-        }
-        "multipart/form-data" => from_multipart(request.headers(), bytes).await,
-        _ => Ok(Params::default()),
+    if is_json {
+        return from_json(&bytes);
     }
+    if is_form {
+        return from_form(std::str::from_utf8(&bytes).map_err(|_| not_text())?);
+    }
+    from_multipart(headers, bytes).await
 }
 
 fn not_text() -> Error {
@@ -123,12 +127,11 @@ pub fn essence(headers: &HeaderMap) -> String {
 }
 
 fn from_json(bytes: &Bytes) -> Result<Params, Error> {
-    if bytes.is_empty() {
-        return Ok(Params::default());
+    match serde_json::from_slice(bytes) {
+        Ok(value @ Value::Object(_)) => Ok(Params::from_json(value)),
+        Ok(_) => Err(Error::InvalidJson("the body must be a JSON object".to_owned())),
+        Err(error) => Err(Error::InvalidJson(error.to_string())),
     }
-    let value =
-        serde_json::from_slice(bytes).map_err(|error| Error::InvalidJson(error.to_string()))?;
-    Ok(Params::from_json(value))
 }
 
 /// Reads the text parts of a form; parts with a file name are left out.

@@ -30,7 +30,7 @@ macro_rules! list_routes {
         #[utoipa::path(
             operation_id = $create_id, tag = $tag, path = $path, request_body = $fields,
             security(("key" = []), ("bearer" = []), ("basic" = [])),
-            responses((status = 201, body = $body), (status = 400), (status = 401), (status = 403)),
+            responses((status = 201, body = $body), (status = 400), (status = 401), (status = 403), (status = 415)),
         )]
         #[post($path)]
         pub async fn $create(input: Input, state: Data<State>) -> Result<HttpResponse, Error> {
@@ -92,7 +92,7 @@ macro_rules! item_routes {
         #[utoipa::path(
             operation_id = $id, tag = $tag, path = $path, params($param), request_body = $update,
             security(("key" = []), ("bearer" = []), ("basic" = [])),
-            responses((status = 200, body = $body), (status = 400), (status = 401), (status = 403), (status = 404), (status = 412)),
+            responses((status = 200, body = $body), (status = 400), (status = 401), (status = 403), (status = 404), (status = 412), (status = 415)),
         )]
         #[$method($route)]
         pub async fn $name(

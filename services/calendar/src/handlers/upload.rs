@@ -72,7 +72,9 @@ pub async fn receive(
             let parts = parts(request.headers(), bytes).await?;
             parts.into_iter().find(|part| part.name == "file").map(|part| part.content.into())
         }
-        false => Some(bytes).filter(|bytes| expected(&kind) && !bytes.is_empty()),
+        false if bytes.is_empty() => None,
+        false if expected(&kind) => Some(bytes),
+        false => return Err(Error::UnsupportedMediaType),
     };
     let Some(bytes) = file else {
         let missing = ParameterErrors { missing: vec!["file"], ..ParameterErrors::default() };

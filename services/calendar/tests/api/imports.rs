@@ -301,9 +301,11 @@ async fn what_is_no_calendar_or_not_permitted_is_refused() {
     }
     let wrong = post(&app, "editor", "hello").await.expect(400);
     assert_eq!(wrong.json["data"]["params"]["file"], "file must be an iCalendar file.");
-    let json = app.call("editor", "POST", "/import/ical", &json!({"file": file})).await.expect(400);
+    let json = app.call("editor", "POST", "/import/ical", &json!({"file": file})).await.expect(415);
+    assert_eq!(json.code(), "rest_unsupported_media_type");
+    let empty = post(&app, "editor", "").await.expect(400);
     assert_eq!(
-        (json.code(), &json.json["data"]["params"]),
+        (empty.code(), &empty.json["data"]["params"]),
         ("rest_missing_callback_param", &json!(["file"]))
     );
     let large = post(&app, "editor", vec![b'x'; (5 << 20) + 1]).await.expect(413);
