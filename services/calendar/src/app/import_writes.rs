@@ -12,6 +12,7 @@ use crate::model::event::{Event, Links};
 use crate::model::html;
 use crate::model::included::Included;
 use crate::model::linked::{Kind, Linked};
+use crate::model::list::Scope;
 use crate::model::role::User;
 use crate::model::search;
 use crate::model::term::TermRef;
@@ -253,6 +254,10 @@ fn known(
     name: &str,
     same: impl Fn(&Linked) -> bool,
 ) -> Result<Option<Linked>, Error> {
-    let rows = linked_posts::by_name(db, kind, &search::fold_name(name))?;
-    Ok(rows.into_iter().find(|row| !row.status.is_trashed() && same(row)))
+    for id in linked_posts::named(db, kind, &search::fold_name(name), &Scope::untrashed(), None)? {
+        if let Some(row) = linked_posts::find(db, kind, id)?.filter(&same) {
+            return Ok(Some(row));
+        }
+    }
+    Ok(None)
 }

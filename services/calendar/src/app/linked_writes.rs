@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::model::change::LinkedChange;
 use crate::model::html;
 use crate::model::linked::{Kind, Linked};
+use crate::model::list::Scope;
 use crate::model::role::{self, User};
 use crate::model::status::{Stage, Status};
 use crate::store::linked_posts;
@@ -42,22 +43,21 @@ pub fn create(
     Ok(row)
 }
 
-/// Finds an untrashed row with the same name, and the same description where one is sent.
+/// Finds a row with the same name that the caller sees outside the trash, and with the same
+/// description where one is sent.
 fn duplicate(
     db: &mut Db,
     kind: Kind,
     change: &LinkedChange,
     user: &User,
 ) -> Result<Option<Linked>, Error> {
-    let actor = Some(user.clone());
+    let Some(scope) = Scope::of(&Some(user.clone()), None) else { return Ok(None) };
     let wanted = change.post.description.as_deref().filter(|text| !text.is_empty());
-    let fits = |row: &Linked| {
-        !row.status.is_trashed()
-            && role::may_read(&actor, &row.status, row.author)
-            && wanted.is_none_or(|text| row.description == text)
-    };
-    let rows = linked_posts::by_name(db, kind, &change.folded_name())?;
-    Ok(rows.into_iter().find(fits))
+    let ids = linked_posts::named(db, kind, &change.folded_name(), &scope, wanted)?;
+    match ids.first() {
+        Some(id) => Ok(linked_posts::find(db, kind, *id)?),
+        None => Ok(None),
+    }
 }
 
 /// Tells whether somebody may change or delete a row.

@@ -38,9 +38,8 @@ fn refuse_duplicate(
     parent: i64,
     except: i64,
 ) -> Result<(), Error> {
-    let same = terms::by_name(db, taxonomy, name)?;
-    match same.iter().find(|term| term.parent == parent && term.id != except) {
-        Some(term) => Err(Error::TermExists(term.id)),
+    match terms::named(db, taxonomy, name, Some(parent), except)? {
+        Some(id) => Err(Error::TermExists(id)),
         None => Ok(()),
     }
 }
@@ -96,7 +95,7 @@ fn open_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, DatabaseError> {
     let mut next = parent;
     while next != 0 && next != id && seen.insert(next) {
         above.push(next);
-        next = terms::find(db, Taxonomy::Category, next)?.map_or(0, |term| term.parent);
+        next = terms::parent_of(db, next)?;
     }
     if next == id {
         for member in above {
@@ -120,8 +119,8 @@ pub fn find_or_create(
     if let Some(term) = terms::find_by_slug(db, taxonomy, &text.to_lowercase())? {
         return Ok(Some(term.id));
     }
-    if let Some(term) = terms::by_name(db, taxonomy, &name)?.first() {
-        return Ok(Some(term.id));
+    if let Some(id) = terms::named(db, taxonomy, &name, None, 0)? {
+        return Ok(Some(id));
     }
     if !role::may_make_terms(user) {
         return Err(Error::Forbidden);

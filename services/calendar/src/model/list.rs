@@ -91,6 +91,11 @@ impl Scope {
         Scope { published: true, unpublished: Unpublished::None }
     }
 
+    /// All that is not in the trash.
+    pub fn untrashed() -> Scope {
+        Scope { published: true, unpublished: Unpublished::Of { author: None, statuses: None } }
+    }
+
     /// Tells whether nothing but published resources is asked for.
     pub fn is_public(&self) -> bool {
         *self == Scope::public()

@@ -9,12 +9,12 @@ use super::among_ids::among;
 use super::event_index::ListError;
 use super::read_transactions::read_transaction;
 use super::schema::{organizers, venues};
-use super::sql::{Sql, head, head_of_names};
+use super::sql::{Sql, head};
 use super::{conditions, entities, links, text_lengths};
 use crate::model::geo::Point;
 use crate::model::html;
 use crate::model::linked::{Kind, Linked, Place};
-use crate::model::list::{LinkedFilter, Paging};
+use crate::model::list::{LinkedFilter, Paging, Scope};
 use crate::model::role::{self, Actor};
 use crate::model::search;
 use crate::model::status::Status;
@@ -194,10 +194,33 @@ pub fn find_by_slug(db: &mut Db, kind: Kind, slug: &str) -> Result<Option<Linked
     Ok(load!(db, kind, |table| table::slug.eq(slug)).pop())
 }
 
-/// Finds the rows with a folded name, oldest first.
-pub fn by_name(db: &mut Db, kind: Kind, folded: &str) -> Result<Vec<Linked>, DatabaseError> {
-    let head = head(folded);
-    Ok(load!(db, kind, |table| head_of_names().eq(&head).and(table::name_ci.eq(folded))))
+/// The most rows of one name that a write looks at, since their texts may be long.
+const NAMESAKES: i64 = 20;
+
+/// Finds the ids of the first rows with a folded name that a caller may see, oldest first; with a
+/// description only those that have the same.
+pub fn named(
+    db: &mut Db,
+    kind: Kind,
+    folded: &str,
+    scope: &Scope,
+    description: Option<&str>,
+) -> Result<Vec<i64>, DatabaseError> {
+    let table = kind.collection();
+    let mut sql = Sql::new(db, "select v.id as id from ");
+    sql.push(table).push(" v where substr(v.name_ci, 1, 200) = ").bind(head(folded));
+    sql.push(" and v.name_ci = ").bind(folded).push(" and ");
+    conditions::statuses(&mut sql, "v", scope);
+    if let Some(text) = description {
+        sql.push(&format!(" and octet_length(v.description) = {}", text.len()));
+    }
+    sql.push(" order by v.id limit ").value(NAMESAKES);
+    let ids = sql.load_ids(db)?;
+    let Some(text) = description.filter(|_| !ids.is_empty()) else { return Ok(ids) };
+    let mut sql = Sql::new(db, "select v.id as id from ");
+    sql.push(table).push(" v where v.id in ").ids(&ids).push(" and v.description = ");
+    sql.bind(text).push(" order by v.id");
+    sql.load_ids(db)
 }
 
 /// Returns those of the ids that belong to rows of a kind.

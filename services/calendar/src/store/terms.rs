@@ -57,16 +57,33 @@ pub fn find_by_slug(
     Ok(found.select(Row::as_select()).first(db).optional()?.map(Term::from))
 }
 
-/// Finds the terms of a taxonomy with a name, without regard to case.
-pub fn by_name(db: &mut Db, taxonomy: Taxonomy, name: &str) -> Result<Vec<Term>, DatabaseError> {
+/// Finds the first term of a taxonomy with a name, without regard to case; with a parent only below
+/// that one.
+pub fn named(
+    db: &mut Db,
+    taxonomy: Taxonomy,
+    name: &str,
+    parent: Option<i64>,
+    except: i64,
+) -> Result<Option<i64>, DatabaseError> {
     let folded = search::fold_name(name);
-    let rows: Vec<Row> = terms::table
+    let found = terms::table
         .filter(terms::taxonomy.eq(taxonomy.code()).and(head_of_names().eq(head(&folded))))
-        .filter(terms::name_ci.eq(&folded))
+        .filter(terms::name_ci.eq(&folded).and(terms::id.ne(except)))
         .order(terms::id)
-        .select(Row::as_select())
-        .load(db)?;
-    Ok(rows.into_iter().map(Term::from).collect())
+        .select(terms::id);
+    Ok(match parent {
+        Some(parent) => found.filter(terms::parent_id.eq(parent)).first(db).optional()?,
+        None => found.first(db).optional()?,
+    })
+}
+
+/// Returns the parent of a term; 0 for a root and for what is no category.
+pub fn parent_of(db: &mut Db, id: i64) -> Result<i64, DatabaseError> {
+    let category = terms::id.eq(id).and(terms::taxonomy.eq(Taxonomy::Category.code()));
+    let parent: Option<i64> =
+        terms::table.filter(category).select(terms::parent_id).first(db).optional()?;
+    Ok(parent.unwrap_or(0))
 }
 
 /// Returns those of the ids that are terms of a taxonomy.
@@ -340,5 +357,7 @@ pub fn slug_taken(
     slug: &str,
     except: i64,
 ) -> Result<bool, DatabaseError> {
-    Ok(find_by_slug(db, taxonomy, slug)?.is_some_and(|term| term.id != except))
+    let taken = terms::slug.eq(slug).and(terms::taxonomy.eq(taxonomy.code()));
+    let taken = terms::table.filter(taken.and(terms::id.ne(except)));
+    Ok(taken.count().get_result::<i64>(db)? > 0)
 }

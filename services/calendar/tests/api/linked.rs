@@ -259,3 +259,31 @@ async fn scheduled_ones_are_published_when_their_date_comes() {
         assert_eq!(row["modified_utc"], "2027-03-11 13:00:00", "{row}");
     }
 }
+
+#[actix_web::test]
+async fn first_of_many_namesakes_that_the_caller_sees_is_taken() {
+    let app = App::new().await;
+    for kind in ["venue", "organizer"] {
+        let path = format!("/{kind}s");
+        let text = |number: usize| format!("Text {number:02}");
+        let send = async |who: &str, number: usize| {
+            let body = json!({kind: "Hall", "description": text(number)});
+            app.call(who, "POST", &path, &body).await.expect(201).id()
+        };
+        let mut others = Vec::new();
+        for number in 0..30 {
+            others.push(send("contributor", number).await);
+        }
+        // Drafts of others do not count, however many they are.
+        let own = send("contributor2", 7).await;
+        assert!(!others.contains(&own));
+        assert_eq!(send("contributor2", 7).await, own);
+        let named = app.call("contributor2", "POST", &path, &json!({kind: "HALL"})).await;
+        assert_eq!(named.expect(201).id(), own);
+        // Of those of one length no more than twenty are compared.
+        assert_eq!(send("contributor", 19).await, others[19]);
+        assert!(!others.contains(&send("contributor", 29).await));
+        app.delete(&format!("{path}/{own}")).await.expect(200);
+        assert_ne!(send("contributor2", 7).await, own);
+    }
+}
