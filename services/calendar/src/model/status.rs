@@ -24,6 +24,12 @@ pub enum Stage {
     Trash,
 }
 
+impl Stage {
+    /// Every stage.
+    pub const ALL: [Stage; 6] =
+        [Stage::Publish, Stage::Future, Stage::Draft, Stage::Pending, Stage::Private, Stage::Trash];
+}
+
 impl Status {
     /// Parses a status: 1 to 20 characters between blanks, no comma, not the filter word `any`.
     pub fn parse(text: &str) -> Option<Status> {

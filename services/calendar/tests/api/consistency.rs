@@ -164,3 +164,31 @@ async fn failing_read_leaves_no_moment_behind() {
         assert_eq!(app.get("/events?orderby=title").await.expect(200).json["total"], total);
     }
 }
+
+#[actix_web::test]
+async fn log_of_changes_keeps_few_old_texts() {
+    const MIB: usize = 1 << 20;
+    let app = App::new().await;
+    let author = app.user("editor");
+    let none = Links::default();
+    let rewrite = |db: &mut Db| -> Result<(), DatabaseError> {
+        let mut old = plant(db, author, (0, 3600), &none, |_| ())?;
+        for number in 0..50 {
+            let mut new = old.clone();
+            new.description = format!("{number} ").repeat(MIB / 3);
+            update_event(db, (&old, &none), (&new, &none))?;
+            old = new;
+        }
+        Ok(())
+    };
+    app.state.pools.write_blocking(rewrite).unwrap();
+    let kept = |db: &mut Db| {
+        let text = "select cast(sum(octet_length(was)) as bigint) as n from event_changes";
+        Sql::new(db, text).number(db)
+    };
+    let kept = usize::try_from(app.state.pools.read_blocking(kept).unwrap()).unwrap();
+    // Writers shorten the log at times, not each time.
+    assert!((24 * MIB..38 * MIB).contains(&kept), "{kept}");
+    // A process that is too far behind builds its index anew.
+    assert_eq!(app.get("/events?search=49&start_date=1970-01-01").await.ids().len(), 1);
+}

@@ -38,6 +38,8 @@ DROP TABLE events_fts;
 CREATE TABLE event_changes (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     event_id BIGINT NOT NULL,
+    -- Bytes of all texts that the log has held up to this change, by which it is kept short.
+    bytes BIGINT NOT NULL,
     -- The searched text before the change; null where it did not change.
     was TEXT
 );

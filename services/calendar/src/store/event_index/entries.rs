@@ -12,6 +12,12 @@ const CHUNK: i64 = 5000;
 /// Changes that stay in the log, for processes that follow it.
 const KEPT: i64 = 10_000;
 
+/// Bytes of old texts that stay in the log.
+const KEPT_BYTES: i64 = 32 << 20;
+
+/// After this many bytes of old texts a writer shortens the log itself.
+const PRUNED_EVERY: i64 = 4 << 20;
+
 /// An event as the index takes it.
 #[derive(QueryableByName)]
 pub struct Entry {
@@ -102,19 +108,29 @@ pub fn between(db: &mut Db, after: i64, until: i64) -> Result<Vec<Change>, Datab
 
 /// Notes a change, in the transaction that makes it; `was` is the searched text before.
 pub fn log_change(db: &mut Db, event: i64, was: Option<&str>) -> Result<(), DatabaseError> {
-    let mut sql = Sql::new(db, "insert into event_changes (event_id, was) values (");
-    sql.value(event).push(", ");
+    let before =
+        "select coalesce((select bytes from event_changes order by seq desc limit 1), 0) as n";
+    let before = Sql::new(db, before).number(db)?;
+    let length = was.map_or(0, |was| i64::try_from(was.len()).unwrap_or(i64::MAX));
+    let bytes = before.saturating_add(length);
+    let mut sql = Sql::new(db, "insert into event_changes (event_id, bytes, was) values (");
+    sql.value(event).push(", ").value(bytes).push(", ");
     match was {
         Some(was) => sql.bind(was),
         None => sql.push("null"),
     };
     sql.push(")");
-    sql.execute(db).map(drop)
+    sql.execute(db)?;
+    match before / PRUNED_EVERY == bytes / PRUNED_EVERY {
+        true => Ok(()),
+        false => prune(db),
+    }
 }
 
 /// Forgets all but the last changes.
 pub fn prune(db: &mut Db) -> Result<(), DatabaseError> {
     let mut sql = Sql::new(db, "delete from event_changes where seq <= ");
     sql.push("(select max(seq) from event_changes) - ").value(KEPT);
+    sql.push(" or bytes <= (select max(bytes) from event_changes) - ").value(KEPT_BYTES);
     sql.execute(db).map(drop)
 }

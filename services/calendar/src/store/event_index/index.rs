@@ -9,9 +9,16 @@ use super::posting::Posting;
 use super::vocabulary::Vocabulary;
 use crate::model::list::EventOrder;
 use crate::model::search;
+use crate::model::status::{Stage, Status};
 
 /// With more changes than this at a time, the orders are sorted anew.
 const FEW: usize = 64;
+
+/// What a word takes beside its text, in bytes: its number, its place, its posting.
+const WORD_BYTES: usize = 128;
+
+/// Words without events that are always kept, in bytes.
+const MOST_UNUSED: usize = 4 << 20;
 
 /// What lists ask of an event beside its words.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +43,10 @@ pub struct Index {
     vocabulary: Vocabulary,
     /// By number of the word.
     postings: Vec<Posting>,
+    /// Bytes of the words that events have.
+    used: usize,
+    /// Bytes of the words that no event has any more.
+    unused: usize,
     /// By start, by publication date and by title.
     orders: [Vec<u32>; 3],
 }
@@ -43,7 +54,9 @@ pub struct Index {
 impl Index {
     /// Returns an empty index at a state of the log.
     pub fn at(seq: i64) -> Index {
-        Index { seq, ..Index::default() }
+        // The known statuses come first, so that free texts never take their numbers.
+        let statuses = Stage::ALL.map(|stage| Status::of(stage).as_str().to_owned()).to_vec();
+        Index { seq, statuses, ..Index::default() }
     }
 
     /// Adds an event that is not in the index; the orders are sorted later.
@@ -56,6 +69,10 @@ impl Index {
             let number = self.vocabulary.number(word) as usize;
             if number >= self.postings.len() {
                 self.postings.resize_with(number + 1, Posting::default);
+                self.used += bytes(word);
+            } else if self.postings[number].len() == 0 {
+                self.used += bytes(word);
+                self.unused -= bytes(word);
             }
             self.postings[number].insert(id);
         }
@@ -104,15 +121,35 @@ impl Index {
             self.orders.iter_mut().for_each(|order| order.extend(&present));
             self.sort();
         }
+        if self.unused > self.used.max(MOST_UNUSED) {
+            self.drop_unused_words();
+        }
         self.seq = seq;
+    }
+
+    /// Forgets the words that no event has any more; the others get new numbers.
+    fn drop_unused_words(&mut self) {
+        let (mut vocabulary, mut postings) = (Vocabulary::default(), Vec::new());
+        for (word, posting) in self.vocabulary.words().zip(std::mem::take(&mut self.postings)) {
+            if posting.len() > 0 {
+                vocabulary.number(word);
+                postings.push(posting);
+            }
+        }
+        (self.vocabulary, self.postings, self.unused) = (vocabulary, postings, 0);
     }
 
     /// Takes an event out of the words that it had before a change.
     fn forget(&mut self, change: &Change) {
         let (Some(was), Ok(id)) = (&change.was, u32::try_from(change.event_id)) else { return };
         for word in search::fold(was).split_whitespace() {
-            if let Some(number) = self.vocabulary.find(word) {
-                self.postings[number as usize].remove(id);
+            let Some(number) = self.vocabulary.find(word) else { continue };
+            let posting = &mut self.postings[number as usize];
+            let before = posting.len();
+            posting.remove(id);
+            if before > 0 && posting.len() == 0 {
+                self.used -= bytes(word);
+                self.unused += bytes(word);
             }
         }
     }
@@ -228,6 +265,67 @@ impl Index {
 /// The orders that are kept; that of ids needs none.
 const ORDERS: [EventOrder; 3] = [EventOrder::Start, EventOrder::Date, EventOrder::Title];
 
+/// Returns what a word takes in the index.
+fn bytes(word: &str) -> usize {
+    word.len() + WORD_BYTES
+}
+
 fn page(ids: impl Iterator<Item = u32>, skip: usize, take: usize) -> Vec<u32> {
     ids.skip(skip).take(take).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(id: i64, text: &str) -> Entry {
+        let (status, search_ci) = ("draft".to_owned(), text.to_owned());
+        Entry { id, status, search_ci, columns: Columns::default() }
+    }
+
+    fn found(index: &Index, word: &str) -> Vec<u32> {
+        index.events_with(&index.words_with(word).0).iter().collect()
+    }
+
+    #[test]
+    fn words_without_events_are_forgotten() {
+        let mut index = Index::at(0);
+        index.add(entry(1, "kept shared"));
+        index.add(entry(2, "old shared"));
+        index.fill_orders();
+        let text = |round: i64| {
+            let words = (0..20_000).map(|word| format!("w{round}x{word}y"));
+            words.chain(["shared".to_owned()]).collect::<Vec<_>>().join(" ")
+        };
+        let mut was = "old shared".to_owned();
+        let mut most = 0;
+        for round in 1..=20 {
+            let now = text(round);
+            let change = Change { event_id: 2, was: Some(was) };
+            index.apply(round, &[change], vec![entry(2, &now)]);
+            most = most.max(index.vocabulary.words().count());
+            assert_eq!(found(&index, "shared"), [1, 2]);
+            assert_eq!(found(&index, "kept"), [1]);
+            assert_eq!(found(&index, &format!("w{round}x7y")), [2]);
+            assert_eq!(found(&index, &format!("w{}x7y", round - 1)), [0_u32; 0]);
+            was = now;
+        }
+        assert!(most < 100_000, "{most}");
+        // A word that comes back before it is forgotten counts as used again.
+        let change = Change { event_id: 2, was: Some(was) };
+        index.apply(21, &[change], vec![entry(2, "old shared")]);
+        let words = ["kept", "shared", "old"];
+        assert_eq!(index.used, words.map(bytes).iter().sum::<usize>());
+        assert_eq!(found(&index, "old"), [2]);
+    }
+
+    #[test]
+    fn known_statuses_keep_their_numbers_beside_many_free_ones() {
+        let mut index = Index::at(0);
+        for id in 0..70_000 {
+            let status = format!("free {id}");
+            index.statuses.push(status);
+        }
+        assert!(index.status("trash") < 6);
+    }
 }

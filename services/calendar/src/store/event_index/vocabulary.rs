@@ -7,7 +7,7 @@ use memchr::memmem::Finder;
 /// Parts words, none of which holds white space.
 const SEPARATOR: u8 = b'\n';
 
-/// Every word that an event has or had, numbered as they came.
+/// The words of events, numbered as they came.
 #[derive(Debug, Default)]
 pub struct Vocabulary {
     numbers: HashMap<Box<str>, u32>,
@@ -29,6 +29,12 @@ impl Vocabulary {
         self.text.extend_from_slice(word.as_bytes());
         self.text.push(SEPARATOR);
         number
+    }
+
+    /// Returns the words in the order of their numbers.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        let words = self.text.split(|byte| *byte == SEPARATOR).take(self.starts.len());
+        words.map(|word| std::str::from_utf8(word).unwrap_or_default())
     }
 
     /// Returns the number of a known word.
@@ -68,5 +74,6 @@ mod tests {
         assert_eq!(vocabulary.with_part("京"), [4]);
         assert_eq!(vocabulary.with_part("nx"), [0_usize; 0]);
         assert_eq!((vocabulary.find("x"), vocabulary.find("y")), (Some(2), None));
+        assert!(vocabulary.words().eq(words));
     }
 }
