@@ -21,6 +21,9 @@ pub struct Limits {
     pub end_min: Option<i64>,
     /// The latest end.
     pub end_max: Option<i64>,
+    /// The beginning of a window that events have to overlap: what began before and ends at this
+    /// moment only touches the window.
+    pub touching: Option<i64>,
 }
 
 impl Limits {
@@ -35,6 +38,7 @@ impl Limits {
             && self.start_max.is_none_or(|bound| start <= bound)
             && self.end_min.is_none_or(|bound| end >= bound)
             && self.end_max.is_none_or(|bound| end <= bound)
+            && self.touching.is_none_or(|bound| end != bound || start >= bound)
     }
 }
 
@@ -155,6 +159,7 @@ impl Bounds {
         let mut window = Window::default();
         if self.overlaps {
             window.raise(from, |limits| &mut limits.end_min);
+            window.raise(from, |limits| &mut limits.touching);
             window.lower(to, |limits| &mut limits.start_max);
         } else {
             window.raise(from, |limits| &mut limits.start_min);
@@ -325,7 +330,8 @@ mod tests {
             ..Bounds::default()
         };
         let (window, _) = bounds.window(&Zone::utc(), now()).unwrap();
-        assert_eq!(window.wall.end_min, at("2027-05-05T00:00:00Z"));
+        let first = at("2027-05-05T00:00:00Z");
+        assert_eq!((window.wall.end_min, window.wall.touching), (first, first));
         assert_eq!(window.wall.start_max, at("2027-05-06T23:59:59Z"));
         assert_eq!((window.wall.start_min, window.wall.end_max), (None, None));
     }

@@ -58,6 +58,17 @@ pub fn within(sql: &mut Sql, window: &Window) {
     bound("start_utc <=", utc.start_max);
     bound("end_utc >=", utc.end_min);
     bound("end_utc <=", utc.end_max);
+    for (limits, clock) in [(wall, "local"), (utc, "utc")] {
+        if let Some(at) = limits.touching {
+            sql.push(&format!(" and not (e.end_{clock} = ")).value(at);
+            sql.push(&format!(" and e.start_{clock} < ")).value(at).push(")");
+        }
+    }
+    let mut bound = |text: &str, value: Option<i64>| {
+        if let Some(value) = value {
+            sql.push(" and e.").push(text).push(" ").value(value);
+        }
+    };
     bound("start_local >=", utc.start_min.map(|from| from.saturating_sub(DRIFT)));
     let latest = [utc.start_max, utc.end_max].into_iter().flatten().min();
     bound("start_local <=", latest.map(|to| to.saturating_add(DRIFT)));

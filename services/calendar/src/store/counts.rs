@@ -120,15 +120,42 @@ impl Sides {
 pub fn statement(sql: &mut Sql, window: &Window) {
     sql.push("select ");
     match Sides::of(window) {
-        Some(Sides { start_min, start_max: None, end_min: None, end_max }) => {
+        Some(Sides { start_min, start_max: None, end_min: None, end_max })
+            if window.wall.touching.is_none() && window.utc.touching.is_none() =>
+        {
             inside(sql, start_min, end_max);
         }
         Some(Sides { start_min: None, start_max, end_min, end_max: None }) => {
             overlapping(sql, start_max, end_min);
+            for touching in touching(window).iter().flatten() {
+                sql.push(" - ");
+                direct(sql, touching);
+            }
         }
         _ => direct(sql, window),
     }
     sql.push(" as n");
+}
+
+/// Returns the windows of the events that [`overlapping`] counts although they only touch a window;
+/// no event is in both.
+fn touching(window: &Window) -> [Option<Window>; 2] {
+    let only = |limits: Limits| {
+        let at = limits.touching?;
+        Some(Limits {
+            end_min: Some(limits.end_min.map_or(at, |bound| bound.max(at))),
+            end_max: Some(at),
+            start_max: Some(limits.start_max.map_or(at - 1, |bound| bound.min(at - 1))),
+            touching: None,
+            ..limits
+        })
+    };
+    let Window { wall, utc } = *window;
+    let anywhere = Limits { touching: None, ..utc };
+    [
+        only(wall).map(|wall| Window { wall, utc: anywhere }),
+        only(utc).map(|utc| Window { wall, utc }),
+    ]
 }
 
 /// Returns the window of the events that start at or after one bound and end at or before another.

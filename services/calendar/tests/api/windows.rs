@@ -7,7 +7,7 @@ use calendar::{
 use database::{DatabaseError, Db};
 use serde_json::json;
 
-use crate::app::{App, Dice, NOW, plant, whole};
+use crate::app::{App, Dice, NOW, plant, send, whole};
 
 const DAY: i64 = 24 * 3600;
 
@@ -19,7 +19,11 @@ async fn fill(app: &App, dice: &mut Dice, count: i64) -> Vec<(i64, Schedule)> {
     let mut rows = Vec::new();
     for number in 0..count {
         let start = now - 365 * DAY + dice.roll(730 * DAY);
-        let length = if number % 10 == 0 { dice.roll(200 * DAY) } else { dice.roll(2 * DAY) };
+        let length = match number % 10 {
+            0 => dice.roll(200 * DAY),
+            1 => 0,
+            _ => dice.roll(2 * DAY),
+        };
         let zone = zones[usize::try_from(dice.roll(6)).unwrap()];
         let id = app
             .event(json!({
@@ -42,6 +46,7 @@ fn holds(Window { wall, utc }: &Window, schedule: &Schedule) -> bool {
             && limits.start_max.is_none_or(|bound| start <= bound)
             && limits.end_min.is_none_or(|bound| end >= bound)
             && limits.end_max.is_none_or(|bound| end <= bound)
+            && limits.touching.is_none_or(|bound| end > bound || end < bound || start >= bound)
     };
     within(wall, schedule.start_local, schedule.end_local)
         && within(utc, schedule.start_utc, schedule.end_utc)
@@ -67,10 +72,11 @@ fn random_window(dice: &mut Dice, rows: &[(i64, Schedule)]) -> Window {
     let (first, second) = (bound(8), bound(8));
     let limits = match shape {
         0 | 1 => Limits { start_min: first, end_max: second, ..Limits::default() },
-        2 => Limits { end_min: first, start_max: second, ..Limits::default() },
+        2 => Limits { end_min: first, start_max: second, touching: first, ..Limits::default() },
         _ => {
-            let (third, fourth) = (bound(4), bound(4));
-            Limits { start_min: first, start_max: second, end_min: third, end_max: fourth }
+            let (third, fourth, touching) = (bound(4), bound(4), bound(2));
+            let (start_min, start_max) = (first, second);
+            Limits { start_min, start_max, end_min: third, end_max: fourth, touching }
         }
     };
     let mut window = Window::default();
@@ -80,6 +86,7 @@ fn random_window(dice: &mut Dice, rows: &[(i64, Schedule)]) -> Window {
         |limits| &mut limits.start_max,
         |limits| &mut limits.end_min,
         |limits| &mut limits.end_max,
+        |limits| &mut limits.touching,
     ] {
         let mut limits = limits;
         let clock = if dice.roll(3) == 0 { &mut window.utc } else { &mut window.wall };
@@ -182,7 +189,8 @@ async fn totals_hold_at_edges_of_blocks_and_before_1970() {
         let limits = if dice.roll(2) == 0 {
             Limits { start_min: first, end_max: second, ..Limits::default() }
         } else {
-            Limits { end_min: first, start_max: second, ..Limits::default() }
+            let touching = first.filter(|_| dice.roll(2) == 0);
+            Limits { end_min: first, start_max: second, touching, ..Limits::default() }
         };
         let window = match dice.roll(2) {
             0 => Window::on_wall(limits),
@@ -240,6 +248,66 @@ async fn every_bound_selects_as_the_table_says() {
         assert_eq!(found.join(" "), titles, "{query}");
         assert_eq!(answer.json["total"], found.len(), "{query}");
     }
+}
+
+#[actix_web::test]
+async fn event_that_ends_at_midnight_is_not_on_the_next_day() {
+    let app = App::new().await;
+    for (title, start, end) in [
+        ("late", "2027-05-04 20:00", "2027-05-05 00:00"),
+        ("moment", "2027-05-05 00:00", "2027-05-05 00:00"),
+        ("after", "2027-05-06 00:00", "2027-05-06 01:00"),
+    ] {
+        app.event(json!({"title": title, "start_date": start, "end_date": end})).await;
+    }
+    for (query, titles) in [
+        ("start_date=2027-05-04&end_date=2027-05-04", "late"),
+        ("start_date=2027-05-05&end_date=2027-05-05", "moment"),
+        ("start_date=2027-05-05&end_date=2027-05-05&featured=false", "moment"),
+        ("start_date=2027-05-05&end_date=2027-05-05&search=late", ""),
+        (
+            "start_date=2027-05-05T00:00:00Z&end_date=2027-05-06T12:00:00Z&strict_dates=1",
+            "moment after",
+        ),
+    ] {
+        let answer = app.get(&format!("/events?overlaps=true&{query}")).await.expect(200);
+        let events = answer.json["events"].as_array().unwrap();
+        let found: Vec<&str> = events.iter().filter_map(|event| event["title"].as_str()).collect();
+        assert_eq!(found.join(" "), titles, "{query}");
+        assert_eq!(answer.json["total"], found.len(), "{query}");
+    }
+    for (day, shown) in [("2027-05-04", true), ("2027-05-05", false)] {
+        let page = send(app.server.get(&format!("/events/?date={day}"))).await.expect(200);
+        assert_eq!(page.text.contains("/event/late/"), shown, "{day}");
+    }
+}
+
+#[actix_web::test]
+async fn last_year_of_all_means_no_end() {
+    let app = App::new().await;
+    let id = app.event(json!({"start_date": "9998-12-30", "end_date": "9998-12-31 23:59"})).await;
+    for query in [
+        "start_date=2030-01-01&end_date=9999-12-31",
+        "start_date=2030-01-01&end_date=9999-12-31&strict_dates=true",
+        "start_date=2030-01-01&end_date=9999-12-31T23:59:59Z&strict_dates=true",
+        "start_date=2030-01-01&end_date=9999-12-31T23:59:59-12:00&strict_dates=true",
+        "start_date=2030-01-01&end_date=253402300799&strict_dates=true",
+        "start_date=2030-01-01&end_date=9999-12-31&overlaps=true",
+        "starts_before=9999-12-31",
+        "ends_before=9999-12-31",
+    ] {
+        let list = app.get(&format!("/events?{query}")).await.expect(200);
+        assert_eq!(list.ids(), [id], "{query}");
+        let link = list.json["rest_url"].as_str().unwrap();
+        let link = &link[link.find("/events?").unwrap()..];
+        assert_eq!(app.get(link).await.expect(200).ids(), [id], "{link}");
+    }
+    for query in ["start_date=9999-12-31", "starts_after=9999-12-31", "ends_after=9999-12-31"] {
+        app.get(&format!("/events?{query}")).await.expect(400);
+    }
+    let feed = app.get("/ical?start_date=2030-01-01&end_date=9999-12-31").await.expect(200);
+    assert!(feed.text.contains("BEGIN:VEVENT"));
+    app.get("/events?end_date=10000-01-01").await.expect(400);
 }
 
 #[actix_web::test]

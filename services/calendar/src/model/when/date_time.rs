@@ -1,9 +1,16 @@
 //! What a date text means: steps from a base, bound to a zone and to the present.
 
-use jiff::civil::{Date, DateTime, Time, Weekday};
+use jiff::civil::{Date, DateTime, Time, Weekday, date, time};
 use jiff::{Span, Timestamp};
 
 use crate::model::zone::Zone;
+
+/// The last year of events.
+const LAST_YEAR: i16 = 9998;
+
+/// The first second of the year 9999 in UTC, and the first one behind it.
+const YEAR_9999: i64 = 253_370_764_800;
+const YEAR_10000: i64 = 253_402_300_800;
 
 /// A date and time as written, not yet bound to a zone or to the present.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,6 +123,22 @@ impl When {
         in_range(point)
     }
 
+    /// Takes a date in the year 9999, by which many programs mean "no end", for the last second in
+    /// which an event can take place.
+    #[must_use]
+    pub fn in_years_of_events(self) -> When {
+        let is_beyond = match self.base {
+            Base::Date(day) => day.year() > LAST_YEAR,
+            Base::Timestamp(seconds) => (YEAR_9999..YEAR_10000).contains(&seconds),
+            Base::Now | Base::Today => false,
+        };
+        if !is_beyond {
+            return self;
+        }
+        let (base, time) = (Base::Date(date(LAST_YEAR, 12, 31)), Some(time(23, 59, 59, 0)));
+        When { base, time, zone: None, steps: Vec::new() }
+    }
+
     /// Tells whether the meaning changes as time passes.
     pub fn is_relative(&self) -> bool {
         matches!(self.base, Base::Now | Base::Today)
@@ -139,7 +162,7 @@ fn in_range(point: PointInTime) -> Result<PointInTime, NotADate> {
         PointInTime::Wall(wall) => wall.year(),
         PointInTime::Instant(at) => at.to_zoned(jiff::tz::TimeZone::UTC).year(),
     };
-    if (1..=9998).contains(&year) { Ok(point) } else { Err(NotADate) }
+    if (1..=LAST_YEAR).contains(&year) { Ok(point) } else { Err(NotADate) }
 }
 
 impl Step {

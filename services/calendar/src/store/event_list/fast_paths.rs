@@ -133,11 +133,11 @@ pub fn is_overlap_page(filter: &EventFilter) -> bool {
 pub fn is_preparable(filter: &EventFilter) -> bool {
     // `single_link` and `is_plain` look at all other fields.
     let EventFilter { scope, window, descending, .. } = filter;
-    let Limits { start_min, start_max, end_min, end_max } = window.wall;
+    let Limits { start_min, start_max, end_min, end_max, touching } = window.wall;
     (single_link(filter).is_some() || is_plain(filter))
         && scope.is_public()
         && !descending
         && window.utc.is_empty()
         && (start_min.is_some(), end_max.is_some()) == (true, true)
-        && (start_max, end_min) == (None, None)
+        && (start_max, end_min, touching) == (None, None, None)
 }

@@ -45,6 +45,9 @@ pub fn dates(
     let strict = given.strict_dates.as_ref().is_some_and(|flag| flag.0);
     let (zone, now) = (options.zone, options.now);
     let mut meant = Vec::new();
+    for upper in [&mut given.end_date, &mut given.starts_before, &mut given.ends_before] {
+        *upper = upper.take().map(|Date(when)| Date(when.in_years_of_events()));
+    }
     let mut when = |name: &'static str, date: &mut Option<Date>, edge: DayEdge| -> Option<When> {
         let Date(when) = date.take()?;
         // Whatever the mode, the text has to name an instant in the zone of the site.
