@@ -163,12 +163,16 @@ fn changed(old: (&Event, &Links), new: (&Event, &Links)) -> Result<Loading, Undo
 }
 
 fn external_id(params: &Params) -> Result<Option<String>, Undone> {
+    const WRONG: &str =
+        "external_id must be a text of 1 to 200 characters without control characters";
     let Some(id) = params.get("external_id") else { return Ok(None) };
     let text = id.as_str().map(str::trim);
-    let fits = |text: &&str| !text.is_empty() && text.chars().count() <= MAX_EXTERNAL_ID;
+    let fits = |text: &&str| {
+        (1..=MAX_EXTERNAL_ID).contains(&text.chars().count()) && !text.contains(char::is_control)
+    };
     match text.filter(fits) {
         Some(text) => Ok(Some(text.to_owned())),
-        None => Err(Undone::Faulty("external_id must be a text of 1 to 200 characters".to_owned())),
+        None => Err(Undone::Faulty(WRONG.to_owned())),
     }
 }
 

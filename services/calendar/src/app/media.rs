@@ -23,6 +23,10 @@ pub async fn file(
     id: i64,
     name: String,
 ) -> Result<MediaFile, Error> {
+    // Stored names hold nothing else, and PostgreSQL takes no NUL.
+    if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.') {
+        return Err(Error::NoRoute);
+    }
     let (media_type, name) = read(state, request, move |context, _| {
         let media_type = images::media_type(context.db, id, &name)?.ok_or(Error::NoRoute)?;
         Ok((media_type, name))

@@ -22,6 +22,10 @@ fn yoga(date: &str) -> Value {
     json!({"type": "event", "title": "Yoga class", "start_date": date, "end_date": date})
 }
 
+/// What is said of an external id that cannot be one.
+const WRONG_ID: &str =
+    "external_id must be a text of 1 to 200 characters without control characters";
+
 const PLAIN: LoadOptions = LoadOptions { dry_run: false, upsert: false };
 
 #[actix_web::test]
@@ -161,7 +165,8 @@ async fn faulty_lines_are_named_and_stop_nothing() {
             json!({"type": "other"}).to_string(),
             "type must be event, venue, organizer, category or tag",
         ),
-        (with("external_id", json!("")), "external_id must be a text of 1 to 200 characters"),
+        (with("external_id", json!("")), WRONG_ID),
+        (with("external_id", json!("a\u{0}b")), WRONG_ID),
         // Found when the venue is made, after other rows were written.
         (
             with("venue", json!([{"venue": "Left behind"}, {"venue": "<b></b>"}])),
@@ -179,9 +184,9 @@ async fn faulty_lines_are_named_and_stop_nothing() {
         line: 3 * number + 1,
         message: (*message).to_owned(),
     });
-    let expected = Loaded { created: 7, failed: 7, faults: faults.collect(), ..Loaded::default() };
+    let expected = Loaded { created: 8, failed: 8, faults: faults.collect(), ..Loaded::default() };
     assert_eq!(loaded, expected);
-    assert_eq!((app.rows("terms"), app.rows("venues"), app.rows("events")), (7, 0, 0));
+    assert_eq!((app.rows("terms"), app.rows("venues"), app.rows("events")), (8, 0, 0));
 }
 
 /// A file that cannot be read.

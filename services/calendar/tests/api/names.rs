@@ -4,7 +4,7 @@ use calendar::Sql;
 use database::Db;
 use serde_json::{Value, json};
 
-use crate::app::App;
+use crate::app::{App, send};
 use crate::plans::PostgresPlan;
 
 /// A name as long as one may be, which no key of an index can hold.
@@ -201,6 +201,23 @@ async fn characters_that_no_database_keeps_harm_no_field() {
         "/tags?orderby=",
     ] {
         let answer = app.get(&format!("{path}{query}")).await;
+        assert!(answer.status < 500, "{path}: {}", answer.text);
+    }
+    for path in [
+        "/media/1/",
+        "/event/",
+        "/venue/",
+        "/organizer/",
+        "/tag/",
+        "/events/category/",
+        "/events/month/",
+        "/events/?search=",
+        "/events/?category=",
+        "/events/?tag=",
+        "/events/?date=",
+        "/events/?ical=1&tag=",
+    ] {
+        let answer = send(app.server.get(&format!("{path}{query}"))).await;
         assert!(answer.status < 500, "{path}: {}", answer.text);
     }
 }
