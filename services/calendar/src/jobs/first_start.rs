@@ -1,6 +1,6 @@
 //! What a start finds undone: the first user and its key, the rest of an upgrade.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -19,29 +19,18 @@ const KEY_FILE: &str = "admin-key";
 /// only the owner of the process may read, never into the log.
 pub fn seed(pools: &Pools, settings: &Settings, data_dir: &Path, now: i64) -> anyhow::Result<()> {
     pools.write_blocking(upgrades::finish)?;
-    let made =
-        pools.write_blocking(|db| seed_in(db, settings, now)).map_err(|error| match error {
-            KeyError::Malformed => anyhow::anyhow!("ADMIN_KEY: {error}"),
-            other => other.into(),
-        })?;
-    let Some(key) = made else { return Ok(()) };
-    let (login, path) = (&settings.admin_login, data_dir.join(KEY_FILE));
-    match keep(&key, &path) {
-        Ok(()) => {
-            log::info!("the key of {login} is in {}: read it and remove it", path.display());
-        }
-        Err(error) => log::warn!(
-            "the key of {login} could not be written to {}: {error}; `keys issue {login}` makes another",
-            path.display()
-        ),
+    let path = data_dir.join(KEY_FILE);
+    pools.write_blocking(|db| seed_in(db, settings, &path, now))?;
+    if path.exists() {
+        let path = path.display();
+        log::info!("the key of {} is in {path}: read it and remove it", settings.admin_login);
     }
     Ok(())
 }
 
 fn keep(key: &str, path: &Path) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
     // A file of an earlier life may be readable by others: it goes.
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
@@ -49,23 +38,39 @@ fn keep(key: &str, path: &Path) -> std::io::Result<()> {
     }
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     writeln!(file, "{key}")?;
-    file.sync_all()
+    file.sync_all()?;
+    File::open(folder)?.sync_all()
 }
 
-fn seed_in(db: &mut Db, settings: &Settings, now: i64) -> Result<Option<String>, KeyError> {
+/// Adds the first administrator in a transaction.
+///
+/// A generated key is on disk before the transaction commits: a start that is killed in between
+/// leaves a file with a key that does not exist, and the next start writes another.
+fn seed_in(db: &mut Db, settings: &Settings, path: &Path, now: i64) -> anyhow::Result<()> {
     sql::one_writer(db)?;
     let given = settings.admin_key.as_deref().filter(|key| !key.is_empty());
     if users::any(db)? {
-        if let Some(key) = given {
-            warn_unless_known(db, key, now)?;
-        }
-        return Ok(None);
+        return match given {
+            Some(key) => Ok(warn_unless_known(db, key, now)?),
+            None => Ok(()),
+        };
     }
     let login = settings.admin_login.as_str();
     users::add(db, login, login, Role::Administrator)?;
-    match given {
-        Some(key) => issue_with_text(db, key, login, None, None, now).map(|_| None),
-        None => issue(db, login, None, None, now).map(|(_, text)| Some(text)),
+    let Some(key) = given else {
+        let (_, text) = issue(db, login, None, None, now)?;
+        if let Err(error) = keep(&text, path) {
+            let path = path.display();
+            log::warn!(
+                "the key of {login} could not be written to {path}: {error}; `keys issue {login}` makes another"
+            );
+        }
+        return Ok(());
+    };
+    match issue_with_text(db, key, login, None, None, now) {
+        Ok(_) => Ok(()),
+        Err(error @ KeyError::Malformed) => Err(anyhow::anyhow!("ADMIN_KEY: {error}")),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -79,4 +84,45 @@ fn warn_unless_known(db: &mut Db, key: &str, now: i64) -> Result<(), KeyError> {
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use testkit::Database;
+
+    use super::*;
+    use crate::store::MIGRATIONS;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        site: Settings,
+    }
+
+    #[test]
+    fn start_that_is_killed_loses_no_key() {
+        let database = Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        let settings = Line::parse_from(["calendar"]).site;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data").join(KEY_FILE);
+        let read = || std::fs::read_to_string(&path).unwrap().trim().to_owned();
+        // The transaction of a start that is killed before it commits is rolled back.
+        let killed = pools.write_blocking(|db| {
+            seed_in(db, &settings, &path, 7)?;
+            assert!(is_live(db, &read(), 7)?);
+            Err::<(), _>(anyhow::anyhow!("killed"))
+        });
+        assert_eq!(killed.unwrap_err().to_string(), "killed");
+        let lost = read();
+        seed(&pools, &settings, path.parent().unwrap(), 8).unwrap();
+        let key = read();
+        assert_ne!(key, lost);
+        assert!(pools.read_blocking(|db| is_live(db, &key, 8)).unwrap());
+        assert!(!pools.read_blocking(|db| is_live(db, &lost, 8)).unwrap());
+        // A later start leaves it alone.
+        seed(&pools, &settings, path.parent().unwrap(), 9).unwrap();
+        assert_eq!(read(), key);
+    }
 }
