@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Name of standard input on a command line.
@@ -36,6 +37,10 @@ pub enum Input {
     /// A folder.
     Folder(PathBuf),
 }
+
+/// The state of an input; see [`Input::stamp`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InputStamp(Option<(u64, u64, u64, (i64, i64))>);
 
 impl Input {
     /// Finds out what a path on a command line is.
@@ -98,6 +103,29 @@ impl Input {
     /// ```
     pub fn is_rereadable(&self) -> bool {
         matches!(self, Self::File(_) | Self::Folder(_))
+    }
+
+    /// What tells whether a file is written while it is read; nothing is known of other inputs.
+    ///
+    /// A list that a download or another program still writes ends early, and looks whole.
+    ///
+    /// # Errors
+    /// The file may not be looked at.
+    ///
+    /// ```
+    /// let file = tempfile::NamedTempFile::new()?;
+    /// let input = batch::Input::at(file.path())?;
+    /// let before = input.stamp()?;
+    /// assert!(input.stamp()? == before);
+    /// std::fs::write(file.path(), "more")?;
+    /// assert!(input.stamp()? != before);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn stamp(&self) -> io::Result<InputStamp> {
+        let Self::File(path) = self else { return Ok(InputStamp(None)) };
+        let found = fs::metadata(path)?;
+        let changed = (found.mtime(), found.mtime_nsec());
+        Ok(InputStamp(Some((found.dev(), found.ino(), found.len(), changed))))
     }
 
     /// Opens the input, without a buffer.

@@ -23,14 +23,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let named = std::env::args().filter_map(|argument| argument.parse().ok()).next();
     let files: u64 = named.unwrap_or(1_000_000);
     let cluster = Cluster::connect(&url, std::env::var("TEST_CLICKHOUSE_CLUSTER").ok().as_deref())?;
-    cluster.remove(GENERATION)?;
+    cluster.remove(GENERATION, &())?;
     let index = cluster.open_or_create(GENERATION)?;
     load(&index, files)?;
     searches(&index, files)?;
     timed("removal of a bucket, down to the disk", || {
         index.writer(512)?.remove(1, 7, None, None).map(drop)
     })?;
-    cluster.remove(GENERATION)?;
+    cluster.remove(GENERATION, &())?;
     Ok(())
 }
 

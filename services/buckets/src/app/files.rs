@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::search::search;
+use super::snapshot::newest;
 use crate::engine::PagePlace;
 use crate::error::Error;
 use crate::metrics;
@@ -19,16 +20,26 @@ pub async fn search_files(
     (owner, plan): (&str, Option<&str>),
     request: FileSearch,
 ) -> Result<(FilesAnswer, Arc<PagePlace>), Error> {
-    let snapshot = state.snapshot();
-    let package = snapshot.package(plan);
-    permit(&request, &package, &snapshot)?;
-    let fingerprint = request.fingerprint(owner);
-    let binding = ScrollBinding { generation: snapshot.generation, fingerprint };
-    let now = state.clock().unix();
-    let query = query(&request, &package, &snapshot, &binding, now)?;
-    let (found, place) = search(state, &snapshot, owner, query).await?;
-    metrics::searched("searchFiles", found.total);
-    Ok((answer(request, &package, &snapshot, &binding, now, found), place))
+    let mut snapshot = state.snapshot();
+    let mut again = true;
+    loop {
+        let package = snapshot.package(plan);
+        permit(&request, &package, &snapshot)?;
+        let fingerprint = request.fingerprint(owner);
+        let binding = ScrollBinding { generation: snapshot.generation, fingerprint };
+        let now = state.clock().unix();
+        let query = query(&request, &package, &snapshot, &binding, now)?;
+        let (found, place) = match search(state, &snapshot, owner, query).await {
+            // A rebuild dropped this generation before the next look for a newer one.
+            Err(Error::NotReady) if std::mem::take(&mut again) => {
+                snapshot = newest(state).await?;
+                continue;
+            }
+            searched => searched?,
+        };
+        metrics::searched("searchFiles", found.total);
+        return Ok((answer(request, &package, &snapshot, &binding, now, found), place));
+    }
 }
 
 /// What a scroll id must agree with.

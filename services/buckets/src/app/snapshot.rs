@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use database::{DatabaseError, Db, Pools};
+use database::{DatabaseError, Db, Pools, off_worker};
 use domain::SharedClock;
 
 use super::packages::{all_packages, seed_packages};
 use super::reconcile::reconcile;
 use crate::config::Settings;
 use crate::engine::{EngineError, FileIndex, Generations};
+use crate::error::Error;
 use crate::metrics::{self, IndexFigures};
 use crate::model::progress::Progress;
 use crate::state::{Snapshot, State};
@@ -51,14 +52,14 @@ fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), 
     if !generations.has_unfinished(pools.read_blocking(generations::read)?.generation)? {
         return Ok(());
     }
-    let _lock = match generations.lock("a server clears away what a killed rebuild left") {
+    let lock = match generations.lock("a server clears away what a killed rebuild left") {
         Err(EngineError::Locked(_)) => return Ok(()),
         taken => taken?,
     };
     // A rebuild may have come to its end before the lock was free.
     let current = pools.read_blocking(generations::read)?.generation;
     if generations.has_unfinished(current)? {
-        generations.discard(current + 1)?;
+        generations.discard(current + 1, &*lock)?;
         log::info!("what a killed rebuild left was cleared away");
     }
     Ok(())
@@ -94,6 +95,17 @@ pub fn refresh(state: &State) -> Result<(), SnapshotError> {
         publish(state, seen.with_packages(packages));
     }
     Ok(())
+}
+
+/// Looks for a newer snapshot outside the worker threads, and gives what is served then.
+pub async fn newest(state: &State) -> Result<Arc<Snapshot>, Error> {
+    let looking = state.clone();
+    let looked = off_worker(move || refresh(&looking)).await;
+    match looked.map_err(|error| Error::Internal(error.to_string()))? {
+        Ok(()) => Ok(state.snapshot()),
+        Err(SnapshotError::Index(error)) => Err(error.into()),
+        Err(error) => Err(Error::Internal(error.to_string())),
+    }
 }
 
 /// Refreshes for as long as the server runs; a failure is logged once.

@@ -3,18 +3,34 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::cluster::Cluster;
 use super::embedded::{EmbeddedIndex, FolderLock, retry_while};
 use super::error::EngineError;
 use super::index::FileIndex;
 
-/// Servers follow a switch within two seconds.
-const NOTICED: Duration = Duration::from_secs(3);
-
 /// The write lock, until it is dropped.
-pub type WriteLock = Box<dyn Send>;
+pub type WriteLock = Box<dyn HeldLock>;
+
+/// A write lock that another process may have taken over, if this one was silent for too long.
+pub trait HeldLock: Send {
+    /// Fails when it was taken over; asked right before anything is deleted or switched.
+    fn check(&self) -> Result<(), EngineError>;
+}
+
+/// For a generation that is written by the right to write another one.
+impl HeldLock for () {
+    fn check(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+impl HeldLock for FolderLock {
+    /// The system takes it from nobody.
+    fn check(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
 
 /// Opens, makes and drops generations, whatever the engine.
 pub trait Generations: Send + Sync {
@@ -27,10 +43,11 @@ pub trait Generations: Send + Sync {
     /// Opens a generation, or makes an empty one.
     fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError>;
 
-    /// Drops what an earlier attempt left of a generation.
-    fn discard(&self, generation: u32) -> Result<(), EngineError>;
+    /// Drops what an earlier attempt left of a generation, by the right of a lock that is held.
+    fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError>;
 
-    /// Drops older generations that no process reads any more; true when none is left.
+    /// Drops older generations; true when none is left. Where the engine knows who reads one, it
+    /// stays until then; a search in one that is gone fails with [`EngineError::Missing`].
     fn sweep(&self, current: u32) -> Result<bool, EngineError>;
 
     /// Whether a killed rebuild left a part of the generation after `current` that a server, too, may
@@ -74,9 +91,10 @@ impl Generations for Folders {
         Ok(Arc::new(EmbeddedIndex::open_or_create(&self.folder(generation))?))
     }
 
-    fn discard(&self, generation: u32) -> Result<(), EngineError> {
+    fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError> {
         let folder = self.folder(generation);
         if folder.exists() {
+            lock.check()?;
             // A merge of a writer that has just failed may add a file meanwhile.
             retry_while(
                 || std::fs::remove_dir_all(&folder),
@@ -128,18 +146,16 @@ impl Generations for Cluster {
         Ok(Arc::new(Self::open_or_create(self, generation)?))
     }
 
-    fn discard(&self, generation: u32) -> Result<(), EngineError> {
-        self.remove(generation)
+    fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError> {
+        self.remove(generation, lock)
     }
 
-    /// Waits until every server has noticed the switch: a dropped table cannot be searched.
+    /// Nobody knows which servers still search them; one that does finds the table missing, and looks
+    /// for the newer generation at once.
     fn sweep(&self, current: u32) -> Result<bool, EngineError> {
         let mut old = self.generations()?;
         old.retain(|generation| *generation < current);
-        if !old.is_empty() {
-            std::thread::sleep(NOTICED);
-        }
-        old.into_iter().try_for_each(|generation| self.remove(generation))?;
+        old.into_iter().try_for_each(|generation| self.remove(generation, &()))?;
         Ok(true)
     }
 }

@@ -79,7 +79,7 @@ pub trait FileWriter: Send {
     fn abort(&mut self) -> Result<(), EngineError>;
 
     /// Removes a bucket, or its files below a prefix, and purges their bytes; gives the number of
-    /// files that were visible. What was added since the last checkpoint becomes durable with the
+    /// files that were visible, also when a process was killed on the way and this one ends it. What was added since the last checkpoint becomes durable with the
     /// given notes.
     fn remove(
         &mut self,

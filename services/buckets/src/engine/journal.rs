@@ -88,6 +88,9 @@ pub struct Journal {
     pub published: Option<Publish>,
     /// The last removal that is in force.
     pub removal: Option<i64>,
+    /// Files that it hid; whoever finishes it after a kill finds none of them any more.
+    #[serde(default)]
+    pub removed: u64,
 }
 
 impl Journal {
@@ -95,6 +98,13 @@ impl Journal {
     pub fn with_publish(&self, publish: Publish) -> Self {
         let sequence = self.sequence + 1;
         Self { sequence, open: None, published: Some(publish), ..self.clone() }
+    }
+
+    /// The journal after a removal that hides so many files now; what it hid before a kill counts too.
+    pub fn with_removal(&self, removal: i64, hides: u64) -> Self {
+        let before = if self.removal == Some(removal) { self.removed } else { 0 };
+        let (sequence, removed) = (self.sequence + 1, before + hides);
+        Self { sequence, removal: Some(removal), removed, ..self.clone() }
     }
 }
 

@@ -17,7 +17,7 @@ mod page_room;
 pub use cluster::{Cluster, ClusterIndex};
 pub use embedded::EmbeddedIndex;
 pub use error::EngineError;
-pub use generations::{Folders, Generations, WriteLock, generation_folder};
+pub use generations::{Folders, Generations, HeldLock, WriteLock, generation_folder};
 pub use index::{FileIndex, FileWriter, NewFile, each_row};
 pub use journal::{IndexSummary, Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
 pub use limits::Limits;

@@ -15,7 +15,7 @@ use super::report::Report;
 /// Reads sources without writing anything but the reject file.
 pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, JobError> {
     let started = Instant::now();
-    let mut sink = DryRun { intake: options.intake(context, 0, IntakeState::default())? };
+    let mut sink = DryRun { intake: options.intake(context, IntakeState::default())? };
     for (index, source) in options.sources.iter().enumerate() {
         sink.intake.begin_source(index, &source.name());
         let defaults = options.defaults();
@@ -26,6 +26,7 @@ pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, Jo
         } else {
             let input = source.open(ByteCounter::default())?;
             formats::read(&source.path, input, &defaults, &mut sink)?;
+            source.check()?;
         }
         sink.intake.end_source();
     }

@@ -47,6 +47,16 @@ pub struct IntakeState {
     pub reject: Option<RejectLengths>,
 }
 
+impl IntakeState {
+    /// Forgets that a bucket was named, which was removed: it is not listed again by this run. Should
+    /// the removal be lifted before the run ends, what the run still reads of it is a part only.
+    pub fn forget(&mut self, bucket: u64) {
+        self.named.remove(&bucket);
+        self.present.0.remove(&bucket);
+        self.partial.insert(bucket);
+    }
+}
+
 /// Takes the files of a run.
 pub struct Intake {
     /// What is remembered over a stop.
@@ -66,7 +76,8 @@ pub struct Intake {
     removed: HashMap<String, Vec<String>>,
     rejected: Vec<Rejected>,
     reject_file: Option<RejectFile>,
-    run: u64,
+    /// The run that bad lines are of.
+    pub run: u64,
 }
 
 /// Where the files of a written address go.
@@ -89,7 +100,6 @@ impl Intake {
     /// An intake that goes on from `memory`.
     pub fn new(
         pools: &Pools,
-        run: u64,
         state: IntakeState,
         max_errors: MaxErrors,
         reject_file: Option<RejectFile>,
@@ -113,7 +123,7 @@ impl Intake {
             removed: HashMap::new(),
             rejected: Vec::new(),
             reject_file,
-            run,
+            run: 0,
         };
         intake.refresh_removals(pools)?;
         Ok(intake)
@@ -165,11 +175,9 @@ impl Intake {
             .collect()
     }
 
-    /// Forgets that a bucket was named.
+    /// Forgets that a bucket was named; see [`IntakeState::forget`].
     pub fn forget(&mut self, bucket: u64) {
-        self.state.named.remove(&bucket);
-        self.state.present.0.remove(&bucket);
-        self.state.partial.remove(&bucket);
+        self.state.forget(bucket);
         self.latest = None;
     }
 
@@ -311,6 +319,13 @@ impl Intake {
         if !notes.iter().rev().take(32).any(|known| *known == note) {
             notes.push(note);
         }
+    }
+
+    /// Fails when a source was not read to its end; for a run that takes the place of an index.
+    pub fn refuse_incomplete(&self) -> Result<(), JobError> {
+        let notes = &self.state.tally.incomplete;
+        let Some(first) = notes.first() else { return Ok(()) };
+        Err(JobError::Invalid(format!("{first}: the index stays as it is")))
     }
 
     /// Fails when more lines are bad than allowed.

@@ -21,18 +21,40 @@ pub fn load(
 ) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a run loads files")?;
     apply_pending_removals(&mut session)?;
-    let now = context.clock.unix();
-    if let Some(open) = session.writer.journal().open.clone() {
-        let reason = "given up for a newer run";
-        session.writer.abort()?;
-        context.pools.write_blocking(|db| load_runs::fail(db, open.run, reason, now))?;
-    }
+    // What can fail comes first: a run that was stopped is not given up for one that cannot begin.
+    let intake = options.intake(context, IntakeState::default())?;
+    let id = begin(context, mode_name(options.mode), options)?;
+    let begun = give_up_stopped(&mut session).and_then(|()| Ok(session.writer.begin(id)?));
+    noted(context, id, begun)?;
+    Loader::new(session, id, options.clone(), checkpoints, intake).finish()
+}
+
+/// Notes a new run.
+fn begin(context: &JobContext, mode: &str, options: &LoadOptions) -> Result<u64, JobError> {
     let text = serde_json::to_string(options).map_err(std::io::Error::other)?;
-    let id = context
-        .pools
-        .write_blocking(|db| load_runs::begin(db, mode_name(options.mode), &text, now))?;
-    session.writer.begin(id)?;
-    Loader::new(session, id, options.clone(), checkpoints, IntakeState::default())?.finish()
+    let now = context.clock.unix();
+    Ok(context.pools.write_blocking(|db| load_runs::begin(db, mode, &text, now))?)
+}
+
+/// Notes with a run that it could not begin.
+fn noted<T>(context: &JobContext, id: u64, begun: Result<T, JobError>) -> Result<T, JobError> {
+    if let Err(error) = &begun {
+        let (text, now) = (error.to_string(), context.clock.unix());
+        let noted = context.pools.write_blocking(|db| load_runs::fail(db, id, &text, now));
+        if let Err(second) = noted {
+            log::warn!("run {id}: its failure cannot be noted: {second}");
+        }
+    }
+    begun
+}
+
+/// Drops the files of a run that was stopped.
+fn give_up_stopped(session: &mut Session) -> Result<(), JobError> {
+    let Some(open) = session.writer.journal().open.clone() else { return Ok(()) };
+    session.writer.abort()?;
+    let (reason, now) = ("given up for a newer run", session.context.clock.unix());
+    let pools = &session.context.pools;
+    Ok(pools.write_blocking(|db| load_runs::fail(db, open.run, reason, now))?)
 }
 
 /// Loads sources into a generation of their own, which takes the place of the present one once it
@@ -42,13 +64,16 @@ pub(super) fn load_anew(
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,
 ) -> Result<(u32, Report), JobError> {
-    let (context, now) = (searched.context.clone(), searched.context.clock.unix());
-    let text = serde_json::to_string(options).map_err(std::io::Error::other)?;
-    let id = context.pools.write_blocking(|db| load_runs::begin(db, "rebuild", &text, now))?;
-    let mut fresh = searched.next_generation()?;
+    let context = searched.context.clone();
+    let intake = options.intake(&context, IntakeState::default())?;
+    let id = begin(&context, "rebuild", options)?;
+    let begun = searched.next_generation().and_then(|mut fresh| {
+        fresh.writer.begin(id)?;
+        Ok(fresh)
+    });
+    let fresh = noted(&context, id, begun)?;
     let generation = fresh.generation;
-    fresh.writer.begin(id)?;
-    let mut loader = Loader::new(fresh, id, options.clone(), checkpoints, IntakeState::default())?;
+    let mut loader = Loader::new(fresh, id, options.clone(), checkpoints, intake);
     loader.replace(searched);
     Ok((generation, loader.finish()?))
 }
@@ -59,7 +84,9 @@ pub fn resume(
     id: u64,
     checkpoints: CheckpointPolicy,
 ) -> Result<Report, JobError> {
-    let session = Session::open(context, "a resumed run loads files")?;
+    let mut session = Session::open(context, "a resumed run loads files")?;
+    // The notes of the run then know nothing of what was removed.
+    apply_pending_removals(&mut session)?;
     let refuse = |why: &str| JobError::Invalid(format!("run {id} cannot be resumed: {why}"));
     let run = context.pools.read_blocking(|db| load_runs::find(db, id))?;
     let run = run.ok_or_else(|| refuse("there is no such run"))?;
@@ -74,9 +101,8 @@ pub fn resume(
         "" => IntakeState::default(),
         text => serde_json::from_str(text).map_err(|error| refuse(&error.to_string()))?,
     };
-    let mut session = session;
-    apply_pending_removals(&mut session)?;
-    Loader::new(session, id, options, checkpoints, state)?.finish()
+    let intake = options.intake(context, state)?;
+    Loader::new(session, id, options, checkpoints, intake).finish()
 }
 
 fn mode_name(mode: Mode) -> &'static str {

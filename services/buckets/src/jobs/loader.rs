@@ -8,7 +8,7 @@ use database::DatabaseError;
 
 use super::error::JobError;
 use super::formats::{self, Bad, Item, Marker, Sink, Skipped, Taken};
-use super::intake::{Intake, IntakeState};
+use super::intake::Intake;
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::progress::LoadProgress;
 use super::remote::{Listing, PageSink, read_pages};
@@ -44,14 +44,15 @@ pub(super) struct Loader {
 }
 
 impl Loader {
-    /// A run that goes on from a state of its intake.
+    /// A run that goes on from the state of its intake.
     pub(super) fn new(
         session: Session,
         id: u64,
         options: LoadOptions,
         checkpoints: CheckpointPolicy,
-        state: IntakeState,
-    ) -> Result<Self, JobError> {
+        mut intake: Intake,
+    ) -> Self {
+        intake.run = id;
         let bytes = if options.read_stdin() {
             0
         } else {
@@ -59,10 +60,9 @@ impl Loader {
         };
         let shared = (session.context.pools.clone(), session.context.clock.clone());
         let sources = (options.sources.len() as u64, bytes);
-        let progress = LoadProgress::new(shared, id, sources, state.tally.files);
-        let intake = options.intake(&session.context, id, state)?;
+        let progress = LoadProgress::new(shared, id, sources, intake.state.tally.files);
         let now = Instant::now();
-        Ok(Self {
+        Self {
             session,
             searched: None,
             id,
@@ -75,7 +75,7 @@ impl Loader {
             checkpointed: now,
             events: 0,
             paged: false,
-        })
+        }
     }
 
     /// Lets the run's generation take the place of another one, which is searched until then.
@@ -115,14 +115,24 @@ impl Loader {
             } else {
                 let input = source.open(self.progress.bytes_done())?;
                 formats::read(&source.path, input, &defaults, self)?;
+                source.check()?;
+            }
+            // Before anything is made durable: a page that is fetched anew may be another one, so no
+            // run goes on inside of it.
+            self.intake.end_source();
+            if self.searched.is_some() {
+                self.intake.refuse_incomplete()?;
             }
             self.pump()?;
-            self.intake.end_source();
         }
         let tally = &self.intake.state.tally;
         if tally.incomplete.len() >= sources.len() && tally.lines() == 0 {
             let reasons = tally.incomplete.join("; ");
             return Err(JobError::Invalid(format!("no source could be read: {reasons}")));
+        }
+        if self.searched.is_some() && self.intake.state.named.is_empty() {
+            let why = "the sources name no bucket: the index stays as it is";
+            return Err(JobError::Invalid(why.to_owned()));
         }
         Ok(())
     }
@@ -162,8 +172,8 @@ impl Loader {
             seconds: self.started.elapsed().as_secs_f64(),
         };
         let text = serde_json::to_string(&report).map_err(std::io::Error::other)?;
-        if self.searched.is_some() {
-            self.switch(&named, &report, &text)?;
+        if let Some(searched) = &self.searched {
+            self.switch(searched, &named, &report, &text)?;
         } else {
             reconcile(&context.pools, self.session.writer.journal(), &text, now)?;
             self.tell_of_dead_rows();
@@ -185,7 +195,13 @@ impl Loader {
     }
 
     /// Verifies the new generation and puts it in place of the one that is searched.
-    fn switch(&self, named: &[NamedBucket], report: &Report, text: &str) -> Result<(), JobError> {
+    fn switch(
+        &self,
+        searched: &Session,
+        named: &[NamedBucket],
+        report: &Report,
+        text: &str,
+    ) -> Result<(), JobError> {
         let Session { context, generation, index, .. } = &self.session;
         index.refresh()?;
         let mut faults = index.verify()?;
@@ -204,10 +220,11 @@ impl Loader {
         }
         let buckets: Vec<(u64, bool)> = named.iter().map(|b| (b.id, b.truncated)).collect();
         let now = context.clock.unix();
+        searched.lock.check()?;
         Ok(context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
+            generations::switch(db, searched.generation, *generation)?;
             buckets::relist(db, &buckets, now)?;
-            load_runs::publish(db, self.id, text, now)?;
-            generations::switch(db, *generation)
+            load_runs::publish(db, self.id, text, now).map(drop)
         })?)
     }
 

@@ -10,7 +10,7 @@ use super::error::JobError;
 use super::formats::Defaults;
 use super::intake::{Intake, IntakeState};
 use super::max_errors::MaxErrors;
-use super::reject_file::RejectFile;
+use super::reject_file::{RejectFile, reasons_of};
 use super::remote::{Listing, RemoteOptions};
 use super::sources::{STDIN, Source};
 use crate::config::Settings;
@@ -62,15 +62,25 @@ impl LoadOptions {
         }
     }
 
-    /// An intake of a run that goes on from a state.
+    /// An intake of a run that goes on from a state. Whatever of a run's beginning can fail fails
+    /// here, before anything is given up for it: sources are looked at, the reject file is opened.
     pub(super) fn intake(
         &self,
         context: &JobContext,
-        run: u64,
         state: IntakeState,
     ) -> Result<Intake, JobError> {
-        let reject = self.reject.as_ref().map(|path| RejectFile::open(path, state.reject));
-        Intake::new(&context.pools, run, state, self.max_errors, reject.transpose()?)
+        self.sources.iter().skip(state.done).try_for_each(Source::check)?;
+        let reject = match &self.reject {
+            None => None,
+            Some(path) => {
+                let read = self.sources.iter().filter(|source| source.url().is_none());
+                let read = read.map(|source| source.path.as_path());
+                batch::refuse_overwriting(&[path.clone(), reasons_of(path)], read)
+                    .map_err(|error| JobError::Invalid(format!("--reject: {error}")))?;
+                Some(RejectFile::open(path, state.reject)?)
+            }
+        };
+        Intake::new(&context.pools, state, self.max_errors, reject)
     }
 }
 

@@ -56,7 +56,8 @@ fn write_anew(context: &JobContext, session: Session) -> Result<(u32, u64), JobE
     let files = copy(context, &*session.index, &mut fresh)?;
     check(&*session.index, &*fresh.index)?;
     let generation = fresh.generation;
-    context.pools.write_blocking(|db| generations::switch(db, generation))?;
+    session.lock.check()?;
+    context.pools.write_blocking(|db| generations::switch(db, session.generation, generation))?;
     Ok((generation, files))
 }
 

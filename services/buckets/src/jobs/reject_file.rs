@@ -100,7 +100,7 @@ impl RejectFile {
 }
 
 /// The file with the reasons of a reject file.
-fn reasons_of(path: &Path) -> PathBuf {
+pub fn reasons_of(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".reasons");
     PathBuf::from(name)

@@ -6,6 +6,7 @@ use database::DatabaseError;
 
 use super::context::JobContext;
 use super::error::JobError;
+use super::intake::IntakeState;
 use super::write_session::Session;
 use crate::model::address::Address;
 use crate::store::removals::{self, AuditEntry, Removal};
@@ -74,12 +75,27 @@ pub fn unremove(
     Ok(context.pools.write_blocking(|db| removals::lift(db, &address, &act))?)
 }
 
-/// Carries out every removal that waits; a stopped run keeps its notes.
+/// Carries out every removal that waits; the notes of a stopped run forget what is gone.
 pub fn apply_pending_removals(session: &mut Session) -> Result<(), JobError> {
     for removal in session.context.pools.read_blocking(removals::pending)? {
-        apply_removal(session, &removal, None)?;
+        let notes = notes_without(session, &removal)?;
+        apply_removal(session, &removal, notes)?;
     }
     Ok(())
+}
+
+/// The notes of a stopped run without a bucket that is removed; none where they do not change.
+fn notes_without(session: &Session, removal: &Removal) -> Result<Option<String>, JobError> {
+    let Some(open) = &session.writer.journal().open else { return Ok(None) };
+    let pools = &session.context.pools;
+    let bucket = pools.read_blocking(|db| buckets::by_address(db, &removal.address))?;
+    let Some(bucket) = bucket.filter(|_| removal.prefix.is_empty()) else { return Ok(None) };
+    // Notes that cannot be read, such as those of a run without a checkpoint, are of no use later.
+    let Ok(mut state) = serde_json::from_str::<IntakeState>(&open.progress) else {
+        return Ok(None);
+    };
+    state.forget(bucket.id);
+    Ok(Some(serde_json::to_string(&state).map_err(std::io::Error::other)?))
 }
 
 /// Deletes and purges the files of a removal, then notes that it is done.

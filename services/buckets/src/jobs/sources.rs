@@ -34,6 +34,10 @@ impl Source {
         }
         // Opening finds out early whether it may be read.
         let meta = File::open(path).and_then(|file| file.metadata()).map_err(failed)?;
+        if !meta.is_file() {
+            // The dates of a pipe change while it is read.
+            return Ok(Self { path: path.to_owned(), size: 0, modified: 0 });
+        }
         let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         let modified = modified.map_or(0, |since| since.as_nanos() as u64);
         Ok(Self { path: path.to_owned(), size: meta.len(), modified })
@@ -49,14 +53,22 @@ impl Source {
         self.path.display().to_string()
     }
 
+    /// Fails when it is not what it was when the run began. What was read of a file that changes
+    /// meanwhile is no listing, whether the file was cut, grew or was written anew.
+    pub fn check(&self) -> Result<(), JobError> {
+        let is_file = self.size > 0 || self.modified > 0;
+        if is_file && Self::of(&self.path)? != *self {
+            return Err(JobError::SourceChanged(self.name()));
+        }
+        Ok(())
+    }
+
     /// Opens it, provided that it is what it was; `read` counts its bytes.
     pub fn open(&self, read: ByteCounter) -> Result<Box<dyn Read>, JobError> {
         if self.path == Path::new(STDIN) {
             return Ok(Box::new(CountingReader::new(std::io::stdin(), read)));
         }
-        if Self::of(&self.path)? != *self {
-            return Err(JobError::SourceChanged(self.name()));
-        }
+        self.check()?;
         let failed = |error| JobError::Source { path: self.name(), error };
         let inner = File::open(&self.path).map_err(failed)?;
         Ok(Box::new(CountingReader::new(inner, read)))

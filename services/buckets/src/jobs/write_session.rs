@@ -18,7 +18,8 @@ pub struct Session {
     pub index: Arc<dyn FileIndex>,
     /// Its writer.
     pub writer: Box<dyn FileWriter>,
-    _lock: WriteLock,
+    /// The lock itself; looked at again before anything is dropped or switched.
+    pub lock: WriteLock,
 }
 
 impl Session {
@@ -28,10 +29,10 @@ impl Session {
         let generation = context.pools.read_blocking(generations::read)?.generation;
         // What a failed rebuild left would keep the files of later removals, and may fill the disk, on
         // which nothing of what follows can be written then.
-        context.generations.discard(generation + 1)?;
+        context.generations.discard(generation + 1, &*lock)?;
         let index = context.generations.open_or_create(generation)?;
         let writer = index.writer(context.memory_mb)?;
-        let session = Self { context: context.clone(), generation, index, writer, _lock: lock };
+        let session = Self { context: context.clone(), generation, index, writer, lock };
         let (journal, now) = (session.writer.journal(), context.clock.unix());
         reconcile(&context.pools, journal, "{}", now)?;
         let open = journal.open.as_ref().map(|open| open.run);
@@ -42,10 +43,10 @@ impl Session {
     /// A new, empty generation beside the one that is searched; written by the same right.
     pub fn next_generation(&self) -> Result<Self, JobError> {
         let (context, generation) = (self.context.clone(), self.generation + 1);
-        context.generations.discard(generation)?;
+        context.generations.discard(generation, &*self.lock)?;
         let index = context.generations.open_or_create(generation)?;
         let writer = index.writer(context.memory_mb)?;
-        Ok(Self { context, generation, index, writer, _lock: Box::new(()) })
+        Ok(Self { context, generation, index, writer, lock: Box::new(()) })
     }
 
     /// Takes the write lock, unless another process holds it.

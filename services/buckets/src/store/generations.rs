@@ -29,10 +29,16 @@ pub fn touch(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Switches to another generation.
-pub fn switch(db: &mut Db, generation: u32) -> Result<(), DatabaseError> {
-    diesel::update(index_state::table)
-        .set(index_state::generation.eq(i64::from(generation)))
-        .execute(db)?;
+/// Switches from a generation to the one that was made beside it.
+///
+/// # Errors
+/// [`DatabaseError::Conflict`]: another command has switched meanwhile.
+pub fn switch(db: &mut Db, from: u32, to: u32) -> Result<(), DatabaseError> {
+    let searched = index_state::table.filter(index_state::generation.eq(i64::from(from)));
+    let switched =
+        diesel::update(searched).set(index_state::generation.eq(i64::from(to))).execute(db)?;
+    if switched == 0 {
+        return Err(DatabaseError::Conflict);
+    }
     touch(db)
 }

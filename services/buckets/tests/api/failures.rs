@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use buckets::Settings;
 use buckets::engine::{
-    EngineError, FileIndex, FileWriter, Generations, IndexSummary, Limits, WriteLock,
+    EngineError, FileIndex, FileWriter, Generations, HeldLock, IndexSummary, Limits, WriteLock,
 };
 use buckets::model::{Expression, FileQuery, Found, Matching};
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ impl Generations for One {
         self.open(generation)
     }
 
-    fn discard(&self, _: u32) -> Result<(), EngineError> {
+    fn discard(&self, _: u32, _: &dyn HeldLock) -> Result<(), EngineError> {
         Ok(())
     }
 

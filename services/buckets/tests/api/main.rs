@@ -12,6 +12,7 @@ mod failures;
 mod files;
 mod formats;
 mod hostile;
+mod incomplete;
 mod load;
 mod metrics;
 mod naive_model;
@@ -25,6 +26,7 @@ mod scroll;
 mod settings;
 mod stats;
 mod stop;
+mod stopped_runs;
 
 #[test]
 fn openapi_document_is_what_the_code_says() {

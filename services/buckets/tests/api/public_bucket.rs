@@ -103,9 +103,23 @@ fn answer(behaviour: &Behaviour, target: &str) -> (&'static str, String) {
         Some("s3") => ("200 OK", s3(behaviour, &parameter)),
         Some("azure") => ("200 OK", azure(behaviour, &parameter)),
         Some("gcs") => ("200 OK", gcs(behaviour, &parameter)),
+        Some("empty") => ("200 OK", String::new()),
+        Some("lost") => ("200 OK", endless("")),
+        Some("circle") => {
+            let there = parameter("continuation-token").is_some_and(|token| token == "there");
+            ("200 OK", endless(if there { "back" } else { "there" }))
+        }
         Some("closed") => ("403 Forbidden", "<Error><Code>AccessDenied</Code></Error>".to_owned()),
         _ => ("404 Not Found", String::new()),
     }
+}
+
+/// A page that names the next one.
+fn endless(token: &str) -> String {
+    format!(
+        "<ListBucketResult><IsTruncated>true</IsTruncated>\
+         <NextContinuationToken>{token}</NextContinuationToken></ListBucketResult>"
+    )
 }
 
 /// The keys of a page with their sizes, and whether more follow.

@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use buckets::Settings;
 use buckets::engine::{
-    EngineError, FileIndex, FileWriter, Folders, Generations, IndexSummary, Limits, Mode, WriteLock,
+    EngineError, FileIndex, FileWriter, Folders, Generations, HeldLock, IndexSummary, Limits, Mode,
+    WriteLock,
 };
 use buckets::jobs::{
     self, CheckpointPolicy, JobContext, JobError, LoadOptions, Report, Session, export, load,
@@ -215,8 +216,8 @@ impl Generations for Unsound {
         Ok(Arc::new(UnsoundIndex(self.0.open_or_create(generation)?)))
     }
 
-    fn discard(&self, generation: u32) -> Result<(), EngineError> {
-        self.0.discard(generation)
+    fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError> {
+        self.0.discard(generation, lock)
     }
 
     fn sweep(&self, current: u32) -> Result<bool, EngineError> {

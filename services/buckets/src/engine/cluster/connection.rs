@@ -8,13 +8,14 @@ use super::features::Features;
 use super::generation::Generation;
 use super::index::ClusterIndex;
 use super::layout::Layout;
-use super::lease::Lease;
+use super::lease::{self, Lease};
 use super::schema::Tables;
 use super::servers::Servers;
 use super::sql;
 use super::target::Target;
 use super::view::View;
 use crate::engine::error::EngineError;
+use crate::engine::generations::HeldLock;
 
 /// The servers, without a generation.
 #[derive(Clone)]
@@ -25,7 +26,18 @@ pub struct Cluster {
 
 /// The write lock, until it is dropped.
 pub struct ClusterLock {
-    _lease: Lease,
+    lease: Lease,
+}
+
+impl HeldLock for ClusterLock {
+    fn check(&self) -> Result<(), EngineError> {
+        Ok(self.lease.check()?)
+    }
+}
+
+/// The name of the right to write to a generation.
+pub(super) fn lease_of(generation: u32) -> String {
+    format!("writer_{generation}")
 }
 
 impl Cluster {
@@ -61,10 +73,14 @@ impl Cluster {
         self.open(generation)
     }
 
-    /// Drops a generation with all its rows.
-    pub fn remove(&self, generation: u32) -> Result<(), EngineError> {
+    /// Drops a generation with all its rows, by the right of a lock that is held.
+    pub fn remove(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError> {
         let tables = Tables::of(generation, &self.client.target, &self.servers);
-        Ok(tables.drop(&self.client, &self.servers)?)
+        for (server, statement) in tables.drops(&self.servers) {
+            lock.check()?;
+            self.client.execute(&server.url, &statement)?;
+        }
+        Ok(lease::forget(&self.client, &lease_of(generation))?)
     }
 
     /// The generations that are there, those that were never finished included.
@@ -86,6 +102,6 @@ impl Cluster {
     /// Takes the one right to write to the cluster, or fails with what its holder said about
     /// itself.
     pub fn lock(&self, holder: &str) -> Result<ClusterLock, EngineError> {
-        Ok(ClusterLock { _lease: Lease::take(&self.client, "lock", holder)? })
+        Ok(ClusterLock { lease: Lease::take(&self.client, "lock", holder)? })
     }
 }

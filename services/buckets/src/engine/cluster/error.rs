@@ -2,7 +2,6 @@
 
 use crate::engine::error::EngineError;
 
-const TABLE_EXISTS: u32 = 57;
 const TABLE_UNKNOWN: u32 = 60;
 const TOO_SLOW: u32 = 159;
 const CANCELLED: u32 = 394;
@@ -34,10 +33,6 @@ pub(super) enum ClusterError {
 }
 
 impl ClusterError {
-    pub(super) fn is_existing_table(&self) -> bool {
-        matches!(self, Self::Server { code: TABLE_EXISTS, .. })
-    }
-
     pub(super) fn is_missing_table(&self) -> bool {
         matches!(self, Self::Server { code: TABLE_UNKNOWN, .. })
     }
@@ -87,7 +82,7 @@ mod tests {
                    e.what() = DB::Exception\n";
         assert!(server_error(404, old).is_missing_table());
         let new = "Code: 57. DB::Exception: Table a.b already exists. (TABLE_ALREADY_EXISTS) (version 24)";
-        assert!(server_error(500, new).is_existing_table());
+        assert!(matches!(server_error(500, new), ClusterError::Server { code: 57, .. }));
         assert_eq!(
             EngineError::from(server_error(404, old)).to_string(),
             "there is no index at Table a.b doesn't exist."

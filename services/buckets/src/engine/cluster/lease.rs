@@ -1,8 +1,15 @@
-//! The write lock: a table that only one process can create.
+//! The write lock: a table of the holder's own, beside which no other one may live.
+//!
+//! Whoever wants the lock makes a table whose name nobody ever had or will have, then looks for others
+//! of the same lock. Of two that do so at once at least one sees the other, so never two hold it. The
+//! tables of dead processes are dropped by their own names, which cannot be those of a living one.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
 
 use reqwest::Url;
 use tokio::task::AbortHandle;
@@ -15,14 +22,39 @@ use super::sql;
 /// A lease that was not renewed for so long has expired.
 const LAPSES_SECONDS: u64 = 30;
 const RENEWAL: Duration = Duration::from_secs(5);
+/// A table without a row for so long is of a process that died before it could write one. A server
+/// that was started anew forgets the rows, not the table; the next renewal writes one again.
+const NAMELESS: Duration = Duration::from_secs(6);
+/// Between the name of a lock and what makes the table's name unique; and once it was taken over.
+const BY: &str = "_by_";
+const GRAVE: &str = "_was_by_";
+/// How often tables are listed that others drop meanwhile.
+const MOST_LOOKS: u32 = 50;
+/// How long the lock is tried for beside others that try for it.
+const PATIENCE: Duration = Duration::from_secs(12);
 
 /// A write lock that is renewed until it is dropped.
 pub(super) struct Lease {
+    table: Table,
+    renew: String,
+    renewal: AbortHandle,
+}
+
+/// The table of one process, which is dropped with this.
+struct Table {
     client: Arc<Client>,
     server: Url,
-    table: String,
-    token: String,
-    renewal: AbortHandle,
+    name: String,
+}
+
+/// What else there is of a lock.
+enum Rivals {
+    /// Nothing but tables of dead processes.
+    Dead(Vec<String>),
+    /// One that holds it, with what it said about itself.
+    Holder(String),
+    /// One that tries for it, or is dead.
+    Nameless,
 }
 
 impl Lease {
@@ -32,38 +64,39 @@ impl Lease {
         name: &str,
         holder: &str,
     ) -> Result<Self, ClusterError> {
-        let server = client.target.base.clone();
-        let table = format!("{}.buckets_{name}", client.target.database);
-        let make = format!(
-            "CREATE TABLE {table} (token String, holder String, at DateTime) ENGINE = Memory"
-        );
-        if let Err(error) = client.execute(&server, &make) {
-            if !error.is_existing_table() {
-                return Err(error);
+        let (started, mut seen) = (Instant::now(), HashMap::new());
+        loop {
+            let table = Table::make(client, name)?;
+            match rivals(&table, name, &mut seen)? {
+                Rivals::Dead(tables) => {
+                    for dead in &tables {
+                        table.take_over(dead)?;
+                    }
+                    return Self::hold(table, holder);
+                }
+                Rivals::Holder(holder) => return Err(ClusterError::Locked(holder)),
+                Rivals::Nameless if started.elapsed() > PATIENCE => {
+                    return Err(ClusterError::Locked("other commands try to begin".to_owned()));
+                }
+                Rivals::Nameless => {}
             }
-            if let Some(holder) = living_holder(client, &server, &table)? {
-                return Err(ClusterError::Locked(holder));
-            }
-            client.execute(&server, &format!("DROP TABLE IF EXISTS {table}"))?;
-            client.execute(&server, &make).map_err(|error| match error.is_existing_table() {
-                true => ClusterError::Locked("another command was faster".to_owned()),
-                false => error,
-            })?;
+            // Both withdraw; who comes back first has it.
+            drop(table);
+            std::thread::sleep(Duration::from_millis(20 + random() % 400));
         }
-        let token = token();
-        let renew = format!(
-            "INSERT INTO {table} SELECT {}, {}, now()",
-            sql::text(&token),
-            sql::text(&format!("{}\n{holder}", process()))
-        );
-        client.execute(&server, &renew)?;
-        let requests = Arc::downgrade(client);
-        let at = server.clone();
-        let renewal = client.spawn(async move {
+    }
+
+    fn hold(table: Table, holder: &str) -> Result<Self, ClusterError> {
+        let holder = format!("{}\n{holder}", process());
+        let renew = format!("INSERT INTO {} SELECT {}, now()", table.name, sql::text(&holder));
+        table.renewed(&renew)?;
+        let requests = Arc::downgrade(&table.client);
+        let (at, statement) = (table.server.clone(), renew.clone());
+        let renewal = table.client.spawn(async move {
             loop {
                 tokio::time::sleep(RENEWAL).await;
                 let Some(request) =
-                    requests.upgrade().map(|client| client.prepared(&at, renew.clone()))
+                    requests.upgrade().map(|client| client.prepared(&at, statement.clone()))
                 else {
                     return;
                 };
@@ -72,65 +105,158 @@ impl Lease {
                 }
             }
         })?;
-        Ok(Self { client: Arc::clone(client), server, table, token, renewal })
+        Ok(Self { table, renew, renewal })
     }
 
-    /// Fails when another process has taken the lease meanwhile.
+    /// Renews the lease, or fails when another process has taken it: then what follows has the whole
+    /// time in which nobody may take it.
     pub(super) fn check(&self) -> Result<(), ClusterError> {
-        let lost = || ClusterError::Locked("another command took the right to write".to_owned());
-        let statement = format!(
-            "SELECT count(), countIf(token = {}) FROM {} FORMAT RowBinary",
-            sql::text(&self.token),
-            self.table
-        );
-        let answer = match self.client.execute(&self.server, &statement) {
-            Err(error) if error.is_missing_table() => return Err(lost()),
-            answer => answer?,
-        };
-        let mut rows = Rows::of(&answer);
-        let (all, own) = (rows.u64()?, rows.u64()?);
-        // A server that was started anew has forgotten the rows, not the table.
-        if own == all { Ok(()) } else { Err(lost()) }
+        self.table.renewed(&self.renew)
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
         self.renewal.abort();
-        let given_back = self.check().and_then(|()| {
-            self.client.execute(&self.server, &format!("DROP TABLE IF EXISTS {}", self.table))
-        });
-        if let Err(error) = given_back {
+    }
+}
+
+impl Table {
+    fn make(client: &Arc<Client>, lock: &str) -> Result<Self, ClusterError> {
+        let server = client.target.base.clone();
+        let name = format!("{}.buckets_{lock}{BY}{}", client.target.database, unique());
+        let make = format!("CREATE TABLE {name} (holder String, at DateTime) ENGINE = Memory");
+        client.execute(&server, &make)?;
+        Ok(Self { client: Arc::clone(client), server, name })
+    }
+
+    fn renewed(&self, renew: &str) -> Result<(), ClusterError> {
+        match self.client.execute(&self.server, renew) {
+            Err(error) if error.is_missing_table() => {
+                Err(ClusterError::Locked("another command took the right to write".to_owned()))
+            }
+            renewed => renewed.map(drop),
+        }
+    }
+
+    /// Drops the table of a process that seems to be dead. Taking its name away is the one step after
+    /// which it cannot renew any more; what it renewed before is seen then, and it goes on.
+    fn take_over(&self, table: &str) -> Result<(), ClusterError> {
+        let Some((lock, end)) = table.rsplit_once(BY) else { return Ok(()) };
+        let grave = format!("{lock}{GRAVE}{end}");
+        let rename = |from: &str, to: &str| {
+            self.client.execute(&self.server, &format!("RENAME TABLE {from} TO {to}"))
+        };
+        match rename(table, &grave) {
+            Err(error) if error.is_missing_table() => return Ok(()),
+            renamed => renamed?,
+        };
+        let state = state(&self.client, &self.server, &grave)?;
+        if let Some(living) = state.filter(State::is_living) {
+            rename(&grave, table)?;
+            return Err(ClusterError::Locked(living.holder));
+        }
+        self.drop_named(&grave)
+    }
+
+    fn drop_named(&self, name: &str) -> Result<(), ClusterError> {
+        let statement = format!("DROP TABLE IF EXISTS {name}");
+        self.client.execute(&self.server, &statement).map(drop)
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        if let Err(error) = self.drop_named(&self.name) {
             log::warn!("the right to write could not be given back: {error}");
         }
     }
 }
 
-/// Who has the lease; `None` when that process is dead or was silent for too long.
-fn living_holder(
-    client: &Client,
-    server: &Url,
-    table: &str,
-) -> Result<Option<String>, ClusterError> {
-    let mut state = state(client, server, table)?;
-    if state.as_ref().is_some_and(|state| state.renewals == 0) {
-        // Its maker has not yet written its name, or died before it could.
-        std::thread::sleep(RENEWAL + Duration::from_secs(1));
-        state = self::state(client, server, table)?;
+/// Drops what is there of a lock that nobody needs any more.
+pub(super) fn forget(client: &Client, lock: &str) -> Result<(), ClusterError> {
+    let server = &client.target.base;
+    for which in [BY, GRAVE] {
+        for table in tables(client, server, lock, which)? {
+            client.execute(server, &format!("DROP TABLE IF EXISTS {table}"))?;
+        }
     }
-    let living = state.filter(|state| {
-        state.renewals > 0 && state.age <= LAPSES_SECONDS && !is_dead(&state.process)
-    });
-    Ok(living.map(|state| state.holder))
+    Ok(())
 }
 
-/// The state of a lease.
+/// The tables of a lock with their database: living ones, or those that were taken over.
+fn tables(
+    client: &Client,
+    server: &Url,
+    lock: &str,
+    which: &str,
+) -> Result<Vec<String>, ClusterError> {
+    let database = &client.target.database;
+    let begin = format!("buckets_{lock}{which}");
+    let statement = format!(
+        "SELECT name FROM system.tables WHERE database = {} AND startsWith(name, {}) FORMAT TSV",
+        sql::text(database),
+        sql::text(&begin)
+    );
+    // Version 18.16 fails when one of them is dropped while it looks.
+    let mut tries = 0;
+    let answer = loop {
+        tries += 1;
+        match client.execute(server, &statement) {
+            Err(error) if error.is_missing_table() && tries < MOST_LOOKS => {}
+            answer => break answer?,
+        }
+    };
+    let names = String::from_utf8_lossy(&answer).into_owned();
+    Ok(names.lines().map(|name| format!("{database}.{name}")).collect())
+}
+
+/// Looks for others beside a table; `seen` tells since when tables without a row are known.
+fn rivals(
+    own: &Table,
+    lock: &str,
+    seen: &mut HashMap<String, Instant>,
+) -> Result<Rivals, ClusterError> {
+    let mut dead = Vec::new();
+    let mut nameless = false;
+    for left in tables(&own.client, &own.server, lock, GRAVE)? {
+        own.drop_named(&left)?;
+    }
+    for table in tables(&own.client, &own.server, lock, BY)? {
+        if table == own.name {
+            continue;
+        }
+        match state(&own.client, &own.server, &table)? {
+            None => {}
+            Some(state) if state.renewals == 0 => {
+                let since = seen.entry(table.clone()).or_insert_with(Instant::now);
+                if since.elapsed() < NAMELESS {
+                    nameless = true;
+                } else {
+                    dead.push(table);
+                }
+            }
+            Some(state) if state.is_living() => return Ok(Rivals::Holder(state.holder)),
+            Some(_) => dead.push(table),
+        }
+    }
+    Ok(if nameless { Rivals::Nameless } else { Rivals::Dead(dead) })
+}
+
+/// The state of a table of a lock.
 struct State {
     /// Seconds since the last renewal.
     age: u64,
     process: String,
     holder: String,
     renewals: u64,
+}
+
+impl State {
+    /// Whether its process may still write.
+    fn is_living(&self) -> bool {
+        self.renewals > 0 && self.age <= LAPSES_SECONDS && !is_dead(&self.process)
+    }
 }
 
 /// `None`: it was given back just now.
@@ -174,9 +300,14 @@ fn machine() -> String {
     if name.is_empty() || boot.is_empty() { String::new() } else { format!("{name}/{boot}") }
 }
 
-fn token() -> String {
+/// The end of a name that no other table has.
+fn unique() -> String {
+    static TAKEN: AtomicU64 = AtomicU64::new(0);
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    static TAKEN: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-    let number = TAKEN.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    format!("{}-{}-{number}", process(), since.as_nanos())
+    let number = TAKEN.fetch_add(1, Ordering::Relaxed);
+    format!("{:x}_{:x}_{number:x}_{:x}", since.as_nanos(), std::process::id(), random())
+}
+
+fn random() -> u64 {
+    RandomState::new().hash_one(0)
 }

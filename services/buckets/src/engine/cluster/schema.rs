@@ -5,7 +5,7 @@ use super::error::ClusterError;
 use super::features::Features;
 use super::layout::{Layout, NAME_FOLDED};
 use super::rows::Rows;
-use super::servers::Servers;
+use super::servers::{Server, Servers};
 use super::sql;
 use super::target::Target;
 
@@ -105,19 +105,17 @@ impl Tables {
         Ok(())
     }
 
-    /// Drops everything.
-    pub(super) fn drop(&self, client: &Client, servers: &Servers) -> Result<(), ClusterError> {
+    /// What drops everything, statement by statement.
+    pub(super) fn drops<'a>(&self, servers: &'a Servers) -> Vec<(&'a Server, String)> {
         let mut names = vec![&self.files, &self.dead, &self.journal];
         if servers.cluster.is_some() {
             names.splice(0..0, [&self.all_files, &self.all_journal]);
         }
         // The first server is asked which generations there are, so it is the last one to forget.
-        for server in servers.all().iter().rev() {
-            for name in &names {
-                client.execute(&server.url, &format!("DROP TABLE IF EXISTS {name}"))?;
-            }
-        }
-        Ok(())
+        let servers = servers.all().iter().rev();
+        let of_server =
+            |server| names.iter().map(move |name| (server, format!("DROP TABLE IF EXISTS {name}")));
+        servers.flat_map(of_server).collect()
     }
 }
 

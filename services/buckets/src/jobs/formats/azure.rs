@@ -7,7 +7,7 @@ use super::entry::{Bad, Item, Sink, Skipped};
 use super::fields;
 use super::record::Record;
 use super::unpack::Meter;
-use super::xml::{Piece, Pieces, percent_decoded};
+use super::xml::{NO_LISTING, Piece, Pieces, percent_decoded};
 use crate::jobs::error::JobError;
 use crate::model::Attributes;
 
@@ -30,12 +30,14 @@ pub(super) fn read<R: BufRead>(
     let mut path: Vec<String> = Vec::new();
     let (mut bucket, mut truncated, mut position) = (String::new(), false, 0);
     let mut blob = Blob::default();
+    let mut pages = 0;
     loop {
         let piece = match pieces.next() {
             Ok(piece) => piece,
             Err(reason) => return sink.broken(reason),
         };
         match piece {
+            Piece::End if pages == 0 => return sink.broken(NO_LISTING.to_owned()),
             Piece::End => return Ok(()),
             Piece::Open(name, attributes) => {
                 match (path.len(), name.as_str()) {
@@ -54,7 +56,10 @@ pub(super) fn read<R: BufRead>(
             Piece::Close(name, text) => {
                 path.pop();
                 match (path.len(), name.as_str()) {
-                    (0, _) => sink.page(&bucket, kind, std::mem::take(&mut truncated))?,
+                    (0, _) => {
+                        pages += 1;
+                        sink.page(&bucket, kind, std::mem::take(&mut truncated))?;
+                    }
                     (1, "NextMarker") => truncated = !text.trim().is_empty(),
                     (2, "BlobPrefix") => sink.skipped(Skipped::Prefix)?,
                     (2, "Blob") => {

@@ -7,7 +7,7 @@ use super::unpack::Meter;
 use super::xml::{Piece, Pieces, percent_decoded};
 
 /// The parameter of a list request that asks for the next page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Marker {
     /// Its name.
     pub parameter: String,
@@ -23,28 +23,37 @@ impl Marker {
 }
 
 /// Where a listing goes on behind a page; `None` at its end, and for a page that cannot be read.
-pub fn next_page(format: Format, page: &[u8]) -> Option<Marker> {
-    match format {
-        Format::S3 => s3(page),
-        Format::Azure => Marker::new("marker", text_of(page, "NextMarker")),
-        Format::Gcs => {
-            #[derive(Deserialize)]
-            struct Page {
-                #[serde(rename = "nextPageToken")]
-                token: Option<String>,
-            }
-            Marker::new("pageToken", serde_json::from_slice::<Page>(page).ok()?.token)
-        }
-        Format::Ndjson | Format::Csv | Format::Tsv => None,
+///
+/// # Errors
+/// The page says that more follows, and not where.
+pub fn next_page(format: Format, page: &[u8]) -> Result<Option<Marker>, String> {
+    if format == Format::S3 && is_truncated(page) {
+        let lost = || "the listing goes on, but does not say where".to_owned();
+        return s3(page).ok_or_else(lost).map(Some);
     }
+    Ok(match format {
+        Format::Azure => Marker::new("marker", text_of(page, "NextMarker")),
+        Format::Gcs => Marker::new("pageToken", gcs(page)),
+        Format::S3 | Format::Ndjson | Format::Csv | Format::Tsv => None,
+    })
+}
+
+fn is_truncated(page: &[u8]) -> bool {
+    text_of(page, "IsTruncated").is_some_and(|text| text.trim() == "true")
+}
+
+fn gcs(page: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Page {
+        #[serde(rename = "nextPageToken")]
+        token: Option<String>,
+    }
+    serde_json::from_slice::<Page>(page).ok()?.token
 }
 
 /// A server that does not know version 2 of the request answers in version 1, which goes on behind a
 /// key.
 fn s3(page: &[u8]) -> Option<Marker> {
-    if text_of(page, "IsTruncated")?.trim() != "true" {
-        return None;
-    }
     if let Some(token) = Marker::new("continuation-token", text_of(page, "NextContinuationToken")) {
         return Some(token);
     }
@@ -106,8 +115,13 @@ mod tests {
         #[case] page: &str,
         #[case] expected: Option<(&str, &str)>,
     ) {
-        let found = next_page(format, page.as_bytes());
+        let found = next_page(format, page.as_bytes()).unwrap();
         let found = found.as_ref().map(|marker| (&*marker.parameter, &*marker.value));
         assert_eq!(found, expected, "{page}");
+    }
+    #[test]
+    fn a_page_that_goes_on_nowhere_is_no_end() {
+        let page = "<R><IsTruncated>true</IsTruncated></R>";
+        assert!(next_page(Format::S3, page.as_bytes()).is_err());
     }
 }

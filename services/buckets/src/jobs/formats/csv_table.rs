@@ -95,7 +95,7 @@ pub(super) fn read<R: BufRead>(
     defaults: &Defaults,
     sink: &mut dyn Sink,
 ) -> Result<(), JobError> {
-    let bounded = Bounded { inner: input, left: 0 };
+    let bounded = Bounded { inner: input, left: 0, last: b'\n' };
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter)
         .has_headers(false)
@@ -104,17 +104,21 @@ pub(super) fn read<R: BufRead>(
     let mut record = ByteRecord::new();
     let columns = match reader.read_byte_record(&mut record) {
         Ok(true) => Columns::of(&record),
-        Ok(false) => return Ok(()),
+        Ok(false) => Err("the source has no header".to_owned()),
         Err(error) => Err(error.to_string()),
     };
     let columns = match columns {
         Ok(columns) => columns,
         Err(reason) => return sink.broken(reason),
     };
+    let mut short = false;
     loop {
         reader.get_mut().left = LONGEST_RECORD * 2;
         match reader.read_byte_record(&mut record) {
-            Ok(true) => {}
+            Ok(true) => short = record.len() < columns.names.len(),
+            Ok(false) if short && reader.get_ref().last != b'\n' => {
+                return sink.broken("the source ends inside of its last record".to_owned());
+            }
             Ok(false) => return Ok(()),
             Err(error) => return sink.broken(error.to_string()),
         }
@@ -170,6 +174,8 @@ fn parsed<'a>(
 struct Bounded<R> {
     inner: Meter<R>,
     left: usize,
+    /// The last byte that was read.
+    last: u8,
 }
 
 impl<R: BufRead> std::io::Read for Bounded<R> {
@@ -179,6 +185,7 @@ impl<R: BufRead> std::io::Read for Bounded<R> {
         }
         self.inner.reset();
         let count = self.inner.read(buffer)?;
+        self.last = buffer[..count].last().copied().unwrap_or(self.last);
         match self.left.checked_sub(count) {
             Some(left) if left > 0 => self.left = left,
             _ => return Err(std::io::Error::other("a record is longer than 1 MiB")),

@@ -14,6 +14,7 @@ use super::defaults::Defaults;
 use super::entry::{Bad, Item, Sink, Skipped};
 use super::record::Record;
 use super::unpack::Meter;
+use super::xml::NO_LISTING;
 use super::{fields, values};
 use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
@@ -39,9 +40,11 @@ pub(super) fn read<R: BufRead>(
     let mut reader = std::io::BufReader::with_capacity(8 << 10, input);
     let last_bucket = String::new();
     let mut state = State { sink, defaults, position: 0, failure: None, last_bucket, meter };
+    let mut pages = 0;
     loop {
         match skip_blanks(&mut reader) {
-            Ok(true) => {}
+            Ok(true) => pages += 1,
+            Ok(false) if pages == 0 => return state.sink.broken(NO_LISTING.to_owned()),
             Ok(false) => return Ok(()),
             Err(error) => return state.sink.broken(error.to_string()),
         }

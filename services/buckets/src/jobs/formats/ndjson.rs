@@ -41,11 +41,11 @@ pub(super) fn read<R: BufRead>(
     loop {
         line.clear();
         input.reset();
-        match read_line(&mut input, &mut line) {
-            Ok(0) => return Ok(()),
-            Ok(_) => {}
+        let ended = match read_line(&mut input, &mut line) {
+            Ok(LineEnd::OfSource) if line.is_empty() => return Ok(()),
+            Ok(end) => end,
             Err(error) => return sink.broken(format!("line {}: {error}", position + 1)),
-        }
+        };
         position += 1;
         let content = line.trim_ascii();
         let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
@@ -53,28 +53,42 @@ pub(super) fn read<R: BufRead>(
             continue;
         }
         if let Err(reason) = take(content, position, defaults, sink)? {
+            let torn = ended == LineEnd::OfSource && is_torn(content);
             sink.bad(Bad { position, reason, content: content.to_vec() })?;
+            if torn {
+                return sink.broken(format!("line {position}: the source ends inside of it"));
+            }
         }
     }
 }
 
+/// What ends a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LineEnd {
+    Feed,
+    OfSource,
+}
+
+/// Whether a line without an end is a part of one: whoever wrote it was stopped, or the disk was full.
+fn is_torn(content: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(content).is_err_and(|error| error.is_eof())
+}
+
 /// Reads one line; what is beyond the longest line is read and dropped.
-fn read_line<R: BufRead>(input: &mut Meter<R>, line: &mut Vec<u8>) -> std::io::Result<usize> {
-    let mut total = 0;
+fn read_line<R: BufRead>(input: &mut Meter<R>, line: &mut Vec<u8>) -> std::io::Result<LineEnd> {
     loop {
         input.reset();
         let available = input.fill_buf()?;
         if available.is_empty() {
-            return Ok(total);
+            return Ok(LineEnd::OfSource);
         }
         let end = memchr::memchr(b'\n', available);
         let count = end.map_or(available.len(), |end| end + 1);
         let room = (LONGEST_LINE + 1).saturating_sub(line.len());
         line.extend_from_slice(&available[..count.min(room)]);
         input.consume(count);
-        total += count;
         if end.is_some() {
-            return Ok(total);
+            return Ok(LineEnd::Feed);
         }
     }
 }

@@ -17,7 +17,10 @@ pub fn read(
     defaults: &Defaults,
     sink: &mut dyn Sink,
 ) -> Result<(), JobError> {
-    let mut input = Meter::new(unpacked(source)?);
+    let mut input = match unpacked(name, source) {
+        Ok(unpacked) => Meter::new(unpacked),
+        Err(error) => return sink.broken(error.to_string()),
+    };
     let format = match defaults.format {
         Some(format) => format,
         None => match recognised(&mut input, name) {

@@ -7,7 +7,7 @@ use super::entry::{Bad, Item, Sink, Skipped, Taken};
 use super::fields;
 use super::record::Record;
 use super::unpack::Meter;
-use super::xml::{Piece, Pieces, percent_decoded};
+use super::xml::{NO_LISTING, Piece, Pieces, percent_decoded};
 use crate::jobs::error::JobError;
 use crate::model::Attributes;
 
@@ -39,7 +39,7 @@ pub(super) fn read<R: BufRead>(
     kind: Option<&str>,
     sink: &mut dyn Sink,
 ) -> Result<(), JobError> {
-    let mut listing = Listing { bucket, kind, position: 0, page: Page::default() };
+    let mut listing = Listing { bucket, kind, position: 0, pages: 0, page: Page::default() };
     let mut pieces = Pieces::new(input);
     let mut path: Vec<String> = Vec::new();
     let mut entry = Entry::default();
@@ -52,6 +52,7 @@ pub(super) fn read<R: BufRead>(
             }
         };
         match piece {
+            Piece::End if listing.pages == 0 => return sink.broken(NO_LISTING.to_owned()),
             Piece::End => return Ok(()),
             Piece::Open(name, _) => {
                 let known = matches!(name.as_str(), "ListBucketResult" | "ListVersionsResult");
@@ -89,6 +90,7 @@ struct Listing<'a> {
     bucket: &'a str,
     kind: Option<&'a str>,
     position: u64,
+    pages: u64,
     page: Page,
 }
 
@@ -102,6 +104,7 @@ impl Listing<'_> {
 
     fn end_page(&mut self, sink: &mut dyn Sink) -> Result<(), JobError> {
         self.flush(sink)?;
+        self.pages += 1;
         let truncated = self.page.truncated;
         self.page = Page::default();
         sink.page(self.bucket, self.kind, truncated)

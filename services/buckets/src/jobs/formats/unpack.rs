@@ -1,6 +1,7 @@
 //! Compressed sources, and a limit on the bytes of one entry.
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -12,12 +13,20 @@ const BUFFER: usize = 256 << 10;
 /// Largest window of a zstd frame, as a power of two: 128 MiB.
 const ZSTD_WINDOW: u32 = 27;
 
+/// Endings of the names of packed files.
+const PACKED: [&str; 2] = [".gz", ".zst"];
+
 /// Decompresses gzip and zstd, which are recognised by their first bytes.
-pub fn unpacked<'a>(source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
+pub fn unpacked<'a>(name: &Path, source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let mut source = source;
     // A pipe may deliver one byte at a time.
     let mut head = Vec::with_capacity(MAGIC as usize);
     source.by_ref().take(MAGIC).read_to_end(&mut head)?;
+    let name = name.to_string_lossy().to_lowercase();
+    if (head.len() as u64) < MAGIC && PACKED.iter().any(|ending| name.ends_with(ending)) {
+        let error = "the packed file ends at its beginning";
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, error));
+    }
     let input = BufReader::with_capacity(BUFFER, io::Cursor::new(head.clone()).chain(source));
     if head.starts_with(&[0x1f, 0x8b]) {
         return Ok(Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input))));
@@ -112,7 +121,10 @@ mod tests {
         let zst = zstd::encode_all(&b"text"[..], 1).unwrap();
         for bytes in [gz.finish().unwrap(), zst, b"text".to_vec(), b"t".to_vec(), Vec::new()] {
             let mut text = String::new();
-            unpacked(Trickle(&bytes)).unwrap().read_to_string(&mut text).unwrap();
+            unpacked(Path::new("list"), Trickle(&bytes))
+                .unwrap()
+                .read_to_string(&mut text)
+                .unwrap();
             assert_eq!(text, "text"[..bytes.len().min(4)]);
         }
     }

@@ -17,6 +17,9 @@ const LONGEST_TEXT: usize = 1 << 20;
 /// Bytes of the name of an element or attribute at most.
 const LONGEST_NAME: usize = 1_024;
 
+/// Why a source without any element is broken: an answer that never came leaves such a file.
+pub(super) const NO_LISTING: &str = "the source holds no listing";
+
 /// What an XML listing consists of, names without their namespace prefix.
 #[derive(Debug)]
 pub(super) enum Piece {

@@ -152,3 +152,26 @@ fn killed_removals_are_finished_by_whoever_writes_next() {
         assert_eq!(on.rows_with(&format!("dir/{number} mark")), 0);
     }
 }
+
+#[test]
+fn a_server_that_looks_seldom_follows_a_rebuild_with_its_next_search() {
+    let Some(on) = OnCluster::new() else { return };
+    let program = &on.program;
+    program.done(&["load", text(&program.source(1, 30))]);
+    let key = program.done(&["keys", "issue", "tester", "--plan", "enterprise"]);
+    let serving = program.served(&["--reload-ms", "3600000"]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let search = || {
+        runtime.block_on(async {
+            let request = serving.get("/api/v2/files?keywords=mark&limit=5");
+            let answer = request.bearer_auth(key.trim()).send().await.unwrap();
+            let status = answer.status().as_u16();
+            (status, answer.json::<serde_json::Value>().await.unwrap())
+        })
+    };
+    assert_eq!(search().1["meta"]["results"], 30);
+    program.done(&["rebuild", text(&program.source(2, 20))]);
+    assert!(!on.tables().iter().any(|name| name.starts_with("buckets_files_1")));
+    let (status, answer) = search();
+    assert_eq!((status, &answer["meta"]["results"]), (200, &20.into()), "{answer}");
+}

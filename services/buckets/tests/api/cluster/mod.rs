@@ -50,7 +50,7 @@ impl Throwaway {
     }
 
     fn remove(&self) {
-        self.cluster.remove(self.generation).unwrap();
+        self.cluster.remove(self.generation, &()).unwrap();
     }
 }
 

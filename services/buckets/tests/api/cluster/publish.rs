@@ -1,6 +1,6 @@
 //! Runs, their publish, and who may write.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use buckets::engine::{EngineError, FileIndex, Mode, PublishCounts};
 
@@ -114,25 +114,117 @@ fn one_writes_at_a_time() {
     assert!(matches!(table.throwaway.open().writer(64), Err(EngineError::Locked(_))));
     drop(writer);
     drop(table.index.writer(64).unwrap());
-    // A holder that was silent for too long, on a machine of which nothing is known.
-    let lease = format!("default.buckets_writer_{}", table.throwaway.generation);
-    raw(&format!(
-        "CREATE TABLE {lease} (token String, holder String, at DateTime) ENGINE = Memory"
-    ));
-    raw(&format!("INSERT INTO {lease} SELECT 'x', '1@elsewhere\\nrun 7', now() - 20"));
+    // Holders on a machine of which nothing is known: one that was silent, one that was for too long.
+    let other = Lease::of(&table, "7");
+    other.renewed_before(20);
     match table.index.writer(64) {
         Err(EngineError::Locked(holder)) => assert_eq!(holder, "run 7"),
         other => panic!("{:?}", other.err()),
     }
-    raw(&format!("DROP TABLE {lease}"));
-    raw(&format!(
-        "CREATE TABLE {lease} (token String, holder String, at DateTime) ENGINE = Memory"
-    ));
-    raw(&format!("INSERT INTO {lease} SELECT 'x', '1@elsewhere\\nrun 7', now() - 40"));
+    other.remove();
+    let other = Lease::of(&table, "8");
+    other.renewed_before(40);
     let mut writer = table.index.writer(64).unwrap();
+    assert!(!other.is_there(), "it was taken over");
     // Another one did the same to this writer.
-    raw(&format!("INSERT INTO {lease} SELECT 'y', '2@elsewhere\\nrun 8', now()"));
+    for name in Lease::all(&table) {
+        raw(&format!("DROP TABLE default.{name}"));
+    }
+    let third = Lease::of(&table, "9");
+    third.renewed_before(0);
     assert!(matches!(writer.begin(8), Err(EngineError::Locked(_))));
     drop(writer);
-    raw(&format!("DROP TABLE {lease}"));
+    assert!(third.is_there(), "what another one has is not given back");
+    third.remove();
+}
+
+#[test]
+fn of_many_that_want_to_write_one_does() {
+    let Some(table) = Table::new() else { return };
+    // What a process left that died before it could write its name.
+    let dead = Lease::of(&table, "7");
+    let (writing, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let written = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut done = 0;
+                while done < 3 {
+                    match table.index.writer(64) {
+                        Ok(writer) => {
+                            let now = writing.fetch_add(1, Ordering::SeqCst) + 1;
+                            most.fetch_max(now, Ordering::SeqCst);
+                            std::thread::yield_now();
+                            writing.fetch_sub(1, Ordering::SeqCst);
+                            drop(writer);
+                            done += 1;
+                            written.fetch_add(1, Ordering::SeqCst);
+                        }
+                        Err(EngineError::Locked(_)) => std::thread::yield_now(),
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!((written.into_inner(), most.into_inner()), (12, 1));
+    assert!(!dead.is_there());
+    assert_eq!(Lease::all(&table), Vec::<String>::new());
+}
+
+#[test]
+fn a_writer_that_lost_its_right_deletes_nothing() {
+    let Some(table) = Table::new() else { return };
+    table.publish(1, Mode::Replace, &[(2, "kept"), (4, "other")]);
+    let mut writer = table.index.writer(64).unwrap();
+    for name in Lease::all(&table) {
+        raw(&format!("DROP TABLE default.{name}"));
+    }
+    assert!(matches!(writer.remove(1, 2, None, None), Err(EngineError::Locked(_))));
+    drop(writer);
+    let lock = table.throwaway.cluster.lock("a test").unwrap();
+    let of_lock = "SELECT name FROM system.tables WHERE database = 'default' \
+                   AND startsWith(name, 'buckets_lock_by_')";
+    for name in raw(of_lock).lines() {
+        raw(&format!("DROP TABLE IF EXISTS default.{name}"));
+    }
+    let generation = table.throwaway.generation;
+    let refused = table.throwaway.cluster.remove(generation, &lock);
+    assert!(matches!(refused, Err(EngineError::Locked(_))));
+    table.index.refresh().unwrap();
+    assert_eq!(table.all(), ["kept", "other"]);
+}
+
+/// The right to write to a table's generation, as another process has it.
+struct Lease(String);
+
+impl Lease {
+    fn of(table: &Table, process: &str) -> Self {
+        let name = format!("buckets_writer_{}_by_{process}", table.throwaway.generation);
+        raw(&format!("CREATE TABLE default.{name} (holder String, at DateTime) ENGINE = Memory"));
+        Self(name)
+    }
+
+    fn renewed_before(&self, seconds: u32) {
+        let number = self.0.rsplit('_').next().unwrap();
+        let holder = format!("1@elsewhere\\nrun {number}");
+        raw(&format!("INSERT INTO default.{} SELECT '{holder}', now() - {seconds}", self.0));
+    }
+
+    fn is_there(&self) -> bool {
+        raw(&format!("EXISTS TABLE default.{}", self.0)).trim() == "1"
+    }
+
+    fn remove(self) {
+        raw(&format!("DROP TABLE default.{}", self.0));
+    }
+
+    /// All that there are.
+    fn all(table: &Table) -> Vec<String> {
+        let begin = format!("buckets_writer_{}_", table.throwaway.generation);
+        let names = format!(
+            "SELECT name FROM system.tables WHERE database = 'default' AND startsWith(name, '{begin}')"
+        );
+        raw(&names).lines().map(str::to_owned).collect()
+    }
 }

@@ -25,6 +25,7 @@ fn a_removal_leaves_no_byte_on_disk() {
     table.index.refresh().unwrap();
     assert_eq!(table.all(), [other, gone.as_str()]);
     assert_eq!(writer.remove(2, 4, None, None).unwrap(), 1);
+    assert_eq!(writer.remove(2, 4, None, None).unwrap(), 1, "a kill before it was noted");
     assert_eq!(writer.journal().removal, Some(2));
     drop(writer);
     table.index.refresh().unwrap();

@@ -90,7 +90,7 @@ fn generations_are_listed_and_removed() {
     let Some(table) = Table::new() else { return };
     let (cluster, number) = (&table.throwaway.cluster, table.throwaway.generation);
     assert!(cluster.generations().unwrap().contains(&number));
-    cluster.remove(number).unwrap();
+    cluster.remove(number, &()).unwrap();
     assert!(!cluster.generations().unwrap().contains(&number));
     assert!(matches!(cluster.open(number), Err(EngineError::Missing(_))));
     let gone = table.index.search(&words("a"), &seconds(30));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::super::client::{Client, Pending};
+use super::super::connection::lease_of;
 use super::super::error::ClusterError;
 use super::super::features::Features;
 use super::super::generation::Generation;
@@ -23,7 +24,7 @@ pub(in super::super) struct ClusterWriter {
     pub(super) record: Record,
     /// What the next states say of rows behind those that were given out.
     pub(super) settled: bool,
-    lease: Lease,
+    pub(super) lease: Lease,
     /// Rows that are not yet sent.
     pub(super) buffer: Vec<u8>,
     /// Bytes that are sent together.
@@ -42,7 +43,7 @@ impl ClusterWriter {
         index: &Generation,
         memory_mb: usize,
     ) -> Result<Self, ClusterError> {
-        let name = format!("writer_{}", index.number);
+        let name = lease_of(index.number);
         let lease = Lease::take(&index.client, &name, "the index is being written")?;
         // A server may have been away when the tables were made, or is new.
         let features = Features::of(&index.client, &index.servers)?;

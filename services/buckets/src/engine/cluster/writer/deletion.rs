@@ -10,7 +10,6 @@ use super::super::schema::Tables;
 use super::super::servers::Server;
 use super::super::sql;
 use super::cluster_writer::ClusterWriter;
-use crate::engine::journal::Journal;
 
 const POLL: Duration = Duration::from_millis(50);
 /// Old parts live for a second; then a look at the table clears them away.
@@ -43,6 +42,7 @@ impl ClusterWriter {
         let mut touched = Vec::new();
         for server in self.servers.all() {
             if self.count(server, &condition)? > 0 {
+                self.lease.check()?;
                 self.client.execute(&server.url, &self.deletion(&condition, Erasure::Later))?;
                 touched.push(server);
             }
@@ -72,7 +72,7 @@ impl ClusterWriter {
             sql::numbers(batches),
             dead_in(dead, batches)
         );
-        self.on_all_servers(&self.deletion(&condition, erasure))?;
+        self.delete_on_all_servers(&self.deletion(&condition, erasure))?;
         if erasure == Erasure::Now && self.features.lightweight_delete {
             // Rows that earlier publishes replaced may be of the same bucket.
             self.on_all_servers(&format!("ALTER TABLE {files} APPLY DELETED MASK"))?;
@@ -99,7 +99,7 @@ impl ClusterWriter {
         }
         let (journal, purges) = (self.record.journal.clone(), self.record.purges);
         self.commit(journal, Vec::new(), purges)?;
-        self.on_all_servers(&format!("TRUNCATE TABLE {}", self.tables.dead))
+        self.delete_on_all_servers(&format!("TRUNCATE TABLE {}", self.tables.dead))
     }
 
     /// Hides a bucket or what lies below a prefix, deletes it and waits until no file on disk
@@ -129,14 +129,10 @@ impl ClusterWriter {
         ))?;
         let mut batches = self.record.dead.clone();
         batches.push(batch);
-        let journal = Journal {
-            sequence: self.record.journal.sequence + 1,
-            removal: Some(removal),
-            ..self.record.journal.clone()
-        };
+        let journal = self.record.journal.with_removal(removal, hidden);
         self.commit(journal, batches, self.record.purges + 1)?;
         self.erase()?;
-        Ok(hidden)
+        Ok(self.record.journal.removed)
     }
 
     /// Deletes the batches of dead rows and waits until no file on disk holds any of them.
@@ -165,6 +161,15 @@ impl ClusterWriter {
             last = last.max(Rows::of(&self.client.execute(&server.url, &statement)?).u64()?);
         }
         Ok(last + 1)
+    }
+
+    /// Runs a deletion on every server, each time after a look whether this process still has the right
+    /// to write: it may have been stopped for longer than that right holds.
+    fn delete_on_all_servers(&self, statement: &str) -> Result<(), ClusterError> {
+        self.servers.all().iter().try_for_each(|server| {
+            self.lease.check()?;
+            self.client.execute(&server.url, statement).map(drop)
+        })
     }
 
     /// Runs a statement on every server.

@@ -199,11 +199,10 @@ impl FileWriter for EmbeddedWriter {
         let hidden = deletions.iter().filter(|&&row| visible.contains(row)).count() as u64;
         let ids = deletions.iter().map(|row| row + 1).collect();
         self.doom(Deletions { ids, ..Deletions::default() })?;
-        let sequence = self.journal.sequence + 1;
-        self.commit(Journal { sequence, removal: Some(removal), ..self.journal.clone() })?;
+        self.commit(self.journal.with_removal(removal, hidden))?;
         self.column.purge(&view.column, &deletions)?;
         drop(view);
         purge::rewrite_segments(&self.index, &mut self.writer)?;
-        Ok(hidden)
+        Ok(self.journal.removed)
     }
 }

@@ -1,0 +1,94 @@
+//! Refuses to write a file that the same command reads.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Standard input, as a path that can be looked at.
+const STDIN: &str = "/dev/stdin";
+
+/// Fails when a file that a command is about to write is one that it reads.
+///
+/// Files are compared by device and inode, so that links and other spellings of a path make no
+/// difference; `-` among the inputs is standard input. What is not there, and pipes and devices, can
+/// be read and written at once.
+///
+/// # Errors
+/// An output is an input; or one of them is there and may not be looked at.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// let (list, link) = (folder.path().join("list"), folder.path().join("link"));
+/// std::fs::write(&list, "a\n")?;
+/// std::fs::hard_link(&list, &link)?;
+/// assert!(batch::refuse_overwriting(&[&link], [&list]).is_err());
+/// assert!(batch::refuse_overwriting(&[&folder.path().join("new")], [&list]).is_ok());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn refuse_overwriting<O: AsRef<Path>, I: AsRef<Path>>(
+    outputs: &[O],
+    inputs: impl IntoIterator<Item = I>,
+) -> io::Result<()> {
+    let mut written = Vec::new();
+    for output in outputs {
+        written.extend(identity(output.as_ref())?.map(|file| (file, output.as_ref())));
+    }
+    if written.is_empty() {
+        return Ok(());
+    }
+    for input in inputs {
+        let input = input.as_ref();
+        let path = if input == Path::new("-") { Path::new(STDIN) } else { input };
+        let Some(read) = identity(path)? else { continue };
+        if let Some((_, output)) = written.iter().find(|(file, _)| *file == read) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, sentence(output, input)));
+        }
+    }
+    Ok(())
+}
+
+fn sentence(output: &Path, input: &Path) -> String {
+    if output == input {
+        return format!("{} would be written while it is read", output.display());
+    }
+    let (output, input) = (output.display(), input.display());
+    format!("{output} is the same file as {input}: it would be written while it is read")
+}
+
+/// Device and inode of a regular file; `None` for anything else, and where nothing is.
+fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(Some((found.dev(), found.ino()))),
+        Ok(_) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn every_name_of_a_file_that_is_read_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("list"), "a").unwrap();
+        fs::write(at("other"), "a").unwrap();
+        fs::hard_link(at("list"), at("hard")).unwrap();
+        symlink(at("list"), at("soft")).unwrap();
+        symlink(at("nowhere"), at("dangling")).unwrap();
+        let spelled = folder.path().join(".").join("list");
+        for output in [at("list"), at("hard"), at("soft"), spelled] {
+            let refused = refuse_overwriting(&[at("new"), output], [at("other"), at("list")]);
+            let said = refused.unwrap_err().to_string();
+            assert!(said.ends_with("would be written while it is read"), "{said}");
+        }
+        for output in [at("other"), at("new"), at("dangling"), "/dev/null".into()] {
+            refuse_overwriting(&[output], [at("list"), "/dev/null".into()]).unwrap();
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Sources that end before their end: nothing is taken for gone because it was not read.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use buckets::Settings;
+use buckets::jobs::{
+    CheckpointPolicy, JobError, LoadOptions, dry_run, export, rebuild_from, status, verify,
+};
+use rstest::rstest;
+
+use crate::app::{Fixture, line};
+use crate::program::{Program, text};
+use crate::public_bucket::{Behaviour, PublicBucket};
+
+const A: &str = "a.s3.amazonaws.com";
+const B: &str = "b.s3.amazonaws.com";
+
+fn exported(fixture: &Fixture) -> String {
+    let mut out = Vec::new();
+    export(&fixture.context, None, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn rebuild(fixture: &Fixture, options: &LoadOptions) -> Result<(), JobError> {
+    let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+    rebuild_from(&fixture.context, options, checkpoints).map(drop)
+}
+
+fn lines(bucket: &str, count: i64) -> String {
+    (0..count).map(|number| line(bucket, &format!("dir/{number}"), number, 1) + "\n").collect()
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gz.write_all(text.as_bytes()).unwrap();
+    gz.finish().unwrap()
+}
+
+#[test]
+fn a_rebuild_from_a_source_that_breaks_off_leaves_the_index_as_it_is() {
+    let fixture = Fixture::new();
+    let whole = fixture.folder.write("whole.ndjson", lines(A, 8_000) + &lines(B, 50));
+    fixture.load(std::slice::from_ref(&whole)).unwrap();
+    let before = exported(&fixture);
+    let packed = gzip(&(lines(A, 8_000) + &lines(B, 50)));
+    let cut = fixture.folder.write("cut.ndjson.gz", &packed[..packed.len() / 3]);
+    let torn = lines(A, 3);
+    let torn = fixture.folder.write("torn.ndjson", &torn[..torn.len() - 20]);
+    let empty = fixture.folder.write("empty.ndjson", "");
+    let page = fixture.folder.write(format!("{A}.xml"), "<ListBucketResult><Name>a</Name>");
+    for (sources, why) in [
+        (vec![cut.clone()], "cut.ndjson.gz: "),
+        (vec![whole.clone(), cut], "cut.ndjson.gz: "),
+        (vec![torn], "torn.ndjson: line 3: the source ends inside of it"),
+        (vec![page, whole.clone()], "ends inside an element"),
+        (vec![empty], "the sources name no bucket"),
+    ] {
+        let refused = rebuild(&fixture, &Fixture::options(&sources)).unwrap_err().to_string();
+        assert!(refused.contains(why), "{refused}");
+        assert!(refused.ends_with(": the index stays as it is"), "{refused}");
+        assert_eq!(exported(&fixture), before);
+        let now = status(&fixture.context).unwrap();
+        assert_eq!((&now["generation"], &now["runs"][0]["state"]), (&1.into(), &"failed".into()));
+        assert!(!fixture.folder.join("index/generation-2").exists());
+    }
+    assert_eq!(verify(&fixture.context).unwrap(), Vec::<String>::new());
+    rebuild(&fixture, &Fixture::options(&[whole])).unwrap();
+    assert_eq!(exported(&fixture).lines().count(), 8_050);
+}
+
+#[test]
+fn a_rebuild_that_breaks_off_ends_with_a_failure() {
+    let program = Program::new();
+    let source = program.source(1, 50);
+    program.done(&["load", text(&source)]);
+    let packed = gzip(&std::fs::read_to_string(&source).unwrap());
+    let cut = program.folder().write("cut.gz", &packed[..packed.len() - 9]);
+    let ran = program.run(&["rebuild", text(&cut)]);
+    assert_eq!(ran.code, Some(1), "{}", ran.errors);
+    assert!(ran.errors.contains("the index stays as it is"), "{}", ran.errors);
+    assert_eq!(program.published(), (Some(1), 50));
+}
+
+/// Whether a source counts as read to its end, and how many files it gave.
+fn tried(fixture: &Fixture, path: &Path) -> (bool, u64) {
+    let report = dry_run(&fixture.context, &Fixture::options(&[path.to_owned()])).unwrap();
+    (report.tally.incomplete.is_empty(), report.tally.files)
+}
+
+#[rstest]
+#[case("list.ndjson.gz")]
+#[case("list.ndjson.zst")]
+#[case("two.ndjson.zst")]
+fn a_packed_source_that_is_cut_anywhere_is_incomplete(#[case] name: &str) {
+    let fixture = Fixture::new();
+    let text = lines(A, 40);
+    let packed = match name.ends_with(".gz") {
+        true => gzip(&text),
+        false => zstd::encode_all(text.as_bytes(), 1).unwrap(),
+    };
+    // Several members one after the other are one source.
+    let packed = if name.starts_with("two") { [packed.clone(), packed].concat() } else { packed };
+    let path = fixture.folder.write(name, &packed);
+    assert!(tried(&fixture, &path).0);
+    let half = if name.starts_with("two") { packed.len() / 2 } else { 0 };
+    for end in 0..packed.len() {
+        let path = fixture.folder.write(name, &packed[..end]);
+        let whole = end > 0 && end == half;
+        assert_eq!(tried(&fixture, &path).0, whole, "{end} of {} bytes", packed.len());
+    }
+}
+
+const S3: &str = "<?xml version=\"1.0\"?><ListBucketResult><Name>a</Name><Contents><Key>1</Key>\
+                  <Size>5</Size></Contents><IsTruncated>false</IsTruncated></ListBucketResult>";
+const AZURE: &str = "<EnumerationResults ServiceEndpoint=\"https://acc.blob.core.windows.net/\" \
+                     ContainerName=\"box\"><Blobs><Blob><Name>1</Name><Properties>\
+                     <Content-Length>5</Content-Length></Properties></Blob></Blobs><NextMarker/>\
+                     </EnumerationResults>";
+const GCS: &str = r#"{"kind":"storage#objects","items":[{"name":"1","bucket":"box","size":"5"}]}"#;
+const ARRAY: &str = r#"[{"name":"1","bucket":"box","size":"5"}]"#;
+
+#[rstest]
+#[case(&format!("{A}.xml"), S3)]
+#[case("azure.xml", AZURE)]
+#[case("gcs.json", GCS)]
+#[case("gcs.json", ARRAY)]
+fn a_listing_that_is_cut_anywhere_is_incomplete(#[case] name: &str, #[case] listing: &str) {
+    let fixture = Fixture::new();
+    let format = match name {
+        "azure.xml" => "azure",
+        "gcs.json" => "gcs",
+        _ => "s3",
+    };
+    for end in 0..=listing.len() {
+        let path = fixture.folder.write(name, &listing[..end]);
+        let options =
+            LoadOptions { format: Some(format.to_owned()), ..Fixture::options(&[path.clone()]) };
+        let report = dry_run(&fixture.context, &options).unwrap();
+        let whole = report.tally.incomplete.is_empty();
+        assert_eq!(whole, end == listing.len(), "{}", &listing[..end]);
+    }
+}
+
+#[test]
+fn a_line_or_record_that_is_torn_is_incomplete() {
+    let fixture = Fixture::new();
+    let tried = |name: &str, text: &str| tried(&fixture, &fixture.folder.write(name, text)).0;
+    let text = lines(A, 2);
+    let first = text.find('\n').unwrap() + 1;
+    for end in first + 1..text.len() - 1 {
+        assert!(!tried("list.ndjson", &text[..end]), "{}", &text[..end]);
+    }
+    assert!(tried("list.ndjson", text.trim_end()), "a last line needs no line feed");
+    assert!(tried("list.ndjson", &format!("{text}{{\n")), "a bad line is no end");
+    let table = format!("bucket,key,size\n{A},1,5\n{A},2,5");
+    assert!(tried("list.csv", &table));
+    for cut in 3..30 {
+        assert!(!tried("list.csv", &table[..table.len() - cut]) || cut > 21, "{cut}");
+    }
+    assert!(!tried("list.csv", ""), "no header");
+}
+
+#[test]
+fn a_torn_source_removes_no_file() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "kept", 1, 1), &line(A, "1", 1, 1)]);
+    let text = line(A, "1", 7, 1) + "\n" + &line(A, "2", 7, 1);
+    let torn = fixture.folder.write("torn.ndjson", &text[..text.len() - 5]);
+    let report = fixture.load(&[torn]).unwrap();
+    assert_eq!((report.counts.removed, report.tally.incomplete.len()), (0, 1));
+    assert_eq!(exported(&fixture).lines().count(), 2);
+}
+
+fn listed(bucket: &PublicBucket, interface: &str) -> LoadOptions {
+    LoadOptions {
+        bucket: Some(A.to_owned()),
+        format: Some("s3".to_owned()),
+        ..Fixture::options(&[PathBuf::from(format!("{}/{interface}/", bucket.address))])
+    }
+}
+
+#[rstest]
+#[case("empty", "the source holds no listing")]
+#[case("lost", "the listing goes on, but does not say where")]
+#[case("circle", "the listing does not go on")]
+fn a_listing_over_http_that_does_not_come_to_its_end(#[case] interface: &str, #[case] why: &str) {
+    let bucket = PublicBucket::start(Behaviour::default());
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "kept", 1, 1)]);
+    match fixture.run(&listed(&bucket, interface)) {
+        Ok(report) => {
+            assert_eq!(report.counts.removed, 0);
+            assert!(report.tally.incomplete[0].contains(why), "{:?}", report.tally.incomplete);
+        }
+        Err(error) => assert!(error.to_string().contains(why), "{error}"),
+    }
+    assert!(exported(&fixture).contains("kept"));
+    assert!(bucket.requests() < 10);
+}
+
+#[test]
+fn a_source_that_changes_while_it_is_read_is_no_listing() {
+    use std::process::Stdio;
+
+    let program = Program::new();
+    program.done(&["load", text(&program.source(1, 20))]);
+    // The load stands still at the standard input, which is read first.
+    let growing = program.folder().write("growing.ndjson", line(A, "1", 1, 1) + "\n");
+    let mut command = program.command(&["load", "-", text(&growing)]);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut load = command.spawn().unwrap();
+    let input = load.stdin.take().unwrap();
+    while program.status()["open_run"].is_null() {
+        std::thread::yield_now();
+    }
+    std::fs::write(&growing, lines(A, 3)).unwrap();
+    drop(input);
+    let ended = load.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(1));
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(said.contains("changed since the run began"), "{said}");
+    assert_eq!(program.published(), (Some(1), 20));
+}

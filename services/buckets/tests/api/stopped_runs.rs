@@ -1,0 +1,176 @@
+//! Runs that were stopped: what is removed meanwhile stays away, and what cannot begin gives none up.
+
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use buckets::jobs::{
+    self, CheckpointPolicy, JobError, LoadOptions, Session, resume, status, verify,
+};
+use diesel::connection::SimpleConnection;
+use rstest::rstest;
+
+use crate::app::{Fixture, line};
+use crate::program::{Program, text};
+use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
+
+const A: &str = "a.s3.amazonaws.com";
+const BOX: &str = "box.s3.amazonaws.com";
+const OFTEN: CheckpointPolicy = CheckpointPolicy { files: 1, every: Duration::from_secs(60) };
+
+fn keys(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("{number:05}.txt")).collect()
+}
+
+fn listing(bucket: &PublicBucket) -> PathBuf {
+    PathBuf::from(format!("{}/s3/", bucket.address))
+}
+
+fn options(paths: &[PathBuf]) -> LoadOptions {
+    LoadOptions {
+        bucket: Some(BOX.to_owned()),
+        format: Some("s3".to_owned()),
+        ..Fixture::options(paths)
+    }
+}
+
+/// A run that stopped behind three of five pages.
+fn stopped(fixture: &Fixture) -> (PublicBucket, u64) {
+    let bucket = PublicBucket::start(Behaviour { keys: keys(5 * PAGE), ..Behaviour::default() });
+    bucket.behaviour.broken_from.store(4, Ordering::Relaxed);
+    let ended = jobs::load(&fixture.context, &options(&[listing(&bucket)]), OFTEN);
+    assert!(matches!(ended, Err(JobError::Source { .. })), "{ended:?}");
+    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    let run = status(&fixture.context).unwrap()["open_run"].as_u64().unwrap();
+    (bucket, run)
+}
+
+#[derive(Clone, Copy)]
+enum Takedown {
+    CarriedOut,
+    Waiting,
+    Lifted,
+}
+
+#[rstest]
+#[case(Takedown::CarriedOut, 0, 0)]
+#[case(Takedown::Waiting, 0, 0)]
+#[case(Takedown::Lifted, 1, 2 * PAGE as u64)]
+fn a_bucket_that_is_removed_is_not_listed_by_a_run_that_goes_on(
+    #[case] takedown: Takedown,
+    #[case] buckets: u64,
+    #[case] files: u64,
+) {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(BOX, "before", 1, 1)]);
+    let (_bucket, run) = stopped(&fixture);
+    let pools = &fixture.context.pools;
+    match takedown {
+        Takedown::CarriedOut | Takedown::Lifted => {
+            jobs::remove(&fixture.context, BOX, "", "asked", "tester").unwrap();
+        }
+        Takedown::Waiting => pools
+            .write_blocking(|db| -> Result<(), database::DatabaseError> {
+                Ok(db.batch_execute(&format!(
+                    "INSERT INTO removal (address, prefix, reason, operator, requested_at) \
+                     VALUES ('{BOX}', '', 'asked', 'tester', 1)"
+                ))?)
+            })
+            .unwrap(),
+    }
+    if matches!(takedown, Takedown::Lifted) {
+        jobs::unremove(&fixture.context, BOX, "a mistake", "tester").unwrap();
+    }
+    let report = resume(&fixture.context, run, OFTEN).unwrap();
+    assert_eq!(report.counts.added, files);
+    let now = status(&fixture.context).unwrap();
+    assert_eq!((&now["buckets"], &now["files"]), (&buckets.into(), &files.into()));
+    assert_eq!(now["removals_waiting"], 0);
+    assert_eq!(verify(&fixture.context).unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_load_that_cannot_begin_gives_no_run_up() {
+    let fixture = Fixture::new();
+    let (_bucket, run) = stopped(&fixture);
+    let list = fixture.folder.write("list.ndjson", line(A, "1", 1, 1));
+    let changed = fixture.folder.write("changed.ndjson", line(A, "1", 1, 1));
+    let good = Fixture::options(std::slice::from_ref(&list));
+    let late = Fixture::options(std::slice::from_ref(&changed));
+    std::fs::write(&changed, line(A, "12", 1, 1)).unwrap();
+    let missing = Some(fixture.folder.join("no/such/folder/bad"));
+    for options in [
+        LoadOptions { reject: missing.clone(), ..good.clone() },
+        LoadOptions { reject: Some(list), ..good.clone() },
+        late,
+    ] {
+        assert!(jobs::load(&fixture.context, &options, OFTEN).is_err());
+        let now = status(&fixture.context).unwrap();
+        assert_eq!((&now["open_run"], &now["runs"][0]["id"]), (&run.into(), &run.into()));
+    }
+    let report = resume(&fixture.context, run, OFTEN).unwrap();
+    assert_eq!(report.counts.added, 5 * PAGE as u64);
+    let options = LoadOptions { reject: missing, ..good };
+    let rebuilt = jobs::rebuild_from(&fixture.context, &options, OFTEN);
+    assert!(rebuilt.is_err());
+    let now = status(&fixture.context).unwrap();
+    assert_eq!((&now["runs"][0]["state"], &now["files"]), (&"published".into(), &500.into()));
+}
+
+#[test]
+fn a_page_that_is_fetched_anew_is_read_from_its_beginning() {
+    let fixture = Fixture::new();
+    let first = PublicBucket::start(Behaviour { keys: keys(PAGE + 5), ..Behaviour::default() });
+    let second = PublicBucket::start(Behaviour { keys: Vec::new(), ..Behaviour::default() });
+    second.behaviour.broken_from.store(1, Ordering::Relaxed);
+    let both = options(&[listing(&first), listing(&second)]);
+    assert!(jobs::load(&fixture.context, &both, OFTEN).is_err());
+    let run = status(&fixture.context).unwrap()["open_run"].as_u64().unwrap();
+    let asked = first.requests();
+    second.behaviour.broken_from.store(0, Ordering::Relaxed);
+    let report = resume(&fixture.context, run, OFTEN).unwrap();
+    assert_eq!((report.counts.added, report.counts.duplicates), (PAGE as u64 + 5, 0));
+    assert_eq!(first.requests(), asked, "the first listing was at its end");
+}
+
+#[test]
+fn a_reject_file_is_none_of_the_sources() {
+    let program = Program::new();
+    let folder = program.folder();
+    let list = folder.write("list.ndjson", "{}\n".repeat(20));
+    let other = folder.write("other.ndjson.reasons", "{}\n");
+    std::fs::hard_link(&list, folder.join("hard")).unwrap();
+    symlink(&list, folder.join("soft")).unwrap();
+    for reject in
+        [list.clone(), folder.join("hard"), folder.join("soft"), folder.join("other.ndjson")]
+    {
+        for command in [&["load"][..], &["load", "--dry-run"], &["rebuild"]] {
+            let mut arguments = command.to_vec();
+            arguments.extend([text(&list), text(&other), "--max-errors", "100"]);
+            arguments.extend(["--reject", text(&reject)]);
+            let ran = program.run(&arguments);
+            assert_eq!(ran.code, Some(1), "{arguments:?}: {}", ran.out);
+            assert!(ran.errors.contains("would be written while it is read"), "{}", ran.errors);
+        }
+    }
+    let mut command = program.command(&["load", "-", "--reject", text(&folder.join("hard"))]);
+    command.stdin(std::fs::File::open(&list).unwrap());
+    assert_eq!(command.output().unwrap().status.code(), Some(1));
+    assert_eq!(std::fs::metadata(&list).unwrap().len(), 60);
+    assert_eq!(std::fs::metadata(&other).unwrap().len(), 3);
+    assert_eq!(program.status()["runs"], serde_json::json!([]));
+}
+
+#[test]
+fn a_removal_that_was_killed_before_it_was_noted_tells_what_it_hid() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "1", 1, 1), &line(A, "2", 1, 1), &line(BOX, "1", 1, 1)]);
+    // What `remove` does in the index, for the first removal of this database.
+    let mut session = Session::open(&fixture.context, "a test").unwrap();
+    assert_eq!(session.writer.remove(1, 1, None, None).unwrap(), 2);
+    drop(session);
+    let removal = jobs::remove(&fixture.context, A, "", "asked", "tester").unwrap();
+    assert_eq!((removal.id, removal.files), (1, 2));
+    assert_eq!(jobs::remove(&fixture.context, BOX, "", "asked", "tester").unwrap().files, 1);
+}
