@@ -7,7 +7,7 @@ use outbound::Reach;
 use shell::Switch;
 
 use crate::model::cost::{Currency, is_code};
-use crate::model::geo::Unit;
+use crate::model::geo::{LONGEST_RADIUS, Unit};
 use crate::model::list::PER_PAGE;
 use crate::model::zone::Zone;
 
@@ -43,7 +43,7 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value = "", value_name = "CODE", value_parser = parse_code)]
     pub currency_code: String,
 
-    /// Radius of place filters that name none, in GEO_UNIT, above 0
+    /// Radius of place filters that name none, in GEO_UNIT, above 0, up to 100000
     #[arg(long, env, global = true, default_value_t = 25.0, value_name = "LENGTH", value_parser = parse_length)]
     pub geo_radius: f64,
 
@@ -199,8 +199,8 @@ pub fn parse_login(text: &str) -> Result<String, String> {
 }
 
 fn parse_length(text: &str) -> Result<f64, String> {
-    let length = text.parse().ok().filter(|length: &f64| length.is_finite() && *length > 0.0);
-    length.ok_or_else(|| "a number above 0".to_owned())
+    let fits = |length: &f64| *length > 0.0 && *length <= LONGEST_RADIUS;
+    text.parse().ok().filter(fits).ok_or_else(|| "a number above 0 up to 100000".to_owned())
 }
 
 #[cfg(test)]
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn radius_is_a_length() {
         assert_eq!(parse_length("0.5"), Ok(0.5));
-        for text in ["0", "-1", "nan", "inf", "", "far"] {
+        for text in ["0", "-1", "nan", "inf", "1e308", "", "far"] {
             assert!(parse_length(text).is_err(), "{text}");
         }
     }

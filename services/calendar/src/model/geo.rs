@@ -4,6 +4,9 @@
 const EARTH_KM: f64 = 6371.0;
 const KM_PER_MILE: f64 = 1.609_344;
 
+/// The longest radius of a place filter, in either unit.
+pub const LONGEST_RADIUS: f64 = 100_000.0;
+
 /// A point in degrees.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use shell::params::reject;
 
-use crate::model::geo::Unit;
+use crate::model::geo::{LONGEST_RADIUS, Unit};
 use crate::model::image::{spelled, web_url};
 use crate::model::list::{EventOrder, TermOrder};
 use crate::model::slug;
@@ -83,7 +83,7 @@ values! {
     /// A longitude in degrees.
     Longitude(f64) = |value| number(value, -180.0, 180.0);
     /// A radius.
-    Radius(f64) = |value| number(value, f64::from_bits(1), 100_000.0);
+    Radius(f64) = |value| number(value, f64::from_bits(1), LONGEST_RADIUS);
     /// A unit of length.
     LengthUnit(Unit) = |value| Unit::named(&text(value)?).ok_or("must be miles or km");
     /// A direction: true for descending.

@@ -9,6 +9,9 @@ use crate::store::sql::Sql;
 /// Events that one statement reads.
 const CHUNK: i64 = 5000;
 
+/// Bytes of searched texts that one statement reads, unless one event has more.
+const CHUNK_BYTES: i64 = 8 << 20;
+
 /// Changes that stay in the log, for processes that follow it.
 const KEPT: i64 = 10_000;
 
@@ -65,17 +68,54 @@ pub struct Change {
 const ENTRY: &str = "select id, author_id, status, start_local, end_local, start_utc, end_utc, \
      published_utc, listed, featured, search_ci from events where id ";
 
+/// The last of some events, and the bytes of their searched texts.
+#[derive(QueryableByName)]
+struct ChunkRow {
+    #[diesel(sql_type = Nullable<BigInt>)]
+    last: Option<i64>,
+    #[diesel(sql_type = BigInt)]
+    bytes: i64,
+}
+
+/// Returns the last id of the next piece: events that are not many and whose texts are not long.
+fn chunk_end(db: &mut Db, after: i64) -> Result<Option<i64>, DatabaseError> {
+    let mut events = CHUNK;
+    loop {
+        let text = "select max(id) as last, coalesce(cast(sum(n) as bigint), 0) as bytes from \
+             (select id, octet_length(search_ci) as n from events where id > ";
+        let mut sql = Sql::new(db, text);
+        sql.value(after).push(" order by id limit ").value(events).push(") x");
+        let chunk = sql.load::<ChunkRow>(db)?.into_iter().next();
+        match chunk {
+            Some(chunk) if chunk.bytes > CHUNK_BYTES && events > 1 => events /= 2,
+            chunk => return Ok(chunk.and_then(|chunk| chunk.last)),
+        }
+    }
+}
+
 /// Reads all events by their ids, in pieces.
 pub fn each(db: &mut Db, mut take: impl FnMut(Vec<Entry>)) -> Result<(), DatabaseError> {
     let mut last = i64::MIN;
-    loop {
+    while let Some(end) = chunk_end(db, last)? {
         let mut sql = Sql::new(db, ENTRY);
-        sql.push("> ").value(last).push(" order by id limit ").value(CHUNK);
-        let entries: Vec<Entry> = sql.load(db)?;
-        let Some(end) = entries.last() else { return Ok(()) };
-        last = end.id;
-        take(entries);
+        sql.push("> ").value(last).push(" and id <= ").value(end).push(" order by id");
+        take(sql.load(db)?);
+        last = end;
     }
+    Ok(())
+}
+
+/// Adds up the searched texts of events, in bytes.
+pub fn text_bytes(db: &mut Db, ids: &[i64]) -> Result<i64, DatabaseError> {
+    let mut bytes = 0;
+    for ids in ids.chunks(usize::try_from(CHUNK).unwrap_or(1)) {
+        let text = "select coalesce(cast(sum(octet_length(search_ci)) as bigint), 0) as n \
+             from events where id ";
+        let mut sql = Sql::new(db, text);
+        sql.among(ids);
+        bytes += sql.number(db)?;
+    }
+    Ok(bytes)
 }
 
 /// Reads events by id.
@@ -133,4 +173,49 @@ pub fn prune(db: &mut Db) -> Result<(), DatabaseError> {
     sql.push("(select max(seq) from event_changes) - ").value(KEPT);
     sql.push(" or bytes <= (select max(bytes) from event_changes) - ").value(KEPT_BYTES);
     sql.execute(db).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::Database;
+
+    use super::*;
+    use crate::model::event::{Event, Links};
+    use crate::model::role::Role;
+    use crate::model::schedule::Schedule;
+    use crate::model::zone::Zone;
+    use crate::store::{MIGRATIONS, events, users};
+
+    #[test]
+    fn long_texts_are_read_in_small_pieces() {
+        let database = Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        let zone = Zone::utc();
+        let (start_local, end_local, start_utc, end_utc) = (0, 0, 0, 0);
+        let schedule =
+            Schedule { zone, all_day: false, start_local, end_local, start_utc, end_utc };
+        let lengths = pools.write_blocking(|db| {
+            let author = users::add(db, "ann", "Ann", Role::Editor)?;
+            for number in 0..24 {
+                let mut event = Event::draft(author, schedule.clone(), 0, 0);
+                event.id = events::allocate(db)?;
+                event.slug = number.to_string();
+                event.excerpt = "a ".repeat(if number == 7 { 5 << 20 } else { 1 << 19 });
+                events::insert(db, &event, &Links::default())?;
+            }
+            let mut lengths = Vec::new();
+            each(db, |piece| {
+                let bytes: usize = piece.iter().map(|entry| entry.search_ci.len()).sum();
+                lengths.push((piece.len(), bytes));
+            })?;
+            Ok::<_, DatabaseError>(lengths)
+        });
+        let lengths = lengths.unwrap();
+        assert_eq!(lengths.iter().map(|(events, _)| events).sum::<usize>(), 24);
+        let most = usize::try_from(CHUNK_BYTES).unwrap();
+        assert!(
+            lengths.iter().all(|(events, bytes)| *events == 1 || *bytes <= most),
+            "{lengths:?}"
+        );
+    }
 }

@@ -17,6 +17,12 @@ use crate::store::read_transactions::read_transaction;
 /// With more changes than this behind, the index is built anew.
 const MOST_CHANGES: i64 = 50_000;
 
+/// With longer texts of changed events, in bytes, it is built anew too, which reads them in pieces.
+const MOST_BYTES: i64 = 64 << 20;
+
+/// Changed events whose texts are read without a look at their lengths.
+const FEW: usize = 50;
+
 /// How often somebody who waits for the index looks again.
 const INTERVAL: Duration = Duration::from_millis(5);
 
@@ -101,7 +107,11 @@ impl EventIndex {
         }
         let changes = entries::between(db, from, seq)?;
         let ids: BTreeSet<i64> = changes.iter().map(|change| change.event_id).collect();
-        let now = entries::by_ids(db, &ids.into_iter().collect::<Vec<_>>())?;
+        let ids: Vec<i64> = ids.into_iter().collect();
+        if ids.len() > FEW && entries::text_bytes(db, &ids)? > MOST_BYTES {
+            return Ok(false);
+        }
+        let now = entries::by_ids(db, &ids)?;
         let mut slot = self.write();
         match slot.as_mut() {
             // Meanwhile somebody else may have followed.

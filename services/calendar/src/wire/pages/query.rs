@@ -4,6 +4,7 @@ use jiff::civil::Date;
 
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
+use crate::wire::values::LARGEST_INTEGER;
 
 /// The longest search, in characters.
 const LONGEST: usize = 200;
@@ -50,7 +51,7 @@ impl PageQuery {
             category: text("category"),
             tag: text("tag"),
             day: parsed,
-            page: if page.is_empty() { 1 } else { page.parse().unwrap_or(0) },
+            page: if page.is_empty() { 1 } else { number(&page) },
             as_calendar: is_on("ical") || outlook,
             outlook,
         })
@@ -104,6 +105,11 @@ impl PageQuery {
     }
 }
 
+/// Reads the number of a page; 0 for what a list takes for none.
+fn number(text: &str) -> i64 {
+    text.parse().ok().filter(|page| *page <= LARGEST_INTEGER).unwrap_or(0)
+}
+
 /// Returns the parameters of a list of what takes place from one day to another.
 pub fn within(first: Date, last: Date) -> Vec<(&'static str, String)> {
     vec![
@@ -151,7 +157,7 @@ mod tests {
             assert!(read(&[("date", text)]).is_err(), "{text}");
         }
         assert!(read(&[("search", &"x".repeat(201))]).is_err());
-        for text in ["x", "-", "1.5", "99999999999999999999"] {
+        for text in ["x", "-", "1.5", "9007199254740992", "99999999999999999999"] {
             assert_eq!(read(&[("page", text)]).unwrap().page, 0, "{text}");
         }
     }
