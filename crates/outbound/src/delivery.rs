@@ -1,12 +1,9 @@
-//! Delivery of an outbox: what is due is claimed, sent, and marked.
+//! An outbox: what waits in a table, who gets it, and what an attempt to deliver it led to.
 
+use std::fmt::Display;
 use std::future::Future;
+use std::hash::Hash;
 use std::time::Duration;
-
-use futures_util::StreamExt;
-use futures_util::stream;
-
-use crate::failures::{Failed, Failures};
 
 /// Waits between attempts.
 const WAITS: [Duration; 5] = {
@@ -23,25 +20,15 @@ const WAITS: [Duration; 5] = {
 /// How often a message is tried before it is given up.
 pub const ATTEMPTS: u32 = 6;
 
-/// How many messages are under way at once.
-const AT_ONCE: usize = 8;
-
-/// How many messages are claimed at once.
-const CLAIM: usize = 64;
-
-/// The longest that an attempt may take.
-const LONGEST_DELIVERY: Duration = Duration::from_secs(30);
-
-/// How long an outbox puts off what is claimed, in seconds: longer than all attempts of a claim may
-/// take, which are 64 messages, 8 at once, 30 seconds each.
+/// How long an outbox puts off what is claimed, in seconds: longer than an attempt may take together with
+/// the time for which its outcome is noted again and again.
 pub const UNDER_WAY: i64 = 300;
 
-const _: () = assert!(
-    (CLAIM / AT_ONCE) as u64 * LONGEST_DELIVERY.as_secs() < UNDER_WAY.unsigned_abs(),
-    "another replica would take what this one is about to send"
-);
+/// How long a message is put off that nobody can deliver yet, in seconds: its breach is hidden for
+/// now, or this version cannot read it.
+pub const PUT_OFF: u64 = 600;
 
-/// How long to wait after so many failed attempts; none when there is no further one.
+/// How long to wait after this number of failed attempts; none when there is no further one.
 ///
 /// ```
 /// use std::time::Duration;
@@ -56,7 +43,7 @@ pub fn retry_after(failed: u32) -> Option<Duration> {
     WAITS.get(index).copied()
 }
 
-/// Why an attempt failed; the text is for the operator and holds nothing of the message.
+/// Why a message was not delivered; the text is for the operator and holds nothing of the message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeliveryError {
     /// A later attempt may succeed.
@@ -65,6 +52,12 @@ pub enum DeliveryError {
     /// No further attempt makes sense.
     #[error("{0}")]
     Permanent(String),
+    /// It cannot be delivered yet; this is not counted as an attempt.
+    #[error("{0}")]
+    Early(String),
+    /// Its receiver does not get it any more, and nobody has to hear of that.
+    #[error("{0}")]
+    Unwanted(String),
 }
 
 impl DeliveryError {
@@ -77,11 +70,23 @@ impl DeliveryError {
     pub fn permanent(why: &str) -> Self {
         Self::Permanent(why.to_owned())
     }
+
+    /// Nothing failed: it is too early.
+    pub fn early(why: &str) -> Self {
+        Self::Early(why.to_owned())
+    }
+
+    /// Nothing failed: the message is dropped.
+    pub fn unwanted(why: &str) -> Self {
+        Self::Unwanted(why.to_owned())
+    }
 }
 
 /// A message that is to be delivered now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Due<M> {
+pub struct Due<R, M> {
+    /// Who gets it.
+    pub receiver: R,
     /// The message.
     pub message: M,
     /// How many attempts failed already.
@@ -91,17 +96,19 @@ pub struct Due<M> {
 /// Longest reason of a failure, in characters.
 const LONGEST_REASON: usize = 200;
 
-/// A failed attempt, as an outbox keeps it.
+/// What an outbox notes of a message that was not delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// After how long the next attempt follows; none when the message is given up.
+    /// After how long the next attempt follows; none when the message is given up or dropped.
     pub retry: Option<Duration>,
+    /// Whether it counts as an attempt.
+    pub counts: bool,
     /// Why, in at most 200 characters.
     pub why: String,
 }
 
 impl Failure {
-    /// What a failure means for a message of which so many attempts have failed now.
+    /// What a failure means for a message of which this number of attempts have failed now.
     ///
     /// ```
     /// use outbound::{ATTEMPTS, DeliveryError, Failure};
@@ -110,19 +117,43 @@ impl Failure {
     /// assert!(Failure::new(1, &away).retry.is_some());
     /// assert!(Failure::new(ATTEMPTS, &away).retry.is_none());
     /// assert!(Failure::new(1, &DeliveryError::permanent("no such host")).retry.is_none());
+    /// let early = Failure::new(ATTEMPTS, &DeliveryError::early("the breach is hidden"));
+    /// assert!(early.retry.is_some() && !early.counts);
     /// ```
     pub fn new(failed: u32, error: &DeliveryError) -> Self {
-        let retry = match error {
-            DeliveryError::Temporary(_) => retry_after(failed),
-            DeliveryError::Permanent(_) => None,
+        let (retry, counts) = match error {
+            DeliveryError::Temporary(_) => (retry_after(failed), true),
+            DeliveryError::Permanent(_) => (None, true),
+            DeliveryError::Early(_) => (Some(Duration::from_secs(PUT_OFF)), false),
+            DeliveryError::Unwanted(_) => (None, false),
         };
-        Self { retry, why: error.to_string().chars().take(LONGEST_REASON).collect() }
+        Self { retry, counts, why: error.to_string().chars().take(LONGEST_REASON).collect() }
     }
 
     /// The Unix second of the next attempt, counted from that of this one.
     pub fn next_try(&self, now: i64) -> Option<i64> {
         self.retry.and_then(|wait| now.checked_add_unsigned(wait.as_secs()))
     }
+}
+
+/// How many messages are under way at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// To receivers that answer quickly, and to those that were not asked before.
+    pub quick: usize,
+    /// To receivers that were slow the last time.
+    pub slow: usize,
+    /// To one receiver.
+    pub each: usize,
+    /// To one slow receiver.
+    pub each_slow: usize,
+}
+
+impl Limits {
+    /// Many receivers that do not know each other.
+    pub const MANY: Self = Self { quick: 16, slow: 16, each: 4, each_slow: 2 };
+    /// One receiver, such as a mail server.
+    pub const ONE: Self = Self { quick: 8, slow: 8, each: 8, each_slow: 8 };
 }
 
 /// Why the table of an outbox could not be read or written.
@@ -133,13 +164,29 @@ pub trait Outbox: Sync {
     /// A message.
     type Message: Send + Sync;
 
-    /// Takes at most `limit` messages whose time has come, and puts their next attempt off, in one
-    /// transaction, by [`UNDER_WAY`]: no other replica takes them as long as this one may be at work,
-    /// and if it dies they come again.
-    fn claim_due(
+    /// Who gets messages. Its text is for the log: an id or a host, never the address of a person nor
+    /// the rest of a URL.
+    type Receiver: Clone + Eq + Hash + Display + Send + Sync;
+
+    /// How many messages are under way at once.
+    fn limits(&self) -> Limits {
+        Limits::MANY
+    }
+
+    /// The receivers of messages whose time has come.
+    fn receivers_due(
         &self,
-        limit: usize,
-    ) -> impl Future<Output = Result<Vec<Due<Self::Message>>, OutboxError>> + Send;
+    ) -> impl Future<Output = Result<Vec<Self::Receiver>, OutboxError>> + Send;
+
+    /// Takes messages whose time has come, of each receiver at most the given number, and puts their
+    /// next attempt off by [`UNDER_WAY`] in the same transaction: no other replica takes them while
+    /// this one may be at work, and if it dies they come again.
+    ///
+    /// Messages are decoded one by one. What this version cannot read is put off and left in place.
+    fn claim(
+        &self,
+        shares: Vec<(Self::Receiver, usize)>,
+    ) -> impl Future<Output = Result<Vec<Due<Self::Receiver, Self::Message>>, OutboxError>> + Send;
 
     /// Notes that a message was delivered.
     fn mark_sent(
@@ -147,7 +194,7 @@ pub trait Outbox: Sync {
         message: &Self::Message,
     ) -> impl Future<Output = Result<(), OutboxError>> + Send;
 
-    /// Notes a failed attempt.
+    /// Notes that a message was not delivered.
     fn mark_failed(
         &self,
         message: &Self::Message,
@@ -155,140 +202,9 @@ pub trait Outbox: Sync {
     ) -> impl Future<Output = Result<(), OutboxError>> + Send;
 }
 
-/// What brings a message to where it belongs.
+/// Delivers messages.
 pub trait Courier<M>: Sync {
-    /// Names where a message goes, for the log: an id or a host, never the address of a person nor the
-    /// rest of a URL.
-    fn destination(&self, message: &M) -> String;
-
-    /// Delivers a message once. After half a minute it is dropped, and tried again later.
+    /// Delivers a message once, after it has checked that its receiver still gets it. The attempt is
+    /// dropped after half a minute and made again later.
     fn deliver(&self, message: &M) -> impl Future<Output = Result<(), DeliveryError>> + Send;
-}
-
-/// Delivers what is due now, several messages at once; returns how many were claimed. The log has a
-/// line for each destination that failed.
-///
-/// # Errors
-/// Those of the outbox.
-pub async fn deliver_due<O: Outbox>(
-    outbox: &O,
-    courier: &impl Courier<O::Message>,
-) -> Result<usize, OutboxError> {
-    let mut failures = Failures::default();
-    let claimed = deliver_within(LONGEST_DELIVERY, outbox, courier, &mut failures).await;
-    failures.tell();
-    claimed
-}
-
-/// The same with a limit for each attempt; failures are noted, not told.
-async fn deliver_within<O: Outbox>(
-    limit: Duration,
-    outbox: &O,
-    courier: &impl Courier<O::Message>,
-    failures: &mut Failures,
-) -> Result<usize, OutboxError> {
-    let due = outbox.claim_due(CLAIM).await?;
-    let claimed = due.len();
-    let attempts = due.iter().map(|due| attempt(limit, outbox, courier, due));
-    let mut outcomes = stream::iter(attempts).buffer_unordered(AT_ONCE);
-    let mut error = None;
-    while let Some((failed, noted)) = outcomes.next().await {
-        if let Some(failed) = failed {
-            failures.note(failed);
-        }
-        error = noted.err().or(error);
-    }
-    error.map_or(Ok(claimed), Err)
-}
-
-/// Delivers a message once: how that failed, and whether the outbox could note the outcome.
-async fn attempt<O: Outbox>(
-    limit: Duration,
-    outbox: &O,
-    courier: &impl Courier<O::Message>,
-    due: &Due<O::Message>,
-) -> (Option<Failed>, Result<(), OutboxError>) {
-    let attempt = due.failed + 1;
-    let delivered = tokio::time::timeout(limit, courier.deliver(&due.message)).await;
-    let delivered =
-        delivered.unwrap_or_else(|_| Err(DeliveryError::temporary("it takes too long")));
-    let Err(error) = delivered else { return (None, outbox.mark_sent(&due.message).await) };
-    let destination = courier.destination(&due.message);
-    log::debug!("a delivery to {destination} failed, attempt {attempt}: {error}");
-    let failure = Failure::new(attempt, &error);
-    let is_given_up = failure.retry.is_none();
-    let failed = Failed { destination, attempt, is_given_up, why: failure.why.clone() };
-    (Some(failed), outbox.mark_failed(&due.message, failure).await)
-}
-
-/// Delivers for ever; looks for what is due after every `pause`, and at once while there is more. The log
-/// has at most a line a minute for each destination that fails, and one for what is given up.
-pub async fn deliver_for_ever<O: Outbox>(
-    outbox: &O,
-    courier: &impl Courier<O::Message>,
-    pause: Duration,
-) {
-    let mut failures = Failures::default();
-    loop {
-        let claimed = deliver_within(LONGEST_DELIVERY, outbox, courier, &mut failures).await;
-        failures.tell_if_due();
-        match claimed {
-            Ok(CLAIM) => continue,
-            Ok(_) => {}
-            Err(error) => log::warn!("the outbox is out of reach: {error}"),
-        }
-        tokio::time::sleep(pause).await;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Mutex;
-
-    use super::*;
-
-    /// Has one message, and keeps how its attempt failed.
-    #[derive(Default)]
-    struct OneMessage(Mutex<Vec<Failure>>);
-
-    impl Outbox for OneMessage {
-        type Message = ();
-
-        async fn claim_due(&self, _limit: usize) -> Result<Vec<Due<()>>, OutboxError> {
-            Ok(vec![Due { message: (), failed: 0 }])
-        }
-
-        async fn mark_sent(&self, _message: &()) -> Result<(), OutboxError> {
-            Err("nothing was delivered".into())
-        }
-
-        async fn mark_failed(&self, _message: &(), failure: Failure) -> Result<(), OutboxError> {
-            self.0.lock().unwrap().push(failure);
-            Ok(())
-        }
-    }
-
-    /// Never comes to an end.
-    struct Stuck;
-
-    impl Courier<()> for Stuck {
-        fn destination(&self, _message: &()) -> String {
-            "nowhere".to_owned()
-        }
-
-        async fn deliver(&self, _message: &()) -> Result<(), DeliveryError> {
-            std::future::pending().await
-        }
-    }
-
-    #[tokio::test]
-    async fn an_attempt_without_an_end_is_given_up_and_made_again_later() {
-        let outbox = OneMessage::default();
-        let (limit, mut told) = (Duration::from_millis(1), Failures::default());
-        let claimed = deliver_within(limit, &outbox, &Stuck, &mut told).await;
-        assert_eq!(claimed.unwrap(), 1);
-        let failures = outbox.0.into_inner().unwrap();
-        let expected = Failure { retry: retry_after(1), why: "it takes too long".to_owned() };
-        assert_eq!(failures, [expected]);
-    }
 }

@@ -4,18 +4,21 @@
 mod address;
 mod client;
 mod delivery;
+mod dispatcher;
 mod dns;
 mod failures;
 mod fetch;
+mod lanes;
 mod reach;
 mod webhook;
 mod webhook_sender;
 
 pub use address::{is_public, names_public_host, web_url};
 pub use delivery::{
-    ATTEMPTS, Courier, DeliveryError, Due, Failure, Outbox, OutboxError, UNDER_WAY, deliver_due,
-    deliver_for_ever, retry_after,
+    ATTEMPTS, Courier, DeliveryError, Due, Failure, Limits, Outbox, OutboxError, PUT_OFF,
+    UNDER_WAY, retry_after,
 };
+pub use dispatcher::{deliver_due, deliver_for_ever};
 pub use dns::{Dns, DnsError};
 pub use fetch::{Download, FetchError, FetchRules, Fetched, Fetcher, RedirectRule};
 pub use reach::{Names, Reach};

@@ -21,7 +21,7 @@ mod state;
 pub mod store;
 mod wire;
 
-pub use app::{opt_in, opt_out, remove_link, verify_domain};
+pub use app::{add_subscriber, opt_in, opt_out, remove_link, verify_domain};
 pub use cli::Cli;
 pub use config::Settings;
 pub use engine::{

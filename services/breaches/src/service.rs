@@ -131,7 +131,8 @@ impl shell::Service for Breaches {
         let mut work: Vec<LocalBoxFuture<'static, ()>> = vec![Box::pin(keep_fresh(state()))];
         if self.state.settings().maintenance.is_on() {
             work.push(Box::pin(jobs::maintain(state())));
-            work.push(Box::pin(jobs::deliver(state())));
+            work.push(Box::pin(jobs::deliver_mails(state())));
+            work.push(Box::pin(jobs::deliver_webhooks(state())));
         }
         work
     }

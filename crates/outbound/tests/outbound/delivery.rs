@@ -3,7 +3,8 @@
 use std::sync::Mutex;
 
 use outbound::{
-    ATTEMPTS, Courier, DeliveryError, Due, Failure, Outbox, OutboxError, deliver_due, retry_after,
+    ATTEMPTS, Courier, DeliveryError, Due, Failure, Outbox, OutboxError, PUT_OFF, deliver_due,
+    retry_after,
 };
 
 /// A row: its number, failed attempts, and how long it waits; none when it is done.
@@ -32,15 +33,29 @@ impl Table {
 
 impl Outbox for Table {
     type Message = u32;
+    /// Rows are for one of three, by their numbers.
+    type Receiver = u32;
 
-    async fn claim_due(&self, limit: usize) -> Result<Vec<Due<u32>>, OutboxError> {
+    async fn receivers_due(&self) -> Result<Vec<u32>, OutboxError> {
+        let rows = self.rows().into_iter();
+        let mut due: Vec<u32> =
+            rows.filter(|row| row.waits == Some(0)).map(|row| row.id % 3).collect();
+        due.sort_unstable();
+        due.dedup();
+        Ok(due)
+    }
+
+    async fn claim(&self, shares: Vec<(u32, usize)>) -> Result<Vec<Due<u32, u32>>, OutboxError> {
         let mut rows = self.0.lock().unwrap();
-        let due = rows.iter_mut().filter(|row| row.waits == Some(0)).take(limit);
-        let due = due.map(|row| {
-            row.waits = Some(300);
-            Due { message: row.id, failed: row.failed }
-        });
-        Ok(due.collect())
+        let mut claimed = Vec::new();
+        for (receiver, share) in shares {
+            let own = rows.iter_mut().filter(|row| row.id % 3 == receiver);
+            claimed.extend(own.filter(|row| row.waits == Some(0)).take(share).map(|row| {
+                row.waits = Some(300);
+                Due { receiver, message: row.id, failed: row.failed }
+            }));
+        }
+        Ok(claimed)
     }
 
     async fn mark_sent(&self, message: &u32) -> Result<(), OutboxError> {
@@ -50,25 +65,24 @@ impl Outbox for Table {
 
     async fn mark_failed(&self, message: &u32, failure: Failure) -> Result<(), OutboxError> {
         self.set(*message, |row| {
-            row.failed += 1;
+            row.failed += u32::from(failure.counts);
             row.waits = failure.retry.map(|wait| wait.as_secs());
         });
         Ok(())
     }
 }
 
-/// Delivers even numbers, fails with odd ones, for good with 13.
+/// Delivers even numbers, fails with odd ones, for good with 13; it is too early for 15, and nobody
+/// wants 17.
 struct Moody(Mutex<Vec<u32>>);
 
 impl Courier<u32> for Moody {
-    fn destination(&self, message: &u32) -> String {
-        format!("the owner of {message}")
-    }
-
     async fn deliver(&self, message: &u32) -> Result<(), DeliveryError> {
         self.0.lock().unwrap().push(*message);
         match message {
             13 => Err(DeliveryError::permanent("unlucky")),
+            15 => Err(DeliveryError::early("tomorrow")),
+            17 => Err(DeliveryError::unwanted("removed")),
             odd if odd % 2 == 1 => Err(DeliveryError::temporary("odd")),
             _ => Ok(()),
         }
@@ -82,6 +96,8 @@ async fn what_is_due_is_sent_once_and_failures_wait() {
     for row in table.rows() {
         let expected = match row.id {
             13 => (1, None),
+            15 => (0, Some(PUT_OFF)),
+            17 => (0, None),
             odd if odd % 2 == 1 => (1, Some(60)),
             _ => (0, None),
         };

@@ -4,7 +4,7 @@ use database::{DatabaseError, Db};
 use domain::EmailAddress;
 
 use crate::model::OptOut;
-use crate::store::{accounts, breaches, opt_outs, pastes, stealer_logs, subscribers};
+use crate::store::{accounts, breaches, mail_tokens, opt_outs, pastes, stealer_logs, subscribers};
 use crate::wire;
 
 /// Everything that is held of an address, as the operator sees it.
@@ -19,6 +19,8 @@ pub struct HeldData {
     opt_out: Option<i16>,
     /// Number of the subscriber.
     subscriber: Option<i64>,
+    /// Links in mails to the address, used or not.
+    mail_links: i64,
 }
 
 /// Reads everything that is held of an address.
@@ -45,5 +47,6 @@ pub fn held_data(db: &mut Db, email: &EmailAddress) -> Result<HeldData, Database
         websites,
         opt_out: opt_outs::get(db, &email.sha1())?.map(OptOut::kind),
         subscriber: subscribers::id(db, email)?,
+        mail_links: mail_tokens::count(db, email.as_str())?,
     })
 }

@@ -2,146 +2,258 @@
 
 use database::{DatabaseError, Db};
 use outbound::{
-    Courier, DeliveryError, Due, Failure, Outbox, OutboxError, UNDER_WAY, WebhookMessage,
+    Courier, DeliveryError, Due, Failure, Limits, Outbox, OutboxError, UNDER_WAY, WebhookMessage,
     WebhookSecret,
 };
 use serde_json::{Value, json};
 
 use super::mails;
-use super::people::{Purpose, store_link};
+use super::people::{Purpose, store_unsubscribe};
 use super::secret_token::SecretToken;
 use crate::engine::Mail;
-use crate::model::instant;
-use crate::model::notice::{FoundPaste, Notice, Recipient};
+use crate::model::notice::{FoundPaste, Notice};
+use crate::model::{Breach, instant};
 use crate::state::State;
-use crate::store::notices::{self, Posted};
-use crate::store::{subscribers, versions, webhooks};
+use crate::store::outbox::{self, Posted};
+use crate::store::{breaches, domain_controls, subscribers, webhooks};
 
-/// The row that replicas take turns by.
-const TURN: &str = "delivery_turn";
+/// Seconds after which a message about a breach that is still hidden is dropped.
+const HIDDEN_LONG: i64 = 30 * 86_400;
+
+/// What an outbox holds: mails and webhooks are delivered apart, so that neither waits for the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Mails,
+    Webhooks,
+}
+
+/// Who gets messages, as far as the order of deliveries matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Receiver {
+    /// The mail server.
+    Mails,
+    /// A webhook, by its number.
+    Webhook(i64),
+}
+
+impl std::fmt::Display for Receiver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Mails => f.write_str("subscribers by mail"),
+            Self::Webhook(id) => write!(f, "webhook {id}"),
+        }
+    }
+}
 
 /// The outbox of this service, and what delivers it.
 #[derive(Clone)]
-pub struct Delivery(State);
+pub struct Delivery {
+    state: State,
+    kind: Kind,
+}
 
 impl Delivery {
-    /// Delivery for a server.
-    pub fn new(state: State) -> Self {
-        Self(state)
+    /// Delivery of mails.
+    pub fn of_mails(state: State) -> Self {
+        Self { state, kind: Kind::Mails }
+    }
+
+    /// Delivery to webhooks.
+    pub fn of_webhooks(state: State) -> Self {
+        Self { state, kind: Kind::Webhooks }
     }
 
     fn now(&self) -> i64 {
-        self.0.clock().unix()
+        self.state.clock().unix()
     }
 }
 
 impl Outbox for Delivery {
     type Message = Posted;
+    type Receiver = Receiver;
 
-    async fn claim_due(&self, limit: usize) -> Result<Vec<Due<Posted>>, OutboxError> {
-        let (now, limit) = (self.now(), i64::try_from(limit)?);
-        let claim = move |db: &mut Db| {
-            // Whoever writes this row first claims first; the other one sees what is left.
-            versions::set(db, TURN, now)?;
-            notices::claim(db, limit, now, now + UNDER_WAY)
+    fn limits(&self) -> Limits {
+        match self.kind {
+            Kind::Mails => Limits::ONE,
+            Kind::Webhooks => Limits::MANY,
+        }
+    }
+
+    async fn receivers_due(&self) -> Result<Vec<Receiver>, OutboxError> {
+        let (now, kind) = (self.now(), self.kind);
+        let look = move |db: &mut Db| -> Result<Vec<Receiver>, DatabaseError> {
+            Ok(match kind {
+                Kind::Mails if outbox::mails_due(db, now)? => vec![Receiver::Mails],
+                Kind::Mails => Vec::new(),
+                Kind::Webhooks => {
+                    outbox::webhooks_due(db, now)?.into_iter().map(Receiver::Webhook).collect()
+                }
+            })
         };
-        let claimed = self.0.pools().write(claim).await?;
-        let due = claimed.into_iter().map(|message| Due { failed: message.failed, message });
-        Ok(due.collect())
+        Ok(self.state.pools().read(look).await?)
+    }
+
+    async fn claim(
+        &self,
+        shares: Vec<(Receiver, usize)>,
+    ) -> Result<Vec<Due<Receiver, Posted>>, OutboxError> {
+        let (now, later) = (self.now(), self.now() + UNDER_WAY);
+        let claim = move |db: &mut Db| -> Result<_, DatabaseError> {
+            let (mut claimed, mut unreadable) = (Vec::new(), Vec::new());
+            for (receiver, share) in shares {
+                let webhook = match receiver {
+                    Receiver::Mails => None,
+                    Receiver::Webhook(id) => Some(id),
+                };
+                let own = outbox::claim(db, webhook, share, now, later)?;
+                unreadable.extend(own.unreadable);
+                claimed.extend(own.posted.into_iter().map(|message| Due {
+                    receiver,
+                    failed: message.failed,
+                    message,
+                }));
+            }
+            Ok((claimed, unreadable))
+        };
+        let (claimed, unreadable) = self.state.pools().write(claim).await?;
+        if !unreadable.is_empty() {
+            log::warn!(
+                "messages of the outbox wait for a version that can read them: {unreadable:?}"
+            );
+        }
+        Ok(claimed)
     }
 
     async fn mark_sent(&self, message: &Posted) -> Result<(), OutboxError> {
         let (id, now) = (message.id, self.now());
-        Ok(self.0.pools().write(move |db| notices::sent(db, id, now)).await?)
+        Ok(self.state.pools().write(move |db| outbox::sent(db, id, now)).await?)
     }
 
     async fn mark_failed(&self, message: &Posted, failure: Failure) -> Result<(), OutboxError> {
         let (id, now) = (message.id, self.now());
-        Ok(self.0.pools().write(move |db| notices::failed(db, id, &failure, now)).await?)
+        Ok(self.state.pools().write(move |db| outbox::failed(db, id, &failure, now)).await?)
     }
 }
 
 impl Courier<Posted> for Delivery {
-    fn destination(&self, message: &Posted) -> String {
-        match message.recipient {
-            Recipient::Subscriber(_) => "subscribers by mail".to_owned(),
-            Recipient::Webhook(id) => format!("webhook {id}"),
-        }
-    }
-
     async fn deliver(&self, message: &Posted) -> Result<(), DeliveryError> {
-        match message.recipient {
-            Recipient::Subscriber(id) => self.mail(id, message).await,
-            Recipient::Webhook(id) => self.call(id, message).await,
+        match message.recipient.webhook {
+            None => self.mail(message).await,
+            Some(id) => self.call(id, message).await,
         }
     }
 }
 
+/// A message that is still wanted.
+struct Wanted {
+    /// Address of the subscriber.
+    email: String,
+    /// The breach that it is about.
+    breach: Option<Breach>,
+}
+
+/// Asks the database, not what this replica remembers, whether a message is still to be delivered:
+/// what was removed since it was written gets no mail and no call.
+fn still_wanted(
+    db: &mut Db,
+    message: &Posted,
+    now: i64,
+) -> Result<Result<Wanted, DeliveryError>, DatabaseError> {
+    let Posted { id, recipient, notice, created_at, .. } = message;
+    let unwanted = |why| Ok(Err(DeliveryError::unwanted(why)));
+    let Some(subscriber) = subscribers::listening(db, recipient.subscriber)? else {
+        return unwanted("the subscriber is gone");
+    };
+    if !outbox::waits(db, *id)? {
+        return unwanted("the message was removed");
+    }
+    let is_subscribed = match notice.domain() {
+        None => subscriber.notify,
+        Some(domain) => domain_controls::verified(db, recipient.subscriber, domain)?.is_some(),
+    };
+    if !is_subscribed {
+        return unwanted("the address or the domain gets no notices any more");
+    }
+    let Some(name) = notice.breach() else {
+        return Ok(Ok(Wanted { email: subscriber.email, breach: None }));
+    };
+    let Some(breach) = breaches::by_name(db, name)? else {
+        return Ok(Err(DeliveryError::temporary("there is no breach of this name")));
+    };
+    if breach.flags.retired {
+        return unwanted("the breach is retired");
+    }
+    if !breach.active {
+        // It may be active again in a minute, and nobody is told of it twice.
+        return match now - created_at < HIDDEN_LONG {
+            true => Ok(Err(DeliveryError::early("the breach is hidden"))),
+            false => unwanted("the breach is hidden for long"),
+        };
+    }
+    Ok(Ok(Wanted { email: subscriber.email, breach: Some(breach) }))
+}
+
 impl Delivery {
-    async fn mail(&self, subscriber: i64, message: &Posted) -> Result<(), DeliveryError> {
-        let Some(mail) = self.mail_text(subscriber, &message.notice).await? else { return Ok(()) };
-        self.0.outside().mailer.send(mail).await.map_err(|error| match error.permanent {
+    async fn mail(&self, message: &Posted) -> Result<(), DeliveryError> {
+        let mail = self.mail_text(message).await?;
+        self.state.outside().mailer.send(mail).await.map_err(|error| match error.permanent {
             true => DeliveryError::Permanent(error.why),
             false => DeliveryError::Temporary(error.why),
         })
     }
 
-    /// The mail about a notice; none for those who do not want it any more.
-    async fn mail_text(
-        &self,
-        subscriber: i64,
-        notice: &Notice,
-    ) -> Result<Option<Mail>, DeliveryError> {
+    /// The mail about a notice that is still wanted.
+    async fn mail_text(&self, message: &Posted) -> Result<Mail, DeliveryError> {
         let (token, now) = (SecretToken::new().map_err(temporary)?, self.now());
-        let (url, text) = (self.0.outside().public_url.clone(), token.text.clone());
-        let own = notice.is_own();
-        let prepare = move |db: &mut Db| {
-            let Some(found) = subscribers::listening(db, subscriber)? else { return Ok(None) };
-            if own && !found.notify {
-                return Ok(None);
+        let (url, text) = (self.state.outside().public_url.clone(), token.text.clone());
+        let (own, checked) = (message.notice.domain().is_none(), message.clone());
+        let prepare = move |db: &mut Db| -> Result<_, DatabaseError> {
+            let wanted = still_wanted(db, &checked, now)?;
+            if own && wanted.is_ok() {
+                store_unsubscribe(db, &token, checked.recipient.subscriber, now)?;
             }
-            if own {
-                store_link(db, &token, Purpose::Unsubscribe, &found.email, now)?;
-            }
-            Ok(Some(found.email))
+            Ok(wanted)
         };
         // Mails about a domain carry no link, so nothing is written for them.
         let prepared: Result<_, DatabaseError> = match own {
-            true => self.0.pools().write(prepare).await,
-            false => self.0.pools().read(prepare).await,
+            true => self.state.pools().write(prepare).await,
+            false => self.state.pools().read(prepare).await,
         };
-        let Some(email) = prepared.map_err(temporary)? else { return Ok(None) };
-        let snapshot = self.0.snapshot();
-        let catalogue = &snapshot.answers.catalogue;
+        let Wanted { email, breach } = prepared.map_err(temporary)??;
         let unsubscribe = format!("{url}{}?token={text}", Purpose::Unsubscribe.path());
-        Ok(match notice {
-            Notice::Breach { breach } => catalogue
-                .by_name(breach)
-                .map(|breach| mails::new_breach(&email, breach, &url, &unsubscribe)),
+        let breach = || breach.as_ref().ok_or_else(|| DeliveryError::permanent("it has no breach"));
+        Ok(match &message.notice {
+            Notice::Breach { .. } => mails::new_breach(&email, breach()?, &url, &unsubscribe),
             Notice::Paste { source, id } => {
-                Some(mails::new_paste(&email, source, id, &url, &unsubscribe))
+                mails::new_paste(&email, source, id, &url, &unsubscribe)
             }
-            Notice::Domain { domain, breach, new_accounts, .. } => catalogue
-                .by_name(breach)
-                .map(|breach| mails::domain_breach(&email, domain, breach, *new_accounts, &url)),
+            Notice::Domain { domain, new_accounts, .. } => {
+                mails::domain_breach(&email, domain, breach()?, *new_accounts, &url)
+            }
             Notice::DomainPastes { domain, count, last } => {
-                Some(mails::domain_pastes(&email, domain, *count, last, &url))
+                mails::domain_pastes(&email, domain, *count, last, &url)
             }
         })
     }
 
     async fn call(&self, id: i64, message: &Posted) -> Result<(), DeliveryError> {
-        let found = self.0.pools().read(move |db| webhooks::enabled(db, id)).await;
-        // It was removed meanwhile.
-        let Some(webhook) = found.map_err(temporary)? else { return Ok(()) };
+        let (checked, now) = (message.clone(), self.now());
+        let check = move |db: &mut Db| -> Result<_, DatabaseError> {
+            let found = webhooks::enabled(db, id, checked.recipient.subscriber)?;
+            Ok(match still_wanted(db, &checked, now)? {
+                Ok(_) => found.ok_or_else(|| DeliveryError::unwanted("the webhook was removed")),
+                Err(unwanted) => Err(unwanted),
+            })
+        };
+        let checked: Result<_, DatabaseError> = self.state.pools().read(check).await;
+        let webhook = checked.map_err(temporary)??;
         let secret = WebhookSecret::parse(&webhook.secret);
         let secret = secret.ok_or_else(|| DeliveryError::permanent("the secret is broken"))?;
-        let timestamp = self.now();
-        let body = webhook_body(&message.notice, timestamp)?;
+        let body = webhook_body(&message.notice, now)?;
         let id = format!("msg_{}", message.id);
         let (url, body) = (webhook.url, body.to_string());
-        let message = WebhookMessage { url, secret, id, timestamp, body };
-        self.0.outside().webhooks.send(&message).await
+        let message = WebhookMessage { url, secret, id, timestamp: now, body };
+        self.state.outside().webhooks.send(&message).await
     }
 }
 

@@ -14,7 +14,7 @@ use crate::model::domain_size::FREE_SIZE;
 use crate::model::verification::{EmailAlias, Evidence, Proof, Way};
 use crate::state::State;
 use crate::store::domain_controls::{self, Control};
-use crate::store::mail_tokens::{self, MailToken, NewMailToken};
+use crate::store::mail_tokens::{self, DOMAIN_LINK, MailToken, NewMailToken};
 use crate::store::{subscribers, turns};
 
 /// Largest file that is read.
@@ -23,8 +23,6 @@ const FILE_LIMIT: usize = 64 * 1024;
 const PAGE_LIMIT: usize = 512 * 1024;
 /// How long a link in a mail is worth something.
 const LINK_SECONDS: i64 = 24 * 3600;
-/// What links in these mails are for.
-const PURPOSE: &str = "domain";
 
 /// What proves a subscriber's control of a domain. Asked again it is the same.
 ///
@@ -203,7 +201,7 @@ pub async fn send_mail(
         mail_limits::take(db, &MailLimit::of_domain(&name, alias), now)?;
         let new = NewMailToken {
             digest: &token.digest,
-            purpose: PURPOSE,
+            purpose: DOMAIN_LINK,
             subscriber_id: Some(subscriber),
             subject: name.as_str(),
             expires_at: now + LINK_SECONDS,
@@ -242,7 +240,7 @@ pub enum Approval {
 pub async fn approval(state: &State, token: &str) -> Result<Approval, Error> {
     let (digest, now) = (digest(token), state.clock().unix());
     let look = move |db: &mut Db| -> Result<Approval, DatabaseError> {
-        let Some(found) = mail_tokens::find(db, &digest, PURPOSE)? else {
+        let Some(found) = mail_tokens::find(db, &digest, DOMAIN_LINK)? else {
             return Ok(Approval::Unknown);
         };
         match found {
@@ -271,10 +269,10 @@ pub async fn approve(state: &State, token: &str) -> Result<Approval, Error> {
         state.pools().read(move |db| domain_control::count_now(db, &name)).await?
     };
     let write = move |db: &mut Db| {
-        let found = mail_tokens::find(db, &digest, PURPOSE)?;
+        let found = mail_tokens::find(db, &digest, DOMAIN_LINK)?;
         let subscriber = found.and_then(|found| found.subscriber_id);
         let (Some(subscriber), true) =
-            (subscriber, mail_tokens::use_up(db, &digest, PURPOSE, now)?)
+            (subscriber, mail_tokens::use_up(db, &digest, DOMAIN_LINK, now)?)
         else {
             return Ok(None);
         };

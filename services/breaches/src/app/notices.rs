@@ -10,12 +10,14 @@ use database::{DatabaseError, Db};
 use domain::EmailAddress;
 
 use super::domain_count::DomainCount;
+use super::secret_token::digest;
 use crate::error::Error;
 use crate::model::notice::{Notice, Recipient};
 use crate::model::{Breach, Catalogue, OptOut, id_list, paste as paste_rules};
-use crate::store::accounts;
 use crate::store::notices::{self, BREACH, PASTE};
-use crate::store::{domain_controls, opt_outs, pastes, untold_pastes, webhooks};
+use crate::store::{
+    accounts, domain_controls, opt_outs, outbox, pastes, turns, untold_pastes, webhooks,
+};
 
 /// Pastes that a message about a domain names.
 const LISTED_PASTES: i64 = 20;
@@ -77,13 +79,13 @@ pub fn tell_listeners(
     for (subscriber, email) in listeners {
         let Ok(address) = EmailAddress::parse(email) else { continue };
         let found = exposed(db, catalogue, &address)?;
-        let recipient = Recipient::Subscriber(*subscriber);
+        let recipient = Recipient::mail(*subscriber);
         let told = notices::told(db, *subscriber, BREACH)?;
         let mut new = Vec::new();
         for id in found.breaches.into_iter().filter(|id| !told.contains(&i64::from(*id))) {
             let Some(breach) = catalogue.by_id(id) else { continue };
             let notice = Notice::Breach { breach: breach.name.clone() };
-            notices::post(db, &format!("breach {id} {subscriber}"), recipient, &notice, now)?;
+            outbox::post(db, &breach_key(id, *subscriber), recipient, &notice, now)?;
             new.push(i64::from(id));
         }
         notices::tell(db, *subscriber, BREACH, &new)?;
@@ -91,12 +93,17 @@ pub fn tell_listeners(
         let mut new = Vec::new();
         for (number, source, id) in found.pastes.into_iter().filter(|row| !told.contains(&row.0)) {
             let notice = Notice::Paste { source, id };
-            notices::post(db, &format!("paste {number} {subscriber}"), recipient, &notice, now)?;
+            outbox::post(db, &format!("paste {number} {subscriber}"), recipient, &notice, now)?;
             new.push(number);
         }
         notices::tell(db, *subscriber, PASTE, &new)?;
     }
     Ok(())
+}
+
+/// The key of the message that tells a subscriber of a breach that the own address is in.
+pub fn breach_key(breach: u16, subscriber: i64) -> String {
+    format!("breach {breach} {subscriber}")
 }
 
 /// Notes what is known of a domain when somebody verifies it, unless others are told of it already: only
@@ -110,10 +117,16 @@ pub fn begin_domain(
     count: &DomainCount,
     now: i64,
 ) -> Result<(), DatabaseError> {
+    take_turn(db, domain)?;
     match notices::counted(db, domain)? {
         Some(_) => Ok(()),
         None => notices::set_counted(db, domain, &rows(&count.told), now),
     }
+}
+
+/// Of two at once that compare a domain with its last count, the second one sees what the first one told.
+fn take_turn(db: &mut Db, domain: &str) -> Result<(), DatabaseError> {
+    turns::take(db, &[digest(&format!("notices {domain}")).as_slice()])
 }
 
 fn rows(counts: &BTreeMap<i32, i64>) -> Vec<(i32, i64)> {
@@ -132,22 +145,27 @@ pub fn tell_of_domain(
     counts: &BTreeMap<i32, i64>,
     now: i64,
 ) -> Result<(), Error> {
-    let before = notices::counted(db, domain)?;
-    let rows = rows(counts);
-    if let Some(before) = before {
-        let before: BTreeMap<i32, i64> = before.into_iter().collect();
-        if before == *counts {
-            return Ok(());
-        }
-        for (id, count) in &rows {
-            let new = count - before.get(id).copied().unwrap_or(0);
-            let breach = u16::try_from(*id).ok().and_then(|id| catalogue.by_id(id));
-            if let (true, Some(breach)) = (new > 0, breach) {
-                post_domain(db, catalogue.version, domain, breach, new, now)?;
-            }
+    take_turn(db, domain)?;
+    let Some(before) = notices::counted(db, domain)? else {
+        return Ok(notices::set_counted(db, domain, &rows(counts), now)?);
+    };
+    let before: BTreeMap<i32, i64> = before.into_iter().collect();
+    let breach = |id: &i32| u16::try_from(*id).ok().and_then(|id| catalogue.by_id(id));
+    // What was told of a breach that is hidden now, or that this replica does not know yet, stays
+    // told: nobody hears of it again when it is shown again.
+    let mut told = before.clone();
+    told.retain(|id, _| !breach(id).is_some_and(Breach::shown_for_domain));
+    told.extend(counts);
+    if before == told {
+        return Ok(());
+    }
+    for (id, count) in counts {
+        let new = count - before.get(id).copied().unwrap_or(0);
+        if let (true, Some(breach)) = (new > 0, breach(id)) {
+            post_domain(db, catalogue.version, domain, breach, new, now)?;
         }
     }
-    Ok(notices::set_counted(db, domain, &rows, now)?)
+    Ok(notices::set_counted(db, domain, &rows(&told), now)?)
 }
 
 fn post_domain(
@@ -192,10 +210,10 @@ fn post_to_controllers(
 ) -> Result<(), DatabaseError> {
     for subscriber in domain_controls::controllers(db, domain)? {
         let key = format!("{key} {subscriber}");
-        notices::post(db, &key, Recipient::Subscriber(subscriber), notice, now)?;
+        outbox::post(db, &key, Recipient::mail(subscriber), notice, now)?;
         for webhook in webhooks::of_subscriber(db, subscriber)? {
-            let key = format!("{key} {}", webhook.id);
-            notices::post(db, &key, Recipient::Webhook(webhook.id), notice, now)?;
+            let (key, id) = (format!("{key} {}", webhook.id), webhook.id);
+            outbox::post(db, &key, Recipient::webhook(subscriber, id), notice, now)?;
         }
     }
     Ok(())

@@ -3,11 +3,15 @@
 use database::Db;
 use domain::EmailAddress;
 
+use super::notices::breach_key;
 use super::operator_error::OperatorError;
 use crate::model::{OptOut, id_list};
-use crate::store::{account_links, admin_events, breaches, opt_outs, stealer_logs, versions};
+use crate::store::{
+    account_links, admin_events, breaches, mail_tokens, notices, opt_outs, outbox, stealer_logs,
+    subscribers, versions,
+};
 
-/// Carries out a choice: hides an address, or removes what is held of it.
+/// Carries out a choice: hides an address, or removes what is held of it, in one transaction.
 pub fn opt_out(
     db: &mut Db,
     address: &EmailAddress,
@@ -18,6 +22,7 @@ pub fn opt_out(
     opt_outs::set(db, &address.sha1(), Some(choice), now)?;
     if choice != OptOut::Public {
         remove_all(db, address)?;
+        forget_person(db, address, choice)?;
     }
     let detail = format!("kind {}", choice.kind());
     admin_events::add(db, now, "address opt-out", "an address", &detail)?;
@@ -51,6 +56,9 @@ pub fn remove_link(
     let Some(shorter) = id_list::without(&row.breaches, breach) else { return Ok(false) };
     account_links::shorten(db, place, &shorter)?;
     breaches::add_loaded(db, breach, -1)?;
+    if let Some(subscriber) = subscribers::id(db, address)? {
+        outbox::drop_key(db, &breach_key(breach, subscriber))?;
+    }
     versions::bump_catalogue(db, now)?;
     admin_events::add(db, now, "address remove", "an address", &format!("breach {breach}"))?;
     Ok(true)
@@ -62,6 +70,22 @@ fn remove_all(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorError> 
             breaches::add_loaded(db, id, -1)?;
         }
         account_links::remove(db, (row.k, row.seq))?;
+    }
+    Ok(())
+}
+
+/// Removes what is held of the owner: links in mails, what was told or is about to be told, and the
+/// subscriber where there is nothing but the address. Notices that were asked for go on after
+/// [`OptOut::Delete`], so that their subscriber stays.
+fn forget_person(db: &mut Db, address: &EmailAddress, choice: OptOut) -> Result<(), OperatorError> {
+    mail_tokens::forget_address(db, address.as_str())?;
+    let Some(subscriber) = subscribers::id(db, address)? else { return Ok(()) };
+    notices::forget_told(db, subscriber)?;
+    outbox::forget_own(db, subscriber)?;
+    let is_listening = choice == OptOut::Delete && subscribers::notifies(db, subscriber)?;
+    if !is_listening && subscribers::is_bare(db, subscriber, address.as_str())? {
+        subscribers::remove(db, subscriber)?;
+        admin_events::forget(db, address.as_str())?;
     }
     Ok(())
 }

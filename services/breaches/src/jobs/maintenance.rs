@@ -9,7 +9,9 @@ use database::{DatabaseError, Db};
 use crate::app::{self, Delivery};
 use crate::error::Error;
 use crate::state::State;
-use crate::store::{domain_controls, domain_walk, mail_tokens, notices, sessions, versions};
+use crate::store::{
+    domain_controls, domain_walk, mail_tokens, notices, outbox, sessions, versions,
+};
 
 /// The version of the catalogue at which the domains were counted.
 const COUNTED_AT: &str = "domains_counted_at_version";
@@ -62,9 +64,15 @@ pub async fn maintain(state: State) {
     }
 }
 
-/// Delivers the outbox for ever.
-pub async fn deliver(state: State) {
-    let delivery = Delivery::new(state);
+/// Delivers mails for ever.
+pub async fn deliver_mails(state: State) {
+    let delivery = Delivery::of_mails(state);
+    outbound::deliver_for_ever(&delivery, &delivery, DELIVERY_PAUSE).await;
+}
+
+/// Delivers to webhooks for ever.
+pub async fn deliver_webhooks(state: State) {
+    let delivery = Delivery::of_webhooks(state);
     outbound::deliver_for_ever(&delivery, &delivery, DELIVERY_PAUSE).await;
 }
 
@@ -73,8 +81,10 @@ pub async fn deliver(state: State) {
 /// # Errors
 /// Those of the outbox.
 pub async fn deliver_due(state: &State) -> Result<usize, outbound::OutboxError> {
-    let delivery = Delivery::new(state.clone());
-    outbound::deliver_due(&delivery, &delivery).await
+    let mails = Delivery::of_mails(state.clone());
+    let mails = outbound::deliver_due(&mails, &mails).await?;
+    let webhooks = Delivery::of_webhooks(state.clone());
+    Ok(mails + outbound::deliver_due(&webhooks, &webhooks).await?)
 }
 
 /// Counts the verified domains at a version of the catalogue, and adds the subdomains that a load
@@ -161,7 +171,7 @@ async fn prune(state: &State) -> Result<(), DatabaseError> {
     let prune = move |db: &mut Db| {
         mail_tokens::prune(db, now - KEPT_SECONDS)?;
         sessions::prune(db, now)?;
-        notices::prune(db, now - KEPT_SECONDS)?;
+        outbox::prune(db, now - KEPT_SECONDS)?;
         app::prune_mail_counts(db, now)?;
         Ok(())
     };

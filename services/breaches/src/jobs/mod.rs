@@ -50,7 +50,9 @@ pub use linker::Linker;
 pub use load_accounts::{AccountsOptions, load_accounts};
 pub use load_pastes::{PastesOptions, load_pastes, read as read_paste};
 pub use load_stealer_logs::{StealerLogsOptions, load_stealer_logs, read as read_logins};
-pub use maintenance::{deliver, deliver_due, maintain, recount_domains, tell_listeners};
+pub use maintenance::{
+    deliver_due, deliver_mails, deliver_webhooks, maintain, recount_domains, tell_listeners,
+};
 pub use purge::retire;
 pub use seed::{first_start, remove_test, seed_test};
 pub use skip_reason::SkipReason;

@@ -39,9 +39,20 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// Whether it is about the own address of a subscriber.
-    pub fn is_own(&self) -> bool {
-        matches!(self, Self::Breach { .. } | Self::Paste { .. })
+    /// The verified domain that it is about; none when it is about the own address of a subscriber.
+    pub fn domain(&self) -> Option<&str> {
+        match self {
+            Self::Breach { .. } | Self::Paste { .. } => None,
+            Self::Domain { domain, .. } | Self::DomainPastes { domain, .. } => Some(domain),
+        }
+    }
+
+    /// The name of the breach that it is about.
+    pub fn breach(&self) -> Option<&str> {
+        match self {
+            Self::Breach { breach } | Self::Domain { breach, .. } => Some(breach),
+            Self::Paste { .. } | Self::DomainPastes { .. } => None,
+        }
     }
 }
 
@@ -58,29 +69,21 @@ pub struct FoundPaste {
 
 /// Whom a message is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recipient {
-    /// A subscriber, by mail.
-    Subscriber(i64),
-    /// A webhook.
-    Webhook(i64),
+pub struct Recipient {
+    /// Number of the subscriber.
+    pub subscriber: i64,
+    /// Number of the webhook that is called; none for a mail.
+    pub webhook: Option<i64>,
 }
 
 impl Recipient {
-    /// The word in the database and the number.
-    pub fn parts(self) -> (&'static str, i64) {
-        match self {
-            Self::Subscriber(id) => ("mail", id),
-            Self::Webhook(id) => ("webhook", id),
-        }
+    /// A subscriber, by mail.
+    pub fn mail(subscriber: i64) -> Self {
+        Self { subscriber, webhook: None }
     }
 
-    /// Reads what [`Recipient::parts`] writes.
-    pub fn from_parts(word: &str, id: &str) -> Option<Self> {
-        let id = id.parse().ok()?;
-        match word {
-            "mail" => Some(Self::Subscriber(id)),
-            "webhook" => Some(Self::Webhook(id)),
-            _ => None,
-        }
+    /// A webhook of a subscriber.
+    pub fn webhook(subscriber: i64, webhook: i64) -> Self {
+        Self { subscriber, webhook: Some(webhook) }
     }
 }

@@ -25,3 +25,15 @@ pub fn add(
         .execute(db)?;
     Ok(())
 }
+
+/// Takes the address of a subscriber who was removed out of all events.
+pub fn forget(db: &mut Db, email: &str) -> Result<(), DatabaseError> {
+    const SOMEBODY: &str = "a removed subscriber";
+    diesel::update(admin_event::table.filter(admin_event::subject.eq(email)))
+        .set(admin_event::subject.eq(SOMEBODY))
+        .execute(db)?;
+    diesel::update(admin_event::table.filter(admin_event::detail.eq(email)))
+        .set(admin_event::detail.eq(SOMEBODY))
+        .execute(db)?;
+    Ok(())
+}

@@ -136,10 +136,14 @@ pub fn loaded(db: &mut Db, id: u16) -> Result<i64, DatabaseError> {
     Ok(breach::table.find(i32::from(id)).select(breach::loaded_count).first(db)?)
 }
 
-/// Adds a breach under the next free id, which is returned.
+/// Adds a breach under the next id, which is returned. An id that was given is never given again:
+/// lists of accounts and notices remember it.
 pub fn insert(db: &mut Db, new: &Breach) -> Result<u16, DatabaseError> {
     let highest: Option<i32> = breach::table.select(diesel::dsl::max(breach::id)).first(db)?;
-    let id = u16::try_from(highest.unwrap_or(0) + 1).map_err(DatabaseError::broken)?;
+    let given = versions::get(db, versions::LAST_BREACH_ID)?.unwrap_or(0);
+    let next = given.max(highest.unwrap_or(0).into()) + 1;
+    let id = u16::try_from(next).map_err(DatabaseError::broken)?;
+    versions::set(db, versions::LAST_BREACH_ID, next)?;
     let row = Row::of(&Breach { id, ..new.clone() })?;
     diesel::insert_into(breach::table).values(row).execute(db)?;
     add_classes(db, &new.data_classes)?;

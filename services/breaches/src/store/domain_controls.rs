@@ -1,10 +1,13 @@
 //! Which subscriber controls which domain.
 
 use database::{DatabaseError, Db, on_backend, starts_with};
+use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 
+use super::mail_tokens::DOMAIN_LINK;
 use super::schema::{
-    domain_breach, domain_control, domain_counted, mail_domain, silent_link, subscriber,
+    domain_breach, domain_control, domain_counted, mail_domain, mail_token, outbox, silent_link,
+    subscriber, untold_paste,
 };
 use crate::model::domain_size::{Counted, FREE_SIZE};
 
@@ -269,8 +272,8 @@ pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Database
     forget_uncontrolled(db)
 }
 
-/// Forgets what was told of domains that nobody controls any more: whoever verifies one later begins
-/// anew.
+/// Forgets what was told and is to be told of domains that nobody controls any more: whoever verifies one
+/// later begins anew. What waits for those who lost a domain goes, and so do their links to verify it.
 fn forget_uncontrolled(db: &mut Db) -> Result<(), DatabaseError> {
     let controlled = || {
         let verified = domain_control::table.filter(domain_control::state.eq(VERIFIED));
@@ -282,6 +285,23 @@ fn forget_uncontrolled(db: &mut Db) -> Result<(), DatabaseError> {
     diesel::delete(by_breach).execute(db)?;
     let silent = silent_link::table.filter(silent_link::domain.ne_all(controlled()));
     diesel::delete(silent).execute(db)?;
+    let untold = untold_paste::table.filter(untold_paste::domain.ne_all(controlled()));
+    diesel::delete(untold).execute(db)?;
+    let verified = domain_control::table
+        .filter(domain_control::subscriber_id.eq(outbox::subscriber_id))
+        .filter(domain_control::domain.nullable().eq(outbox::domain))
+        .filter(domain_control::state.eq(VERIFIED));
+    let waiting = outbox::table
+        .filter(outbox::domain.is_not_null())
+        .filter(outbox::sent_at.is_null())
+        .filter(outbox::failed_at.is_null());
+    diesel::delete(waiting.filter(not(exists(verified)))).execute(db)?;
+    let named = domain_control::table
+        .filter(domain_control::subscriber_id.nullable().eq(mail_token::subscriber_id))
+        .filter(domain_control::domain.eq(mail_token::subject))
+        .filter(domain_control::state.eq_any([VERIFIED, PENDING]));
+    let links = mail_token::table.filter(mail_token::purpose.eq(DOMAIN_LINK));
+    diesel::delete(links.filter(not(exists(named)))).execute(db)?;
     Ok(())
 }
 

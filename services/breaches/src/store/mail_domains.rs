@@ -7,7 +7,7 @@ use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::exists;
 use diesel::prelude::*;
 
-use super::schema::{account, mail_domain};
+use super::schema::{account, mail_domain, stealer_log};
 use crate::model::loaded_address;
 
 /// Names looked up in one statement.
@@ -45,9 +45,7 @@ pub fn name(conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseErro
 /// Names that the connections of a process have read, so that accounts of a run cost no statement for
 /// each of their domains.
 ///
-/// A name is kept for good: an id gets another one only after [`each_odd`] has removed it, and what that
-/// removes is not kept. This takes an [`is_domain`](loaded_address::is_domain) that all running versions agree
-/// on, and reads of what was committed.
+/// A name is kept for good: the id of one that [`each_odd`] removed is never given to another.
 #[derive(Debug, Default)]
 pub struct KnownNames(RwLock<HashMap<i32, Box<str>>>);
 
@@ -120,7 +118,8 @@ fn add(db: &mut Db, names: &[&str]) -> Result<(), DatabaseError> {
 /// Domains that are read at once.
 const PAGE: i64 = 10_000;
 
-/// Counts the filed names that can be no domain, and removes those of which no account is left.
+/// Counts the filed names that are not domains, and removes those of which no account and no stealer log
+/// is left.
 pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     let (mut after, mut found) = (i32::MIN, 0);
     loop {
@@ -135,7 +134,11 @@ pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
         for (id, _) in rows.iter().filter(|(_, name)| !loaded_address::is_domain(name)) {
             found += 1;
             let accounts = account::table.filter(account::domain_id.eq(id));
-            if remove && !diesel::select(exists(accounts)).get_result::<bool>(db)? {
+            let logins = stealer_log::table.filter(stealer_log::website_id.eq(id));
+            if remove
+                && !diesel::select(exists(accounts)).get_result::<bool>(db)?
+                && !diesel::select(exists(logins)).get_result::<bool>(db)?
+            {
                 diesel::delete(mail_domain::table.find(id)).execute(db)?;
             }
         }
@@ -145,34 +148,54 @@ pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::MIGRATIONS;
+    use crate::store::{MIGRATIONS, stealer_logs};
 
     #[test]
-    fn an_id_that_cleaning_gave_away_has_its_new_name() {
+    fn the_id_of_a_name_that_cleaning_removed_is_given_to_no_other() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&MIGRATIONS]);
+        let given = pools.write_blocking(|db| {
+            let odd = ids(db, &["odd domain"])?["odd domain"];
+            each_odd(db, true)?;
+            Ok::<_, DatabaseError>((odd, ids(db, &["next.example"])?["next.example"]))
+        });
+        let (odd, next) = given.unwrap();
+        assert!(next > odd, "{next} after {odd}");
+    }
+
+    #[test]
+    fn a_website_of_stealer_logs_is_not_cleaned_away() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&MIGRATIONS]);
+        let left = pools.write_blocking(|db| {
+            let website_id = ids(db, &["odd website"])?["odd website"];
+            let pair = stealer_logs::NewPair { k: 1, seq: 0, website_id, breach_id: 1 };
+            stealer_logs::add(db, &[pair])?;
+            each_odd(db, true)?;
+            id(db, "odd website")
+        });
+        assert!(left.unwrap().is_some());
+    }
+
+    #[test]
+    fn a_name_that_is_known_is_not_read_again() {
         let database = testkit::Database::new();
         let pools = database.open(&[&MIGRATIONS]);
         let known = KnownNames::default();
-        let renamed = pools.write_blocking(|db| {
-            let added = ids(db, &["kept.example", "odd domain"])?;
-            let (kept, odd) = (added["kept.example"], added["odd domain"]);
+        let names = pools.write_blocking(|db| {
+            let kept = ids(db, &["kept.example"])?["kept.example"];
             let names = |db: &mut Db| match db {
-                Db::Sqlite(conn) => known.of(conn, [kept, odd, kept].into_iter()).map(Some),
+                Db::Sqlite(conn) => known.of(conn, [kept, kept].into_iter()).map(Some),
                 Db::Pg(_) => Ok(None),
             };
-            if let Some(before) = names(db)? {
-                assert_eq!(before, ["kept.example", "odd domain", "kept.example"]);
-                each_odd(db, true)?;
-                assert_eq!(ids(db, &["next.example"])?["next.example"], odd);
-                diesel::update(mail_domain::table.find(kept))
-                    .set(mail_domain::name.eq("read.again.example"))
-                    .execute(db)?;
-                return names(db);
-            }
-            Ok::<_, DatabaseError>(None)
+            names(db)?;
+            diesel::update(mail_domain::table.find(kept))
+                .set(mail_domain::name.eq("read.again.example"))
+                .execute(db)?;
+            names(db)
         });
-        // A name that is known is not read again, so the change does not show.
-        if let Some(after) = renamed.unwrap() {
-            assert_eq!(after, ["kept.example", "next.example", "kept.example"]);
+        if let Some(names) = names.unwrap() {
+            assert_eq!(names, ["kept.example", "kept.example"]);
         }
     }
 }

@@ -5,6 +5,9 @@ use diesel::prelude::*;
 
 use super::schema::mail_token;
 
+/// What links are for that verify a domain.
+pub const DOMAIN_LINK: &str = "domain";
+
 /// A link to be stored.
 #[derive(Clone, Copy, Debug, Insertable)]
 #[diesel(table_name = mail_token, treat_none_as_default_value = false)]
@@ -15,7 +18,7 @@ pub struct NewMailToken<'a> {
     pub purpose: &'a str,
     /// Who asked for it, where that matters.
     pub subscriber_id: Option<i64>,
-    /// The address or the domain that it is about.
+    /// The address or the domain that it is about; empty where the subscriber says it.
     pub subject: &'a str,
     /// First second at which it is worth nothing.
     pub expires_at: i64,
@@ -27,7 +30,7 @@ pub struct NewMailToken<'a> {
 pub struct MailToken {
     /// Who asked for it, where that matters.
     pub subscriber_id: Option<i64>,
-    /// The address or the domain that it is about.
+    /// The address or the domain that it is about; empty where the subscriber says it.
     pub subject: String,
     /// First second at which it is worth nothing.
     pub expires_at: i64,
@@ -59,6 +62,17 @@ pub fn use_up(db: &mut Db, digest: &[u8], purpose: &str, now: i64) -> Result<boo
         .filter(mail_token::used_at.is_null())
         .filter(mail_token::expires_at.gt(now));
     Ok(diesel::update(row).set(mail_token::used_at.eq(now)).execute(db)? == 1)
+}
+
+/// How many links about an address there are, used or not.
+pub fn count(db: &mut Db, address: &str) -> Result<i64, DatabaseError> {
+    Ok(mail_token::table.filter(mail_token::subject.eq(address)).count().get_result(db)?)
+}
+
+/// Removes all links about an address, used or not.
+pub fn forget_address(db: &mut Db, address: &str) -> Result<(), DatabaseError> {
+    diesel::delete(mail_token::table.filter(mail_token::subject.eq(address))).execute(db)?;
+    Ok(())
 }
 
 /// Removes links that are worth nothing since a second.

@@ -20,6 +20,7 @@ pub(crate) mod mail_tokens;
 pub(crate) mod new_account;
 pub(crate) mod notices;
 pub mod opt_outs;
+pub(crate) mod outbox;
 pub mod pastes;
 pub mod plan_features;
 pub mod schema;

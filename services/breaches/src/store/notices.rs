@@ -1,114 +1,14 @@
-//! The outbox, and what its messages were about already.
+//! Who wants to be told of news, and what they were told already.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
-use outbound::Failure;
 
-use super::schema::{domain_breach, domain_counted, notified, outbox, subscriber};
-use crate::model::notice::{Notice, Recipient};
+use super::schema::{domain_breach, domain_counted, notified, subscriber};
 
 /// What a subscriber was told of: a breach, by its id.
 pub const BREACH: &str = "breach";
 /// What a subscriber was told of: a paste, by its number.
 pub const PASTE: &str = "paste";
-
-/// Puts a message into the outbox, unless one with its key was there before.
-pub fn post(
-    db: &mut Db,
-    key: &str,
-    recipient: Recipient,
-    notice: &Notice,
-    now: i64,
-) -> Result<(), DatabaseError> {
-    let payload = serde_json::to_string(notice).map_err(DatabaseError::broken)?;
-    let (kind, target) = recipient.parts();
-    let row = (
-        outbox::key.eq(key),
-        outbox::kind.eq(kind),
-        outbox::target.eq(target.to_string()),
-        outbox::payload.eq(payload),
-        outbox::created_at.eq(now),
-        outbox::next_try.eq(now),
-        outbox::tries.eq(0),
-    );
-    on_backend!(db, conn => diesel::insert_into(outbox::table)
-        .values(row)
-        .on_conflict_do_nothing()
-        .execute(conn))?;
-    Ok(())
-}
-
-/// A message that is to be delivered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Posted {
-    /// Number.
-    pub id: i64,
-    /// The same in every attempt.
-    pub key: String,
-    /// Whom it is for.
-    pub recipient: Recipient,
-    /// What it is about.
-    pub notice: Notice,
-    /// How many attempts failed.
-    pub failed: u32,
-}
-
-/// Takes messages whose time has come and puts their next attempt off.
-pub fn claim(db: &mut Db, limit: i64, now: i64, later: i64) -> Result<Vec<Posted>, DatabaseError> {
-    let rows: Vec<(i64, String, String, String, String, i32)> = outbox::table
-        .filter(outbox::sent_at.is_null())
-        .filter(outbox::failed_at.is_null())
-        .filter(outbox::next_try.le(now))
-        .order(outbox::next_try)
-        .limit(limit)
-        .select((
-            outbox::id,
-            outbox::key,
-            outbox::kind,
-            outbox::target,
-            outbox::payload,
-            outbox::tries,
-        ))
-        .load(db)?;
-    let ids: Vec<i64> = rows.iter().map(|row| row.0).collect();
-    diesel::update(outbox::table.filter(outbox::id.eq_any(ids)))
-        .set(outbox::next_try.eq(later))
-        .execute(db)?;
-    rows.into_iter()
-        .map(|(id, key, kind, target, payload, tries)| {
-            let recipient = Recipient::from_parts(&kind, &target);
-            let recipient = recipient.ok_or_else(|| DatabaseError::broken("an outbox target"))?;
-            let notice = serde_json::from_str(&payload).map_err(DatabaseError::broken)?;
-            Ok(Posted { id, key, recipient, notice, failed: u32::try_from(tries).unwrap_or(0) })
-        })
-        .collect()
-}
-
-/// Notes that a message was delivered.
-pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
-    diesel::update(outbox::table.find(id)).set(outbox::sent_at.eq(now)).execute(db)?;
-    Ok(())
-}
-
-/// Notes a failed attempt; without a next one the message is given up.
-pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), DatabaseError> {
-    let next = failure.next_try(now);
-    let noted = (
-        outbox::tries.eq(outbox::tries + 1),
-        outbox::error.eq(&failure.why),
-        next.map(|at| outbox::next_try.eq(at)),
-        next.is_none().then(|| outbox::failed_at.eq(now)),
-    );
-    diesel::update(outbox::table.find(id)).set(noted).execute(db)?;
-    Ok(())
-}
-
-/// Removes messages that were delivered or given up before a second. The tables of what was told
-/// keep them from being written again.
-pub fn prune(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
-    let over = outbox::sent_at.lt(before).or(outbox::failed_at.lt(before));
-    Ok(diesel::delete(outbox::table.filter(over)).execute(db)?)
-}
 
 /// Subscribers who confirmed their address and want notices, in the order of their numbers behind
 /// one: number and address.
@@ -169,6 +69,20 @@ pub fn tell(
             .on_conflict_do_nothing()
             .execute(conn))?;
     }
+    Ok(())
+}
+
+/// Forgets what a subscriber was told of the own address.
+pub fn forget_told(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
+    let told = notified::table.filter(notified::subscriber_id.eq(subscriber));
+    diesel::delete(told).execute(db)?;
+    Ok(())
+}
+
+/// Forgets that anybody was told of a paste, which is removed.
+pub fn forget_paste(db: &mut Db, paste: i64) -> Result<(), DatabaseError> {
+    let told = notified::table.filter(notified::kind.eq(PASTE));
+    diesel::delete(told.filter(notified::reference.eq(paste))).execute(db)?;
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use diesel::dsl::auto_type;
 use diesel::prelude::*;
 
 use super::schema::{paste, paste_account, paste_source};
+use super::{notices, untold_pastes};
 use crate::model::paste::Paste;
 
 /// The pastes of one account.
@@ -94,7 +95,7 @@ pub fn add_account(db: &mut Db, (k, seq): (i64, i16), id: i64) -> Result<bool, D
     Ok(rows == 1)
 }
 
-/// Removes a paste and its accounts' links.
+/// Removes a paste, its accounts' links, and what is noted to be told of it or was told.
 pub fn remove(db: &mut Db, source: &str, id: &str) -> Result<(), DatabaseError> {
     let source = source_id(db, source)?;
     let rows = paste::table.filter(paste::source.eq(source).and(paste::paste_id.eq(id)));
@@ -107,6 +108,8 @@ pub fn remove(db: &mut Db, source: &str, id: &str) -> Result<(), DatabaseError> 
         for (k, seq) in links {
             diesel::delete(paste_account::table.find((k, seq, number))).execute(db)?;
         }
+        untold_pastes::forget(db, number)?;
+        notices::forget_paste(db, number)?;
         diesel::delete(paste::table.find(number)).execute(db)?;
     }
     Ok(())

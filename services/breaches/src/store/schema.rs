@@ -249,8 +249,9 @@ diesel::table! {
     outbox (id) {
         id -> BigInt,
         key -> Text,
-        kind -> Text,
-        target -> Text,
+        subscriber_id -> BigInt,
+        webhook_id -> Nullable<BigInt>,
+        domain -> Nullable<Text>,
         payload -> Text,
         created_at -> BigInt,
         next_try -> BigInt,
@@ -365,6 +366,7 @@ diesel::joinable!(paste_account -> paste (paste_id));
 diesel::joinable!(untold_paste -> paste (paste_id));
 diesel::joinable!(paste -> paste_source (source));
 diesel::joinable!(session -> subscriber (subscriber_id));
+diesel::joinable!(outbox -> webhook (webhook_id));
 diesel::joinable!(domain_control -> subscriber (subscriber_id));
 
 diesel::allow_tables_to_appear_in_same_query!(
@@ -382,6 +384,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     subscriber,
     subscription,
     session,
+    webhook,
+    outbox,
+    mail_token,
     domain_control,
     domain_counted,
     domain_breach,

@@ -1,10 +1,11 @@
 //! Subscribers and their subscriptions.
 
 use database::{DatabaseError, Db, on_backend};
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use domain::EmailAddress;
 
-use super::schema::{domain_control, subscriber, subscription};
+use super::schema::{api_key, domain_control, subscriber, subscription, webhook};
 use crate::model::AccountKey;
 
 /// A subscription as the operator sees it.
@@ -45,6 +46,22 @@ pub fn add(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, DatabaseE
         .get_result(db)?)
 }
 
+/// The number of a subscriber, who is added if there is none with this address. Of two at once, one adds
+/// and both get the number.
+pub fn ensure(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, DatabaseError> {
+    let row = (
+        subscriber::email.eq(email.as_str()),
+        subscriber::k.eq(AccountKey::of(&email.sha1()).0),
+        subscriber::created_at.eq(now),
+        subscriber::notify.eq(false),
+    );
+    on_backend!(db, conn => diesel::insert_into(subscriber::table)
+        .values(row)
+        .on_conflict_do_nothing()
+        .execute(conn))?;
+    id(db, email)?.ok_or(DatabaseError::NotFound)
+}
+
 /// Notes that an address belongs to its subscriber, once.
 pub fn confirm(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     let row = subscriber::table.filter(subscriber::id.eq(id));
@@ -75,6 +92,25 @@ pub fn listening(db: &mut Db, id: i64) -> Result<Option<Listener>, DatabaseError
         .select((subscriber::email, subscriber::notify))
         .first(db)
         .optional()?)
+}
+
+/// Whether nothing but an address is known of a subscriber: no subscription, no domain, no webhook
+/// and no key, neither now nor before.
+pub fn is_bare(db: &mut Db, id: i64, email: &str) -> Result<bool, DatabaseError> {
+    let keys = api_key::table.filter(api_key::owner.eq(email));
+    let paid = subscription::table.filter(subscription::subscriber_id.eq(id));
+    let domains = domain_control::table.filter(domain_control::subscriber_id.eq(id));
+    let webhooks = webhook::table.filter(webhook::subscriber_id.eq(id));
+    Ok(!diesel::select(exists(paid)).get_result::<bool>(db)?
+        && !diesel::select(exists(keys)).get_result::<bool>(db)?
+        && !diesel::select(exists(domains)).get_result::<bool>(db)?
+        && !diesel::select(exists(webhooks)).get_result::<bool>(db)?)
+}
+
+/// Removes a subscriber, with sessions, links in mails and messages.
+pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    diesel::delete(subscriber::table.find(id)).execute(db)?;
+    Ok(())
 }
 
 /// Turns notices of a subscriber on or off.

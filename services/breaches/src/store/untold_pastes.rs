@@ -70,3 +70,9 @@ pub fn clear(db: &mut Db) -> Result<(), DatabaseError> {
     diesel::delete(untold_paste::table).execute(db)?;
     Ok(())
 }
+
+/// Forgets a paste, which is removed.
+pub fn forget(db: &mut Db, paste: i64) -> Result<(), DatabaseError> {
+    diesel::delete(untold_paste::table.filter(untold_paste::paste_id.eq(paste))).execute(db)?;
+    Ok(())
+}

@@ -13,6 +13,8 @@ pub const CATALOGUE_CHANGED_AT: &str = "catalogue_changed_at";
 pub const OPTOUT_VERSION: &str = "optout_version";
 /// Grows with every load of pastes.
 pub const PASTES_VERSION: &str = "pastes_version";
+/// The highest id that a breach ever got.
+pub const LAST_BREACH_ID: &str = "last_breach_id";
 /// Present once a new database got its plans and test data.
 pub const SEEDED_AT: &str = "seeded_at";
 

@@ -30,10 +30,11 @@ pub fn of_subscriber(db: &mut Db, id: i64) -> Result<Vec<Webhook>, DatabaseError
         .load(db)?)
 }
 
-/// A webhook that is called, by its number.
-pub fn enabled(db: &mut Db, id: i64) -> Result<Option<Webhook>, DatabaseError> {
+/// A webhook of a subscriber that is called, by its number.
+pub fn enabled(db: &mut Db, id: i64, subscriber: i64) -> Result<Option<Webhook>, DatabaseError> {
     Ok(webhook::table
         .find(id)
+        .filter(webhook::subscriber_id.eq(subscriber))
         .filter(webhook::enabled.eq(true))
         .select(Webhook::as_select())
         .first(db)
@@ -54,7 +55,7 @@ pub fn add(db: &mut Db, id: i64, url: &str, secret: &str, now: i64) -> Result<()
     Ok(())
 }
 
-/// Removes a webhook; whether there was one.
+/// Removes a webhook with all that waits for it; whether there was one.
 pub fn remove(db: &mut Db, id: i64, url: &str) -> Result<bool, DatabaseError> {
     let row = webhook::table.filter(webhook::subscriber_id.eq(id)).filter(webhook::url.eq(url));
     Ok(diesel::delete(row).execute(db)? > 0)

@@ -7,7 +7,6 @@ use outbound::{
 };
 
 use crate::state::State;
-use crate::store::sql;
 use crate::store::webhooks::{self, Message};
 
 /// The outbox, and what delivers it.
@@ -24,23 +23,42 @@ impl Delivery {
     }
 }
 
+/// A webhook, as the log names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Receiver(i64);
+
+impl std::fmt::Display for Receiver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "webhook {}", self.0)
+    }
+}
+
 impl Outbox for Delivery {
     type Message = Message;
+    type Receiver = Receiver;
 
-    async fn claim_due(&self, limit: usize) -> Result<Vec<Due<Message>>, OutboxError> {
-        let (now, limit) = (self.state.clock.unix(), i64::try_from(limit)?);
-        let due = move |db: &mut Db| -> Result<_, DatabaseError> {
-            // One claims at a time; the other one sees what is left.
-            sql::one_writer(db)?;
-            webhooks::claim(db, limit, now, now + UNDER_WAY)
+    async fn receivers_due(&self) -> Result<Vec<Receiver>, OutboxError> {
+        let now = self.state.clock.unix();
+        let due = self.state.pools.read(move |db| webhooks::due(db, now)).await?;
+        Ok(due.into_iter().map(Receiver).collect())
+    }
+
+    async fn claim(
+        &self,
+        shares: Vec<(Receiver, usize)>,
+    ) -> Result<Vec<Due<Receiver, Message>>, OutboxError> {
+        let now = self.state.clock.unix();
+        let claim = move |db: &mut Db| -> Result<_, DatabaseError> {
+            let mut claimed = Vec::new();
+            for (receiver, share) in shares {
+                let own = webhooks::claim(db, receiver.0, share, now, now + UNDER_WAY)?;
+                let failed = |message: &Message| u32::try_from(message.tries).unwrap_or(0);
+                let due = |message| Due { receiver, failed: failed(&message), message };
+                claimed.extend(own.into_iter().map(due));
+            }
+            Ok(claimed)
         };
-        // Most of the time there is nothing, and nobody has to wait for a look.
-        if self.state.pools.read(move |db| webhooks::is_idle(db, now)).await? {
-            return Ok(Vec::new());
-        }
-        let claimed = self.state.pools.write(due).await?.into_iter();
-        let failed = |message: &Message| u32::try_from(message.tries).unwrap_or(0);
-        Ok(claimed.map(|message| Due { failed: failed(&message), message }).collect())
+        Ok(self.state.pools.write(claim).await?)
     }
 
     async fn mark_sent(&self, message: &Message) -> Result<(), OutboxError> {
@@ -55,17 +73,12 @@ impl Outbox for Delivery {
 }
 
 impl Courier<Message> for Delivery {
-    fn destination(&self, message: &Message) -> String {
-        format!("webhook {}", message.webhook_id)
-    }
-
     async fn deliver(&self, message: &Message) -> Result<(), DeliveryError> {
-        let id = message.webhook_id;
-        let found = self.state.pools.read(move |db| webhooks::find(db, id)).await;
+        let id = message.id;
+        let found = self.state.pools.read(move |db| webhooks::of_message(db, id)).await;
         let found =
             found.map_err(|error: DatabaseError| DeliveryError::temporary(&error.to_string()))?;
-        // It was removed meanwhile.
-        let Some(webhook) = found else { return Ok(()) };
+        let webhook = found.ok_or_else(|| DeliveryError::unwanted("the webhook was removed"))?;
         let secret = WebhookSecret::parse(&webhook.secret);
         let secret = secret.ok_or_else(|| DeliveryError::permanent("the secret is broken"))?;
         let message = WebhookMessage {

@@ -8,7 +8,7 @@ use database::{DatabaseError, Pools};
 use outbound::{Reach, WebhookSecret, web_url};
 use serde_json::json;
 
-use crate::store::webhooks;
+use crate::store::{sql, webhooks};
 
 /// The most webhooks.
 const MOST: usize = 20;
@@ -54,6 +54,7 @@ impl WebhooksCommand {
                 );
                 let secret = WebhookSecret::generate()?.text();
                 pools.write_blocking(|db| -> anyhow::Result<()> {
+                    sql::one_writer(db)?;
                     anyhow::ensure!(
                         webhooks::all(db)?.len() < MOST,
                         "there are {MOST} webhooks already"

@@ -159,3 +159,6 @@ diesel::table! {
         count -> BigInt,
     }
 }
+
+diesel::joinable!(webhook_outbox -> webhooks (webhook_id));
+diesel::allow_tables_to_appear_in_same_query!(webhook_outbox, webhooks);

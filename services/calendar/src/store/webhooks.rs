@@ -1,11 +1,14 @@
 //! Webhooks of the operator, and the messages that wait for them.
 
+use std::collections::HashSet;
+
 use database::{DatabaseError, Db, on_backend};
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use outbound::Failure;
 
 use super::schema::{webhook_outbox as outbox, webhooks};
-use super::sql::Sql;
+use super::sql::{self, Sql};
 use crate::model::event::Event;
 use crate::model::notice::Notice;
 
@@ -24,9 +27,14 @@ pub fn all(db: &mut Db) -> Result<Vec<Webhook>, DatabaseError> {
     Ok(webhooks::table.order(webhooks::id).select(Webhook::as_select()).load(db)?)
 }
 
-/// Finds a webhook.
-pub fn find(db: &mut Db, id: i64) -> Result<Option<Webhook>, DatabaseError> {
-    Ok(webhooks::table.find(id).select(Webhook::as_select()).first(db).optional()?)
+/// Finds the webhook of a message that still waits; it goes with its webhook.
+pub fn of_message(db: &mut Db, id: i64) -> Result<Option<Webhook>, DatabaseError> {
+    Ok(outbox::table
+        .inner_join(webhooks::table)
+        .filter(outbox::id.eq(id).and(outbox::over_utc.is_null()))
+        .select(Webhook::as_select())
+        .first(db)
+        .optional()?)
 }
 
 /// Adds a webhook; [`DatabaseError::Conflict`] where there is one with this URL.
@@ -39,6 +47,8 @@ pub fn add(db: &mut Db, url: &str, secret: &str, now: i64) -> Result<(), Databas
 
 /// Removes a webhook with all that waits for it; whether there was one.
 pub fn remove(db: &mut Db, url: &str) -> Result<bool, DatabaseError> {
+    // No write of an event puts messages for it into the outbox meanwhile.
+    sql::one_writer(db)?;
     let found: Option<i64> =
         webhooks::table.filter(webhooks::url.eq(url)).select(webhooks::id).first(db).optional()?;
     let Some(id) = found else { return Ok(false) };
@@ -72,19 +82,48 @@ pub struct Message {
     pub tries: i32,
 }
 
-/// Takes messages whose time has come and puts their next attempt off.
-pub fn claim(db: &mut Db, limit: i64, now: i64, later: i64) -> Result<Vec<Message>, DatabaseError> {
-    let due: Vec<Message> = outbox::table
-        .filter(outbox::over_utc.is_null().and(outbox::next_try.le(now)))
-        .order((outbox::next_try, outbox::id))
-        .limit(limit)
-        .select(Message::as_select())
-        .load(db)?;
-    let ids: Vec<i64> = due.iter().map(|message| message.id).collect();
-    on_backend!(db, conn => diesel::update(outbox::table.filter(outbox::id.eq_any(&ids)))
-        .set(outbox::next_try.eq(later))
-        .execute(conn))?;
-    Ok(due)
+/// Finds the webhooks for which messages are due.
+pub fn due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
+    let waiting = outbox::table
+        .filter(outbox::webhook_id.eq(webhooks::id))
+        .filter(outbox::over_utc.is_null().and(outbox::next_try.le(now)));
+    let found = webhooks::table.filter(exists(waiting)).order(webhooks::id);
+    Ok(found.select(webhooks::id).load(db)?)
+}
+
+/// Takes messages of a webhook whose time has come and puts their next attempt off. Of two
+/// replicas at once, one gets a message.
+pub fn claim(
+    db: &mut Db,
+    webhook: i64,
+    limit: usize,
+    now: i64,
+    later: i64,
+) -> Result<Vec<Message>, DatabaseError> {
+    let mut claimed = Vec::new();
+    while claimed.len() < limit {
+        let waiting: Vec<Message> = outbox::table
+            .filter(outbox::webhook_id.eq(webhook))
+            .filter(outbox::over_utc.is_null().and(outbox::next_try.le(now)))
+            .order((outbox::next_try, outbox::id))
+            .limit(i64::try_from(limit - claimed.len()).unwrap_or(i64::MAX))
+            .select(Message::as_select())
+            .load(db)?;
+        if waiting.is_empty() {
+            break;
+        }
+        let ids: Vec<i64> = waiting.iter().map(|message| message.id).collect();
+        // Another replica may have taken some between the two statements.
+        let own: Vec<i64> = on_backend!(db, conn => diesel::update(outbox::table)
+            .filter(outbox::id.eq_any(&ids))
+            .filter(outbox::over_utc.is_null().and(outbox::next_try.le(now)))
+            .set(outbox::next_try.eq(later))
+            .returning(outbox::id)
+            .get_results(conn))?;
+        let own: HashSet<i64> = own.into_iter().collect();
+        claimed.extend(waiting.into_iter().filter(|message| own.contains(&message.id)));
+    }
+    Ok(claimed)
 }
 
 /// Notes that a message was delivered.
@@ -93,11 +132,11 @@ pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Notes a failed attempt; without a next one the message is given up.
+/// Notes that a message was not delivered; without a next attempt it is given up.
 pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), DatabaseError> {
     let next = failure.next_try(now);
     let noted = (
-        outbox::tries.eq(outbox::tries + 1),
+        outbox::tries.eq(outbox::tries + i32::from(failure.counts)),
         outbox::error.eq(&failure.why),
         next.map(|at| outbox::next_try.eq(at)),
         next.is_none().then(|| outbox::over_utc.eq(now)),
@@ -115,11 +154,4 @@ pub fn waiting(db: &mut Db, webhook: i64) -> Result<i64, DatabaseError> {
 /// Forgets messages that were delivered or given up before a second.
 pub fn tidy(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     Ok(diesel::delete(outbox::table.filter(outbox::over_utc.lt(before))).execute(db)?)
-}
-
-/// Tells whether no message is to be delivered now.
-pub fn is_idle(db: &mut Db, now: i64) -> Result<bool, DatabaseError> {
-    let due = outbox::over_utc.is_null().and(outbox::next_try.le(now));
-    let first: Option<i64> = outbox::table.filter(due).select(outbox::id).first(db).optional()?;
-    Ok(first.is_none())
 }

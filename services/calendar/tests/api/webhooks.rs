@@ -1,7 +1,7 @@
 //! Webhooks: what they hear, signed, retried and given up.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, Mutex};
 
 use calendar::{
     LoadOptions, State, add_webhook, deliver_due, load, publish_due, remove_webhook,
@@ -146,4 +146,52 @@ async fn private_addresses_are_not_called_unless_permitted() {
     app.clock.advance(300);
     assert_eq!(deliver_due(&open).await.unwrap(), 1);
     assert_eq!(hook.requests().len(), 1);
+}
+
+#[actix_web::test]
+async fn a_receiver_that_hangs_holds_up_no_other() {
+    const EVENTS: usize = 20;
+    let status = Arc::new(AtomicU16::new(204));
+    let (app, hook, state, _) = start(&status).await;
+    // Answers once the other one has got everything.
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let gate = Mutex::new(released);
+    let hanging = HttpPeer::start(move |_| {
+        let _ = gate.lock().unwrap().recv();
+        PeerAnswer::Body(204, String::new())
+    });
+    let (url, secret) = (hanging.url("/x"), WebhookSecret::generate().unwrap().text());
+    app.state.pools.write_blocking(|db| add_webhook(db, &url, &secret, 0)).unwrap();
+    for _ in 0..EVENTS {
+        app.event(json!({"status": "draft"})).await;
+    }
+    let watch = async {
+        while hook.requests().len() < EVENTS {
+            tokio::task::yield_now().await;
+        }
+        let asked = hanging.requests().len();
+        drop(release);
+        asked
+    };
+    let (delivered, asked) = futures_util::join!(deliver_due(&state), watch);
+    assert_eq!(delivered.unwrap(), 2 * EVENTS);
+    // One that holds up the others is asked for everything before they are.
+    assert!(asked < EVENTS, "{asked}");
+}
+
+#[actix_web::test]
+async fn a_message_of_a_webhook_that_was_removed_is_not_sent() {
+    let status = Arc::new(AtomicU16::new(500));
+    let (app, hook, state, _) = start(&status).await;
+    app.event(json!({"status": "draft"})).await;
+    deliver_due(&state).await.unwrap();
+    assert_eq!(hook.requests().len(), 1);
+    let url = hook.url("/x");
+    assert!(app.state.pools.write_blocking(|db| remove_webhook(db, &url)).unwrap());
+    let other = HttpPeer::start(|_| PeerAnswer::Body(204, String::new()));
+    let (url, secret) = (other.url("/x"), WebhookSecret::generate().unwrap().text());
+    app.state.pools.write_blocking(|db| add_webhook(db, &url, &secret, 0)).unwrap();
+    app.clock.advance(60);
+    assert_eq!(deliver_due(&state).await.unwrap(), 0);
+    assert_eq!((hook.requests().len(), other.requests().len()), (1, 0));
 }

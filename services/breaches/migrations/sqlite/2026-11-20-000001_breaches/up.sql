@@ -1,3 +1,5 @@
+-- AUTOINCREMENT where another table, a log or a person remembers the number of a row that may be removed:
+-- it is never given to another one.
 CREATE TABLE breach (
     id INTEGER PRIMARY KEY CHECK (id BETWEEN 1 AND 65535),
     name TEXT NOT NULL,
@@ -28,7 +30,7 @@ CREATE UNIQUE INDEX breach_name ON breach (lower(name));
 CREATE TABLE data_class (name TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID;
 
 CREATE TABLE mail_domain (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE,
     rname TEXT NOT NULL
 );
@@ -60,7 +62,7 @@ CREATE TABLE paste_source (
 ) WITHOUT ROWID;
 
 CREATE TABLE paste (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     source SMALLINT NOT NULL,
     paste_id TEXT NOT NULL,
     title TEXT,
@@ -97,7 +99,7 @@ CREATE TABLE plan_feature (
 );
 
 CREATE TABLE subscriber (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     email TEXT NOT NULL UNIQUE,
     k BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
@@ -108,7 +110,7 @@ CREATE INDEX subscriber_k ON subscriber (k);
 
 -- One row a subscriber: a renewal changes it.
 CREATE TABLE subscription (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     subscriber_id BIGINT NOT NULL UNIQUE REFERENCES subscriber (id) ON DELETE CASCADE,
     plan_code TEXT NOT NULL,
     started_at BIGINT NOT NULL,
@@ -117,7 +119,7 @@ CREATE TABLE subscription (
 );
 
 CREATE TABLE domain_control (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     subscriber_id BIGINT NOT NULL REFERENCES subscriber (id) ON DELETE CASCADE,
     domain TEXT NOT NULL,
     code TEXT NOT NULL,
@@ -136,7 +138,7 @@ CREATE TABLE domain_control (
 CREATE INDEX domain_control_domain ON domain_control (domain);
 
 CREATE TABLE job (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL,
     fingerprint TEXT NOT NULL,
     params TEXT NOT NULL,
@@ -153,7 +155,7 @@ CREATE TABLE job (
 );
 
 CREATE TABLE block (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     cidr TEXT,
     user_agent TEXT,
     until BIGINT,

@@ -28,7 +28,7 @@ CREATE INDEX session_subscriber ON session (subscriber_id);
 CREATE INDEX session_expires ON session (expires_at);
 
 CREATE TABLE webhook (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     subscriber_id BIGINT NOT NULL REFERENCES subscriber (id) ON DELETE CASCADE,
     url TEXT NOT NULL,
     secret TEXT NOT NULL,
@@ -37,12 +37,16 @@ CREATE TABLE webhook (
     UNIQUE (subscriber_id, url)
 );
 
--- Messages that wait to be delivered; the key keeps a repeated job from writing one twice.
+-- Messages that wait to be delivered; the key keeps a repeated job from writing one twice. They go with
+-- their subscriber and their webhook.
 CREATE TABLE outbox (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     key TEXT NOT NULL UNIQUE,
-    kind TEXT NOT NULL,
-    target TEXT NOT NULL,
+    subscriber_id BIGINT NOT NULL REFERENCES subscriber (id) ON DELETE CASCADE,
+    -- Null for mails.
+    webhook_id BIGINT REFERENCES webhook (id) ON DELETE CASCADE,
+    -- The verified domain that it is about; null for the address of the subscriber.
+    domain TEXT,
     payload TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     next_try BIGINT NOT NULL,
@@ -51,7 +55,10 @@ CREATE TABLE outbox (
     failed_at BIGINT,
     error TEXT
 );
-CREATE INDEX outbox_due ON outbox (sent_at, failed_at, next_try);
+CREATE INDEX outbox_due ON outbox (webhook_id, sent_at, failed_at, next_try);
+CREATE INDEX outbox_subscriber ON outbox (subscriber_id, domain);
+CREATE INDEX outbox_sent ON outbox (sent_at);
+CREATE INDEX outbox_failed ON outbox (failed_at);
 
 -- Breaches and pastes that a subscriber was told of, or knew when notices began.
 CREATE TABLE notified (

@@ -79,7 +79,7 @@ pub async fn send(
     let subject = address.to_string();
     let write = move |db: &mut Db| {
         mail_limits::take(db, &MailLimit::of_person(&subject, client), now)?;
-        Ok::<_, Error>(store(db, &token, purpose, &subject, now)?)
+        Ok::<_, Error>(store(db, &token, purpose, None, &subject, now)?)
     };
     state.pools().write(write).await?;
     state.outside().mailer.send(mail(address.as_str(), &link)).await.map_err(|error| {
@@ -88,22 +88,43 @@ pub async fn send(
     })
 }
 
-/// Stores a link about an address.
-pub fn store(
+fn store(
     db: &mut Db,
     token: &SecretToken,
     purpose: Purpose,
+    subscriber_id: Option<i64>,
     subject: &str,
     now: i64,
 ) -> Result<(), DatabaseError> {
     let new = NewMailToken {
         digest: &token.digest,
         purpose: purpose.word(),
-        subscriber_id: None,
+        subscriber_id,
         subject,
         expires_at: now + purpose.lifetime(),
     };
     mail_tokens::add(db, &new)
+}
+
+/// Stores a link by which a subscriber ends notices. It holds no address, and goes with its
+/// subscriber.
+pub fn store_unsubscribe(
+    db: &mut Db,
+    token: &SecretToken,
+    subscriber: i64,
+    now: i64,
+) -> Result<(), DatabaseError> {
+    store(db, token, Purpose::Unsubscribe, Some(subscriber), "", now)
+}
+
+/// Uses a link up that ends notices within a transaction; the number of its subscriber, if it could
+/// still be used.
+pub fn use_unsubscribe(db: &mut Db, token: &str, now: i64) -> Result<Option<i64>, DatabaseError> {
+    let (digest, purpose) = (digest(token), Purpose::Unsubscribe.word());
+    let found = mail_tokens::find(db, &digest, purpose)?;
+    let Some(subscriber) = found.and_then(|found| found.subscriber_id) else { return Ok(None) };
+    let is_used = mail_tokens::use_up(db, &digest, purpose, now)?;
+    Ok(is_used.then_some(subscriber))
 }
 
 /// The address that a link is about, if it may still be used. Looking uses nothing up: scanners

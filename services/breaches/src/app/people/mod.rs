@@ -22,7 +22,7 @@ pub use domain_report::{DomainReport, ReportFilter, domain_export, domain_report
 pub use domain_table::DomainTable;
 pub use exposure::{Exposure, own_exposure, public_exposure};
 pub use keys::{KeyView, issue_key, key_of};
-pub use mail_links::{Purpose, store as store_link};
+pub use mail_links::{Purpose, store_unsubscribe};
 pub use notices::{
     ask_for_notices, confirm_notices, notifies, set_notify, unsubscribe, wants_notices,
 };

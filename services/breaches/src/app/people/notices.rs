@@ -10,7 +10,7 @@ use crate::app::context::RequestContext;
 use crate::app::{mails, notices};
 use crate::error::Error;
 use crate::state::State;
-use crate::store::subscribers;
+use crate::store::{outbox, subscribers};
 
 /// Sends a link that confirms notices.
 ///
@@ -37,7 +37,18 @@ pub async fn wants_notices(state: &State, link: &str) -> Result<Option<String>, 
 /// # Errors
 /// Those of the database.
 pub async fn confirm_notices(state: &State, link: &str) -> Result<Option<String>, Error> {
-    change(state, link, Purpose::Notices, true).await
+    let (link, context) = (link.to_owned(), RequestContext::new(state));
+    let confirm = move |db: &mut Db| -> Result<Option<String>, DatabaseError> {
+        let now = context.now;
+        let used = mail_links::use_up(db, &link, Purpose::Notices, now)?;
+        let Some(address) = used else { return Ok(None) };
+        let id = subscribers::ensure(db, &address, now)?;
+        subscribers::confirm(db, id, now)?;
+        notices::begin(db, context.catalogue(), id, &address)?;
+        subscribers::set_notify(db, id, true)?;
+        Ok(Some(address.to_string()))
+    };
+    Ok(state.pools().write(confirm).await?)
 }
 
 /// Ends notices with a link; the address, if the link could still be used.
@@ -45,31 +56,20 @@ pub async fn confirm_notices(state: &State, link: &str) -> Result<Option<String>
 /// # Errors
 /// Those of the database.
 pub async fn unsubscribe(state: &State, link: &str) -> Result<Option<String>, Error> {
-    change(state, link, Purpose::Unsubscribe, false).await
+    let (link, now) = (link.to_owned(), state.clock().unix());
+    let end = move |db: &mut Db| -> Result<Option<String>, DatabaseError> {
+        let used = mail_links::use_unsubscribe(db, &link, now)?;
+        let Some(subscriber) = used else { return Ok(None) };
+        end_notices(db, subscriber)?;
+        Ok(Some(subscribers::email(db, subscriber)?))
+    };
+    Ok(state.pools().write(end).await?)
 }
 
-async fn change(
-    state: &State,
-    link: &str,
-    purpose: Purpose,
-    notify: bool,
-) -> Result<Option<String>, Error> {
-    let (link, context) = (link.to_owned(), RequestContext::new(state));
-    let change = move |db: &mut Db| -> Result<Option<String>, DatabaseError> {
-        let now = context.now;
-        let Some(address) = mail_links::use_up(db, &link, purpose, now)? else { return Ok(None) };
-        let id = match subscribers::id(db, &address)? {
-            Some(id) => id,
-            None => subscribers::add(db, &address, now)?,
-        };
-        subscribers::confirm(db, id, now)?;
-        if notify {
-            notices::begin(db, context.catalogue(), id, &address)?;
-        }
-        subscribers::set_notify(db, id, notify)?;
-        Ok(Some(address.to_string()))
-    };
-    Ok(state.pools().write(change).await?)
+/// Ends notices of the own address, and removes those that wait.
+fn end_notices(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
+    outbox::drop_own(db, subscriber)?;
+    subscribers::set_notify(db, subscriber, false)
 }
 
 /// Whether a subscriber gets notices.
@@ -87,12 +87,15 @@ pub async fn notifies(state: &State, subscriber: i64) -> Result<bool, Error> {
 pub async fn set_notify(state: &State, subscriber: i64, notify: bool) -> Result<(), Error> {
     let context = RequestContext::new(state);
     let change = move |db: &mut Db| -> Result<(), DatabaseError> {
-        if notify && !subscribers::notifies(db, subscriber)? {
+        if !notify {
+            return end_notices(db, subscriber);
+        }
+        if !subscribers::notifies(db, subscriber)? {
             let email = subscribers::email(db, subscriber)?;
             let address = EmailAddress::parse(&email).map_err(DatabaseError::broken)?;
             notices::begin(db, context.catalogue(), subscriber, &address)?;
         }
-        subscribers::set_notify(db, subscriber, notify)
+        subscribers::set_notify(db, subscriber, true)
     };
     Ok(state.pools().write(change).await?)
 }

@@ -48,10 +48,7 @@ pub async fn sign_in(state: &State, link: &str) -> Result<Option<Session>, Error
         let Some(address) = mail_links::use_up(db, &link, Purpose::SignIn, now)? else {
             return Ok(false);
         };
-        let id = match subscribers::id(db, &address)? {
-            Some(id) => id,
-            None => subscribers::add(db, &address, now)?,
-        };
+        let id = subscribers::ensure(db, &address, now)?;
         subscribers::confirm(db, id, now)?;
         sessions::add(db, &stored, id, now + LIFETIME)?;
         Ok(true)

@@ -30,4 +30,5 @@ CREATE TABLE webhook_outbox (
     over_utc BIGINT,
     error TEXT
 );
-CREATE INDEX webhook_outbox_due ON webhook_outbox (over_utc, next_try, id);
+CREATE INDEX webhook_outbox_due ON webhook_outbox (webhook_id, over_utc, next_try, id);
+CREATE INDEX webhook_outbox_over ON webhook_outbox (over_utc);

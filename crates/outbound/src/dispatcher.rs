@@ -1,0 +1,431 @@
+//! Delivery of an outbox: what is due is claimed, sent, and marked.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::future::{BoxFuture, Either, select};
+use futures_util::stream::FuturesUnordered;
+
+use crate::delivery::{Courier, DeliveryError, Due, Failure, Outbox, OutboxError};
+use crate::failures::{Failed, Failures};
+use crate::lanes::{Lane, Lanes};
+
+/// How long an attempt may take.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    /// The longest; then it is given up and made again later.
+    longest: Duration,
+    /// A receiver that takes longer counts as slow.
+    slow_after: Duration,
+    /// Pauses after which the outcome is noted again when the outbox is out of reach. A message that
+    /// was sent and not noted would be sent again.
+    pauses: [Duration; 4],
+}
+
+impl Times {
+    const USUAL: Self = Self {
+        longest: Duration::from_secs(30),
+        slow_after: Duration::from_secs(2),
+        pauses: [
+            Duration::from_secs(1),
+            Duration::from_secs(5),
+            Duration::from_secs(20),
+            Duration::from_secs(60),
+        ],
+    };
+}
+
+/// Delivers what is due now; returns how many messages were claimed. The log has a line for each
+/// receiver that failed.
+///
+/// # Errors
+/// Those of the outbox.
+pub async fn deliver_due<O: Outbox>(
+    outbox: &O,
+    courier: &impl Courier<O::Message>,
+) -> Result<usize, OutboxError> {
+    deliver_within(Times::USUAL, outbox, courier).await
+}
+
+async fn deliver_within<O: Outbox>(
+    times: Times,
+    outbox: &O,
+    courier: &impl Courier<O::Message>,
+) -> Result<usize, OutboxError> {
+    let mut dispatcher = Dispatcher::new(times, outbox, courier);
+    dispatcher.look();
+    while let Some(step) = dispatcher.steps.next().await {
+        dispatcher.take(step);
+    }
+    dispatcher.failures.tell();
+    dispatcher.error.map_or(Ok(dispatcher.claimed), Err)
+}
+
+/// Delivers for ever: looks for what is due after every `pause`, and claims more whenever there is room.
+/// The log has at most a line a minute for each receiver that fails, and one for what is given up.
+pub async fn deliver_for_ever<O: Outbox>(
+    outbox: &O,
+    courier: &impl Courier<O::Message>,
+    pause: Duration,
+) {
+    let mut dispatcher = Dispatcher::new(Times::USUAL, outbox, courier);
+    let mut is_out_of_reach = false;
+    loop {
+        dispatcher.look();
+        let mut pause = std::pin::pin!(tokio::time::sleep(pause));
+        while let Some(step) = dispatcher.next_before(&mut pause).await {
+            dispatcher.take(step);
+        }
+        dispatcher.failures.tell_if_due();
+        let error = dispatcher.error.take();
+        match &error {
+            Some(error) if !is_out_of_reach => log::warn!("the outbox is out of reach: {error}"),
+            None if is_out_of_reach => log::info!("the outbox is within reach again"),
+            _ => {}
+        }
+        is_out_of_reach = error.is_some();
+    }
+}
+
+/// An attempt that came to an end.
+struct Ended<R> {
+    receiver: R,
+    failed: Option<Failed>,
+    noted: Result<(), OutboxError>,
+}
+
+/// What a dispatcher waits for; each is worked on beside the others.
+enum Step<'a, R, M> {
+    /// The receivers of what is due.
+    Found(Result<Vec<R>, OutboxError>),
+    /// What was claimed of the shares.
+    Claimed(Vec<(R, usize)>, Result<Vec<Due<R, M>>, OutboxError>),
+    /// An attempt takes long.
+    Late(R, Lane, BoxFuture<'a, Ended<R>>),
+    /// An attempt came to an end, and whether it was slow.
+    Ended(Ended<R>, Lane, bool),
+}
+
+struct Dispatcher<'a, O: Outbox, C> {
+    times: Times,
+    outbox: &'a O,
+    courier: &'a C,
+    lanes: Lanes<O::Receiver>,
+    steps: FuturesUnordered<BoxFuture<'a, Step<'a, O::Receiver, O::Message>>>,
+    /// Receivers that have more that is due, as far as this is known.
+    due: Vec<O::Receiver>,
+    is_looking: bool,
+    is_claiming: bool,
+    claimed: usize,
+    failures: Failures,
+    /// Why the outbox could not be read or written; the last reason.
+    error: Option<OutboxError>,
+}
+
+impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
+    fn new(times: Times, outbox: &'a O, courier: &'a C) -> Self {
+        Self {
+            times,
+            outbox,
+            courier,
+            lanes: Lanes::new(outbox.limits()),
+            steps: FuturesUnordered::new(),
+            due: Vec::new(),
+            is_looking: false,
+            is_claiming: false,
+            claimed: 0,
+            failures: Failures::default(),
+            error: None,
+        }
+    }
+
+    /// The next step; none once `end` is over.
+    async fn next_before(
+        &mut self,
+        end: impl Future<Output = ()> + Unpin,
+    ) -> Option<Step<'a, O::Receiver, O::Message>> {
+        let next = async {
+            match self.steps.next().await {
+                Some(step) => step,
+                // Nothing is under way.
+                None => std::future::pending().await,
+            }
+        };
+        match select(std::pin::pin!(next), end).await {
+            Either::Left((step, _)) => Some(step),
+            Either::Right(_) => None,
+        }
+    }
+
+    /// Looks for receivers of what is due.
+    fn look(&mut self) {
+        if !self.is_looking {
+            self.is_looking = true;
+            let outbox = self.outbox;
+            self.steps.push(Box::pin(async { Step::Found(outbox.receivers_due().await) }));
+        }
+    }
+
+    /// Claims what there is room for.
+    fn claim(&mut self) {
+        if self.is_claiming {
+            return;
+        }
+        let shares = self.lanes.shares(&self.due);
+        if shares.is_empty() {
+            return;
+        }
+        self.is_claiming = true;
+        let outbox = self.outbox;
+        self.steps.push(Box::pin(async move {
+            let claimed = outbox.claim(shares.clone()).await;
+            Step::Claimed(shares, claimed)
+        }));
+    }
+
+    fn take(&mut self, step: Step<'a, O::Receiver, O::Message>) {
+        match step {
+            Step::Found(found) => {
+                self.is_looking = false;
+                self.due = self.unless_failed(found);
+            }
+            Step::Claimed(shares, claimed) => {
+                self.is_claiming = false;
+                let claimed = self.unless_failed(claimed);
+                // Who got less than there was room for has nothing more that is due.
+                for (receiver, share) in &shares {
+                    if claimed.iter().filter(|due| due.receiver == *receiver).count() < *share {
+                        self.due.retain(|other| other != receiver);
+                    }
+                }
+                self.claimed += claimed.len();
+                claimed.into_iter().for_each(|due| self.send(due));
+            }
+            Step::Late(receiver, lane, attempt) => {
+                let lane = self.lanes.slow_down(&receiver, lane);
+                let ended = async move { Step::Ended(attempt.await, lane, true) };
+                self.steps.push(Box::pin(ended));
+            }
+            Step::Ended(ended, lane, was_slow) => {
+                self.lanes.end(&ended.receiver, lane, was_slow);
+                if let Some(failed) = ended.failed {
+                    self.failures.note(failed);
+                }
+                self.unless_failed(ended.noted);
+            }
+        }
+        self.claim();
+    }
+
+    fn unless_failed<T: Default>(&mut self, result: Result<T, OutboxError>) -> T {
+        result.unwrap_or_else(|error| {
+            self.error = Some(error);
+            T::default()
+        })
+    }
+
+    fn send(&mut self, due: Due<O::Receiver, O::Message>) {
+        let (outbox, courier) = (self.outbox, self.courier);
+        let receiver = due.receiver.clone();
+        let lane = self.lanes.begin(&receiver);
+        let slow_after = self.times.slow_after;
+        let attempt: BoxFuture<'a, _> = Box::pin(attempt(self.times, outbox, courier, due));
+        self.steps.push(Box::pin(async move {
+            match select(attempt, std::pin::pin!(tokio::time::sleep(slow_after))).await {
+                Either::Left((ended, _)) => Step::Ended(ended, lane, false),
+                Either::Right((_, attempt)) => Step::Late(receiver, lane, attempt),
+            }
+        }));
+    }
+}
+
+/// Delivers a message once and notes the outcome.
+async fn attempt<O: Outbox>(
+    times: Times,
+    outbox: &O,
+    courier: &impl Courier<O::Message>,
+    due: Due<O::Receiver, O::Message>,
+) -> Ended<O::Receiver> {
+    let Due { receiver, message, failed } = due;
+    let attempt = failed + 1;
+    let delivered = tokio::time::timeout(times.longest, courier.deliver(&message)).await;
+    let delivered =
+        delivered.unwrap_or_else(|_| Err(DeliveryError::temporary("it takes too long")));
+    let failure = delivered.err().map(|error| {
+        log::debug!("a message to {receiver} was not delivered, attempt {attempt}: {error}");
+        Failure::new(attempt, &error)
+    });
+    let noted = note(times, outbox, &message, failure.as_ref()).await;
+    let failed = failure.filter(|failure| failure.counts).map(|failure| Failed {
+        destination: receiver.to_string(),
+        attempt,
+        is_given_up: failure.retry.is_none(),
+        why: failure.why,
+    });
+    Ended { receiver, failed, noted }
+}
+
+/// Notes an outcome, again and again for a while if the outbox is out of reach.
+async fn note<O: Outbox>(
+    times: Times,
+    outbox: &O,
+    message: &O::Message,
+    failure: Option<&Failure>,
+) -> Result<(), OutboxError> {
+    let mut pauses = times.pauses.into_iter();
+    loop {
+        let noted = match failure {
+            None => outbox.mark_sent(message).await,
+            Some(failure) => outbox.mark_failed(message, failure.clone()).await,
+        };
+        match (noted, pauses.next()) {
+            (Err(_), Some(pause)) => tokio::time::sleep(pause).await,
+            (noted, _) => return noted,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::sync::Mutex;
+
+    use tokio::sync::Notify;
+
+    use super::*;
+    use crate::delivery::retry_after;
+
+    /// How many messages wait for each receiver, which is a number, and what failed.
+    #[derive(Default)]
+    struct Table {
+        waiting: Mutex<HashMap<u32, usize>>,
+        failures: Mutex<Vec<Failure>>,
+        /// How many notes fail before one succeeds.
+        out_of_reach: Mutex<usize>,
+    }
+
+    impl Table {
+        fn new(rows: impl IntoIterator<Item = (u32, usize)>) -> Self {
+            Self { waiting: Mutex::new(rows.into_iter().collect()), ..Self::default() }
+        }
+    }
+
+    impl Outbox for Table {
+        /// The receiver.
+        type Message = u32;
+        type Receiver = u32;
+
+        async fn receivers_due(&self) -> Result<Vec<u32>, OutboxError> {
+            let mut due: Vec<u32> = self.waiting.lock().unwrap().keys().copied().collect();
+            due.sort_unstable();
+            Ok(due)
+        }
+
+        async fn claim(
+            &self,
+            shares: Vec<(u32, usize)>,
+        ) -> Result<Vec<Due<u32, u32>>, OutboxError> {
+            let mut waiting = self.waiting.lock().unwrap();
+            let mut claimed = Vec::new();
+            for (receiver, share) in shares {
+                let left = waiting.entry(receiver).or_default();
+                let taken = share.min(*left);
+                *left -= taken;
+                let due = Due { receiver, message: receiver, failed: 0 };
+                claimed.extend(std::iter::repeat_n(due, taken));
+            }
+            Ok(claimed)
+        }
+
+        async fn mark_sent(&self, _message: &u32) -> Result<(), OutboxError> {
+            let mut left = self.out_of_reach.lock().unwrap();
+            if *left == 0 {
+                return Ok(());
+            }
+            *left -= 1;
+            Err("the outbox is out of reach".into())
+        }
+
+        async fn mark_failed(&self, _message: &u32, failure: Failure) -> Result<(), OutboxError> {
+            self.failures.lock().unwrap().push(failure);
+            Ok(())
+        }
+    }
+
+    /// Receivers from `first_good` on answer at once; the others hang until they have got so many.
+    struct Hanging {
+        first_good: u32,
+        expected: usize,
+        good: Mutex<usize>,
+        released: Notify,
+    }
+
+    impl Hanging {
+        fn new(first_good: u32, expected: usize) -> Self {
+            Self { first_good, expected, good: Mutex::default(), released: Notify::new() }
+        }
+    }
+
+    impl Courier<u32> for Hanging {
+        async fn deliver(&self, receiver: &u32) -> Result<(), DeliveryError> {
+            let released = self.released.notified();
+            let is_over = || *self.good.lock().unwrap() >= self.expected;
+            if *receiver >= self.first_good {
+                *self.good.lock().unwrap() += 1;
+            } else if !is_over() {
+                released.await;
+            }
+            if is_over() {
+                self.released.notify_waiters();
+            }
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_receiver_that_hangs_holds_up_no_other() {
+        let table = Table::new([(1, 100), (2, 400)]);
+        assert_eq!(deliver_due(&table, &Hanging::new(2, 400)).await.unwrap(), 500);
+        // Nothing of the first one was given up: it was released by the last message of the other.
+        assert_eq!(*table.failures.lock().unwrap(), []);
+    }
+
+    #[tokio::test]
+    async fn receivers_that_hang_leave_the_quick_slots_however_many_they_are() {
+        let table = Table::new((0..40).map(|receiver| (receiver, 3)).chain([(40, 400)]));
+        let times = Times { slow_after: Duration::from_millis(1), ..Times::USUAL };
+        let claimed = deliver_within(times, &table, &Hanging::new(40, 400)).await;
+        assert_eq!((claimed.unwrap(), &*table.failures.lock().unwrap()), (520, &Vec::new()));
+    }
+
+    /// Never comes to an end.
+    struct Stuck;
+
+    impl Courier<u32> for Stuck {
+        async fn deliver(&self, _message: &u32) -> Result<(), DeliveryError> {
+            std::future::pending().await
+        }
+    }
+
+    #[tokio::test]
+    async fn an_attempt_without_an_end_is_given_up_and_made_again_later() {
+        let table = Table::new([(1, 1)]);
+        let times = Times { longest: Duration::from_millis(1), ..Times::USUAL };
+        assert_eq!(deliver_within(times, &table, &Stuck).await.unwrap(), 1);
+        let failures = table.failures.into_inner().unwrap();
+        let why = "it takes too long".to_owned();
+        assert_eq!(failures, [Failure { retry: retry_after(1), counts: true, why }]);
+    }
+
+    #[tokio::test]
+    async fn a_delivery_is_noted_once_the_outbox_is_within_reach_again() {
+        let times = Times { pauses: [Duration::from_millis(1); 4], ..Times::USUAL };
+        for (failures, is_noted) in [(4, true), (5, false)] {
+            let table = Table::new([(1, 1)]);
+            *table.out_of_reach.lock().unwrap() = failures;
+            let delivered = deliver_within(times, &table, &Hanging::new(1, 1)).await;
+            assert_eq!(delivered.is_ok(), is_noted, "{failures}");
+            assert_eq!(*table.out_of_reach.lock().unwrap(), 0);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Messages that wait to be delivered by mail or to a webhook.
+
+use std::collections::HashSet;
+
+use database::{DatabaseError, Db, on_backend};
+use diesel::dsl::exists;
+use diesel::prelude::*;
+use outbound::{Failure, PUT_OFF};
+
+use super::schema::{outbox, subscriber, webhook};
+use crate::model::notice::{Notice, Recipient};
+
+/// What is noted of a message that this version cannot read.
+const UNREADABLE: &str = "this version cannot read the message";
+
+/// Seconds after which a message that no version could read is given up.
+const WAITED_LONG: i64 = 30 * 86_400;
+
+/// Puts a message into the outbox, unless one with its key was there before or its recipient is gone.
+pub fn post(
+    db: &mut Db,
+    key: &str,
+    recipient: Recipient,
+    notice: &Notice,
+    now: i64,
+) -> Result<(), DatabaseError> {
+    if !keep(db, recipient)? {
+        return Ok(());
+    }
+    let payload = serde_json::to_string(notice).map_err(DatabaseError::broken)?;
+    let row = (
+        outbox::key.eq(key),
+        outbox::subscriber_id.eq(recipient.subscriber),
+        outbox::webhook_id.eq(recipient.webhook),
+        outbox::domain.eq(notice.domain()),
+        outbox::payload.eq(payload),
+        outbox::created_at.eq(now),
+        outbox::next_try.eq(now),
+        outbox::tries.eq(0),
+    );
+    on_backend!(db, conn => diesel::insert_into(outbox::table)
+        .values(row)
+        .on_conflict_do_nothing()
+        .execute(conn))?;
+    Ok(())
+}
+
+/// Keeps others from removing a recipient until this transaction ends; false when it is gone. SQLite
+/// has one writer anyway.
+fn keep(db: &mut Db, recipient: Recipient) -> Result<bool, DatabaseError> {
+    let Db::Pg(conn) = db else { return Ok(true) };
+    let id = subscriber::table.find(recipient.subscriber).select(subscriber::id);
+    if id.for_key_share().first::<i64>(conn).optional()?.is_none() {
+        return Ok(false);
+    }
+    let Some(number) = recipient.webhook else { return Ok(true) };
+    let id = webhook::table.find(number).select(webhook::id);
+    Ok(id.for_key_share().first::<i64>(conn).optional()?.is_some())
+}
+
+/// A message that is to be delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Posted {
+    /// Number.
+    pub id: i64,
+    /// Whom it is for.
+    pub recipient: Recipient,
+    /// What it is about.
+    pub notice: Notice,
+    /// When it was written.
+    pub created_at: i64,
+    /// How many attempts failed.
+    pub failed: u32,
+}
+
+/// What was taken from the outbox.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Claimed {
+    /// Messages to be delivered.
+    pub posted: Vec<Posted>,
+    /// Numbers of those that this version cannot read, for the first time.
+    pub unreadable: Vec<i64>,
+}
+
+/// Whether mails are due.
+pub fn mails_due(db: &mut Db, now: i64) -> Result<bool, DatabaseError> {
+    let due = outbox::table
+        .filter(outbox::webhook_id.is_null())
+        .filter(outbox::sent_at.is_null())
+        .filter(outbox::failed_at.is_null())
+        .filter(outbox::next_try.le(now));
+    Ok(diesel::select(exists(due)).get_result(db)?)
+}
+
+/// The webhooks for which messages are due.
+pub fn webhooks_due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
+    let due = outbox::table
+        .filter(outbox::webhook_id.eq(webhook::id.nullable()))
+        .filter(outbox::sent_at.is_null())
+        .filter(outbox::failed_at.is_null())
+        .filter(outbox::next_try.le(now));
+    let webhooks = webhook::table.filter(webhook::enabled.eq(true)).filter(exists(due));
+    Ok(webhooks.order(webhook::id).select(webhook::id).load(db)?)
+}
+
+type Row = (i64, i64, Option<i64>, String, i64, i32, Option<String>);
+
+/// Takes messages whose time has come, for mails or a webhook, and puts their next attempt off.
+/// Of two replicas at once, one gets a message.
+pub fn claim(
+    db: &mut Db,
+    webhook: Option<i64>,
+    limit: usize,
+    now: i64,
+    later: i64,
+) -> Result<Claimed, DatabaseError> {
+    let mut claimed = Claimed::default();
+    while claimed.posted.len() < limit {
+        let missing = i64::try_from(limit - claimed.posted.len()).unwrap_or(i64::MAX);
+        let rows = due(db, webhook, missing, now)?;
+        if rows.is_empty() {
+            break;
+        }
+        let ids: Vec<i64> = rows.iter().map(|row| row.0).collect();
+        // Another replica may have taken some between the two statements.
+        let own: Vec<i64> = on_backend!(db, conn => diesel::update(outbox::table)
+            .filter(outbox::id.eq_any(&ids))
+            .filter(outbox::sent_at.is_null())
+            .filter(outbox::failed_at.is_null())
+            .filter(outbox::next_try.le(now))
+            .set(outbox::next_try.eq(later))
+            .returning(outbox::id)
+            .get_results(conn))?;
+        let own: HashSet<i64> = own.into_iter().collect();
+        for row in rows.into_iter().filter(|row| own.contains(&row.0)) {
+            read(db, row, now, &mut claimed)?;
+        }
+    }
+    Ok(claimed)
+}
+
+fn due(db: &mut Db, webhook: Option<i64>, limit: i64, now: i64) -> Result<Vec<Row>, DatabaseError> {
+    let columns = (
+        outbox::id,
+        outbox::subscriber_id,
+        outbox::webhook_id,
+        outbox::payload,
+        outbox::created_at,
+        outbox::tries,
+        outbox::error,
+    );
+    let waiting = outbox::table
+        .filter(outbox::sent_at.is_null())
+        .filter(outbox::failed_at.is_null())
+        .filter(outbox::next_try.le(now))
+        .order((outbox::next_try, outbox::id))
+        .limit(limit)
+        .select(columns);
+    match webhook {
+        None => Ok(waiting.filter(outbox::webhook_id.is_null()).load(db)?),
+        Some(id) => Ok(waiting.filter(outbox::webhook_id.eq(id)).load(db)?),
+    }
+}
+
+/// Decodes a message. One that cannot be read waits for a version that can.
+fn read(
+    db: &mut Db,
+    (id, subscriber, webhook, payload, created_at, tries, error): Row,
+    now: i64,
+    claimed: &mut Claimed,
+) -> Result<(), DatabaseError> {
+    if let Ok(notice) = serde_json::from_str(&payload) {
+        let (recipient, failed) =
+            (Recipient { subscriber, webhook }, u32::try_from(tries).unwrap_or(0));
+        claimed.posted.push(Posted { id, recipient, notice, created_at, failed });
+        return Ok(());
+    }
+    let is_over = created_at <= now - WAITED_LONG;
+    diesel::update(outbox::table.find(id))
+        .set((
+            outbox::next_try.eq(now.saturating_add_unsigned(PUT_OFF)),
+            outbox::error.eq(UNREADABLE),
+            is_over.then(|| outbox::failed_at.eq(now)),
+        ))
+        .execute(db)?;
+    if error.as_deref() != Some(UNREADABLE) {
+        claimed.unreadable.push(id);
+    }
+    Ok(())
+}
+
+/// Whether a message still waits: it goes with its subscriber, its webhook and its domain.
+pub fn waits(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
+    let waiting = outbox::table.filter(outbox::id.eq(id)).filter(outbox::sent_at.is_null());
+    Ok(diesel::select(exists(waiting.filter(outbox::failed_at.is_null()))).get_result(db)?)
+}
+
+/// Notes that a message was delivered.
+pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
+    diesel::update(outbox::table.find(id)).set(outbox::sent_at.eq(now)).execute(db)?;
+    Ok(())
+}
+
+/// Notes that a message was not delivered; without a next attempt it is given up.
+pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), DatabaseError> {
+    let next = failure.next_try(now);
+    let noted = (
+        outbox::tries.eq(outbox::tries + i32::from(failure.counts)),
+        outbox::error.eq(&failure.why),
+        next.map(|at| outbox::next_try.eq(at)),
+        next.is_none().then(|| outbox::failed_at.eq(now)),
+    );
+    diesel::update(outbox::table.find(id)).set(noted).execute(db)?;
+    Ok(())
+}
+
+/// Removes messages that were delivered or given up before a second. The tables of what was told
+/// keep them from being written again.
+pub fn prune(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
+    let over = outbox::sent_at.lt(before).or(outbox::failed_at.lt(before));
+    Ok(diesel::delete(outbox::table.filter(over)).execute(db)?)
+}
+
+/// Removes what waits about the own address of a subscriber.
+pub fn drop_own(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
+    let own = outbox::table
+        .filter(outbox::subscriber_id.eq(subscriber))
+        .filter(outbox::domain.is_null())
+        .filter(outbox::sent_at.is_null())
+        .filter(outbox::failed_at.is_null());
+    diesel::delete(own).execute(db)?;
+    Ok(())
+}
+
+/// Removes everything about the own address of a subscriber, delivered or not.
+pub fn forget_own(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
+    let own = outbox::table.filter(outbox::subscriber_id.eq(subscriber));
+    diesel::delete(own.filter(outbox::domain.is_null())).execute(db)?;
+    Ok(())
+}
+
+/// Removes a message that waits, by its key.
+pub fn drop_key(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
+    let waiting = outbox::table.filter(outbox::key.eq(key)).filter(outbox::sent_at.is_null());
+    diesel::delete(waiting.filter(outbox::failed_at.is_null())).execute(db)?;
+    Ok(())
+}
