@@ -168,7 +168,11 @@ fn print_openapi<S: Service>() -> anyhow::Result<ExitCode> {
 /// # Errors
 /// When nobody answers there.
 fn healthcheck(settings: &ShellSettings) -> anyhow::Result<ExitCode> {
-    let address = reachable(settings.admin_bind);
+    let addresses: Vec<_> =
+        settings.admin_bind.iter().flat_map(|bind| bind.resolve().unwrap_or_default()).collect();
+    let Some(address) = addresses.first().copied().map(reachable) else {
+        bail!("ADMIN_BIND names no address that can be resolved");
+    };
     let reply = ask(address).with_context(|| format!("no answer from {address}"))?;
     let Some(status) = reply.split(' ').nth(1) else { bail!("no HTTP answer from {address}") };
     let body = reply.split_once("\r\n\r\n").map_or("", |(_, body)| body.trim());

@@ -1,6 +1,6 @@
 //! Where a request really came from: scheme, client address, public address of the service.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use actix_web::HttpRequest;
@@ -9,6 +9,7 @@ use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::uri::Authority;
 use ipnet::IpNet;
 
+use crate::connection::Transport;
 use crate::{ShellSettings, TlsMode, connection};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -51,11 +52,17 @@ impl Edge {
         self.trusted.iter().any(|network| network.contains(&peer))
     }
 
-    fn is_https(&self, secure: bool, peer: Option<SocketAddr>, headers: &HeaderMap) -> bool {
+    fn is_https(
+        &self,
+        transport: Transport,
+        peer: Option<SocketAddr>,
+        headers: &HeaderMap,
+    ) -> bool {
         match self.mode {
-            TlsMode::Native => secure,
+            TlsMode::Native => transport.secure,
+            TlsMode::Proxy if transport.tls_at_proxy => true,
             TlsMode::Proxy => {
-                peer.is_some_and(|peer| self.trusts(peer.ip()))
+                (transport.trusted_peer || peer.is_some_and(|peer| self.trusts(peer.ip())))
                     && headers
                         .get(FORWARDED_PROTO)
                         .is_some_and(|scheme| scheme.as_bytes().eq_ignore_ascii_case(b"https"))
@@ -70,8 +77,8 @@ impl Edge {
         if self.mode == TlsMode::Off {
             return None;
         }
-        let secure = connection::is_secure(request.request());
-        if self.is_https(secure, request.peer_addr(), request.headers()) {
+        let transport = connection::transport(request.request());
+        if self.is_https(transport, request.peer_addr(), request.headers()) {
             return None;
         }
         let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
@@ -94,18 +101,28 @@ impl Edge {
     ///
     /// Each hop is believed only as far as the one behind it is ours, so the list is read from its
     /// end. Where a hop cannot be read, the proxy that wrote it counts.
-    fn client_ip(&self, peer: Option<SocketAddr>, headers: &HeaderMap) -> IpAddr {
-        let Some(peer) = peer else { return IpAddr::from([0, 0, 0, 0]) };
-        let mut client = peer.ip().to_canonical();
-        if !self.trusts(client) {
+    fn client_ip(
+        &self,
+        trusted_peer: bool,
+        peer: Option<SocketAddr>,
+        headers: &HeaderMap,
+    ) -> IpAddr {
+        let mut client = match peer {
+            Some(peer) => peer.ip().to_canonical(),
+            None if trusted_peer => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            None => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        };
+        if !trusted_peer && !self.trusts(client) {
             return client;
         }
         let lists: Vec<_> = headers.get_all(FORWARDED_FOR).map(HeaderValue::as_bytes).collect();
         let hops = lists.iter().rev().flat_map(|list| list.rsplit(|byte| *byte == b','));
         let mut hops = hops.map(<[u8]>::trim_ascii).filter(|hop| !hop.is_empty());
-        while self.trusts(client) {
+        let mut ours = true;
+        while ours {
             let Some(hop) = hops.next().and_then(hop_address) else { break };
             client = hop;
+            ours = self.trusts(client);
         }
         client
     }
@@ -164,17 +181,20 @@ fn host_of<'r>(headers: &'r HeaderMap, authority: Option<&'r Authority>) -> Opti
 /// The address of the client: the peer, or what trusted proxies say.
 pub fn client_ip(request: &HttpRequest) -> IpAddr {
     match request.app_data::<Edge>() {
-        Some(edge) => edge.client_ip(request.peer_addr(), request.headers()),
+        Some(edge) => {
+            let trusted_peer = connection::transport(request).trusted_peer;
+            edge.client_ip(trusted_peer, request.peer_addr(), request.headers())
+        }
         None => request.peer_addr().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.ip()),
     }
 }
 
 /// Whether the request came over HTTPS, to us or to a trusted proxy.
 pub fn is_https(request: &HttpRequest) -> bool {
-    let secure = connection::is_secure(request);
-    request
-        .app_data::<Edge>()
-        .map_or(secure, |edge| edge.is_https(secure, request.peer_addr(), request.headers()))
+    let transport = connection::transport(request);
+    request.app_data::<Edge>().map_or(transport.secure, |edge| {
+        edge.is_https(transport, request.peer_addr(), request.headers())
+    })
 }
 
 /// The URL under which the client reaches the service: `PUBLIC_URL`, else scheme and host of the
@@ -281,7 +301,7 @@ mod tests {
         let forged = ("x-forwarded-for", "203.0.113.7, 198.51.100.2, 10.2.2.2");
         let of = |peer: &str, headers: &[(&str, &str)]| {
             let request = request(peer, headers);
-            edge.client_ip(request.peer_addr(), request.headers()).to_string()
+            edge.client_ip(false, request.peer_addr(), request.headers()).to_string()
         };
         assert_eq!(of("10.1.1.1:1", &[forged]), "198.51.100.2");
         assert_eq!(of("192.0.2.1:1", &[forged]), "192.0.2.1");
@@ -295,7 +315,7 @@ mod tests {
         let of = |lists: &[&str]| {
             let lines: Vec<_> = lists.iter().map(|list| ("x-forwarded-for", *list)).collect();
             let request = request("10.1.1.1:1", &lines);
-            edge.client_ip(request.peer_addr(), request.headers()).to_string()
+            edge.client_ip(false, request.peer_addr(), request.headers()).to_string()
         };
         for (lists, client) in [
             (&["garbage, 203.0.113.9"][..], "203.0.113.9"),

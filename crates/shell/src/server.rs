@@ -1,6 +1,7 @@
 //! Listeners, signals and the graceful stop.
 
 use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,16 +9,16 @@ use std::time::Duration;
 use actix_web::dev::ServerHandle;
 use actix_web::rt::task::JoinHandle;
 use actix_web::{App, HttpResponse, HttpServer, web};
-use anyhow::Context as _;
 use libc::{BPF_ABS, BPF_ALU, BPF_AND, BPF_B, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET};
 use socket2::{SockFilter, SockRef};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{self, Context};
-use crate::connection::{self, Entrance, Limits};
+use crate::connection::{self, Entrance, Limits, Peers};
 use crate::docs::Docs;
 use crate::edge::Edge;
 use crate::health::{self, Draining};
+use crate::listen::{self, Listener};
 use crate::{Operations, Service, ShellSettings, TlsMode, metrics, tls};
 
 /// How long connections that wait to be accepted are accepted at the end.
@@ -42,6 +43,8 @@ const NO_NEW_CONNECTIONS: [SockFilter; 5] = {
 };
 /// Descriptors that are left for files, databases and the admin port.
 const SPARE_DESCRIPTORS: u64 = 256;
+/// Connections of the admin port at a time; their descriptors are among the spare ones.
+const ADMIN_CONNECTIONS: usize = 64;
 
 /// Starts servers.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +52,7 @@ pub struct Server;
 
 /// A server that runs.
 pub struct Running {
-    /// Address of plain HTTP.
+    /// First address of plain HTTP; without one (`BIND=unix:…`) port 0.
     pub http: SocketAddr,
     /// Address of HTTPS, in the TLS mode `native`.
     pub https: Option<SocketAddr>,
@@ -63,6 +66,9 @@ pub struct Running {
     drain: Duration,
     /// The listeners of requests, which take no new connections before they close.
     listeners: Vec<TcpListener>,
+    unix_sockets: Vec<PathBuf>,
+    /// URLs of plain HTTP, HTTPS and the admin port.
+    addresses: [String; 3],
     certificates: Option<tls::Tls>,
 }
 
@@ -79,16 +85,24 @@ impl Server {
         let _ = rustls::crypto::ring::default_provider().install_default();
         connection::show_metrics();
         metrics::set_build(S::INFO.name, S::INFO.version);
-        let listener = bind(settings.bind, "BIND")?;
-        let admin_listener = bind(settings.admin_bind, "ADMIN_BIND")?;
-        let secure = match settings.tls_mode {
+        let plain = listen::bind(&settings.bind, "BIND")?;
+        let side = listen::bind(&settings.admin_bind, "ADMIN_BIND")?;
+        let (encrypted, certificates) = match settings.tls_mode {
             TlsMode::Native => {
-                Some((bind(settings.tls_bind, "TLS_BIND")?, tls::Tls::open(settings)?))
+                (listen::bind(&settings.tls_bind, "TLS_BIND")?, Some(tls::Tls::open(settings)?))
             }
-            TlsMode::Off | TlsMode::Proxy => None,
+            TlsMode::Off | TlsMode::Proxy => (Vec::new(), None),
         };
-        let (http, admin) = (listener.local_addr()?, admin_listener.local_addr()?);
-        let https = secure.as_ref().map(|(listener, _)| listener.local_addr()).transpose()?;
+        let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
+        let http = first_address(&plain).unwrap_or(nowhere);
+        let admin = first_address(&side).unwrap_or(nowhere);
+        let https = first_address(&encrypted);
+        let addresses = [("http", &plain), ("https", &encrypted), ("http", &side)].map(
+            |(scheme, listeners)| {
+                let urls: Vec<_> = listeners.iter().map(|listener| listener.url(scheme)).collect();
+                urls.join(", ")
+            },
+        );
         let shell = service.shell();
         let operations = Operations::of(S::operations).with(shell.paths).with_docs(shell.docs);
         let context = Context {
@@ -101,7 +115,7 @@ impl Server {
             access_log: settings.access_log.is_on(),
             service,
         };
-        let side = admin_server(&context, admin_listener)?;
+        let side = admin_server(&context, side)?;
         let side_handle = side.handle();
         actix_web::rt::spawn(side);
         let mut tasks: Vec<_> =
@@ -119,29 +133,38 @@ impl Server {
         let entrance = Entrance {
             limits: Limits::new(settings, !half_closed),
             tls: None,
+            peers: Peers::new(connections_per_address(settings), &settings.trusted_proxies),
+            proxy_protocol: settings.proxy_protocol.is_on(),
             faults: connection::parser_faults(context.errors.clone()),
             drain: draining.signal(),
             half_closed,
             stopping: server.graceful_shutdown_signal(),
         };
-        let mut listeners = vec![listener.try_clone()?];
         let over_tls = Entrance {
-            tls: secure.as_ref().map(|(_, tls)| tls.configuration()),
+            tls: certificates.as_ref().map(tls::Tls::configuration),
             ..entrance.clone()
         };
-        let (plain, encrypted) = (context.clone(), context);
-        server = server.listen("http", listener, move || {
-            let context = plain.clone();
-            connection::listener(entrance.clone(), move || app::build(&context))
-        })?;
-        let mut certificates = None;
-        if let Some((listener, tls)) = secure {
-            certificates = Some(tls);
-            listeners.push(listener.try_clone()?);
-            server = server.listen("https", listener, move || {
-                let context = encrypted.clone();
-                connection::listener(over_tls.clone(), move || app::build(&context))
-            })?;
+        let (mut listeners, mut unix_sockets) = (Vec::new(), Vec::new());
+        let plain = plain.into_iter().map(|listener| ("http", listener, entrance.clone()));
+        let encrypted = encrypted.into_iter().map(|listener| ("https", listener, over_tls.clone()));
+        for (name, listener, entrance) in plain.chain(encrypted) {
+            let context = context.clone();
+            let app = move || {
+                let context = context.clone();
+                move || app::build(&context)
+            };
+            server = match listener {
+                Listener::Tcp(listener) => {
+                    listeners.push(listener.try_clone()?);
+                    let factory = move || connection::listener(entrance.clone(), app());
+                    server.listen(name, listener, factory)?
+                }
+                Listener::Unix(listener, path) => {
+                    unix_sockets.push(path);
+                    let factory = move || connection::listener(entrance.clone(), app());
+                    server.listen_uds(name, listener, factory)?
+                }
+            };
         }
         let server = server.run();
         let main = server.handle();
@@ -158,6 +181,8 @@ impl Server {
             draining,
             drain,
             listeners,
+            unix_sockets,
+            addresses,
             certificates,
         })
     }
@@ -205,7 +230,19 @@ impl Running {
             log::error!("the server ended with an error: {error}");
         }
         self.side.stop(false).await;
+        for path in self.unix_sockets {
+            if let Err(error) = std::fs::remove_file(&path) {
+                log::debug!("{} was not removed: {error}", path.display());
+            }
+        }
     }
+}
+
+fn first_address(listeners: &[Listener]) -> Option<SocketAddr> {
+    listeners.iter().find_map(|listener| match listener {
+        Listener::Tcp(listener) => listener.local_addr().ok(),
+        Listener::Unix(..) => None,
+    })
 }
 
 /// Serves until SIGTERM or SIGINT.
@@ -258,12 +295,13 @@ fn announce<S: Service>(settings: &ShellSettings, running: &Running) {
     if settings.tls_mode == TlsMode::Off && S::INFO.tls_mode == TlsMode::Native {
         log::warn!("TLS_MODE=off: {name} serves plain HTTP, for development only");
     }
-    if let Some(https) = running.https {
-        log::info!("{name} serves https://{https}; http://{} answers 301", running.http);
+    let [http, https, admin] = &running.addresses;
+    if https.is_empty() {
+        log::info!("{name} serves {http}");
     } else {
-        log::info!("{name} serves http://{}", running.http);
+        log::info!("{name} serves {https}; {http} answers 301");
     }
-    log::info!("health and metrics on http://{}", running.admin);
+    log::info!("health and metrics on {admin}");
 }
 
 /// How many connections there may be: `MAX_CONNECTIONS`, as far as the process may open files.
@@ -280,23 +318,32 @@ fn connections(settings: &ShellSettings) -> usize {
     usize::try_from(wanted.min(room)).unwrap_or(usize::MAX)
 }
 
-fn bind(address: SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address).with_context(|| format!("cannot listen on {address} ({setting})"))
+/// `MAX_CONNECTIONS_PER_ADDRESS`; small servers may give all their connections to one address.
+fn connections_per_address(settings: &ShellSettings) -> u32 {
+    const LEAST: u32 = 64;
+    let share = || (settings.max_connections / 8).max(LEAST);
+    settings.max_connections_per_address.unwrap_or_else(share)
 }
 
 fn admin_server<S: Service>(
     context: &Context<S>,
-    listener: TcpListener,
+    listeners: Vec<Listener>,
 ) -> std::io::Result<actix_web::dev::Server> {
     let (service, draining) = (context.service.clone(), context.draining.clone());
-    let server = HttpServer::new(move || {
+    let mut server = HttpServer::new(move || {
         let (alive, ready) = (probe(&service, &draining), probe(&service, &draining));
         App::new()
             .route("/healthz", web::get().to(move || alive("/healthz")))
             .route("/readyz", web::get().to(move || ready("/readyz")))
             .route("/metrics", web::get().to(scrape))
     });
-    Ok(server.workers(1).disable_signals().listen(listener)?.run())
+    for listener in listeners {
+        server = match listener {
+            Listener::Tcp(listener) => server.listen(listener)?,
+            Listener::Unix(listener, _) => server.listen_uds(listener)?,
+        };
+    }
+    Ok(server.workers(1).max_connections(ADMIN_CONNECTIONS).disable_signals().run())
 }
 
 type Answer = futures_util::future::LocalBoxFuture<'static, HttpResponse>;

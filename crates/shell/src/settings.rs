@@ -1,12 +1,13 @@
 //! Settings that every service has.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use ipnet::IpNet;
 
 use crate::info::{ServiceInfo, TlsMode};
+use crate::listen::ListenAddress;
 
 /// A setting that is on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -39,15 +40,15 @@ pub enum LogFormat {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Server", about = None, long_about = None)]
 pub struct ShellSettings {
-    /// Address of plain HTTP
-    #[arg(long, env, global = true, value_name = "ADDRESS")]
-    pub bind: SocketAddr,
-    /// Address of HTTPS (TLS_MODE=native)
-    #[arg(long, env, global = true, value_name = "ADDRESS")]
-    pub tls_bind: SocketAddr,
-    /// Address of health and metrics, plain HTTP
-    #[arg(long, env, global = true, value_name = "ADDRESS")]
-    pub admin_bind: SocketAddr,
+    /// Addresses of plain HTTP, comma-separated: HOST:PORT, [IPV6]:PORT or unix:/PATH
+    #[arg(long, env, global = true, value_delimiter = ',', value_name = "ADDRESS")]
+    pub bind: Vec<ListenAddress>,
+    /// Addresses of HTTPS (TLS_MODE=native), in the same form
+    #[arg(long, env, global = true, value_delimiter = ',', value_name = "ADDRESS")]
+    pub tls_bind: Vec<ListenAddress>,
+    /// Addresses of health and metrics, plain HTTP: HOST:PORT or [IPV6]:PORT
+    #[arg(long, env, global = true, value_delimiter = ',', value_name = "ADDRESS", value_parser = tcp_address)]
+    pub admin_bind: Vec<ListenAddress>,
     /// Who provides TLS
     #[arg(long, env, global = true, value_enum)]
     pub tls_mode: TlsMode,
@@ -63,6 +64,10 @@ pub struct ShellSettings {
     /// Proxies whose x-forwarded-* headers are trusted: comma-separated addresses and CIDR blocks
     #[arg(long, env, global = true, value_delimiter = ',', value_name = "CIDR", value_parser = network)]
     pub trusted_proxies: Vec<IpNet>,
+    /// Whether connections from TRUSTED_PROXIES to BIND and TLS_BIND begin with a PROXY protocol
+    /// header, version 1 or 2
+    #[arg(long, env, global = true, value_enum, default_value_t = Switch::Off)]
+    pub proxy_protocol: Switch,
     /// URL under which clients reach the service, without a final slash
     #[arg(long, env, global = true, value_name = "URL", value_parser = absolute_url)]
     pub public_url: Option<String>,
@@ -91,6 +96,10 @@ pub struct ShellSettings {
     /// Open connections at most, 1 to 1000000; further ones wait to be accepted
     #[arg(long, env, global = true, value_name = "N", default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub max_connections: u32,
+    /// Open connections of one client address (IPv6: /64 network) at most, 1 to 1000000; further ones
+    /// are closed. TRUSTED_PROXIES have no limit [default: an eighth of MAX_CONNECTIONS]
+    #[arg(long, env, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub max_connections_per_address: Option<u32>,
     /// Requests that one HTTP/2 connection may have open at a time, 1 to 1000
     #[arg(long, env, global = true, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub max_requests_per_connection: u32,
@@ -105,16 +114,17 @@ pub struct ShellSettings {
 impl ShellSettings {
     /// Settings for a test: every port free, TLS off, one worker, no access log.
     pub fn for_tests(data_dir: &Path) -> Self {
-        let free = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+        let free = vec![ListenAddress::Ip((Ipv4Addr::LOCALHOST, 0).into())];
         Self {
-            bind: free,
-            tls_bind: free,
+            bind: free.clone(),
+            tls_bind: free.clone(),
             admin_bind: free,
             tls_mode: TlsMode::Off,
             tls_cert: None,
             tls_key: None,
             tls_dir: None,
             trusted_proxies: Vec::new(),
+            proxy_protocol: Switch::Off,
             public_url: None,
             data_dir: data_dir.to_owned(),
             workers: Some(1),
@@ -124,6 +134,7 @@ impl ShellSettings {
             body_timeout: 30,
             write_timeout: 30,
             max_connections: 8192,
+            max_connections_per_address: None,
             max_requests_per_connection: 64,
             log_format: LogFormat::Text,
             access_log: Switch::Off,
@@ -157,6 +168,13 @@ pub(crate) fn with_defaults(command: clap::Command, info: &ServiceInfo) -> clap:
     .fold(command, |command, (id, default)| {
         command.mut_arg(id, |arg| arg.required(false).default_value(default))
     })
+}
+
+fn tcp_address(text: &str) -> Result<ListenAddress, String> {
+    match text.parse()? {
+        ListenAddress::Unix(_) => Err(format!("{text} is a Unix socket: give HOST:PORT")),
+        address => Ok(address),
+    }
 }
 
 fn network(text: &str) -> Result<IpNet, String> {
@@ -205,6 +223,9 @@ mod tests {
             "--body-timeout=0",
             "--write-timeout=-1",
             "--max-connections=0",
+            "--max-connections-per-address=0",
+            "--bind=localhost",
+            "--admin-bind=unix:/run/admin",
             "--max-requests-per-connection=1001",
         ] {
             assert!(parse(&["x", flag]).is_err(), "{flag}");

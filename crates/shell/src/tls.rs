@@ -21,7 +21,7 @@ use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use x509_parser::prelude::{FromDer, GeneralName, Validity, X509Certificate};
 
-use crate::{ShellSettings, metrics};
+use crate::{ListenAddress, ShellSettings, metrics};
 
 const CA_DAYS: i64 = 3650;
 const LEAF_DAYS: i64 = 397;
@@ -242,9 +242,17 @@ fn valid_for(parameters: &mut CertificateParams, days: i64) {
 /// Names and addresses that clients on this machine or network may use.
 fn names(settings: &ShellSettings) -> Vec<String> {
     let mut names = BTreeSet::from(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
-    let ip = settings.tls_bind.ip();
-    if !ip.is_unspecified() {
-        names.insert(ip.to_string());
+    for address in &settings.tls_bind {
+        match address {
+            ListenAddress::Ip(address) if !address.ip().is_unspecified() => {
+                names.insert(address.ip().to_string());
+            }
+            ListenAddress::Name(address) => {
+                let name = address.rsplit_once(':').map_or(address.as_str(), |(name, _)| name);
+                names.insert(name.to_owned());
+            }
+            ListenAddress::Ip(_) | ListenAddress::Unix(_) => {}
+        }
     }
     let public = settings.public_url.as_deref().and_then(|url| url.parse().ok());
     if let Some(host) = public.as_ref().and_then(actix_web::http::Uri::host) {

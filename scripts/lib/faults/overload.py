@@ -58,7 +58,8 @@ async def storm(service, statuses, seen):
 
 
 for name in NAMES:
-    service = Service(name, folder / name, WORKERS="1", MAX_CONNECTIONS=str(CONNECTIONS)).load_samples().start()
+    service = Service(name, folder / name, WORKERS="1", MAX_CONNECTIONS=str(CONNECTIONS),
+                      MAX_CONNECTIONS_PER_ADDRESS=str(CONNECTIONS)).load_samples().start()
     check(service.probe() == 200, f"{name} does not serve")
     before, statuses, seen = service.memory(), Counter(), {"slowest": 0.0, "memory": 0.0}
     asyncio.run(storm(service, statuses, seen))

@@ -7,6 +7,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use super::account::Connection;
+use super::drain::Drain;
+use super::guard::{Guard, Protocol};
+use super::http2;
+use super::limits::{KEEP_ALIVE, LINGER, Limits};
+use super::opening::{self, Opened};
+use super::parser_answer::ParserFaults;
+use super::peers::Peers;
+use super::socket::Stream;
+use super::tracked::Tracked;
 use actix_http::{HttpService, Request};
 use actix_server::GracefulShutdownSignal;
 use actix_service::{IntoServiceFactory, Service, ServiceFactory, fn_factory};
@@ -14,24 +24,15 @@ use actix_web::Error;
 use actix_web::dev::{AppConfig, ServiceResponse};
 use futures_util::future::LocalBoxFuture;
 use rustls::ServerConfig;
-use tokio::net::TcpStream;
-use tokio::time::timeout;
-use tokio_rustls::TlsAcceptor;
-
-use super::account::Connection;
-use super::drain::Drain;
-use super::guard::{Guard, Protocol};
-use super::http2;
-use super::limits::{KEEP_ALIVE, LINGER, Limits};
-use super::parser_answer::ParserFaults;
-use super::socket::Socket;
-use super::tracked::Tracked;
 
 /// What the sockets of one listener have in common.
 #[derive(Clone)]
 pub(crate) struct Entrance {
     pub(crate) limits: Limits,
     pub(crate) tls: Option<Arc<ServerConfig>>,
+    pub(crate) peers: Peers,
+    /// Whether connections of trusted peers begin with a PROXY protocol header.
+    pub(crate) proxy_protocol: bool,
     pub(crate) faults: Arc<ParserFaults>,
     pub(crate) drain: Drain,
     pub(crate) half_closed: bool,
@@ -49,11 +50,12 @@ struct Acceptor<A> {
 }
 
 /// The service factory of a listener: one application for each worker, made by `app`.
-pub(crate) fn listener<F, I, S>(
+pub(crate) fn listener<F, I, S, IO>(
     entrance: Entrance,
     app: F,
-) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = (), InitError = ()>
+) -> impl ServiceFactory<IO, Config = (), Response = (), Error = (), InitError = ()>
 where
+    IO: Into<Stream> + 'static,
     F: Fn() -> I + Clone + 'static,
     I: IntoServiceFactory<S, Request>,
     S: ServiceFactory<
@@ -113,8 +115,9 @@ where
     }))
 }
 
-impl<A> Service<TcpStream> for Acceptor<A>
+impl<A, IO> Service<IO> for Acceptor<A>
 where
+    IO: Into<Stream>,
     A: Service<Request, Response = ServiceResponse, Error = Error> + 'static,
     A::Future: 'static,
 {
@@ -126,7 +129,8 @@ where
         Poll::Ready(Ok(()))
     }
 
-    fn call(&self, stream: TcpStream) -> Self::Future {
+    fn call(&self, stream: IO) -> Self::Future {
+        let stream = stream.into();
         let (entrance, app, http1) =
             (self.entrance.clone(), self.app.clone(), Rc::clone(&self.http1));
         Box::pin(async move {
@@ -136,34 +140,23 @@ where
     }
 }
 
-async fn serve<A>(stream: TcpStream, entrance: Entrance, app: Tracked<A>, http1: Rc<Http1>)
+async fn serve<A>(stream: Stream, entrance: Entrance, app: Tracked<A>, http1: Rc<Http1>)
 where
     A: Service<Request, Response = ServiceResponse, Error = Error> + 'static,
     A::Future: 'static,
 {
     let connection = Connection::new(entrance.tls.is_some());
-    let limits = entrance.limits;
-    let peer = stream.peer_addr().ok();
-    if let Err(error) = stream.set_nodelay(true) {
+    connection.trusted_peer.set(matches!(stream, Stream::Unix(_)));
+    if let Err(error) = stream.set_nodelay() {
         log::debug!("a socket keeps its delay: {error}");
     }
-    let (socket, protocol) = match entrance.tls {
-        None => (Socket::Plain(stream), Protocol::Http1),
-        Some(configuration) => {
-            let accepted = TlsAcceptor::from(configuration).accept(stream);
-            let stream = match timeout(limits.head, accepted).await {
-                Ok(Ok(stream)) => stream,
-                Ok(Err(error)) => return log::debug!("a TLS handshake failed: {error}"),
-                Err(_) => return log::debug!("a TLS handshake took too long"),
-            };
-            let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-            let protocol = if h2 { Protocol::Http2 } else { Protocol::Http1 };
-            (Socket::Secure(Box::new(stream)), protocol)
-        }
-    };
+    let opened = opening::open(stream, &entrance, &connection).await;
+    let Some(Opened { socket, protocol, peer, permit }) = opened else { return };
+    let limits = entrance.limits;
     let guard = Guard::new(socket, connection, protocol, limits, entrance.faults);
     match protocol {
         Protocol::Http1 => http1(guard, peer).await,
         Protocol::Http2 => http2::serve(guard, app, limits, peer, entrance.drain).await,
     }
+    drop(permit);
 }

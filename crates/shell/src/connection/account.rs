@@ -51,12 +51,17 @@ pub(crate) fn load() -> Load {
 pub(crate) fn show_metrics() {
     LazyLock::force(&OPEN_CONNECTIONS);
     LazyLock::force(&OPEN_REQUESTS);
+    super::peers::show_metrics();
 }
 
 /// One connection, shared by its socket, its requests and its answers.
 pub(crate) struct Connection {
     /// Whether it speaks TLS.
-    pub(crate) secure: bool,
+    secure: bool,
+    /// Whether a PROXY protocol header says that the client speaks TLS with the proxy.
+    pub(super) tls_at_proxy: Cell<bool>,
+    /// Whether the peer is a proxy on a Unix socket.
+    pub(super) trusted_peer: Cell<bool>,
     open: Cell<usize>,
     /// Requests that the application got so far.
     pub(super) served: Cell<u64>,
@@ -80,6 +85,8 @@ impl Connection {
         OPEN_CONNECTIONS.inc();
         Rc::new(Self {
             secure,
+            tls_at_proxy: Cell::new(false),
+            trusted_peer: Cell::new(false),
             open: Cell::new(0),
             served: Cell::new(0),
             unflushed: Cell::new(false),
@@ -216,12 +223,27 @@ impl Drop for Held {
     }
 }
 
-/// Whether a request came over TLS.
-pub(crate) fn is_secure(request: &HttpRequest) -> bool {
-    let of = |connection: &Rc<Connection>| connection.secure;
+/// How a request came to this process.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Transport {
+    /// Over TLS.
+    pub(crate) secure: bool,
+    /// Over TLS to a proxy that sends the PROXY protocol.
+    pub(crate) tls_at_proxy: bool,
+    /// From a proxy on a Unix socket, which is trusted.
+    pub(crate) trusted_peer: bool,
+}
+
+/// How a request came to this process.
+pub(crate) fn transport(request: &HttpRequest) -> Transport {
+    let of = |connection: &Rc<Connection>| Transport {
+        secure: connection.secure,
+        tls_at_proxy: connection.tls_at_proxy.get(),
+        trusted_peer: connection.trusted_peer.get(),
+    };
     match request.conn_data::<Rc<Connection>>() {
         Some(connection) => of(connection),
-        None => request.extensions().get::<Rc<Connection>>().is_some_and(of),
+        None => request.extensions().get::<Rc<Connection>>().map(of).unwrap_or_default(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use actix_web::web::{Bytes, Data};
-use actix_web::{HttpResponse, HttpResponseBuilder, get, post};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, get, post};
 use futures_util::future::LocalBoxFuture;
 use serde::Deserialize;
 use shell::{
@@ -78,6 +78,12 @@ async fn repeat(path: Path<Count>, text: Query<Text>) -> String {
 #[get("/count")]
 async fn count(query: Query<Count>) -> String {
     query.count.to_string()
+}
+
+#[utoipa::path(operation_id = "client", responses((status = 200)))]
+#[get("/client")]
+async fn client_address(request: HttpRequest) -> String {
+    shell::client_ip(&request).to_string()
 }
 
 #[utoipa::path(operation_id = "note", responses((status = 200)))]
@@ -196,6 +202,7 @@ impl Service for Echo {
     fn operations(routes: &mut Routes<'_>) {
         routes.add(repeat);
         routes.add(count);
+        routes.add(client_address);
         routes.add(note);
         routes.add(long);
         routes.add(panics);

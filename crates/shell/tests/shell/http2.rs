@@ -33,19 +33,28 @@ impl Client {
     }
 }
 
+/// Begins TLS on a connection, for one protocol.
+pub async fn encrypt(
+    started: &Started,
+    stream: TcpStream,
+    protocol: &[u8],
+) -> TlsStream<TcpStream> {
+    let mut roots = RootCertStore::empty();
+    let ca = started.folder().join("tls/ca.pem");
+    roots.add(CertificateDer::from_pem_file(ca).unwrap()).unwrap();
+    let mut tls = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+    tls.alpn_protocols = vec![protocol.to_vec()];
+    let name = ServerName::try_from("localhost").unwrap();
+    TlsConnector::from(Arc::new(tls)).connect(name, stream).await.unwrap()
+}
+
 /// A connection that nobody drives yet.
 async fn open(
     started: &Started,
     window: u32,
 ) -> (SendRequest<Bytes>, Connection<TlsStream<TcpStream>, Bytes>) {
     let stream = TcpStream::connect(started.running.https.unwrap()).await.unwrap();
-    let mut roots = RootCertStore::empty();
-    let ca = started.folder().join("tls/ca.pem");
-    roots.add(CertificateDer::from_pem_file(ca).unwrap()).unwrap();
-    let mut tls = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
-    tls.alpn_protocols = vec![b"h2".to_vec()];
-    let name = ServerName::try_from("localhost").unwrap();
-    let stream = TlsConnector::from(Arc::new(tls)).connect(name, stream).await.unwrap();
+    let stream = encrypt(started, stream, b"h2").await;
     let mut builder = h2::client::Builder::new();
     builder.initial_window_size(window).initial_connection_window_size(window.max(65_535));
     builder.handshake(stream).await.unwrap()

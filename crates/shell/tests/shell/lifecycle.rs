@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use shell::{Server, ShellSettings};
+use shell::{ListenAddress, Server, ShellSettings};
 
 use super::echo::{Echo, Started, client};
 
@@ -50,11 +50,12 @@ async fn an_occupied_port_is_one_clear_sentence() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut settings = ShellSettings::for_tests(folder.path());
-    settings.bind = taken.local_addr().unwrap();
+    let taken_address = taken.local_addr().unwrap();
+    settings.bind = vec![ListenAddress::Ip(taken_address)];
     let Err(error) = Server::start(&settings, Echo::default()).await else {
         panic!("two listeners on one port");
     };
-    let expected = format!("cannot listen on {} (BIND): Address already in use", settings.bind);
+    let expected = format!("cannot listen on {} (BIND): Address already in use", taken_address);
     assert!(format!("{error:#}").starts_with(&expected), "{error:#}");
 }
 

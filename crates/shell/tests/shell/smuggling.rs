@@ -85,7 +85,6 @@ async fn a_head_that_is_no_head_ends_the_connection() {
         "GET\t/count?count=1\tHTTP/1.1\r\nhost: a\r\n\r\n",
         "GET /count?count=1 HTTP/1.2\r\nhost: a\r\n\r\n",
         "GET /count?count=1 HTTP/2.0\r\nhost: a\r\n\r\n",
-        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         "GET /count\0 HTTP/1.1\r\nhost: a\r\n\r\n",
         "GET \\count HTTP/1.1\r\nhost: a\r\n\r\n",
         "GET /ü HTTP/1.1\r\nhost: a\r\n\r\n",

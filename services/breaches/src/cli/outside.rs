@@ -1,11 +1,10 @@
 //! What the settings say about mail servers, name servers and websites.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::Context;
 use outbound::{Dns, Names, Reach, WebhookSender, names_public_host, web_url};
-use shell::{ShellSettings, TlsMode};
+use shell::{ListenAddress, ShellSettings, TlsMode};
 
 use crate::config::{Settings, VerificationSettings};
 use crate::engine::{DnsRecords, FolderMailer, Mailer, Outside, SiteFetcher, SmtpMailer};
@@ -76,19 +75,23 @@ fn mailer(
 /// Where people reach the service: links in mails begin with it. What a request says of its host
 /// is not believed, or a stranger could send links to a host of theirs.
 fn public_url(shell: &ShellSettings) -> String {
-    let local = |scheme: &str, address: SocketAddr| {
-        let host = match address.ip() {
-            ip if ip.is_unspecified() || ip.is_loopback() => "localhost".to_owned(),
-            std::net::IpAddr::V6(ip) => format!("[{ip}]"),
-            ip => ip.to_string(),
-        };
-        format!("{scheme}://{host}:{}", address.port())
+    let local = |scheme: &str, addresses: &[ListenAddress]| match addresses.first() {
+        Some(ListenAddress::Ip(address)) => {
+            let host = match address.ip() {
+                ip if ip.is_unspecified() || ip.is_loopback() => "localhost".to_owned(),
+                std::net::IpAddr::V6(ip) => format!("[{ip}]"),
+                ip => ip.to_string(),
+            };
+            format!("{scheme}://{host}:{}", address.port())
+        }
+        Some(ListenAddress::Name(address)) => format!("{scheme}://{address}"),
+        Some(ListenAddress::Unix(_)) | None => format!("{scheme}://localhost"),
     };
     match (&shell.public_url, shell.tls_mode) {
         (Some(url), _) => url.clone(),
-        (None, TlsMode::Native) => local("https", shell.tls_bind),
-        (None, TlsMode::Proxy) => local("https", shell.bind),
-        (None, TlsMode::Off) => local("http", shell.bind),
+        (None, TlsMode::Native) => local("https", &shell.tls_bind),
+        (None, TlsMode::Proxy) => local("https", &shell.bind),
+        (None, TlsMode::Off) => local("http", &shell.bind),
     }
 }
 

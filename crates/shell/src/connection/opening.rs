@@ -1,0 +1,249 @@
+//! The first bytes of a connection: PROXY protocol header, TLS handshake, protocol.
+
+use std::io;
+use std::net::SocketAddr;
+
+use actix_web::web::BytesMut;
+use ppp::HeaderResult;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+
+use super::acceptor::Entrance;
+use super::account::Connection;
+use super::guard::Protocol;
+use super::limits::KEEP_ALIVE;
+use super::peers::PeerPermit;
+use super::socket::{Socket, Stream};
+
+/// Length of a version 1 header at most, with its line end.
+const LONGEST_V1: usize = 107;
+/// Length of a version 2 header before its addresses.
+const V2_PREFIX: usize = 16;
+/// Longest addresses and extensions of a version 2 header that are read, in bytes.
+const LONGEST_V2: usize = 4096;
+/// Bytes that are read to find out the protocol: a usual request head at once.
+const FIRST_READ: usize = 8 << 10;
+/// What a client of HTTP/2 sends first.
+const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// The extension of a version 2 header that describes TLS between client and proxy.
+const TLV_SSL: u8 = 0x20;
+/// The bit of its first byte which says that the client spoke TLS.
+const CLIENT_SSL: u8 = 0x01;
+
+/// A connection whose protocol is known.
+pub(super) struct Opened {
+    pub(super) socket: Socket,
+    pub(super) protocol: Protocol,
+    /// The client, as far as the socket or the proxy names it.
+    pub(super) peer: Option<SocketAddr>,
+    pub(super) permit: Option<PeerPermit>,
+}
+
+/// What a PROXY protocol header says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Announced {
+    /// The client; `None` where the proxy opened the connection for itself.
+    client: Option<SocketAddr>,
+    /// Whether the client spoke TLS with the proxy.
+    tls: bool,
+}
+
+/// Reads what comes before the first request; `None` when the connection ends there.
+pub(super) async fn open(
+    mut stream: Stream,
+    entrance: &Entrance,
+    connection: &Connection,
+) -> Option<Opened> {
+    let mut peer = stream.peer().ok()?;
+    // A local proxy is trusted: whoever may open the socket was given the right to.
+    let trusted = peer.is_none_or(|peer| entrance.peers.trusts(peer.ip()));
+    if entrance.proxy_protocol && trusted {
+        let announced = match timeout(entrance.limits.head, read_header(&mut stream)).await {
+            Ok(Ok(announced)) => announced,
+            Ok(Err(error)) => {
+                log::debug!("a connection without a PROXY protocol header was closed: {error}");
+                return None;
+            }
+            Err(_) => {
+                log::debug!("a PROXY protocol header took too long");
+                return None;
+            }
+        };
+        connection.tls_at_proxy.set(announced.tls);
+        if announced.client.is_some() {
+            connection.trusted_peer.set(false);
+            peer = announced.client;
+        }
+    }
+    let permit = match peer {
+        Some(peer) => Some(entrance.peers.admit(peer.ip())?),
+        None => None,
+    };
+    let (socket, protocol) = match &entrance.tls {
+        None => plain(stream, entrance).await?,
+        Some(configuration) => {
+            let accepted = TlsAcceptor::from(configuration.clone()).accept(stream);
+            let stream = match timeout(entrance.limits.head, accepted).await {
+                Ok(Ok(stream)) => stream,
+                Ok(Err(error)) => {
+                    log::debug!("a TLS handshake failed: {error}");
+                    return None;
+                }
+                Err(_) => {
+                    log::debug!("a TLS handshake took too long");
+                    return None;
+                }
+            };
+            let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+            let protocol = if h2 { Protocol::Http2 } else { Protocol::Http1 };
+            (Socket::Secure(Box::new(stream)), protocol)
+        }
+    };
+    Some(Opened { socket, protocol, peer, permit })
+}
+
+/// Without TLS, clients of HTTP/2 that know the server ("prior knowledge", RFC 9113, 3.3) begin with
+/// their preface, which is not a request of HTTP/1.1.
+async fn plain(io: Stream, entrance: &Entrance) -> Option<(Socket, Protocol)> {
+    let mut first = BytesMut::new();
+    let beginning = async {
+        loop {
+            let known = first.len().min(PREFACE.len());
+            if known == PREFACE.len() || first[..known] != PREFACE[..known] {
+                return Ok(());
+            }
+            // Only a connection that has sent something gets a buffer.
+            io.readable().await?;
+            first.reserve(FIRST_READ);
+            match io.try_read(&mut first) {
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+    };
+    let read = tokio::select! {
+        read = timeout(KEEP_ALIVE + entrance.limits.head, beginning) => Some(read),
+        () = entrance.stopping.notified() => None,
+    };
+    match read {
+        Some(Ok(Err(error))) => {
+            log::debug!("a connection ended: {error}");
+            return None;
+        }
+        // Nothing came in time, or the client has left.
+        Some(_) if first.is_empty() => return None,
+        _ => {}
+    }
+    let protocol = if first.starts_with(PREFACE) { Protocol::Http2 } else { Protocol::Http1 };
+    Some((Socket::Plain { io, first: first.freeze() }, protocol))
+}
+
+/// Reads a header of either version, and no byte beyond it.
+async fn read_header(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Announced> {
+    // The shortest header of version 1 is longer than that.
+    let mut bytes = vec![0; ppp::v2::PROTOCOL_PREFIX.len()];
+    stream.read_exact(&mut bytes).await?;
+    if bytes == ppp::v2::PROTOCOL_PREFIX {
+        bytes.resize(V2_PREFIX, 0);
+        stream.read_exact(&mut bytes[ppp::v2::PROTOCOL_PREFIX.len()..]).await?;
+        let length = usize::from(u16::from_be_bytes([bytes[14], bytes[15]]));
+        if length > LONGEST_V2 {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the header is too long"));
+        }
+        bytes.resize(V2_PREFIX + length, 0);
+        stream.read_exact(&mut bytes[V2_PREFIX..]).await?;
+    } else {
+        while !bytes.ends_with(b"\r\n") && bytes.len() < LONGEST_V1 && bytes.starts_with(b"PROXY ")
+        {
+            bytes.push(stream.read_u8().await?);
+        }
+    }
+    parse(&bytes)
+}
+
+fn parse(bytes: &[u8]) -> io::Result<Announced> {
+    let invalid = |error: String| io::Error::new(io::ErrorKind::InvalidData, error);
+    match HeaderResult::parse(bytes) {
+        HeaderResult::V1(header) => {
+            let header = header.map_err(|error| invalid(error.to_string()))?;
+            let client = match header.addresses {
+                ppp::v1::Addresses::Tcp4(ip) => Some((ip.source_address, ip.source_port).into()),
+                ppp::v1::Addresses::Tcp6(ip) => Some((ip.source_address, ip.source_port).into()),
+                ppp::v1::Addresses::Unknown => None,
+            };
+            Ok(Announced { client, tls: false })
+        }
+        HeaderResult::V2(header) => {
+            let header = header.map_err(|error| invalid(error.to_string()))?;
+            if header.command == ppp::v2::Command::Local {
+                return Ok(Announced::default());
+            }
+            let client = match header.addresses {
+                ppp::v2::Addresses::IPv4(ip) => Some((ip.source_address, ip.source_port).into()),
+                ppp::v2::Addresses::IPv6(ip) => Some((ip.source_address, ip.source_port).into()),
+                ppp::v2::Addresses::Unix(_) | ppp::v2::Addresses::Unspecified => None,
+            };
+            let tls = header.tlvs().filter_map(Result::ok).any(|tlv| {
+                tlv.kind == TLV_SSL && tlv.value.first().is_some_and(|bits| bits & CLIENT_SSL != 0)
+            });
+            Ok(Announced { client, tls })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn v2(command: u8, family: u8, rest: &[u8]) -> Vec<u8> {
+        let length = u16::try_from(rest.len()).unwrap().to_be_bytes();
+        [ppp::v2::PROTOCOL_PREFIX, &[0x20 | command, family], &length, rest].concat()
+    }
+
+    async fn read(bytes: &[u8]) -> io::Result<Announced> {
+        let mut rest = [bytes, b"GET"].concat();
+        let mut input = rest.as_mut_slice() as &[u8];
+        let announced = read_header(&mut input).await?;
+        assert_eq!(input, b"GET");
+        Ok(announced)
+    }
+
+    #[actix_web::test]
+    async fn headers_of_both_versions_name_the_client() {
+        let client = |text: &str| Some(text.parse().unwrap());
+        let v1 = b"PROXY TCP4 203.0.113.9 192.0.2.1 4711 443\r\n";
+        assert_eq!(read(v1).await.unwrap().client, client("203.0.113.9:4711"));
+        let v1 = b"PROXY TCP6 2001:db8::7 2001:db8::1 4711 443\r\n";
+        assert_eq!(read(v1).await.unwrap().client, client("[2001:db8::7]:4711"));
+        assert_eq!(read(b"PROXY UNKNOWN\r\n").await.unwrap(), Announced::default());
+        let addresses = [203, 0, 113, 9, 192, 0, 2, 1, 0x12, 0x67, 1, 187];
+        let header = v2(1, 0x11, &addresses);
+        let announced = Announced { client: client("203.0.113.9:4711"), tls: false };
+        assert_eq!(read(&header).await.unwrap(), announced);
+        let ssl = [TLV_SSL, 0, 5, CLIENT_SSL, 0, 0, 0, 0];
+        let header = v2(1, 0x11, &[&addresses[..], &ssl].concat());
+        assert!(read(&header).await.unwrap().tls);
+        assert_eq!(read(&v2(0, 0, &[])).await.unwrap(), Announced::default());
+    }
+
+    #[actix_web::test]
+    async fn what_is_not_a_header_is_an_error() {
+        let long = [b"PROXY TCP4 ".as_slice(), &[b'1'; 200]].concat();
+        for bytes in [
+            b"GET / HTTP/1.1\r\nhost: a\r\n\r\n".as_slice(),
+            b"PROXY TCP4 203.0.113.9\r\n",
+            b"PROXY TCP4 256.0.0.1 1.1.1.1 1 1\r\n",
+            b"PROXY",
+            b"",
+            &long,
+            &v2(1, 0x11, &[1, 2, 3]),
+            &v2(1, 0x11, &[0; 5000]),
+        ] {
+            let mut input = bytes;
+            assert!(read_header(&mut input).await.is_err(), "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! How many connections each client address has open.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use ipnet::IpNet;
+use prometheus::IntCounter;
+
+static REFUSED: LazyLock<IntCounter> = LazyLock::new(|| {
+    crate::metrics::register(IntCounter::new(
+        "http_connections_refused_total",
+        "Connections that were closed because their address had MAX_CONNECTIONS_PER_ADDRESS open",
+    ))
+});
+
+/// Shows the metric before the first connection is refused.
+pub(super) fn show_metrics() {
+    LazyLock::force(&REFUSED);
+}
+
+/// Open connections by client address, shared by all listeners and workers of a server.
+#[derive(Clone, Debug)]
+pub(crate) struct Peers {
+    most: u32,
+    trusted: Arc<[IpNet]>,
+    open: Arc<Mutex<HashMap<IpAddr, u32>>>,
+}
+
+impl Peers {
+    /// At most `most` connections an address; `trusted` ones have no limit.
+    pub(crate) fn new(most: u32, trusted: &[IpNet]) -> Self {
+        Self { most, trusted: trusted.into(), open: Arc::default() }
+    }
+
+    pub(super) fn trusts(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.trusted.iter().any(|network| network.contains(&address))
+    }
+
+    /// Counts a connection of `address` until the permit is dropped; `None` above the limit.
+    pub(super) fn admit(&self, address: IpAddr) -> Option<PeerPermit> {
+        if self.trusts(address) {
+            return Some(PeerPermit { network: None, peers: self.clone() });
+        }
+        let network = network_of(address);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = open.entry(network).or_default();
+        if *count >= self.most {
+            REFUSED.inc();
+            return None;
+        }
+        *count += 1;
+        Some(PeerPermit { network: Some(network), peers: self.clone() })
+    }
+}
+
+/// The address for IPv4, the /64 network for IPv6: a client may choose the rest of it.
+fn network_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let prefix = u128::from(address) >> 64 << 64;
+            IpAddr::V6(Ipv6Addr::from(prefix))
+        }
+        address => address,
+    }
+}
+
+/// An open connection that counts for its address.
+pub(super) struct PeerPermit {
+    network: Option<IpAddr>,
+    peers: Peers,
+}
+
+impl Drop for PeerPermit {
+    fn drop(&mut self) {
+        let Some(network) = self.network else { return };
+        let mut open = self.peers.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = open.get_mut(&network) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&network);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn an_address_has_at_most_its_connections_and_gets_closed_ones_back() {
+        let peers = Peers::new(2, &["10.0.0.0/8".parse().unwrap()]);
+        let first = peers.admit(ip("192.0.2.1")).unwrap();
+        let mapped = peers.admit(ip("::ffff:192.0.2.1")).unwrap();
+        assert!(peers.admit(ip("192.0.2.1")).is_none());
+        let other = peers.admit(ip("192.0.2.2")).unwrap();
+        drop(first);
+        let again = peers.admit(ip("192.0.2.1")).unwrap();
+        assert!(peers.admit(ip("192.0.2.1")).is_none());
+        drop((mapped, other, again));
+        assert!(peers.open.lock().unwrap().is_empty());
+        let trusted: Vec<_> = (0..5).map(|_| peers.admit(ip("10.1.2.3"))).collect();
+        assert!(trusted.iter().all(Option::is_some));
+    }
+
+    #[test]
+    fn a_network_of_ipv6_counts_as_one_address() {
+        let peers = Peers::new(1, &[]);
+        let _first = peers.admit(ip("2001:db8::1")).unwrap();
+        assert!(peers.admit(ip("2001:db8::ffff:2")).is_none());
+        assert!(peers.admit(ip("2001:db8:0:1::1")).is_some());
+    }
+}

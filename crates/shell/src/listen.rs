@@ -1,0 +1,207 @@
+//! Addresses that a server listens on.
+
+use std::fmt;
+use std::io::{Error, ErrorKind, Result};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::Context as _;
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// Connections that wait to be accepted.
+const BACKLOG: i32 = 1024;
+/// Who may connect to a Unix socket: the user and the group of the service.
+const UNIX_SOCKET_MODE: u32 = 0o660;
+
+/// One address of `BIND` or `TLS_BIND`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListenAddress {
+    /// An IP address and a port.
+    Ip(SocketAddr),
+    /// `HOST:PORT`; stands for every IP address that the name resolves to.
+    Name(String),
+    /// `unix:/PATH`.
+    Unix(PathBuf),
+}
+
+impl FromStr for ListenAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        if let Some(path) = text.strip_prefix("unix:") {
+            return match Path::new(path).is_absolute() {
+                true => Ok(Self::Unix(path.into())),
+                false => Err(format!("{text} is not unix: and an absolute path")),
+            };
+        }
+        if let Ok(address) = text.parse() {
+            return Ok(Self::Ip(address));
+        }
+        let is_name = |name: &str| {
+            !name.is_empty()
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
+        };
+        match text.rsplit_once(':') {
+            Some((name, port)) if is_name(name) && port.parse::<u16>().is_ok() => {
+                Ok(Self::Name(text.to_owned()))
+            }
+            _ => {
+                Err(format!("{text} is not an address: give HOST:PORT, [IPV6]:PORT or unix:/PATH"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for ListenAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ip(address) => write!(formatter, "{address}"),
+            Self::Name(name) => write!(formatter, "{name}"),
+            Self::Unix(path) => write!(formatter, "unix:{}", path.display()),
+        }
+    }
+}
+
+impl ListenAddress {
+    /// The IP addresses that it stands for: none for a Unix socket.
+    ///
+    /// # Errors
+    /// A name that cannot be resolved.
+    pub fn resolve(&self) -> Result<Vec<SocketAddr>> {
+        match self {
+            Self::Ip(address) => Ok(vec![*address]),
+            Self::Name(name) => Ok(name.to_socket_addrs()?.collect()),
+            Self::Unix(_) => Ok(Vec::new()),
+        }
+    }
+}
+
+/// A socket that listens.
+#[derive(Debug)]
+pub(crate) enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener, PathBuf),
+}
+
+impl Listener {
+    /// Where it listens, for people.
+    pub(crate) fn url(&self, scheme: &str) -> String {
+        match self {
+            Self::Tcp(listener) => match listener.local_addr() {
+                Ok(address) => format!("{scheme}://{address}"),
+                Err(error) => format!("an unknown address ({error})"),
+            },
+            Self::Unix(_, path) => format!("unix:{}", path.display()),
+        }
+    }
+}
+
+/// Binds every address of the setting `setting`. Of a name, addresses that this machine does not have
+/// are left out, as long as one is left.
+///
+/// # Errors
+/// An address that cannot be bound.
+pub(crate) fn bind(addresses: &[ListenAddress], setting: &str) -> anyhow::Result<Vec<Listener>> {
+    let mut listeners = Vec::new();
+    for address in addresses {
+        let context = || format!("cannot listen on {address} ({setting})");
+        if let ListenAddress::Unix(path) = address {
+            let listener = bind_unix(path).with_context(context)?;
+            listeners.push(Listener::Unix(listener, path.clone()));
+            continue;
+        }
+        let resolved = address.resolve().with_context(context)?;
+        let (before, mut missing) = (listeners.len(), None);
+        for ip in resolved {
+            match bind_tcp(ip, addresses) {
+                Ok(listener) => listeners.push(Listener::Tcp(listener)),
+                Err(error) if error.kind() == ErrorKind::AddrNotAvailable => missing = Some(error),
+                Err(error) => return Err(error).with_context(context),
+            }
+        }
+        if listeners.len() == before {
+            let error = missing.unwrap_or_else(|| ErrorKind::AddrNotAvailable.into());
+            return Err(error).with_context(context);
+        }
+    }
+    Ok(listeners)
+}
+
+/// `[::]` takes IPv4 connections too, unless another address of the setting listens for them.
+fn bind_tcp(address: SocketAddr, all: &[ListenAddress]) -> Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    if address.is_ipv6() && address.port() != 0 {
+        let beside = |other: &ListenAddress| matches!(other, ListenAddress::Ip(other) if other.is_ipv4() && other.port() == address.port());
+        socket.set_only_v6(all.iter().any(beside))?;
+    }
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
+
+/// Replaces the socket that a killed process left behind, and nothing else.
+fn bind_unix(path: &Path) -> Result<UnixListener> {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if !found.file_type().is_socket() => {
+            return Err(Error::new(
+                ErrorKind::AlreadyExists,
+                "the file exists and is not a socket",
+            ));
+        }
+        Ok(_) if UnixStream::connect(path).is_ok() => return Err(ErrorKind::AddrInUse.into()),
+        Ok(_) => std::fs::remove_file(path)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let listener = UnixListener::bind(path)?;
+    std::fs::set_permissions(path, PermissionsExt::from_mode(UNIX_SOCKET_MODE))?;
+    Ok(listener)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_ip_addresses_names_or_unix_sockets() {
+        for text in ["127.0.0.1:8081", "[::1]:80", "localhost:0", "a-b.example:443", "unix:/run/x"]
+        {
+            assert_eq!(text.parse::<ListenAddress>().unwrap().to_string(), text);
+        }
+        for text in ["", "8081", ":8081", "localhost", "a b:1", "a:99999", "unix:x", "::1:80x"] {
+            assert!(text.parse::<ListenAddress>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ipv4_and_ipv6_wildcards_share_a_port() {
+        let free = bind(&["0.0.0.0:0".parse().unwrap()], "BIND").unwrap();
+        let Listener::Tcp(listener) = &free[0] else { unreachable!() };
+        let port = listener.local_addr().unwrap().port();
+        drop(free);
+        let both = [format!("0.0.0.0:{port}"), format!("[::]:{port}")];
+        let both: Vec<ListenAddress> = both.iter().map(|text| text.parse().unwrap()).collect();
+        assert_eq!(bind(&both, "BIND").unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_stale_unix_socket_is_replaced_and_a_file_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let address = [ListenAddress::Unix(path.clone())];
+        drop(bind(&address, "BIND").unwrap());
+        let listening = bind(&address, "BIND").unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o660);
+        let error = format!("{:#}", bind(&address, "BIND").unwrap_err());
+        assert!(error.contains("(BIND): "), "{error}");
+        drop(listening);
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, "x").unwrap();
+        assert!(bind(&address, "BIND").is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"x");
+    }
+}
