@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use batch::{ByteSize, Output};
+use clap::builder::RangedU64ValueParser;
 
 use super::threads::cores;
 use crate::jobs::{self, Built, InputFormat};
@@ -37,8 +38,8 @@ pub struct Lists {
     /// Folder for temporary files [default: DATA_DIR/tmp]
     #[arg(long, value_name = "DIR")]
     tmp: Option<PathBuf>,
-    /// Threads that parse, hash and sort [default: cores]
-    #[arg(long)]
+    /// Threads that parse, hash and sort, 1 to 1024 [default: cores]
+    #[arg(long, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1_024))]
     threads: Option<usize>,
     /// Serve the new corpus from now on
     #[arg(long)]

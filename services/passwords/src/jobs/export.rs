@@ -1,11 +1,11 @@
 //! Writes a corpus as the lists it could be built from.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::Path;
 
 use anyhow::Context;
-use batch::{ProgressReporter, Unit};
+use batch::{AtomicFile, ProgressReporter, Unit};
 use domain::HashPrefix;
 
 use super::report::Exported;
@@ -18,8 +18,23 @@ use crate::store::Corpus;
 /// The corpus is damaged, or the file cannot be written.
 pub fn export_hashes(corpus: &Corpus, path: &Path) -> anyhow::Result<Exported> {
     let name = path.display().to_string();
-    let file = File::create(path).with_context(|| format!("cannot write {name}"))?;
-    let prefixes = write_hashes(corpus, BufWriter::with_capacity(1 << 20, file), &name)?;
+    let unwritable = || format!("cannot write {name}");
+    batch::refuse_overwriting(&[path], [corpus.path()])?;
+    // A pipe or a device is written as it is; a file is there whole or not at all.
+    let prefixes = if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        let file = OpenOptions::new().write(true).open(path).with_context(unwritable)?;
+        write_hashes(corpus, &mut BufWriter::with_capacity(1 << 20, file), &name)?
+    } else {
+        // A link goes on leading to the file.
+        let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let folder = place.parent().filter(|folder| *folder != Path::new(""));
+        let file = AtomicFile::create_in(folder.unwrap_or(Path::new(".")));
+        let mut file = BufWriter::with_capacity(1 << 20, file.with_context(unwritable)?);
+        let prefixes = write_hashes(corpus, &mut file, &name)?;
+        let file = file.into_inner().map_err(IntoInnerError::into_error);
+        file.and_then(|file| file.commit(&place)).with_context(unwritable)?;
+        prefixes
+    };
     Ok(Exported::new(path.to_owned(), corpus.header(), prefixes))
 }
 
@@ -28,7 +43,7 @@ pub fn export_hashes(corpus: &Corpus, path: &Path) -> anyhow::Result<Exported> {
 /// # Errors
 /// The corpus is damaged, or standard output is closed.
 pub fn export_to_stdout(corpus: &Corpus) -> anyhow::Result<()> {
-    write_hashes(corpus, BufWriter::new(io::stdout().lock()), "standard output").map(drop)
+    write_hashes(corpus, &mut BufWriter::new(io::stdout().lock()), "standard output").map(drop)
 }
 
 /// Writes `PREFIX.txt` with the answer of the service, for each prefix that has one.
@@ -64,7 +79,7 @@ fn each_text(
     Ok(prefixes)
 }
 
-fn write_hashes(corpus: &Corpus, mut out: impl Write, name: &str) -> anyhow::Result<u32> {
+fn write_hashes(corpus: &Corpus, out: &mut impl Write, name: &str) -> anyhow::Result<u32> {
     let unwritable = || format!("cannot write {name}");
     let prefixes = each_text(corpus, |prefix, text| {
         let prefix = prefix.to_string();
@@ -85,6 +100,7 @@ fn write_folder(corpus: &Corpus, folder: &Path) -> anyhow::Result<u32> {
     fs::create_dir_all(folder).with_context(|| unwritable(folder))?;
     each_text(corpus, |prefix, text| {
         let path = folder.join(format!("{prefix}.txt"));
+        batch::refuse_overwriting(&[&path], [corpus.path()])?;
         fs::write(&path, text).with_context(|| unwritable(&path))
     })
 }

@@ -18,6 +18,9 @@ use crate::model::{Entry, Kind, sort_and_add_up};
 
 /// How many files a thread reads at once.
 const BATCH: usize = 32;
+/// What the official downloader writes beside the ranges: their tags, by which it asks for changed
+/// ones only.
+const SIDE_FILES: [&str; 2] = ["sha1.index", "ntlm.index"];
 /// No answer of the service is as long as this.
 const FILE_LIMIT: u64 = 64 << 20;
 
@@ -46,7 +49,11 @@ pub fn read<T: Send>(
     finish: impl Fn(Vec<Entry>) -> anyhow::Result<T> + Sync,
     mut consume: impl FnMut(T) -> anyhow::Result<()>,
 ) -> anyhow::Result<Tally> {
-    let mut files = files_of(pass.path)?.into_iter();
+    let (files, beside) = files_of(pass.path)?;
+    for path in beside {
+        log::info!(target: "notice", "{} is skipped: it holds no ranges", path.display());
+    }
+    let mut files = files.into_iter();
     let produce = || {
         let batch: Vec<(HashPrefix, PathBuf)> = files.by_ref().take(BATCH).collect();
         Ok((!batch.is_empty()).then_some(batch))
@@ -101,15 +108,18 @@ fn text_of(path: &Path) -> anyhow::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// All files by prefix: `PREFIX`, `PREFIX.txt`, either with `.gz`, also one folder deep.
-fn files_of(folder: &Path) -> anyhow::Result<BTreeMap<HashPrefix, PathBuf>> {
-    let mut files = BTreeMap::new();
+/// All files by prefix: `PREFIX`, `PREFIX.txt`, either with `.gz`, also one folder deep; and the side
+/// files of downloaders.
+fn files_of(folder: &Path) -> anyhow::Result<(BTreeMap<HashPrefix, PathBuf>, Vec<PathBuf>)> {
+    let (mut files, mut beside) = (BTreeMap::new(), Vec::new());
     for path in listing(folder)? {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if name.starts_with('.') {
             continue;
         }
-        if path.is_dir() {
+        if SIDE_FILES.contains(&name) && path.is_file() {
+            beside.push(path);
+        } else if path.is_dir() {
             if name.len() != 2 || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
                 bail!("{} is not named by the first 2 characters of prefixes", path.display());
             }
@@ -120,7 +130,7 @@ fn files_of(folder: &Path) -> anyhow::Result<BTreeMap<HashPrefix, PathBuf>> {
             add(&mut files, path)?;
         }
     }
-    Ok(files)
+    Ok((files, beside))
 }
 
 fn listing(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
@@ -147,7 +157,7 @@ fn add(files: &mut BTreeMap<HashPrefix, PathBuf>, path: PathBuf) -> anyhow::Resu
 /// # Errors
 /// The folder or a file cannot be read.
 pub fn kind_of(folder: &Path) -> anyhow::Result<Option<Kind>> {
-    for (prefix, path) in files_of(folder)? {
+    for (prefix, path) in files_of(folder)?.0 {
         let kind = lines::kind_of(&text_of(&path)?, Form::Suffix(prefix.value()));
         if kind.is_some() {
             return Ok(kind);

@@ -8,7 +8,7 @@ use domain::{Clock, HashPrefix};
 
 use super::report::Built;
 use super::source::{Lists, Source};
-use crate::model::{Bucket, CountMerge, Entry, PREFIXES, merge_sorted};
+use crate::model::{Bucket, CountMerge, Entry, PREFIXES, bucket_digest, merge_sorted};
 use crate::store::{BucketProblem, Corpus, CorpusWriter, Encoded, KindFolder, activate_all};
 
 /// How much of the base is copied at once.
@@ -102,7 +102,7 @@ impl<'a> Walk<'a> {
         Ok(Bucket::parse(self.base.kind(), bytes)?.entries(value)?)
     }
 
-    /// Copies buckets as they are, with their digests.
+    /// Copies buckets as they are once they are compared with their digests.
     fn copy_to(&mut self, end: usize) -> anyhow::Result<()> {
         let index = self.base.index();
         while self.next < end {
@@ -117,7 +117,11 @@ impl<'a> Walk<'a> {
                 let from = (index.offset(value) - begin) as usize;
                 let to = (index.offset(value + 1) - begin) as usize;
                 let Some(prefix) = HashPrefix::from_value(value as u32) else { continue };
-                self.writer.copy(value as u32, &bytes[from..to], index.digest(prefix))?;
+                let (bucket, digest) = (&bytes[from..to], index.digest(prefix));
+                if bucket_digest(bucket) != digest {
+                    return Err(self.base.problem(value as u32, BucketProblem::Digest).into());
+                }
+                self.writer.copy(value as u32, bucket, digest)?;
             }
             self.progress.add(bytes.len() as u64);
             self.next = last;

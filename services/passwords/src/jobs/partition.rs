@@ -51,6 +51,8 @@ pub struct Partitions {
     spread: Spread,
     room: usize,
     buffers: Vec<Vec<u8>>,
+    /// Bytes of each file.
+    written: Vec<u64>,
 }
 
 impl Partitions {
@@ -59,7 +61,8 @@ impl Partitions {
         let room = (spread.buffers / spread.partitions()).clamp(RECORD_BYTES * 16, 256 << 10);
         let folder = folder.path().to_owned();
         let buffers = (0..spread.partitions()).map(|_| Vec::new()).collect();
-        Self { folder, kind, group, spread, room, buffers }
+        let written = vec![0; spread.partitions()];
+        Self { folder, kind, group, spread, room, buffers, written }
     }
 
     /// Adds an entry.
@@ -84,21 +87,22 @@ impl Partitions {
         // Opened for each write: thousands of partitions must not need as many open files.
         let written = OpenOptions::new().create(true).append(true).open(&path);
         let written = written.and_then(|mut file| file.write_all(&self.buffers[partition]));
+        self.written[partition] += self.buffers[partition].len() as u64;
         self.buffers[partition].clear();
         written.with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Writes out what is still in memory.
+    /// Writes out what is still in memory, and gives the length of each file.
     ///
     /// # Errors
     /// The disk is full or failing.
-    pub fn finish(mut self) -> anyhow::Result<()> {
+    pub fn finish(mut self) -> anyhow::Result<Vec<u64>> {
         for partition in 0..self.buffers.len() {
             if !self.buffers[partition].is_empty() {
                 self.write_out(partition)?;
             }
         }
-        Ok(())
+        Ok(self.written)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Scope;
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 
 use super::tally::Tally;
 use crate::model::{CountMerge, Entry, merge_sorted};
@@ -16,7 +16,8 @@ pub struct ReadAhead {
     batches: Receiver<anyhow::Result<Event>>,
     batch: Vec<Entry>,
     at: usize,
-    tally: Tally,
+    /// What was read, once the input was read to its end.
+    end: Option<Tally>,
 }
 
 enum Event {
@@ -40,20 +41,21 @@ impl ReadAhead {
             let outcome = read(&mut send);
             let _ = sender.send(outcome.map(Event::End));
         });
-        Self { batches, batch: Vec::new(), at: 0, tally: Tally::default() }
+        Self { batches, batch: Vec::new(), at: 0, end: None }
     }
 
     /// The next prefix, none at the end.
     fn prefix(&mut self) -> anyhow::Result<Option<u32>> {
         while self.at == self.batch.len() {
+            if self.end.is_some() {
+                return Ok(None);
+            }
             match self.batches.recv() {
                 Ok(Ok(Event::Batch(batch))) => (self.batch, self.at) = (batch, 0),
-                Ok(Ok(Event::End(tally))) => {
-                    self.tally = tally;
-                    return Ok(None);
-                }
+                Ok(Ok(Event::End(tally))) => self.end = Some(tally),
                 Ok(Err(error)) => return Err(error),
-                Err(_) => return Ok(None),
+                // A thread that panicked says nothing, which is no end.
+                Err(_) => bail!("reading stopped early"),
             }
         }
         Ok(self.batch.get(self.at).map(Entry::prefix))
@@ -99,7 +101,39 @@ pub fn merge(
     }
     let mut total = Tally::default();
     for input in inputs {
-        total.add(input.tally);
+        total.add(input.end.unwrap_or_default());
     }
     Ok(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(end: impl FnOnce(usize) -> anyhow::Result<Tally> + Send) -> anyhow::Result<usize> {
+        let mut count = 0;
+        std::thread::scope(|scope| {
+            let input = ReadAhead::start(scope, move |send| {
+                let entry = |first| Entry { hash: [first; 20], count: 1 };
+                (1..4).try_for_each(|first| send(vec![entry(first)]))?;
+                end(3)
+            });
+            merge(vec![input], CountMerge::Sum, |entries| {
+                count += entries.len();
+                Ok(())
+            })
+        })?;
+        Ok(count)
+    }
+
+    #[test]
+    fn an_input_whose_thread_says_no_end_is_no_whole_input() {
+        assert_eq!(read(|_| Ok(Tally::default())).unwrap(), 3);
+        assert!(read(|_| Err(anyhow!("torn"))).is_err());
+        let (sender, batches) = sync_channel(1);
+        sender.send(Ok(Event::Batch(vec![Entry { hash: [1; 20], count: 1 }]))).unwrap();
+        drop(sender);
+        let input = ReadAhead { batches, batch: Vec::new(), at: 0, end: None };
+        assert!(merge(vec![input], CountMerge::Sum, |_| Ok(())).is_err());
+    }
 }

@@ -53,6 +53,21 @@ pub fn input_at(path: &std::path::Path) -> anyhow::Result<Input> {
     Input::at(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
+/// Runs `read` over an input, and refuses what it read of a file that changed meanwhile: a list that is
+/// still being written ends early.
+///
+/// # Errors
+/// The file changed, or an error of `read`.
+pub fn unchanged<T>(input: &Input, read: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let stamp = || input.stamp().with_context(|| format!("cannot read {input}"));
+    let before = stamp()?;
+    let done = read()?;
+    if stamp()? != before {
+        bail!("{input} changed while it was read; try again once it is whole");
+    }
+    Ok(done)
+}
+
 /// Opens a list of lines at its first line.
 ///
 /// # Errors
@@ -103,5 +118,20 @@ fn no_digest(input: &Input, head: &[u8]) -> anyhow::Result<()> {
             at + 1
         ),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_that_is_still_written_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let input = Input::at(file.path()).unwrap();
+        assert_eq!(unchanged(&input, || Ok(1)).unwrap(), 1);
+        let write = || Ok(std::fs::write(file.path(), "more")?);
+        let refused = unchanged(&input, write).unwrap_err().to_string();
+        assert!(refused.contains("changed while it was read"), "{refused}");
     }
 }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use batch::{Merge, Record, Run, RunReader, RunWriter};
 
 use crate::model::Entry;
@@ -18,20 +18,29 @@ const READ_BUFFER: usize = 128 << 10;
 const WRITE_BUFFER: usize = 256 << 10;
 const UNREADABLE_RUN: &str = "cannot read a sorted run";
 
-/// The records of one partition: a file per group, some of which may not exist.
+/// The records of one partition: a file per group.
 pub struct Partition {
     /// The files in the order of their groups.
-    pub files: Vec<PathBuf>,
+    pub files: Vec<RecordFile>,
     /// How counts of several groups become one.
     pub merge: CountMerge,
     /// The most records that may be in memory at once.
     pub limit: usize,
 }
 
+/// A file of records, which must be as long as it was written: somebody may clear folders of temporary
+/// files while a command works.
+pub struct RecordFile {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Its length; a file without a record was never made.
+    pub bytes: u64,
+}
+
 impl Partition {
     /// Length of all files together.
     pub fn bytes(&self) -> u64 {
-        self.files.iter().filter_map(|path| fs::metadata(path).ok()).map(|data| data.len()).sum()
+        self.files.iter().map(|file| file.bytes).sum()
     }
 
     /// Whether all records fit into memory at once.
@@ -45,8 +54,9 @@ impl Partition {
     /// A file cannot be read.
     pub fn load(&self) -> anyhow::Result<Vec<Entry>> {
         let mut merged: Vec<Entry> = Vec::new();
-        for path in &self.files {
-            let Some(mut records) = Records::open(path)? else { continue };
+        for file in &self.files {
+            let path = &file.path;
+            let Some(mut records) = Records::open(file)? else { continue };
             let mut entries = Vec::with_capacity(records.left());
             while let Some(entry) = records.next().with_context(|| unreadable(path))? {
                 entries.push(entry);
@@ -71,8 +81,8 @@ impl Partition {
         mut consume: impl FnMut(Vec<Entry>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let (mut runs, mut groups) = (Vec::new(), Vec::new());
-        for (group, path) in self.files.iter().enumerate() {
-            runs.extend(write_runs(path, self.limit)?);
+        for (group, file) in self.files.iter().enumerate() {
+            runs.extend(write_runs(file, self.limit)?);
             groups.resize(runs.len(), group);
         }
         let readers = runs.into_iter().map(|run| run.read(READ_BUFFER));
@@ -118,9 +128,9 @@ impl Record for Sorted {
 
 /// Cuts a file of records into sorted runs and removes it; equal digests of a run are added up
 /// first, so that one password repeated without end stays small.
-fn write_runs(path: &Path, limit: usize) -> anyhow::Result<Vec<Run<Sorted>>> {
-    let mut runs = Vec::new();
-    let Some(mut records) = Records::open(path)? else { return Ok(runs) };
+fn write_runs(file: &RecordFile, limit: usize) -> anyhow::Result<Vec<Run<Sorted>>> {
+    let (mut runs, path) = (Vec::new(), &file.path);
+    let Some(mut records) = Records::open(file)? else { return Ok(runs) };
     let mut entries: Vec<Entry> = Vec::with_capacity(limit);
     loop {
         let next = records.next().with_context(|| unreadable(path))?;
@@ -184,15 +194,18 @@ struct Records {
 }
 
 impl Records {
-    /// Opens a file; none when it does not exist.
-    fn open(path: &Path) -> anyhow::Result<Option<Self>> {
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error).with_context(|| unreadable(path)),
-        };
-        let bytes = file.metadata().with_context(|| unreadable(path))?.len();
-        let left = bytes as usize / RECORD_BYTES;
+    /// Opens a file; none when no record was written to it.
+    fn open(file: &RecordFile) -> anyhow::Result<Option<Self>> {
+        let RecordFile { path, bytes } = file;
+        if *bytes == 0 {
+            return Ok(None);
+        }
+        let file = File::open(path).with_context(|| unreadable(path))?;
+        let there = file.metadata().with_context(|| unreadable(path))?.len();
+        if there != *bytes {
+            bail!("{} has {there} bytes, but {bytes} were written to it", path.display());
+        }
+        let left = there as usize / RECORD_BYTES;
         Ok(Some(Self { reader: BufReader::with_capacity(READ_BUFFER, file), left }))
     }
 
@@ -236,21 +249,22 @@ mod tests {
 
     fn both_ways(groups: &[Vec<Entry>], merge: CountMerge) -> Vec<Entry> {
         let folder = tempfile::tempdir().unwrap();
-        let files: Vec<PathBuf> =
-            (0..groups.len()).map(|group| folder.path().join(format!("g{group}"))).collect();
-        let fill = || {
-            for (path, group) in files.iter().zip(groups) {
-                write(path, group.iter().copied());
-            }
+        let fill = || -> Vec<RecordFile> {
+            let file = |(at, group): (usize, &Vec<Entry>)| {
+                let path = folder.path().join(format!("g{at}"));
+                if !group.is_empty() {
+                    write(&path, group.iter().copied());
+                }
+                RecordFile { path, bytes: (group.len() * RECORD_BYTES) as u64 }
+            };
+            groups.iter().enumerate().map(file).collect()
         };
-        fill();
-        let loaded = Partition { files: files.clone(), merge, limit: 1 << 20 };
+        let loaded = Partition { files: fill(), merge, limit: 1 << 20 };
         assert!(loaded.fits());
         let loaded = loaded.load().unwrap();
         for limit in [2, 3, 10, 1000] {
-            fill();
             let mut merged = Vec::new();
-            let partition = Partition { files: files.clone(), merge, limit };
+            let partition = Partition { files: fill(), merge, limit };
             let collect = |batch: Vec<Entry>| {
                 merged.extend(batch);
                 Ok(())
@@ -285,7 +299,22 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("g0");
         write(&path, (0..5000).map(|_| entry(9, 1)));
-        let runs = write_runs(&path, 100).unwrap();
+        let file = RecordFile { path, bytes: 5000 * RECORD_BYTES as u64 };
+        let runs = write_runs(&file, 100).unwrap();
         assert_eq!((runs.len(), runs[0].records()), (1, 1));
+    }
+
+    #[test]
+    fn records_that_somebody_cleared_away_are_missed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, bytes| RecordFile { path: folder.path().join(name), bytes };
+        write(&folder.path().join("cut"), (1..3).map(|hash| entry(hash, 1)));
+        let whole = 2 * RECORD_BYTES as u64;
+        for file in [file("gone", whole), file("cut", whole + RECORD_BYTES as u64)] {
+            assert!(write_runs(&file, 100).is_err());
+            let partition = Partition { files: vec![file], merge: CountMerge::Sum, limit: 100 };
+            assert!(partition.load().is_err());
+        }
+        assert_eq!(write_runs(&file("never made", 0), 100).unwrap().len(), 0);
     }
 }

@@ -263,7 +263,8 @@ impl Source {
             folder::read(pass, finish, consume)?
         } else {
             let chunk = (ordered::CHUNK / beside).max(ordered::CHUNK / 16);
-            ordered::read(Pass { input, kind, reading, pool, chunk, progress }, finish, consume)?
+            let pass = Pass { input, kind, reading, pool, chunk, progress };
+            reading::unchanged(input, || ordered::read(pass, finish, consume))?
         };
         reporter.finish();
         Ok(tally)

@@ -8,7 +8,7 @@ use super::folder::{self, FolderPass};
 use super::ordered::CHUNK;
 use super::partition::{Partitions, Spread, partition_path};
 use super::reading::{self, BadLine, InputFormat, Reading};
-use super::sorted_runs::Partition;
+use super::sorted_runs::{Partition, RecordFile};
 use super::tally::Tally;
 use super::worker_pool::{WorkerPool, in_order};
 
@@ -37,7 +37,8 @@ pub struct Partitioning<'a> {
 /// All entries on disk, spread by leading bits.
 pub struct Partitioned {
     folder: TemporaryFolder,
-    groups: usize,
+    /// The length of each file: of each group, of each kind, of each partition.
+    lengths: Vec<Vec<(Kind, Vec<u64>)>>,
     spread: Spread,
     merge: CountMerge,
     memory: u64,
@@ -54,17 +55,21 @@ impl Partitioning<'_> {
         // Counts within one input add up, so inputs that merge otherwise are kept apart.
         let apart = self.merge != CountMerge::Sum;
         let mut total = Tally::default();
-        for (number, input) in self.inputs.iter().enumerate() {
-            let group = if apart { number } else { 0 };
+        let mut lengths = Vec::new();
+        let groups = if apart { self.inputs.chunks(1) } else { self.inputs.chunks(usize::MAX) };
+        for (group, inputs) in groups.enumerate() {
             let mut partitions: Vec<Partitions> =
                 self.kinds.iter().map(|k| Partitions::new(&folder, *k, group, spread)).collect();
-            let tally = self.spread_input(input, &mut partitions)?;
-            total.add(tally);
-            partitions.into_iter().try_for_each(Partitions::finish)?;
+            for input in inputs {
+                let spread = || self.spread_input(input, &mut partitions);
+                total.add(reading::unchanged(input, spread)?);
+            }
+            let finished = partitions.into_iter().map(Partitions::finish);
+            let finished = finished.collect::<anyhow::Result<Vec<_>>>()?;
+            lengths.push(self.kinds.iter().copied().zip(finished).collect());
         }
-        let groups = if apart { self.inputs.len() } else { 1 };
         let Self { merge, memory, pool, .. } = *self;
-        Ok((Partitioned { folder, groups, spread, merge, memory, pool }, total))
+        Ok((Partitioned { folder, lengths, spread, merge, memory, pool }, total))
     }
 
     fn spread(&self) -> Spread {
@@ -207,9 +212,13 @@ impl Partitioned {
     }
 
     fn partition(&self, kind: Kind, partition: usize, limit: usize) -> Partition {
-        let files = (0..self.groups)
-            .map(|group| partition_path(self.folder.path(), kind, group, partition))
-            .collect();
+        let file = |(group, lengths): (usize, &Vec<(Kind, Vec<u64>)>)| {
+            let of_kind = lengths.iter().find(|(of, _)| *of == kind);
+            let bytes = of_kind.and_then(|(_, lengths)| lengths.get(partition));
+            let path = partition_path(self.folder.path(), kind, group, partition);
+            RecordFile { path, bytes: bytes.copied().unwrap_or(0) }
+        };
+        let files = self.lengths.iter().enumerate().map(file).collect();
         Partition { files, merge: self.merge, limit }
     }
 }

@@ -7,15 +7,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use batch::AtomicFile;
 
+use super::corpus::{Corpus, CorpusError};
 use super::folder::{CURRENT, CURRENT_TMP, FolderLock, KindFolder, is_corpus_name};
 
 /// Makes the `CURRENT` of each folder name a corpus file of that folder.
 ///
-/// A reader sees the old or the new name. Everything that needs room on the disk is written
-/// before the first name changes, so that a full disk changes none.
+/// A reader sees the old or the new name. Each file is opened and checked as a server does it, and
+/// everything that needs room on the disk is written, before the first name changes, so that neither a
+/// damaged file nor a full disk changes any.
 ///
 /// # Errors
-/// A folder cannot be written.
+/// A file is no sound corpus of its folder, or a folder cannot be written.
 pub fn activate_all<'a>(
     all: impl Iterator<Item = (&'a KindFolder, &'a FolderLock, &'a Path)>,
 ) -> anyhow::Result<()> {
@@ -33,6 +35,11 @@ fn prepare(folder: &KindFolder, corpus: &Path) -> anyhow::Result<(AtomicFile, Pa
     if !is_corpus_name(name) || corpus.parent() != Some(folder.path()) {
         bail!("{} is not a corpus file of {}", corpus.display(), folder.path().display());
     }
+    let sound = Corpus::open(corpus, 0)?;
+    if sound.kind() != folder.kind() {
+        return Err(CorpusError::Kind { path: corpus.to_owned(), found: sound.kind() }.into());
+    }
+    sound.spot_check()?;
     let current = folder.path().join(CURRENT);
     if current.is_dir() {
         bail!("{} is a folder", current.display());

@@ -157,7 +157,7 @@ pub(super) fn is_corpus_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::activate_all;
+    use crate::store::{CorpusWriter, activate_all};
 
     #[test]
     fn current_names_one_file_of_the_folder() {
@@ -166,14 +166,18 @@ mod tests {
         assert_eq!(folder.current().unwrap(), None);
         let lock = folder.lock().unwrap();
         let activate = |path: &Path| activate_all([(&folder, &lock, path)].into_iter());
-        let corpus = folder.corpus_path(&[0xAB; 20]);
-        fs::write(&corpus, "x").unwrap();
+        let writer = CorpusWriter::create(&folder, &lock).unwrap();
+        let (corpus, _) = writer.complete("", 0).unwrap().name().unwrap();
         let before = folder.signature();
         activate(&corpus).unwrap();
         assert_eq!(folder.current().unwrap(), Some(corpus.clone()));
         assert_ne!(folder.signature(), before);
         let other = data.path().join("other.pwr");
         assert!(activate(&other).is_err());
+        let damaged = folder.corpus_path(&[0xAB; 20]);
+        fs::write(&damaged, "x").unwrap();
+        assert!(activate(&damaged).is_err());
+        assert_eq!(folder.current().unwrap(), Some(corpus));
         fs::write(folder.path().join(CURRENT), "../secret\n").unwrap();
         assert!(folder.current().is_err());
     }

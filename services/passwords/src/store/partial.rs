@@ -5,7 +5,7 @@
 //! on the disk, so that after a crash the log never says too much.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, IntoInnerError, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, IntoInnerError, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::contents::{self, Contents};
 use super::folder::{FolderLock, KindFolder};
 use super::tag_log::{self, TagLog, TagRecord};
 use super::writer::Encoded;
-use crate::model::{BucketDigest, EMPTY_DIGEST, Header};
+use crate::model::{BucketDigest, DATA_START, EMPTY_DIGEST, Header, bucket_digest};
 
 const DATA: &str = "mirror.data";
 const LOG: &str = "mirror.log";
@@ -198,7 +198,14 @@ impl CompleteMirror {
 /// Reads what is there: contents, how many ranges, and how long the whole part of the log is.
 fn resume(folder: &KindFolder, source: &str) -> io::Result<(Contents, u32, u64)> {
     let (data_path, log_path) = paths(folder);
-    let on_disk = fs::metadata(&data_path).map_or(0, |data| data.len());
+    let mut data = match File::open(&data_path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        data => Some(BufReader::with_capacity(BUFFER, data?)),
+    };
+    if let Some(data) = &mut data {
+        data.seek(SeekFrom::Start(DATA_START))?;
+    }
+    let mut bucket = Vec::new();
     let mut contents = Contents::new(folder.kind());
     let mut next = 0;
     let Some(mut log) = TagLog::open(&log_path, folder.kind(), source)? else {
@@ -206,15 +213,29 @@ fn resume(folder: &KindFolder, source: &str) -> io::Result<(Contents, u32, u64)>
     };
     let mut whole = log.whole();
     while let Some(record) = log.next_record()? {
-        let end = contents.offset() + u64::from(record.length);
-        // Less data than the log says: somebody else changed the files.
-        if end > on_disk || note(&mut contents, next, &record).is_err() {
+        // Less or other data than the log says: from here on the ranges are fetched again.
+        if !holds(data.as_mut(), &record, &mut bucket)?
+            || note(&mut contents, next, &record).is_err()
+        {
             break;
         }
         next += 1;
         whole = log.whole();
     }
     Ok((contents, next, whole))
+}
+
+/// Whether the next bytes are the bucket that a record is of.
+fn holds(
+    data: Option<&mut BufReader<File>>,
+    record: &TagRecord,
+    bucket: &mut Vec<u8>,
+) -> io::Result<bool> {
+    bucket.clear();
+    if let Some(data) = data {
+        data.take(u64::from(record.length)).read_to_end(bucket)?;
+    }
+    Ok(bucket.len() == record.length as usize && bucket_digest(bucket) == record.digest)
 }
 
 fn note(contents: &mut Contents, prefix: u32, record: &TagRecord) -> anyhow::Result<()> {

@@ -127,6 +127,17 @@ fn folders_may_be_nested_packed_and_without_ending() {
     data.write("ranges/ab/abcde.txt.gz", packed.finish().unwrap());
     data.write("ranges/.DS_Store", "x");
     assert_eq!(id(&data, &["build", folder.to_str().unwrap()]), expected);
+    // The official downloader keeps the tags of the ranges beside them.
+    for name in ["sha1.index", "ntlm.index"] {
+        data.write(&format!("ranges/{name}"), "00001 \"0x8DD\"\n");
+    }
+    let beside = data.run(&["build", folder.to_str().unwrap()]);
+    assert_eq!(beside.code, Some(0), "{}", beside.errors);
+    assert!(beside.out.contains(&expected), "{}", beside.out);
+    for name in ["sha1.index", "ntlm.index"] {
+        let said = format!("{name} is skipped: it holds no ranges");
+        assert_eq!(beside.errors.matches(&said).count(), 1, "{}", beside.errors);
+    }
     data.write("ranges/ABCDE", body(0xABCDE));
     let twice = data.run(&["build", folder.to_str().unwrap()]);
     assert_eq!(twice.code, Some(1));

@@ -209,3 +209,34 @@ fn with_data(mut command: std::process::Command, data: &Data) -> std::process::C
     command.env("DATA_DIR", data.path());
     command
 }
+
+#[test]
+fn an_export_does_not_write_over_the_corpus_that_it_reads() {
+    let data = Data::new();
+    let path = data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(5, 2)]));
+    let before = std::fs::read(&path).unwrap();
+    let (hard, soft) = (data.path().join("hard"), data.path().join("soft"));
+    std::fs::hard_link(&path, &hard).unwrap();
+    std::os::unix::fs::symlink(&path, &soft).unwrap();
+    let folder = data.path().join("ranges");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::hard_link(&path, folder.join("00005.txt")).unwrap();
+    let file = path.to_str().unwrap();
+    for (format, output) in
+        [("hashes", &path), ("hashes", &hard), ("hashes", &soft), ("folder", &folder)]
+    {
+        let output = output.to_str().unwrap();
+        let exported = data.run(&["export", "--format", format, "-o", output, file]);
+        assert_eq!(exported.code, Some(1), "{output}");
+        let said = "would be written while it is read";
+        assert!(exported.errors.contains(said), "{}", exported.errors);
+        assert!(std::fs::read(&path).unwrap() == before);
+    }
+    // A link goes on leading to the file that is written.
+    let target = data.write("target.txt", "old");
+    let link = data.path().join("link");
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    data.done(&["export", "--format", "hashes", "-o", link.to_str().unwrap(), file]);
+    assert_eq!(std::fs::read_to_string(&target).unwrap().lines().count(), 2);
+    assert!(link.is_symlink());
+}

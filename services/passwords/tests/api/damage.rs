@@ -155,3 +155,50 @@ async fn a_damaged_corpus_is_not_loaded_and_the_old_one_goes_on() {
     server.service.reload(false);
     assert_eq!(server.text("/range/5BAA6").await, before);
 }
+
+/// Changes a byte of a bucket.
+fn damage(path: &Path, prefix: u32) {
+    let corpus = Corpus::open(path, 0).unwrap();
+    let (begin, end) = corpus.index().range(domain::HashPrefix::from_value(prefix).unwrap());
+    let file = fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, end - 1).unwrap();
+    file.write_all_at(&[byte[0] ^ 1], end - 1).unwrap();
+    assert!(begin < end);
+}
+
+#[test]
+fn a_merge_copies_no_damaged_bucket() {
+    let data = Data::new();
+    let sizes: Vec<(u32, usize)> = (0..500).map(|at| (at * 2000, 20)).collect();
+    let base = data.activate(Kind::Sha1, &Numbers::new(5).entries(Kind::Sha1, &sizes));
+    let current = || fs::read_to_string(data.path().join("sha1/CURRENT")).unwrap();
+    let before = current();
+    damage(&base, 2000);
+    let more = data.write("more.txt", format!("{}:1\n", "F".repeat(40)));
+    let (from, more) = (base.to_str().unwrap(), more.to_str().unwrap());
+    for order in [&[][..], &["--unordered"]] {
+        let merge = [&["merge", "--base", from, "--activate", more][..], order].concat();
+        let merged = data.run(&merge);
+        assert_eq!(merged.code, Some(1), "{}", merged.out);
+        let said = "prefix 007D0: the digest does not match";
+        assert!(merged.errors.contains(said), "{}", merged.errors);
+        assert_eq!(current(), before);
+    }
+    let corpora = fs::read_dir(data.path().join("sha1")).unwrap().flatten();
+    let corpora = corpora.filter(|entry| entry.path().extension().is_some_and(|e| e == "pwr"));
+    assert_eq!(corpora.count(), 1);
+}
+
+#[test]
+fn a_damaged_corpus_takes_the_place_of_no_earlier_export() {
+    let data = Data::new();
+    let sizes: Vec<(u32, usize)> = (0..50).map(|at| (at * 2000, 20)).collect();
+    let path = data.activate(Kind::Sha1, &Numbers::new(5).entries(Kind::Sha1, &sizes));
+    damage(&path, 4000);
+    let target = data.write("hashes.txt", "an earlier export");
+    let (file, out) = (path.to_str().unwrap(), target.to_str().unwrap());
+    let exported = data.run(&["export", "--format", "hashes", "-o", out, file]);
+    assert_eq!(exported.code, Some(1));
+    assert_eq!(fs::read_to_string(&target).unwrap(), "an earlier export");
+}

@@ -1,6 +1,7 @@
 //! Mirrors of our own server: whole, changed, interrupted, behind a bad network.
 
 use std::io::Write;
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use passwords::model::{Entry, Kind};
@@ -248,5 +249,29 @@ fn a_full_disk_keeps_what_it_says() {
     let kept: u64 = before.rsplit(' ').next().unwrap().parse().unwrap();
     let report = &mirror(&data, &origin.url(), &["--kind", "sha1"])[0];
     assert!(kept < RANGES.into() && report["resumed"] == kept, "{kept}: {report}");
+    assert_eq!(current(&data, Kind::Sha1), current(&origin.data, Kind::Sha1));
+}
+
+#[test]
+fn what_a_killed_mirror_kept_is_fetched_again_from_where_it_is_damaged() {
+    let list = entries(Kind::Sha1, 6);
+    let origin = Origin::new(&[(Kind::Sha1, &list)]);
+    let (data, url) = (Data::new(), origin.url());
+    let log = data.path().join("sha1/mirror.log");
+    let length = || std::fs::metadata(&log).map_or(0, |data| data.len());
+    let slow = ["mirror", &url, "--kind", "sha1", "--first", "300", "--rate", "150"];
+    let mut process = data.program().start(&slow);
+    until_blocking("the mirror has begun", || length() > 0);
+    let begun = length();
+    assert!(process.kill_when(|| length() > begun), "it was killed in the middle");
+    let kept = data.path().join("sha1/mirror.data");
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(kept).unwrap();
+    // The first range is empty; this byte is of the second one.
+    let at = 4096 + 16 * ((1 << 20) + 1) + 40;
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, at).unwrap();
+    file.write_all_at(&[byte[0] ^ 1], at).unwrap();
+    let report = &mirror(&data, &url, &["--kind", "sha1"])[0];
+    assert_eq!(numbers(report, ["changed", "unchanged", "resumed"]), [u64::from(RANGES) - 1, 0, 1]);
     assert_eq!(current(&data, Kind::Sha1), current(&origin.data, Kind::Sha1));
 }
