@@ -26,7 +26,7 @@ impl From<AuthError> for Fault {
             AuthError::TooMany(too_many) => {
                 Self::TooManyRequests { retry_after: too_many.retry_after }
             }
-            AuthError::Store(DatabaseError::Busy) => Self::Unavailable { retry_after: 1 },
+            AuthError::Store(error) if error.is_temporary() => Self::Unavailable { retry_after: 1 },
             AuthError::Store(error) => Self::Internal(format!("key lookup: {error}")),
         }
     }
@@ -47,6 +47,17 @@ pub enum KeyError {
     /// The key is revoked or expired, so it cannot be renewed.
     #[error("the key {0} is revoked or expired: issue a new one")]
     Dead(i64),
+    /// Another transaction changed the key at the same moment.
+    #[error(
+        "the key {0} was renewed or revoked by another command at this moment: nothing was changed"
+    )]
+    Changed(i64),
+    /// Too many keys were made for the owner.
+    #[error("too many keys were made for this owner: try again in {retry_after} s")]
+    TooManyKeys {
+        /// Seconds until another may be made.
+        retry_after: i64,
+    },
     /// The text is not a key.
     #[error("a key has 32 hexadecimal digits")]
     Malformed,

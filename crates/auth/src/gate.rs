@@ -21,7 +21,8 @@ use crate::{
 /// 3. **Refused keys**, unknown, revoked, expired or of another owner than the login that was sent,
 ///    are charged to the address and refused with 401; once the address has used that up, with 429.
 ///    A refused key never turns into an anonymous call.
-/// 4. **Quota.** A live key pays from its own bucket, whatever the address; 429 when it cannot.
+/// 4. **Quota.** A live key pays from its own bucket or that of its owner, whatever the address; 429
+///    when it cannot.
 ///
 /// # Two ways through
 ///
@@ -77,7 +78,8 @@ impl Gate {
         let key = self.ledger.keys.look_up(&presented.digest).await?;
         let finding = match key.filter(|key| presented.fits_owner(&key.owner)) {
             Some(key) => {
-                Finding::Live { id: key.id, charge: self.policy.keyed(request, &key), holder: key }
+                let charge = self.policy.keyed(request, &key);
+                Finding::Live { id: key.id, payer: QuotaId::Key(key.id), charge, holder: key }
             }
             None => Finding::Refused,
         };

@@ -6,6 +6,7 @@ use diesel::prelude::*;
 use crate::key::hint;
 use crate::plan::offered;
 use crate::schema::{api_key, plan};
+use crate::turn::take_turn;
 use crate::{Key, KeyError, KeyState, Plan, digest, is_well_formed, new_key};
 
 /// A row with its plan, as the join gives it.
@@ -55,6 +56,48 @@ pub fn issue(
     let text = new_key()?;
     let key = issue_with_text(db, &text, owner, plan, until, now)?;
     Ok((key, text))
+}
+
+/// Makes the only live key of an owner: the older ones are revoked. Returns it with its text and how
+/// many were revoked.
+///
+/// Of two transactions that do this at once, the second waits for the first. Where the last
+/// `limit` seconds already saw as many keys as it allows, nothing changes.
+///
+/// # Errors
+/// Those of [`issue`]; [`KeyError::TooManyKeys`].
+pub fn issue_only(
+    db: &mut Db,
+    owner: &str,
+    plan: Option<&str>,
+    until: Option<i64>,
+    limit: Option<KeyLimit>,
+    now: i64,
+) -> Result<(Key, String, usize), KeyError> {
+    take_turn(db, &format!("owner {owner}"))?;
+    if let Some(KeyLimit { most, seconds }) = limit {
+        let recent = api_key::table
+            .filter(api_key::owner.eq(owner).and(api_key::created_at.gt(now - seconds)))
+            .order(api_key::created_at.desc())
+            .offset(most.max(1) - 1)
+            .limit(1);
+        let oldest: Option<i64> = recent.select(api_key::created_at).first(db).optional()?;
+        if let Some(oldest) = oldest {
+            return Err(KeyError::TooManyKeys { retry_after: oldest + seconds - now });
+        }
+    }
+    let revoked = revoke_owner(db, owner, now)?;
+    let (key, text) = issue(db, owner, plan, until, now)?;
+    Ok((key, text, revoked))
+}
+
+/// How many keys may be made for one owner within a period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyLimit {
+    /// The number of keys, at least 1.
+    pub most: i64,
+    /// Length of the period.
+    pub seconds: i64,
 }
 
 /// Whether a text is a key that works.
@@ -107,14 +150,21 @@ pub fn issue_with_text(
 /// Gives a key a new text: id, owner, plan, end date and quota stay, the old text is dead at once.
 ///
 /// # Errors
-/// [`KeyError::NoKey`]; [`KeyError::Dead`] for a key that works no more.
+/// [`KeyError::NoKey`]; [`KeyError::Dead`] for a key that works no more; [`KeyError::Changed`] when
+/// another transaction renewed or revoked it at the same moment.
 pub fn rotate(db: &mut Db, id: i64, now: i64) -> Result<(Key, String), KeyError> {
     let old = by_id(db, id)?.ok_or(KeyError::NoKey(id))?;
     if old.state(now) != KeyState::Live {
         return Err(KeyError::Dead(id));
     }
+    let digest_before: Vec<u8> =
+        api_key::table.find(id).select(api_key::digest).first(db).optional()?.unwrap_or_default();
     let text = new_key()?;
-    diesel::update(api_key::table.find(id))
+    // PostgreSQL waits for another transaction that changes the row, and looks at it again.
+    let unchanged = api_key::table
+        .find(id)
+        .filter(api_key::digest.eq(digest_before).and(api_key::revoked_at.is_null()));
+    let changed = diesel::update(unchanged)
         .set((
             api_key::digest.eq(digest(&text).to_vec()),
             api_key::hint.eq(hint(&text)),
@@ -122,6 +172,9 @@ pub fn rotate(db: &mut Db, id: i64, now: i64) -> Result<(Key, String), KeyError>
             api_key::last_used_at.eq(None::<i64>),
         ))
         .execute(db)?;
+    if changed == 0 {
+        return Err(KeyError::Changed(id));
+    }
     let key = Key { hint: hint(&text), created_at: now, last_used_at: None, ..old };
     Ok((key, text))
 }

@@ -19,6 +19,7 @@ mod quota;
 mod quotas;
 mod schema;
 mod settings;
+mod turn;
 
 pub use caller::Caller;
 pub use charge::Charge;
@@ -29,7 +30,9 @@ pub use extract::After;
 pub use gate::Gate;
 pub use key::{Key, KeyState, digest, is_well_formed, new_key};
 pub use key_store::KeyStore;
-pub use keys::{is_live, issue, issue_with_text, list_keys, revoke, revoke_owner, rotate};
+pub use keys::{
+    KeyLimit, is_live, issue, issue_only, issue_with_text, list_keys, revoke, revoke_owner, rotate,
+};
 pub use plan::{Plan, PlanChange, hide_plan, list_plans, plan, seed_plans, set_plan};
 pub use policy::Policy;
 pub use presented::{Admitted, Finding, Presented};

@@ -4,6 +4,7 @@ use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use crate::schema::plan;
+use crate::turn::take_turn;
 use crate::{KeyError, Quota};
 
 /// What the keys of a plan may do.
@@ -27,6 +28,9 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The most that `per_minute` and `burst` may be; the table refuses more as well.
+    pub const MOST: u32 = 10_000_000;
+
     /// A plan to be seeded. Its place comes from [`seed_plans`].
     ///
     /// ```
@@ -110,8 +114,9 @@ pub fn plan(db: &mut Db, code: &str) -> Result<Option<Plan>, DatabaseError> {
 ///
 /// # Errors
 /// [`KeyError::Invalid`] for a code that is not made of lower-case letters, digits, `-` and `_`,
-/// for an empty name and for a limit of 0.
+/// for an empty name and for a limit of 0 or beyond [`Plan::MOST`].
 pub fn set_plan(db: &mut Db, code: &str, change: PlanChange) -> Result<(Plan, bool), KeyError> {
+    take_turn(db, "plans")?;
     let old = plan(db, code)?;
     let is_new = old.is_none();
     let base = match old {
@@ -174,6 +179,9 @@ fn check(plan: &Plan) -> Result<(), KeyError> {
     }
     if plan.per_minute == 0 || plan.burst == 0 {
         return invalid("a plan allows at least one request");
+    }
+    if plan.per_minute > Plan::MOST || plan.burst > Plan::MOST {
+        return invalid("a plan allows at most 10000000 requests a minute, and as many at once");
     }
     Ok(())
 }

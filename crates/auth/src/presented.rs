@@ -54,8 +54,11 @@ impl Ledger {
 pub enum Finding<H> {
     /// The key works.
     Live {
-        /// Its row; the bucket of its quota hangs on it.
+        /// Its row.
         id: i64,
+        /// Whose bucket is charged: [`QuotaId::Key`] of the row, or [`QuotaId::Owner`] where all keys
+        /// of an owner share one.
+        payer: QuotaId,
         /// What the request costs the key.
         charge: Charge,
         /// Who holds it.
@@ -96,7 +99,7 @@ pub struct Admitted<H> {
 ///
 /// ```
 /// use actix_web::HttpRequest;
-/// use auth::{AuthError, Charge, Finding, Gate, Presented, Quota};
+/// use auth::{AuthError, Charge, Finding, Gate, Presented, Quota, QuotaId};
 /// use database::{DatabaseError, Db, Pools};
 ///
 /// #[derive(Clone, Copy)]
@@ -159,7 +162,7 @@ pub struct Admitted<H> {
 ///                 };
 ///                 account = found;
 ///                 let charge = charge(Operation::Search, "", &subscriber);
-///                 Ok(Finding::Live { id, charge, holder: subscriber })
+///                 Ok(Finding::Live { id, payer: QuotaId::Key(id), charge, holder: subscriber })
 ///             })?;
 ///             // Here the caller is known and has paid: rules of the plan, then the data.
 ///             let _ = admitted.holder.per_minute;
@@ -225,9 +228,9 @@ impl Presented {
         state: &mut Option<Remaining>,
     ) -> Result<Admitted<H>, AuthError> {
         let (payer, charge, holder) = match finding {
-            Finding::Live { id, charge, holder } => {
+            Finding::Live { id, payer, charge, holder } => {
                 self.ledger.keys.note_use(id);
-                (QuotaId::Key(id), charge, holder)
+                (payer, charge, holder)
             }
             Finding::Guest { charge, holder } => (QuotaId::Address(self.address), charge, holder),
             Finding::Refused => {

@@ -88,6 +88,8 @@ impl From<Quota> for Rate {
 pub enum QuotaId {
     /// A key, by its row.
     Key(i64),
+    /// An owner of keys, by the service's own number: a new key does not come with a full bucket.
+    Owner(i64),
     /// A client address; IPv6 counts by its /64, which one subscriber owns whole.
     Address(IpAddr),
     /// One of these for a purpose of its own.

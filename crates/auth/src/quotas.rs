@@ -159,7 +159,9 @@ impl Quotas {
 
     fn new_limiter(&self, rate: Rate) -> Limiter {
         let burst = NonZeroU32::new(rate.burst).unwrap_or(NonZeroU32::MIN);
-        let quota = governor::Quota::with_period(rate.every)
+        // The library counts nanoseconds in 64 bits: a full bucket must take less than they hold.
+        let longest = Duration::from_nanos(u64::MAX / 4 / u64::from(burst.get()));
+        let quota = governor::Quota::with_period(rate.every.min(longest))
             .unwrap_or_else(|| governor::Quota::per_second(burst))
             .allow_burst(burst);
         let state = DefaultKeyedStateStore::<QuotaId>::default();

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::table::{self, instant, rfc3339};
-use crate::{Key, Owners, issue, list_keys, revoke, revoke_owner, rotate};
+use crate::{Key, Owners, issue, issue_only, list_keys, revoke, rotate};
 
 /// The subcommand `keys`: API keys, issued, listed, ended and renewed.
 ///
@@ -118,10 +118,11 @@ impl Order<'_> {
         };
         let owner = owners.canonical(db, self.owner)?;
         if owners.one_live_key() {
-            let ended = revoke_owner(db, &owner, now)?;
+            let (key, text, ended) = issue_only(db, &owner, plan, self.until, None, now)?;
             if ended > 0 {
                 log::info!(target: "notice", "{ended} older key(s) of {owner} revoked");
             }
+            return Ok((key, text));
         }
         Ok(issue(db, &owner, plan, self.until, now)?)
     }

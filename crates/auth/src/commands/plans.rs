@@ -55,11 +55,11 @@ pub enum PlansCommand<X: clap::Args = NoColumns> {
         /// Name for people
         #[arg(long, value_name = "TEXT")]
         name: Option<String>,
-        /// Requests that a key regains each minute
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        /// Requests that a key regains each minute, 1 to 10000000
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Plan::MOST)))]
         per_minute: Option<u32>,
-        /// Requests that a key with a full quota may make at once
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        /// Requests that a key with a full quota may make at once, 1 to 10000000
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Plan::MOST)))]
         burst: Option<u32>,
         /// Place in lists
         #[arg(long, value_name = "N")]

@@ -210,3 +210,17 @@ fn plans_without_further_columns_need_no_flags() {
     command.run_to(&pools, &NoColumns {}, &mut Vec::new()).unwrap();
     assert_eq!(pools.read_blocking(auth::list_plans).unwrap()[0].name, "Gratis");
 }
+
+#[test]
+fn numbers_that_the_table_refuses_are_refused_by_the_command_line() {
+    let set = |flag: &str, value: &str| {
+        Cli::try_parse_from(["test", "plans", "set", "gold", flag, value]).map(|_| ())
+    };
+    for flag in ["--per-minute", "--burst"] {
+        for value in ["0", "10000001", "3000000000", "99999999999"] {
+            assert!(set(flag, value).is_err(), "{flag} {value}");
+        }
+        set(flag, "10000000").unwrap();
+    }
+    set("--position", "4294967295").unwrap();
+}

@@ -8,7 +8,7 @@ use actix_web::test::{TestRequest, call_service, init_service, read_body};
 use actix_web::{App, HttpMessage, HttpRequest, HttpResponse, web};
 use auth::{
     After, AuthError, Caller, Charge, Credential, Finding, Gate, Key, KeyStore, Policy, Quota,
-    Quotas, Remaining,
+    QuotaId, Quotas, Remaining,
 };
 use shell::{Credentials, ErrorFormat, Fault, RequestInfo};
 
@@ -297,6 +297,7 @@ async fn look_up_of_the_service_is_charged_in_the_same_order() {
 
     let live = |id, name: &str| Finding::Live {
         id,
+        payer: QuotaId::Key(id),
         charge: Charge::from(Quota::per_minute(2)).purpose("domain").named(name),
         holder: "alice",
     };
@@ -323,7 +324,8 @@ async fn look_up_of_the_service_is_charged_in_the_same_order() {
         assert!(matches!(refused(), AuthError::Credentials(Credentials::Refused)));
     }
     assert!(matches!(refused(), AuthError::TooMany(_)));
-    let free = Finding::Live { id: 3, charge: Charge::FREE, holder: () };
+    let payer = QuotaId::Key(3);
+    let free = Finding::Live { id: 3, payer, charge: Charge::FREE, holder: () };
     assert_eq!(present().admit(free).unwrap().remaining, None);
 }
 

@@ -6,6 +6,7 @@ mod gate;
 mod keys;
 mod plans;
 mod quotas;
+mod races;
 
 use database::Pools;
 use domain::{Clock, ManualClock};

@@ -79,5 +79,10 @@ fn plan_rules_are_enforced() {
     };
     assert!(set("Gold", Some(1)).unwrap_err().to_string().contains("lower-case"));
     assert!(set("gold", Some(0)).unwrap_err().to_string().contains("at least one"));
-    assert!(set("gold", None).unwrap_err().to_string().contains("--per-minute"));
+    let most = Plan::MOST;
+    assert!(set("gold", Some(most + 1)).unwrap_err().to_string().contains("at most 10000000"));
+    set("gold", Some(most)).unwrap();
+    let plan = pools.read_blocking(|db| auth::plan(db, "gold")).unwrap().unwrap();
+    assert_eq!((plan.per_minute, plan.burst), (most, most));
+    assert!(set("silver", None).unwrap_err().to_string().contains("--per-minute"));
 }

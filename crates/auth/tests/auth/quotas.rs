@@ -133,3 +133,23 @@ fn full_buckets_are_dropped_after_a_while() {
     quotas.check(QuotaId::Key(501), quota, 1).unwrap();
     assert_eq!(quotas.len(), 1, "tidied by the check itself");
 }
+
+#[test]
+fn no_rate_is_too_slow_to_be_counted() {
+    let (_, quotas) = frozen();
+    for rate in [
+        Quota { per_minute: 1, burst: auth::Plan::MOST }.shared_by(u32::MAX),
+        Rate { every: Duration::MAX, burst: u32::MAX },
+    ] {
+        assert!(quotas.check(QuotaId::Key(1), rate, 1).is_ok(), "{rate:?}");
+    }
+}
+
+#[test]
+fn an_owner_has_one_bucket_whatever_the_key() {
+    let (_, quotas) = frozen();
+    let quota = Quota::per_minute(1);
+    assert!(quotas.check(QuotaId::Owner(1), quota, 1).is_ok());
+    assert!(quotas.check(QuotaId::Owner(1), quota, 1).is_err());
+    assert!(quotas.check(QuotaId::Key(1), quota, 1).is_ok(), "a key of the same number is another");
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use auth::{Finding, Presented};
+use auth::{Finding, Presented, QuotaId};
 use database::Db;
 use domain::{DomainName, EmailAddress, Sha1Digest};
 
@@ -193,7 +193,8 @@ fn decide(
     let finding = match found {
         KeyLookup::Live(holder) => {
             let charge = charge::of_holder(context, operation, &holder, domain.as_ref(), count);
-            Finding::Live { id: holder.key, charge, holder: Some(holder) }
+            let payer = QuotaId::Owner(holder.subscriber);
+            Finding::Live { id: holder.key, payer, charge, holder: Some(holder) }
         }
         KeyLookup::Unknown if is_test_key(context, &presented, operation) => {
             Finding::Guest { charge: charge::of_test_key(context, count), holder: None }

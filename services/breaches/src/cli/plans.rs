@@ -61,10 +61,10 @@ pub struct FeatureFlags {
     #[arg(long, value_name = "TOKENS")]
     kanon_cost: Option<u16>,
     /// Largest searchable domain; 2147483647 means any
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..))]
     max_domain_size: Option<i32>,
     /// How many domains with more than ten addresses
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..))]
     max_domains: Option<i32>,
     /// Stealer-log operations
     #[arg(long, value_name = "BOOLEAN")]

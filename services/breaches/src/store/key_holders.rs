@@ -19,11 +19,11 @@ use crate::model::plan::Plan;
 /// A key on file and the subscription that pays for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Number of the key; quotas hang on it.
+    /// Number of the key.
     pub key: i64,
     /// First second at which the key works no more.
     pub expires_at: Option<i64>,
-    /// Number of the subscriber.
+    /// Number of the subscriber; quotas hang on it, so that a new key does not refill them.
     pub subscriber: i64,
     /// Plan and end of the subscription; none without one.
     pub subscription: Option<(Arc<Plan>, i64)>,

@@ -356,6 +356,11 @@ async fn keys_and_webhooks_show_their_secrets_once() {
     browser.post(hooks, hooks, &[("url", "ftp://hooks.example/")]).await.must(200);
     browser.post(hooks, "/account/webhooks/remove", &[("url", url)]).await.must(303);
     assert!(!browser.get(hooks).await.text().contains(url));
+    for _ in 0..9 {
+        browser.post("/account/key", "/account/key", &[]).await;
+    }
+    let refused = browser.post("/account/key", "/account/key", &[]).await.expect(429);
+    assert!(refused.text().contains("Try again in 24 hours"));
     // Without a subscription there is no key to be had.
     let free = Browser::new(&app);
     free.sign_in("free@example.org").await;

@@ -145,3 +145,22 @@ async fn replicas_share_the_refill_and_keep_the_burst() {
     assert_eq!(app.get_with(&key, ACCOUNT).await.headers()["retry-after"], "12");
     assert!(app.context.clock.unix() == NOW);
 }
+
+#[actix_web::test]
+async fn a_new_key_does_not_come_with_a_new_quota() {
+    let app = App::start().await;
+    let mut key = app.subscriber("owner@example.org", "core1").await;
+    let mut answered = 0;
+    for _ in 0..4 {
+        for _ in 0..5 {
+            answered += usize::from(app.get_with(&key, ACCOUNT).await.status() == 404);
+        }
+        let issue = |db: &mut database::Db| {
+            auth::issue_only(db, "owner@example.org", None, None, None, NOW)
+                .map_err(database::DatabaseError::broken)
+        };
+        key = app.change(issue).await.1;
+    }
+    assert_eq!(answered, 10, "the plan allows ten in a minute");
+    assert_eq!(app.get_with(&key, ACCOUNT).await.status(), 429);
+}

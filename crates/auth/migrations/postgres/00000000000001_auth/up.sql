@@ -2,9 +2,9 @@
 CREATE TABLE plan (
     code TEXT PRIMARY KEY NOT NULL,
     name TEXT NOT NULL,
-    per_minute BIGINT NOT NULL CHECK (per_minute > 0),
-    burst BIGINT NOT NULL CHECK (burst > 0),
-    position BIGINT NOT NULL,
+    per_minute BIGINT NOT NULL CHECK (per_minute BETWEEN 1 AND 10000000),
+    burst BIGINT NOT NULL CHECK (burst BETWEEN 1 AND 10000000),
+    position BIGINT NOT NULL CHECK (position BETWEEN 0 AND 4294967295),
     hidden BOOLEAN NOT NULL DEFAULT FALSE
 );
 

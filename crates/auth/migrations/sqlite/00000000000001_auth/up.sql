@@ -2,15 +2,16 @@
 CREATE TABLE plan (
     code TEXT PRIMARY KEY NOT NULL,
     name TEXT NOT NULL,
-    per_minute BIGINT NOT NULL CHECK (per_minute > 0),
-    burst BIGINT NOT NULL CHECK (burst > 0),
-    position BIGINT NOT NULL,
+    per_minute BIGINT NOT NULL CHECK (per_minute BETWEEN 1 AND 10000000),
+    burst BIGINT NOT NULL CHECK (burst BETWEEN 1 AND 10000000),
+    position BIGINT NOT NULL CHECK (position BETWEEN 0 AND 4294967295),
     hidden BOOLEAN NOT NULL DEFAULT FALSE
 );
 
--- Instants are Unix seconds. The key itself is nowhere, only its SHA-256.
+-- Instants are Unix seconds. The key itself is nowhere, only its SHA-256. Quotas and logs remember the
+-- number: it is never given twice.
 CREATE TABLE api_key (
-    id INTEGER PRIMARY KEY NOT NULL,
+    id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,
     digest BLOB NOT NULL UNIQUE,
     hint TEXT NOT NULL,
     owner TEXT NOT NULL,

@@ -141,7 +141,7 @@ pub async fn verify_domain_by(
     way: Way,
 ) -> Result<(), Error> {
     let (count, period) = LOOKS;
-    let id = QuotaId::Key(subscriber).purpose("page-verify");
+    let id = QuotaId::Owner(subscriber).purpose("page-verify");
     let charged = state.quotas().check(id, Rate::per(count, period), 1);
     charged.map_err(|error| Error::TooMany(error.retry_after))?;
     domain_proof::verify(state, subscriber, domain, way).await

@@ -139,7 +139,7 @@ pub async fn domain_export(
 
 async fn searched(state: &State, subscriber: i64, domain: &DomainName) -> Result<Found, Error> {
     let (count, period) = SEARCHES;
-    let id = QuotaId::Key(subscriber).purpose("page-domain");
+    let id = QuotaId::Owner(subscriber).purpose("page-domain");
     let charged = state.quotas().check(id, Rate::per(count, period), 1);
     charged.map_err(|error| Error::TooMany(error.retry_after))?;
     let (context, domain) = (RequestContext::new(state), domain.clone());

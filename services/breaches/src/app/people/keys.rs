@@ -1,6 +1,6 @@
 //! The API key of a subscriber.
 
-use auth::KeyError;
+use auth::{KeyError, KeyLimit};
 use database::Db;
 
 use crate::app::subscriber_plan;
@@ -8,6 +8,9 @@ use crate::error::Error;
 use crate::model::plan::Family;
 use crate::state::State;
 use crate::store::{admin_events, api_keys};
+
+/// How many keys a subscriber may make: each one ends the one before, and is a row for good.
+const LIMIT: KeyLimit = KeyLimit { most: 10, seconds: 24 * 60 * 60 };
 
 /// What is shown of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +38,8 @@ pub async fn key_of(state: &State, subscriber: i64, email: &str) -> Result<KeyVi
 /// Makes a key for a subscriber, which ends the older one; its text is shown once.
 ///
 /// # Errors
-/// [`Error::NotInPlan`] without a plan that has keys; those of the database.
+/// [`Error::NotInPlan`] without a plan that has keys, [`Error::TooMany`] beyond [`LIMIT`]; those of the
+/// database.
 pub async fn issue_key(state: &State, subscriber: i64, email: &str) -> Result<String, Error> {
     let (email, now) = (email.to_owned(), state.clock().unix());
     let issue = move |db: &mut Db| {
@@ -43,10 +47,12 @@ pub async fn issue_key(state: &State, subscriber: i64, email: &str) -> Result<St
         if plan.features.family == Family::Free {
             return Err(Error::NotInPlan);
         }
-        auth::revoke_owner(db, &email, now)?;
-        let issued = auth::issue(db, &email, None, None, now);
-        let (_, text) = issued.map_err(|error| match error {
+        let issued = auth::issue_only(db, &email, None, None, Some(LIMIT), now);
+        let (_, text, _) = issued.map_err(|error| match error {
             KeyError::Store(error) => error.into(),
+            KeyError::TooManyKeys { retry_after } => {
+                Error::TooMany(u64::try_from(retry_after).unwrap_or(1))
+            }
             other => Error::Internal(other.to_string()),
         })?;
         admin_events::add(db, now, "keys issue", &email, "by the subscriber")?;

@@ -1,0 +1,95 @@
+//! Two commands at once, and numbers that are never given twice.
+
+use auth::{KeyError, KeyLimit, KeyState};
+use database::{Backend, DatabaseError, Db, Pools};
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::sql_types::Bool;
+
+use crate::House;
+
+fn live_keys(pools: &Pools, owner: &str, now: i64) -> usize {
+    let keys = pools.read_blocking(auth::list_keys).unwrap();
+    keys.iter().filter(|key| key.owner == owner && key.state(now) == KeyState::Live).count()
+}
+
+#[test]
+fn keys_issued_at_once_leave_one_live_key() {
+    let house = House::new();
+    let pools = house.pools();
+    let now = house.now();
+    for round in 0..10 {
+        let owner = format!("owner {round}");
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    pools
+                        .write_blocking(|db| auth::issue_only(db, &owner, None, None, None, now))
+                        .unwrap()
+                });
+            }
+        });
+        assert_eq!(live_keys(&pools, &owner, now), 1, "{owner}");
+    }
+}
+
+#[test]
+fn an_owner_gets_only_so_many_keys_in_a_period() {
+    let house = House::new();
+    let pools = house.pools();
+    let start = house.now();
+    let limit = Some(KeyLimit { most: 2, seconds: 100 });
+    let issue = |owner: &str, now: i64| {
+        pools.write_blocking(|db| auth::issue_only(db, owner, None, None, limit, now))
+    };
+    issue("alice", start).unwrap();
+    let (kept, ..) = issue("alice", start + 10).unwrap();
+    let refused = issue("alice", start + 30).unwrap_err();
+    assert!(matches!(refused, KeyError::TooManyKeys { retry_after: 70 }), "{refused:?}");
+    let keys = pools.read_blocking(auth::list_keys).unwrap();
+    let live: Vec<_> = keys.iter().filter(|key| key.state(start) == KeyState::Live).collect();
+    assert_eq!(live.iter().map(|key| key.id).collect::<Vec<_>>(), [kept.id]);
+    issue("bob", start + 30).unwrap();
+    issue("alice", start + 100).unwrap();
+}
+
+#[test]
+fn of_two_renewals_at_once_only_one_prints_a_key() {
+    let house = House::new();
+    let pools = house.pools();
+    if pools.backend() == Backend::Sqlite {
+        return; // Its one writer lets the second renewal begin when the first has ended.
+    }
+    let (key, _) = house.issue(&pools, "alice");
+    let now = house.now();
+    let mut first = pools.connect().unwrap();
+    first.batch_execute("BEGIN").unwrap();
+    let (_, text) = auth::rotate(&mut first, key.id, now).unwrap();
+    let waiting = std::thread::scope(|scope| {
+        let second = scope.spawn(|| pools.write_blocking(|db| auth::rotate(db, key.id, now)));
+        testkit::until_blocking("the second renewal waits for the row", || {
+            let waits = "(SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
+                         AND datname = current_database())";
+            let look = |db: &mut Db| -> Result<bool, DatabaseError> {
+                Ok(diesel::select(diesel::dsl::sql::<Bool>(waits)).get_result(db)?)
+            };
+            pools.read_blocking(look).unwrap()
+        });
+        first.batch_execute("COMMIT").unwrap();
+        second.join().unwrap()
+    });
+    assert!(matches!(waiting, Err(KeyError::Changed(id)) if id == key.id), "{waiting:?}");
+    assert!(house.find(&pools, &text).is_some(), "the printed key works");
+}
+
+#[test]
+fn the_number_of_a_deleted_key_is_not_given_again() {
+    let house = House::new();
+    let pools = house.pools();
+    let (first, _) = house.issue(&pools, "alice");
+    let delete =
+        |db: &mut Db| -> Result<(), DatabaseError> { Ok(db.batch_execute("DELETE FROM api_key")?) };
+    pools.write_blocking(delete).unwrap();
+    let (second, _) = house.issue(&pools, "bob");
+    assert!(second.id > first.id, "{} after {}", second.id, first.id);
+}
