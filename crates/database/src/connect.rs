@@ -11,7 +11,7 @@ use diesel::connection::SimpleConnection;
 use diesel::r2d2::R2D2Connection;
 use diesel::{Connection, ConnectionError, PgConnection, SqliteConnection};
 
-use crate::stable_plans::keep_plans;
+use crate::sqlite_hook::set_up_connections;
 use crate::target::Target;
 use crate::{DatabaseError, Db, SqliteOptions};
 
@@ -19,6 +19,9 @@ use crate::{DatabaseError, Db, SqliteOptions};
 const TRUSTED_IDLE: Duration = Duration::from_secs(1);
 /// The longest a pooled PostgreSQL statement may run, in milliseconds.
 const STATEMENT_MS: u32 = 30_000;
+
+/// Bytes that the WAL of SQLite keeps once its content is in the database.
+const LONGEST_IDLE_WAL: u64 = 64 << 20;
 
 /// How long to leave a SQLite file to others that set it up. Two that change its journal at once
 /// would wait for each other, so SQLite refuses one at once instead of waiting its `busy_timeout`.
@@ -64,7 +67,7 @@ impl Connector {
         // A leading `./` keeps SQLite from reading `file:` or `:memory:` into a name.
         let name = if path.is_absolute() { path.to_path_buf() } else { Path::new(".").join(path) };
         let name = name.to_str().ok_or_else(|| setup("its name is not UTF-8".into()))?;
-        keep_plans();
+        set_up_connections();
         let mut conn =
             SqliteConnection::establish(name).map_err(|error| setup(error.to_string()))?;
         let pragmas = self.pragmas(role);
@@ -92,8 +95,8 @@ impl Connector {
         }
         sql += &format!(
             "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;
-             PRAGMA cache_size = -{}; PRAGMA mmap_size = {};",
-            self.sqlite.cache_kib, self.sqlite.mmap_bytes
+             PRAGMA cache_size = -{}; PRAGMA mmap_size = {}; PRAGMA journal_size_limit = {};",
+            self.sqlite.cache_kib, self.sqlite.mmap_bytes, LONGEST_IDLE_WAL
         );
         if role == Role::Reader {
             sql += "PRAGMA query_only = ON;";
@@ -117,7 +120,7 @@ fn open_server(url: &str, role: Role) -> Result<Db, DatabaseError> {
             one_line(&redact(&what, url))
         ))
     };
-    let mut conn = PgConnection::establish(&with_connect_timeout(url)).map_err(|error| {
+    let mut conn = PgConnection::establish(&with_network_limits(url)).map_err(|error| {
         setup(match error {
             ConnectionError::BadConnection(text) => text,
             other => other.to_string(),
@@ -134,13 +137,27 @@ fn open_server(url: &str, role: Role) -> Result<Db, DatabaseError> {
     Ok(Db::Pg(conn))
 }
 
-/// Adds a limit to a URL that names none: the library's own default is to wait for ever.
-fn with_connect_timeout(url: &str) -> String {
-    if url.contains("connect_timeout=") {
-        return url.to_owned();
+/// Limits of the network, in the units of libpq: without them it waits for ever. An unused connection is
+/// probed after 5 s and given up when 3 probes, 2 s apart, are lost; sent data must be acknowledged
+/// within 10 s.
+const NETWORK_LIMITS: [(&str, u32); 5] = [
+    ("connect_timeout", 5),
+    ("keepalives_idle", 5),
+    ("keepalives_interval", 2),
+    ("keepalives_count", 3),
+    ("tcp_user_timeout", 10_000),
+];
+
+/// Adds the limits that a URL does not name itself.
+fn with_network_limits(url: &str) -> String {
+    let mut limited = url.to_owned();
+    for (name, value) in NETWORK_LIMITS {
+        if !url.contains(&format!("{name}=")) {
+            let joint = if limited.contains('?') { '&' } else { '?' };
+            limited += &format!("{joint}{name}={value}");
+        }
     }
-    let joint = if url.contains('?') { '&' } else { '?' };
-    format!("{url}{joint}connect_timeout=5")
+    limited
 }
 
 /// Keeps parts of the URL, and so the password, out of a message.
@@ -278,13 +295,15 @@ mod tests {
     }
 
     #[test]
-    fn waiting_for_a_server_has_a_limit() {
-        assert_eq!(with_connect_timeout("postgres://h/d"), "postgres://h/d?connect_timeout=5");
+    fn waiting_for_a_server_has_limits() {
+        let others = "keepalives_idle=5&keepalives_interval=2&keepalives_count=3";
         assert_eq!(
-            with_connect_timeout("postgres://h/d?sslmode=require"),
-            "postgres://h/d?sslmode=require&connect_timeout=5"
+            with_network_limits("postgres://h/d"),
+            format!("postgres://h/d?connect_timeout=5&{others}&tcp_user_timeout=10000")
         );
-        let own = "postgres://h/d?connect_timeout=2";
-        assert_eq!(with_connect_timeout(own), own);
+        assert_eq!(
+            with_network_limits("postgres://h/d?sslmode=require&tcp_user_timeout=1"),
+            format!("postgres://h/d?sslmode=require&tcp_user_timeout=1&connect_timeout=5&{others}")
+        );
     }
 }

@@ -1,12 +1,14 @@
 //! What can go wrong with a database, as seen by those who ask it.
 
 use std::error::Error as Cause;
+use std::io;
+use std::sync::{Mutex, PoisonError};
 
 use diesel::result::{DatabaseErrorKind, Error};
 
 /// Why the database did not do what it was asked.
 ///
-/// The first three are answers that a service turns into a status of its API; `Broken` and `Setup`
+/// The first four are answers that a service turns into a status of its API; `Broken` and `Setup`
 /// are for logs and for whoever starts the program.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -20,6 +22,10 @@ pub enum DatabaseError {
     /// Too many wait, another process holds the lock, or the server is away: try again shortly.
     #[error("the database is busy or not reachable")]
     Busy,
+    /// The disk of the database is full, read-only or failing. Reads may still work. The cause is
+    /// logged where this error is made.
+    #[error("the storage of the database failed: {0}")]
+    Storage(String),
     /// Anything else. The cause is for the log, never for a client.
     #[error("the database failed: {0}")]
     Broken(Box<dyn Cause + Send + Sync>),
@@ -38,6 +44,53 @@ impl DatabaseError {
     pub fn broken(cause: impl Into<Box<dyn Cause + Send + Sync>>) -> Self {
         Self::Broken(cause.into())
     }
+
+    /// The failure of a file that is stored beside the database: a full, read-only or failing disk
+    /// becomes [`Storage`](Self::Storage), anything else `Broken`.
+    ///
+    /// ```
+    /// use std::io::{Error, ErrorKind};
+    ///
+    /// let error = database::DatabaseError::of_file(&Error::from(ErrorKind::StorageFull));
+    /// assert!(error.is_temporary());
+    /// ```
+    pub fn of_file(error: &io::Error) -> Self {
+        use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        let failing = is_of_storage(&error.to_string());
+        match error.kind() {
+            StorageFull | QuotaExceeded | ReadOnlyFilesystem => storage(&error.to_string()),
+            _ if failing => storage(&error.to_string()),
+            _ => Self::broken(error.to_string()),
+        }
+    }
+
+    /// Whether the same request may succeed later: the answer is 503, and not 500.
+    ///
+    /// ```
+    /// use database::DatabaseError;
+    ///
+    /// assert!(DatabaseError::Busy.is_temporary());
+    /// assert!(!DatabaseError::NotFound.is_temporary());
+    /// ```
+    pub fn is_temporary(&self) -> bool {
+        matches!(self, Self::Busy | Self::Storage(_))
+    }
+}
+
+/// How many times storage failed in this process, and the last cause.
+static STORAGE_FAILURES: Mutex<(u64, String)> = Mutex::new((0, String::new()));
+
+/// How many times storage failed in this process, and the last cause.
+pub(crate) fn storage_failures() -> (u64, String) {
+    STORAGE_FAILURES.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+fn storage(message: &str) -> DatabaseError {
+    let cause = message.trim().to_owned();
+    log::error!("the storage of the database failed: {cause}");
+    let mut failures = STORAGE_FAILURES.lock().unwrap_or_else(PoisonError::into_inner);
+    *failures = (failures.0 + 1, cause.clone());
+    DatabaseError::Storage(cause)
 }
 
 impl From<Error> for DatabaseError {
@@ -55,12 +108,14 @@ impl From<Error> for DatabaseError {
                     Self::Busy
                 }
                 DatabaseErrorKind::SerializationFailure => Self::Busy,
+                DatabaseErrorKind::ReadOnlyTransaction => storage(info.message()),
                 _ if is_passing(info.message()) => {
                     if info.message().contains(STATEMENT_TIMEOUT) {
                         log::warn!("a statement took too long: {}", info.message().trim());
                     }
                     Self::Busy
                 }
+                _ if is_of_storage(info.message()) => storage(info.message()),
                 _ => Self::Broken(Box::new(error)),
             },
             _ => Self::Broken(Box::new(error)),
@@ -83,6 +138,24 @@ fn is_passing(message: &str) -> bool {
         "terminating connection due to administrator command",
     ];
     PASSING.iter().any(|text| message.contains(text))
+}
+
+/// Tells failures of the disk: SQLite's texts of `SQLITE_FULL`, `SQLITE_READONLY`, `SQLITE_IOERR` and
+/// `SQLITE_CANTOPEN`; PostgreSQL's class 53 (insufficient resources) and 58 (system error), which
+/// end with the text of the operating system.
+fn is_of_storage(message: &str) -> bool {
+    const STORAGE: [&str; 9] = [
+        "database or disk is full",
+        "attempt to write a readonly database",
+        "disk I/O error",
+        "unable to open database file",
+        "No space left on device",
+        "Read-only file system",
+        "Disk quota exceeded",
+        "Input/output error",
+        "during recovery",
+    ];
+    STORAGE.iter().any(|text| message.contains(text))
 }
 
 #[cfg(test)]
@@ -112,8 +185,29 @@ mod tests {
 
     #[test]
     fn other_failures_keep_their_cause() {
-        let error = from(DatabaseErrorKind::Unknown, "disk I/O error");
-        assert!(matches!(error, DatabaseError::Broken(_)));
-        assert!(error.to_string().contains("disk I/O error"));
+        let error = from(DatabaseErrorKind::Unknown, "database disk image is malformed");
+        assert!(matches!(error, DatabaseError::Broken(_)) && !error.is_temporary());
+        assert!(error.to_string().contains("database disk image is malformed"));
+    }
+
+    #[test]
+    fn failures_of_the_disk_are_told_from_others() {
+        for text in [
+            "database or disk is full",
+            "attempt to write a readonly database",
+            "disk I/O error",
+            "could not extend file \"base/5/16384\": No space left on device",
+            "could not write to file \"pg_wal/xlogtemp.7\": Read-only file system",
+            "cannot execute INSERT during recovery",
+        ] {
+            let error = from(DatabaseErrorKind::Unknown, text);
+            assert!(matches!(error, DatabaseError::Storage(_)) && error.is_temporary(), "{text}");
+            assert!(error.to_string().ends_with(text), "{error}");
+        }
+        let standby = from(
+            DatabaseErrorKind::ReadOnlyTransaction,
+            "cannot execute INSERT in a read-only transaction",
+        );
+        assert!(matches!(standby, DatabaseError::Storage(_)));
     }
 }

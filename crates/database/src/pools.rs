@@ -1,17 +1,16 @@
 //! Pools of connections, with a queue in front that waits without a thread.
 
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use diesel::r2d2::R2D2Connection;
-use r2d2::PooledConnection;
-use tokio::sync::Semaphore;
-
-use crate::connect::{Connector, LogAttempts, Manager, Role, is_alive};
-use crate::metrics::{self, Observed, PoolMetrics, PoolState};
+use crate::connect::{Connector, Role};
+use crate::lane::{Lane, Queue};
+use crate::metrics::{self, Observed, PoolState};
 use crate::off_worker::off_worker;
-use crate::transaction::{begin, finish};
+use crate::pulse::Pulse;
+use crate::transaction::finish;
 use crate::{Backend, DatabaseError, Db};
 
 /// How long commands and jobs wait for a pooled connection: they have nobody to answer at once.
@@ -23,7 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// its turn at most `DB_WAIT_MS` and then gets [`DatabaseError::Busy`]; the work itself runs on
 /// a blocking thread, and goes on to its end when the caller is dropped meanwhile.
 ///
-/// A PostgreSQL connection that broke while it lay idle is replaced before the work sees it.
+/// A PostgreSQL connection that broke while it lay idle is replaced before the work sees it. When the
+/// server stops answering, async callers get [`DatabaseError::Busy`] within about three seconds, and
+/// new ones at once; connections that wait for it are left behind, and their transactions roll back.
 #[derive(Clone)]
 pub struct Pools {
     inner: Arc<Inner>,
@@ -34,14 +35,7 @@ struct Inner {
     readers: Lane,
     writers: Lane,
     wait: Duration,
-}
-
-/// One pool and the queue in front of it.
-struct Lane {
-    pool: r2d2::Pool<Manager>,
-    metrics: PoolMetrics,
-    turns: Arc<Semaphore>,
-    epoch: Arc<AtomicU64>,
+    pulse: Arc<Pulse>,
 }
 
 impl Pools {
@@ -51,7 +45,8 @@ impl Pools {
         let epoch = Arc::new(AtomicU64::new(0));
         let readers = Lane::new(&connector, Role::Reader, size, &epoch);
         let writers = Lane::new(&connector, Role::Writer, writers, &epoch);
-        let inner = Arc::new(Inner { connector, readers, writers, wait });
+        let pulse = Pulse::new(connector.clone());
+        let inner = Arc::new(Inner { connector, readers, writers, wait, pulse });
         let observed: Arc<dyn Observed> = inner.clone();
         metrics::watch(Arc::downgrade(&observed));
         Self { inner }
@@ -72,7 +67,7 @@ impl Pools {
         T: Send + 'static,
         E: From<DatabaseError> + Send + 'static,
     {
-        let run = |lane: &Lane, deadline| work(&mut lane.take(deadline)?.db);
+        let run = |queue: &Queue, deadline, _: &AtomicBool| work(&mut queue.take(deadline)?.db);
         self.in_turn(|inner| &inner.readers, run).await
     }
 
@@ -87,15 +82,24 @@ impl Pools {
         T: Send + 'static,
         E: From<DatabaseError> + Send + 'static,
     {
-        self.in_turn(|inner| &inner.writers, |lane, deadline| lane.transaction(deadline, work))
-            .await
+        let run = |queue: &Queue, deadline, left_behind: &AtomicBool| {
+            queue.transaction(deadline, |db| {
+                let value = work(db)?;
+                // The caller was told that this failed.
+                match left_behind.load(Ordering::Relaxed) {
+                    true => Err(DatabaseError::Busy.into()),
+                    false => Ok(value),
+                }
+            })
+        };
+        self.in_turn(|inner| &inner.writers, run).await
     }
 
-    /// Waits for a turn in a lane, then runs blocking work with it.
+    /// Waits for a turn in a lane, then runs blocking work with it, as long as the database answers.
     async fn in_turn<T, E>(
         &self,
         lane: fn(&Inner) -> &Lane,
-        run: impl FnOnce(&Lane, Instant) -> Result<T, E> + Send + 'static,
+        run: impl FnOnce(&Queue, Instant, &AtomicBool) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
@@ -103,12 +107,32 @@ impl Pools {
     {
         let inner = Arc::clone(&self.inner);
         let deadline = Instant::now() + inner.wait;
-        let turn = lane(&inner).turn(deadline).await?;
-        off_worker(move || {
-            let _turn = turn;
-            run(lane(&inner), deadline)
-        })
-        .await?
+        let left_behind = Arc::new(AtomicBool::new(false));
+        let working = {
+            let (inner, left_behind) = (Arc::clone(&inner), Arc::clone(&left_behind));
+            async move {
+                inner.pulse.admit().await?;
+                let queue = lane(&inner).queue();
+                let turn = lane(&inner).turn(&queue, deadline).await?;
+                off_worker(move || {
+                    let _turn = turn;
+                    run(&queue, deadline, &left_behind)
+                })
+                .await?
+            }
+        };
+        if self.backend() == Backend::Sqlite {
+            return working.await;
+        }
+        tokio::select! {
+            biased;
+            done = working => done,
+            () = inner.pulse.lost() => {
+                left_behind.store(true, Ordering::Relaxed);
+                inner.leave_behind();
+                Err(DatabaseError::Busy.into())
+            }
+        }
     }
 
     /// The same as [`read`](Self::read) for commands and jobs: waits on the calling thread.
@@ -119,7 +143,7 @@ impl Pools {
     where
         E: From<DatabaseError>,
     {
-        work(&mut self.inner.readers.take(Instant::now() + PATIENCE)?.db)
+        work(&mut self.inner.readers.queue().take(Instant::now() + PATIENCE)?.db)
     }
 
     /// The same as [`write`](Self::write) for commands and jobs: waits on the calling thread.
@@ -130,7 +154,31 @@ impl Pools {
     where
         E: From<DatabaseError>,
     {
-        self.inner.writers.transaction(Instant::now() + PATIENCE, work)
+        self.inner.writers.queue().transaction(Instant::now() + PATIENCE, work)
+    }
+
+    /// The same as [`write_blocking`](Self::write_blocking) for what each start makes sure of, such as
+    /// the first rows. A database that is read-only is served as it is: the work is left out, which is
+    /// logged, and the result is none.
+    ///
+    /// # Errors
+    /// Those of [`write_blocking`](Self::write_blocking).
+    pub fn write_at_start<T, E>(
+        &self,
+        work: impl FnOnce(&mut Db) -> Result<T, E>,
+    ) -> Result<Option<T>, E>
+    where
+        E: From<DatabaseError>,
+    {
+        let queue = self.inner.writers.queue();
+        match queue.begin(Instant::now() + PATIENCE) {
+            Ok(mut conn) => finish(&mut conn.db, work).map(Some),
+            Err(DatabaseError::Storage(cause)) => {
+                log::warn!("the start writes nothing, because the database is read-only: {cause}");
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Opens a connection outside the pools, for a job that takes long.
@@ -153,12 +201,23 @@ impl Pools {
         self.inner.connector.connect(Role::Reader)
     }
 
-    /// Asks the database for a sign of life, for readiness checks.
+    /// Whether the database answers and can be written, for readiness checks. They have a connection of
+    /// their own, so that requests which use up the pools do not matter.
+    ///
+    /// Writing is tried at most every five seconds, by a small file beside a SQLite database, and by
+    /// a transaction after a request could not write.
     ///
     /// # Errors
-    /// [`DatabaseError::Busy`] when it gives none in time.
-    pub async fn ping(&self) -> Result<(), DatabaseError> {
-        self.read(|db| Ok(db.ping()?)).await
+    /// [`DatabaseError::Busy`] when no answer comes within two seconds; [`DatabaseError::Storage`]
+    /// when it cannot be written, with a text that names no path.
+    pub async fn ready(&self) -> Result<(), DatabaseError> {
+        self.inner.pulse.ready().await
+    }
+
+    /// Has [`ready`](Self::ready) try a further folder that the service writes, called `name` in what
+    /// it says.
+    pub fn watch_folder(&self, name: &'static str, folder: &Path) {
+        self.inner.pulse.writability().watch(name, folder);
     }
 }
 
@@ -168,86 +227,20 @@ impl std::fmt::Debug for Pools {
     }
 }
 
-impl Observed for Inner {
-    fn states(&self) -> Vec<PoolState> {
-        let lanes = [&self.readers, &self.writers];
-        let states = lanes.map(|lane| {
-            let (name, size, state) = (lane.metrics.name, lane.pool.max_size(), lane.pool.state());
-            let in_use = state.connections.saturating_sub(state.idle_connections);
-            PoolState { name, size, open: state.connections, in_use }
-        });
-        states.into()
+impl Inner {
+    /// Gives later requests new connections, since the present ones wait for a server that does not
+    /// answer, and may do so for ever.
+    fn leave_behind(&self) {
+        if self.pulse.note_hang() {
+            log::error!("the database does not answer: requests are refused until it does");
+            self.readers.renew();
+            self.writers.renew();
+        }
     }
 }
 
-impl Lane {
-    fn new(connector: &Connector, role: Role, size: usize, epoch: &Arc<AtomicU64>) -> Self {
-        let manager = Manager::new(connector.clone(), role, Arc::clone(epoch));
-        let keep = connector.target.backend() == Backend::Sqlite;
-        let idle = (!keep).then(|| Duration::from_secs(600));
-        let age = (!keep).then(|| Duration::from_secs(3_600));
-        // The timeout also spaces the attempts while a server is away: at most half of it.
-        let pool = r2d2::Pool::builder()
-            .max_size(u32::try_from(size).unwrap_or(u32::MAX))
-            .min_idle(Some(0))
-            .idle_timeout(idle)
-            .max_lifetime(age)
-            .connection_timeout(Duration::from_secs(4))
-            .test_on_check_out(false)
-            .error_handler(Box::new(LogAttempts))
-            .build_unchecked(manager);
-        let metrics = PoolMetrics::new(if role == Role::Reader { "read" } else { "write" });
-        Self { pool, metrics, turns: Arc::new(Semaphore::new(size)), epoch: Arc::clone(epoch) }
-    }
-
-    async fn turn(
-        &self,
-        deadline: Instant,
-    ) -> Result<tokio::sync::OwnedSemaphorePermit, DatabaseError> {
-        let turns = Arc::clone(&self.turns);
-        if let Ok(turn) = Arc::clone(&turns).try_acquire_owned() {
-            return Ok(turn);
-        }
-        let _waiting = self.metrics.wait();
-        match tokio::time::timeout_at(deadline.into(), turns.acquire_owned()).await {
-            Ok(Ok(turn)) => Ok(turn),
-            Ok(Err(_)) | Err(_) => {
-                self.metrics.count_timeout();
-                Err(DatabaseError::Busy)
-            }
-        }
-    }
-
-    /// Takes a living connection from the pool; dead ones are dropped on the way.
-    fn take(&self, deadline: Instant) -> Result<PooledConnection<Manager>, DatabaseError> {
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let mut conn = self.pool.get_timeout(left).map_err(|_| DatabaseError::Busy)?;
-            if is_alive(&mut conn, &self.epoch) {
-                return Ok(conn);
-            }
-        }
-    }
-
-    /// Runs a writing transaction; one that cannot even begin because the connection broke gets
-    /// a second connection.
-    fn transaction<T, E>(
-        &self,
-        deadline: Instant,
-        work: impl FnOnce(&mut Db) -> Result<T, E>,
-    ) -> Result<T, E>
-    where
-        E: From<DatabaseError>,
-    {
-        let mut conn = self.take(deadline)?;
-        if let Err(error) = begin(&mut conn.db) {
-            if !conn.db.is_broken() {
-                return Err(DatabaseError::from(error).into());
-            }
-            drop(conn);
-            conn = self.take(deadline)?;
-            begin(&mut conn.db).map_err(DatabaseError::from)?;
-        }
-        finish(&mut conn.db, work)
+impl Observed for Inner {
+    fn states(&self) -> Vec<PoolState> {
+        vec![self.readers.state(), self.writers.state()]
     }
 }

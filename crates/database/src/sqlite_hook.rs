@@ -1,4 +1,4 @@
-//! SQLite statements that are planned once.
+//! Options of SQLite connections that diesel has no call for.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int};
@@ -7,32 +7,45 @@ use std::sync::Once;
 
 use libsqlite3_sys as ffi;
 
-/// Makes all later SQLite connections of the process keep the plans of their statements.
+/// Sets options of all later SQLite connections of the process: they keep the plans of their statements,
+/// and the files of the WAL.
 ///
 /// SQLite looks at the values of some parameters, such as that of `LIMIT`, when it plans a statement,
 /// and plans it again, from its text on, for each new value. Nothing here depends on such values: the
 /// databases have no statistics.
-pub(crate) fn keep_plans() {
+///
+/// The files `-wal` and `-shm` stay when the last connection is closed, with a WAL of no length. They
+/// could not be made again on a disk that is full or read-only, and without them SQLite cannot open
+/// the database, not even to read it.
+pub(crate) fn set_up_connections() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // SAFETY: the function has the signature that SQLite calls it with, and lives as long as the
         // process.
-        let code = unsafe { ffi::sqlite3_auto_extension(Some(keep_plans_of)) };
+        let code = unsafe { ffi::sqlite3_auto_extension(Some(set_up)) };
         if code != ffi::SQLITE_OK {
-            log::warn!("statements of SQLite are planned each time: error {code}");
+            log::warn!("SQLite connections lack their options: error {code}");
         }
     });
 }
 
 /// Called by SQLite for each connection that it opens.
-unsafe extern "C" fn keep_plans_of(
+unsafe extern "C" fn set_up(
     connection: *mut ffi::sqlite3,
     _message: *mut *mut c_char,
     _routines: *const ffi::sqlite3_api_routines,
 ) -> c_int {
-    // SAFETY: the connection is the one that is being opened, and the option takes a number and a
-    // pointer, which may be null.
+    let mut stays: c_int = 1;
+    // SAFETY: the connection is the one that is being opened and has its file already. The first option
+    // takes a number and a pointer, which may be null; the second reads a number, and does nothing to
+    // a database that is not in a file.
     unsafe {
+        ffi::sqlite3_file_control(
+            connection,
+            c"main".as_ptr(),
+            ffi::SQLITE_FCNTL_PERSIST_WAL,
+            (&raw mut stays).cast(),
+        );
         ffi::sqlite3_db_config(
             connection,
             ffi::SQLITE_DBCONFIG_ENABLE_QPSG,
@@ -48,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_statement_with_a_limit_is_planned_once() {
-        keep_plans();
+        set_up_connections();
         let (mut connection, mut statement) = (ptr::null_mut(), ptr::null_mut());
         // SAFETY: calls as SQLite documents them; texts end with a zero, and what was opened is closed.
         let planned_again = unsafe {

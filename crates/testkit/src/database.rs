@@ -1,5 +1,6 @@
 //! A database of its own for every test.
 
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -86,6 +87,33 @@ impl Database {
     /// The URL, as `DATABASE_URL` takes it.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Where the PostgreSQL server listens; none for SQLite, and for a server on a local socket.
+    pub fn server_address(&self) -> Option<SocketAddr> {
+        let (host, _) = self.authority()?;
+        host.to_socket_addrs().ok()?.next()
+    }
+
+    /// Settings that open the database by another address, such as that of a
+    /// [`TcpProxy`](crate::TcpProxy).
+    ///
+    /// # Panics
+    /// When the database is a SQLite file.
+    pub fn settings_by(&self, address: SocketAddr) -> DatabaseSettings {
+        let (host, at) = must("find the server", self.authority().ok_or("this is SQLite"));
+        let mut url = self.url.clone();
+        url.replace_range(at..at + host.len(), &address.to_string());
+        DatabaseSettings { database_url: Some(url), ..self.settings() }
+    }
+
+    /// Host and port of the URL, and where they begin.
+    fn authority(&self) -> Option<(&str, usize)> {
+        self.server.as_ref()?;
+        let start = self.url.find("://")? + 3;
+        let end = start + self.url[start..].find('/')?;
+        let at = self.url[start..end].rfind('@').map_or(start, |at| start + at + 1);
+        Some((&self.url[at..end], at))
     }
 
     /// A temporary folder beside the database, to serve as `DATA_DIR`.

@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 mod answer;
+mod caching;
 mod clock;
 mod contract;
 #[cfg(feature = "database")]
@@ -18,9 +19,11 @@ mod server;
 mod settings;
 mod smtp_peer;
 mod stops;
+mod tcp_proxy;
 mod wait;
 
 pub use answer::{Answer, Exchange};
+pub use caching::{assert_caching, assert_caller_dependent};
 pub use clock::clock;
 pub use contract::assert_openapi_matches;
 #[cfg(feature = "database")]
@@ -36,4 +39,5 @@ pub use server::TestServer;
 pub use settings::assert_settings_have_ranges;
 pub use smtp_peer::{Mail, SmtpPeer};
 pub use stops::stop_under_load;
+pub use tcp_proxy::TcpProxy;
 pub use wait::{until, until_blocking};

@@ -88,12 +88,12 @@ class Service:
             self.headers["authorization"] = "Bearer " + ADMIN_KEY
         return self
 
-    def start(self):
+    def start(self, ready=200):
         self.log = open(self.folder.parent / f"{self.name}-{self.http}.log", "ab")
         self.process = subprocess.Popen([BIN / self.name, "serve"], env=self.environment(), stdout=self.log, stderr=self.log)
         # A story that ends early leaves no server behind.
         atexit.register(self.process.kill)
-        self.await_status("/readyz", 200, 30)
+        self.await_status("/readyz", ready, 30)
         return self
 
     def ask(self, path, method="GET", body=None, port=None, timeout=10, **headers):

@@ -227,7 +227,7 @@ impl ResponseError for Error {
 impl From<DatabaseError> for Error {
     fn from(error: DatabaseError) -> Self {
         match error {
-            DatabaseError::Busy => Self::Unavailable,
+            error if error.is_temporary() => Self::Unavailable,
             other => Self::Internal(other.to_string()),
         }
     }

@@ -27,16 +27,23 @@ static KEYLESS: CorsRule = CorsRule {
     preflight: 204,
 };
 
+/// The header that says who looks at a page.
+static COOKIES: [HeaderName; 1] = [header::COOKIE];
+
 /// The service with its state.
 #[derive(Clone)]
 pub struct Breaches {
     state: State,
+    /// The headers that may carry keys.
+    key_headers: Arc<[HeaderName]>,
 }
 
 impl Breaches {
     /// A service on some state.
     pub fn new(state: State) -> Self {
-        Self { state }
+        let names = state.settings().api_key_headers.iter();
+        let key_headers = names.filter_map(|name| HeaderName::try_from(name).ok()).collect();
+        Self { state, key_headers }
     }
 
     /// Steps 2 to 4 of the order of checks, and the preflight of keyed operations.
@@ -91,6 +98,14 @@ impl shell::Service for Breaches {
         Arc::new(ErrorBodies)
     }
 
+    fn credentials(&self, path: &str) -> &[HeaderName] {
+        match routes::access(path) {
+            Access::Keyed(_) => &self.key_headers,
+            Access::Page => &COOKIES,
+            Access::Keyless | Access::Documentation | Access::Unknown => &[],
+        }
+    }
+
     fn shell(&self) -> Shell {
         Shell { cors, paths: routes::PATHS, redact, ..Shell::default() }
     }
@@ -123,7 +138,7 @@ impl shell::Service for Breaches {
 
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {
         let pools = self.state.pools().clone();
-        Box::pin(async move { pools.ping().await.map_err(|error| error.to_string()) })
+        Box::pin(async move { pools.ready().await.map_err(|error| error.to_string()) })
     }
 
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actix_web::Error as ActixError;
 use actix_web::ResponseError;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{CACHE_CONTROL, HeaderValue};
+use actix_web::http::header::{AUTHORIZATION, CACHE_CONTROL, HeaderName, HeaderValue};
 use actix_web::web::Data;
 use auth::{Gate, KeyStore, Quotas};
 use futures_util::future::LocalBoxFuture;
@@ -15,6 +15,11 @@ use crate::error::{Error, ErrorBodies, LONGEST_TARGET};
 use crate::policy::KeyPolicy;
 use crate::state::State;
 use crate::{app, openapi, routes};
+
+/// Where the paths of the interface begin; what is there depends on the caller.
+const API: &str = "/api/";
+/// The headers that may carry keys.
+static CREDENTIALS: [HeaderName; 1] = [AUTHORIZATION];
 
 /// The service with its state.
 #[derive(Clone)]
@@ -62,6 +67,13 @@ impl shell::Service for Buckets {
         Arc::new(ErrorBodies)
     }
 
+    fn credentials(&self, path: &str) -> &[HeaderName] {
+        match path.starts_with(API) {
+            true => &CREDENTIALS,
+            false => &[],
+        }
+    }
+
     fn shell(&self) -> Shell {
         Shell {
             redact: routes::redact,
@@ -77,7 +89,7 @@ impl shell::Service for Buckets {
         next: Next,
     ) -> LocalBoxFuture<'static, Result<ServiceResponse, ActixError>> {
         Box::pin(async move {
-            let api = request.path().starts_with("/api/");
+            let api = request.path().starts_with(API);
             let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
             let mut response = if target > LONGEST_TARGET {
                 request.into_response(Error::TargetTooLong.error_response())
@@ -94,7 +106,7 @@ impl shell::Service for Buckets {
 
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {
         let pools = self.state.pools().clone();
-        Box::pin(async move { pools.ping().await.map_err(|error| error.to_string()) })
+        Box::pin(async move { pools.ready().await.map_err(|error| error.to_string()) })
     }
 
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {

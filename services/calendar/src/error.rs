@@ -264,6 +264,11 @@ impl Error {
             | Error::Store(DatabaseError::Busy) => {
                 answer(503, "rest_unavailable", "The service is busy, try again shortly.")
             }
+            Error::Store(DatabaseError::Storage(_)) => answer(
+                503,
+                "rest_unavailable",
+                "Nothing can be stored at the moment, try again later.",
+            ),
             _ => answer(500, "rest_internal_error", "The request could not be answered."),
         }
     }
@@ -271,9 +276,7 @@ impl Error {
     /// Turns a failure of the database into the one of deleting; a busy database stays busy.
     pub fn while_deleting(self, kind: &'static str) -> Error {
         match self {
-            Error::Store(cause) if !matches!(cause, DatabaseError::Busy) => {
-                Error::CouldNotDelete(kind, cause)
-            }
+            Error::Store(cause) if !cause.is_temporary() => Error::CouldNotDelete(kind, cause),
             other => other,
         }
     }
@@ -282,7 +285,7 @@ impl Error {
     pub fn retry_after(&self) -> Option<u64> {
         match self {
             Error::TooManyRequests(seconds) | Error::Unavailable(seconds) => Some(*seconds),
-            Error::ListTakesTooLong => Some(5),
+            Error::ListTakesTooLong | Error::Store(DatabaseError::Storage(_)) => Some(5),
             Error::Outdated | Error::LongPage(_) | Error::Store(DatabaseError::Busy) => Some(1),
             _ => None,
         }

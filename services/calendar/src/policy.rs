@@ -2,10 +2,13 @@
 
 use actix_web::HttpRequest;
 use actix_web::http::Method;
-use actix_web::http::header::HeaderName;
+use actix_web::http::header::{AUTHORIZATION, HeaderName};
 use auth::{AuthError, Charge, Credential, Key, Policy, Quota, authorization_key, header_key};
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
+/// The headers that may carry keys.
+pub static CREDENTIALS: [HeaderName; 2] = [AUTHORIZATION, X_API_KEY];
 
 /// The limits of the calendar, in requests per minute; 0 is no limit.
 #[derive(Clone, Copy, Debug)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
+use actix_web::http::header::HeaderName;
 use actix_web::web::Data;
 use futures_util::future::LocalBoxFuture;
 use serde_json::Value;
@@ -13,6 +14,7 @@ use utoipa::openapi::OpenApi;
 
 use crate::error::ErrorBodies;
 use crate::jobs::{deliver_for_ever, prune_changes, prune_messages, publish_due, refresh_index};
+use crate::policy::CREDENTIALS;
 use crate::state::{Document, State};
 use crate::{openapi, routes};
 
@@ -72,6 +74,10 @@ impl Service for Calendar {
         Arc::new(ErrorBodies)
     }
 
+    fn credentials(&self, _: &str) -> &[HeaderName] {
+        &CREDENTIALS
+    }
+
     fn shell(&self) -> Shell {
         Shell { paths: routes::PATHS, redact: routes::redact, ..Shell::default() }
     }
@@ -88,7 +94,7 @@ impl Service for Calendar {
 
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {
         let pools = self.state.pools.clone();
-        Box::pin(async move { pools.ping().await.map_err(|error| error.to_string()) })
+        Box::pin(async move { pools.ready().await.map_err(|error| error.to_string()) })
     }
 
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {

@@ -65,6 +65,7 @@ impl State {
         let costly_lists = Arc::new(Semaphore::new((cores / 2).max(1)));
         let long_pages = Arc::new(Semaphore::new(KIB_OF_LONG_PAGES as usize));
         let index = Arc::default();
+        pools.watch_folder("media", media.folder());
         State {
             pools,
             clock,

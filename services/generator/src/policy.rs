@@ -9,6 +9,9 @@ use crate::config::Settings;
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
+/// The headers that may carry keys.
+pub static CREDENTIALS: [HeaderName; 1] = [X_API_KEY];
+
 /// Code of the plan that a key gets unless another is named.
 pub const STANDARD: &str = "standard";
 
@@ -22,7 +25,7 @@ fn plans() -> [Plan; 1] {
 /// # Errors
 /// When the database cannot be written.
 pub fn seed_plans(pools: &Pools) -> Result<(), DatabaseError> {
-    pools.write_blocking(|db| auth::seed_plans(db, &plans()))?;
+    pools.write_at_start(|db| auth::seed_plans(db, &plans()))?;
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::HeaderName;
 use actix_web::web::{Data, ServiceConfig};
 use actix_web::{Error, HttpMessage};
 use auth::{Gate, KeyStore, Quotas, Remaining};
@@ -18,7 +19,7 @@ use utoipa::openapi::OpenApi;
 
 use crate::config::Settings;
 use crate::error::ErrorBodies;
-use crate::policy::{self, KeyPolicy};
+use crate::policy::{self, CREDENTIALS, KeyPolicy};
 use crate::state::State;
 use crate::{openapi, routes};
 
@@ -95,6 +96,10 @@ impl Service for Generator {
         Arc::new(ErrorBodies)
     }
 
+    fn credentials(&self, _: &str) -> &[HeaderName] {
+        &CREDENTIALS
+    }
+
     fn shell(&self) -> Shell {
         Shell {
             cors: |_| Some(&CORS),
@@ -124,6 +129,6 @@ impl Service for Generator {
 
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {
         let pools = self.state.pools().clone();
-        Box::pin(async move { pools.ping().await.map_err(|error| error.to_string()) })
+        Box::pin(async move { pools.ready().await.map_err(|error| error.to_string()) })
     }
 }

@@ -1,10 +1,12 @@
 //! The crate as a service uses it, on SQLite or on the server that `TEST_DATABASE_URL` names.
 #![allow(clippy::unwrap_used)] // A test that cannot go on says so by stopping.
 
+mod hanging;
 mod migrating;
 mod opening;
 mod pools;
 mod queries;
+mod storage;
 
 use database::{DatabaseError, Db, Migrations};
 use diesel::prelude::*;

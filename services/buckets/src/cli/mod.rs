@@ -146,7 +146,7 @@ impl Cli {
     /// The database with its plans and packages.
     fn pools(&self) -> anyhow::Result<Pools> {
         let pools = self.settings.open(&Buckets::INFO, &ALL_MIGRATIONS)?;
-        pools.write_blocking(app::seed_packages)?;
+        pools.write_at_start(app::seed_packages)?;
         Ok(pools)
     }
 

@@ -1,6 +1,6 @@
 //! Images that writes name by URL.
 
-use database::{Db, off_worker};
+use database::{DatabaseError, Db, off_worker};
 
 use super::interrupt::Interrupt;
 use super::write_context::WriteContext;
@@ -20,7 +20,7 @@ pub async fn fetch(state: &State, fetcher: &ImageFetcher, url: &str) -> Result<I
     match off_worker(move || media.store(&bytes)).await? {
         Ok(file) => Ok(file),
         Err(MediaError::UnknownFormat) => Err(invalid(FetchError::MediaType).into()),
-        Err(error) => Err(Error::Internal(error.to_string())),
+        Err(MediaError::Folder(error)) => Err(DatabaseError::of_file(&error).into()),
     }
 }
 

@@ -119,7 +119,7 @@ pub async fn image(
             let text = "must be a JPEG, PNG, GIF or WebP image";
             return Err(ParameterErrors::one("file", text).into());
         }
-        Err(error) => return Err(Error::Internal(error.to_string())),
+        Err(MediaError::Folder(error)) => return Err(DatabaseError::of_file(&error).into()),
     };
     let now = state.clock.unix();
     let insert = move |db: &mut Db| {

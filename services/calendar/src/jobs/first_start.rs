@@ -18,9 +18,9 @@ const KEY_FILE: &str = "admin-key";
 /// Adds the first administrator where there is no user yet; a generated key goes to a file that
 /// only the owner of the process may read, never into the log.
 pub fn seed(pools: &Pools, settings: &Settings, data_dir: &Path, now: i64) -> anyhow::Result<()> {
-    pools.write_blocking(upgrades::finish)?;
+    pools.write_at_start(upgrades::finish)?;
     let path = data_dir.join(KEY_FILE);
-    pools.write_blocking(|db| seed_in(db, settings, &path, now))?;
+    pools.write_at_start(|db| seed_in(db, settings, &path, now))?;
     if path.exists() {
         let path = path.display();
         log::info!("the key of {} is in {path}: read it and remove it", settings.admin_login);

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use imagesize::ImageType;
@@ -35,6 +35,11 @@ impl Media {
     /// Names a folder; it is made when the first file comes.
     pub fn new(folder: PathBuf) -> Media {
         Media { folder: Arc::new(folder) }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Makes the folder, unless it is there.

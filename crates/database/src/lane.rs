@@ -1,0 +1,140 @@
+//! One pool of connections and the queue in front of it.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use diesel::r2d2::R2D2Connection;
+use r2d2::PooledConnection;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::connect::{Connector, LogAttempts, Manager, Role, is_alive};
+use crate::metrics::{PoolMetrics, PoolState};
+use crate::transaction::{begin, finish};
+use crate::{Backend, DatabaseError, Db};
+
+/// The connections of one role.
+pub(crate) struct Lane {
+    connector: Connector,
+    role: Role,
+    size: usize,
+    epoch: Arc<AtomicU64>,
+    metrics: PoolMetrics,
+    queue: RwLock<Arc<Queue>>,
+}
+
+/// A pool, and the turns of those who wait for it.
+pub(crate) struct Queue {
+    pool: r2d2::Pool<Manager>,
+    turns: Arc<Semaphore>,
+    epoch: Arc<AtomicU64>,
+}
+
+impl Lane {
+    pub fn new(connector: &Connector, role: Role, size: usize, epoch: &Arc<AtomicU64>) -> Self {
+        let metrics = PoolMetrics::new(if role == Role::Reader { "read" } else { "write" });
+        let queue = RwLock::new(Arc::new(Queue::new(connector, role, size, epoch)));
+        let (connector, epoch) = (connector.clone(), Arc::clone(epoch));
+        Self { connector, role, size, epoch, metrics, queue }
+    }
+
+    /// The queue for new requests.
+    pub fn queue(&self) -> Arc<Queue> {
+        Arc::clone(&self.queue.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Begins a new queue; the connections of the old one are closed as their work ends.
+    pub fn renew(&self) {
+        let queue = Arc::new(Queue::new(&self.connector, self.role, self.size, &self.epoch));
+        let mut present = self.queue.write().unwrap_or_else(PoisonError::into_inner);
+        let old = std::mem::replace(&mut *present, queue);
+        drop(present);
+        // Closing a connection writes to the network.
+        std::thread::spawn(move || drop(old));
+    }
+
+    /// The pool at this moment.
+    pub fn state(&self) -> PoolState {
+        let queue = self.queue();
+        let (name, size, state) = (self.metrics.name, queue.pool.max_size(), queue.pool.state());
+        let in_use = state.connections.saturating_sub(state.idle_connections);
+        PoolState { name, size, open: state.connections, in_use }
+    }
+
+    /// Waits for a turn.
+    pub async fn turn(
+        &self,
+        queue: &Queue,
+        deadline: Instant,
+    ) -> Result<OwnedSemaphorePermit, DatabaseError> {
+        let turns = Arc::clone(&queue.turns);
+        if let Ok(turn) = Arc::clone(&turns).try_acquire_owned() {
+            return Ok(turn);
+        }
+        let _waiting = self.metrics.wait();
+        match tokio::time::timeout_at(deadline.into(), turns.acquire_owned()).await {
+            Ok(Ok(turn)) => Ok(turn),
+            Ok(Err(_)) | Err(_) => {
+                self.metrics.count_timeout();
+                Err(DatabaseError::Busy)
+            }
+        }
+    }
+}
+
+impl Queue {
+    fn new(connector: &Connector, role: Role, size: usize, epoch: &Arc<AtomicU64>) -> Self {
+        let manager = Manager::new(connector.clone(), role, Arc::clone(epoch));
+        let keep = connector.target.backend() == Backend::Sqlite;
+        let idle = (!keep).then(|| Duration::from_secs(600));
+        let age = (!keep).then(|| Duration::from_secs(3_600));
+        // The timeout also spaces the attempts while a server is away: at most half of it.
+        let pool = r2d2::Pool::builder()
+            .max_size(u32::try_from(size).unwrap_or(u32::MAX))
+            .min_idle(Some(0))
+            .idle_timeout(idle)
+            .max_lifetime(age)
+            .connection_timeout(Duration::from_secs(4))
+            .test_on_check_out(false)
+            .error_handler(Box::new(LogAttempts))
+            .build_unchecked(manager);
+        Self { pool, turns: Arc::new(Semaphore::new(size)), epoch: Arc::clone(epoch) }
+    }
+
+    /// Takes a living connection from the pool; dead ones are dropped on the way.
+    pub fn take(&self, deadline: Instant) -> Result<PooledConnection<Manager>, DatabaseError> {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let mut conn = self.pool.get_timeout(left).map_err(|_| DatabaseError::Busy)?;
+            if is_alive(&mut conn, &self.epoch) {
+                return Ok(conn);
+            }
+        }
+    }
+
+    /// Runs a writing transaction.
+    pub fn transaction<T, E>(
+        &self,
+        deadline: Instant,
+        work: impl FnOnce(&mut Db) -> Result<T, E>,
+    ) -> Result<T, E>
+    where
+        E: From<DatabaseError>,
+    {
+        finish(&mut self.begin(deadline)?.db, work)
+    }
+
+    /// Takes a connection and begins a writing transaction on it; where it cannot even begin because
+    /// the connection broke, another connection is taken.
+    pub fn begin(&self, deadline: Instant) -> Result<PooledConnection<Manager>, DatabaseError> {
+        let mut conn = self.take(deadline)?;
+        let Err(error) = begin(&mut conn.db) else { return Ok(conn) };
+        if !conn.db.is_broken() {
+            return Err(error.into());
+        }
+        drop(conn);
+        let mut conn = self.take(deadline)?;
+        begin(&mut conn.db)?;
+        Ok(conn)
+    }
+}

@@ -1,0 +1,210 @@
+//! Whether the database answers at all, asked on a connection of its own.
+//!
+//! The library of PostgreSQL waits for an answer without a limit. A server that was stopped, or a
+//! frozen machine, still acknowledges what it receives, so that no option of TCP helps. So the
+//! requests that wait look whether the server answers somebody else; where it does not, they give up.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use diesel::prelude::*;
+use diesel::sql_types::Bool;
+use tokio::sync::watch;
+
+use crate::connect::{Connector, Role};
+use crate::writability::Writability;
+use crate::{DatabaseError, Db};
+
+/// How long a request waits for PostgreSQL before it looks whether the server answers at all.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The longest that an answer may take.
+const ANSWER: Duration = Duration::from_secs(2);
+/// A question without an answer for so long is given up; the next one gets a new connection.
+const GIVE_UP: Duration = Duration::from_secs(5);
+/// A sign of life counts for so long where several requests look at once.
+const FRESH: Duration = Duration::from_millis(500);
+
+/// The signs of life of one database.
+#[derive(Debug)]
+pub(crate) struct Pulse {
+    connector: Connector,
+    writability: Writability,
+    /// Set while the database does not answer.
+    hangs: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The connection between two questions.
+    db: Option<Db>,
+    /// The question that has no answer yet.
+    open: Option<Question>,
+    answered: Option<Instant>,
+}
+
+#[derive(Clone)]
+struct Question {
+    asked: Instant,
+    answer: watch::Receiver<Option<Answer>>,
+}
+
+/// Whether the database answered and, where it did, why it cannot be written.
+type Answer = Result<Option<String>, String>;
+
+/// Why there is no sign of life.
+enum Silence {
+    /// No answer came in time.
+    Hangs,
+    /// The attempt failed at once, as for a server that is away.
+    Refused(String),
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State").field("answered", &self.answered).finish_non_exhaustive()
+    }
+}
+
+impl Pulse {
+    pub fn new(connector: Connector) -> Arc<Self> {
+        let writability = Writability::new(&connector);
+        let (hangs, state) = (AtomicBool::new(false), Mutex::default());
+        Arc::new(Self { connector, writability, hangs, state })
+    }
+
+    /// What is known of writing.
+    pub fn writability(&self) -> &Writability {
+        &self.writability
+    }
+
+    /// Refuses new work while the database does not answer.
+    pub async fn admit(self: &Arc<Self>) -> Result<(), DatabaseError> {
+        if !self.hangs.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.ask(Duration::ZERO).await.map(drop).map_err(|_| DatabaseError::Busy)
+    }
+
+    /// Returns once the database has stopped answering; looks from time to time.
+    pub async fn lost(self: &Arc<Self>) {
+        loop {
+            tokio::time::sleep(PATIENCE).await;
+            // A server that refuses connections may still finish the work at hand.
+            if matches!(self.ask(FRESH).await, Err(Silence::Hangs)) {
+                return;
+            }
+        }
+    }
+
+    /// Whether the database answers and can be written.
+    pub async fn ready(self: &Arc<Self>) -> Result<(), DatabaseError> {
+        match self.ask(Duration::ZERO).await {
+            Ok(None) => Ok(()),
+            Ok(Some(cause)) => Err(DatabaseError::Storage(cause)),
+            Err(Silence::Hangs) => Err(DatabaseError::Busy),
+            Err(Silence::Refused(cause)) => {
+                log::debug!("the database is not ready: {cause}");
+                Err(DatabaseError::Busy)
+            }
+        }
+    }
+
+    /// Notes that the database does not answer. Returns whether this is news.
+    pub fn note_hang(&self) -> bool {
+        !self.hangs.swap(true, Ordering::Relaxed)
+    }
+
+    /// Asks, or waits for the answer to the question that is open, or takes one that is no older than
+    /// `fresh`.
+    async fn ask(self: &Arc<Self>, fresh: Duration) -> Result<Option<String>, Silence> {
+        let Some(Question { asked, mut answer }) = self.question(fresh) else { return Ok(None) };
+        let answered = answer.wait_for(Option::is_some);
+        match tokio::time::timeout_at((asked + ANSWER).into(), answered).await {
+            Ok(Ok(answer)) => match answer.clone() {
+                Some(Ok(unwritable)) => Ok(unwritable),
+                Some(Err(cause)) => Err(Silence::Refused(cause)),
+                None => Err(Silence::Hangs),
+            },
+            // The thread ended without an answer: it panicked.
+            Ok(Err(_)) => Err(Silence::Refused("the question was lost".to_owned())),
+            Err(_) => Err(Silence::Hangs),
+        }
+    }
+
+    fn question(self: &Arc<Self>, fresh: Duration) -> Option<Question> {
+        let mut state = self.state();
+        if state.answered.is_some_and(|at| at.elapsed() < fresh) {
+            return None;
+        }
+        if let Some(open) = state.open.as_ref().filter(|open| open.asked.elapsed() < GIVE_UP) {
+            return Some(open.clone());
+        }
+        let (sender, answer) = watch::channel(None);
+        let question = Question { asked: Instant::now(), answer };
+        state.open = Some(question.clone());
+        let (db, pulse, asked) = (state.db.take(), Arc::clone(self), question.asked);
+        drop(state);
+        // A thread of its own: it may wait long, and nothing has to wait for it.
+        let thread = std::thread::Builder::new().name("database-pulse".to_owned());
+        let spawned = thread.spawn(move || {
+            let answer = pulse.answer(db, asked);
+            sender.send_replace(Some(answer));
+        });
+        if let Err(error) = spawned {
+            log::warn!("the database cannot be asked for a sign of life: {error}");
+        }
+        Some(question)
+    }
+
+    /// Waits for the answer to the question that was asked at a moment.
+    fn answer(&self, db: Option<Db>, asked: Instant) -> Answer {
+        let answered = self.living(db);
+        let mut state = self.state();
+        let is_open = state.open.as_ref().is_some_and(|open| open.asked == asked);
+        if is_open {
+            state.open = None;
+        }
+        let mut db = match answered {
+            Ok(db) => db,
+            Err(error) => return Err(error.to_string()),
+        };
+        state.answered = Some(Instant::now());
+        drop(state);
+        if self.hangs.swap(false, Ordering::Relaxed) {
+            log::info!("the database answers again");
+        }
+        let unwritable = self.writability.fault(&self.connector, &mut db);
+        if is_open {
+            self.state().db = Some(db);
+        }
+        Ok(unwritable)
+    }
+
+    /// A connection that has just answered: the one from before, or a new one.
+    fn living(&self, db: Option<Db>) -> Result<Db, DatabaseError> {
+        if let Some(mut db) = db
+            && answers(&mut db).is_ok()
+        {
+            return Ok(db);
+        }
+        let mut db = self.connector.connect(Role::Reader)?;
+        answers(&mut db)?;
+        Ok(db)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Asks for a row; SQLite has to look into its file for it.
+fn answers(db: &mut Db) -> Result<(), DatabaseError> {
+    let text = match db {
+        Db::Sqlite(_) => "(SELECT count(*) >= 0 FROM sqlite_master)",
+        Db::Pg(_) => "true",
+    };
+    diesel::select(diesel::dsl::sql::<Bool>(text)).get_result::<bool>(db)?;
+    Ok(())
+}

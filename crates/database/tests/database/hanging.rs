@@ -1,0 +1,123 @@
+//! A PostgreSQL server that stops answering, and one that is busy.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use database::{Backend, DatabaseError, DatabaseSettings, Pools};
+use testkit::{Database, TcpProxy};
+
+use crate::{NOTES, hits, set_hits};
+
+/// Without the limits that are tested here everything would wait for ever.
+const FOR_EVER: Duration = Duration::from_secs(60);
+
+/// Pools that reach their server through a proxy; none on SQLite.
+fn through_proxy(database: &Database) -> Option<(TcpProxy, Pools)> {
+    let proxy = TcpProxy::to(database.server_address()?);
+    let settings = DatabaseSettings {
+        db_pool: 2,
+        db_wait_ms: 300,
+        auto_migrate: true,
+        ..database.settings_by(proxy.address())
+    };
+    let pools = settings.open(database.folder(), "test", &[&NOTES]).unwrap();
+    Some((proxy, pools))
+}
+
+async fn read(pools: &Pools) -> Result<i64, DatabaseError> {
+    tokio::time::timeout(FOR_EVER, pools.read(hits)).await.expect("a read has a limit")
+}
+
+async fn until_it_reads(pools: &Pools) -> i64 {
+    for _ in 0..200 {
+        match read(pools).await {
+            Ok(value) => return value,
+            Err(error) => assert!(matches!(error, DatabaseError::Busy), "{error:?}"),
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("the database answers, and nothing is read");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_end_while_the_server_hangs_and_are_served_once_it_answers() {
+    let database = Database::new();
+    let Some((proxy, pools)) = through_proxy(&database) else { return };
+    assert_eq!(read(&pools).await.unwrap(), 0);
+    pools.ready().await.unwrap();
+    proxy.freeze();
+    for _ in 0..3 {
+        let refused = read(&pools).await;
+        assert!(matches!(refused, Err(DatabaseError::Busy)), "{refused:?}");
+    }
+    let ready = tokio::time::timeout(FOR_EVER, pools.ready()).await.expect("readiness has a limit");
+    assert!(matches!(ready, Err(DatabaseError::Busy)), "{ready:?}");
+    proxy.thaw();
+    assert_eq!(until_it_reads(&pools).await, 0);
+    pools.ready().await.unwrap();
+    pools.write(|db| set_hits(db, 3)).await.unwrap();
+    assert_eq!(read(&pools).await.unwrap(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_that_was_refused_is_not_made_later() {
+    let database = Database::new();
+    let Some((proxy, pools)) = through_proxy(&database) else { return };
+    let (begin, begun) = mpsc::channel();
+    let (go_on, may_go_on) = mpsc::channel::<()>();
+    let (end, ended) = mpsc::channel();
+    let writer = pools.clone();
+    let writing = tokio::spawn(async move {
+        writer
+            .write(move |db| {
+                begin.send(()).unwrap();
+                may_go_on.recv().unwrap();
+                let written = set_hits(db, 7);
+                end.send(written.is_ok()).unwrap();
+                written
+            })
+            .await
+    });
+    tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
+    proxy.freeze();
+    go_on.send(()).unwrap();
+    let refused = tokio::time::timeout(FOR_EVER, writing).await.expect("a write has a limit");
+    assert!(matches!(refused.unwrap(), Err(DatabaseError::Busy)));
+    proxy.thaw();
+    let written = tokio::task::spawn_blocking(move || ended.recv().unwrap()).await.unwrap();
+    assert!(written, "the server did what it was asked before");
+    assert_eq!(until_it_reads(&pools).await, 0);
+    // The transaction that was left behind holds the row until it is rolled back.
+    let count = |db: &mut database::Db| {
+        let before = hits(db)?;
+        set_hits(db, before + 1)
+    };
+    pools.write(count).await.unwrap();
+    assert_eq!(until_it_reads(&pools).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_that_never_answer_again_are_replaced() {
+    let database = Database::new();
+    let Some((proxy, pools)) = through_proxy(&database) else { return };
+    assert_eq!(read(&pools).await.unwrap(), 0);
+    pools.ready().await.unwrap();
+    proxy.strand();
+    assert_eq!(until_it_reads(&pools).await, 0);
+    pools.write(|db| set_hits(db, 1)).await.unwrap();
+    pools.ready().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_query_of_a_server_that_answers_is_waited_for() {
+    use diesel::prelude::*;
+    let database = Database::new();
+    let pools = database.open(&[&NOTES]);
+    if pools.backend() == Backend::Sqlite {
+        return;
+    }
+    let slept = pools.read(|db| -> Result<usize, DatabaseError> {
+        Ok(diesel::sql_query("SELECT pg_sleep(3)").execute(db)?)
+    });
+    slept.await.unwrap();
+}

@@ -1,0 +1,90 @@
+//! Disks that are full, read-only or busy with others.
+
+use std::sync::mpsc;
+
+use database::{DatabaseError, DatabaseSettings};
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use testkit::Database;
+
+use crate::{NOTES, add, hits, note};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn readiness_does_not_wait_for_pooled_connections() {
+    let database = Database::new();
+    let settings = DatabaseSettings { db_pool: 1, db_wait_ms: 200, ..database.settings() };
+    let pools = settings.open(database.folder(), "test", &[&NOTES]).unwrap();
+    let (began, begun) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let holder = pools.clone();
+    let holding = tokio::spawn(async move {
+        holder
+            .read(move |_| {
+                began.send(()).unwrap();
+                released.recv().unwrap();
+                Ok::<_, DatabaseError>(())
+            })
+            .await
+    });
+    tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
+    assert!(matches!(pools.read(hits).await, Err(DatabaseError::Busy)));
+    pools.ready().await.unwrap();
+    release.send(()).unwrap();
+    holding.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_full_database_refuses_writes_and_answers_reads() {
+    let database = Database::in_file();
+    let pools = database.open(&[&NOTES]);
+    pools.write(|db| add(db, "kept", None)).await.unwrap();
+    let fill = |db: &mut database::Db| -> Result<(), DatabaseError> {
+        db.batch_execute("PRAGMA max_page_count = 1")?;
+        for number in 0..100 {
+            add(db, &format!("{number} {}", "x".repeat(10_000)), None)?;
+        }
+        Ok(())
+    };
+    let refused = pools.write(fill).await.unwrap_err();
+    assert!(matches!(refused, DatabaseError::Storage(_)), "{refused:?}");
+    assert!(refused.to_string().ends_with("database or disk is full"), "{refused}");
+    let texts =
+        pools.read(|db| Ok::<Vec<String>, DatabaseError>(note::table.select(note::text).load(db)?));
+    assert_eq!(texts.await.unwrap(), ["kept"]);
+    // Another connection can write, so that nothing is wrong with the disk.
+    pools.ready().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_written_is_named_by_readiness() {
+    let database = Database::new();
+    let pools = database.open(&[&NOTES]);
+    pools.watch_folder("media", &database.folder().join("later"));
+    pools.ready().await.unwrap();
+    // Nobody can make files there, whoever runs the tests.
+    pools.watch_folder("pictures", std::path::Path::new("/proc/self/task"));
+    let error = pools.ready().await.unwrap_err();
+    assert!(matches!(error, DatabaseError::Storage(_)), "{error:?}");
+    assert!(
+        error.to_string().contains("pictures") && !error.to_string().contains("/proc"),
+        "{error}"
+    );
+}
+
+#[test]
+fn files_of_the_wal_stay_after_a_stop_so_that_a_full_disk_can_be_read() {
+    let database = Database::in_file();
+    let pools = database.open(&[&NOTES]);
+    pools.write_blocking(|db| add(db, "milk", None)).unwrap();
+    drop(pools);
+    let length = |ending: &str| {
+        let file = database.file().unwrap().with_extension(format!("db-{ending}"));
+        file.metadata().map(|found| found.len()).ok()
+    };
+    assert_eq!(length("wal"), Some(0));
+    assert!(length("shm").is_some_and(|length| length > 0));
+    let pools = database.open(&[&NOTES]);
+    let count =
+        pools.read_blocking(|db| Ok::<i64, DatabaseError>(note::table.count().get_result(db)?));
+    assert_eq!(count.unwrap(), 1);
+}

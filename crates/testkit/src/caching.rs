@@ -1,0 +1,112 @@
+//! What shared caches may keep of an answer.
+
+use reqwest::Method;
+use reqwest::header::{CACHE_CONTROL, HeaderMap, HeaderName, VARY};
+use shell::{Operation, Operations, Service};
+
+use crate::TestServer;
+use crate::must::must;
+
+/// Asks for every operation and page of a service, without credentials and with each header of
+/// `credentials`, and checks what a shared cache may keep: see [`assert_caller_dependent`]. Operations
+/// that are `shared` answer everybody alike, so that their caching must not depend on credentials.
+///
+/// # Panics
+/// When a shared cache could give an answer to another caller, or would have to forget one that is
+/// for everybody.
+pub async fn assert_caching<S: Service>(
+    server: &TestServer,
+    credentials: &[(&'static str, &str)],
+    shared: impl Fn(&Operation) -> bool,
+) {
+    let names: Vec<&str> = credentials.iter().map(|(name, _)| *name).collect();
+    let mut count = 0;
+    for operation in Operations::of(S::operations).iter() {
+        let path = filled(operation.template());
+        // A page has no methods in the table.
+        let pages = [Method::GET, Method::POST];
+        let listed: Vec<Method> = operation.methods().iter().map(known).collect();
+        for method in if listed.is_empty() { pages.to_vec() } else { listed } {
+            let what = format!("{method} {path}");
+            let bare = headers_of(server, &method, &path, None).await;
+            if !shared(operation) {
+                assert_caller_dependent(&what, &bare, &names, false);
+            }
+            for (name, value) in credentials {
+                let with = headers_of(server, &method, &path, Some((*name, *value))).await;
+                if shared(operation) {
+                    let caching = |headers| words(headers, CACHE_CONTROL.as_str());
+                    assert_eq!(caching(&with), caching(&bare), "{what} with {name}");
+                } else {
+                    assert_caller_dependent(&what, &with, &names, true);
+                }
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 0, "the service has operations");
+}
+
+/// The method in the types of the client.
+fn known(method: &impl AsRef<str>) -> Method {
+    must("know the method", method.as_ref().parse())
+}
+
+async fn headers_of(
+    server: &TestServer,
+    method: &Method,
+    path: &str,
+    credential: Option<(&'static str, &str)>,
+) -> HeaderMap {
+    let mut request = server.client().request(method.clone(), server.url(path));
+    request = request.header("user-agent", "tests");
+    if let Some((name, value)) = credential {
+        request = request.header(HeaderName::from_static(name), value);
+    }
+    must(path, request.send().await).headers().clone()
+}
+
+/// A path with a value in place of each parameter.
+fn filled(template: &str) -> String {
+    let part = |part: &str| if part.starts_with('{') { "1".to_owned() } else { part.to_owned() };
+    template.split('/').map(part).collect::<Vec<_>>().join("/")
+}
+
+/// Checks the answer of an operation whose answers depend on the caller; `names` are the request
+/// headers that carry credentials, and `sent` says whether the request had one.
+///
+/// `no-store` is enough. What was answered to a known caller is `private, no-cache` at least, and
+/// everything else varies by every name.
+///
+/// ```
+/// use reqwest::header::{HeaderMap, HeaderValue};
+///
+/// let mut headers = HeaderMap::new();
+/// headers.insert("vary", HeaderValue::from_static("Origin, X-API-Key"));
+/// testkit::assert_caller_dependent("GET /rows", &headers, &["x-api-key"], false);
+/// ```
+///
+/// # Panics
+/// When a shared cache could give the answer to another caller.
+#[track_caller]
+pub fn assert_caller_dependent(what: &str, headers: &HeaderMap, names: &[&str], sent: bool) {
+    let caching = words(headers, CACHE_CONTROL.as_str());
+    let says = |word: &str| caching.iter().any(|known| known == word);
+    if says("no-store") {
+        return;
+    }
+    assert!(!says("public"), "{what}: {caching:?}");
+    assert!(!sent || says("private") && says("no-cache"), "{what} with credentials: {caching:?}");
+    let vary = words(headers, VARY.as_str());
+    for name in names {
+        let named = vary.iter().any(|known| known == "*" || known.eq_ignore_ascii_case(name));
+        assert!(named, "{what} does not vary by {name}: {vary:?}");
+    }
+}
+
+/// The words of a header that is a list, in lower case.
+fn words(headers: &HeaderMap, name: &str) -> Vec<String> {
+    let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    let words = values.flat_map(|value| value.split(','));
+    words.map(|word| word.trim().to_ascii_lowercase()).filter(|word| !word.is_empty()).collect()
+}

@@ -1,0 +1,152 @@
+//! A server that stops answering without closing anything.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use crate::must::must;
+
+/// Forwards connections on loopback to a server, until it is frozen.
+///
+/// A frozen connection stays open and forwards nothing, as with a server that was stopped by SIGSTOP:
+/// the system still acknowledges what arrives.
+///
+/// ```
+/// use std::io::{Read, Write};
+/// use std::net::{TcpListener, TcpStream};
+///
+/// let server = TcpListener::bind("127.0.0.1:0")?;
+/// let proxy = testkit::TcpProxy::to(server.local_addr()?);
+/// let mut client = TcpStream::connect(proxy.address())?;
+/// let (mut accepted, _) = server.accept()?;
+/// client.write_all(b"hello")?;
+/// let mut heard = [0; 5];
+/// accepted.read_exact(&mut heard)?;
+/// assert_eq!(&heard, b"hello");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct TcpProxy {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    server: SocketAddr,
+    gate: Mutex<Gate>,
+    changed: Condvar,
+    opened: AtomicU64,
+    ended: AtomicBool,
+    sockets: Mutex<Vec<TcpStream>>,
+}
+
+/// Which connections forward.
+#[derive(Debug, Default)]
+struct Gate {
+    frozen: bool,
+    /// Connections with a lower number never forward again.
+    stranded: u64,
+}
+
+impl TcpProxy {
+    /// A proxy on a free port.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn to(server: SocketAddr) -> Self {
+        let listener = must("listen on loopback", TcpListener::bind("127.0.0.1:0"));
+        let address = must("find the own port", listener.local_addr());
+        let shared = Arc::new(Shared {
+            server,
+            gate: Mutex::default(),
+            changed: Condvar::new(),
+            opened: AtomicU64::new(0),
+            ended: AtomicBool::new(false),
+            sockets: Mutex::default(),
+        });
+        let own = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                if own.ended.load(Ordering::Relaxed) {
+                    return;
+                }
+                own.forward(client);
+            }
+        });
+        Self { address, shared }
+    }
+
+    /// Where clients connect.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Stops all forwarding, also of connections to come.
+    pub fn freeze(&self) {
+        self.shared.change(|gate| gate.frozen = true);
+    }
+
+    /// Forwards again, what was sent meanwhile first.
+    pub fn thaw(&self) {
+        self.shared.change(|gate| gate.frozen = false);
+    }
+
+    /// Freezes the present connections for ever, and forwards new ones.
+    pub fn strand(&self) {
+        let opened = self.shared.opened.load(Ordering::Relaxed);
+        self.shared.change(|gate| *gate = Gate { frozen: false, stranded: opened });
+    }
+}
+
+impl Drop for TcpProxy {
+    fn drop(&mut self) {
+        self.shared.ended.store(true, Ordering::Relaxed);
+        for socket in self.shared.sockets.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+        self.shared.change(|gate| *gate = Gate::default());
+        // The listener wakes up and ends.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+impl Shared {
+    fn forward(self: &Arc<Self>, client: TcpStream) {
+        let Ok(server) = TcpStream::connect(self.server) else { return };
+        let number = self.opened.fetch_add(1, Ordering::Relaxed);
+        let mut kept = self.sockets.lock().unwrap_or_else(PoisonError::into_inner);
+        let ways = [(client.try_clone(), server.try_clone()), (Ok(server), Ok(client))];
+        for (from, to) in ways {
+            let (Ok(from), Ok(to)) = (from, to) else { continue };
+            kept.extend(from.try_clone());
+            let own = Arc::clone(self);
+            std::thread::spawn(move || own.pump(number, from, to));
+        }
+    }
+
+    fn pump(&self, number: u64, mut from: TcpStream, mut to: TcpStream) {
+        let mut buffer = [0; 16_384];
+        while let Ok(read @ 1..) = from.read(&mut buffer) {
+            self.pass(number);
+            if to.write_all(&buffer[..read]).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(Shutdown::Both);
+    }
+
+    /// Waits until a connection may forward.
+    fn pass(&self, number: u64) {
+        let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        while gate.frozen || number < gate.stranded {
+            gate = self.changed.wait(gate).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Gate)) {
+        change(&mut self.gate.lock().unwrap_or_else(PoisonError::into_inner));
+        self.changed.notify_all();
+    }
+}
