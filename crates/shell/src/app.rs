@@ -16,6 +16,7 @@ use actix_web::{App, Error, HttpMessage, HttpRequest, HttpResponse, web};
 use futures_util::FutureExt;
 use futures_util::future::ready;
 
+use crate::caching::CallerDependence;
 use crate::docs::Docs;
 use crate::edge::Edge;
 use crate::health::{self, Draining};
@@ -109,7 +110,9 @@ async fn oversee<S: Service>(
         uri: request.uri().clone(),
         id: RequestId::sent(request.headers()),
     };
-    let response = match context.edge.redirect(&request) {
+    let names = context.service.credentials(request.path());
+    let dependence = CallerDependence::of(names, request.headers());
+    let mut response = match context.edge.redirect(&request) {
         Some(target) => {
             let moved = target.as_deref().and_then(moved);
             // Without a usable host there is no place to send the client to.
@@ -127,6 +130,7 @@ async fn oversee<S: Service>(
             result?
         }
     };
+    dependence.mark(response.headers_mut());
     finish(&context, response, &seen, started)
 }
 

@@ -12,6 +12,7 @@ use anyhow::{Context, bail};
 use clap::builder::{OsStr, Resettable};
 use clap::error::{ContextKind, ContextValue};
 
+use crate::private_files::keep_private;
 use crate::{LogFormat, Service, ServiceInfo, ShellSettings, logs, openapi, settings};
 
 /// Subcommands that every binary has.
@@ -77,6 +78,7 @@ pub fn main<C: Cli>() -> ExitCode {
         logs::fail(format, "usage", &fault);
         return ExitCode::from(2);
     }
+    keep_private(&cli.shell().data_dir, &cli.shell().tls_folder());
     match cli.run() {
         Ok(code) => code,
         Err(error) => {

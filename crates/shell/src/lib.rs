@@ -3,6 +3,7 @@
 
 mod app;
 mod body;
+mod caching;
 mod cli;
 mod compression;
 mod conditional;
@@ -22,6 +23,7 @@ mod openapi;
 mod packing;
 pub mod pages;
 pub mod params;
+mod private_files;
 mod rate_limit;
 mod redact;
 mod request_id;
@@ -43,6 +45,7 @@ pub use info::{ErrorBody, ServiceInfo, TlsMode};
 pub use listen::ListenAddress;
 pub use openapi::{document, openapi};
 pub use params::{Form, Json, Path, Query};
+pub use private_files::{folder_follows_umask, follow_umask};
 pub use rate_limit::RateLimit;
 pub use request_id::{RequestId, request_id};
 pub use routes::{Operation, Operations, PathRules, Routes, TrailingSlash, operations};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
+use actix_web::http::header::HeaderName;
 use actix_web::{Error, HttpResponse};
 use futures_util::future::LocalBoxFuture;
 use utoipa::openapi::OpenApi;
@@ -49,6 +50,16 @@ pub trait Service: Clone + Send + Sync + 'static {
 
     /// The body format of failures outside handlers.
     fn errors(&self) -> Arc<dyn ErrorFormat>;
+
+    /// The request headers that say who asks, such as `Authorization`, where answers at a path depend
+    /// on that; none where they do not.
+    ///
+    /// The shell makes answers to requests that have one `private, no-cache`, and has all others
+    /// `Vary` by these names. Answers that are `no-store` or `public` stay as their handlers made them.
+    fn credentials(&self, path: &str) -> &[HeaderName] {
+        let _ = path;
+        &[]
+    }
 
     /// Which layers of the shell are on, and their rules.
     fn shell(&self) -> Shell {

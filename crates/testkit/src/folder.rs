@@ -1,5 +1,6 @@
 //! Folders that vanish.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -49,6 +50,40 @@ impl Folder {
         }
         must(&shown, std::fs::write(&path, content));
         path
+    }
+
+    /// What is below the folder and open to other users than the owner: the paths, with their modes.
+    ///
+    /// ```
+    /// use std::fs::{Permissions, set_permissions};
+    /// use std::os::unix::fs::PermissionsExt;
+    ///
+    /// let folder = testkit::Folder::new();
+    /// let file = folder.write("open.txt", "");
+    /// set_permissions(&file, Permissions::from_mode(0o644))?;
+    /// assert_eq!(folder.open_to_others(), [(file, 0o644)]);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When a folder cannot be read.
+    pub fn open_to_others(&self) -> Vec<(PathBuf, u32)> {
+        let (mut open, mut folders) = (Vec::new(), vec![self.path().to_owned()]);
+        while let Some(folder) = folders.pop() {
+            for entry in must("read a folder", std::fs::read_dir(folder)).flatten() {
+                // A file may vanish meanwhile.
+                let Ok(found) = entry.metadata() else { continue };
+                if found.is_dir() {
+                    folders.push(entry.path());
+                }
+                let mode = found.permissions().mode() & 0o7777;
+                if mode & 0o077 != 0 {
+                    open.push((entry.path(), mode));
+                }
+            }
+        }
+        open.sort();
+        open
     }
 
     /// The text of a file.

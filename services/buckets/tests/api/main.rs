@@ -4,6 +4,7 @@
 mod account;
 mod app;
 mod buckets;
+mod caching;
 mod cluster;
 mod conformance;
 mod crash;

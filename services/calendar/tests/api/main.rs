@@ -4,6 +4,7 @@
 
 mod app;
 mod bodies;
+mod caching;
 mod changes;
 mod commands;
 mod consistency;
@@ -32,6 +33,7 @@ mod pages;
 mod parameters;
 mod plans;
 mod preconditions;
+mod private_files;
 mod roles;
 mod searches;
 mod soak;

@@ -4,6 +4,7 @@
 mod access;
 mod answers;
 mod app;
+mod caching;
 mod card;
 mod commands;
 mod contract;
@@ -16,6 +17,7 @@ mod name;
 mod page;
 mod person;
 mod phone;
+mod private_files;
 mod requests;
 mod social;
 mod stop;

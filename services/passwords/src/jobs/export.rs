@@ -1,6 +1,6 @@
 //! Writes a corpus as the lists it could be built from.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::Path;
 
@@ -29,7 +29,9 @@ pub fn export_hashes(corpus: &Corpus, path: &Path) -> anyhow::Result<Exported> {
         let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let folder = place.parent().filter(|folder| *folder != Path::new(""));
         let file = AtomicFile::create_in(folder.unwrap_or(Path::new(".")));
-        let mut file = BufWriter::with_capacity(1 << 20, file.with_context(unwritable)?);
+        let file = file.with_context(unwritable)?;
+        shell::follow_umask(file.file()).with_context(unwritable)?;
+        let mut file = BufWriter::with_capacity(1 << 20, file);
         let prefixes = write_hashes(corpus, &mut file, &name)?;
         let file = file.into_inner().map_err(IntoInnerError::into_error);
         file.and_then(|file| file.commit(&place)).with_context(unwritable)?;
@@ -97,10 +99,17 @@ fn write_hashes(corpus: &Corpus, out: &mut impl Write, name: &str) -> anyhow::Re
 
 fn write_folder(corpus: &Corpus, folder: &Path) -> anyhow::Result<u32> {
     let unwritable = |path: &Path| format!("cannot write {}", path.display());
-    fs::create_dir_all(folder).with_context(|| unwritable(folder))?;
+    if !folder.exists() {
+        let made = fs::create_dir_all(folder).and_then(|()| shell::folder_follows_umask(folder));
+        made.with_context(|| unwritable(folder))?;
+    }
     each_text(corpus, |prefix, text| {
         let path = folder.join(format!("{prefix}.txt"));
         batch::refuse_overwriting(&[&path], [corpus.path()])?;
-        fs::write(&path, text).with_context(|| unwritable(&path))
+        let written = File::create(&path).and_then(|mut file| {
+            shell::follow_umask(&file)?;
+            file.write_all(text)
+        });
+        written.with_context(|| unwritable(&path))
     })
 }

@@ -3,6 +3,7 @@
 
 mod app;
 mod build;
+mod caching;
 mod commands;
 mod contract;
 mod crash;
@@ -14,6 +15,7 @@ mod memory;
 mod mirror;
 mod mirror_faults;
 mod page;
+mod private_files;
 mod range;
 mod reload;
 mod requests;

@@ -1,0 +1,102 @@
+//! What caches may keep of answers that depend on the caller.
+
+use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, VARY};
+
+/// The request headers by which the answers of one place differ, and whether the request had one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallerDependence<'s> {
+    names: &'s [HeaderName],
+    named_caller: bool,
+}
+
+impl<'s> CallerDependence<'s> {
+    pub(crate) fn of(names: &'s [HeaderName], request: &HeaderMap) -> Self {
+        Self { names, named_caller: names.iter().any(|name| request.contains_key(name)) }
+    }
+
+    /// Keeps the answer to a caller who presented something out of shared caches, and says by which
+    /// headers all others differ.
+    ///
+    /// An answer that is `no-store` needs neither. One that is `public` is the same for everybody: its
+    /// handler says so.
+    pub(crate) fn mark(self, answer: &mut HeaderMap) {
+        if self.names.is_empty() || says(answer, &CACHE_CONTROL, "no-store") {
+            return;
+        }
+        if says(answer, &CACHE_CONTROL, "public") {
+            return;
+        }
+        if self.named_caller {
+            answer.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+        }
+        if says(answer, &VARY, "*") {
+            return;
+        }
+        for name in self.names {
+            if !says(answer, &VARY, name.as_str()) {
+                answer.append(VARY, HeaderValue::from(name.clone()));
+            }
+        }
+    }
+}
+
+/// Whether the list in a header has a word, in any letter case.
+fn says(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
+    let mut values = headers.get_all(name).filter_map(|value| value.to_str().ok());
+    values.any(|value| value.split(',').any(|item| item.trim().eq_ignore_ascii_case(word)))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::{AUTHORIZATION, COOKIE};
+
+    use super::*;
+
+    /// `Cache-Control` and `Vary` of an answer that began with these.
+    fn marked(caching: &str, vary: &str, sent: &[&str]) -> (String, String) {
+        let names = [AUTHORIZATION, COOKIE];
+        let (mut request, mut answer) = (HeaderMap::new(), HeaderMap::new());
+        for name in sent {
+            let name = HeaderName::try_from(*name).unwrap();
+            request.insert(name, HeaderValue::from_static(""));
+        }
+        for (name, value) in [(CACHE_CONTROL, caching), (VARY, vary)] {
+            if !value.is_empty() {
+                answer.insert(name, HeaderValue::from_str(value).unwrap());
+            }
+        }
+        CallerDependence::of(&names, &request).mark(&mut answer);
+        let text = |name| {
+            let values = answer.get_all(name).map(|value| value.to_str().unwrap());
+            values.collect::<Vec<_>>().join(", ")
+        };
+        (text(CACHE_CONTROL), text(VARY))
+    }
+
+    #[test]
+    fn answers_to_a_named_caller_are_private_and_others_vary() {
+        let both = "authorization, cookie";
+        for (caching, vary, sent, expected) in [
+            ("", "", &[][..], ("", both)),
+            ("", "", &["cookie"], ("private, no-cache", both)),
+            (
+                "max-age=60",
+                "Origin",
+                &["authorization"],
+                ("private, no-cache", "Origin, authorization, cookie"),
+            ),
+            ("max-age=60", "Authorization", &[], ("max-age=60", "Authorization, cookie")),
+            ("private, max-age=60", "*", &["cookie"], ("private, no-cache", "*")),
+            ("private, no-store", "", &["cookie"], ("private, no-store", "")),
+            ("public, max-age=300", "Accept", &["cookie"], ("public, max-age=300", "Accept")),
+            ("", "", &["x-other"], ("", both)),
+        ] {
+            let (caching_after, vary_after) = marked(caching, vary, sent);
+            assert_eq!(
+                (caching_after.as_str(), vary_after.as_str()),
+                expected,
+                "{caching} {sent:?}"
+            );
+        }
+    }
+}
