@@ -200,7 +200,7 @@ fn reset(rate: Rate, tokens: u32) -> u64 {
 }
 
 fn whole_seconds(span: Duration) -> u64 {
-    span.as_secs() + u64::from(span.subsec_nanos() > 0)
+    span.as_secs().saturating_add(u64::from(span.subsec_nanos() > 0))
 }
 
 fn nanos(span: Duration) -> u64 {
