@@ -30,6 +30,9 @@ pub struct Generator {
     gate: Gate,
 }
 
+/// Where the paths of the interface begin.
+const API: &str = "/api/";
+
 /// The limit in [`Remaining`] where there is none.
 const UNLIMITED: u32 = u32::MAX;
 
@@ -96,8 +99,10 @@ impl Service for Generator {
         Arc::new(ErrorBodies)
     }
 
-    fn credentials(&self, _: &str) -> &[HeaderName] {
-        &CREDENTIALS
+    fn credentials(&self, path: &str) -> &[HeaderName] {
+        // The page is the same for everybody.
+        let is_api = path.get(..API.len()).is_some_and(|start| start.eq_ignore_ascii_case(API));
+        if is_api { &CREDENTIALS } else { &[] }
     }
 
     fn shell(&self) -> Shell {
