@@ -15,9 +15,11 @@ use crate::model::linked::{Kind, Linked};
 use crate::model::list::Scope;
 use crate::model::role::User;
 use crate::model::search;
+use crate::model::slug;
+use crate::model::status::{Stage, Status};
 use crate::model::term::TermRef;
 use crate::store::included::{self, EventSelector};
-use crate::store::{events, linked_posts, links};
+use crate::store::{events, imported, linked_posts, links};
 use crate::wire::event_input;
 use crate::wire::ical::{self, Entry, EntryContext, FeedContext, Occurrence, Reader};
 use crate::wire::params::Params;
@@ -55,6 +57,8 @@ struct Stored {
 }
 
 /// Writes an event; beside what was done comes its id.
+///
+/// What an import moved to the trash comes back; what a person moved there stays.
 pub fn write_occurrence(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -62,7 +66,11 @@ pub fn write_occurrence(
 ) -> Result<(Option<i64>, Outcome), Undone> {
     match find(context.db, source.urls, &occurrence.external_id)? {
         None => create(context, source, occurrence),
-        Some(event) if event.status.is_trashed() => Ok((Some(event.id), Outcome::Skipped)),
+        Some(event)
+            if event.status.is_trashed() && !imported::find(context.db, event.id)?.is_trashed =>
+        {
+            Ok((Some(event.id), Outcome::Skipped))
+        }
         Some(event) => {
             let stored = Stored::read(context.db, source, event)?;
             update(context, source, occurrence, stored)
@@ -78,28 +86,33 @@ pub fn cancel(
 ) -> Result<(Option<i64>, Outcome), Undone> {
     match find(context.db, source.urls, &occurrence.external_id)? {
         Some(event) if !event.status.is_trashed() => {
-            event_writes::trash(context.db, &event, context.now.as_second())?;
+            trash(context.db, &event, context.now.as_second())?;
             Ok((Some(event.id), Outcome::Updated))
         }
         found => Ok((found.map(|event| event.id), Outcome::Skipped)),
     }
 }
 
-/// Moves the repetitions of an event that begin later than now to the trash, but for those that
-/// stay; returns how many.
+/// Moves the repetitions of a UID that begin later than now to the trash, but for those that stay;
+/// returns how many.
 pub fn drop_surplus(
     db: &mut Db,
-    parent: i64,
+    uid: &str,
     now: i64,
     stays: impl Fn(&str) -> bool,
 ) -> Result<usize, Error> {
-    let repetitions = events::repetitions(db, parent, now)?;
+    let repetitions = events::repetitions(db, uid, now)?;
     let surplus = repetitions.into_iter().filter(|(_, name)| !stays(name));
     let ids: Vec<i64> = surplus.map(|(id, _)| id).collect();
     for event in events::by_ids(db, &ids)? {
-        event_writes::trash(db, &event, now)?;
+        trash(db, &event, now)?;
     }
     Ok(ids.len())
+}
+
+fn trash(db: &mut Db, event: &Event, now: i64) -> Result<(), Error> {
+    event_writes::trash(db, event, now)?;
+    Ok(imported::note(db, event.id, |noted| noted.is_trashed = true)?)
 }
 
 /// Finds an event by its UID: the one that it came with, or the one that this calendar gave it.
@@ -134,6 +147,9 @@ fn create(
         ..decode(context, source.user, Params::from_json(fields.into()), None)?
     };
     let event = event_writes::create_in(context, source.user, &change)?;
+    if details.is_private {
+        imported::note(context.db, event.id, |noted| noted.is_private = true)?;
+    }
     Ok((Some(event.id), Outcome::Created))
 }
 
@@ -146,7 +162,12 @@ fn update(
 ) -> Result<(Option<i64>, Outcome), Undone> {
     let Stored { event, links: before, included, shown } = stored;
     let details = &occurrence.details;
+    // The first event of a series is not its own parent.
+    let parent = source.parent.filter(|id| *id != event.id);
     let mut fields = occurrence.fields(shown.as_ref());
+    if let Some(status) = status_after(context.db, &event, details.is_private)? {
+        fields.insert("status".to_owned(), json!(status.as_str()));
+    }
     let old = shown.as_ref().map(|shown| &*shown.details);
     if old.is_none_or(|old| old.location != details.location) {
         fields.insert("venue".to_owned(), venue(context.db, occurrence)?);
@@ -154,16 +175,17 @@ fn update(
     if old.is_none_or(|old| old.organizer_name() != details.organizer_name()) {
         fields.insert("organizer".to_owned(), organizer(context.db, occurrence)?);
     }
-    let own_page = source.urls.event_page(&event.slug);
+    let slug = event.slug.strip_suffix(slug::TRASHED).filter(|_| event.status.is_trashed());
+    let own_page = source.urls.event_page(slug.unwrap_or(&event.slug));
     if details.url.as_ref().is_some_and(|url| *url != own_page && *url != event.website) {
         fields.insert("website".to_owned(), json!(details.url));
     }
     let same_terms = old.is_some_and(|old| old.categories == details.categories);
-    if fields.is_empty() && same_terms && source.parent.is_none_or(|id| event.parent == Some(id)) {
+    if fields.is_empty() && same_terms && parent.is_none_or(|id| event.parent == Some(id)) {
         return Ok((Some(event.id), Outcome::Unchanged));
     }
     let mut change = decode(context, source.user, Params::from_json(fields.into()), Some(&event))?;
-    change.parent = source.parent;
+    change.parent = parent;
     if !same_terms {
         let (categories, tags) = terms(&details.categories, &before, &included);
         (change.categories, change.tags) = (Some(categories), Some(tags));
@@ -176,6 +198,29 @@ fn update(
         return Err(Undone::Unchanged);
     }
     Ok((Some(event.id), Outcome::Updated))
+}
+
+/// Returns the status of an event after an import, `None` where it stays: one that an import moved to
+/// the trash comes back, and one whose file has become private or public follows it.
+///
+/// A person's choice stays while the file says what it said before.
+fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Option<Status>, Error> {
+    let is_hidden = matches!(event.status.stage(), Stage::Private | Stage::Trash);
+    if !is_private && !is_hidden {
+        return Ok(None);
+    }
+    let was_private = imported::find(db, event.id)?.is_private;
+    let before = match event.status.is_trashed() {
+        true => event.previous.clone().unwrap_or_else(|| Status::of(Stage::Publish)),
+        false => event.status.clone(),
+    };
+    let after = match (was_private, is_private, before.stage()) {
+        (false, true, Stage::Publish | Stage::Future) => Status::of(Stage::Private),
+        (true, false, Stage::Private) => Status::of(Stage::Publish),
+        _ => before,
+    };
+    imported::note(db, event.id, |noted| noted.is_private = is_private)?;
+    Ok((after != event.status).then_some(after))
 }
 
 fn decode(

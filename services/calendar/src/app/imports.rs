@@ -1,22 +1,21 @@
 //! Import of iCalendar files: each event is created, changed where it differs, or left.
 
-use std::collections::HashSet;
-use std::io::{self, BufRead};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::io::BufRead;
 use std::time::{Duration, Instant};
 
 use database::{Db, transaction};
 
+use super::import_overview::{Cut, Overview};
 use super::import_writes::{Outcome, Source, cancel, drop_surplus, find, write_occurrence};
 use super::loading::Undone;
 use super::transactions::with_context;
 use crate::error::Error;
 use crate::model::role::User;
-use crate::model::zone::Zone;
 use crate::state::State;
-use crate::store::{events, sql};
-use crate::wire::ical::{
-    Component, ComponentKind, Entry, EntryContext, ForeignZones, Occurrence, Reader, known_zone,
-};
+use crate::store::{events, imported, sql};
+use crate::wire::ical::{Component, ComponentKind, Entry, EntryContext, Occurrence, Reader};
 use crate::wire::import::{ImportErrorJson, ImportJson};
 use crate::wire::params::Params;
 use crate::wire::urls::Urls;
@@ -30,59 +29,6 @@ const TURN: Duration = Duration::from_millis(150);
 
 /// Errors that are told one by one.
 const MAX_ERRORS: usize = 1000;
-
-/// What an import needs to know of the file as a whole, before its first event is written.
-#[derive(Default)]
-pub struct Overview {
-    /// Whether it is a calendar at all.
-    pub is_calendar: bool,
-    zones: ForeignZones,
-    /// The zone that the file names for all its events.
-    zone: Option<Zone>,
-    /// Repetitions that an entry of their own replaces.
-    replaced: HashSet<String>,
-}
-
-impl Overview {
-    /// Looks through a file.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    pub fn of(state: &State, file: impl BufRead) -> io::Result<Overview> {
-        let mut overview = Overview::default();
-        let mut replacing = Vec::new();
-        let mut reader = Reader::new(file);
-        while let Some(mut component) = reader.next_component()? {
-            match component.kind {
-                ComponentKind::Zone => overview.zones.add(&component),
-                ComponentKind::Event if component.find("RECURRENCE-ID").is_some() => {
-                    // Zones may stand behind their events, and nothing else is needed of these.
-                    component
-                        .properties
-                        .retain(|one| matches!(one.name.as_str(), "UID" | "RECURRENCE-ID"));
-                    replacing.push(component);
-                }
-                ComponentKind::Event => {}
-            }
-        }
-        overview.is_calendar = reader.is_calendar;
-        overview.zone = reader.zone_name.as_deref().and_then(known_zone);
-        let names = |component: &Component| {
-            Entry::replaced(component, overview.context(state)).ok().flatten()
-        };
-        let replaced: HashSet<String> = replacing.iter().filter_map(names).collect();
-        Ok(Overview { replaced, ..overview })
-    }
-
-    fn context<'a>(&'a self, state: &'a State) -> EntryContext<'a> {
-        EntryContext {
-            zones: &self.zones,
-            calendar: self.zone.as_ref(),
-            site: &state.site.settings.site_timezone,
-            now: state.clock.now(),
-        }
-    }
-}
 
 /// Which events of a file are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,12 +65,23 @@ pub struct SoFar {
     is_over: bool,
 }
 
+/// A series of which an entry replaces some repetitions.
+#[derive(Clone, Default)]
+struct Series {
+    /// The name of its first repetition, where that is replaced: it is stored by the UID alone.
+    first: Option<String>,
+    /// The event that the others are below.
+    parent: Option<i64>,
+}
+
 /// An import on its way.
 pub struct Import {
     user: User,
     urls: Urls,
     limits: ImportLimits,
     overview: Overview,
+    /// By UID: what the second pass has to know of the first.
+    series: HashMap<String, Series>,
     so_far: SoFar,
 }
 
@@ -132,7 +89,13 @@ impl Import {
     /// Begins the import of a file that was looked through; UIDs of this calendar end in the host
     /// of `urls`.
     pub fn new(user: User, urls: Urls, limits: ImportLimits, overview: Overview) -> Import {
-        Import { user, urls, limits, overview, so_far: SoFar::default() }
+        let mut so_far = SoFar::default();
+        if let Some(Cut { line, is_in_event: false }) = overview.cut {
+            let message = "has no END:VCALENDAR, the file is cut off".to_owned();
+            so_far.report.failed += 1;
+            so_far.report.errors.push(ImportErrorJson { uid: String::new(), line, message });
+        }
+        Import { user, urls, limits, overview, series: HashMap::new(), so_far }
     }
 
     /// Tells in which order the events of the file are written.
@@ -144,6 +107,11 @@ impl Import {
     /// Returns what was done.
     pub fn into_report(self) -> ImportJson {
         self.so_far.report
+    }
+
+    /// Returns the login in whose name events are written.
+    pub fn login(&self) -> &str {
+        &self.user.login
     }
 
     /// Tells how many events were looked at.
@@ -179,6 +147,10 @@ impl Import {
             let read =
                 reader.next_component().map_err(|error| Error::Internal(error.to_string()))?;
             let Some(component) = read else {
+                if self.so_far.read != self.overview.components {
+                    let text = "the file has changed while it was imported";
+                    return Err(Error::Internal(text.to_owned()));
+                }
                 self.so_far.passes += 1;
                 (self.so_far.read, self.so_far.line) = (0, 0);
                 return Ok(false);
@@ -193,6 +165,10 @@ impl Import {
                 break;
             }
             match Entry::read(&component, self.overview.context(state)) {
+                // What replaces its repetitions may be behind the cut.
+                Ok(entry) if entry.is_series && self.overview.cut.is_some() => {
+                    self.note(&component, "repeats, and the file is cut off".to_owned());
+                }
                 Ok(entry) => self.write_entry(state, db, &component, &entry)?,
                 Err(message) => self.note(&component, message),
             }
@@ -239,28 +215,31 @@ impl Import {
         component: &Component,
         entry: &Entry,
     ) -> Result<(), Error> {
-        let mut parent = match &entry.replaces {
-            Some(_) => events::find_by_external_id(db, &entry.uid)?.map(|event| event.id),
+        let replacement = match &entry.replaces {
+            Some(name) => Some(self.stored_name(db, &entry.uid, name)?),
             None => None,
         };
+        let mut parent = self.parent(db, entry)?;
         let mut kept = HashSet::new();
-        let mut was_there = false;
+        // Whether the file had repetitions before that it may no longer have.
+        let mut repeated = entry.is_series && parent.is_some();
         for occurrence in &entry.occurrences {
-            if entry.is_replaced(occurrence, &self.overview.replaced) {
+            if let Some(name) = entry.replaced_as(occurrence, &self.overview.replaced) {
+                let series = self.series.entry(entry.uid.clone()).or_default();
+                if occurrence.external_id == entry.uid {
+                    series.first = Some(name);
+                }
                 continue;
             }
             if self.stops_at(component) {
                 return Ok(());
             }
-            match self.write_one(state, db, entry, occurrence, parent) {
-                Ok((id, outcome)) => {
-                    self.count(outcome);
-                    if entry.replaces.is_none() {
-                        was_there |= parent.is_none() && outcome != Outcome::Created;
-                        parent = parent.or(id);
-                    }
-                    kept.insert(occurrence.external_id.as_str());
-                }
+            let mut occurrence = Cow::Borrowed(occurrence);
+            if let Some(name) = &replacement {
+                occurrence.to_mut().external_id.clone_from(name);
+            }
+            let (id, outcome) = match self.write_one(state, db, entry, &occurrence, parent) {
+                Ok(done) => done,
                 Err(Undone::Failed(error)) => return Err(error),
                 Err(Undone::Faulty(message)) => {
                     self.note(component, message);
@@ -268,17 +247,85 @@ impl Import {
                 }
                 Err(Undone::Unchanged) => {
                     let known = find(db, &self.urls, &occurrence.external_id)?;
-                    was_there |= parent.is_none();
-                    parent = parent.or(known.map(|event| event.id));
-                    kept.insert(occurrence.external_id.as_str());
-                    self.count(Outcome::Unchanged);
+                    (known.map(|event| event.id), Outcome::Unchanged)
+                }
+            };
+            self.count(outcome);
+            repeated |= entry.is_series && outcome != Outcome::Created;
+            if let Some(id) = id {
+                repeated |= self.note_first(db, entry, &occurrence, id)?;
+                if entry.is_series && parent.is_none() {
+                    parent = parent_of(db, id)?;
                 }
             }
+            kept.insert(occurrence.external_id.clone());
         }
-        match parent.filter(|_| was_there && entry.is_series && entry.replaces.is_none()) {
-            Some(parent) => self.drop_surplus(state, db, entry, parent, &kept),
-            None => Ok(()),
+        if let Some(series) = self.series.get_mut(&entry.uid)
+            && entry.replaces.is_none()
+        {
+            series.parent = parent;
         }
+        match repeated && entry.replaces.is_none() && self.overview.cut.is_none() {
+            true => self.drop_surplus(state, db, entry, &kept),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the name by which the event is stored that an entry replaces: the first of a series
+    /// has the UID of the whole.
+    fn stored_name(&self, db: &mut Db, uid: &str, name: &str) -> Result<String, Error> {
+        let is_first = match self.series.get(uid) {
+            Some(series) => series.first.as_deref() == Some(name),
+            // The file has nothing but what replaces.
+            None => match events::find_by_external_id(db, uid)? {
+                Some(first) => {
+                    let moment = imported::find(db, first.id)?.moment;
+                    moment.is_some_and(|moment| Entry::repetition(uid, &moment) == name)
+                }
+                None => false,
+            },
+        };
+        Ok(if is_first { uid.to_owned() } else { name.to_owned() })
+    }
+
+    /// Returns the event that those of a series are below, where it is known.
+    fn parent(&self, db: &mut Db, entry: &Entry) -> Result<Option<i64>, Error> {
+        if !entry.is_series && entry.replaces.is_none() {
+            return Ok(None);
+        }
+        let series = self.series.get(&entry.uid).filter(|_| entry.replaces.is_some());
+        if let Some(series) = series {
+            return Ok(series.parent);
+        }
+        let first = events::find_by_external_id(db, &entry.uid)?;
+        Ok(first.map(|first| first.parent.unwrap_or(first.id)))
+    }
+
+    /// Notes which moment the first event of a series has in its file; tells whether it has repeated
+    /// before, and no longer does.
+    fn note_first(
+        &self,
+        db: &mut Db,
+        entry: &Entry,
+        occurrence: &Occurrence,
+        id: i64,
+    ) -> Result<bool, Error> {
+        if occurrence.external_id != entry.uid {
+            return Ok(false);
+        }
+        let moment = match &entry.replaces {
+            Some(name) => Entry::moment_of(&entry.uid, name).map(str::to_owned),
+            None if entry.is_series => Some(occurrence.start.key()),
+            // In files of its own the repetitions are events that do not repeat.
+            None if self.overview.is_own || self.overview.cut.is_some() => return Ok(false),
+            None => None,
+        };
+        let mut repeated = false;
+        imported::note(db, id, |noted| {
+            repeated = noted.moment.is_some() && moment.is_none();
+            noted.moment = moment;
+        })?;
+        Ok(repeated)
     }
 
     /// Writes an event at one time behind a savepoint of its own.
@@ -308,15 +355,22 @@ impl Import {
         state: &State,
         db: &mut Db,
         entry: &Entry,
-        parent: i64,
-        kept: &HashSet<&str>,
+        kept: &HashSet<String>,
     ) -> Result<(), Error> {
         let now = state.clock.unix();
         let replaced = &self.overview.replaced;
-        let stays =
-            |name: &str| !entry.repeats_as(name) || kept.contains(name) || replaced.contains(name);
-        let dropped = drop_surplus(db, parent, now, stays)?;
+        let first = self.series.get(&entry.uid).and_then(|series| series.first.as_deref());
+        let is_replaced = |name: &str| replaced.contains(name) && first != Some(name);
+        let dropped = drop_surplus(db, &entry.uid, now, |name| {
+            !entry.repeats_as(name) || kept.contains(name) || is_replaced(name)
+        })?;
         (0..dropped).for_each(|_| self.count(Outcome::Updated));
         Ok(())
     }
+}
+
+/// Returns the event that the others of a series are below, given one of them.
+fn parent_of(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
+    let event = events::find(db, id)?;
+    Ok(event.map(|event| event.parent.unwrap_or(event.id)))
 }

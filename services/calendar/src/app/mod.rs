@@ -7,6 +7,7 @@ mod event_writes;
 pub(crate) mod events;
 pub(crate) mod feeds;
 mod images;
+mod import_overview;
 mod import_writes;
 pub(crate) mod imports;
 mod interrupt;
@@ -28,7 +29,8 @@ pub(crate) mod uploads;
 mod write_context;
 
 pub use delivery::Delivery;
-pub use imports::{Import, ImportLimits, Overview, Pass, SoFar};
+pub use import_overview::Overview;
+pub use imports::{Import, ImportLimits, Pass, SoFar};
 pub use list_turn::PlacedList;
 pub use loading::{Loading, Undone, load_line};
 pub use request::Request;

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use database::{DatabaseError, Db, off_worker};
 
 use super::context::RequestContext;
-use super::imports::{Import, ImportLimits, Overview, Pass};
+use super::import_overview::Overview;
+use super::imports::{Import, ImportLimits, Pass};
 use super::request::Request;
 use super::transactions::read;
 use crate::error::Error;
@@ -34,11 +35,13 @@ const IMPORT_EVENTS: usize = 20_000;
 /// Returns who sends a file; fails where they may not.
 pub async fn permit(state: &State, login: Option<String>, action: Action) -> Result<User, Error> {
     let login = login.ok_or(Error::Unauthorized)?;
-    let look_up = move |db: &mut Db| {
-        let actor = RequestContext::actor(db, Some(&login))?;
-        actor.filter(|user| role::may(user, action)).ok_or(Error::Forbidden)
-    };
-    state.pools.read(look_up).await
+    state.pools.read(move |db| permitted(db, &login, action)).await
+}
+
+/// Looks a user up; fails where they may not do something, or no longer.
+fn permitted(db: &mut Db, login: &str, action: Action) -> Result<User, Error> {
+    let actor = RequestContext::actor(db, Some(login))?;
+    actor.filter(|user| role::may(user, action)).ok_or(Error::Forbidden)
 }
 
 /// Imports a calendar.
@@ -92,6 +95,8 @@ async fn write_batch(
             let taken = waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
             let begun = || Error::Internal("a batch of an import began twice".to_owned());
             let (mut import, mut reader) = taken.ok_or_else(begun)?;
+            // The role may have been taken away since the file was sent.
+            permitted(db, import.login(), Action::Import)?;
             let more = import.write(&own, db, &mut reader, pass)?;
             Ok::<_, Error>(((import, reader), more))
         };
@@ -123,8 +128,9 @@ pub async fn image(
     };
     let now = state.clock.unix();
     let insert = move |db: &mut Db| {
+        let user = permitted(db, &user.login, Action::Images)?;
         let id = images::insert(db, "", &file, user.id, now)?;
-        images::by_ids(db, &[id]).map(|mut found| found.remove(&id))
+        Ok::<_, Error>(images::by_ids(db, &[id])?.remove(&id))
     };
     let image = state.pools.write(insert).await?;
     let image = image.ok_or_else(|| Error::Internal("a new image is gone".to_owned()))?;

@@ -134,6 +134,12 @@ impl Zone {
         self.rules.to_datetime(at)
     }
 
+    /// Tells whether the wall clock at an instant leads back to it, as it does but for the second time
+    /// of a repeated hour.
+    pub fn shows_once(&self, at: Timestamp) -> bool {
+        self.instant(self.wall(at)) == Some(at)
+    }
+
     /// Returns the offset from UTC at an instant, in seconds.
     pub fn offset(&self, at: Timestamp) -> i32 {
         self.rules.to_offset(at).seconds()

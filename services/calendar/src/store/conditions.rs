@@ -8,6 +8,10 @@ use crate::model::zone::MAX_OFFSET_HOURS;
 /// How far a wall clock can lie from the instant, in seconds.
 pub const DRIFT: i64 = MAX_OFFSET_HOURS * 3600;
 
+/// How far the wall clock at an end can be behind the wall clock at its start, in seconds: clocks are
+/// turned back between the two.
+pub const TURNED_BACK: i64 = 2 * DRIFT;
+
 /// Appends the condition that the caller may see the event in a list.
 pub fn visible(sql: &mut Sql, scope: &Scope) {
     if scope.is_public() {
@@ -49,8 +53,8 @@ pub fn within(sql: &mut Sql, window: &Window) {
         }
     };
     bound("start_local >=", wall.start_min);
-    // Nothing ends before it starts.
-    let latest = [wall.start_max, wall.end_max].into_iter().flatten().min();
+    let latest_by_end = wall.end_max.map(|to| to.saturating_add(TURNED_BACK));
+    let latest = [wall.start_max, latest_by_end].into_iter().flatten().min();
     bound("start_local <=", latest);
     bound("end_local >=", wall.end_min);
     bound("end_local <=", wall.end_max);
@@ -70,6 +74,7 @@ pub fn within(sql: &mut Sql, window: &Window) {
         }
     };
     bound("start_local >=", utc.start_min.map(|from| from.saturating_sub(DRIFT)));
+    // In UTC nothing ends before it starts.
     let latest = [utc.start_max, utc.end_max].into_iter().flatten().min();
     bound("start_local <=", latest.map(|to| to.saturating_add(DRIFT)));
 }

@@ -6,7 +6,7 @@
 
 use database::{DatabaseError, Db};
 
-use super::conditions::DRIFT;
+use super::conditions::{DRIFT, TURNED_BACK};
 use super::sql::Sql;
 use crate::model::event::{Event, LONG};
 use crate::model::window::{Bound, Limits, Window};
@@ -206,10 +206,14 @@ fn overlapping(sql: &mut Sql, until: Option<Bound>, since: Option<Bound>) {
     let Some(until) = until else { return };
     sql.push(" - ");
     after(sql, Edge::Start, Some(until.plus(1)));
-    // Bounds that stand the wrong way round leave a gap: what lies in it was taken away without
-    // having been counted. Bounds on two clocks may leave one that cannot be seen here.
+    // An event that starts after `until` and ends before `since` was taken away without having been
+    // counted. There are none where the window is long: only where its bounds are reversed, where
+    // clocks on the wall are turned back between start and end, or where the bounds are on two
+    // clocks.
     let Some(since) = since else { return };
-    if !until.same_clock(since) || until.seconds() + 1 < since.seconds() {
+    let margin = if matches!(since, Bound::Wall(_)) { TURNED_BACK } else { 0 };
+    let reach = since.seconds().saturating_add(margin);
+    if !until.same_clock(since) || until.seconds().saturating_add(1) < reach {
         sql.push(" + ");
         inside(sql, Some(until.plus(1)), Some(since.plus(-1)));
     }

@@ -10,7 +10,7 @@ use super::among_ids::among;
 use super::event_index::log_change;
 use super::schema::events;
 use super::sql::Sql;
-use super::{changes, counts, entities, links, terms, webhooks};
+use super::{changes, counts, entities, imported, links, terms, webhooks};
 use crate::model::event::{Event, Links};
 use crate::model::html;
 use crate::model::schedule::Schedule;
@@ -153,30 +153,36 @@ pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, Datab
     Ok(row.map(Event::from))
 }
 
-/// Reads ids and external ids of the repetitions of an event that begin later.
+/// Reads ids and external ids of the repetitions of a UID that begin later and are not in the trash.
 pub fn repetitions(
     db: &mut Db,
-    parent: i64,
+    uid: &str,
     later_than: i64,
 ) -> Result<Vec<(i64, String)>, DatabaseError> {
-    let repeated = events::parent_id.eq(parent).and(events::external_id.is_not_null());
-    let rows: Vec<(i64, Option<String>)> = events::table
-        .filter(repeated.and(events::start_utc.gt(later_than)).and(events::status.ne("trash")))
-        .select((events::id, events::external_id))
-        .order(events::id)
-        .load(db)?;
-    Ok(rows.into_iter().filter_map(|(id, external)| Some((id, external?))).collect())
+    let text = "select id, ical_uid as text from events where ical_uid ";
+    // The order of bytes, in which the index of PostgreSQL is kept.
+    let (from, below) = match db.backend() {
+        Backend::Sqlite => (">= ", "< "),
+        Backend::Postgres => ("~>=~ ", "~<~ "),
+    };
+    let mut sql = Sql::new(db, text);
+    // A repetition is named by the UID, the sign # and its moment; the sign $ is the next one.
+    sql.push(from).bind(format!("{uid}#")).push(" and ical_uid ").push(below);
+    sql.bind(format!("{uid}$")).push(" and status <> 'trash' and start_utc > ");
+    sql.value(later_than).push(" order by id");
+    let rows: Vec<TextRow> = sql.load(db)?;
+    Ok(rows.into_iter().map(|row| (row.id, row.text)).collect())
 }
 
 /// Characters of a folded title by which it is found, as in the migration `title_heads`.
 const TITLE_HEAD: usize = 200;
 
 #[derive(QueryableByName)]
-struct TitleRow {
+struct TextRow {
     #[diesel(sql_type = BigInt)]
     id: i64,
     #[diesel(sql_type = Text)]
-    title: String,
+    text: String,
 }
 
 /// Finds an event outside the trash by its title, whatever its case, and the wall clock of its
@@ -196,12 +202,12 @@ pub fn find_by_title_and_start(
         }
         Backend::Postgres => "substr(split_part(search_ci, chr(10), 1), 1, 200)",
     };
-    let mut sql = Sql::new(db, "select id, title from events where status <> 'trash'");
+    let mut sql = Sql::new(db, "select id, title as text from events where status <> 'trash'");
     sql.push(" and start_local = ").value(start_local).push(" and ").push(heads);
     sql.push(" = ").bind(head).push(" order by id");
-    let rows: Vec<TitleRow> = sql.load(db)?;
+    let rows: Vec<TextRow> = sql.load(db)?;
     let wanted = search::fold_name(&plain);
-    match rows.iter().find(|row| search::fold_name(&html::plain(&row.title)) == wanted) {
+    match rows.iter().find(|row| search::fold_name(&html::plain(&row.text)) == wanted) {
         Some(row) => find(db, row.id),
         None => Ok(None),
     }
@@ -254,6 +260,9 @@ pub fn update(
         .set((row(new), events::search_ci.eq(&after)))
         .execute(db)?;
     log_change(db, new.id, (before != after).then_some(before.as_str()))?;
+    if old.status.is_trashed() != new.status.is_trashed() {
+        imported::forget_trash(db, new.id)?;
+    }
     changes::note(db, old, new)?;
     webhooks::post(db, Some(old), new)?;
     links::refresh_copies(db, old, new)?;

@@ -9,6 +9,7 @@ pub(crate) mod event_index;
 pub(crate) mod event_list;
 pub(crate) mod events;
 pub(crate) mod images;
+pub(crate) mod imported;
 pub(crate) mod included;
 pub(crate) mod linked_posts;
 pub(crate) mod links;

@@ -71,6 +71,15 @@ diesel::table! {
 }
 
 diesel::table! {
+    imported_events (event_id) {
+        event_id -> BigInt,
+        moment -> Nullable<Text>,
+        is_private -> Bool,
+        is_trashed -> Bool,
+    }
+}
+
+diesel::table! {
     webhooks (id) {
         id -> BigInt,
         url -> Text,

@@ -40,7 +40,7 @@ async fn fill(app: &App, dice: &mut Dice, count: i64) -> Vec<(i64, Schedule)> {
     rows
 }
 
-fn holds(Window { wall, utc }: &Window, schedule: &Schedule) -> bool {
+pub fn holds(Window { wall, utc }: &Window, schedule: &Schedule) -> bool {
     let within = |limits: &Limits, start: i64, end: i64| {
         limits.start_min.is_none_or(|bound| start >= bound)
             && limits.start_max.is_none_or(|bound| start <= bound)

@@ -60,7 +60,8 @@ CREATE TABLE events (
     is_long INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX events_slug ON events (slug);
-CREATE UNIQUE INDEX events_ical_uid ON events (ical_uid);
+-- Byte by byte, so that all UIDs that begin alike are a range of it.
+CREATE UNIQUE INDEX events_ical_uid ON events (ical_uid text_pattern_ops);
 -- The default list reads nothing but this index.
 CREATE INDEX events_list ON events (pub, start_local, published_utc, id, start_utc, end_utc);
 -- Lists of those who see more than what is published keep their order by this one.
@@ -73,6 +74,17 @@ CREATE INDEX events_status ON events (status, start_local, id);
 CREATE INDEX events_due ON events (status, published_utc);
 CREATE INDEX events_author ON events (author_id, status);
 CREATE INDEX events_parent ON events (parent_id);
+
+-- What imports have to know of events that they wrote, where it is not the default.
+CREATE TABLE imported_events (
+    event_id BIGINT PRIMARY KEY NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    -- The start that the first event of a series has in its file, whatever replaces it.
+    moment TEXT,
+    -- The file has it private.
+    is_private BOOLEAN NOT NULL,
+    -- An import moved it to the trash, not a person.
+    is_trashed BOOLEAN NOT NULL
+);
 
 CREATE TABLE venues (
     id BIGINT PRIMARY KEY REFERENCES entities (id),

@@ -74,6 +74,17 @@ CREATE INDEX events_due ON events (status, published_utc);
 CREATE INDEX events_author ON events (author_id, status);
 CREATE INDEX events_parent ON events (parent_id);
 
+-- What imports have to know of events that they wrote, where it is not the default.
+CREATE TABLE imported_events (
+    event_id BIGINT PRIMARY KEY NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    -- The start that the first event of a series has in its file, whatever replaces it.
+    moment TEXT,
+    -- The file has it private.
+    is_private BOOLEAN NOT NULL,
+    -- An import moved it to the trash, not a person.
+    is_trashed BOOLEAN NOT NULL
+);
+
 CREATE TABLE venues (
     id INTEGER PRIMARY KEY REFERENCES entities (id),
     author_id BIGINT NOT NULL REFERENCES users (id),

@@ -2,11 +2,15 @@
 
 use super::lines::{bare, line, text_line};
 
+/// The name of this program in the calendars that it writes: events that repeat are events of their
+/// own there.
+pub const PRODUCT: &str = "-//Quintet//Calendar//EN";
+
 /// Writes the beginning of a calendar; programs of Microsoft take it without a name.
 pub fn begin(out: &mut String, site: &str, url: &str, outlook: bool) {
     line(out, "BEGIN", "VCALENDAR");
     line(out, "VERSION", "2.0");
-    line(out, "PRODID", "-//Quintet//Calendar//EN");
+    line(out, "PRODID", PRODUCT);
     line(out, "CALSCALE", "GREGORIAN");
     line(out, "METHOD", "PUBLISH");
     if !outlook {

@@ -3,14 +3,18 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use jiff::civil::{DateTime, Time};
+use jiff::civil::Time;
 use serde_json::{Map, Value, json};
 
 use super::details::Details;
-use super::moment::{EntryContext, Moment, end_of};
+use super::event::OWN_ZONE;
+use super::foreign_zones::known;
+use super::length::{Length, end_of};
+use super::moment::{EntryContext, Moment, is_utc};
 use super::reader::Component;
 use super::repetitions::starts_of;
 use crate::model::html;
+use crate::model::zone::Zone;
 
 /// The longest UID, in characters.
 const LONGEST_UID: usize = 500;
@@ -43,11 +47,6 @@ pub struct Occurrence {
     pub details: Rc<Details>,
 }
 
-/// Names a repetition by the entry and the time that it had at first.
-fn repetition(uid: &str, key: &str) -> String {
-    format!("{uid}#{key}")
-}
-
 fn uid_of(component: &Component) -> Result<String, String> {
     let uid = component.text("UID");
     match uid.is_empty() || uid.chars().count() > LONGEST_UID || uid.contains(char::is_control) {
@@ -70,30 +69,43 @@ impl Entry {
             return Err("has no END:VEVENT, the file is cut off".to_owned());
         }
         let uid = uid_of(component)?;
+        let own_zone = component.find(OWN_ZONE).and_then(|zone| known(&zone.value));
+        let context = EntryContext { calendar: own_zone.as_ref().or(context.calendar), ..context };
         let (start, end) = times(component, context)?;
         let replaces = Entry::replaced(component, context)?;
-        let starts = match &replaces {
-            Some(_) => vec![start.wall()],
-            None => starts_of(component, &start, context)?,
+        // What is written in UTC repeats in UTC, whatever the zone that it is shown in.
+        let in_utc = component.find("DTSTART").is_some_and(|start| is_utc(&start.value));
+        let (clock, shown_in) = match &start {
+            Moment::Time(_, zone) if in_utc => (Zone::utc(), Some(zone)),
+            Moment::Time(_, zone) => (zone.clone(), None),
+            Moment::Day(_) => (context.site.clone(), None),
         };
-        let length = start.wall().until(end.wall()).unwrap_or_default();
+        let first = start.clone().in_zone(&clock);
+        let starts = match &replaces {
+            Some(_) => vec![first],
+            None => starts_of(component, &first, context)?,
+        };
+        let length = match (component.find("DTEND"), component.find("DURATION"), &start) {
+            (None, Some(duration), Moment::Time(..)) => Length::read(duration)?,
+            _ => Length::between(&start, &end, &clock),
+        };
         let details = Rc::new(Details::read(component));
-        let zone_name = component.find("DTSTART").and_then(|start| start.parameter("TZID"));
-        let occurrence = |(number, wall): (usize, DateTime)| {
-            let mut start = start.at(wall);
-            // The offset of a zone that only the file describes is that of the day.
-            if let (Moment::Time(wall, zone), Some(name)) = (&start, zone_name)
-                && zone.is_fixed()
-                && let Some(zone) = context.zones.find(name, *wall)
-            {
-                start = Moment::Time(*wall, zone);
-            }
+        let occurrence = |(number, moment): (usize, Moment)| {
             let external_id = match &replaces {
                 Some(name) => name.clone(),
                 None if number == 0 => uid.clone(),
-                None => repetition(&uid, &start.key()),
+                None => Entry::repetition(&uid, &moment.key()),
             };
-            let end = start.at(start.wall().checked_add(length).unwrap_or(wall));
+            let ends = match moment.seconds() == start.seconds() {
+                true => end.clone(),
+                false => length.end_of(&moment).unwrap_or_else(|| moment.clone()),
+            };
+            let ends = if ends.seconds() < moment.seconds() { moment.clone() } else { ends };
+            let (start, end) = match (shown_in, &moment) {
+                (Some(zone), _) => (moment.in_zone(zone), ends.in_zone(zone)),
+                (None, Moment::Time(_, zone)) => (moment.clone(), ends.in_zone(zone)),
+                (None, Moment::Day(_)) => (moment, ends),
+            };
             Occurrence { external_id, start, end, details: details.clone() }
         };
         let occurrences = starts.into_iter().enumerate().map(occurrence).collect();
@@ -110,21 +122,41 @@ impl Entry {
     ) -> Result<Option<String>, String> {
         let Some(property) = component.find("RECURRENCE-ID") else { return Ok(None) };
         let key = Moment::read(property, context)?.key();
-        Ok(Some(repetition(&uid_of(component)?, &key)))
+        Ok(Some(Entry::repetition(&uid_of(component)?, &key)))
     }
 
-    /// Tells whether an entry of its own stands for one of the repetitions.
-    pub fn is_replaced(&self, occurrence: &Occurrence, replaced: &HashSet<String>) -> bool {
-        let names = |key: String| replaced.contains(&repetition(&self.uid, &key));
+    /// Returns the name by which an entry of its own replaces one of the repetitions.
+    pub fn replaced_as(
+        &self,
+        occurrence: &Occurrence,
+        replaced: &HashSet<String>,
+    ) -> Option<String> {
+        if self.replaces.is_some() || replaced.is_empty() {
+            return None;
+        }
         let start = &occurrence.start;
-        self.replaces.is_none()
-            && !replaced.is_empty()
-            && (names(start.key()) || names(start.day_key()))
+        let names = [start.key(), start.day_key()].map(|key| Entry::repetition(&self.uid, &key));
+        names.into_iter().find(|name| replaced.contains(name))
     }
 
     /// Tells whether a stored event is a repetition of this one, by its external id.
     pub fn repeats_as(&self, external_id: &str) -> bool {
-        external_id.strip_prefix(&self.uid).is_some_and(|rest| rest.starts_with('#'))
+        let key = Entry::moment_of(&self.uid, external_id);
+        let is_form = |key: &str, form: &str| {
+            let fits = |(c, f): (char, char)| if f == '0' { c.is_ascii_digit() } else { c == f };
+            key.len() == form.len() && key.chars().zip(form.chars()).all(fits)
+        };
+        key.is_some_and(|key| is_form(key, "00000000") || is_form(key, "00000000T000000Z"))
+    }
+
+    /// Names a repetition by the entry and the moment that it has in the rule.
+    pub fn repetition(uid: &str, key: &str) -> String {
+        format!("{uid}#{key}")
+    }
+
+    /// Returns the moment that a repetition has in the rule, by its name.
+    pub fn moment_of<'a>(uid: &str, name: &'a str) -> Option<&'a str> {
+        name.strip_prefix(uid)?.strip_prefix('#')
     }
 }
 
@@ -135,11 +167,9 @@ fn times(component: &Component, context: EntryContext<'_>) -> Result<(Moment, Mo
     let all_day = component.text("X-MICROSOFT-CDO-ALLDAYEVENT").eq_ignore_ascii_case("TRUE");
     let midnight = |moment: &Moment| moment.wall().time() == Time::midnight();
     match (&start, &end) {
-        (Moment::Time(first, _), Moment::Time(behind, _))
-            if all_day && midnight(&start) && midnight(&end) =>
-        {
-            let first = first.date();
-            let last = behind.date().yesterday().unwrap_or(first).max(first);
+        (Moment::Time(..), Moment::Time(..)) if all_day && midnight(&start) && midnight(&end) => {
+            let (first, behind) = (start.wall().date(), end.wall().date());
+            let last = behind.yesterday().unwrap_or(first).max(first);
             Ok((Moment::Day(first), Moment::Day(last)))
         }
         _ => Ok((start, end)),
@@ -165,11 +195,16 @@ impl Occurrence {
     }
 
     fn dates(&self) -> Map<String, Value> {
-        let written = |wall: DateTime| wall.strftime("%Y-%m-%d %H:%M:%S").to_string();
+        let written = |moment: &Moment| match moment {
+            Moment::Time(at, _) if !moment.is_clear() => {
+                at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+            }
+            moment => moment.wall().strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        };
         let mut dates = Map::new();
         let mut set = |name: &str, value: Value| dates.insert(name.to_owned(), value);
-        set("start_date", json!(written(self.start.wall())));
-        set("end_date", json!(written(self.end.wall())));
+        set("start_date", json!(written(&self.start)));
+        set("end_date", json!(written(&self.end)));
         if let Moment::Time(_, zone) = &self.start {
             set("timezone", json!(zone.name()));
         }

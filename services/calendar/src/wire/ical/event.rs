@@ -14,6 +14,10 @@ use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::wire::image;
 use crate::wire::urls::Urls;
 
+/// Names the zone of an event with a time that the clock shows twice: the second time is written in
+/// UTC, because a reading of the clock means the first.
+pub const OWN_ZONE: &str = "X-QUINTET-TIMEZONE";
+
 /// What the events of a feed are written with.
 #[derive(Clone, Copy)]
 pub struct FeedContext<'a> {
@@ -51,15 +55,24 @@ fn times(out: &mut String, event: &Event) {
         line(out, "DTEND;VALUE=DATE", &day(behind));
         return;
     }
-    let mut time = |name: &str, at: i64, wall: i64| match needs_rules(&schedule.zone) {
-        true => {
-            let name = format!("{name};TZID={}", schedule.zone.name());
-            line(out, &name, &local(wall_from_seconds(wall)));
+    let zone = &schedule.zone;
+    let mut is_clear = true;
+    let mut time = |name: &str, at: i64, wall: i64| {
+        let shows_once = zone.shows_once(instant_from_seconds(at));
+        is_clear &= shows_once;
+        match needs_rules(zone) && shows_once {
+            true => {
+                let name = format!("{name};TZID={}", zone.name());
+                line(out, &name, &local(wall_from_seconds(wall)));
+            }
+            false => line(out, name, &utc(at)),
         }
-        false => line(out, name, &utc(at)),
     };
     time("DTSTART", schedule.start_utc, schedule.start_local);
     time("DTEND", schedule.end_utc, schedule.end_local);
+    if !is_clear {
+        line(out, OWN_ZONE, zone.name());
+    }
 }
 
 fn details(out: &mut String, event: &Event, included: &Included, feed: FeedContext<'_>) {

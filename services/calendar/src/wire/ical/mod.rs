@@ -5,6 +5,7 @@ mod details;
 mod entry;
 mod event;
 mod foreign_zones;
+mod length;
 mod lines;
 mod moment;
 mod reader;
@@ -12,7 +13,7 @@ mod repetitions;
 mod windows_zones;
 mod zones;
 
-pub use calendar::{begin, end};
+pub use calendar::{PRODUCT, begin, end};
 pub use entry::{Entry, Occurrence};
 pub use event::{FeedContext, event, location};
 pub use foreign_zones::{ForeignZones, known as known_zone};

@@ -1,10 +1,11 @@
 //! Moments of iCalendar files: days, and times on the clock of a zone.
 
+use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
-use jiff::{Span, Timestamp};
 
 use super::foreign_zones::ForeignZones;
 use super::reader::Property;
+use crate::model::schedule::wall_seconds;
 use crate::model::zone::Zone;
 
 /// What reading moments needs to know.
@@ -25,8 +26,9 @@ pub struct EntryContext<'a> {
 pub enum Moment {
     /// A whole day.
     Day(Date),
-    /// A reading of the clock of a zone.
-    Time(DateTime, Zone),
+    /// An instant, shown on the clock of a zone: in a repeated hour the reading alone is two
+    /// instants.
+    Time(Timestamp, Zone),
 }
 
 impl PartialEq for Moment {
@@ -34,9 +36,9 @@ impl PartialEq for Moment {
     fn eq(&self, other: &Moment) -> bool {
         match (self, other) {
             (Moment::Day(day), Moment::Day(other)) => day == other,
-            (Moment::Time(wall, zone), Moment::Time(other, others)) => {
+            (Moment::Time(at, zone), Moment::Time(other, others)) => {
                 let same_zone = zone == others || (zone.is_fixed() && others.is_fixed());
-                same_zone && zone.instant(*wall) == others.instant(*other)
+                same_zone && at == other
             }
             _ => false,
         }
@@ -62,13 +64,9 @@ impl Moment {
             let day = text.get(..8).and_then(|text| Date::strptime("%Y%m%d", text).ok());
             return day.map(Moment::Day).ok_or_else(wrong);
         }
-        let (clock, in_utc) = match text.strip_suffix(['Z', 'z']) {
-            Some(clock) => (clock, true),
-            None => (text, false),
-        };
-        let wall = DateTime::strptime("%Y%m%dT%H%M%S", clock).map_err(|_| wrong())?;
+        let wall = reading(text).ok_or_else(wrong)?;
         let zone = match property.parameter("TZID") {
-            _ if in_utc => Zone::utc(),
+            _ if is_utc(text) => Zone::utc(),
             None => context.calendar.unwrap_or(context.site).clone(),
             Some(name) => context
                 .zones
@@ -76,37 +74,50 @@ impl Moment {
                 .ok_or_else(|| format!("the time zone {name} is not known"))?,
         };
         let at = zone.instant(wall).ok_or_else(wrong)?;
-        let zone = if in_utc { context.calendar.cloned().unwrap_or(zone) } else { zone };
-        // A time that the clock skips is one that it shows.
-        Ok(Moment::Time(zone.wall(at), zone))
+        let shown_in = context.calendar.filter(|_| is_utc(text)).cloned();
+        Ok(Moment::Time(at, shown_in.unwrap_or(zone)))
     }
 
     /// Returns the reading of its clock; a day begins at midnight.
     pub fn wall(&self) -> DateTime {
         match self {
             Moment::Day(day) => day.to_datetime(Time::midnight()),
-            Moment::Time(wall, _) => *wall,
+            Moment::Time(at, zone) => zone.wall(*at),
         }
     }
 
-    /// Moves to another reading of the same clock.
+    /// Moves to another reading of the same clock: one that is skipped moves forward, of one that is
+    /// repeated the first counts.
     pub fn at(&self, wall: DateTime) -> Moment {
         match self {
             Moment::Day(_) => Moment::Day(wall.date()),
-            Moment::Time(_, zone) => {
-                let shown = zone.instant(wall).map_or(wall, |at| zone.wall(at));
-                Moment::Time(shown, zone.clone())
-            }
+            Moment::Time(at, zone) => Moment::Time(zone.instant(wall).unwrap_or(*at), zone.clone()),
         }
     }
 
-    /// Returns what the clock of another moment shows meanwhile; a day takes its time of day.
-    pub fn on_clock_of(&self, other: &Moment) -> DateTime {
-        match (self, other) {
-            (Moment::Time(wall, zone), Moment::Time(_, others)) => {
-                zone.instant(*wall).map_or(*wall, |at| others.wall(at))
-            }
-            (moment, other) => moment.wall().date().to_datetime(other.wall().time()),
+    /// Shows the same instant on the clock of another zone.
+    #[must_use]
+    pub fn in_zone(self, zone: &Zone) -> Moment {
+        match self {
+            Moment::Day(day) => Moment::Day(day),
+            Moment::Time(at, _) => Moment::Time(at, zone.clone()),
+        }
+    }
+
+    /// Returns seconds by which moments of one kind are compared.
+    pub fn seconds(&self) -> i64 {
+        match self {
+            Moment::Day(_) => wall_seconds(self.wall()),
+            Moment::Time(at, _) => at.as_second(),
+        }
+    }
+
+    /// Tells whether the reading of its clock leads back to it: in a repeated hour the first time
+    /// does, the second does not.
+    pub fn is_clear(&self) -> bool {
+        match self {
+            Moment::Day(_) => true,
+            Moment::Time(at, zone) => zone.shows_once(*at),
         }
     }
 
@@ -114,10 +125,7 @@ impl Moment {
     pub fn key(&self) -> String {
         match self {
             Moment::Day(day) => day.strftime("%Y%m%d").to_string(),
-            Moment::Time(wall, zone) => {
-                let at = zone.instant(*wall).unwrap_or(Timestamp::UNIX_EPOCH);
-                at.strftime("%Y%m%dT%H%M%SZ").to_string()
-            }
+            Moment::Time(at, _) => at.strftime("%Y%m%dT%H%M%SZ").to_string(),
         }
     }
 
@@ -127,31 +135,16 @@ impl Moment {
     }
 }
 
-/// Reads the end of an event: one without ends as it starts, on a day with the day.
-pub fn end_of(
-    start: &Moment,
-    end: Option<&Property>,
-    duration: Option<&Property>,
-    context: EntryContext<'_>,
-) -> Result<Moment, String> {
-    let read = match (end, duration) {
-        (Some(end), _) => Moment::read(end, context)?,
-        (None, Some(duration)) => {
-            let span: Span =
-                duration.value.trim().parse().map_err(|_| "DURATION is no duration")?;
-            start.at(start.wall().checked_add(span).map_err(|_| "DURATION is too long")?)
-        }
-        (None, None) => start.clone(),
-    };
-    Ok(match (start, read) {
-        // Days end before the day that is named.
-        (Moment::Day(first), Moment::Day(behind)) => {
-            Moment::Day(behind.yesterday().unwrap_or(behind).max(*first))
-        }
-        (Moment::Time(first, zone), Moment::Time(wall, other)) => {
-            let at = other.instant(wall).ok_or("DTEND is no date")?;
-            Moment::Time(zone.wall(at).max(*first), zone.clone())
-        }
-        (start, read) => start.at(read.wall().max(start.wall())),
-    })
+/// Tells whether a time is written in UTC.
+pub fn is_utc(text: &str) -> bool {
+    text.trim().ends_with(['Z', 'z'])
+}
+
+/// Reads the reading of a clock, whatever its zone; a day begins at midnight.
+pub fn reading(text: &str) -> Option<DateTime> {
+    let text = text.trim();
+    if text.len() == 8 {
+        return Date::strptime("%Y%m%d", text).ok().map(|day| day.to_datetime(Time::midnight()));
+    }
+    DateTime::strptime("%Y%m%dT%H%M%S", text.strip_suffix(['Z', 'z']).unwrap_or(text)).ok()
 }

@@ -129,23 +129,72 @@ impl Component {
     }
 }
 
+/// What a line says of the beginning or the end of components.
+enum Mark {
+    /// The component that is read has its end.
+    End,
+    /// It lacks its end: this line is no part of it.
+    Beyond,
+    /// A component within it begins.
+    InnerBegin,
+    /// A component within it ends.
+    InnerEnd,
+}
+
+impl Mark {
+    fn of(property: &Property, kind: Kind) -> Option<Mark> {
+        let name = property.value.trim();
+        let is = |other: &str| name.eq_ignore_ascii_case(other);
+        let own = match kind {
+            Kind::Event => "VEVENT",
+            Kind::Zone => "VTIMEZONE",
+        };
+        match property.name.as_str() {
+            "END" if is(own) => Some(Mark::End),
+            "END" if is("VCALENDAR") => Some(Mark::Beyond),
+            "END" => Some(Mark::InnerEnd),
+            "BEGIN" if is("VEVENT") || is("VTIMEZONE") || is("VCALENDAR") => Some(Mark::Beyond),
+            "BEGIN" => Some(Mark::InnerBegin),
+            _ => None,
+        }
+    }
+}
+
 /// Reads components.
 pub struct Reader<R> {
     lines: BoundedLines<R>,
     /// The unfolded line that is being put together, and its number.
     pending: Option<(u64, Vec<u8>)>,
+    /// A property that was read too early.
+    again: Option<(u64, Property)>,
     done: bool,
     /// Whether a calendar has begun.
     pub is_calendar: bool,
+    /// Whether a calendar has begun that has not ended.
+    pub is_open: bool,
+    /// Number of the last line that was read.
+    pub line: u64,
     /// The name of the zone that the calendar has as a whole.
     pub zone_name: Option<String>,
+    /// The name of the program that wrote the calendar.
+    pub product: Option<String>,
 }
 
 impl<R: BufRead> Reader<R> {
     /// Reads from the beginning of a file.
     pub fn new(input: R) -> Reader<R> {
         let lines = BoundedLines::new(input, LONGEST_LINE);
-        Reader { lines, pending: None, done: false, is_calendar: false, zone_name: None }
+        Reader {
+            lines,
+            pending: None,
+            again: None,
+            done: false,
+            is_calendar: false,
+            is_open: false,
+            line: 0,
+            zone_name: None,
+            product: None,
+        }
     }
 
     /// Returns the next event or time zone; all else is passed over.
@@ -159,36 +208,50 @@ impl<R: BufRead> Reader<R> {
                     self.zone_name.get_or_insert_with(|| name.to_owned());
                     continue;
                 }
+                ("PRODID", name) => {
+                    self.product.get_or_insert_with(|| name.to_owned());
+                    continue;
+                }
                 ("BEGIN", name) => name.to_ascii_uppercase(),
+                ("END", name) => {
+                    self.is_open &= !name.eq_ignore_ascii_case("VCALENDAR");
+                    continue;
+                }
                 _ => continue,
             };
             let kind = match kind.as_str() {
                 "VEVENT" => Kind::Event,
                 "VTIMEZONE" => Kind::Zone,
-                other => {
-                    self.is_calendar |= other == "VCALENDAR";
+                "VCALENDAR" => {
+                    (self.is_calendar, self.is_open) = (true, true);
                     continue;
                 }
+                _ => continue,
             };
             return self.component(line, kind).map(Some);
         }
         Ok(None)
     }
 
-    /// Reads the rest of a component, up to its end or that of the file.
+    /// Reads the rest of a component, up to its end, or to what shows that its end is missing: the
+    /// next component, the end of the calendar or of the file.
     fn component(&mut self, line: u64, kind: Kind) -> io::Result<Component> {
         let mut component =
             Component { line, kind, properties: Vec::new(), is_cut: false, has_end: false };
         let (mut depth, mut bytes) = (0_usize, 0);
-        while let Some((_, property)) = self.property()? {
-            match property.name.as_str() {
-                "END" if depth == 0 => {
+        while let Some((number, property)) = self.property()? {
+            match Mark::of(&property, kind) {
+                Some(Mark::End) => {
                     component.has_end = true;
                     break;
                 }
-                "END" => depth -= 1,
-                "BEGIN" => depth += 1,
-                _ => {}
+                Some(Mark::Beyond) => {
+                    self.again = Some((number, property));
+                    break;
+                }
+                Some(Mark::InnerBegin) => depth += 1,
+                Some(Mark::InnerEnd) => depth = depth.saturating_sub(1),
+                None => {}
             }
             // Alarms of an event are passed over; observances are the rules of a zone.
             let kept = kind == Kind::Zone || (depth == 0 && property.name != "END");
@@ -202,7 +265,11 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn property(&mut self) -> io::Result<Option<(u64, Property)>> {
+        if let Some(again) = self.again.take() {
+            return Ok(Some(again));
+        }
         while let Some((number, line)) = self.unfolded()? {
+            self.line = number;
             if let Some(property) = Property::parse(&line) {
                 return Ok(Some((number, property)));
             }
@@ -286,6 +353,23 @@ mod tests {
         assert_eq!((second.properties[0].value.as_str(), second.has_end), ("3", false));
         assert!(first.has_end);
         assert_eq!(reader.next_component().unwrap(), None);
+    }
+
+    #[test]
+    fn component_without_its_end_takes_no_other_with_it() {
+        let file = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1\nBEGIN:VALARM\nBEGIN:VEVENT\nUID:2\n\
+            BEGIN:VALARM\nEND:VEVENT\nBEGIN:VTIMEZONE\nTZID:a\nBEGIN:VEVENT\nUID:3\nEND:VCALENDAR\n";
+        let mut reader = Reader::new(file.as_bytes());
+        let mut told = Vec::new();
+        while let Some(component) = reader.next_component().unwrap() {
+            told.push((component.properties[0].value.clone(), component.has_end));
+        }
+        let expected = [("1", false), ("2", true), ("a", false), ("3", false)];
+        assert_eq!(told, expected.map(|(name, has_end)| (name.to_owned(), has_end)));
+        assert!(!reader.is_open);
+        let mut reader = Reader::new(&b"BEGIN:VCALENDAR\nEND:VCALEND"[..]);
+        assert_eq!(reader.next_component().unwrap(), None);
+        assert!(reader.is_open);
     }
 
     #[test]

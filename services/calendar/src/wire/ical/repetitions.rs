@@ -1,11 +1,12 @@
 //! When a repeated event of a file takes place.
 
-use jiff::Span;
 use jiff::civil::{DateTime, Time};
+use jiff::{Span, Timestamp};
 
-use super::moment::{EntryContext, Moment};
+use super::moment::{EntryContext, Moment, is_utc, reading};
 use super::reader::{Component, Property};
 use crate::model::recurrence::{Rule, Wanted};
+use crate::model::zone::Zone;
 
 /// The most events that one repeated event becomes.
 const MOST_OCCURRENCES: usize = 500;
@@ -16,56 +17,63 @@ const MONTHS_AHEAD: i32 = 24;
 /// The most dates that a file names one by one, to add or to leave out.
 const MOST_DATES: usize = 5000;
 
-/// Computes when an event takes place, on the clock of its start.
+/// Computes when an event takes place, given its start on the clock that it repeats on.
 pub fn starts_of(
     component: &Component,
     start: &Moment,
     context: EntryContext<'_>,
-) -> Result<Vec<DateTime>, String> {
-    let mut starts = vec![start.wall()];
+) -> Result<Vec<Moment>, String> {
+    let mut starts = vec![start.clone()];
     let rule = component.find("RRULE");
     if rule.is_none() && component.find("RDATE").is_none() {
         return Ok(starts);
     }
+    let series = Series::new(component, start, context);
     let zone = match start {
         Moment::Day(_) => context.site,
         Moment::Time(_, zone) => zone,
     };
     let now = zone.wall(context.now);
     let horizon = now.checked_add(Span::new().months(MONTHS_AHEAD));
-    let horizon = horizon.unwrap_or(start.wall()).max(start.wall());
-    let mut left_out = dates(component, "EXDATE", start, context)?;
+    let horizon = horizon.unwrap_or(series.wall).max(series.wall);
+    let mut left_out: Vec<i64> =
+        series.dates(component, "EXDATE")?.iter().map(Moment::seconds).collect();
     left_out.sort_unstable();
     if let Some(property) = rule {
         let text = property.value.trim();
-        let rule = Rule::parse(text).filter(|rule| rule.fits_time(start.wall()));
+        let rule = Rule::parse(text).filter(|rule| rule.fits_time(series.wall));
         let rule = rule.ok_or_else(|| format!("the rule {} is not known", shortened(text)))?;
-        let until = rule.until.as_deref().map(|text| until(text, property, start, context));
-        let until = until.transpose()?.map_or(horizon, |at| at.min(horizon));
+        let until = rule.until.as_deref().map(|text| series.until(text, property)).transpose()?;
+        let last = until.map_or(horizon, |until| until.reading(zone).min(horizon));
         // One more for each that may be left out.
         let (first, latest) = (1 + left_out.len(), MOST_OCCURRENCES + left_out.len());
-        let wanted = Wanted { until, near: now.date(), first, latest };
-        let expanded = rule.expand_near(start.wall(), wanted);
-        starts = expanded.map_err(|_| format!("the rule {} finds no days", shortened(text)))?;
+        let wanted = Wanted { until: last, near: now.date(), first, latest };
+        let expanded = rule.expand_near(series.wall, wanted);
+        let walls = expanded.map_err(|_| format!("the rule {} finds no days", shortened(text)))?;
+        starts.extend(walls.into_iter().skip(1).map(|wall| series.at(wall)));
+        if let Some(Until::Instant(last)) = until {
+            starts.retain(|moment| moment == start || moment.seconds() <= last.as_second());
+        }
     }
-    starts.extend(dates(component, "RDATE", start, context)?);
-    starts.retain(|at| *at <= horizon);
-    starts.sort_unstable();
-    starts.dedup();
-    starts.retain(|at| left_out.binary_search(at).is_err());
+    starts.extend(series.dates(component, "RDATE")?);
+    starts.retain(|moment| moment.wall() <= horizon);
+    starts.sort_by_key(Moment::seconds);
+    starts.dedup_by_key(|moment| moment.seconds());
+    starts.retain(|moment| left_out.binary_search(&moment.seconds()).is_err());
     if starts.is_empty() {
         return Err("takes place at no time".to_owned());
     }
-    keep_nearest(&mut starts, now.date().to_datetime(Time::midnight()), MOST_OCCURRENCES);
+    let today = now.date().to_datetime(Time::midnight());
+    keep_nearest(&mut starts, |moment| moment.wall() < today, MOST_OCCURRENCES);
     Ok(starts)
 }
 
 /// Keeps the first one, and of the others the next to come, then the latest that are past: of a
 /// class that goes on every day nobody misses the end, or the beginning years ago, but everybody
 /// tomorrow.
-fn keep_nearest(starts: &mut Vec<DateTime>, today: DateTime, most: usize) {
+fn keep_nearest<T>(starts: &mut Vec<T>, is_past: impl Fn(&T) -> bool, most: usize) {
     let surplus = starts.len().saturating_sub(most);
-    let past = starts.iter().skip(1).take_while(|at| **at < today).count();
+    let past = starts.iter().skip(1).take_while(|at| is_past(at)).count();
     starts.drain(1..1 + surplus.min(past));
     starts.truncate(most);
 }
@@ -74,38 +82,107 @@ fn shortened(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(100).collect()
 }
 
-/// Reads the dates of all properties of a name; of periods it is their beginning.
-fn dates(
-    component: &Component,
-    name: &str,
-    start: &Moment,
-    context: EntryContext<'_>,
-) -> Result<Vec<DateTime>, String> {
-    let mut all = Vec::new();
-    for property in component.properties.iter().filter(|one| one.name == name) {
-        for text in property.value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
-            let text = text.split_once('/').map_or(text, |(begin, _)| begin);
-            all.push(Moment::parse(text, property, context)?.on_clock_of(start));
-            if all.len() > MOST_DATES {
-                return Err(format!("{name} has more than {MOST_DATES} dates"));
+/// The clock that a series repeats on.
+struct Series<'a> {
+    start: &'a Moment,
+    /// What the file writes of the start: a reading that the clock skips on its day counts on others.
+    wall: DateTime,
+    /// The name of a zone whose offset only the file knows, from day to day.
+    foreign: Option<&'a str>,
+    context: EntryContext<'a>,
+}
+
+/// When a rule ends.
+#[derive(Clone, Copy)]
+enum Until {
+    /// With a reading of the clock.
+    Wall(DateTime),
+    /// With an instant.
+    Instant(Timestamp),
+}
+
+impl Until {
+    /// Returns a reading of a clock that is no earlier than the end.
+    fn reading(self, zone: &Zone) -> DateTime {
+        match self {
+            Until::Wall(wall) => wall,
+            // Clocks that are turned back show more.
+            Until::Instant(at) => {
+                let wall = zone.wall(at);
+                wall.checked_add(Span::new().days(1)).unwrap_or(wall)
             }
         }
     }
-    Ok(all)
 }
 
-fn until(
-    text: &str,
-    property: &Property,
-    start: &Moment,
-    context: EntryContext<'_>,
-) -> Result<DateTime, String> {
-    let text = text.trim();
-    Ok(match Moment::parse(text, property, context)? {
-        Moment::Day(day) => day.to_datetime(Time::constant(23, 59, 59, 0)),
-        moment if text.ends_with(['Z', 'z']) => moment.on_clock_of(start),
-        moment => moment.wall(),
-    })
+impl<'a> Series<'a> {
+    fn new(component: &'a Component, start: &'a Moment, context: EntryContext<'a>) -> Series<'a> {
+        let property = component.find("DTSTART");
+        let written = property.and_then(|property| reading(&property.value));
+        let wall = written.filter(|_| matches!(start, Moment::Time(..)));
+        let foreign = property.filter(|property| !is_utc(&property.value));
+        let foreign = foreign.and_then(|property| property.parameter("TZID"));
+        let is_fixed = matches!(start, Moment::Time(_, zone) if zone.is_fixed());
+        let foreign = foreign.filter(|_| is_fixed);
+        Series { start, wall: wall.unwrap_or(start.wall()), foreign, context }
+    }
+
+    /// Returns the zone of a foreign name on a day.
+    fn foreign_zone(&self, wall: DateTime) -> Option<Zone> {
+        self.context.zones.find(self.foreign?, wall)
+    }
+
+    /// Returns the moment of a reading of the clock.
+    fn at(&self, wall: DateTime) -> Moment {
+        let zone = self.foreign_zone(wall);
+        let at = zone.as_ref().and_then(|zone| zone.instant(wall));
+        match (at, zone) {
+            (Some(at), Some(zone)) => Moment::Time(at, zone),
+            _ => self.start.at(wall),
+        }
+    }
+
+    /// Turns a moment into one of the series: a day takes its time of day, a time keeps its instant.
+    fn take(&self, moment: Moment) -> Moment {
+        match (moment, self.start) {
+            (Moment::Time(at, _), Moment::Time(_, zone)) => {
+                let foreign = self.foreign_zone(zone.wall(at));
+                Moment::Time(at, foreign.unwrap_or_else(|| zone.clone()))
+            }
+            (moment, Moment::Time(..)) => {
+                self.at(moment.wall().date().to_datetime(self.wall.time()))
+            }
+            (moment, Moment::Day(_)) => Moment::Day(moment.wall().date()),
+        }
+    }
+
+    /// Reads the dates of all properties of a name; of periods it is their beginning.
+    fn dates(&self, component: &Component, name: &str) -> Result<Vec<Moment>, String> {
+        let mut all = Vec::new();
+        for property in component.properties.iter().filter(|one| one.name == name) {
+            for text in property.value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
+                let text = text.split_once('/').map_or(text, |(begin, _)| begin);
+                all.push(self.take(Moment::parse(text, property, self.context)?));
+                if all.len() > MOST_DATES {
+                    return Err(format!("{name} has more than {MOST_DATES} dates"));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn until(&self, text: &str, property: &Property) -> Result<Until, String> {
+        let text = text.trim();
+        let moment = Moment::parse(text, property, self.context)?;
+        Ok(match (moment, self.start) {
+            (Moment::Day(day), _) => Until::Wall(day.to_datetime(Time::constant(23, 59, 59, 0))),
+            (Moment::Time(at, _), Moment::Time(..)) if is_utc(text) => Until::Instant(at),
+            (moment @ Moment::Time(..), Moment::Day(_)) if is_utc(text) => {
+                Until::Wall(moment.wall().date().to_datetime(Time::midnight()))
+            }
+            (moment, _) => Until::Wall(reading(text).unwrap_or(moment.wall())),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -120,7 +197,8 @@ mod tests {
         let day = |number: i8| DateTime::constant(2027, 3, number, 18, 0, 0, 0);
         let kept = |days: &[i8], today: i8| {
             let mut starts: Vec<DateTime> = days.iter().copied().map(day).collect();
-            keep_nearest(&mut starts, day(today).date().to_datetime(Time::midnight()), 4);
+            let today = day(today).date().to_datetime(Time::midnight());
+            keep_nearest(&mut starts, |at| *at < today, 4);
             starts.iter().map(|at| at.day()).collect::<Vec<_>>()
         };
         // All to come: the end goes.
@@ -164,13 +242,18 @@ mod tests {
                 (component.find("RRULE").unwrap(), Zone::named(zone).unwrap().wall(now));
             let horizon = today.checked_add(Span::new().months(MONTHS_AHEAD)).unwrap();
             let parsed = Rule::parse(rule).unwrap();
-            let last = parsed.until.as_deref();
-            let last = last.map(|text| until(text, property, &start, context).unwrap());
-            let last = last.unwrap_or(horizon);
-            let mut all = parsed.expand(start.wall(), last).unwrap();
-            let left_out = dates(&component, "EXDATE", &start, context).unwrap();
+            let series = Series::new(&component, &start, context);
+            let last = parsed.until.as_deref().map(|text| series.until(text, property).unwrap());
+            let until = last.map_or(horizon, |last| last.reading(&Zone::named(zone).unwrap()));
+            let walls = parsed.expand(start.wall(), until).unwrap();
+            let mut all: Vec<Moment> = walls.into_iter().map(|wall| series.at(wall)).collect();
+            if let Some(Until::Instant(last)) = last {
+                all.retain(|moment| moment.seconds() <= last.as_second());
+            }
+            let left_out = series.dates(&component, "EXDATE").unwrap();
             all.retain(|at| !left_out.contains(at));
-            keep_nearest(&mut all, today.date().to_datetime(Time::midnight()), MOST_OCCURRENCES);
+            let midnight = today.date().to_datetime(Time::midnight());
+            keep_nearest(&mut all, |moment| moment.wall() < midnight, MOST_OCCURRENCES);
             let starts = starts_of(&component, &start, context).unwrap();
             assert_eq!(starts, all, "{rule} in {zone}");
         }

@@ -1,0 +1,102 @@
+//! How long events of iCalendar last.
+
+use jiff::civil::DateTime;
+use jiff::{Span, Timestamp};
+
+use super::moment::{EntryContext, Moment};
+use super::reader::Property;
+use crate::model::zone::Zone;
+
+/// How long an event lasts, so that its repetitions end as it does.
+#[derive(Clone, Copy, Debug)]
+pub enum Length {
+    /// From DTEND: what the clock shows between start and end.
+    Clock(Span),
+    /// From DURATION: weeks and days on the clock, then hours, minutes and seconds that are exact,
+    /// whatever the clock does meanwhile (RFC 5545, 3.3.6).
+    Duration(Span),
+}
+
+impl Length {
+    /// Returns the length between two moments on the clock of a zone.
+    pub fn between(start: &Moment, end: &Moment, clock: &Zone) -> Length {
+        let wall = |moment: &Moment| moment.clone().in_zone(clock).wall();
+        let (first, last) = (wall(start), wall(end));
+        match (start, end) {
+            // The clock was turned back meanwhile.
+            (Moment::Time(start, _), Moment::Time(end, _)) if last < first => {
+                Length::Duration(start.until(*end).unwrap_or_default())
+            }
+            _ => Length::Clock(first.until(last).unwrap_or_default()),
+        }
+    }
+
+    /// Reads DURATION.
+    pub fn read(duration: &Property) -> Result<Length, String> {
+        let span = duration.value.trim().parse().map_err(|_| "DURATION is no duration")?;
+        Ok(Length::Duration(span))
+    }
+
+    /// Returns the end of an event that starts at a moment; `None` outside the calendar.
+    pub fn end_of(self, start: &Moment) -> Option<Moment> {
+        match (self, start) {
+            (Length::Duration(span), Moment::Time(at, zone)) => {
+                let end = exactly(on_clock(*at, zone, span)?, span)?;
+                Some(Moment::Time(end, zone.clone()))
+            }
+            (Length::Clock(span) | Length::Duration(span), start) => {
+                Some(start.at(start.wall().checked_add(span).ok()?))
+            }
+        }
+    }
+}
+
+/// Adds the weeks and days of a duration.
+fn on_clock(at: Timestamp, zone: &Zone, span: Span) -> Option<Timestamp> {
+    let days = Span::new()
+        .try_years(span.get_years())
+        .and_then(|days| days.try_months(span.get_months()))
+        .and_then(|days| days.try_weeks(span.get_weeks()))
+        .and_then(|days| days.try_days(span.get_days()))
+        .ok()?;
+    match days.is_zero() {
+        true => Some(at),
+        false => zone.instant(DateTime::checked_add(zone.wall(at), days).ok()?),
+    }
+}
+
+/// Adds the hours, minutes and seconds of a duration.
+fn exactly(at: Timestamp, span: Span) -> Option<Timestamp> {
+    let time = Span::new()
+        .try_hours(span.get_hours())
+        .and_then(|time| time.try_minutes(span.get_minutes()))
+        .and_then(|time| time.try_seconds(span.get_seconds()))
+        .ok()?;
+    at.checked_add(time).ok()
+}
+
+/// Reads the end of an event: one without ends as it starts, on a day with the day.
+pub fn end_of(
+    start: &Moment,
+    end: Option<&Property>,
+    duration: Option<&Property>,
+    context: EntryContext<'_>,
+) -> Result<Moment, String> {
+    let read = match (end, duration) {
+        (Some(end), _) => Moment::read(end, context)?,
+        (None, Some(duration)) => {
+            Length::read(duration)?.end_of(start).ok_or("DURATION is too long")?
+        }
+        (None, None) => start.clone(),
+    };
+    Ok(match (start, read) {
+        // Days end before the day that is named.
+        (Moment::Day(first), Moment::Day(behind)) => {
+            Moment::Day(behind.yesterday().unwrap_or(behind).max(*first))
+        }
+        (Moment::Time(first, zone), Moment::Time(at, _)) => {
+            Moment::Time(at.max(*first), zone.clone())
+        }
+        (start, read) => start.at(read.wall().max(start.wall())),
+    })
+}

@@ -1,0 +1,284 @@
+//! Import of iCalendar files that come again and have changed meanwhile.
+
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::imports::{counts, post};
+
+/// A file with some entries.
+fn calendar(entries: &[&str]) -> String {
+    let entries: String = entries
+        .iter()
+        .map(|lines| format!("BEGIN:VEVENT\r\n{}\r\nEND:VEVENT\r\n", lines.replace('\n', "\r\n")))
+        .collect();
+    format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n{entries}END:VCALENDAR\r\n")
+}
+
+/// Three days of a series, from an hour on.
+fn series(hour: u8, more: &str) -> String {
+    format!(
+        "UID:s\nDTSTART:20270401T{hour:02}0000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\n\
+         SUMMARY:Daily{more}"
+    )
+}
+
+/// Starts and titles of what everybody sees.
+async fn shown(app: &App) -> Vec<String> {
+    let list = app.get("/events?start_date=2027-04-01&per_page=50").await.expect(200).json;
+    let text = |event: &Value, key: &str| event[key].as_str().unwrap().to_owned();
+    let events = list["events"].as_array().unwrap();
+    assert_eq!(list["total"], events.len());
+    let told =
+        |event: &Value| format!("{} {}", &text(event, "start_date")[8..13], text(event, "title"));
+    events.iter().map(told).collect()
+}
+
+#[actix_web::test]
+async fn moved_series_that_moves_back_has_all_its_events() {
+    let app = App::new().await;
+    counts(&app, calendar(&[&series(10, "")])).await;
+    let ids = app.get("/events").await.ids();
+    counts(&app, calendar(&[&series(12, "")])).await;
+    assert_eq!(shown(&app).await, ["01 12 Daily", "02 12 Daily", "03 12 Daily"]);
+    counts(&app, calendar(&[&series(10, "")])).await;
+    assert_eq!(shown(&app).await, ["01 10 Daily", "02 10 Daily", "03 10 Daily"]);
+    // They are the same events at the same addresses.
+    let back = app.get("/events").await;
+    assert_eq!(back.ids(), ids);
+    assert!(!back.text.contains("__trashed"), "{}", back.text);
+    assert_eq!(counts(&app, calendar(&[&series(10, "")])).await, [0, 0, 3, 0, 0]);
+}
+
+#[actix_web::test]
+async fn date_that_was_taken_out_comes_back() {
+    let app = App::new().await;
+    let whole = calendar(&[&series(10, "")]);
+    counts(&app, &whole).await;
+    for left_out in ["20270402T100000Z", "20270401T100000Z"] {
+        let exdate = calendar(&[&series(10, &format!("\nEXDATE:{left_out}"))]);
+        counts(&app, &exdate).await;
+        assert_eq!(shown(&app).await.len(), 2, "{left_out}");
+        counts(&app, &whole).await;
+        assert_eq!(shown(&app).await, ["01 10 Daily", "02 10 Daily", "03 10 Daily"], "{left_out}");
+    }
+}
+
+#[actix_web::test]
+async fn cancelled_event_that_is_confirmed_comes_back_as_it_was() {
+    let app = App::new().await;
+    let file = |status: &str| {
+        calendar(&[&format!("UID:a\nDTSTART:20270401T100000Z\nSUMMARY:Show\nSTATUS:{status}")])
+    };
+    counts(&app, file("CONFIRMED")).await;
+    let id = app.get("/events").await.ids()[0];
+    // What a person has set is kept.
+    app.patch(&format!("/events/{id}"), &json!({"status": "draft"})).await.expect(200);
+    for (between, expected) in [("draft", 0), ("publish", 1)] {
+        assert_eq!(counts(&app, file("CANCELLED")).await, [0, 1, 0, 0, 0]);
+        assert_eq!(counts(&app, file("CANCELLED")).await, [0, 0, 0, 1, 0]);
+        assert_eq!(counts(&app, file("CONFIRMED")).await, [0, 1, 0, 0, 0]);
+        let event = app.get_as("editor", &format!("/events/{id}")).await.expect(200).json;
+        assert_eq!((&event["status"], &event["slug"]), (&json!(between), &json!("show")));
+        assert_eq!(shown(&app).await.len(), expected, "{between}");
+        app.patch(&format!("/events/{id}"), &json!({"status": "publish"})).await.expect(200);
+    }
+}
+
+#[actix_web::test]
+async fn what_a_person_moved_to_the_trash_stays_there() {
+    let app = App::new().await;
+    let (file, moved) = (calendar(&[&series(10, "")]), calendar(&[&series(12, "")]));
+    counts(&app, &file).await;
+    let ids = app.get("/events").await.ids();
+    app.delete(&format!("/events/{}", ids[1])).await.expect(200);
+    counts(&app, &moved).await;
+    assert_eq!(counts(&app, &file).await, [0, 4, 0, 1, 0]);
+    assert_eq!(shown(&app).await, ["01 10 Daily", "03 10 Daily"]);
+    // An import moved it to the trash, a person took it out and moved it there again.
+    counts(&app, &moved).await;
+    let last = format!("/events/{}", ids[2]);
+    app.patch(&last, &json!({"status": "publish"})).await.expect(200);
+    app.delete(&last).await.expect(200);
+    counts(&app, &file).await;
+    assert_eq!(shown(&app).await, ["01 10 Daily"]);
+}
+
+#[actix_web::test]
+async fn first_event_of_a_series_is_moved_and_cancelled_by_its_own_entry() {
+    let first = "UID:s\nRECURRENCE-ID:20270401T100000Z\nSUMMARY:Moved\nDTSTART:20270401T150000Z";
+    let off = "UID:s\nRECURRENCE-ID:20270401T100000Z\nSTATUS:CANCELLED\nDTSTART:20270401T100000Z";
+    let later = first.replace("T15", "T17");
+    for is_known in [true, false] {
+        let app = App::new().await;
+        let whole = calendar(&[&series(10, "")]);
+        let with = |entry: &str| calendar(&[entry, &series(10, "")]);
+        if is_known {
+            counts(&app, &whole).await;
+        }
+        counts(&app, with(first)).await;
+        assert_eq!(shown(&app).await, ["01 15 Moved", "02 10 Daily", "03 10 Daily"], "{is_known}");
+        assert_eq!(counts(&app, with(first)).await, [0, 0, 3, 0, 0], "{is_known}");
+        assert_eq!(app.rows("events"), 3);
+        counts(&app, with(off)).await;
+        assert_eq!(shown(&app).await, ["02 10 Daily", "03 10 Daily"], "{is_known}");
+        assert_eq!(counts(&app, with(off)).await, [0, 0, 2, 1, 0], "{is_known}");
+        counts(&app, with(&later)).await;
+        assert_eq!(shown(&app).await, ["01 17 Moved", "02 10 Daily", "03 10 Daily"], "{is_known}");
+        // A file may have nothing but what has changed.
+        counts(&app, calendar(&[first])).await;
+        assert_eq!(shown(&app).await, ["01 15 Moved", "02 10 Daily", "03 10 Daily"], "{is_known}");
+        counts(&app, &whole).await;
+        assert_eq!(shown(&app).await, ["01 10 Daily", "02 10 Daily", "03 10 Daily"], "{is_known}");
+        assert_eq!(app.rows("events"), 3);
+        // All but one are below that one.
+        let ids = app.get("/events").await.ids();
+        let mut below = Vec::new();
+        for id in &ids {
+            below.push(app.get(&format!("/events?post_parent={id}")).await.ids().len());
+        }
+        below.sort_unstable();
+        assert_eq!(below, [0, 0, 2], "{is_known}");
+        // The series moves, and its first event is moved further.
+        let moved =
+            calendar(&[&later.replace("-ID:20270401T10", "-ID:20270401T12"), &series(12, "")]);
+        counts(&app, &moved).await;
+        assert_eq!(shown(&app).await, ["01 17 Moved", "02 12 Daily", "03 12 Daily"], "{is_known}");
+    }
+}
+
+#[actix_web::test]
+async fn first_event_that_never_took_place_comes_and_goes() {
+    let app = App::new().await;
+    let off = "UID:s\nRECURRENCE-ID:20270401T100000Z\nSTATUS:CANCELLED\nDTSTART:20270401T100000Z";
+    let file = calendar(&[&series(10, ""), off]);
+    assert_eq!(counts(&app, &file).await, [2, 0, 0, 1, 0]);
+    assert_eq!(counts(&app, &file).await, [0, 0, 2, 1, 0]);
+    counts(&app, calendar(&[&series(10, "")])).await;
+    assert_eq!(shown(&app).await, ["01 10 Daily", "02 10 Daily", "03 10 Daily"]);
+    counts(&app, calendar(&[&series(11, "")])).await;
+    assert_eq!(shown(&app).await, ["01 11 Daily", "02 11 Daily", "03 11 Daily"]);
+}
+
+#[actix_web::test]
+async fn series_that_no_longer_repeats_leaves_nothing_behind() {
+    let app = App::new().await;
+    // An event of its own whose name looks like that of a repetition.
+    let other = "UID:s#x\nDTSTART:20270405T100000Z\nSUMMARY:Other";
+    let repeated = calendar(&[&series(10, ""), other]);
+    counts(&app, &repeated).await;
+    let once = calendar(&[&series(10, "").replace("RRULE", "X-RRULE"), other]);
+    assert_eq!(counts(&app, &once).await, [0, 2, 2, 0, 0]);
+    assert_eq!(shown(&app).await, ["01 10 Daily", "05 10 Other"]);
+    assert_eq!(counts(&app, &once).await, [0, 0, 2, 0, 0]);
+    counts(&app, &repeated).await;
+    assert_eq!(shown(&app).await.len(), 4);
+    // A cancelled series says no rule.
+    let cancelled = "UID:s\nDTSTART:20270401T100000Z\nSTATUS:CANCELLED";
+    counts(&app, calendar(&[cancelled])).await;
+    assert_eq!(shown(&app).await, ["05 10 Other"]);
+    // A feed of this calendar has no rules, and perhaps not all events.
+    counts(&app, &repeated).await;
+    let feed = app.get("/ical?end_date=2027-04-02").await.expect(200).text;
+    assert_eq!(counts(&app, &feed).await, [0, 0, 2, 0, 0]);
+    assert_eq!(shown(&app).await.len(), 4);
+}
+
+#[actix_web::test]
+async fn event_follows_its_file_into_privacy_and_back() {
+    let app = App::new().await;
+    let file = |class: &str, title: &str| {
+        calendar(&[&format!(
+            "UID:a\nDTSTART:20270401T100000Z\nSUMMARY:{title}{}",
+            if class.is_empty() { String::new() } else { format!("\nCLASS:{class}") }
+        )])
+    };
+    counts(&app, file("", "Party")).await;
+    let id = app.get("/events").await.ids()[0];
+    let path = format!("/events/{id}");
+    for class in ["PRIVATE", "CONFIDENTIAL"] {
+        assert_eq!(counts(&app, file(class, "Surgery")).await, [0, 1, 0, 0, 0]);
+        app.get(&path).await.expect(403);
+        assert_eq!(app.get_as("editor", &path).await.expect(200).json["status"], "private");
+        assert_eq!(counts(&app, file(class, "Surgery")).await, [0, 0, 1, 0, 0]);
+        assert_eq!(counts(&app, file("PUBLIC", "Party")).await, [0, 1, 0, 0, 0]);
+        assert_eq!(shown(&app).await, ["01 10 Party"]);
+    }
+    // What a person decides stays while the file says the same.
+    app.patch(&path, &json!({"status": "private"})).await.expect(200);
+    assert_eq!(counts(&app, file("", "Party")).await, [0, 0, 1, 0, 0]);
+    app.get(&path).await.expect(403);
+    counts(&app, file("PRIVATE", "Party")).await;
+    app.patch(&path, &json!({"status": "publish"})).await.expect(200);
+    assert_eq!(counts(&app, file("PRIVATE", "Party")).await, [0, 0, 1, 0, 0]);
+    app.get(&path).await.expect(200);
+    // From the start, and by way of the trash.
+    let new = file("PRIVATE", "New").replace("UID:a", "UID:b");
+    counts(&app, &new).await;
+    counts(&app, new.replace("SUMMARY", "STATUS:CANCELLED\r\nSUMMARY")).await;
+    assert_eq!(counts(&app, &new).await, [0, 1, 0, 0, 0]);
+    assert_eq!(shown(&app).await, ["01 10 Party"]);
+    counts(&app, new.replace("PRIVATE", "PUBLIC")).await;
+    assert_eq!(shown(&app).await, ["01 10 Party", "01 10 New"]);
+}
+
+#[actix_web::test]
+async fn cut_file_takes_nothing_away_and_is_reported() {
+    let app = App::new().await;
+    let moved = "UID:s\nRECURRENCE-ID:20270402T100000Z\nSUMMARY:Moved\nDTSTART:20270402T150000Z";
+    let off = "UID:s\nRECURRENCE-ID:20270403T100000Z\nSTATUS:CANCELLED\nDTSTART:20270403T100000Z";
+    let plain = "UID:a\nDTSTART:20270405T100000Z\nSUMMARY:Show";
+    let whole = calendar(&[plain, &series(10, ""), moved, off]);
+    counts(&app, &whole).await;
+    let before = shown(&app).await;
+    assert_eq!(before, ["01 10 Daily", "02 15 Moved", "05 10 Show"]);
+    let lines: Vec<&str> = whole.split_inclusive("\r\n").collect();
+    for end in 3..lines.len() {
+        let done = post(&app, "editor", lines[..end].concat()).await.expect(200).json;
+        let told = done["errors"].as_array().unwrap().last().unwrap()["message"].as_str().unwrap();
+        assert!(told.ends_with("the file is cut off"), "{end}: {told}");
+        assert_eq!(shown(&app).await, before, "{end}");
+    }
+    // Events by themselves are taken over.
+    let new = plain.replace("UID:a", "UID:b").replace("Show", "Film");
+    let cut = calendar(&[&new, &series(10, "")]).replace("END:VCALENDAR\r\n", "");
+    let done = post(&app, "editor", cut).await.expect(200).json;
+    assert_eq!((&done["created"], &done["failed"]), (&json!(1), &json!(2)));
+    let told: Vec<_> = done["errors"].as_array().unwrap().iter().map(|e| &e["message"]).collect();
+    assert_eq!(
+        told,
+        ["has no END:VCALENDAR, the file is cut off", "repeats, and the file is cut off"]
+    );
+}
+
+#[actix_web::test]
+async fn event_without_its_end_is_reported_and_hides_no_other() {
+    let app = App::new().await;
+    let file = calendar(&["UID:a\nDTSTART:20270401T100000Z", "UID:b\nDTSTART:20270402T100000Z"]);
+    let file = file.replacen("END:VEVENT\r\n", "", 1);
+    let done = post(&app, "editor", file).await.expect(200).json;
+    assert_eq!((&done["created"], &done["failed"]), (&json!(1), &json!(1)));
+    assert_eq!(done["errors"][0]["uid"], "a");
+}
+
+#[actix_web::test]
+async fn file_that_is_imported_twice_at_once_is_there_once() {
+    let app = App::new().await;
+    let entries: Vec<String> = (0..300)
+        .map(|number| {
+            format!(
+                "UID:{number}\nDTSTART:20270401T100000Z\nSUMMARY:x\nLOCATION:Hall {}\n\
+                 ORGANIZER;CN=Ann:mailto:a@example.org\nCATEGORIES:Talks",
+                number % 3
+            )
+        })
+        .collect();
+    let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+    let file = calendar(&[&entries[..], &[&series(10, "")]].concat());
+    let (one, other) =
+        futures_util::join!(post(&app, "editor", file.clone()), post(&app, "editor", file.clone()));
+    let (one, other) = (one.expect(200).json, other.expect(200).json);
+    let sum = |name: &str| one[name].as_i64().unwrap() + other[name].as_i64().unwrap();
+    assert_eq!((sum("created"), sum("unchanged"), sum("failed")), (303, 303, 0), "{one} {other}");
+    let rows = ["events", "venues", "organizers", "terms"].map(|table| app.rows(table));
+    assert_eq!(rows, [303, 3, 1, 1]);
+}

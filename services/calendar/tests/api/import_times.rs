@@ -1,0 +1,128 @@
+//! Times of iCalendar files around changes of clocks.
+
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::imports::{counts, event};
+
+/// Start and end of every event, in UTC and in their order.
+async fn instants(app: &App) -> Vec<String> {
+    let list = app.get("/events?start_date=2026-01-01&per_page=50").await.expect(200).json;
+    let text = |event: &Value, key: &str| event[key].as_str().unwrap()[5..16].to_owned();
+    let told = |event: &Value| {
+        format!("{} - {}", text(event, "utc_start_date"), text(event, "utc_end_date"))
+    };
+    list["events"].as_array().unwrap().iter().map(told).collect()
+}
+
+#[actix_web::test]
+async fn hours_of_a_duration_are_exact_and_its_days_are_those_of_the_clock() {
+    for (zone, start, duration, expected) in [
+        ("Europe/Vienna", "20270327T220000", "PT8H", "03-27 21:00 - 03-28 05:00"),
+        ("Europe/Vienna", "20271030T220000", "PT8H", "10-30 20:00 - 10-31 04:00"),
+        ("Europe/Vienna", "20270327T220000", "P1D", "03-27 21:00 - 03-28 20:00"),
+        ("Europe/Vienna", "20270327T220000", "PT24H", "03-27 21:00 - 03-28 21:00"),
+        ("Europe/Vienna", "20270327T220000", "P1DT2H", "03-27 21:00 - 03-28 22:00"),
+        ("Europe/Vienna", "20271024T120000", "P1W", "10-24 10:00 - 10-31 11:00"),
+        ("America/New_York", "20270313T230000", "PT4H30M", "03-14 04:00 - 03-14 08:30"),
+        ("Australia/Lord_Howe", "20270403T220000", "PT6H", "04-03 11:00 - 04-03 17:00"),
+    ] {
+        let app = App::new().await;
+        let file = event(&format!("UID:a\r\nDTSTART;TZID={zone}:{start}\r\nDURATION:{duration}"));
+        counts(&app, &file).await;
+        assert_eq!(instants(&app).await, [expected], "{zone} {start} {duration}");
+        assert_eq!(counts(&app, &file).await, [0, 0, 1, 0, 0], "{zone} {start} {duration}");
+    }
+}
+
+#[actix_web::test]
+async fn every_night_of_a_series_lasts_as_long_as_its_duration() {
+    let app = App::new().await;
+    let nights = |length: &str| {
+        event(&format!(
+            "UID:a\r\nDTSTART;TZID=Europe/Vienna:20271029T220000\r\n{length}\r\nRRULE:FREQ=DAILY;COUNT=3"
+        ))
+    };
+    counts(&app, nights("DURATION:PT8H")).await;
+    let exact =
+        ["10-29 20:00 - 10-30 04:00", "10-30 20:00 - 10-31 04:00", "10-31 21:00 - 11-01 05:00"];
+    assert_eq!(instants(&app).await, exact);
+    // With an end, every night ends when the clock shows it.
+    counts(&app, nights("DTEND;TZID=Europe/Vienna:20271030T060000")).await;
+    let on_clock =
+        ["10-29 20:00 - 10-30 04:00", "10-30 20:00 - 10-31 05:00", "10-31 21:00 - 11-01 05:00"];
+    assert_eq!(instants(&app).await, on_clock);
+}
+
+#[actix_web::test]
+async fn series_in_utc_repeats_in_utc_whatever_zone_the_file_names() {
+    let app = App::new().await;
+    let file = event(
+        "UID:a\r\nDTSTART:20271023T233000Z\r\nDTEND:20271024T003000Z\r\n\
+         RRULE:FREQ=WEEKLY;BYDAY=SA;UNTIL=20271106T233000Z\r\nEXDATE:20271030T233000Z",
+    );
+    let file = file.replacen("VERSION", "X-WR-TIMEZONE:Europe/Vienna\r\nVERSION", 1);
+    assert_eq!(counts(&app, &file).await, [2, 0, 0, 0, 0]);
+    assert_eq!(instants(&app).await, ["10-23 23:30 - 10-24 00:30", "11-06 23:30 - 11-07 00:30"]);
+    let list = app.get("/events?start_date=2027-10-01").await.json;
+    let shown = |at: usize| (&list["events"][at]["timezone"], &list["events"][at]["start_date"]);
+    assert_eq!(shown(0), (&json!("Europe/Vienna"), &json!("2027-10-24 01:30:00")));
+    assert_eq!(shown(1), (&json!("Europe/Vienna"), &json!("2027-11-07 00:30:00")));
+    assert_eq!(counts(&app, &file).await, [0, 0, 2, 0, 0]);
+}
+
+#[actix_web::test]
+async fn start_that_the_clock_skips_counts_on_other_days() {
+    let app = App::new().await;
+    let file = event(
+        "UID:a\r\nDTSTART;TZID=Europe/Vienna:20270328T023000\r\nDURATION:PT1H\r\nRRULE:FREQ=DAILY;COUNT=2",
+    );
+    counts(&app, &file).await;
+    assert_eq!(instants(&app).await, ["03-28 01:30 - 03-28 02:30", "03-29 00:30 - 03-29 01:30"]);
+}
+
+/// Events in the repeated hour: zone, start and end.
+const REPEATED: [(&str, &str, &str); 6] = [
+    ("Europe/Vienna", "2027-10-31T00:30:00Z", "2027-10-31T01:30:00Z"),
+    ("Europe/Vienna", "2027-10-31T01:30:00Z", "2027-10-31T01:45:00Z"),
+    ("Europe/Vienna", "2027-10-31T01:30:00Z", "2027-10-31T03:00:00Z"),
+    ("America/New_York", "2027-11-07T06:15:00Z", "2027-11-07T06:15:00Z"),
+    ("Australia/Lord_Howe", "2027-04-03T15:15:00Z", "2027-04-03T16:15:00Z"),
+    ("America/Havana", "2027-11-07T05:30:00Z", "2027-11-07T06:30:00Z"),
+];
+
+#[actix_web::test]
+async fn repeated_hour_goes_out_and_comes_in_as_the_same_instants() {
+    let (app, other) = (App::new().await, App::new().await);
+    for (zone, start, end) in REPEATED {
+        app.event(json!({"timezone": zone, "start_date": start, "end_date": end})).await;
+    }
+    let feed = app.get("/ical").await.expect(200).text;
+    // The first time is what a reading of the clock means; the second is written in UTC.
+    assert!(feed.contains("DTSTART;TZID=Europe/Vienna:20271031T023000\r\nDTEND:20271031T013000Z"));
+    assert!(feed.contains("DTSTART:20271031T013000Z\r\nDTEND:20271031T014500Z"));
+    assert_eq!(counts(&app, &feed).await, [0, 0, 6, 0, 0]);
+    assert_eq!(counts(&other, &feed.replace('@', "@other-")).await, [6, 0, 0, 0, 0]);
+    assert_eq!(counts(&other, &feed.replace('@', "@other-")).await, [0, 0, 6, 0, 0]);
+    let all = "/events?start_date=2027-01-01&_fields=events.timezone,events.start_date,\
+               events.end_date,events.utc_start_date,events.utc_end_date";
+    assert_eq!(other.get(all).await.json, app.get(all).await.json);
+    assert_eq!(instants(&app).await.len(), 6);
+}
+
+#[actix_web::test]
+async fn single_times_of_a_series_keep_their_instant_in_the_repeated_hour() {
+    let app = App::new().await;
+    let file = event(
+        "UID:a\r\nDTSTART;TZID=Europe/Vienna:20271030T023000\r\nDURATION:PT15M\r\n\
+         RRULE:FREQ=DAILY;COUNT=2\r\nRDATE:20271031T013000Z",
+    );
+    counts(&app, &file).await;
+    let both =
+        ["10-30 00:30 - 10-30 00:45", "10-31 00:30 - 10-31 00:45", "10-31 01:30 - 10-31 01:45"];
+    assert_eq!(instants(&app).await, both);
+    assert_eq!(counts(&app, &file).await, [0, 0, 3, 0, 0]);
+    let without = file.replace("RDATE", "EXDATE:20271031T003000Z\r\nRDATE");
+    counts(&app, &without).await;
+    assert_eq!(instants(&app).await, [both[0], both[2]]);
+}
