@@ -104,7 +104,8 @@ fn window(dice: &mut Dice, rows: &[Planted]) -> Window {
     let (first, second) = (Some(first), Some(second));
     let limits = match dice.roll(6) {
         0 | 1 => Limits { start_min: first, end_max: second, ..Limits::default() },
-        2 | 3 => Limits { end_min: first, start_max: second, ..Limits::default() },
+        2 => Limits { end_min: first, start_max: second, ..Limits::default() },
+        3 => Limits { end_min: first, start_max: second, touching: first, ..Limits::default() },
         4 => Limits { start_min: first, start_max: second, ..Limits::default() },
         _ => Limits { end_min: first, end_max: second, ..Limits::default() },
     };

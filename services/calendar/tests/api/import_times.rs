@@ -72,6 +72,15 @@ async fn series_in_utc_repeats_in_utc_whatever_zone_the_file_names() {
 }
 
 #[actix_web::test]
+async fn day_of_a_start_in_utc_has_24_hours() {
+    let app = App::new().await;
+    let file = event("UID:a\r\nDTSTART:20271030T210000Z\r\nDURATION:P1D");
+    let file = file.replacen("VERSION", "X-WR-TIMEZONE:Europe/Vienna\r\nVERSION", 1);
+    counts(&app, &file).await;
+    assert_eq!(instants(&app).await, ["10-30 21:00 - 10-31 21:00"]);
+}
+
+#[actix_web::test]
 async fn start_that_the_clock_skips_counts_on_other_days() {
     let app = App::new().await;
     let file = event(

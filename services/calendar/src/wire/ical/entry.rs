@@ -73,12 +73,10 @@ impl Entry {
         let context = EntryContext { calendar: own_zone.as_ref().or(context.calendar), ..context };
         let (start, end) = times(component, context)?;
         let replaces = Entry::replaced(component, context)?;
-        // What is written in UTC repeats in UTC, whatever the zone that it is shown in.
-        let in_utc = component.find("DTSTART").is_some_and(|start| is_utc(&start.value));
-        let (clock, shown_in) = match &start {
-            Moment::Time(_, zone) if in_utc => (Zone::utc(), Some(zone)),
-            Moment::Time(_, zone) => (zone.clone(), None),
-            Moment::Day(_) => (context.site.clone(), None),
+        let clock = clock_of(component, &start).unwrap_or_else(|| context.site.clone());
+        let shown_in = match &start {
+            Moment::Time(_, zone) if *zone != clock => Some(zone),
+            _ => None,
         };
         let first = start.clone().in_zone(&clock);
         let starts = match &replaces {
@@ -160,10 +158,27 @@ impl Entry {
     }
 }
 
+/// Returns the zone in which an event lasts and repeats: what is written in UTC does so in UTC, whatever
+/// the zone that it is shown in. `None` for whole days.
+fn clock_of(component: &Component, start: &Moment) -> Option<Zone> {
+    let in_utc = component.find("DTSTART").is_some_and(|start| is_utc(&start.value));
+    match start {
+        Moment::Time(..) if in_utc => Some(Zone::utc()),
+        Moment::Time(_, zone) => Some(zone.clone()),
+        Moment::Day(_) => None,
+    }
+}
+
 /// Reads start and end; days of Outlook may be written as times.
 fn times(component: &Component, context: EntryContext<'_>) -> Result<(Moment, Moment), String> {
     let start = Moment::read(component.find("DTSTART").ok_or("DTSTART is missing")?, context)?;
-    let end = end_of(&start, component.find("DTEND"), component.find("DURATION"), context)?;
+    let own = clock_of(component, &start).map(|clock| start.clone().in_zone(&clock));
+    let own = own.as_ref().unwrap_or(&start);
+    let end = end_of(own, component.find("DTEND"), component.find("DURATION"), context)?;
+    let end = match &start {
+        Moment::Time(_, zone) => end.in_zone(zone),
+        Moment::Day(_) => end,
+    };
     let all_day = component.text("X-MICROSOFT-CDO-ALLDAYEVENT").eq_ignore_ascii_case("TRUE");
     let midnight = |moment: &Moment| moment.wall().time() == Time::midnight();
     match (&start, &end) {
