@@ -94,6 +94,12 @@ pub struct Journal {
 }
 
 impl Journal {
+    /// The largest id of a run that it knows; 0: none.
+    pub fn largest_run(&self) -> u64 {
+        let open = self.open.as_ref().map_or(0, |open| open.run);
+        self.published.as_ref().map_or(0, |published| published.run).max(open)
+    }
+
     /// The journal after a publish.
     pub fn with_publish(&self, publish: Publish) -> Self {
         let sequence = self.sequence + 1;

@@ -15,7 +15,7 @@ use super::report::Report;
 /// Reads sources without writing anything but the reject file.
 pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, JobError> {
     let started = Instant::now();
-    let mut sink = DryRun { intake: options.intake(context, IntakeState::default())? };
+    let mut sink = DryRun { intake: options.intake_above(context, 0, IntakeState::default())? };
     for (index, source) in options.sources.iter().enumerate() {
         sink.intake.begin_source(index, &source.name());
         let defaults = options.defaults();

@@ -97,14 +97,15 @@ const MOST_ROWS: usize = 10_000;
 const LONGEST_REASON: usize = 300;
 
 impl Intake {
-    /// An intake that goes on from `memory`.
+    /// An intake that goes on from a state; new buckets get ids above `largest` and all in SQL.
     pub fn new(
         pools: &Pools,
+        largest: u64,
         state: IntakeState,
         max_errors: MaxErrors,
         reject_file: Option<RejectFile>,
     ) -> Result<Self, JobError> {
-        let (buckets, largest) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
+        let (buckets, in_sql) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
             Ok((buckets::all(db)?, buckets::largest_id(db)?))
         })?;
         let known = buckets.into_iter().map(|b| (b.address, (b.id, b.kind))).collect();
@@ -118,7 +119,7 @@ impl Intake {
             skip: 0,
             known,
             written: HashMap::new(),
-            next_bucket: largest + 1,
+            next_bucket: largest.max(in_sql) + 1,
             new_buckets: Vec::new(),
             removed: HashMap::new(),
             rejected: Vec::new(),

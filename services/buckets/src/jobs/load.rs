@@ -22,18 +22,19 @@ pub fn load(
     let mut session = Session::open(context, "a run loads files")?;
     apply_pending_removals(&mut session)?;
     // What can fail comes first: a run that was stopped is not given up for one that cannot begin.
-    let intake = options.intake(context, IntakeState::default())?;
-    let id = begin(context, mode_name(options.mode), options)?;
+    let intake = options.intake(&session, IntakeState::default())?;
+    let id = begin(&session, mode_name(options.mode), options)?;
     let begun = give_up_stopped(&mut session).and_then(|()| Ok(session.writer.begin(id)?));
     noted(context, id, begun)?;
     Loader::new(session, id, options.clone(), checkpoints, intake).finish()
 }
 
 /// Notes a new run.
-fn begin(context: &JobContext, mode: &str, options: &LoadOptions) -> Result<u64, JobError> {
+fn begin(session: &Session, mode: &str, options: &LoadOptions) -> Result<u64, JobError> {
     let text = serde_json::to_string(options).map_err(std::io::Error::other)?;
-    let now = context.clock.unix();
-    Ok(context.pools.write_blocking(|db| load_runs::begin(db, mode, &text, now))?)
+    let (known, now) = (session.writer.journal().largest_run(), session.context.clock.unix());
+    let pools = &session.context.pools;
+    Ok(pools.write_blocking(|db| load_runs::begin(db, known, mode, &text, now))?)
 }
 
 /// Notes with a run that it could not begin.
@@ -65,8 +66,8 @@ pub(super) fn load_anew(
     checkpoints: CheckpointPolicy,
 ) -> Result<(u32, Report), JobError> {
     let context = searched.context.clone();
-    let intake = options.intake(&context, IntakeState::default())?;
-    let id = begin(&context, "rebuild", options)?;
+    let intake = options.intake(&searched, IntakeState::default())?;
+    let id = begin(&searched, "rebuild", options)?;
     let begun = searched.next_generation().and_then(|mut fresh| {
         fresh.writer.begin(id)?;
         Ok(fresh)
@@ -101,7 +102,7 @@ pub fn resume(
         "" => IntakeState::default(),
         text => serde_json::from_str(text).map_err(|error| refuse(&error.to_string()))?,
     };
-    let intake = options.intake(context, state)?;
+    let intake = options.intake(&session, state)?;
     Loader::new(session, id, options, checkpoints, intake).finish()
 }
 

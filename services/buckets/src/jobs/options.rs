@@ -13,6 +13,7 @@ use super::max_errors::MaxErrors;
 use super::reject_file::{RejectFile, reasons_of};
 use super::remote::{Listing, RemoteOptions};
 use super::sources::{STDIN, Source};
+use super::write_session::Session;
 use crate::config::Settings;
 use crate::engine::Mode;
 
@@ -64,9 +65,18 @@ impl LoadOptions {
 
     /// An intake of a run that goes on from a state. Whatever of a run's beginning can fail fails
     /// here, before anything is given up for it: sources are looked at, the reject file is opened.
-    pub(super) fn intake(
+    pub(super) fn intake(&self, session: &Session, state: IntakeState) -> Result<Intake, JobError> {
+        let counts = &session.index.summary().counts;
+        let largest = counts.keys().next_back().copied().unwrap_or(0);
+        self.intake_above(&session.context, largest, state)
+    }
+
+    /// The same beside no session; new buckets get ids above `largest`, and above all in SQL: the index
+    /// may have files of buckets that a database that was restored has forgotten.
+    pub(super) fn intake_above(
         &self,
         context: &JobContext,
+        largest: u64,
         state: IntakeState,
     ) -> Result<Intake, JobError> {
         self.sources.iter().skip(state.done).try_for_each(Source::check)?;
@@ -80,7 +90,7 @@ impl LoadOptions {
                 Some(RejectFile::open(path, state.reject)?)
             }
         };
-        Intake::new(&context.pools, state, self.max_errors, reject)
+        Intake::new(&context.pools, largest, state, self.max_errors, reject)
     }
 }
 

@@ -28,17 +28,26 @@ pub struct LoadRun {
     pub error: Option<String>,
 }
 
-/// Begins a run and gives its id.
-pub fn begin(db: &mut Db, mode: &str, options: &str, now: i64) -> Result<u64, DatabaseError> {
-    let id: i64 = diesel::insert_into(load_run::table)
+/// Begins a run and gives its id, which is above all so far and above `known`: the index knows runs by
+/// their ids, also such as a database that was restored has forgotten.
+pub fn begin(
+    db: &mut Db,
+    known: u64,
+    mode: &str,
+    options: &str,
+    now: i64,
+) -> Result<u64, DatabaseError> {
+    let last: Option<i64> = load_run::table.select(diesel::dsl::max(load_run::id)).first(db)?;
+    let id = last.unwrap_or(0).max(known as i64) + 1;
+    diesel::insert_into(load_run::table)
         .values((
+            load_run::id.eq(id),
             load_run::state.eq("running"),
             load_run::mode.eq(mode),
             load_run::options.eq(options),
             load_run::started_at.eq(now),
         ))
-        .returning(load_run::id)
-        .get_result(db)?;
+        .execute(db)?;
     Ok(id as u64)
 }
 

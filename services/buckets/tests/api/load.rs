@@ -268,7 +268,7 @@ async fn a_server_notices_a_publish() {
 fn a_second_run_is_told_which_one_loads() {
     let fixture = Fixture::new();
     let session = Session::open(&fixture.context, "a run loads files").unwrap();
-    let begun = |db: &mut database::Db| load_runs::begin(db, "replace", "{}", 1);
+    let begun = |db: &mut database::Db| load_runs::begin(db, 0, "replace", "{}", 1);
     let id = fixture.context.pools.write_blocking(begun).unwrap();
     let refused = fixture.load(&[samples()]).unwrap_err().to_string();
     assert_eq!(refused, format!("the index is being written: a run loads files (run {id})"));

@@ -174,3 +174,35 @@ fn a_removal_that_was_killed_before_it_was_noted_tells_what_it_hid() {
     assert_eq!((removal.id, removal.files), (1, 2));
     assert_eq!(jobs::remove(&fixture.context, BOX, "", "asked", "tester").unwrap().files, 1);
 }
+
+#[test]
+fn a_start_that_waits_for_a_lock_says_for_which() {
+    let program = Program::new();
+    program.done(&["load", text(&program.source(1, 3))]);
+    let lock = program.index().join("generation-1/readers.lock");
+    let held = std::fs::File::open(&lock).unwrap();
+    held.lock().unwrap();
+    let said = program.folder().write("said", "");
+    let mut command = program.command(&["status"]);
+    command.stdout(std::process::Stdio::null()).stderr(std::fs::File::create(&said).unwrap());
+    let mut waiting = command.spawn().unwrap();
+    let line = format!("waiting for the lock {}", text(&lock));
+    testkit::until_blocking("the line", || std::fs::read_to_string(&said).unwrap().contains(&line));
+    drop(held);
+    assert!(waiting.wait().unwrap().success());
+}
+
+#[actix_web::test]
+async fn numbers_that_the_index_knows_are_not_given_again_by_a_restored_database() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "of a", 1, 1)]);
+    // As after a copy of the database from before that load was put back.
+    let mut restored = Fixture::new();
+    restored.context.generations = std::sync::Arc::clone(&fixture.context.generations);
+    let report = restored.load_lines(&[&line(BOX, "of box", 1, 1)]);
+    assert_eq!(report.run, Some(2));
+    let app = restored.serve("enterprise").await;
+    assert_eq!(app.paths(&format!("buckets={BOX}")).await, ["of box"]);
+    let faults = verify(&restored.context).unwrap();
+    assert_eq!(faults, ["bucket 1 has 1 files but no row"]);
+}

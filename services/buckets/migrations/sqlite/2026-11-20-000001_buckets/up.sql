@@ -19,7 +19,8 @@ CREATE TABLE bucket (
     truncated BOOLEAN NOT NULL DEFAULT FALSE
 );
 
--- Load runs: running, published, failed. The truth is in the index; see the journal there.
+-- Load runs: running, published, failed. The truth is in the index; see the journal there. Ids are given by the
+-- loader, above those of the index: it knows runs, as it knows buckets, that a restored database has forgotten.
 CREATE TABLE load_run (
     id INTEGER PRIMARY KEY NOT NULL,
     state TEXT NOT NULL,
@@ -33,7 +34,7 @@ CREATE TABLE load_run (
 );
 
 CREATE TABLE rejected (
-    id INTEGER PRIMARY KEY NOT NULL,
+    id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,
     run_id BIGINT NOT NULL REFERENCES load_run (id),
     source TEXT NOT NULL,
     position BIGINT NOT NULL,
@@ -44,7 +45,7 @@ CREATE INDEX rejected_run ON rejected (run_id);
 
 -- Takedowns: pending until applied, in force until lifted.
 CREATE TABLE removal (
-    id INTEGER PRIMARY KEY NOT NULL,
+    id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,
     address TEXT NOT NULL,
     prefix TEXT NOT NULL DEFAULT '',
     reason TEXT NOT NULL,

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,8 +17,20 @@ pub struct FolderLock {
 impl FolderLock {
     /// Shares the folder with other readers.
     pub fn shared(folder: &Path) -> Result<Self, EngineError> {
-        let file = open(&folder.join("readers.lock"))?;
-        file.lock_shared()?;
+        let path = folder.join("readers.lock");
+        let file = open(&path)?;
+        match file.try_lock_shared() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                // Whoever deletes the folder holds it for a moment; anybody else could for ever.
+                let holder = holder_of(&file)
+                    .map_or_else(String::new, |process| format!(", which process {process} holds"));
+                log::warn!("waiting for the lock {}{holder}", path.display());
+                file.lock_shared()?;
+                log::info!("the lock {} is free", path.display());
+            }
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+        }
         Ok(Self { _file: file })
     }
 
@@ -71,6 +84,35 @@ pub(in super::super) fn retry_while<T>(
     attempt()
 }
 
+/// The process that holds the lock of a file, as far as the system tells it.
+fn holder_of(file: &File) -> Option<u32> {
+    let inode = format!(":{}", file.metadata().ok()?.ino());
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    locks.lines().find_map(|line| {
+        // 1: FLOCK  ADVISORY  WRITE 4711 00:2d:1234 0 EOF
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, "WRITE", process, place, ..] = fields[..] else { return None };
+        process.parse().ok().filter(|_| place.ends_with(&inode))
+    })
+}
+
 fn open(path: &Path) -> Result<File, std::io::Error> {
     OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_holder_of_a_lock_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let other = open(&folder.path().join("readers.lock")).unwrap();
+        assert_eq!(holder_of(&other), None);
+        let held = FolderLock::unused(folder.path()).unwrap().unwrap();
+        // A container may not see the numbers of its processes there.
+        assert!(holder_of(&other).is_none_or(|process| process == std::process::id()));
+        drop(held);
+        assert_eq!(holder_of(&other), None);
+    }
 }
