@@ -17,5 +17,5 @@ pub use files::search_files;
 pub use packages::seed_packages;
 pub use reconcile::reconcile;
 pub use search::search;
-pub use snapshot::{SnapshotError, follow, open, refresh};
+pub use snapshot::{SnapshotError, follow, open, open_index, refresh};
 pub use stats::get_stats;

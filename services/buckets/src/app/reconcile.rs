@@ -25,8 +25,12 @@ pub fn reconcile(
     let buckets: Vec<(u64, bool)> =
         published.buckets.iter().map(|bucket| (bucket.id, bucket.truncated)).collect();
     pools.write_blocking(|db| -> Result<(), DatabaseError> {
-        buckets::published(db, &buckets, published.at)?;
-        load_runs::publish(db, published.run, report, now)?;
-        generations::touch(db)
+        // Another process may have done it since, and a removal after it has taken a bucket off the
+        // list again.
+        if load_runs::publish(db, published.run, report, now)? {
+            buckets::published(db, &buckets, published.at)?;
+            generations::touch(db)?;
+        }
+        Ok(())
     })
 }

@@ -9,7 +9,7 @@ use domain::SharedClock;
 use super::packages::{all_packages, seed_packages};
 use super::reconcile::reconcile;
 use crate::config::Settings;
-use crate::engine::{EngineError, FileIndex, Generations};
+use crate::engine::{AwaitedIndex, EngineError, FileIndex, Generations, IndexSummary};
 use crate::error::Error;
 use crate::metrics::{self, IndexFigures};
 use crate::model::progress::Progress;
@@ -39,12 +39,49 @@ pub fn open(
         log::warn!("what a killed rebuild left cannot be cleared away: {error}");
     }
     pools.write_blocking(seed_packages)?;
-    let now = pools.read_blocking(generations::read)?;
-    let index = generations.open_or_create(now.generation)?;
+    let (index, now) = match open_index(&pools, &generations) {
+        Err(SnapshotError::Index(EngineError::Missing(place))) => {
+            log::error!("{}", EngineError::Missing(place.clone()));
+            let now = pools.read_blocking(generations::read)?;
+            let lost = AwaitedIndex::lost(Arc::clone(&generations), now.generation, place);
+            (Arc::new(lost) as Arc<dyn FileIndex>, now)
+        }
+        opened => opened?,
+    };
     reconcile(&pools, &index.summary().journal, "{}", clock.unix())?;
     let snapshot = pools.read_blocking(|db| read(db, index, now))?;
     measure(&snapshot);
     Ok(State::new(pools, clock, generations, settings, snapshot))
+}
+
+/// Opens the index that is searched, for reading: nothing is made. Before the first load it is empty;
+/// after a publish [`EngineError::Missing`] says where it should be.
+pub fn open_index(
+    pools: &Pools,
+    generations: &Arc<dyn Generations>,
+) -> Result<(Arc<dyn FileIndex>, IndexState), SnapshotError> {
+    // Read before the look at the index: what was published until then must be there.
+    let before = |db: &mut Db| -> Result<_, DatabaseError> {
+        Ok((generations::read(db)?, load_runs::any_published(db)?))
+    };
+    let (mut now, mut published) = pools.read_blocking(before)?;
+    loop {
+        let place = match generations.open(now.generation) {
+            Err(EngineError::Missing(place)) => place,
+            opened => return Ok((opened?, now)),
+        };
+        let after = pools.read_blocking(before)?;
+        if after.0.generation != now.generation {
+            // A rebuild has switched to its generation and dropped the old one.
+            (now, published) = after;
+        } else if published {
+            let place = format!("{place}, although a load was published");
+            return Err(EngineError::Missing(place).into());
+        } else {
+            let awaited = AwaitedIndex::empty(Arc::clone(generations), now.generation);
+            return Ok((Arc::new(awaited), now));
+        }
+    }
 }
 
 /// Drops what a killed rebuild left, unless another process writes, which may be that very rebuild.
@@ -78,10 +115,17 @@ pub fn refresh(state: &State) -> Result<(), SnapshotError> {
     let switched = now.generation != seen.generation;
     if switched {
         index = state.generations().open(now.generation)?;
-    } else if now.generation > 1 {
+    } else if now.generation > 1 && seen.published_at() > 0 {
+        // Only a generation that is there takes the place of those before it.
         state.generations().sweep(now.generation)?;
     }
-    let newer = index.refresh()? || switched || now.version != seen.version;
+    // A search may have brought the index to a newer state before, so that `refresh` finds none.
+    let refreshed = index.refresh()?;
+    let sequence = |summary: &IndexSummary| summary.journal.sequence;
+    let newer = refreshed
+        || switched
+        || now.version != seen.version
+        || sequence(&index.summary()) != sequence(&seen.summary);
     if newer {
         let (snapshot, after) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
             Ok((read(db, index, now)?, generations::read(db)?))

@@ -37,10 +37,11 @@ pub trait Generations: Send + Sync {
     /// Takes the write lock, or fails with what its holder recorded about itself.
     fn lock(&self, holder: &str) -> Result<WriteLock, EngineError>;
 
-    /// Opens a generation.
+    /// Opens a generation; [`EngineError::Missing`] where it has not been made.
     fn open(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError>;
 
-    /// Opens a generation, or makes an empty one.
+    /// Opens a generation, or makes an empty one. Only the holder of the write lock may make one:
+    /// beside another writer it would blank what that one has written.
     fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError>;
 
     /// Drops what an earlier attempt left of a generation, by the right of a lock that is held.

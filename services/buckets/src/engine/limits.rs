@@ -1,15 +1,25 @@
 //! When a search has to stop or to wait.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::time::{Duration, Instant};
 
 use super::error::EngineError;
 use super::page_room::PagePlace;
 
-/// Bytes of text between two checks: the slowest expressions take microseconds a byte, and the quickest
-/// ones still hardly notice the check.
-pub(super) const CHECK_BYTES: usize = 16 * 1_024;
+/// Bytes of text between two checks at most: even quick expressions then hardly notice the check.
+const MOST_BYTES: usize = 16 * 1_024;
+/// Bytes of an expression times bytes of text that take about a tenth of a second at worst, where
+/// every part of the expression is tried at every byte.
+const CHECK_WORK: usize = 1 << 28;
+
+/// Bytes of text between two checks for an expression that has so many bytes when it is compiled.
+pub(super) fn check_bytes(expression: usize) -> usize {
+    (CHECK_WORK / expression.max(1)).min(MOST_BYTES)
+}
+
+/// The pause between two attempts to take a lock.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// When a search has to give up, and where its page has room.
 #[derive(Clone, Debug)]
@@ -47,6 +57,23 @@ impl Limits {
         }
     }
 
+    /// Waits for a lock that another search may hold for seconds.
+    pub(super) fn lock<'a, T>(
+        &self,
+        mutex: &'a Mutex<T>,
+    ) -> Result<MutexGuard<'a, T>, EngineError> {
+        loop {
+            match mutex.try_lock() {
+                Ok(guard) => return Ok(guard),
+                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => {
+                    self.check()?;
+                    std::thread::sleep(LOOK);
+                }
+            }
+        }
+    }
+
     /// Waits for room for the rows of a page, whose paths have so many bytes.
     pub(super) fn wait_for_room(&self, rows: usize, paths: usize) -> Result<(), EngineError> {
         self.place.as_ref().map_or(Ok(()), |place| place.take(rows, paths, || self.check()))
@@ -55,34 +82,52 @@ impl Limits {
 
 /// The way to the next check of the limits, in bytes of text that an expression was matched with: rows
 /// alone do not tell, since one may take a hundred times as long as another.
-#[derive(Debug, Default)]
-pub(super) struct Pace(usize);
+#[derive(Debug)]
+pub(super) struct Pace {
+    counted: usize,
+    /// Bytes between two checks.
+    step: usize,
+}
 
 impl Pace {
-    /// Counts bytes; fails once the search has to stop, which it sees every [`CHECK_BYTES`].
+    /// A way on which the limits are checked every [`check_bytes`].
+    pub(super) fn of(expression: usize) -> Self {
+        Self { counted: 0, step: check_bytes(expression) }
+    }
+
+    /// Counts bytes; fails once the search has to stop, which it sees at the next check.
     pub(super) fn count(&mut self, bytes: usize, limits: &Limits) -> Result<(), EngineError> {
-        self.0 += bytes;
-        if self.0 < CHECK_BYTES {
+        self.counted += bytes;
+        if self.counted < self.step {
             return Ok(());
         }
-        self.0 = 0;
+        self.counted = 0;
         limits.check()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
+
+    #[test]
+    fn a_search_that_waits_for_another_one_keeps_its_own_limit() {
+        let held = Mutex::new(());
+        let _other = held.lock().unwrap();
+        let limits = Limits::until(Instant::now(), 1);
+        assert!(matches!(limits.lock(&held), Err(EngineError::Stopped)));
+    }
 
     #[test]
     fn limits_are_checked_after_some_text() {
         let limits = Limits::until(Instant::now() + Duration::from_secs(3_600), 1);
-        let mut pace = Pace::default();
-        assert!(pace.count(CHECK_BYTES, &limits).is_ok());
-        limits.cancel_handle().store(true, Ordering::Relaxed);
-        assert!(pace.count(CHECK_BYTES - 1, &limits).is_ok());
-        assert!(pace.count(1, &limits).is_err());
+        for (expression, bytes) in [(0, 16_384), (10_000, 16_384), (1 << 20, 256)] {
+            let mut pace = Pace::of(expression);
+            limits.cancel_handle().store(false, Ordering::Relaxed);
+            assert!(pace.count(bytes, &limits).is_ok());
+            limits.cancel_handle().store(true, Ordering::Relaxed);
+            assert!(pace.count(bytes - 1, &limits).is_ok(), "{expression} bytes");
+            assert!(pace.count(1, &limits).is_err(), "{expression} bytes");
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! limits are resolved before a query reaches it; it only compares. Every engine passes the same
 //! conformance suite, which asks it and a naive model the same random questions.
 
+mod awaited;
 mod bitmap;
 pub(crate) mod cluster;
 pub(crate) mod embedded;
@@ -14,6 +15,7 @@ mod journal;
 mod limits;
 mod page_room;
 
+pub use awaited::AwaitedIndex;
 pub use cluster::{Cluster, ClusterIndex};
 pub use embedded::EmbeddedIndex;
 pub use error::EngineError;

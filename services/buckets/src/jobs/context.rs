@@ -7,9 +7,9 @@ use database::Pools;
 use domain::SharedClock;
 
 use super::error::JobError;
+use crate::app;
 use crate::engine::{FileIndex, Generations};
 use crate::store::buckets::{self, Bucket};
-use crate::store::generations;
 
 /// Database, clock and index of a job.
 #[derive(Clone)]
@@ -27,8 +27,7 @@ pub struct JobContext {
 impl JobContext {
     /// Opens the index that is searched, for reading.
     pub fn open_index(&self) -> Result<Arc<dyn FileIndex>, JobError> {
-        let generation = self.pools.read_blocking(generations::read)?.generation;
-        Ok(self.generations.open_or_create(generation)?)
+        Ok(app::open_index(&self.pools, &self.generations)?.0)
     }
 
     /// All buckets by their ids, those that are not listed included.

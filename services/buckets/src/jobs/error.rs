@@ -2,6 +2,7 @@
 
 use database::DatabaseError;
 
+use crate::app::SnapshotError;
 use crate::engine::EngineError;
 
 /// Why a job failed.
@@ -38,4 +39,13 @@ pub enum JobError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] DatabaseError),
+}
+
+impl From<SnapshotError> for JobError {
+    fn from(error: SnapshotError) -> Self {
+        match error {
+            SnapshotError::Index(error) => error.into(),
+            SnapshotError::Store(error) => error.into(),
+        }
+    }
 }

@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use buckets::Settings;
 use buckets::engine::{
-    EngineError, FileIndex, FileWriter, Generations, HeldLock, IndexSummary, Limits, WriteLock,
+    EmbeddedIndex, EngineError, FileIndex, FileWriter, Generations, HeldLock, IndexSummary, Limits, Mode,
+    NamedBucket, NewFile, WriteLock,
 };
-use buckets::model::{Expression, FileQuery, Found, Matching};
+use buckets::model::{Attributes, Expression, FileQuery, Found, Matching};
 use serde_json::{Value, json};
 
-use crate::app::{App, Fixture};
+use crate::app::{App, Fixture, line};
 
 type Search = dyn Fn(&Limits) -> Result<Found, EngineError> + Send + Sync;
 
@@ -43,7 +44,7 @@ impl FileIndex for Fake {
     }
 }
 
-struct One(Arc<Fake>);
+struct One(Arc<dyn FileIndex>);
 
 impl Generations for One {
     fn lock(&self, _: &str) -> Result<WriteLock, EngineError> {
@@ -51,7 +52,7 @@ impl Generations for One {
     }
 
     fn open(&self, _: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
-        Ok(Arc::clone(&self.0) as Arc<dyn FileIndex>)
+        Ok(Arc::clone(&self.0))
     }
 
     fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
@@ -99,6 +100,60 @@ async fn a_search_that_panics_is_500_and_the_next_one_is_answered() {
     let (status, text) = app.text(FILES).await;
     assert_eq!((status, text.as_str()), (500, r#"{"error":"internal error","code":"internal"}"#));
     assert_eq!(app.text(FILES).await.0, 200);
+}
+
+#[actix_web::test]
+async fn an_expression_that_panics_gives_its_slot_back() {
+    let settings = Settings { regexp_running: 1, regexp_waiting: 0, ..Settings::for_tests() };
+    let app = serve(settings, |_| panic!("a bug")).await;
+    for _ in 0..3 {
+        assert_eq!(app.text(&format!("{FILES}&regexp=1")).await.0, 500);
+    }
+}
+
+/// An index that a search brings to the newest state before the server looks for it.
+struct Ahead(EmbeddedIndex);
+
+impl FileIndex for Ahead {
+    fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
+        self.0.search(query, limits)
+    }
+
+    fn summary(&self) -> Arc<IndexSummary> {
+        self.0.summary()
+    }
+
+    fn refresh(&self) -> Result<bool, EngineError> {
+        self.0.refresh()?;
+        Ok(false)
+    }
+
+    fn verify(&self) -> Result<Vec<String>, EngineError> {
+        self.0.verify()
+    }
+
+    fn writer(&self, memory_mb: usize) -> Result<Box<dyn FileWriter>, EngineError> {
+        self.0.writer(memory_mb)
+    }
+}
+
+#[actix_web::test]
+async fn a_state_that_a_search_saw_first_is_followed() {
+    let mut fixture = Fixture::new();
+    fixture.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
+    let index = EmbeddedIndex::open(&fixture.folder.join("index/generation-1")).unwrap();
+    let index: Arc<dyn FileIndex> = Arc::new(Ahead(index));
+    fixture.context.generations = Arc::new(One(Arc::clone(&index)));
+    let app = fixture.serve("free").await;
+    // As if the process that loads had been killed before it told the database.
+    let mut writer = index.writer(64).unwrap();
+    writer.begin(2).unwrap();
+    let attributes = Attributes::from_fn(|_| 1);
+    writer.add(&[NewFile { bucket: 1, kind: 0, path: "b".to_owned(), attributes }]).unwrap();
+    let bucket = NamedBucket { id: 1, truncated: false, partial: false };
+    writer.publish(Mode::Append, vec![bucket], 1).unwrap();
+    app.refresh();
+    assert_eq!(app.get("/api/v2/stats").await.1["stats"]["filesCount"], 2);
 }
 
 #[actix_web::test]

@@ -1,5 +1,6 @@
 //! The index of one generation, in one folder.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -10,7 +11,7 @@ use super::column::ColumnWriter;
 use super::lock::FolderLock;
 use super::schema::{self, COLUMN, Fields, NAME_TRIGRAMS, TOKENIZER, WORDS, WordTokenizer};
 use super::trigrams::TrigramTokenizer;
-use super::view::{self, View};
+use super::view::{self, Reach, View};
 use super::{page, verify, writer};
 use crate::engine::error::EngineError;
 use crate::engine::index::{FileIndex, FileWriter};
@@ -33,10 +34,20 @@ pub struct EmbeddedIndex {
 impl EmbeddedIndex {
     /// Opens the index of a folder.
     pub fn open(folder: &Path) -> Result<Self, EngineError> {
-        if !folder.join(WORDS).join("meta.json").exists() {
-            return Err(EngineError::Missing(folder.display().to_string()));
+        let missing = || EngineError::Missing(folder.display().to_string());
+        if !is_in(folder) {
+            return Err(missing());
         }
-        let in_use = FolderLock::shared(folder)?;
+        let in_use = match FolderLock::shared(folder) {
+            Err(EngineError::Io(error)) if error.kind() == ErrorKind::NotFound => {
+                return Err(missing());
+            }
+            taken => taken?,
+        };
+        // Until now the lock may have been that of a process which dropped this generation.
+        if !is_in(folder) {
+            return Err(missing());
+        }
         let mut index = Index::open_in_dir(folder.join(WORDS))?;
         index.tokenizers().register(TOKENIZER, WordTokenizer::default());
         index.tokenizers().register(NAME_TRIGRAMS, TrigramTokenizer::default());
@@ -45,15 +56,16 @@ impl EmbeddedIndex {
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let judges = Executor::multi_thread(threads, "judge-")?;
-        let view = View::open(folder, &index, fields, &reader, &judges)?;
+        let view = View::open(folder, &index, fields, &reader, &judges, Reach::Published)?;
         let view = RwLock::new(Arc::new(view));
         let folder = folder.to_owned();
         Ok(Self { folder, index, fields, reader, judges, view, _in_use: in_use })
     }
 
-    /// Opens the index of a folder, or makes an empty one.
+    /// Opens the index of a folder, or makes an empty one. Making one blanks what the folder has, so
+    /// the caller holds the write lock.
     pub fn open_or_create(folder: &Path) -> Result<Self, EngineError> {
-        if !folder.join(WORDS).join("meta.json").exists() {
+        if !is_in(folder) {
             std::fs::create_dir_all(folder.join(WORDS))?;
             ColumnWriter::open(&folder.join(COLUMN), 0, 0)?.sync()?;
             let directory = MmapDirectory::open(folder.join(WORDS))
@@ -66,6 +78,11 @@ impl EmbeddedIndex {
     fn view(&self) -> Arc<View> {
         Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// Whether a folder has an index; its first commit makes it one.
+fn is_in(folder: &Path) -> bool {
+    folder.join(WORDS).join("meta.json").exists()
 }
 
 impl FileIndex for EmbeddedIndex {
@@ -83,8 +100,8 @@ impl FileIndex for EmbeddedIndex {
         if view::journal(&self.index.load_metas()?)?.sequence == seen {
             return Ok(false);
         }
-        let (folder, reader) = (&self.folder, &self.reader);
-        let view = View::open(folder, &self.index, self.fields, reader, &self.judges)?;
+        let Self { folder, index, fields, reader, judges, .. } = self;
+        let view = View::open(folder, index, *fields, reader, judges, Reach::Published)?;
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
         Ok(true)
     }
@@ -114,15 +131,14 @@ mod tests {
     use crate::model::expression::Expression;
     use crate::model::file_query::Matching;
 
+    fn file(&(bucket, path): &(u64, &str)) -> NewFile {
+        let (path, attributes) = (path.to_owned(), Attributes::from_fn(|_| 1));
+        NewFile { bucket, kind: 0, path, attributes }
+    }
+
     fn publish(index: &EmbeddedIndex, files: &[(u64, &str)]) {
         let mut writer = index.writer(64).unwrap();
         writer.begin(1).unwrap();
-        let file = |&(bucket, path): &(u64, &str)| NewFile {
-            bucket,
-            kind: 0,
-            path: path.to_owned(),
-            attributes: Attributes::from_fn(|_| 1),
-        };
         writer.add(&files.iter().map(file).collect::<Vec<_>>()).unwrap();
         let named = |&(id, _): &(u64, &str)| NamedBucket { id, truncated: false, partial: false };
         writer.publish(Mode::Append, files.iter().map(named).collect(), 1).unwrap();
@@ -134,6 +150,28 @@ mod tests {
         let matching = Matching::Expression(Arc::new(expression));
         let limits = Limits::until(Instant::now() + Duration::from_secs(60), 1);
         index.search(&FileQuery { matching, ..FileQuery::default() }, &limits).unwrap().total
+    }
+
+    #[test]
+    fn a_view_of_a_run_that_is_given_up_outlives_the_next_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = EmbeddedIndex::open_or_create(folder.path()).unwrap();
+        publish(&index, &[(1, "a/7.txt"), (1, "b.txt")]);
+        for length in [3, 300] {
+            let mut writer = index.writer(64).unwrap();
+            writer.begin(2).unwrap();
+            writer.add(&vec![file(&(1, "given up 1")); 100]).unwrap();
+            writer.checkpoint("{}".to_owned()).unwrap();
+            let server = EmbeddedIndex::open(folder.path()).unwrap();
+            writer.abort().unwrap();
+            writer.begin(3).unwrap();
+            let path = "1".repeat(length);
+            writer.add(&vec![file(&(1, path.as_str())); 200]).unwrap();
+            writer.checkpoint("{}".to_owned()).unwrap();
+            assert_eq!((total(&server, "[0-9]"), total(&server, "txt")), (1, 2));
+            assert_eq!(server.verify().unwrap(), Vec::<String>::new());
+            writer.abort().unwrap();
+        }
     }
 
     #[test]

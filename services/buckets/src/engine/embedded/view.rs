@@ -1,7 +1,7 @@
 //! One published state of the index, ready to be searched.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
@@ -35,6 +35,15 @@ pub(super) struct View {
     pub(super) judges: Executor,
 }
 
+/// Which rows of the path column a view has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Those before an open run: once the run is given up, the next one writes in its places.
+    Published,
+    /// Those of the open run as well; only for the writer, which alone changes them.
+    OpenRun,
+}
+
 impl View {
     /// Opens the state of the last commit.
     pub(super) fn open(
@@ -43,9 +52,14 @@ impl View {
         fields: Fields,
         reader: &IndexReader,
         judges: &Executor,
+        reach: Reach,
     ) -> Result<Self, EngineError> {
         let (searcher, journal) = paired(index, reader)?;
-        let column = PathColumn::open(&folder.join(COLUMN), journal.rows, journal.bytes)?;
+        let (rows, bytes) = match &journal.open {
+            Some(open) if reach == Reach::Published => (open.first_row, open.first_byte),
+            _ => (journal.rows, journal.bytes),
+        };
+        let column = PathColumn::open(&folder.join(COLUMN), rows, bytes)?;
         let segments = searcher
             .segment_readers()
             .iter()
@@ -106,7 +120,7 @@ impl View {
     pub(super) fn directories(&self, limits: &Limits) -> Result<Option<&Directories>, EngineError> {
         let _turn = match self.directories.get() {
             Some(_) => None,
-            None => Some(self.gathering.lock().unwrap_or_else(PoisonError::into_inner)),
+            None => Some(limits.lock(&self.gathering)?),
         };
         if let Some(directories) = self.directories.get() {
             return Ok(directories.as_ref());

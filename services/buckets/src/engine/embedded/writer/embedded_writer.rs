@@ -11,7 +11,7 @@ use super::super::column::ColumnWriter;
 use super::super::deletes::Deletions;
 use super::super::lock::retry_while;
 use super::super::schema::{COLUMN, Fields};
-use super::super::view::{self, View};
+use super::super::view::{self, Reach, View};
 use super::{publish, purge};
 use crate::engine::error::EngineError;
 use crate::engine::index::{FileWriter, NewFile};
@@ -103,7 +103,8 @@ impl EmbeddedWriter {
     }
 
     fn view(&self) -> Result<View, EngineError> {
-        View::open(&self.folder, &self.index, self.fields, &self.reader, &Executor::single_thread())
+        let judges = Executor::single_thread();
+        View::open(&self.folder, &self.index, self.fields, &self.reader, &judges, Reach::OpenRun)
     }
 
     fn open_run(&self) -> Result<&OpenRun, EngineError> {

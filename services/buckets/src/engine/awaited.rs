@@ -1,0 +1,66 @@
+//! An index that no writer has made yet.
+
+use std::sync::{Arc, OnceLock};
+
+use super::error::EngineError;
+use super::generations::Generations;
+use super::index::{FileIndex, FileWriter};
+use super::journal::IndexSummary;
+use super::limits::Limits;
+use crate::model::file_query::{FileQuery, Found};
+
+/// Stands in for the index of a generation until the holder of the write lock has made it. A reader
+/// never makes it: a load may be writing to the same place.
+pub struct AwaitedIndex {
+    generations: Arc<dyn Generations>,
+    generation: u32,
+    /// Where a published index should be, but is not.
+    lost: Option<String>,
+    made: OnceLock<Arc<dyn FileIndex>>,
+}
+
+impl AwaitedIndex {
+    /// An index that is empty until it is made.
+    pub fn empty(generations: Arc<dyn Generations>, generation: u32) -> Self {
+        Self { generations, generation, lost: None, made: OnceLock::new() }
+    }
+
+    /// An index that cannot be searched until it is made, because its files should be at `place`.
+    pub fn lost(generations: Arc<dyn Generations>, generation: u32, place: String) -> Self {
+        Self { lost: Some(place), ..Self::empty(generations, generation) }
+    }
+}
+
+impl FileIndex for AwaitedIndex {
+    fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
+        match (self.made.get(), &self.lost) {
+            (Some(made), _) => made.search(query, limits),
+            (None, None) => Ok(Found::default()),
+            (None, Some(place)) => Err(EngineError::Missing(place.clone())),
+        }
+    }
+
+    fn summary(&self) -> Arc<IndexSummary> {
+        self.made.get().map_or_else(Arc::default, |made| made.summary())
+    }
+
+    fn refresh(&self) -> Result<bool, EngineError> {
+        if let Some(made) = self.made.get() {
+            return made.refresh();
+        }
+        match self.generations.open(self.generation) {
+            Ok(made) => Ok(self.made.set(made).is_ok()),
+            Err(EngineError::Missing(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn verify(&self) -> Result<Vec<String>, EngineError> {
+        self.made.get().map_or_else(|| Ok(Vec::new()), |made| made.verify())
+    }
+
+    fn writer(&self, memory_mb: usize) -> Result<Box<dyn FileWriter>, EngineError> {
+        let missing = || EngineError::Missing(format!("generation {}", self.generation));
+        self.made.get().ok_or_else(missing)?.writer(memory_mb)
+    }
+}

@@ -1,0 +1,139 @@
+//! An index that no load has made yet, and one that is not where it should be.
+
+use std::sync::{Arc, Mutex};
+
+use buckets::Settings;
+use buckets::engine::{EngineError, FileIndex, Folders, Generations, HeldLock, WriteLock};
+use buckets::jobs::{CheckpointPolicy, JobContext, export, load, rebuild, status, verify};
+
+use crate::app::{App, Fixture, line};
+
+const A: &str = "a.s3.amazonaws.com";
+
+/// A server that looks for a newer state only when it is told to.
+async fn serve(fixture: &Fixture) -> App {
+    let settings = Settings { reload_ms: 3_600_000, ..Settings::for_tests() };
+    fixture.serve_with("enterprise", settings).await
+}
+
+#[actix_web::test]
+async fn reading_makes_no_index() {
+    let fixture = Fixture::new();
+    assert_eq!(status(&fixture.context).unwrap()["files"], 0);
+    assert_eq!(verify(&fixture.context).unwrap(), Vec::<String>::new());
+    let mut written = Vec::new();
+    assert_eq!(export(&fixture.context, None, &mut written).unwrap(), 0);
+    let app = serve(&fixture).await;
+    assert_eq!(app.results("keywords=a&regexp=1").await, 0);
+    assert!(!fixture.folder.join("index/generation-1").exists());
+
+    fixture.load_lines(&[&line(A, "a.txt", 1, 1)]);
+    assert_eq!(app.results("").await, 0, "it has not looked yet");
+    app.refresh();
+    assert_eq!(app.paths("").await, ["a.txt"]);
+    assert_eq!(app.get("/api/v2/stats").await.1["stats"]["filesCount"], 1);
+}
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Folders in which something happens just before, and just after, a reader first opens the index.
+struct Beside {
+    folders: Folders,
+    before: Mutex<Option<Work>>,
+    after: Mutex<Option<Work>>,
+}
+
+fn done(work: &Mutex<Option<Work>>) {
+    let work = work.lock().unwrap().take();
+    work.into_iter().for_each(|work| work());
+}
+
+impl Generations for Beside {
+    fn lock(&self, holder: &str) -> Result<WriteLock, EngineError> {
+        self.folders.lock(holder)
+    }
+
+    fn open(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
+        done(&self.before);
+        let opened = self.folders.open(generation);
+        done(&self.after);
+        opened
+    }
+
+    fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
+        self.folders.open_or_create(generation)
+    }
+
+    fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError> {
+        self.folders.discard(generation, lock)
+    }
+
+    fn sweep(&self, current: u32) -> Result<bool, EngineError> {
+        self.folders.sweep(current)
+    }
+}
+
+/// A reader that something happens beside.
+fn reader(fixture: &Fixture, before: Option<Work>, after: Option<Work>) -> JobContext {
+    let folders = Folders::new(fixture.folder.join("index"));
+    let (before, after) = (Mutex::new(before), Mutex::new(after));
+    let generations = Arc::new(Beside { folders, before, after });
+    JobContext { generations, ..fixture.context.clone() }
+}
+
+#[test]
+fn a_reader_beside_the_first_load_loses_none_of_its_files() {
+    let fixture = Fixture::new();
+    let source: String = (0..500).map(|n| line(A, &format!("{n}.txt"), 1, 1) + "\n").collect();
+    let options = Fixture::options(&[fixture.folder.write("source.ndjson", source)]);
+    let context = fixture.context.clone();
+    let load = move || {
+        let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+        load(&context, &options, checkpoints).unwrap();
+    };
+    let index = reader(&fixture, None, Some(Box::new(load))).open_index().unwrap();
+    assert_eq!(index.summary().counts.len(), 0, "it looked before the load");
+    assert!(index.refresh().unwrap());
+    assert_eq!(index.summary().counts.values().sum::<u64>(), 500);
+    let mut written = Vec::new();
+    assert_eq!(export(&fixture.context, None, &mut written).unwrap(), 500);
+    assert_eq!(verify(&fixture.context).unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_reader_beside_a_rebuild_follows_the_switch() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "a.txt", 1, 1)]);
+    let context = fixture.context.clone();
+    let rebuild = move || assert_eq!(rebuild(&context).unwrap(), (2, 1));
+    let reader = reader(&fixture, Some(Box::new(rebuild)), None);
+    let mut written = Vec::new();
+    assert_eq!(export(&reader, None, &mut written).unwrap(), 1);
+    assert!(!fixture.folder.join("index/generation-1").exists(), "it is not made again");
+}
+
+#[actix_web::test]
+async fn an_index_that_is_lost_is_not_taken_for_an_empty_one() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "a.txt", 1, 1)]);
+    let (index, away) = (fixture.folder.join("index"), fixture.folder.join("away"));
+    std::fs::rename(&index, &away).unwrap();
+    let error = export(&fixture.context, None, &mut Vec::new()).unwrap_err().to_string();
+    let expected = format!(
+        "there is no index at {}/generation-1, although a load was published",
+        index.display()
+    );
+    assert_eq!(error, expected);
+    assert_eq!(verify(&fixture.context).unwrap_err().to_string(), expected);
+    assert_eq!(status(&fixture.context).unwrap_err().to_string(), expected);
+    let app = serve(&fixture).await;
+    let (code, body) = app.get("/api/v2/files").await;
+    assert_eq!((code, &body["code"]), (503, &"index_not_ready".into()));
+    app.refresh();
+    assert_eq!(app.get("/api/v2/files").await.0, 503);
+    assert!(!index.exists());
+
+    std::fs::rename(&away, &index).unwrap();
+    app.refresh();
+    assert_eq!(app.paths("").await, ["a.txt"]);
+}
