@@ -113,13 +113,11 @@ fn answer(
     found: Found,
 ) -> FilesAnswer {
     let results = search.scroll.map_or(found.total, |scroll| scroll.total);
-    let last = found.rows.last().filter(|_| search.scrolling && found.more);
     let record = |row: FileRow| {
         let bucket = snapshot.bucket(row.bucket)?;
         Some(FileRecord::new(row, &bucket.address, bucket.kind))
     };
-    let next = last.map(|row| {
-        let last = search.query.sort_key(row);
+    let next = found.next.filter(|_| search.scrolling).map(|last| {
         let ScrollBinding { generation, fingerprint } = *binding;
         Scroll { generation, fingerprint, total: results, last }.encode()
     });

@@ -105,13 +105,10 @@ pub fn each_row<E: From<EngineError>>(
     };
     loop {
         let found = index.search(&query, limits)?;
-        let last = found.rows.last().map(|row| row.id);
         for row in found.rows {
             each(row)?;
         }
-        match last {
-            Some(id) if found.more => query.position = Position::After(SortKey { value: 0, id }),
-            _ => return Ok(()),
-        }
+        let Some(next) = found.next else { return Ok(()) };
+        query.position = Position::After(next);
     }
 }

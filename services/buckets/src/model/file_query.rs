@@ -177,6 +177,7 @@ pub struct Found {
     pub total: u64,
     /// The wanted part, in order.
     pub rows: Vec<FileRow>,
-    /// Whether more files follow in this order.
-    pub more: bool,
+    /// Where the next page begins: behind the last file that this page could have; `None` at the
+    /// end. Rows that were removed during the search are missing from the page, but not here.
+    pub next: Option<SortKey>,
 }

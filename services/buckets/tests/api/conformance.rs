@@ -358,11 +358,11 @@ impl Pair {
             let place = FileQuery { position: Position::After(last), limit: size, ..query.clone() };
             let offset = self.index.search(&offset, &limits()).unwrap();
             let place = self.index.search(&place, &limits()).unwrap();
-            assert_eq!((offset.total, offset.more), (expected.total, place.more), "{query:?}");
+            assert_eq!((offset.total, offset.next), (expected.total, place.next), "{query:?}");
             by_offset.extend(offset.rows);
             by_place.extend(place.rows);
-            let Some(row) = by_place.last().filter(|_| place.more) else { break };
-            last = query.sort_key(row);
+            let Some(next) = place.next else { break };
+            last = next;
         }
         assert_eq!(by_offset, expected.rows, "{query:?}");
         assert_eq!(by_place, expected.rows, "{query:?}");

@@ -105,7 +105,9 @@ impl Naive {
             }
         };
         let more = rest.len() > query.limit;
-        Found { total, rows: rest.into_iter().take(query.limit).collect(), more }
+        let rows: Vec<FileRow> = rest.into_iter().take(query.limit).collect();
+        let next = rows.last().filter(|_| more).map(|row| query.sort_key(row));
+        Found { total, rows, next }
     }
 }
 

@@ -10,7 +10,7 @@ use super::{filter, layout, sql};
 use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
 use crate::model::Attributes;
-use crate::model::file_query::{FileQuery, FileRow, Found, Order, Position};
+use crate::model::file_query::{FileQuery, FileRow, Found, Order, Position, SortKey};
 
 /// Pages up to this length are found by their ids first, which leaves the paths of all other
 /// matches unread.
@@ -44,10 +44,11 @@ pub(super) fn answer(
     if total == 0 || beyond {
         return Ok(Found { total, ..Found::default() });
     }
-    let mut rows = if query.limit <= SHORT { search.by_ids()? } else { search.long_page(view)? };
-    let more = rows.len() > query.limit;
-    rows.truncate(query.limit);
-    Ok(Found { total, rows: rows.into_iter().flatten().collect(), more })
+    let mut slots = if query.limit <= SHORT { search.by_ids()? } else { search.long_page(view)? };
+    let more = slots.len() > query.limit;
+    slots.truncate(query.limit);
+    let next = slots.last().filter(|_| more).map(|slot| slot.key);
+    Ok(Found { total, rows: slots.into_iter().filter_map(|slot| slot.row).collect(), next })
 }
 
 struct Search<'a> {
@@ -57,8 +58,12 @@ struct Search<'a> {
     condition: String,
 }
 
-/// A row of the page; `None`: it was removed meanwhile.
-type Slot = Option<FileRow>;
+/// A place of the page.
+struct Slot {
+    key: SortKey,
+    /// `None` if the row was removed during the search.
+    row: Option<FileRow>,
+}
 
 impl Search<'_> {
     fn total(&self, view: &View) -> Result<u64, ClusterError> {
@@ -79,21 +84,24 @@ impl Search<'_> {
 
     /// Ids first, then their rows.
     fn by_ids(&self) -> Result<Vec<Slot>, ClusterError> {
-        let answer = self.page("id, bucket", "")?;
+        let value = filter::sort_column(self.query.order).unwrap_or("toInt64(0)");
+        let answer = self.page(&format!("id, bucket, {value}"), "")?;
         let mut rows = Rows::of(&answer);
-        let (mut ids, mut buckets) = (Vec::new(), Vec::new());
+        let (mut keys, mut buckets) = (Vec::new(), Vec::new());
         while !rows.is_at_end() {
-            ids.push(rows.u64()?);
+            let id = rows.u64()?;
             buckets.push(rows.u64()?);
+            keys.push(SortKey { value: rows.i64()?, id });
         }
-        if ids.is_empty() {
+        if keys.is_empty() {
             return Ok(Vec::new());
         }
-        let paths = ids.len() * LONGEST_USUAL_PATH;
-        let room = self.limits.wait_for_room(ids.len(), paths);
+        let paths = keys.len() * LONGEST_USUAL_PATH;
+        let room = self.limits.wait_for_room(keys.len(), paths);
         room.map_err(|_| ClusterError::Stopped)?;
         buckets.sort_unstable();
         buckets.dedup();
+        let ids: Vec<u64> = keys.iter().map(|key| key.id).collect();
         let answer = self.execute(&format!(
             "SELECT {} FROM {} WHERE bucket IN {} AND id IN {}",
             row_columns(),
@@ -103,7 +111,7 @@ impl Search<'_> {
         ))?;
         let mut found: HashMap<u64, FileRow> = HashMap::new();
         found.extend(read(&answer)?.into_iter().map(|row| (row.id, row)));
-        Ok(ids.iter().map(|id| found.remove(id)).collect())
+        Ok(keys.into_iter().map(|key| Slot { row: found.remove(&key.id), key }).collect())
     }
 
     /// All columns at once. What follows an id in index order mostly follows it closely, and a
@@ -115,11 +123,16 @@ impl Search<'_> {
             if last < view.record.cutoff() {
                 let rows = read(&self.page(columns, &format!(" AND id <= {last}"))?)?;
                 if rows.len() > self.query.limit {
-                    return Ok(rows.into_iter().map(Some).collect());
+                    return Ok(self.slots(rows));
                 }
             }
         }
-        Ok(read(&self.page(columns, "")?)?.into_iter().map(Some).collect())
+        Ok(self.slots(read(&self.page(columns, "")?)?))
+    }
+
+    fn slots(&self, rows: Vec<FileRow>) -> Vec<Slot> {
+        let slot = |row| Slot { key: self.query.sort_key(&row), row: Some(row) };
+        rows.into_iter().map(slot).collect()
     }
 
     /// One row more than wanted, to see whether more follow.

@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
 use crate::engine::error::EngineError;
-use crate::engine::limits::CHECK_BYTES;
 
 const PATHS: &str = "paths";
 const ENDS: &str = "ends";
@@ -146,10 +145,10 @@ pub(super) fn unpurged(row: &[u8]) -> &[u8] {
     }
 }
 
-/// Where a piece of a text of rows ends that begins at `at`: behind the first NUL after
-/// [`CHECK_BYTES`], so that a match, which never crosses rows, lies in one piece.
-pub(super) fn piece_end(text: &[u8], at: usize, end: usize) -> usize {
-    let least = at.saturating_add(CHECK_BYTES).min(end);
+/// Where a piece of a text of rows ends that begins at `at`: behind the first NUL after some bytes,
+/// so that a match, which never crosses rows, is in one piece.
+pub(super) fn piece_end(text: &[u8], at: usize, bytes: usize, end: usize) -> usize {
+    let least = at.saturating_add(bytes).min(end);
     memchr::memchr(0, &text[least..end]).map_or(end, |nul| least + nul + 1)
 }
 
@@ -269,11 +268,11 @@ mod tests {
         let text = rows.as_bytes();
         let (mut at, mut ends) = (0, Vec::new());
         while at < text.len() {
-            at = piece_end(text, at, text.len());
+            at = piece_end(text, at, 16_384, text.len());
             ends.push(at);
         }
         assert_eq!(ends, [17 * 1_001, 34 * 1_001, 40 * 1_001]);
-        assert_eq!(piece_end(text, 0, 3 * 1_001), 3 * 1_001);
+        assert_eq!(piece_end(text, 0, 16_384, 3 * 1_001), 3 * 1_001);
     }
 
     #[test]

@@ -23,7 +23,7 @@ impl Core {
         let stripped = Stripped::of(expression);
         let decides = stripped.both_ends && stripped.hir.properties().look_set().is_empty();
         let core = within_a_row(&stripped.hir);
-        let never_empty = core.properties().minimum_len().is_none_or(|length| length > 0);
+        let never_empty = core.properties().minimum_len().is_some_and(|length| length > 0);
         let regex = never_empty.then(|| compile(&core).ok()).flatten();
         Self { decides: decides && regex.is_some(), regex }
     }
@@ -59,7 +59,7 @@ impl Stripped {
     }
 }
 
-/// Whether a part is `.*`: any number of any character.
+/// Whether a part is `.*`: any number of any character that a row can have.
 pub(super) fn is_anything(hir: &Hir) -> bool {
     let HirKind::Repetition(Repetition { min: 0, max: None, sub, .. }) = hir.kind() else {
         return false;
@@ -67,13 +67,33 @@ pub(super) fn is_anything(hir: &Hir) -> bool {
     let HirKind::Class(Class::Unicode(class)) = sub.kind() else {
         return false;
     };
-    class.ranges() == [ClassUnicodeRange::new('\0', char::MAX)]
+    matches!(class.ranges(), [all] if all.start() <= '\u{1}' && all.end() == char::MAX)
 }
 
-/// The expression without anchors and without a way to match a NUL.
+/// Whether an expression matches nothing, not even the empty text.
+pub(super) fn is_impossible(hir: &Hir) -> bool {
+    matches!(hir.kind(), HirKind::Class(class) if class.is_empty())
+}
+
+/// The part of an expression that rows can match: no row contains a NUL.
+///
+/// Parts that match nothing are left out. They would hide the minimum length of an alternation, and
+/// the mark at both ends of a name has the code of NUL.
+pub(super) fn of_rows(hir: &Hir) -> Hir {
+    restricted(hir, true)
+}
+
+/// The same without anchors.
 pub(super) fn within_a_row(hir: &Hir) -> Hir {
+    restricted(hir, false)
+}
+
+fn restricted(hir: &Hir, anchors: bool) -> Hir {
+    let all = |parts: &[Hir]| parts.iter().map(|part| restricted(part, anchors)).collect();
     match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => Hir::empty(),
+        HirKind::Empty => Hir::empty(),
+        HirKind::Look(look) if anchors => Hir::look(*look),
+        HirKind::Look(_) => Hir::empty(),
         HirKind::Literal(literal) if literal.0.contains(&0) => Hir::fail(),
         HirKind::Literal(literal) => Hir::literal(literal.0.clone()),
         HirKind::Class(Class::Unicode(class)) => {
@@ -86,14 +106,23 @@ pub(super) fn within_a_row(hir: &Hir) -> Hir {
             class.difference(&ClassBytes::new([ClassBytesRange::new(0, 0)]));
             Hir::class(Class::Bytes(class))
         }
-        HirKind::Repetition(repetition) => Hir::repetition(Repetition {
-            sub: Box::new(within_a_row(&repetition.sub)),
-            ..repetition.clone()
-        }),
-        HirKind::Capture(Capture { sub, .. }) => within_a_row(sub),
-        HirKind::Concat(parts) => Hir::concat(parts.iter().map(within_a_row).collect()),
+        HirKind::Repetition(repetition) => {
+            let sub = restricted(&repetition.sub, anchors);
+            match (is_impossible(&sub), repetition.min) {
+                (true, 0) => Hir::empty(),
+                (true, _) => Hir::fail(),
+                _ => Hir::repetition(Repetition { sub: Box::new(sub), ..repetition.clone() }),
+            }
+        }
+        HirKind::Capture(Capture { sub, .. }) => restricted(sub, anchors),
+        HirKind::Concat(parts) => {
+            let parts: Vec<Hir> = all(parts);
+            if parts.iter().any(is_impossible) { Hir::fail() } else { Hir::concat(parts) }
+        }
         HirKind::Alternation(branches) => {
-            Hir::alternation(branches.iter().map(within_a_row).collect())
+            let mut branches: Vec<Hir> = all(branches);
+            branches.retain(|branch| !is_impossible(branch));
+            Hir::alternation(branches)
         }
     }
 }
@@ -115,6 +144,14 @@ mod tests {
     #[case(".*", false, false)]
     #[case("a?", false, false)]
     #[case(".*a*.*", false, false)]
+    #[case(r"|\x00", false, false)]
+    #[case(r"a?|.*?\x00", false, false)]
+    #[case("|[a&&b]", false, false)]
+    #[case(r"(?:)|[^\s\S]", false, false)]
+    #[case("[a&&b]*", false, false)]
+    #[case("[a&&b]", false, false)]
+    #[case(r"ab|\x00", true, false)]
+    #[case(r"[^\x00]*ab.*", true, true)]
     fn cores(#[case] text: &str, #[case] searchable: bool, #[case] decides: bool) {
         let core = Core::of(Expression::parse(text, false).unwrap().hir());
         assert_eq!((core.regex.is_some(), core.decides), (searchable, decides), "{text}");
@@ -122,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_core_never_crosses_rows() {
-        for text in ["a[^x]b", "a.b", r"a\x00b", r"a\Wb", "a(?s:.)+b"] {
+        for text in ["a[^x]b", "a.b", r"a\x00b", r"a\Wb", "a(?s:.)+b", r"a[\x00-\x1f]?b|ab"] {
             let core = Core::of(Expression::parse(text, false).unwrap().hir());
             let crosses = core.regex.is_some_and(|regex| regex.is_match("a\0b"));
             assert!(!crosses, "{text}");

@@ -8,10 +8,10 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use regex_automata::Input;
 use regex_automata::meta::Regex;
 
-use super::column::{PathColumn, piece_end};
+use super::column::PathColumn;
+use super::hits::each_hit;
 use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
@@ -80,24 +80,16 @@ impl Directories {
         Ok((bytes.into_inner() <= MOST_BYTES).then_some(Self { parts }))
     }
 
-    /// The rows whose directory has a match of a core, which never matches a NUL or nothing.
+    /// The rows whose directory has a match of a core, which never matches a NUL.
     pub(super) fn rows_with(&self, core: &Regex, limits: &Limits) -> Result<Bitmap, EngineError> {
         let mut rows = Bitmap::new(self.parts.last().map_or(0, |part| part.rows.end));
         let mut cache = core.create_cache();
         for part in &self.parts {
-            let (mut at, end) = (0, part.text.len());
-            while at < end {
-                limits.check()?;
-                let piece = piece_end(&part.text, at, end);
-                while at < piece {
-                    let input = Input::new(&part.text).range(at..piece).earliest(true);
-                    let Some(hit) = core.search_half_with(&mut cache, &input) else { break };
-                    let place = part.stretch_at(hit.offset() - 1);
-                    rows.insert_range(part.rows_of(place));
-                    at = part.stretches[place].end as usize;
-                }
-                at = at.max(piece);
-            }
+            each_hit(core, &mut cache, &part.text, 0..part.text.len(), limits, |byte| {
+                let place = part.stretch_at(byte);
+                rows.insert_range(part.rows_of(place));
+                Ok(part.stretches[place].end as usize)
+            })?;
         }
         Ok(rows)
     }

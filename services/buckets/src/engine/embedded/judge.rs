@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use regex_automata::Input;
 use regex_automata::meta::{Cache, Regex};
+use regex_syntax::hir::Hir;
 use tantivy::postings::SegmentPostings;
 use tantivy::{DocId, DocSet};
 
@@ -31,17 +32,16 @@ pub(super) struct Caches {
     whole: Cache,
 }
 
-impl Caches {
-    /// The cache of the core.
-    pub(super) fn core(&mut self) -> Option<&mut Cache> {
-        self.core.as_mut()
-    }
-}
-
 impl Judge {
-    pub(super) fn new(expression: &Arc<Expression>, full_path: bool, column: &PathColumn) -> Self {
-        let core = Core::of(expression.hir());
-        let texts = texts_anywhere(expression.hir());
+    /// A judge of rows by an expression, whose part that rows can match is `of_rows`.
+    pub(super) fn new(
+        expression: &Arc<Expression>,
+        of_rows: &Hir,
+        full_path: bool,
+        column: &PathColumn,
+    ) -> Self {
+        let core = Core::of(of_rows);
+        let texts = texts_anywhere(of_rows);
         Self { expression: Arc::clone(expression), full_path, core, texts, column: column.clone() }
     }
 
@@ -62,6 +62,12 @@ impl Judge {
     /// What every match contains, if that is anything.
     pub(super) fn core(&self) -> Option<&Regex> {
         self.core.regex.as_ref()
+    }
+
+    /// How often a thread that judges looks at its limits.
+    pub(super) fn pace(&self) -> Pace {
+        let core = self.core().map_or(0, Regex::memory_usage);
+        Pace::of(core + self.expression.whole().memory_usage())
     }
 
     pub(super) fn caches(&self) -> Caches {
@@ -121,7 +127,7 @@ const BLOCK: usize = tantivy::COLLECT_BLOCK_BUFFER_LEN;
 impl Judging {
     pub(super) fn new(judge: &Arc<Judge>, sure: Option<SegmentPostings>, limits: &Limits) -> Self {
         let (judge, caches) = (Arc::clone(judge), judge.caches());
-        let (limits, pace) = (limits.clone(), Pace::default());
+        let (limits, pace) = (limits.clone(), judge.pace());
         Self { judge, sure, caches, limits, pace, stopped: false }
     }
 

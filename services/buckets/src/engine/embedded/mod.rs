@@ -5,6 +5,7 @@ mod column;
 mod core;
 mod deletes;
 mod directories;
+mod hits;
 mod index;
 mod judge;
 mod lock;

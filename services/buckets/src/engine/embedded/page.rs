@@ -6,9 +6,10 @@ use tantivy::Term;
 use tantivy::query::{EnableScoring, Query};
 
 use super::collect::BitCollector;
+use super::core::{is_impossible, of_rows};
 use super::judge::Judge;
 use super::page_collector::{Only, PageCollector};
-use super::top_k::TopK;
+use super::top_k::{TopK, unranked};
 use super::trigrams::{self, Narrowed};
 use super::view::View;
 use super::{path_candidates, query, scan, single_word};
@@ -16,7 +17,7 @@ use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
 use crate::model::expression::Expression;
-use crate::model::file_query::{FileQuery, Found, Matching, Order, Position};
+use crate::model::file_query::{FileQuery, Found, Matching, Order, Position, SortKey};
 
 /// The total and the page of a search.
 pub(super) fn answer(
@@ -44,8 +45,12 @@ fn by_expression(
     expression: &Arc<Expression>,
     limits: &Limits,
 ) -> Result<Found, EngineError> {
-    let judge = Arc::new(Judge::new(expression, query.full_path, &view.column));
-    let narrowed = if query.full_path { None } else { trigrams::narrowed(view, expression.hir())? };
+    let hir = of_rows(expression.hir());
+    if is_impossible(&hir) {
+        return Ok(Found::default());
+    }
+    let judge = Arc::new(Judge::new(expression, &hir, query.full_path, &view.column));
+    let narrowed = if query.full_path { None } else { trigrams::narrowed(view, &hir)? };
     if let Some(Narrowed { query: also, decides }) = narrowed {
         let compiled = query::compile(view, query, Some(also));
         let word = judge.word().map(|word| Term::from_field_text(view.fields.name_words, word));
@@ -54,7 +59,7 @@ fn by_expression(
     }
     let mut allowed = allowed(view, query)?;
     if query.full_path
-        && let Some(rows) = path_candidates::candidates(view, query, expression.hir(), limits)?
+        && let Some(rows) = path_candidates::candidates(view, query, &hir, limits)?
     {
         allowed.intersect(&rows);
     }
@@ -98,7 +103,8 @@ fn page_of(
     let more = ids.len() > query.limit;
     ids.truncate(query.limit);
     ids.iter_mut().for_each(|row| *row += 1);
-    Ok(Found { total, rows: view.rows(&ids, limits)?, more })
+    let next = ids.last().filter(|_| more).map(|&id| SortKey { value: 0, id });
+    Ok(Found { total, rows: view.rows(&ids, limits)?, next })
 }
 
 fn collected(
@@ -129,8 +135,10 @@ fn collected(
     // A search that was stopped has gathered less, or failed for that reason.
     limits.check()?;
     let (total, best) = gathered?;
-    let places = best.into_sorted(skip);
+    let mut places = best.into_sorted(skip);
     let more = places.len() > query.limit;
-    let ids: Vec<u64> = places.into_iter().take(query.limit).map(|(_, id)| id).collect();
-    Ok(Found { total, rows: view.rows(&ids, limits)?, more })
+    places.truncate(query.limit);
+    let next = places.last().filter(|_| more).map(|&place| unranked(place, query.descending));
+    let ids: Vec<u64> = places.into_iter().map(|(_, id)| id).collect();
+    Ok(Found { total, rows: view.rows(&ids, limits)?, next })
 }

@@ -5,13 +5,14 @@
 //! Where the core hits most rows, all rows are judged without looking for it. Rows go in chunks to
 //! all threads, and a chunk is searched in pieces, since one search cannot be stopped.
 
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use regex_automata::Input;
-use regex_automata::meta::Regex;
+use regex_automata::meta::{Cache, Regex};
 
-use super::column::{PathColumn, piece_end};
+use super::column::PathColumn;
+use super::hits::each_hit;
 use super::judge::{Caches, Judge};
 use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
@@ -38,7 +39,9 @@ pub(super) fn matching_rows(
     let chunks = Mutex::new(hits.words_mut().chunks_mut(CHUNK / 64).enumerate());
     let stopped = AtomicBool::new(false);
     let work = || {
-        let mut worker = Worker { caches: judge.caches(), to_judge: 0, pace: Pace::default() };
+        let walk = judge.core().map(|core| (core, core.create_cache()));
+        let (caches, pace) = (judge.caches(), judge.pace());
+        let mut worker = Worker { walk, caches, to_judge: 0, pace };
         loop {
             let next = chunks.lock().ok().and_then(|mut chunks| chunks.next());
             let Some((place, words)) = next else { return };
@@ -64,7 +67,9 @@ struct Scan<'a> {
 }
 
 /// What a thread keeps from chunk to chunk.
-struct Worker {
+struct Worker<'a> {
+    /// The core, with the cache of walks over its hits.
+    walk: Option<(&'a Regex, Cache)>,
     caches: Caches,
     /// How many of the next chunks are judged row by row, since the core hit most rows.
     to_judge: u32,
@@ -77,7 +82,7 @@ impl Scan<'_> {
         &self,
         first: u64,
         bits: &mut [u64],
-        worker: &mut Worker,
+        worker: &mut Worker<'_>,
         limits: &Limits,
     ) -> Result<(), EngineError> {
         limits.check()?;
@@ -88,19 +93,15 @@ impl Scan<'_> {
         if wanted == 0 {
             return Ok(());
         }
-        match self.judge.core() {
-            Some(core) if wanted * SPARSE >= last - first && worker.to_judge == 0 => {
-                let hits = self.search(core, first..last, bits, worker, limits)?;
-                if u64::from(hits) * DENSE > last - first {
-                    worker.to_judge = JUDGED_CHUNKS;
-                }
-                Ok(())
+        if worker.walk.is_some() && wanted * SPARSE >= last - first && worker.to_judge == 0 {
+            let hits = self.search(first..last, bits, worker, limits)?;
+            if u64::from(hits) * DENSE > last - first {
+                worker.to_judge = JUDGED_CHUNKS;
             }
-            _ => {
-                worker.to_judge = worker.to_judge.saturating_sub(1);
-                self.one_by_one(first, allowed, bits, worker, limits)
-            }
+            return Ok(());
         }
+        worker.to_judge = worker.to_judge.saturating_sub(1);
+        self.one_by_one(first, allowed, bits, worker, limits)
     }
 
     fn one_by_one(
@@ -108,7 +109,7 @@ impl Scan<'_> {
         first: u64,
         allowed: &[u64],
         bits: &mut [u64],
-        worker: &mut Worker,
+        worker: &mut Worker<'_>,
         limits: &Limits,
     ) -> Result<(), EngineError> {
         for (place, (&word, bits)) in allowed.iter().zip(bits).enumerate() {
@@ -129,42 +130,29 @@ impl Scan<'_> {
     /// Searches the rows as one text and judges each row with a hit; returns how many had one.
     fn search(
         &self,
-        core: &Regex,
-        rows: std::ops::Range<u64>,
+        rows: Range<u64>,
         bits: &mut [u64],
-        worker: &mut Worker,
+        worker: &mut Worker<'_>,
         limits: &Limits,
     ) -> Result<u32, EngineError> {
-        let bytes = self.column.bytes();
-        let end = self.column.end(rows.end - 1);
-        let mut at = self.column.start(rows.start);
-        let mut row = rows.start;
-        let mut hits = 0u32;
-        while at < end {
-            limits.check()?;
-            let piece = piece_end(bytes, at, end);
-            while at < piece {
-                let input = Input::new(bytes).range(at..piece).earliest(true);
-                let hit = match worker.caches.core() {
-                    Some(cache) => core.search_half_with(cache, &input),
-                    None => core.search_half(&input),
-                };
-                let Some(hit) = hit else { break };
-                // A core never matches the empty text, so its last byte lies in the row of the hit.
-                row = self.column.row_at(row, hit.offset() - 1);
-                if self.allowed.contains(row) && self.matches(row, worker) {
+        let Worker { walk, caches, pace, .. } = worker;
+        let Some((core, cache)) = walk else { return Ok(0) };
+        let column = self.column;
+        let bytes = column.start(rows.start)..column.end(rows.end - 1);
+        let (mut row, mut hits) = (rows.start, 0u32);
+        each_hit(core, cache, column.bytes(), bytes, limits, |byte| {
+            hits += 1;
+            row = column.row_at(row, byte);
+            if self.allowed.contains(row) {
+                let path = column.path(row);
+                if self.judge.matches(path, caches) {
                     let bit = row - rows.start;
                     bits[(bit / 64) as usize] |= 1 << (bit % 64);
                 }
-                at = self.column.end(row);
-                hits += 1;
+                pace.count(path.len() + 1, limits)?;
             }
-            at = at.max(piece);
-        }
+            Ok(column.end(row))
+        })?;
         Ok(hits)
-    }
-
-    fn matches(&self, row: u64, worker: &mut Worker) -> bool {
-        self.judge.matches(self.column.path(row), &mut worker.caches)
     }
 }

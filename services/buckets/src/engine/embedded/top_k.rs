@@ -71,9 +71,14 @@ pub(super) fn rank(value: i64, descending: bool) -> i64 {
     if descending { !value } else { value }
 }
 
-/// The place behind a rank.
+/// The rank of a place.
 pub(super) fn ranked(place: SortKey, descending: bool) -> (i64, u64) {
     (rank(place.value, descending), place.id)
+}
+
+/// The place of a rank, in the values of the order.
+pub(super) fn unranked((rank, id): (i64, u64), descending: bool) -> SortKey {
+    SortKey { value: if descending { !rank } else { rank }, id }
 }
 
 #[cfg(test)]

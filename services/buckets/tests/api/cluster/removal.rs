@@ -6,6 +6,13 @@ use std::path::{Path, PathBuf};
 use buckets::engine::{FileIndex, Mode};
 
 use super::{Table, raw};
+use crate::paging::removed_while_read;
+
+#[test]
+fn every_row_is_read_although_a_bucket_before_it_is_removed() {
+    let Some(table) = Table::new() else { return };
+    removed_while_read(&table.index, &table.throwaway.open());
+}
 
 #[test]
 fn a_removal_leaves_no_byte_on_disk() {

@@ -8,6 +8,7 @@ use buckets::engine::{Cluster, EngineError, FileIndex, Limits, Mode};
 use buckets::model::{Expression, FileQuery, Matching};
 
 use super::{Table, seconds, words};
+use crate::expressions;
 
 #[test]
 fn constructs_that_re2_lacks_are_refused() {
@@ -25,6 +26,17 @@ fn constructs_that_re2_lacks_are_refused() {
     let query = FileQuery { matching, ..FileQuery::default() };
     let refused = table.index.search(&query, &seconds(30));
     assert!(matches!(refused, Ok(_) | Err(EngineError::Unsupported(_))), "{refused:?}");
+}
+
+#[test]
+fn random_expressions_find_what_a_naive_judge_finds() {
+    let Some(table) = Table::new() else { return };
+    let files = expressions::filled(&table.index);
+    for case in expressions::hostile_cases() {
+        assert!(expressions::agrees(&table.index, &files, &case), "{case:?}");
+    }
+    let compared = expressions::run(120, |case| expressions::agrees(&table.index, &files, case));
+    assert!(compared > 30, "{compared} expressions");
 }
 
 #[test]

@@ -1,0 +1,81 @@
+//! The walk over the hits of a core in a text of rows, each of which ends with a NUL.
+
+use std::ops::Range;
+
+use regex_automata::Input;
+use regex_automata::meta::{Cache, Regex};
+
+use super::column::piece_end;
+use crate::engine::error::EngineError;
+use crate::engine::limits::{Limits, check_bytes};
+
+/// Calls `each` with a byte of every row that has a hit; it returns where that row ends.
+///
+/// The text is searched in pieces, because a single search cannot be stopped. The walk advances by at
+/// least one byte after every hit, whatever the core matches and `each` returns.
+pub(super) fn each_hit(
+    core: &Regex,
+    cache: &mut Cache,
+    text: &[u8],
+    range: Range<usize>,
+    limits: &Limits,
+    mut each: impl FnMut(usize) -> Result<usize, EngineError>,
+) -> Result<(), EngineError> {
+    let (mut at, end) = (range.start, range.end);
+    let bytes = check_bytes(core.memory_usage());
+    while at < end {
+        limits.check()?;
+        let piece = piece_end(text, at, bytes, end);
+        while at < piece {
+            let input = Input::new(text).range(at..piece).earliest(true);
+            let Some(hit) = core.search_half_with(cache, &input) else { break };
+            // The last byte of the hit is in its row. An empty hit has none: its row begins here.
+            let byte = hit.offset().saturating_sub(1).max(at);
+            at = each(byte)?.max(byte + 1);
+        }
+        at = at.max(piece);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("b", &[0, 3])]
+    #[case("", &[0, 1, 2, 3])]
+    #[case("b|", &[0, 1, 2, 3])]
+    #[case("x", &[])]
+    fn every_row_with_a_hit_is_met_once(#[case] expression: &str, #[case] expected: &[usize]) {
+        let text = b"abb\0\0c\0bab\0";
+        let core = Regex::new(expression).unwrap();
+        let limits = Limits::until(Instant::now() + Duration::from_secs(60), 1);
+        let row_of = |byte: usize| text[..byte].iter().filter(|&&byte| byte == 0).count();
+        let mut rows = Vec::new();
+        let walked =
+            each_hit(&core, &mut core.create_cache(), text, 0..text.len(), &limits, |byte| {
+                rows.push(row_of(byte));
+                let rest = memchr::memchr(0, &text[byte..]);
+                Ok(rest.map_or(text.len(), |length| byte + length + 1))
+            });
+        assert!(walked.is_ok());
+        assert_eq!(rows, expected);
+    }
+
+    #[test]
+    fn a_walk_ends_even_if_its_rows_do_not() {
+        let core = Regex::new("a|").unwrap();
+        let limits = Limits::until(Instant::now() + Duration::from_secs(60), 1);
+        let mut hits = 0;
+        let walked = each_hit(&core, &mut core.create_cache(), b"aaaa\0", 0..5, &limits, |_| {
+            hits += 1;
+            Ok(0)
+        });
+        assert!(walked.is_ok() && hits <= 5, "{hits} hits");
+    }
+}

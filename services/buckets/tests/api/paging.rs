@@ -1,0 +1,117 @@
+//! Pages of which rows are removed while they are read.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use buckets::Settings;
+use buckets::engine::{
+    EmbeddedIndex, EngineError, FileIndex, FileWriter, IndexSummary, Limits, Mode, NamedBucket,
+    NewFile, each_row,
+};
+use buckets::jobs;
+use buckets::model::{Attributes, FileQuery, Found};
+use rstest::rstest;
+
+use crate::app::{Fixture, line};
+
+const A: &str = "a.s3.amazonaws.com";
+const B: &str = "b.s3.amazonaws.com";
+
+/// An index that answers in pages of ten rows, whatever is asked.
+struct Short<'a>(&'a dyn FileIndex);
+
+impl FileIndex for Short<'_> {
+    fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
+        self.0.search(&FileQuery { limit: 10, ..query.clone() }, limits)
+    }
+
+    fn summary(&self) -> Arc<IndexSummary> {
+        self.0.summary()
+    }
+
+    fn refresh(&self) -> Result<bool, EngineError> {
+        self.0.refresh()
+    }
+
+    fn verify(&self) -> Result<Vec<String>, EngineError> {
+        self.0.verify()
+    }
+
+    fn writer(&self, memory_mb: usize) -> Result<Box<dyn FileWriter>, EngineError> {
+        self.0.writer(memory_mb)
+    }
+}
+
+/// Reads an index of two buckets to its end while the first bucket is removed.
+pub fn removed_while_read(index: &dyn FileIndex, writer_of: &dyn FileIndex) {
+    let mut writer = index.writer(64).unwrap();
+    writer.begin(1).unwrap();
+    let file = |n: u64| NewFile {
+        bucket: 1 + n / 50,
+        kind: 0,
+        path: format!("{n:03}.txt"),
+        attributes: Attributes::from_fn(|_| 1),
+    };
+    writer.add(&(0..100).map(file).collect::<Vec<_>>()).unwrap();
+    let named = |id| NamedBucket { id, truncated: false, partial: false };
+    writer.publish(Mode::Replace, vec![named(1), named(2)], 1).unwrap();
+    drop(writer);
+    assert!(index.refresh().unwrap());
+
+    let limits = Limits::until(Instant::now() + Duration::from_secs(60), 1);
+    let (mut first, mut second) = (0, 0);
+    let read = each_row(&Short(index), None, &limits, |row| -> Result<(), EngineError> {
+        if first == 0 {
+            writer_of.refresh()?;
+            writer_of.writer(64)?.remove(1, 1, None, None)?;
+        }
+        if row.bucket == 1 {
+            first += 1
+        } else {
+            second += 1
+        }
+        Ok(())
+    });
+    read.unwrap();
+    assert_eq!((first, second), (10, 50), "the page in memory, and every row of the other bucket");
+}
+
+#[test]
+fn every_row_is_read_although_a_bucket_before_it_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = EmbeddedIndex::open_or_create(folder.path()).unwrap();
+    let other = EmbeddedIndex::open(folder.path()).unwrap();
+    removed_while_read(&index, &other);
+}
+
+#[rstest]
+#[case("")]
+#[case("&order=size&direction=desc")]
+#[case("&keywords=txt")]
+#[case("&keywords=t&regexp=1")]
+#[actix_web::test]
+async fn a_scroll_reaches_its_end_although_a_bucket_is_removed(#[case] query: &str) {
+    let fixture = Fixture::new();
+    let lines: Vec<String> = (0..60)
+        .map(|n| line(if n < 30 { A } else { B }, &format!("{n}.txt"), 100 - n, 1))
+        .collect();
+    fixture.load_lines(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    // The server does not look for the removal, and still has its files in every total.
+    let settings = Settings { reload_ms: 3_600_000, ..Settings::for_tests() };
+    let app = fixture.serve_with("enterprise", settings).await;
+    let (mut of_b, mut id) = (0, String::new());
+    for page in 0..10 {
+        let path = format!("/api/v2/files?paging-mode=scrolling&limit=10{query}&scroll-id={id}");
+        let (status, body) = app.get(&path).await;
+        assert_eq!(status, 200, "{body}");
+        let files = body["files"].as_array().unwrap();
+        of_b += files.iter().filter(|file| file["bucket"] == B).count();
+        if page == 0 {
+            assert_eq!(files.len(), 10);
+            jobs::remove(&fixture.context, A, "", "asked by the owner", "tester").unwrap();
+        }
+        let Some(next) = body["meta"]["nextScrollId"].as_str() else { break };
+        id = next.to_owned();
+    }
+    assert_eq!(of_b, 30);
+}
