@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use buckets::Settings;
 use buckets::engine::{
-    EmbeddedIndex, EngineError, FileIndex, FileWriter, Generations, HeldLock, IndexSummary, Limits, Mode,
-    NamedBucket, NewFile, WriteLock,
+    EmbeddedIndex, EngineError, FileIndex, FileWriter, Generations, HeldLock, IndexSummary, Limits,
+    Mode, NamedBucket, NewFile, WriteLock,
 };
 use buckets::model::{Attributes, Expression, FileQuery, Found, Matching};
 use serde_json::{Value, json};

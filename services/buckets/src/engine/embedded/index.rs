@@ -35,7 +35,7 @@ impl EmbeddedIndex {
     /// Opens the index of a folder.
     pub fn open(folder: &Path) -> Result<Self, EngineError> {
         let missing = || EngineError::Missing(folder.display().to_string());
-        if !is_in(folder) {
+        if !is_in(folder)? {
             return Err(missing());
         }
         let in_use = match FolderLock::shared(folder) {
@@ -45,7 +45,7 @@ impl EmbeddedIndex {
             taken => taken?,
         };
         // Until now the lock may have been that of a process which dropped this generation.
-        if !is_in(folder) {
+        if !is_in(folder)? {
             return Err(missing());
         }
         let mut index = Index::open_in_dir(folder.join(WORDS))?;
@@ -65,7 +65,7 @@ impl EmbeddedIndex {
     /// Opens the index of a folder, or makes an empty one. Making one blanks what the folder has, so
     /// the caller holds the write lock.
     pub fn open_or_create(folder: &Path) -> Result<Self, EngineError> {
-        if !is_in(folder) {
+        if !is_in(folder)? {
             std::fs::create_dir_all(folder.join(WORDS))?;
             ColumnWriter::open(&folder.join(COLUMN), 0, 0)?.sync()?;
             let directory = MmapDirectory::open(folder.join(WORDS))
@@ -80,9 +80,10 @@ impl EmbeddedIndex {
     }
 }
 
-/// Whether a folder has an index; its first commit makes it one.
-fn is_in(folder: &Path) -> bool {
-    folder.join(WORDS).join("meta.json").exists()
+/// Whether a folder has an index; its first commit makes it one. A folder that cannot be read may have
+/// one, which is an error.
+fn is_in(folder: &Path) -> Result<bool, EngineError> {
+    Ok(folder.join(WORDS).join("meta.json").try_exists()?)
 }
 
 impl FileIndex for EmbeddedIndex {
