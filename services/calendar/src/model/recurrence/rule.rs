@@ -68,9 +68,9 @@ impl Rule {
         Some(rule)
     }
 
-    /// Tells whether the rule repeats once a year in named months, as those of time zones do.
-    pub fn is_yearly(&self) -> bool {
-        self.frequency == Frequency::Yearly && !self.by_month.is_empty()
+    /// Tells whether the rule repeats every year in a few named months, as those of time zones do.
+    pub fn is_yearly(&self, most_months: usize) -> bool {
+        self.frequency == Frequency::Yearly && (1..=most_months).contains(&self.by_month.len())
     }
 
     /// Tells whether the time of day that the rule names, if any, is that of a start.

@@ -29,6 +29,13 @@ enum Described {
     Turns(Vec<Turn>),
 }
 
+/// The most rules of a zone that are looked at for a moment, those that end last: real zones have two
+/// in force at a time.
+const MOST_RULES: usize = 8;
+
+/// The most months that a rule of a zone names.
+const MOST_MONTHS: usize = 2;
+
 /// When a clock is turned: at some moments, and every year by a rule from the first of them on.
 #[derive(Debug, Default)]
 struct Turn {
@@ -54,7 +61,10 @@ impl ForeignZones {
                     turn.starts.extend(value.split(',').filter_map(wall).take(MOST_TURNS));
                     turn.starts.truncate(MOST_TURNS);
                 }
-                ("RRULE", Some(turn)) => turn.rule = Rule::parse(value.trim()),
+                ("RRULE", Some(turn)) => {
+                    let rule = Rule::parse(value.trim());
+                    turn.rule = rule.filter(|rule| rule.is_yearly(MOST_MONTHS));
+                }
                 ("TZOFFSETTO", Some(turn)) => turn.offset = minutes(value.trim()),
                 _ => {}
             }
@@ -75,7 +85,13 @@ impl ForeignZones {
             Described::Known(zone) => return Some(zone.clone()),
             Described::Turns(turns) => turns,
         };
-        let latest = turns.iter().filter_map(|turn| turn.latest(at));
+        let mut ruled: Vec<(DateTime, &Turn)> =
+            turns.iter().filter_map(|turn| Some((turn.rule_until(at)?, turn))).collect();
+        ruled.sort_by_key(|(until, _)| std::cmp::Reverse(*until));
+        let ruled = ruled.into_iter().take(MOST_RULES);
+        let ruled = ruled.filter_map(|(until, turn)| Some((turn.latest_by_rule(until)?, turn)));
+        let named = turns.iter().filter_map(|turn| Some((turn.latest_named(at)?, turn)));
+        let latest = named.chain(ruled).filter_map(|(begin, turn)| Some((begin, turn.offset?)));
         let latest = latest.max_by_key(|(begin, _)| *begin).map(|(_, offset)| offset);
         // Before all turns the first one counts.
         let offset = latest.or_else(|| turns.iter().find_map(|turn| turn.offset))?;
@@ -86,20 +102,25 @@ impl ForeignZones {
 }
 
 impl Turn {
-    /// Returns when the clock was last turned so before a moment, and to which offset.
-    fn latest(&self, at: DateTime) -> Option<(DateTime, i32)> {
-        let offset = self.offset?;
-        let named = self.starts.iter().copied().filter(|start| *start <= at).max();
-        let first = self.starts.first().copied()?;
-        let ruled = self.rule.as_ref().filter(|rule| rule.is_yearly() && first <= at);
+    /// Returns the latest of the named moments up to one.
+    fn latest_named(&self, at: DateTime) -> Option<DateTime> {
+        self.starts.iter().copied().filter(|start| *start <= at).max()
+    }
+
+    /// Returns up to when the rule, if there is one, turns the clock before a moment.
+    fn rule_until(&self, at: DateTime) -> Option<DateTime> {
+        let first = *self.starts.first()?;
+        let rule = self.rule.as_ref().filter(|_| first <= at)?;
+        let until = rule.until.as_deref().and_then(wall);
+        Some(until.map_or(at, |until| until.min(at)).max(first))
+    }
+
+    /// Returns when the rule last turned the clock.
+    fn latest_by_rule(&self, until: DateTime) -> Option<DateTime> {
+        let first = *self.starts.first()?;
         // Years that are long gone need not be looked at.
-        let ruled = ruled.and_then(|rule| {
-            let until = rule.until.as_deref().and_then(wall);
-            let at = until.map_or(at, |until| until.min(at)).max(first);
-            let near = first.with().year(at.year()).build().ok()?.checked_sub(2.years()).ok()?;
-            rule.expand(near.max(first), at).ok()?.last().copied()
-        });
-        Some((named.max(ruled)?, offset))
+        let near = first.with().year(until.year()).build().ok()?.checked_sub(2.years()).ok()?;
+        self.rule.as_ref()?.expand(near.max(first), until).ok()?.last().copied()
     }
 }
 
@@ -168,5 +189,17 @@ mod tests {
             let zone = zones.find(name, at);
             assert_eq!(zone.as_ref().map(Zone::name), found, "{name}");
         }
+    }
+
+    #[test]
+    fn rules_of_many_days_are_not_those_of_a_zone() {
+        let mut zones = ForeignZones::default();
+        let file = "BEGIN:VTIMEZONE\nTZID:odd\nBEGIN:STANDARD\nDTSTART:20190101T000000\n\
+            RRULE:FREQ=YEARLY;BYMONTH=1,2,3,4,5,6,7,8,9,10,11,12;BYDAY=MO,TU,WE,TH,FR,SA,SU\n\
+            TZOFFSETTO:+0100\nEND:STANDARD\nBEGIN:DAYLIGHT\nDTSTART:20200101T000000\n\
+            TZOFFSETTO:+0200\nEND:DAYLIGHT\nEND:VTIMEZONE\n";
+        zones.add(&Reader::new(file.as_bytes()).next_component().unwrap().unwrap());
+        let zone = zones.find("odd", "2027-05-05T10:00:00".parse().unwrap()).unwrap();
+        assert_eq!(zone.name(), "UTC+2:00");
     }
 }
