@@ -159,6 +159,9 @@ impl Limits {
 /// Why the table of an outbox could not be read or written.
 pub type OutboxError = Box<dyn std::error::Error + Send + Sync>;
 
+/// What was claimed of an outbox.
+pub type Claimed<R, M> = Result<Vec<Due<R, M>>, OutboxError>;
+
 /// Messages that wait in a table.
 pub trait Outbox: Sync {
     /// A message.
@@ -186,7 +189,7 @@ pub trait Outbox: Sync {
     fn claim(
         &self,
         shares: Vec<(Self::Receiver, usize)>,
-    ) -> impl Future<Output = Result<Vec<Due<Self::Receiver, Self::Message>>, OutboxError>> + Send;
+    ) -> impl Future<Output = Claimed<Self::Receiver, Self::Message>> + Send;
 
     /// Notes that a message was delivered.
     fn mark_sent(

@@ -6,34 +6,10 @@ use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, Either, select};
 use futures_util::stream::FuturesUnordered;
 
-use crate::delivery::{Courier, DeliveryError, Due, Failure, Outbox, OutboxError};
-use crate::failures::{Failed, Failures};
+use crate::attempt::{Ended, Times, attempt};
+use crate::delivery::{Claimed, Courier, Due, Outbox, OutboxError};
+use crate::failures::Failures;
 use crate::lanes::{Lane, Lanes};
-
-/// How long an attempt may take.
-#[derive(Clone, Copy, Debug)]
-struct Times {
-    /// The longest; then it is given up and made again later.
-    longest: Duration,
-    /// A receiver that takes longer counts as slow.
-    slow_after: Duration,
-    /// Pauses after which the outcome is noted again when the outbox is out of reach. A message that
-    /// was sent and not noted would be sent again.
-    pauses: [Duration; 4],
-}
-
-impl Times {
-    const USUAL: Self = Self {
-        longest: Duration::from_secs(30),
-        slow_after: Duration::from_secs(2),
-        pauses: [
-            Duration::from_secs(1),
-            Duration::from_secs(5),
-            Duration::from_secs(20),
-            Duration::from_secs(60),
-        ],
-    };
-}
 
 /// Delivers what is due now; returns how many messages were claimed. The log has a line for each
 /// receiver that failed.
@@ -87,19 +63,12 @@ pub async fn deliver_for_ever<O: Outbox>(
     }
 }
 
-/// An attempt that came to an end.
-struct Ended<R> {
-    receiver: R,
-    failed: Option<Failed>,
-    noted: Result<(), OutboxError>,
-}
-
 /// What a dispatcher waits for; each is worked on beside the others.
 enum Step<'a, R, M> {
     /// The receivers of what is due.
     Found(Result<Vec<R>, OutboxError>),
     /// What was claimed of the shares.
-    Claimed(Vec<(R, usize)>, Result<Vec<Due<R, M>>, OutboxError>),
+    Claimed(Vec<(R, usize)>, Claimed<R, M>),
     /// An attempt takes long.
     Late(R, Lane, BoxFuture<'a, Ended<R>>),
     /// An attempt came to an end, and whether it was slow.
@@ -239,52 +208,6 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
     }
 }
 
-/// Delivers a message once and notes the outcome.
-async fn attempt<O: Outbox>(
-    times: Times,
-    outbox: &O,
-    courier: &impl Courier<O::Message>,
-    due: Due<O::Receiver, O::Message>,
-) -> Ended<O::Receiver> {
-    let Due { receiver, message, failed } = due;
-    let attempt = failed + 1;
-    let delivered = tokio::time::timeout(times.longest, courier.deliver(&message)).await;
-    let delivered =
-        delivered.unwrap_or_else(|_| Err(DeliveryError::temporary("it takes too long")));
-    let failure = delivered.err().map(|error| {
-        log::debug!("a message to {receiver} was not delivered, attempt {attempt}: {error}");
-        Failure::new(attempt, &error)
-    });
-    let noted = note(times, outbox, &message, failure.as_ref()).await;
-    let failed = failure.filter(|failure| failure.counts).map(|failure| Failed {
-        destination: receiver.to_string(),
-        attempt,
-        is_given_up: failure.retry.is_none(),
-        why: failure.why,
-    });
-    Ended { receiver, failed, noted }
-}
-
-/// Notes an outcome, again and again for a while if the outbox is out of reach.
-async fn note<O: Outbox>(
-    times: Times,
-    outbox: &O,
-    message: &O::Message,
-    failure: Option<&Failure>,
-) -> Result<(), OutboxError> {
-    let mut pauses = times.pauses.into_iter();
-    loop {
-        let noted = match failure {
-            None => outbox.mark_sent(message).await,
-            Some(failure) => outbox.mark_failed(message, failure.clone()).await,
-        };
-        match (noted, pauses.next()) {
-            (Err(_), Some(pause)) => tokio::time::sleep(pause).await,
-            (noted, _) => return noted,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
@@ -293,7 +216,7 @@ mod tests {
     use tokio::sync::Notify;
 
     use super::*;
-    use crate::delivery::retry_after;
+    use crate::delivery::{DeliveryError, Failure, retry_after};
 
     /// How many messages wait for each receiver, which is a number, and what failed.
     #[derive(Default)]
@@ -321,10 +244,7 @@ mod tests {
             Ok(due)
         }
 
-        async fn claim(
-            &self,
-            shares: Vec<(u32, usize)>,
-        ) -> Result<Vec<Due<u32, u32>>, OutboxError> {
+        async fn claim(&self, shares: Vec<(u32, usize)>) -> Claimed<u32, u32> {
             let mut waiting = self.waiting.lock().unwrap();
             let mut claimed = Vec::new();
             for (receiver, share) in shares {

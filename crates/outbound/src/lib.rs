@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 mod address;
+mod attempt;
 mod client;
 mod delivery;
 mod dispatcher;
@@ -15,7 +16,7 @@ mod webhook_sender;
 
 pub use address::{is_public, names_public_host, web_url};
 pub use delivery::{
-    ATTEMPTS, Courier, DeliveryError, Due, Failure, Limits, Outbox, OutboxError, PUT_OFF,
+    ATTEMPTS, Claimed, Courier, DeliveryError, Due, Failure, Limits, Outbox, OutboxError, PUT_OFF,
     UNDER_WAY, retry_after,
 };
 pub use dispatcher::{deliver_due, deliver_for_ever};

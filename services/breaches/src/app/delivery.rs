@@ -14,7 +14,7 @@ use crate::engine::Mail;
 use crate::model::notice::{FoundPaste, Notice};
 use crate::model::{Breach, instant};
 use crate::state::State;
-use crate::store::outbox::{self, Posted};
+use crate::store::messages::{self, Posted};
 use crate::store::{breaches, domain_controls, subscribers, webhooks};
 
 /// Seconds after which a message about a breach that is still hidden is dropped.
@@ -83,10 +83,10 @@ impl Outbox for Delivery {
         let (now, kind) = (self.now(), self.kind);
         let look = move |db: &mut Db| -> Result<Vec<Receiver>, DatabaseError> {
             Ok(match kind {
-                Kind::Mails if outbox::mails_due(db, now)? => vec![Receiver::Mails],
+                Kind::Mails if messages::mails_due(db, now)? => vec![Receiver::Mails],
                 Kind::Mails => Vec::new(),
                 Kind::Webhooks => {
-                    outbox::webhooks_due(db, now)?.into_iter().map(Receiver::Webhook).collect()
+                    messages::webhooks_due(db, now)?.into_iter().map(Receiver::Webhook).collect()
                 }
             })
         };
@@ -105,7 +105,7 @@ impl Outbox for Delivery {
                     Receiver::Mails => None,
                     Receiver::Webhook(id) => Some(id),
                 };
-                let own = outbox::claim(db, webhook, share, now, later)?;
+                let own = messages::claim(db, webhook, share, now, later)?;
                 unreadable.extend(own.unreadable);
                 claimed.extend(own.posted.into_iter().map(|message| Due {
                     receiver,
@@ -126,12 +126,12 @@ impl Outbox for Delivery {
 
     async fn mark_sent(&self, message: &Posted) -> Result<(), OutboxError> {
         let (id, now) = (message.id, self.now());
-        Ok(self.state.pools().write(move |db| outbox::sent(db, id, now)).await?)
+        Ok(self.state.pools().write(move |db| messages::sent(db, id, now)).await?)
     }
 
     async fn mark_failed(&self, message: &Posted, failure: Failure) -> Result<(), OutboxError> {
         let (id, now) = (message.id, self.now());
-        Ok(self.state.pools().write(move |db| outbox::failed(db, id, &failure, now)).await?)
+        Ok(self.state.pools().write(move |db| messages::failed(db, id, &failure, now)).await?)
     }
 }
 
@@ -164,7 +164,7 @@ fn still_wanted(
     let Some(subscriber) = subscribers::listening(db, recipient.subscriber)? else {
         return unwanted("the subscriber is gone");
     };
-    if !outbox::waits(db, *id)? {
+    if !messages::waits(db, *id)? {
         return unwanted("the message was removed");
     }
     let is_subscribed = match notice.domain() {

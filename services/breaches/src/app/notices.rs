@@ -16,7 +16,7 @@ use crate::model::notice::{Notice, Recipient};
 use crate::model::{Breach, Catalogue, OptOut, id_list, paste as paste_rules};
 use crate::store::notices::{self, BREACH, PASTE};
 use crate::store::{
-    accounts, domain_controls, opt_outs, outbox, pastes, turns, untold_pastes, webhooks,
+    accounts, domain_controls, messages, opt_outs, pastes, turns, untold_pastes, webhooks,
 };
 
 /// Pastes that a message about a domain names.
@@ -85,7 +85,7 @@ pub fn tell_listeners(
         for id in found.breaches.into_iter().filter(|id| !told.contains(&i64::from(*id))) {
             let Some(breach) = catalogue.by_id(id) else { continue };
             let notice = Notice::Breach { breach: breach.name.clone() };
-            outbox::post(db, &breach_key(id, *subscriber), recipient, &notice, now)?;
+            messages::post(db, &breach_key(id, *subscriber), recipient, &notice, now)?;
             new.push(i64::from(id));
         }
         notices::tell(db, *subscriber, BREACH, &new)?;
@@ -93,7 +93,7 @@ pub fn tell_listeners(
         let mut new = Vec::new();
         for (number, source, id) in found.pastes.into_iter().filter(|row| !told.contains(&row.0)) {
             let notice = Notice::Paste { source, id };
-            outbox::post(db, &format!("paste {number} {subscriber}"), recipient, &notice, now)?;
+            messages::post(db, &format!("paste {number} {subscriber}"), recipient, &notice, now)?;
             new.push(number);
         }
         notices::tell(db, *subscriber, PASTE, &new)?;
@@ -210,10 +210,10 @@ fn post_to_controllers(
 ) -> Result<(), DatabaseError> {
     for subscriber in domain_controls::controllers(db, domain)? {
         let key = format!("{key} {subscriber}");
-        outbox::post(db, &key, Recipient::mail(subscriber), notice, now)?;
+        messages::post(db, &key, Recipient::mail(subscriber), notice, now)?;
         for webhook in webhooks::of_subscriber(db, subscriber)? {
             let (key, id) = (format!("{key} {}", webhook.id), webhook.id);
-            outbox::post(db, &key, Recipient::webhook(subscriber, id), notice, now)?;
+            messages::post(db, &key, Recipient::webhook(subscriber, id), notice, now)?;
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use super::notices::breach_key;
 use super::operator_error::OperatorError;
 use crate::model::{OptOut, id_list};
 use crate::store::{
-    account_links, admin_events, breaches, mail_tokens, notices, opt_outs, outbox, stealer_logs,
+    account_links, admin_events, breaches, mail_tokens, messages, notices, opt_outs, stealer_logs,
     subscribers, versions,
 };
 
@@ -57,7 +57,7 @@ pub fn remove_link(
     account_links::shorten(db, place, &shorter)?;
     breaches::add_loaded(db, breach, -1)?;
     if let Some(subscriber) = subscribers::id(db, address)? {
-        outbox::drop_key(db, &breach_key(breach, subscriber))?;
+        messages::drop_key(db, &breach_key(breach, subscriber))?;
     }
     versions::bump_catalogue(db, now)?;
     admin_events::add(db, now, "address remove", "an address", &format!("breach {breach}"))?;
@@ -81,7 +81,7 @@ fn forget_person(db: &mut Db, address: &EmailAddress, choice: OptOut) -> Result<
     mail_tokens::forget_address(db, address.as_str())?;
     let Some(subscriber) = subscribers::id(db, address)? else { return Ok(()) };
     notices::forget_told(db, subscriber)?;
-    outbox::forget_own(db, subscriber)?;
+    messages::forget_own(db, subscriber)?;
     let is_listening = choice == OptOut::Delete && subscribers::notifies(db, subscriber)?;
     if !is_listening && subscribers::is_bare(db, subscriber, address.as_str())? {
         subscribers::remove(db, subscriber)?;

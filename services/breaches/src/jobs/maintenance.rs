@@ -10,7 +10,7 @@ use crate::app::{self, Delivery};
 use crate::error::Error;
 use crate::state::State;
 use crate::store::{
-    domain_controls, domain_walk, mail_tokens, notices, outbox, sessions, versions,
+    domain_controls, domain_walk, mail_tokens, messages, notices, sessions, versions,
 };
 
 /// The version of the catalogue at which the domains were counted.
@@ -171,7 +171,7 @@ async fn prune(state: &State) -> Result<(), DatabaseError> {
     let prune = move |db: &mut Db| {
         mail_tokens::prune(db, now - KEPT_SECONDS)?;
         sessions::prune(db, now)?;
-        outbox::prune(db, now - KEPT_SECONDS)?;
+        messages::prune(db, now - KEPT_SECONDS)?;
         app::prune_mail_counts(db, now)?;
         Ok(())
     };

@@ -10,7 +10,7 @@ use crate::app::context::RequestContext;
 use crate::app::{mails, notices};
 use crate::error::Error;
 use crate::state::State;
-use crate::store::{outbox, subscribers};
+use crate::store::{messages, subscribers};
 
 /// Sends a link that confirms notices.
 ///
@@ -68,7 +68,7 @@ pub async fn unsubscribe(state: &State, link: &str) -> Result<Option<String>, Er
 
 /// Ends notices of the own address, and removes those that wait.
 fn end_notices(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
-    outbox::drop_own(db, subscriber)?;
+    messages::drop_own(db, subscriber)?;
     subscribers::set_notify(db, subscriber, false)
 }
 

@@ -1,0 +1,84 @@
+//! One attempt to deliver a message, and the note of its outcome.
+
+use std::time::Duration;
+
+use crate::delivery::{Courier, DeliveryError, Due, Failure, Outbox, OutboxError};
+use crate::failures::Failed;
+
+/// How long an attempt may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    /// The longest; then it is given up and made again later.
+    pub(crate) longest: Duration,
+    /// A receiver that takes longer counts as slow.
+    pub(crate) slow_after: Duration,
+    /// Pauses after which the outcome is noted again when the outbox is out of reach. A message that
+    /// was sent and not noted would be sent again.
+    pub(crate) pauses: [Duration; 4],
+}
+
+impl Times {
+    pub(crate) const USUAL: Self = Self {
+        longest: Duration::from_secs(30),
+        slow_after: Duration::from_secs(2),
+        pauses: [
+            Duration::from_secs(1),
+            Duration::from_secs(5),
+            Duration::from_secs(20),
+            Duration::from_secs(60),
+        ],
+    };
+}
+
+/// An attempt that came to an end.
+pub(crate) struct Ended<R> {
+    pub(crate) receiver: R,
+    pub(crate) failed: Option<Failed>,
+    pub(crate) noted: Result<(), OutboxError>,
+}
+
+/// Delivers a message once and notes the outcome.
+pub(crate) async fn attempt<O: Outbox>(
+    times: Times,
+    outbox: &O,
+    courier: &impl Courier<O::Message>,
+    due: Due<O::Receiver, O::Message>,
+) -> Ended<O::Receiver> {
+    let Due { receiver, message, failed } = due;
+    let attempt = failed + 1;
+    let delivered = tokio::time::timeout(times.longest, courier.deliver(&message)).await;
+    let delivered =
+        delivered.unwrap_or_else(|_| Err(DeliveryError::temporary("it takes too long")));
+    let failure = delivered.err().map(|error| {
+        log::debug!("a message to {receiver} was not delivered, attempt {attempt}: {error}");
+        Failure::new(attempt, &error)
+    });
+    let noted = note(times, outbox, &message, failure.as_ref()).await;
+    let failed = failure.filter(|failure| failure.counts).map(|failure| Failed {
+        destination: receiver.to_string(),
+        attempt,
+        is_given_up: failure.retry.is_none(),
+        why: failure.why,
+    });
+    Ended { receiver, failed, noted }
+}
+
+/// Notes an outcome, again and again for a while if the outbox is out of reach.
+async fn note<O: Outbox>(
+    times: Times,
+    outbox: &O,
+    message: &O::Message,
+    failure: Option<&Failure>,
+) -> Result<(), OutboxError> {
+    let mut pauses = times.pauses.into_iter();
+    loop {
+        let noted = match failure {
+            None => outbox.mark_sent(message).await,
+            Some(failure) => outbox.mark_failed(message, failure.clone()).await,
+        };
+        match (noted, pauses.next()) {
+            (Err(_), Some(pause)) => tokio::time::sleep(pause).await,
+            (noted, _) => return noted,
+        }
+    }
+}
