@@ -44,7 +44,7 @@ DATABASES = ("breaches", "buckets", "calendar")
 
 def fill(disk):
     """Takes the last byte of a disk."""
-    with open(disk / "filler", "wb", buffering=0) as filler:
+    with open(disk / "filler", "ab", buffering=0) as filler:
         for size in (1 << 20, 1 << 12, 1):
             try:
                 while filler.write(bytes(size)):
@@ -91,7 +91,7 @@ for name in sys.argv[2:] or STORIES:
     disk.mkdir(parents=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}m", "quintet-faults", disk], check=True)
     try:
-        service = Service(name, disk / "data", SORT_TMP=str(disk), LOAD_TMP=str(disk)).load_samples().start()
+        service = Service(name, disk / "data", logs=folder, SORT_TMP=str(disk), LOAD_TMP=str(disk)).load_samples().start()
         check(service.probe() == 200, f"{name} does not serve before")
         source = folder / f"{name}-input{'.ndjson' if write in (events, files) else '.txt'}"
         write(source)
@@ -101,15 +101,19 @@ for name in sys.argv[2:] or STORIES:
         fill(disk)
         reads_without_writes(service, "full")
         service.stop()
-        # The server takes some time to become ready, and never does here.
-        service.start(ready=503)
+        service.start(until="/healthz")
+        # The start has given some room back: that of the write-ahead log.
+        fill(disk)
         reads_without_writes(service, "full")
         if name in DATABASES:
             service.stop()
             subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
-            service.start(ready=503)
+            service.start(until="/healthz")
             reads_without_writes(service, "read-only")
+            # What was opened read-only stays so.
+            service.stop()
             subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
+            service.start(until="/healthz")
         (disk / "filler").unlink()
         service.await_status("/readyz", 200, 20)
         subprocess.run(["mount", "-o", f"remount,size={size + 400}m", disk], check=True)

@@ -42,9 +42,10 @@ def free_port():
 class Service:
     """A binary with a data folder and settings of its own."""
 
-    def __init__(self, name, folder, preload=None, **settings):
+    def __init__(self, name, folder, preload=None, logs=None, **settings):
         self.name, self.folder, self.preload = name, pathlib.Path(folder), preload
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.logs = pathlib.Path(logs or self.folder.parent)
         self.http, self.admin, self.process = free_port(), free_port(), None
         self.settings = {"DATA_DIR": str(folder), "BIND": f"127.0.0.1:{self.http}", "TLS_MODE": "off",
                          "ADMIN_BIND": f"127.0.0.1:{self.admin}", "AUTO_MIGRATE": "true", "ACCESS_LOG": "off",
@@ -88,12 +89,12 @@ class Service:
             self.headers["authorization"] = "Bearer " + ADMIN_KEY
         return self
 
-    def start(self, ready=200):
-        self.log = open(self.folder.parent / f"{self.name}-{self.http}.log", "ab")
+    def start(self, until="/readyz"):
+        self.log = open(self.logs / f"{self.name}-{self.http}.log", "ab")
         self.process = subprocess.Popen([BIN / self.name, "serve"], env=self.environment(), stdout=self.log, stderr=self.log)
         # A story that ends early leaves no server behind.
         atexit.register(self.process.kill)
-        self.await_status("/readyz", ready, 30)
+        self.await_status(until, 200, 30)
         return self
 
     def ask(self, path, method="GET", body=None, port=None, timeout=10, **headers):
