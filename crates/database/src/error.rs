@@ -22,9 +22,9 @@ pub enum DatabaseError {
     /// Too many wait, another process holds the lock, or the server is away: try again shortly.
     #[error("the database is busy or not reachable")]
     Busy,
-    /// The disk of the database is full, read-only or failing. Reads may still work. The cause is
+    /// The disk of the database, or of files beside it, is full, read-only or failing. Reads may still work. The cause is
     /// logged where this error is made.
-    #[error("the storage of the database failed: {0}")]
+    #[error("storage failed: {0}")]
     Storage(String),
     /// Anything else. The cause is for the log, never for a client.
     #[error("the database failed: {0}")]
@@ -87,7 +87,7 @@ pub(crate) fn storage_failures() -> (u64, String) {
 
 fn storage(message: &str) -> DatabaseError {
     let cause = message.trim().to_owned();
-    log::error!("the storage of the database failed: {cause}");
+    log::error!("storage failed: {cause}");
     let mut failures = STORAGE_FAILURES.lock().unwrap_or_else(PoisonError::into_inner);
     *failures = (failures.0 + 1, cause.clone());
     DatabaseError::Storage(cause)
