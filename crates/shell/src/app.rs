@@ -110,7 +110,10 @@ async fn oversee<S: Service>(
         uri: request.uri().clone(),
         id: RequestId::sent(request.headers()),
     };
-    let names = context.service.credentials(request.path());
+    let names = match *request.method() {
+        Method::OPTIONS => &[], // No cache keeps the answer.
+        _ => context.service.credentials(request.path()),
+    };
     let dependence = CallerDependence::of(names, request.headers());
     let mut response = match context.edge.redirect(&request) {
         Some(target) => {

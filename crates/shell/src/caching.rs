@@ -29,21 +29,28 @@ impl<'s> CallerDependence<'s> {
         if self.named_caller {
             answer.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
         }
-        if says(answer, &VARY, "*") {
-            return;
-        }
-        for name in self.names {
-            if !says(answer, &VARY, name.as_str()) {
-                answer.append(VARY, HeaderValue::from(name.clone()));
+        let mut vary: Vec<String> = items(answer, &VARY).map(str::to_owned).collect();
+        for name in self.names.iter().map(HeaderName::as_str) {
+            if !vary.iter().any(|known| known == "*" || known.eq_ignore_ascii_case(name)) {
+                vary.push(name.to_owned());
             }
+        }
+        // On one line: nginx heeds no more than one.
+        if let Ok(vary) = HeaderValue::try_from(vary.join(", ")) {
+            answer.insert(VARY, vary);
         }
     }
 }
 
 /// Whether the list in a header has a word, in any letter case.
 fn says(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
-    let mut values = headers.get_all(name).filter_map(|value| value.to_str().ok());
-    values.any(|value| value.split(',').any(|item| item.trim().eq_ignore_ascii_case(word)))
+    items(headers, name).any(|item| item.eq_ignore_ascii_case(word))
+}
+
+/// The items of a list that may be on several lines.
+fn items<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h str> + use<'h> {
+    let values = headers.get_all(name).filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(str::trim).filter(|item| !item.is_empty())
 }
 
 #[cfg(test)]
@@ -68,7 +75,7 @@ mod tests {
         CallerDependence::of(&names, &request).mark(&mut answer);
         let text = |name| {
             let values = answer.get_all(name).map(|value| value.to_str().unwrap());
-            values.collect::<Vec<_>>().join(", ")
+            values.collect::<Vec<_>>().join(" and ")
         };
         (text(CACHE_CONTROL), text(VARY))
     }
