@@ -78,9 +78,9 @@ fn tighten_umask(bits: u32) -> u32 {
     // SAFETY: umask has no preconditions and cannot fail. Two calls are needed to add bits; this runs
     // before the process has other threads.
     unsafe {
-        let before = libc::umask(OTHERS_AND_GROUP as libc::mode_t);
-        libc::umask(before | bits as libc::mode_t);
-        u32::from(before)
+        let before = libc::umask(OTHERS_AND_GROUP);
+        libc::umask(before | bits);
+        before
     }
 }
 
