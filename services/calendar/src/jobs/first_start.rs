@@ -21,7 +21,9 @@ pub fn seed(pools: &Pools, settings: &Settings, data_dir: &Path, now: i64) -> an
     pools.write_at_start(upgrades::finish)?;
     let path = data_dir.join(KEY_FILE);
     pools.write_at_start(|db| seed_in(db, settings, &path, now))?;
-    if path.exists() {
+    // Said at every start, until the file is gone: the one that wrote it may have been killed.
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    if !kept.is_empty() && pools.read_blocking(|db| is_live(db, kept.trim(), now))? {
         let path = path.display();
         log::info!("the key of {} is in {path}: read it and remove it", settings.admin_login);
     }

@@ -15,6 +15,11 @@ fn a_generated_key_is_in_a_private_file_and_not_in_the_log() {
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     assert!(!ran.errors.contains(key.trim()) && !ran.out.contains(key.trim()), "{}", ran.errors);
     assert!(ran.errors.contains("admin-key"), "{}", ran.errors);
+    let again = program.run(&["users", "list"]);
+    assert!(again.errors.contains("admin-key"), "a start that was killed may have said nothing");
+    std::fs::write(&path, "0".repeat(32)).unwrap();
+    let stale = program.run(&["users", "list"]);
+    assert!(!stale.errors.contains("admin-key"), "{}", stale.errors);
     std::fs::remove_file(&path).unwrap();
     program.done(&["users", "list"]);
     assert!(!path.exists(), "a second start makes no other key");
