@@ -94,16 +94,16 @@ pub fn cancel(
 }
 
 /// Moves the repetitions of a UID that begin later than now to the trash, but for those that stay;
-/// returns how many.
+/// returns how many, `most` at a time.
 pub fn drop_surplus(
     db: &mut Db,
-    uid: &str,
-    now: i64,
+    (uid, now): (&str, i64),
+    most: usize,
     stays: impl Fn(&str) -> bool,
 ) -> Result<usize, Error> {
     let repetitions = events::repetitions(db, uid, now)?;
     let surplus = repetitions.into_iter().filter(|(_, name)| !stays(name));
-    let ids: Vec<i64> = surplus.map(|(id, _)| id).collect();
+    let ids: Vec<i64> = surplus.map(|(id, _)| id).take(most).collect();
     for event in events::by_ids(db, &ids)? {
         trash(db, &event, now)?;
     }

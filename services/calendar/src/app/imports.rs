@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use database::{Db, transaction};
 
 use super::import_overview::{Cut, Overview};
+use super::import_progress::{EntrySoFar, ImportLimits, SoFar, TURN, Turn};
 use super::import_writes::{Outcome, Source, cancel, drop_surplus, find, write_occurrence};
 use super::loading::Undone;
 use super::transactions::with_context;
@@ -20,15 +21,8 @@ use crate::wire::import::{ImportErrorJson, ImportJson};
 use crate::wire::params::Params;
 use crate::wire::urls::Urls;
 
-/// Events that share a transaction: other writers wait for all of them.
-const BATCH: usize = 250;
-
-/// How long a transaction goes on taking events: rules that look through centuries are slow, and
-/// others who write are refused after `DB_WAIT_MS`.
-const TURN: Duration = Duration::from_millis(150);
-
-/// Errors that are told one by one.
-const MAX_ERRORS: usize = 1000;
+/// Repetitions that are moved to the trash between two looks at the time.
+const SURPLUS: usize = 20;
 
 /// Which events of a file are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,30 +33,12 @@ pub enum Pass {
     Replacements,
 }
 
-/// How much an import may do.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ImportLimits {
-    /// The most events; none without a bound.
-    pub events: Option<usize>,
-    /// When it is given up.
-    pub deadline: Option<Instant>,
-}
-
-/// How far an import is.
-#[derive(Clone, Default)]
-pub struct SoFar {
-    /// Passes that are over.
-    pub passes: usize,
-    /// Components of the file that were read in the next one.
-    pub read: usize,
-    /// The line on which the last of them begins.
-    pub line: u64,
-    /// What was done.
-    pub report: ImportJson,
-    /// Events that were looked at.
-    done: usize,
-    /// Nothing more is written.
-    is_over: bool,
+/// What comes next in a pass.
+enum Next {
+    Entry(Component, Entry),
+    /// A component that is not written.
+    Nothing,
+    End,
 }
 
 /// A series of which an entry replaces some repetitions.
@@ -83,6 +59,8 @@ pub struct Import {
     /// By UID: what the second pass has to know of the first.
     series: HashMap<String, Series>,
     so_far: SoFar,
+    /// The entry whose events take more than one transaction.
+    current: Option<(Component, Entry)>,
 }
 
 impl Import {
@@ -95,7 +73,8 @@ impl Import {
             so_far.report.failed += 1;
             so_far.report.errors.push(ImportErrorJson { uid: String::new(), line, message });
         }
-        Import { user, urls, limits, overview, series: HashMap::new(), so_far }
+        let series = HashMap::new();
+        Import { user, urls, limits, overview, series, so_far, current: None }
     }
 
     /// Tells in which order the events of the file are written.
@@ -128,6 +107,7 @@ impl Import {
     /// too.
     pub fn return_to(&mut self, so_far: SoFar) {
         self.so_far = so_far;
+        self.current = None;
     }
 
     /// Writes the next events of a pass inside a transaction; false at its end.
@@ -142,57 +122,63 @@ impl Import {
         pass: Pass,
     ) -> Result<bool, Error> {
         sql::one_writer(db)?;
-        let (until, began) = (self.so_far.done + BATCH, Instant::now());
-        while self.so_far.done < until && !self.so_far.is_over && began.elapsed() < TURN {
-            let read =
-                reader.next_component().map_err(|error| Error::Internal(error.to_string()))?;
-            let Some(component) = read else {
-                if self.so_far.read != self.overview.components {
-                    let text = "the file has changed while it was imported";
-                    return Err(Error::Internal(text.to_owned()));
-                }
-                self.so_far.passes += 1;
-                (self.so_far.read, self.so_far.line) = (0, 0);
-                return Ok(false);
+        let turn = Turn::begin(self.so_far.done);
+        let began = Instant::now();
+        while !self.so_far.is_over && !turn.is_over(self.so_far.done) && began.elapsed() < TURN {
+            let (component, entry) = match self.current.take() {
+                Some(current) => current,
+                None => match self.next_entry(state, reader, pass)? {
+                    Next::Entry(component, entry) => (component, entry),
+                    Next::Nothing => continue,
+                    Next::End => return Ok(false),
+                },
             };
-            (self.so_far.read, self.so_far.line) = (self.so_far.read + 1, component.line);
-            let replaces = component.find("RECURRENCE-ID").is_some();
-            if component.kind != ComponentKind::Event || replaces != (pass == Pass::Replacements) {
-                continue;
-            }
-            // Faulty events take their time, too, and write nothing.
-            if self.stops_at(&component) {
-                break;
-            }
-            match Entry::read(&component, self.overview.context(state)) {
-                // What replaces its repetitions may be behind the cut.
-                Ok(entry) if entry.is_series && self.overview.cut.is_some() => {
-                    self.note(&component, "repeats, and the file is cut off".to_owned());
-                }
-                Ok(entry) => self.write_entry(state, db, &component, &entry)?,
-                Err(message) => self.note(&component, message),
+            match self.write_entry(state, db, (&component, &entry), turn)? {
+                true => self.leave_behind(&component),
+                false => self.current = Some((component, entry)),
             }
         }
         Ok(!self.so_far.is_over)
     }
 
-    fn note(&mut self, component: &Component, message: String) {
-        self.so_far.done += 1;
-        self.so_far.report.failed += 1;
-        if self.so_far.report.errors.len() < MAX_ERRORS {
-            let uid = component.text("UID").chars().take(500).collect();
-            self.so_far.report.errors.push(ImportErrorJson { uid, line: component.line, message });
+    /// Reads the next component of a pass.
+    fn next_entry(
+        &mut self,
+        state: &State,
+        reader: &mut Reader<impl BufRead>,
+        pass: Pass,
+    ) -> Result<Next, Error> {
+        let read = reader.next_component().map_err(|error| Error::Internal(error.to_string()))?;
+        let Some(component) = read else {
+            if self.so_far.read != self.overview.components {
+                let text = "the file has changed while it was imported";
+                return Err(Error::Internal(text.to_owned()));
+            }
+            self.so_far.passes += 1;
+            (self.so_far.read, self.so_far.line) = (0, 0);
+            return Ok(Next::End);
+        };
+        let replaces = component.find("RECURRENCE-ID").is_some();
+        let is_wanted =
+            component.kind == ComponentKind::Event && replaces == (pass == Pass::Replacements);
+        // Faulty events take their time, too, and write nothing.
+        if is_wanted && !self.stops_at(&component) {
+            match Entry::read(&component, self.overview.context(state)) {
+                // What replaces its repetitions may be behind the cut.
+                Ok(entry) if entry.is_series && self.overview.cut.is_some() => {
+                    self.so_far.note(&component, "repeats, and the file is cut off".to_owned());
+                }
+                Ok(entry) => return Ok(Next::Entry(component, entry)),
+                Err(message) => self.so_far.note(&component, message),
+            }
         }
+        self.leave_behind(&component);
+        Ok(Next::Nothing)
     }
 
-    fn count(&mut self, outcome: Outcome) {
-        self.so_far.done += 1;
-        *match outcome {
-            Outcome::Created => &mut self.so_far.report.created,
-            Outcome::Updated => &mut self.so_far.report.updated,
-            Outcome::Unchanged => &mut self.so_far.report.unchanged,
-            Outcome::Skipped => &mut self.so_far.report.skipped,
-        } += 1;
+    /// Counts a component as read, once all of it is written.
+    fn leave_behind(&mut self, component: &Component) {
+        (self.so_far.read, self.so_far.line) = (self.so_far.read + 1, component.line);
     }
 
     /// Tells whether the import has done as much as it may, and notes what is left.
@@ -202,27 +188,32 @@ impl Import {
         if (late || full) && !self.so_far.is_over {
             let why = if late { "takes too long" } else { "has too many events" };
             let message = format!("is left out with all that follow: the file {why} for a request");
-            self.note(component, message);
+            self.so_far.note(component, message);
             self.so_far.is_over = true;
         }
         self.so_far.is_over
     }
 
+    /// Writes the events of an entry until the turn is over; tells whether that were all.
     fn write_entry(
         &mut self,
         state: &State,
         db: &mut Db,
-        component: &Component,
-        entry: &Entry,
-    ) -> Result<(), Error> {
+        (component, entry): (&Component, &Entry),
+        turn: Turn,
+    ) -> Result<bool, Error> {
         let replacement = match &entry.replaces {
             Some(name) => Some(self.stored_name(db, &entry.uid, name)?),
             None => None,
         };
-        let mut parent = self.parent(db, entry)?;
-        let mut kept = HashSet::new();
-        // Whether the file had repetitions before that it may no longer have.
-        let mut repeated = entry.is_series && parent.is_some();
+        let mut so_far = match self.so_far.entry.take() {
+            Some(so_far) => so_far,
+            None => {
+                let parent = self.parent(db, entry)?;
+                let repeated = entry.is_series && parent.is_some();
+                EntrySoFar { kept: HashSet::new(), parent, repeated }
+            }
+        };
         for occurrence in &entry.occurrences {
             if let Some(name) = entry.replaced_as(occurrence, &self.overview.replaced) {
                 let series = self.series.entry(entry.uid.clone()).or_default();
@@ -231,44 +222,56 @@ impl Import {
                 }
                 continue;
             }
-            if self.stops_at(component) {
-                return Ok(());
-            }
             let mut occurrence = Cow::Borrowed(occurrence);
             if let Some(name) = &replacement {
                 occurrence.to_mut().external_id.clone_from(name);
             }
-            let (id, outcome) = match self.write_one(state, db, entry, &occurrence, parent) {
+            if so_far.kept.contains(&occurrence.external_id) {
+                continue;
+            }
+            if self.stops_at(component) {
+                return Ok(true);
+            }
+            if turn.is_over(self.so_far.done) {
+                self.so_far.entry = Some(so_far);
+                return Ok(false);
+            }
+            let (id, outcome) = match self.write_one(state, db, entry, &occurrence, so_far.parent) {
                 Ok(done) => done,
                 Err(Undone::Failed(error)) => return Err(error),
                 Err(Undone::Faulty(message)) => {
-                    self.note(component, message);
-                    return Ok(());
+                    self.so_far.note(component, message);
+                    return Ok(true);
                 }
                 Err(Undone::Unchanged) => {
                     let known = find(db, &self.urls, &occurrence.external_id)?;
                     (known.map(|event| event.id), Outcome::Unchanged)
                 }
             };
-            self.count(outcome);
-            repeated |= entry.is_series && outcome != Outcome::Created;
+            self.so_far.count(outcome);
+            so_far.repeated |= entry.is_series && outcome != Outcome::Created;
             if let Some(id) = id {
-                repeated |= self.note_first(db, entry, &occurrence, id)?;
-                if entry.is_series && parent.is_none() {
-                    parent = parent_of(db, id)?;
+                so_far.repeated |= self.note_first(db, entry, &occurrence, id)?;
+                if entry.is_series && so_far.parent.is_none() {
+                    so_far.parent = parent_of(db, id)?;
                 }
             }
-            kept.insert(occurrence.external_id.clone());
+            so_far.kept.insert(occurrence.external_id.clone());
         }
         if let Some(series) = self.series.get_mut(&entry.uid)
             && entry.replaces.is_none()
         {
-            series.parent = parent;
+            series.parent = so_far.parent;
         }
-        match repeated && entry.replaces.is_none() && self.overview.cut.is_none() {
-            true => self.drop_surplus(state, db, entry, &kept),
-            false => Ok(()),
+        let is_whole = entry.replaces.is_none() && self.overview.cut.is_none();
+        if so_far.repeated
+            && is_whole
+            && !self.drop_surplus(state, db, entry, (&so_far.kept, turn))?
+        {
+            self.so_far.entry = Some(so_far);
+            return Ok(false);
         }
+        Ok(true)
     }
 
     /// Returns the name by which the event is stored that an entry replaces: the first of a series
@@ -349,23 +352,31 @@ impl Import {
         })
     }
 
-    /// Moves repetitions to come to the trash that the file no longer has.
+    /// Moves repetitions to come to the trash that the file no longer has, until the turn is over;
+    /// tells whether that were all.
     fn drop_surplus(
         &mut self,
         state: &State,
         db: &mut Db,
         entry: &Entry,
-        kept: &HashSet<String>,
-    ) -> Result<(), Error> {
+        (kept, turn): (&HashSet<String>, Turn),
+    ) -> Result<bool, Error> {
         let now = state.clock.unix();
-        let replaced = &self.overview.replaced;
-        let first = self.series.get(&entry.uid).and_then(|series| series.first.as_deref());
-        let is_replaced = |name: &str| replaced.contains(name) && first != Some(name);
-        let dropped = drop_surplus(db, &entry.uid, now, |name| {
-            !entry.repeats_as(name) || kept.contains(name) || is_replaced(name)
-        })?;
-        (0..dropped).for_each(|_| self.count(Outcome::Updated));
-        Ok(())
+        loop {
+            if turn.is_over(self.so_far.done) {
+                return Ok(false);
+            }
+            let replaced = &self.overview.replaced;
+            let first = self.series.get(&entry.uid).and_then(|series| series.first.as_deref());
+            let is_replaced = |name: &str| replaced.contains(name) && first != Some(name);
+            let dropped = drop_surplus(db, (&entry.uid, now), SURPLUS, |name| {
+                !entry.repeats_as(name) || kept.contains(name) || is_replaced(name)
+            })?;
+            (0..dropped).for_each(|_| self.so_far.count(Outcome::Updated));
+            if dropped < SURPLUS {
+                return Ok(true);
+            }
+        }
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod events;
 pub(crate) mod feeds;
 mod images;
 mod import_overview;
+mod import_progress;
 mod import_writes;
 pub(crate) mod imports;
 mod interrupt;
@@ -30,7 +31,8 @@ mod write_context;
 
 pub use delivery::Delivery;
 pub use import_overview::Overview;
-pub use imports::{Import, ImportLimits, Pass, SoFar};
+pub use import_progress::{ImportLimits, SoFar};
+pub use imports::{Import, Pass};
 pub use list_turn::PlacedList;
 pub use loading::{Loading, Undone, load_line};
 pub use request::Request;

@@ -8,7 +8,8 @@ use database::{DatabaseError, Db, off_worker};
 
 use super::context::RequestContext;
 use super::import_overview::Overview;
-use super::imports::{Import, ImportLimits, Pass};
+use super::import_progress::ImportLimits;
+use super::imports::{Import, Pass};
 use super::request::Request;
 use super::transactions::read;
 use crate::error::Error;

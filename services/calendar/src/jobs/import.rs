@@ -159,7 +159,7 @@ fn write<'f>(
 mod tests {
     use clap::Parser;
     use database::DatabaseError;
-    use domain::SystemClock;
+    use domain::{Clock, SystemClock};
     use testkit::Database;
 
     use super::*;
@@ -172,15 +172,32 @@ mod tests {
     /// More than a transaction takes.
     const EVENTS: u64 = 300;
 
+    /// The most events that a transaction takes: those of one batch, and one that is faulty.
+    const LARGEST: usize = 251;
+
     #[derive(Parser)]
     struct Line {
         #[command(flatten)]
         site: Settings,
     }
 
-    /// An import of a file of many events and a faulty one, whose attempts end as `judge` says of
-    /// their numbers: how it ended, how far it is, and how many events there are.
+    /// An import of many events and a faulty one, as [`attempt_of`] has it.
     fn attempt(
+        judge: impl Fn(u64) -> Result<(), DatabaseError>,
+    ) -> (Result<(), Error>, SoFar, u64) {
+        let event = |number: u64| {
+            format!("BEGIN:VEVENT\nUID:{number}\nDTSTART:20270401T100000Z\nEND:VEVENT\n")
+        };
+        let events: String = (0..EVENTS).map(event).collect();
+        attempt_of(&format!("{events}{FAULTY}"), judge)
+    }
+
+    const FAULTY: &str = "BEGIN:VEVENT\nUID:faulty\nEND:VEVENT\n";
+
+    /// An import of a file, whose attempts end as `judge` says of their numbers: how it ended, how far
+    /// it is, and how many events there are.
+    fn attempt_of(
+        entries: &str,
         judge: impl Fn(u64) -> Result<(), DatabaseError>,
     ) -> (Result<(), Error>, SoFar, u64) {
         let database = Database::new();
@@ -190,12 +207,7 @@ mod tests {
         let user = User { id, login: "editor".to_owned(), role: Role::Editor };
         let (site, media) = (Line::parse_from(["calendar"]).site, Media::new("media".into()));
         let state = State::new(pools, SystemClock::shared(), site, media);
-        let event = |number: u64| {
-            format!("BEGIN:VEVENT\nUID:{number}\nDTSTART:20270401T100000Z\nEND:VEVENT\n")
-        };
-        let events: String = (0..EVENTS).map(event).collect();
-        let faulty = "BEGIN:VEVENT\nUID:faulty\nEND:VEVENT\n";
-        let text = format!("BEGIN:VCALENDAR\n{events}{faulty}END:VCALENDAR\n");
+        let text = format!("BEGIN:VCALENDAR\n{entries}END:VCALENDAR\n");
         let path = database.folder().join("events.ics");
         std::fs::write(&path, &text).unwrap();
         let file = File::open(&path).unwrap();
@@ -206,7 +218,9 @@ mod tests {
         let (mut turns, mut attempts) = (Turns::new(&state.pools), 0);
         let outcome = write(&mut import, &file, &progress, |import, reader, pass| {
             write_batch(&mut turns, import, &file, reader, |db, import, reader| {
+                let done = import.done();
                 let more = import.write(&state, db, reader, pass)?;
+                assert!(import.done() - done <= LARGEST, "{}", import.done() - done);
                 attempts += 1;
                 judge(attempts)?;
                 Ok(more)
@@ -215,6 +229,37 @@ mod tests {
         let count = |db: &mut Db| Sql::new(db, "select count(*) as n from events").number(db);
         let rows = state.pools.read_blocking(count).unwrap();
         (outcome, import.so_far().clone(), u64::try_from(rows).unwrap())
+    }
+
+    #[test]
+    fn a_series_takes_more_than_one_transaction() {
+        let day = |days: i64| {
+            let day = SystemClock.now() + jiff::SignedDuration::from_hours(24 * days);
+            day.strftime("%Y%m%dT100000Z").to_string()
+        };
+        let (first, second) = (day(1), day(2));
+        let daily = format!(
+            "BEGIN:VEVENT\nUID:daily\nDTSTART:{first}\nRRULE:FREQ=DAILY;COUNT=400\nEND:VEVENT\n"
+        );
+        let moved = format!(
+            "BEGIN:VEVENT\nUID:daily\nRECURRENCE-ID:{second}\nDTSTART:{second}\nSUMMARY:Moved\n\
+             END:VEVENT\n"
+        );
+        let entries = format!("{daily}{FAULTY}{moved}");
+        // Every other attempt is undone, also within the series.
+        let busy = |attempt: u64| if attempt % 2 == 1 { Err(DatabaseError::Busy) } else { Ok(()) };
+        let (outcome, so_far, rows) = attempt_of(&entries, busy);
+        outcome.unwrap();
+        let report = &so_far.report;
+        assert_eq!((report.created, report.failed, rows), (400, 1, 400), "{report}");
+        assert_eq!((report.updated, report.unchanged, report.skipped), (0, 0, 0), "{report}");
+        // One that breaks off within it has no entry that is whole.
+        let broken =
+            |attempt: u64| if attempt == 2 { Err(DatabaseError::NotFound) } else { Ok(()) };
+        let (outcome, so_far, rows) = attempt_of(&entries, broken);
+        assert!(outcome.is_err());
+        assert!((1..400).contains(&rows), "{rows}");
+        assert_eq!(told(&so_far), None);
     }
 
     #[test]

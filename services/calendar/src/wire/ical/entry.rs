@@ -1,7 +1,7 @@
 //! An event of an iCalendar file in the terms of this calendar.
 
 use std::collections::HashSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use jiff::civil::Time;
 use serde_json::{Map, Value, json};
@@ -44,7 +44,7 @@ pub struct Occurrence {
     /// When it ends.
     pub end: Moment,
     /// All else.
-    pub details: Rc<Details>,
+    pub details: Arc<Details>,
 }
 
 fn uid_of(component: &Component) -> Result<String, String> {
@@ -87,7 +87,7 @@ impl Entry {
             (None, Some(duration), Moment::Time(..)) => Length::read(duration)?,
             _ => Length::between(&start, &end, &clock),
         };
-        let details = Rc::new(Details::read(component));
+        let details = Arc::new(Details::read(component));
         let occurrence = |(number, moment): (usize, Moment)| {
             let external_id = match &replaces {
                 Some(name) => name.clone(),
