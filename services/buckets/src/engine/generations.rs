@@ -51,6 +51,11 @@ pub trait Generations: Send + Sync {
     /// stays until then; a search in one that is gone fails with [`EngineError::Missing`].
     fn sweep(&self, current: u32) -> Result<bool, EngineError>;
 
+    /// The newest generation that is there, whole or not; none where there is none, or nobody knows.
+    fn newest(&self) -> Result<Option<u32>, EngineError> {
+        Ok(None)
+    }
+
     /// Whether a killed rebuild left a part of the generation after `current` that a server, too, may
     /// discard while it holds the write lock; an engine that leaves this to the next writer has none.
     fn has_unfinished(&self, _current: u32) -> Result<bool, EngineError> {
@@ -120,6 +125,20 @@ impl Generations for Folders {
         Ok(all)
     }
 
+    fn newest(&self) -> Result<Option<u32>, EngineError> {
+        let entries = match std::fs::read_dir(&self.root) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            entries => entries?,
+        };
+        let mut newest = None;
+        for entry in entries {
+            let name = entry?.file_name();
+            let number = name.to_str().and_then(|name| name.strip_prefix("generation-"));
+            newest = newest.max(number.and_then(|number| number.parse().ok()));
+        }
+        Ok(newest)
+    }
+
     fn has_unfinished(&self, current: u32) -> Result<bool, EngineError> {
         let next = self.folder(current + 1);
         if !next.exists() || !self.folder(current).exists() {
@@ -149,6 +168,10 @@ impl Generations for Cluster {
 
     fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError> {
         self.remove(generation, lock)
+    }
+
+    fn newest(&self) -> Result<Option<u32>, EngineError> {
+        Ok(self.generations()?.last().copied())
     }
 
     /// Nobody knows which servers still search them; one that does finds the table missing, and looks

@@ -1,15 +1,14 @@
 //! What happens to each file of a run: its bucket, its checks, its way into the index.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use database::{DatabaseError, Pools};
-use serde::{Deserialize, Serialize};
 
 use super::error::JobError;
 use super::formats::{Bad, EXCERPT, Item, Marker, Sink, Skipped, Taken};
+use super::intake_state::IntakeState;
 use super::max_errors::MaxErrors;
-use super::reject_file::{RejectFile, RejectLengths};
-use super::report::Tally;
+use super::reject_file::RejectFile;
 use crate::engine::{NamedBucket, NewFile};
 use crate::model::address::{Address, BucketType};
 use crate::store::rejected_lines::{self, Rejected};
@@ -19,43 +18,6 @@ use crate::store::{buckets, removals};
 const LONGEST_PATH: usize = 4_096;
 /// Lines from which on a share of bad ones is judged.
 const JUDGED_FROM: u64 = 1_000;
-
-/// What an intake remembers over a stop.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct IntakeState {
-    /// Sources read to their end.
-    pub done: usize,
-    /// Events of the next source that were taken already.
-    pub events: u64,
-    /// Where the listing of the next source goes on.
-    #[serde(default)]
-    pub marker: Option<Marker>,
-    /// Named buckets and whether their listing goes on.
-    pub named: BTreeMap<u64, bool>,
-    /// Buckets that the present source named so far, and whether it broke off.
-    #[serde(default)]
-    pub present: (BTreeSet<u64>, bool),
-    /// Buckets that sources named which broke off.
-    #[serde(default)]
-    pub partial: BTreeSet<u64>,
-    /// What was read so far.
-    pub tally: Tally,
-    /// Bad lines in SQL.
-    pub kept: usize,
-    /// Bytes of the reject file and of its reasons.
-    #[serde(default)]
-    pub reject: Option<RejectLengths>,
-}
-
-impl IntakeState {
-    /// Forgets that a bucket was named, which was removed: it is not listed again by this run. Should
-    /// the removal be lifted before the run ends, what the run still reads of it is a part only.
-    pub fn forget(&mut self, bucket: u64) {
-        self.named.remove(&bucket);
-        self.present.0.remove(&bucket);
-        self.partial.insert(bucket);
-    }
-}
 
 /// Takes the files of a run.
 pub struct Intake {

@@ -2,7 +2,7 @@
 
 use super::context::JobContext;
 use super::error::JobError;
-use super::intake::IntakeState;
+use super::intake_state::IntakeState;
 use super::loader::Loader;
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::remove::apply_pending_removals;

@@ -6,6 +6,7 @@ mod error;
 mod export;
 mod formats;
 mod intake;
+mod intake_state;
 mod load;
 mod loader;
 mod max_errors;

@@ -6,7 +6,7 @@ use database::DatabaseError;
 
 use super::context::JobContext;
 use super::error::JobError;
-use super::intake::IntakeState;
+use super::intake_state::IntakeState;
 use super::write_session::Session;
 use crate::model::address::Address;
 use crate::store::removals::{self, AuditEntry, Removal};

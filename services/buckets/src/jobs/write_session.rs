@@ -29,8 +29,18 @@ impl Session {
         let generation = context.pools.read_blocking(generations::read)?.generation;
         // What a failed rebuild left would keep the files of later removals, and may fill the disk, on
         // which nothing of what follows can be written then.
-        context.generations.discard(generation + 1, &*lock)?;
-        let index = context.generations.open_or_create(generation)?;
+        let index = match context.generations.open(generation) {
+            Err(EngineError::Missing(_)) => {
+                refuse_older_database(context, generation)?;
+                context.generations.discard(generation + 1, &*lock)?;
+                context.generations.open_or_create(generation)?
+            }
+            opened => {
+                let index = opened?;
+                context.generations.discard(generation + 1, &*lock)?;
+                index
+            }
+        };
         let writer = index.writer(context.memory_mb)?;
         let session = Self { context: context.clone(), generation, index, writer, lock };
         let (journal, now) = (session.writer.journal(), context.clock.unix());
@@ -56,6 +66,18 @@ impl Session {
             Err(JobError::Index(EngineError::Locked(_))) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Fails where the database knows a generation that is gone, and a newer one is there: it is a copy from
+/// before a rebuild, and the index that is searched would be dropped for an empty one.
+fn refuse_older_database(context: &JobContext, generation: u32) -> Result<(), JobError> {
+    match context.generations.newest()? {
+        Some(newest) if newest > generation => Err(JobError::Invalid(format!(
+            "the index is of generation {newest}, the database of generation {generation}: put back \
+             a copy of the database from after the last rebuild, or move the index away"
+        ))),
+        _ => Ok(()),
     }
 }
 

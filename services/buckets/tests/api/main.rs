@@ -21,6 +21,7 @@ mod missing_index;
 mod naive_model;
 mod page;
 mod paging;
+mod private_files;
 mod program;
 mod public_bucket;
 mod rebuild;

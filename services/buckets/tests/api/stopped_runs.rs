@@ -206,3 +206,29 @@ async fn numbers_that_the_index_knows_are_not_given_again_by_a_restored_database
     let faults = verify(&restored.context).unwrap();
     assert_eq!(faults, ["bucket 1 has 1 files but no row"]);
 }
+
+#[test]
+fn a_database_from_before_a_rebuild_does_not_cost_the_index() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "1", 1, 1), &line(A, "2", 1, 1)]);
+    for generation in [2, 3] {
+        assert_eq!(jobs::rebuild(&fixture.context).unwrap().0, generation);
+    }
+    let put_back = |generation: u32| {
+        let sql = format!("UPDATE index_state SET generation = {generation}");
+        let pools = &fixture.context.pools;
+        pools
+            .write_blocking(|db| -> Result<(), database::DatabaseError> {
+                Ok(db.batch_execute(&sql)?)
+            })
+            .unwrap();
+    };
+    for generation in [1, 2] {
+        put_back(generation);
+        let refused = jobs::rebuild(&fixture.context).unwrap_err().to_string();
+        assert!(refused.contains("the index is of generation 3"), "{refused}");
+    }
+    put_back(3);
+    assert_eq!(status(&fixture.context).unwrap()["files"], 2);
+    assert_eq!(jobs::rebuild(&fixture.context).unwrap(), (4, 2));
+}
