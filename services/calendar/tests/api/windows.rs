@@ -46,7 +46,7 @@ pub fn holds(Window { wall, utc }: &Window, schedule: &Schedule) -> bool {
             && limits.start_max.is_none_or(|bound| start <= bound)
             && limits.end_min.is_none_or(|bound| end >= bound)
             && limits.end_max.is_none_or(|bound| end <= bound)
-            && limits.touching.is_none_or(|bound| end > bound || end < bound || start >= bound)
+            && limits.touching.is_none_or(|bound| end != bound || start >= bound)
     };
     within(wall, schedule.start_local, schedule.end_local)
         && within(utc, schedule.start_utc, schedule.end_utc)
