@@ -101,8 +101,8 @@ impl shell::Service for Breaches {
     fn credentials(&self, path: &str) -> &[HeaderName] {
         match routes::access(path) {
             Access::Keyed(_) => &self.key_headers,
-            Access::Page => &COOKIES,
-            Access::Keyless | Access::Documentation | Access::Unknown => &[],
+            Access::Page if !path.starts_with("/assets/") => &COOKIES,
+            _ => &[],
         }
     }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Uri;
+use actix_web::http::header::HeaderName;
 use actix_web::web;
 use shell::{Next, Operations, PathRules, Routes};
 
@@ -14,6 +15,7 @@ use crate::openapi::{
     CATEGORY_FIELDS, CATEGORY_LIST, EVENT_DELETE, EVENT_FIELDS, EVENT_LIST, EVENT_READ, FEED,
     INDEX, ITEM, LINKED_LIST, ORGANIZER_FIELDS, TAG_FIELDS, TAG_LIST, VENUE_FIELDS,
 };
+use crate::policy::CREDENTIALS;
 
 /// Which spellings of a path are the same.
 pub const PATHS: PathRules = PathRules::NO_TRAILING_SLASH;
@@ -31,6 +33,12 @@ pub async fn around(
     site: (bool, i64),
 ) -> Result<ServiceResponse, actix_web::Error> {
     edge::around(request, next, site).await
+}
+
+/// The headers that say who asks, for paths whose answers depend on that: pages show what everybody may
+/// see.
+pub fn credentials(path: &str) -> &'static [HeaderName] {
+    if edge::is_of_interface(path) { &CREDENTIALS } else { &[] }
 }
 
 /// Adds the operations.

@@ -14,7 +14,6 @@ use utoipa::openapi::OpenApi;
 
 use crate::error::ErrorBodies;
 use crate::jobs::{deliver_for_ever, prune_changes, prune_messages, publish_due, refresh_index};
-use crate::policy::CREDENTIALS;
 use crate::state::{Document, State};
 use crate::{openapi, routes};
 
@@ -74,8 +73,8 @@ impl Service for Calendar {
         Arc::new(ErrorBodies)
     }
 
-    fn credentials(&self, _: &str) -> &[HeaderName] {
-        &CREDENTIALS
+    fn credentials(&self, path: &str) -> &[HeaderName] {
+        routes::credentials(path)
     }
 
     fn shell(&self) -> Shell {

@@ -46,6 +46,11 @@ pub async fn around(
     Ok(response)
 }
 
+/// Whether a path belongs to the interface, and not to the pages.
+pub fn is_of_interface(path: &str) -> bool {
+    below(path, NAMESPACE).or_else(|| below(path, ALIAS)).is_some()
+}
+
 /// Returns the part of a path below a prefix.
 fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     let rest = path.strip_prefix('/')?.strip_prefix(prefix)?;
