@@ -31,8 +31,14 @@ pub(crate) struct Queue {
 }
 
 impl Lane {
-    pub fn new(connector: &Connector, role: Role, size: usize, epoch: &Arc<AtomicU64>) -> Self {
-        let metrics = PoolMetrics::new(if role == Role::Reader { "read" } else { "write" });
+    pub fn new(
+        name: &'static str,
+        connector: &Connector,
+        role: Role,
+        size: usize,
+        epoch: &Arc<AtomicU64>,
+    ) -> Self {
+        let metrics = PoolMetrics::new(name);
         let queue = RwLock::new(Arc::new(Queue::new(connector, role, size, epoch)));
         let (connector, epoch) = (connector.clone(), Arc::clone(epoch));
         Self { connector, role, size, epoch, metrics, queue }

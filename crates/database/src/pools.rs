@@ -16,7 +16,11 @@ use crate::{Backend, DatabaseError, Db};
 /// How long commands and jobs wait for a pooled connection: they have nobody to answer at once.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long a request waits for its turn to read for long: the reads before it take seconds.
+const LONG_PATIENCE: Duration = Duration::from_secs(4);
+
 /// The connections of one service: many readers, and one writer (SQLite) or many (PostgreSQL).
+/// Half as many connections again are for reads that take long, which thus never keep others waiting.
 ///
 /// A clone is another handle to the same pools. Readers refuse to write. An async caller waits for
 /// its turn at most `DB_WAIT_MS` and then gets [`DatabaseError::Busy`]; the work itself runs on
@@ -33,6 +37,8 @@ pub struct Pools {
 struct Inner {
     connector: Connector,
     readers: Lane,
+    /// For reads that take long.
+    long: Lane,
     writers: Lane,
     wait: Duration,
     pulse: Arc<Pulse>,
@@ -43,10 +49,11 @@ impl Pools {
         let size = size.clamp(1, 1_000);
         let writers = if connector.target.backend() == Backend::Sqlite { 1 } else { size };
         let epoch = Arc::new(AtomicU64::new(0));
-        let readers = Lane::new(&connector, Role::Reader, size, &epoch);
-        let writers = Lane::new(&connector, Role::Writer, writers, &epoch);
+        let readers = Lane::new("read", &connector, Role::Reader, size, &epoch);
+        let long = Lane::new("long", &connector, Role::Reader, (size / 2).max(1), &epoch);
+        let writers = Lane::new("write", &connector, Role::Writer, writers, &epoch);
         let pulse = Pulse::new(connector.clone());
-        let inner = Arc::new(Inner { connector, readers, writers, wait, pulse });
+        let inner = Arc::new(Inner { connector, readers, long, writers, wait, pulse });
         let observed: Arc<dyn Observed> = inner.clone();
         metrics::watch(Arc::downgrade(&observed));
         Self { inner }
@@ -68,7 +75,37 @@ impl Pools {
         E: From<DatabaseError> + Send + 'static,
     {
         let run = |queue: &Queue, deadline, _: &AtomicBool| work(&mut queue.take(deadline)?.db);
-        self.in_turn(|inner| &inner.readers, run).await
+        self.in_turn(|inner| &inner.readers, self.inner.wait, run).await
+    }
+
+    /// The same as [`read`](Self::read) for walks over many rows. They take turns among themselves, for
+    /// which they wait longer, and leave the connections of all other reads alone.
+    ///
+    /// # Errors
+    /// What `work` returns; [`DatabaseError::Busy`] when no connection came free in time.
+    pub async fn read_long<T, E, F>(&self, work: F) -> Result<T, E>
+    where
+        F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DatabaseError> + Send + 'static,
+    {
+        let run = |queue: &Queue, deadline, _: &AtomicBool| work(&mut queue.take(deadline)?.db);
+        self.in_turn(|inner| &inner.long, self.inner.wait.max(LONG_PATIENCE), run).await
+    }
+
+    /// Runs `work` on a connection of its own, for what a server does beside its requests and takes as long
+    /// as it takes: nobody waits for it, and it waits for nobody.
+    ///
+    /// # Errors
+    /// What `work` returns; those of [`connect`](Self::connect).
+    pub async fn read_apart<T, E, F>(&self, work: F) -> Result<T, E>
+    where
+        F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DatabaseError> + Send + 'static,
+    {
+        let pools = self.clone();
+        off_worker(move || work(&mut pools.connect()?)).await?
     }
 
     /// Runs `work` in a transaction that commits when it returns `Ok`.
@@ -92,13 +129,14 @@ impl Pools {
                 }
             })
         };
-        self.in_turn(|inner| &inner.writers, run).await
+        self.in_turn(|inner| &inner.writers, self.inner.wait, run).await
     }
 
     /// Waits for a turn in a lane, then runs blocking work with it, as long as the database answers.
     async fn in_turn<T, E>(
         &self,
         lane: fn(&Inner) -> &Lane,
+        wait: Duration,
         run: impl FnOnce(&Queue, Instant, &AtomicBool) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
     where
@@ -106,7 +144,7 @@ impl Pools {
         E: From<DatabaseError> + Send + 'static,
     {
         let inner = Arc::clone(&self.inner);
-        let deadline = Instant::now() + inner.wait;
+        let deadline = Instant::now() + wait;
         let left_behind = Arc::new(AtomicBool::new(false));
         let working = {
             let (inner, left_behind) = (Arc::clone(&inner), Arc::clone(&left_behind));
@@ -234,6 +272,7 @@ impl Inner {
         if self.pulse.note_hang() {
             log::error!("the database does not answer: requests are refused until it does");
             self.readers.renew();
+            self.long.renew();
             self.writers.renew();
         }
     }
@@ -241,6 +280,6 @@ impl Inner {
 
 impl Observed for Inner {
     fn states(&self) -> Vec<PoolState> {
-        vec![self.readers.state(), self.writers.state()]
+        vec![self.readers.state(), self.long.state(), self.writers.state()]
     }
 }

@@ -35,7 +35,7 @@ pub use process::{Process, Served};
 pub use program::{Program, Ran};
 pub use random::Random;
 pub use raw::{RawAnswer, exchange};
-pub use server::TestServer;
+pub use server::{TestServer, client};
 pub use settings::assert_settings_have_ranges;
 pub use smtp_peer::{Mail, SmtpPeer};
 pub use stops::stop_under_load;

@@ -161,8 +161,6 @@ impl Served {
                 log.push('\n');
             }
         });
-        // Whoever comes second finds it installed.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         Self { process, http, admin, log, client: client() }
     }
 

@@ -141,7 +141,9 @@ impl TestServer {
 }
 
 /// A client that follows no redirects and shows bodies as they were sent.
-pub(crate) fn client() -> Client {
+pub fn client() -> Client {
+    // Whoever comes second finds it installed.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let client =
         Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_brotli();
     must("make an HTTP client", client.build())

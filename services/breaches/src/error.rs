@@ -132,6 +132,9 @@ pub enum VerificationError {
     /// The website tells nothing; what was asked for, and why.
     #[error("{0} could not be read: {1}.")]
     Website(String, String),
+    /// Too many domains await their proof.
+    #[error("Access denied, too many domains await verification: verify or remove some of them.")]
+    TooManyPending,
     /// The plan covers no further larger domain.
     #[error("Access denied, the subscription allows {max} breached domains and {used} are in use.")]
     NoRoom {
@@ -160,7 +163,9 @@ impl Error {
             | Self::NotVerified
             | Self::DomainTooLarge { .. }
             | Self::TooManyDomains { .. }
-            | Self::Verification(VerificationError::NoRoom { .. })
+            | Self::Verification(
+                VerificationError::NoRoom { .. } | VerificationError::TooManyPending,
+            )
             | Self::CrossOrigin => StatusCode::FORBIDDEN,
             Self::Verification(_) => StatusCode::BAD_REQUEST,
             Self::NotFound => StatusCode::NOT_FOUND,

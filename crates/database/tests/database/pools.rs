@@ -1,6 +1,7 @@
 //! Readers, writers and those who wait.
 
 use std::sync::mpsc;
+use std::task::{Context, Waker};
 
 use database::{
     Backend, DatabaseError, DatabaseSettings, Db, Pools, begin_reading, end_reading, transaction,
@@ -76,6 +77,33 @@ async fn write_is_busy_when_its_turn_does_not_come() {
     release.send(()).unwrap();
     holding.await.unwrap().unwrap();
     assert_eq!(pools.read(hits).await.unwrap(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn long_reads_take_turns_and_leave_other_reads_alone() {
+    let database = Database::new();
+    let pools = impatient(&database);
+    let (began, begun) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let holder = pools.clone();
+    let holding = tokio::spawn(async move {
+        holder
+            .read_long(move |db| {
+                began.send(()).unwrap();
+                released.recv().unwrap();
+                hits(db)
+            })
+            .await
+    });
+    tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
+    assert_eq!(pools.read(hits).await.unwrap(), 0);
+    pools.ping().await.unwrap();
+    let mut next = Box::pin(pools.read_long(hits));
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(next.as_mut().poll(&mut context).is_pending(), "the lane has one turn");
+    release.send(()).unwrap();
+    assert_eq!(next.await.unwrap(), 0);
+    assert_eq!(holding.await.unwrap().unwrap(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,19 +5,19 @@
 //! hear of note what they link from the moment of verification on, so that what they add meanwhile is no
 //! news.
 
-use std::collections::HashSet;
-
-use database::{DatabaseError, Db};
+use database::{DatabaseError, Db, Pools};
 use domain::{DomainName, EmailAddress};
 
 use super::domain_count::{self, DomainCount};
-use super::notices;
 use super::operator_error::OperatorError;
 use super::subscriptions::subscriber_id;
+use super::{notices, subscriber_plan};
+use crate::model::domain_size::FREE_SIZE;
+use crate::model::plan::Features;
 use crate::model::verification::Way;
 use crate::state::State;
 use crate::store::domain_controls::{self, Verification};
-use crate::store::{admin_events, breaches, domain_walk, plan_features, subscribers};
+use crate::store::{admin_events, breaches, domain_inheritance, domain_walk, turns};
 
 /// Letters of a token.
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
@@ -39,10 +39,40 @@ pub fn new_code() -> Result<String, OperatorError> {
     Ok(code)
 }
 
-/// Counts a domain with the catalogue as it is in the database.
+/// Counts a domain with the catalogue as it is in the database: a walk over its accounts, for connections
+/// that keep nobody waiting.
 pub fn count_now(db: &mut Db, domain: &str) -> Result<DomainCount, DatabaseError> {
-    let catalogue = breaches::catalogue(db)?;
-    domain_count::count(db, &catalogue, domain)
+    domain_walk::as_of_one_moment(db, |db| {
+        let catalogue = breaches::catalogue(db)?;
+        domain_count::count(db, &catalogue, domain)
+    })
+}
+
+/// Writes what was counted of a domain for everybody who controls it. Subdomains that came by themselves
+/// and have no room in their subscriber's plan any more are taken out.
+pub fn note_size(
+    db: &mut Db,
+    domain: &str,
+    count: &DomainCount,
+    now: i64,
+) -> Result<(), DatabaseError> {
+    domain_controls::set_size(db, domain, (count.size.no_spam, count.captured), now)?;
+    if count.size.no_spam > FREE_SIZE {
+        for subscriber in domain_controls::controllers(db, domain)? {
+            turns::take_subscriber(db, subscriber)?;
+            keep_within_plan(db, subscriber, now)?;
+        }
+    }
+    Ok(())
+}
+
+/// A plan that brings no subdomains leaves those that are there: it may have ended for a day.
+fn keep_within_plan(db: &mut Db, subscriber: i64, now: i64) -> Result<(), DatabaseError> {
+    let features = subscriber_plan::current(db, subscriber, now)?.plan.features;
+    match features.auto_subdomain {
+        true => domain_inheritance::keep_within(db, subscriber, features.max_domains),
+        false => Ok(()),
+    }
 }
 
 /// What is counted of a subdomain that came with another domain; what is known of it now is no news.
@@ -52,8 +82,8 @@ fn note_count(
     count: &DomainCount,
     now: i64,
 ) -> Result<(), DatabaseError> {
-    domain_controls::set_size(db, domain, (count.size.no_spam, count.captured), now)?;
-    notices::begin_domain(db, domain, count, now)
+    notices::begin_domain(db, domain, count, now)?;
+    note_size(db, domain, count, now)
 }
 
 /// Counts a subdomain that came with another domain.
@@ -62,8 +92,8 @@ fn note_count(
 /// Those of the database.
 pub async fn count_added(state: &State, domain: String) -> Result<(), DatabaseError> {
     let (name, pools) = (domain.clone(), state.pools());
-    let count = move |db: &mut Db| domain_walk::as_of_one_moment(db, |db| count_now(db, &name));
-    let (count, now) = (pools.read(count).await?, state.clock().unix());
+    let count = pools.read_long(move |db| count_now(db, &name)).await?;
+    let now = state.clock().unix();
     pools.write(move |db| note_count(db, &domain, &count, now)).await
 }
 
@@ -76,8 +106,6 @@ pub struct Completion<'a> {
     pub domain: &'a str,
     /// How it was verified.
     pub way: Way,
-    /// The domain that brought it.
-    pub parent: Option<i64>,
     /// What was counted of it.
     pub count: &'a DomainCount,
     /// When.
@@ -85,57 +113,78 @@ pub struct Completion<'a> {
 }
 
 /// Verifies a domain; plans with automatic subdomains get the known ones too. Returns these, which
-/// [`count_added`] has still to count.
-pub fn complete(db: &mut Db, new: &Completion<'_>) -> Result<Vec<String>, OperatorError> {
-    let Completion { subscriber, domain, way, parent, count, now } = *new;
+/// [`count_added`] has still to count. None where a domain above was to prove it and does so no more.
+///
+/// The transaction must have taken the turn of the subscriber.
+pub fn complete(db: &mut Db, new: &Completion<'_>) -> Result<Option<Vec<String>>, OperatorError> {
+    let Completion { subscriber, domain, way, count, now } = *new;
+    let features = subscriber_plan::current(db, subscriber, now)?.plan.features;
+    let mut parent = None;
+    if way == Way::Parent {
+        parent = domain_inheritance::root_of(db, subscriber, domain)?;
+        if parent.is_none() || !features.auto_subdomain {
+            return Ok(None);
+        }
+    }
     let (code, way) = (new_code()?, way.word());
     let sizes = Some((count.size.no_spam, count.captured));
     let row = Verification { subscriber, domain, code: &code, way, parent, sizes, now };
-    let id = domain_controls::verify(db, &row)?;
+    domain_controls::verify(db, &row)?;
     notices::begin_domain(db, domain, count, now)?;
-    if has_auto_subdomains(db, subscriber)? {
-        add_known(db, subscriber, (id, domain), now)
-    } else {
-        Ok(Vec::new())
+    if parent.is_some() {
+        return Ok(Some(Vec::new()));
     }
+    domain_inheritance::attach_below(db, subscriber, domain)?;
+    let added = if features.auto_subdomain {
+        add_known(db, subscriber, domain, &features, now)?
+    } else {
+        Vec::new()
+    };
+    keep_within_plan(db, subscriber, now)?;
+    Ok(Some(added))
 }
 
-/// The known mail domains below a domain that the subscriber does not control yet.
-fn missing(db: &mut Db, subscriber: i64, domain: &str) -> Result<Vec<String>, DatabaseError> {
-    let controlled = domain_controls::all_verified(db, subscriber)?.into_iter();
-    let controlled: HashSet<String> = controlled.map(|control| control.domain).collect();
-    let mut known = domain_controls::known_subdomains(db, domain)?;
-    known.retain(|below| !controlled.contains(below));
-    Ok(known)
-}
-
-/// Verifies them, uncounted; returns them.
+/// Verifies the known domains below a proved one, uncounted; returns them.
 fn add_known(
     db: &mut Db,
     subscriber: i64,
-    (id, domain): (i64, &str),
+    root: &str,
+    features: &Features,
     now: i64,
 ) -> Result<Vec<String>, OperatorError> {
-    let added = missing(db, subscriber, domain)?;
-    for domain in &added {
-        let (code, way, parent) = (new_code()?, Way::Parent.word(), Some(id));
+    let missing = missing(db, subscriber, root, features)?;
+    for (domain, parent) in &missing {
+        let (code, way, parent) = (new_code()?, Way::Parent.word(), Some(*parent));
         let sizes = None;
         let row = Verification { subscriber, domain, code: &code, way, parent, sizes, now };
         domain_controls::verify(db, &row)?;
     }
-    Ok(added)
+    Ok(missing.into_iter().map(|(domain, _)| domain).collect())
 }
 
-/// The domains below which others became known since they were verified, where plans include them:
-/// their numbers and names, each with the number of its subscriber.
+/// The domains that a proved one brings and the subscriber does not have.
+fn missing(
+    db: &mut Db,
+    subscriber: i64,
+    root: &str,
+    features: &Features,
+) -> Result<Vec<(String, i64)>, DatabaseError> {
+    let used = domain_controls::larger_domains(db, subscriber)?.len();
+    let has_room = used < usize::try_from(features.max_domains).unwrap_or(0);
+    domain_inheritance::missing(db, subscriber, root, has_room)
+}
+
+/// The proved domains below which others became known since, where plans include them, each with its
+/// subscriber.
 ///
 /// # Errors
 /// Those of the database.
-pub fn outgrown_domains(db: &mut Db) -> Result<Vec<(i64, i64, String)>, DatabaseError> {
+pub fn outgrown_domains(db: &mut Db, now: i64) -> Result<Vec<(i64, String)>, DatabaseError> {
     let mut outgrown = Vec::new();
-    for (id, subscriber, domain) in domain_controls::verified_roots(db)? {
-        if has_auto_subdomains(db, subscriber)? && !missing(db, subscriber, &domain)?.is_empty() {
-            outgrown.push((id, subscriber, domain));
+    for (subscriber, domain) in domain_controls::verified_roots(db)? {
+        let features = subscriber_plan::current(db, subscriber, now)?.plan.features;
+        if features.auto_subdomain && !missing(db, subscriber, &domain, &features)?.is_empty() {
+            outgrown.push((subscriber, domain));
         }
     }
     Ok(outgrown)
@@ -148,33 +197,47 @@ pub fn outgrown_domains(db: &mut Db) -> Result<Vec<(i64, i64, String)>, Database
 /// Those of the database.
 pub fn add_subdomains(
     db: &mut Db,
-    (id, subscriber, domain): &(i64, i64, String),
+    subscriber: i64,
+    domain: &str,
     now: i64,
 ) -> Result<Vec<String>, OperatorError> {
-    match domain_controls::verified(db, *subscriber, domain)? {
-        Some(control) if control.id == *id => add_known(db, *subscriber, (*id, domain), now),
-        _ => Ok(Vec::new()),
+    turns::take_subscriber(db, subscriber)?;
+    let features = subscriber_plan::current(db, subscriber, now)?.plan.features;
+    match features.auto_subdomain {
+        true => add_known(db, subscriber, domain, &features, now),
+        false => Ok(Vec::new()),
     }
 }
 
 /// The operator vouches for a domain. Returns the domains that are verified now, all of them counted.
+///
+/// # Errors
+/// [`OperatorError::Rejected`] without such a subscriber.
 pub fn verify_domain(
-    db: &mut Db,
+    pools: &Pools,
     email: &EmailAddress,
     domain: &DomainName,
     now: i64,
 ) -> Result<Vec<String>, OperatorError> {
-    let subscriber = subscriber_id(db, email)?;
-    let count = count_now(db, domain.as_str())?;
-    let (way, parent, name) = (Way::Operator, None, domain.as_str());
-    let new = Completion { subscriber, domain: name, way, parent, count: &count, now };
+    let name = domain.as_str();
+    // Counted beside the writers, who would wait for a walk over all accounts of the domain.
+    let mut reader = pools.connect()?;
+    subscriber_id(&mut reader, email)?;
+    let count = count_now(&mut reader, name)?;
+    let verify = |db: &mut Db| {
+        let subscriber = subscriber_id(db, email)?;
+        turns::take_subscriber(db, subscriber)?;
+        let new = Completion { subscriber, domain: name, way: Way::Operator, count: &count, now };
+        let added = complete(db, &new)?;
+        admin_events::add(db, now, "domain verify", name, email.as_str())?;
+        Ok::<_, OperatorError>(added.unwrap_or_default())
+    };
     let mut verified = vec![name.to_owned()];
-    for below in complete(db, &new)? {
-        let count = count_now(db, &below)?;
-        note_count(db, &below, &count, now)?;
+    for below in pools.write_blocking(verify)? {
+        let count = count_now(&mut reader, &below)?;
+        pools.write_blocking(|db| note_count(db, &below, &count, now))?;
         verified.push(below);
     }
-    admin_events::add(db, now, "domain verify", name, email.as_str())?;
     Ok(verified)
 }
 
@@ -197,21 +260,19 @@ pub fn revoke_domain(
 }
 
 /// Recounts a domain for every subscriber that controls it.
+///
+/// # Errors
+/// Those of the database.
 pub fn recount_domain(
-    db: &mut Db,
+    pools: &Pools,
     domain: &DomainName,
     now: i64,
 ) -> Result<DomainCount, OperatorError> {
-    let count = count_now(db, domain.as_str())?;
-    domain_controls::set_size(db, domain.as_str(), (count.size.no_spam, count.captured), now)?;
-    admin_events::add(db, now, "domain recount", domain.as_str(), "")?;
+    let count = count_now(&mut pools.connect()?, domain.as_str())?;
+    pools.write_blocking(|db| {
+        note_size(db, domain.as_str(), &count, now)?;
+        admin_events::add(db, now, "domain recount", domain.as_str(), "")?;
+        Ok::<_, OperatorError>(())
+    })?;
     Ok(count)
-}
-
-fn has_auto_subdomains(db: &mut Db, subscriber: i64) -> Result<bool, DatabaseError> {
-    let Some(subscription) = subscribers::subscription_of(db, subscriber)? else {
-        return Ok(false);
-    };
-    let features = plan_features::get(db, &subscription.plan_code)?;
-    Ok(features.is_some_and(|features| features.auto_subdomain))
 }

@@ -10,9 +10,9 @@ use crate::model::{Breach, id_list};
 use crate::state::Snapshot;
 
 /// Memory of one search; more is sorted on disk.
-const MEMORY: ByteSize = ByteSize(8 << 20);
+pub(super) const MEMORY: ByteSize = ByteSize(8 << 20);
 /// Bytes of a piece of the answer.
-const PIECE: usize = 64 * 1024;
+pub(super) const PIECE: usize = 64 * 1024;
 /// Between an alias and the packed ids of its breaches; no alias holds a control character.
 const BETWEEN: u8 = b'\n';
 
@@ -63,7 +63,7 @@ impl AliasCollector {
 }
 
 /// A number by which aliases are sorted as by their first eight bytes.
-fn order_of(alias: &str) -> i64 {
+pub(super) fn order_of(alias: &str) -> i64 {
     let mut first = [0; 8];
     for (byte, letter) in first.iter_mut().zip(alias.bytes()) {
         *byte = letter;

@@ -1,6 +1,6 @@
 //! Proofs of control of a domain, whoever asks: the API or a page.
 
-use database::{DatabaseError, Db};
+use database::{DatabaseError, Db, off_worker};
 use domain::DomainName;
 
 use super::domain_control::{self, Completion};
@@ -13,9 +13,8 @@ use crate::error::{Error, VerificationError};
 use crate::model::domain_size::FREE_SIZE;
 use crate::model::verification::{EmailAlias, Evidence, Proof, Way};
 use crate::state::State;
-use crate::store::domain_controls::{self, Control};
 use crate::store::mail_tokens::{self, DOMAIN_LINK, MailToken, NewMailToken};
-use crate::store::{subscribers, turns};
+use crate::store::{domain_controls, domain_inheritance, subscribers, turns};
 
 /// Largest file that is read.
 const FILE_LIMIT: usize = 64 * 1024;
@@ -27,7 +26,8 @@ const LINK_SECONDS: i64 = 24 * 3600;
 /// What proves a subscriber's control of a domain. Asked again it is the same.
 ///
 /// # Errors
-/// [`VerificationError::DomainName`] for a domain that nobody may verify; those of the database.
+/// [`VerificationError::DomainName`] for a domain that nobody may verify,
+/// [`VerificationError::TooManyPending`]; those of the database.
 pub async fn proof(state: &State, subscriber: i64, domain: &DomainName) -> Result<Proof, Error> {
     if state.deny_list().has(domain) {
         return Err(VerificationError::DomainName.into());
@@ -38,6 +38,7 @@ pub async fn proof(state: &State, subscriber: i64, domain: &DomainName) -> Resul
         .write(move |db| domain_controls::begin(db, subscriber, &name, &new))
         .await
         .map_err(Error::from)?;
+    let code = code.ok_or(VerificationError::TooManyPending)?;
     Ok(Proof { prefix: state.settings().verification.verify_prefix.clone(), code })
 }
 
@@ -54,46 +55,54 @@ pub async fn verify(
 ) -> Result<(), Error> {
     let proof = proof(state, subscriber, domain).await?;
     let (known, now) = (known(state, subscriber, domain).await?, state.clock().unix());
+    let mut no_room = None;
     match known {
         Known::Verified => return Ok(()),
-        Known::Below(parent) => {
-            return complete(state, subscriber, domain, Way::Parent, Some(parent), now).await;
-        }
+        Known::Below => match complete(state, subscriber, domain, Way::Parent, now).await {
+            Ok(true) => return Ok(()),
+            // The domain above was revoked meanwhile.
+            Ok(false) => {}
+            // A proof of its own has room before domains that came by themselves.
+            Err(error @ Error::Verification(VerificationError::NoRoom { .. })) => {
+                no_room = Some(error);
+            }
+            Err(error) => return Err(error),
+        },
         Known::Pending => {}
     }
-    match way {
-        Way::Dns => by_dns(state, domain, &proof).await?,
-        Way::File => by_file(state, domain, &proof).await?,
-        Way::MetaTag => by_meta_tag(state, domain, &proof).await?,
+    let found = match way {
+        Way::Dns => by_dns(state, domain, &proof).await,
+        Way::File => by_file(state, domain, &proof).await,
+        Way::MetaTag => by_meta_tag(state, domain, &proof).await,
         Way::Email | Way::Operator | Way::Parent => {
             return Err(Error::Internal("this way is not looked up".to_owned()));
         }
+    };
+    if let Err(error) = found {
+        return Err(no_room.unwrap_or(error));
     }
-    complete(state, subscriber, domain, way, None, now).await
+    complete(state, subscriber, domain, way, now).await?;
+    Ok(())
 }
 
 /// What is known of a domain before any proof is looked for.
 enum Known {
     Verified,
-    /// The number of a verified domain above it, whose plan includes this one.
-    Below(i64),
+    /// A verified domain above it brings it, and the plan includes that.
+    Below,
     Pending,
 }
 
 async fn known(state: &State, subscriber: i64, domain: &DomainName) -> Result<Known, Error> {
     let (name, now) = (domain.to_string(), state.clock().unix());
     let known = move |db: &mut Db| -> Result<Known, DatabaseError> {
-        let verified = domain_controls::all_verified(db, subscriber)?;
-        if verified.iter().any(|control| control.domain == name) {
+        if domain_controls::verified(db, subscriber, &name)?.is_some() {
             return Ok(Known::Verified);
         }
-        let covers = |control: &&Control| name.ends_with(&format!(".{}", control.domain));
-        let above = verified.iter().find(covers).map(|control| control.id);
         let plan = subscriber_plan::current(db, subscriber, now)?.plan;
-        match above.filter(|_| plan.features.auto_subdomain) {
-            Some(parent) => Ok(Known::Below(parent)),
-            None => Ok(Known::Pending),
-        }
+        let below = plan.features.auto_subdomain
+            && domain_inheritance::root_of(db, subscriber, &name)?.is_some();
+        Ok(if below { Known::Below } else { Known::Pending })
     };
     Ok(state.pools().read(known).await?)
 }
@@ -125,7 +134,9 @@ async fn by_meta_tag(state: &State, domain: &DomainName, proof: &Proof) -> Resul
     let html = state.outside().websites.home_page(domain.as_str(), PAGE_LIMIT).await;
     let html = html.map_err(|error| website("The home page", error))?;
     let prefix = || proof.prefix.clone();
-    match proof.in_page(&html) {
+    let proof = proof.clone();
+    // A page may have half a MiB: too much to parse for a worker.
+    match off_worker(move || proof.in_page(&html)).await? {
         Evidence::Proof => Ok(()),
         Evidence::Absent => Err(VerificationError::NoTag(prefix()).into()),
         Evidence::Other => Err(VerificationError::OtherTag(prefix()).into()),
@@ -136,26 +147,26 @@ fn website(what: &str, error: SiteError) -> Error {
     VerificationError::Website(what.to_owned(), error.to_string()).into()
 }
 
-/// Verifies a domain whose proof was found, unless the plan has no room for it.
+/// Verifies a domain whose proof was found, unless the plan has no room for it. False where a domain above
+/// was to prove it and does so no more.
 async fn complete(
     state: &State,
     subscriber: i64,
     domain: &DomainName,
     way: Way,
-    parent: Option<i64>,
     now: i64,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let name = domain.to_string();
-    let count = state.pools().read(move |db| domain_control::count_now(db, &name)).await?;
+    let count = state.pools().read_long(move |db| domain_control::count_now(db, &name)).await?;
     let name = domain.to_string();
     let write = move |db: &mut Db| {
-        let new = Completion { subscriber, domain: &name, way, parent, count: &count, now };
+        let new = Completion { subscriber, domain: &name, way, count: &count, now };
         admit(db, &new)?;
         Ok::<_, Error>(domain_control::complete(db, &new)?)
     };
-    let added = state.pools().write(write).await?;
+    let Some(added) = state.pools().write(write).await? else { return Ok(false) };
     count_added(state, added).await;
-    Ok(())
+    Ok(true)
 }
 
 /// Counts the subdomains that a domain brought. It is verified whether they can be counted now or not.
@@ -167,17 +178,19 @@ async fn count_added(state: &State, added: Vec<String>) {
     }
 }
 
-/// Whether the plan has room for a domain: small ones never count.
+/// Takes the turn of the subscriber, and checks whether the plan has room for a domain: small ones never
+/// count. A proved one needs no room beside those that came by themselves, which give way.
 fn admit(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
+    turns::take_subscriber(db, new.subscriber)?;
     if new.count.size.no_spam <= FREE_SIZE {
         return Ok(());
     }
-    // Of two at once the second one sees what the first one used.
-    turns::take(db, &[digest(&format!("subscriber {}", new.subscriber)).as_slice()])?;
     let max = subscriber_plan::current(db, new.subscriber, new.now)?.plan.features.max_domains;
-    let used = domain_controls::larger_domains(db, new.subscriber)?;
-    match used >= i64::from(max) {
-        true => Err(VerificationError::NoRoom { max, used }.into()),
+    let others = domain_controls::larger_domains(db, new.subscriber)?.into_iter();
+    let others = others.filter(|other| other.domain != new.domain);
+    let used = others.filter(|other| new.way == Way::Parent || other.parent_id.is_none()).count();
+    match used >= usize::try_from(max).unwrap_or(0) {
+        true => Err(VerificationError::NoRoom { max, used: used as i64 }.into()),
         false => Ok(()),
     }
 }
@@ -266,20 +279,21 @@ pub async fn approve(state: &State, token: &str) -> Result<Approval, Error> {
     let (name, digest, now) = (domain.clone(), digest(token), state.clock().unix());
     let count = {
         let name = name.clone();
-        state.pools().read(move |db| domain_control::count_now(db, &name)).await?
+        state.pools().read_long(move |db| domain_control::count_now(db, &name)).await?
     };
     let write = move |db: &mut Db| {
         let found = mail_tokens::find(db, &digest, DOMAIN_LINK)?;
-        let subscriber = found.and_then(|found| found.subscriber_id);
-        let (Some(subscriber), true) =
-            (subscriber, mail_tokens::use_up(db, &digest, DOMAIN_LINK, now)?)
-        else {
+        let Some(subscriber) = found.and_then(|found| found.subscriber_id) else {
             return Ok(None);
         };
-        let (way, parent) = (Way::Email, None);
-        let new = Completion { subscriber, domain: &name, way, parent, count: &count, now };
+        // Before the link is used up: whoever revokes the domain takes both in this order.
+        turns::take_subscriber(db, subscriber)?;
+        if !mail_tokens::use_up(db, &digest, DOMAIN_LINK, now)? {
+            return Ok(None);
+        }
+        let new = Completion { subscriber, domain: &name, way: Way::Email, count: &count, now };
         admit(db, &new)?;
-        Ok::<_, Error>(Some(domain_control::complete(db, &new)?))
+        Ok::<_, Error>(domain_control::complete(db, &new)?)
     };
     let Some(added) = state.pools().write(write).await? else { return Ok(Approval::Closed) };
     count_added(state, added).await;

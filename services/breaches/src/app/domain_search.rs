@@ -15,7 +15,7 @@ use crate::model::domain_size::{self, Access, Counted, Situation};
 use crate::model::{Breach, OptOut, instant};
 use crate::state::State;
 use crate::store::accounts::AccountRow;
-use crate::store::domain_controls::{self, Control};
+use crate::store::domain_controls::{self, Control, LargerDomain};
 use crate::store::domain_walk;
 use crate::wire::SubscribedDomain;
 
@@ -77,9 +77,14 @@ pub async fn search_domain(
     request: KeyedRequest,
     domain: Result<DomainName, Error>,
 ) -> Result<DomainAnswer, Error> {
-    let found =
-        run_keyed(state, request, move |db, context, caller| search(db, context, caller, &domain?))
-            .await?;
+    let check = move |db: &mut Db, context: &RequestContext, caller: &Caller| {
+        let domain = domain?;
+        caller.check_control(db, context, domain.as_str())?;
+        Ok((context.clone(), caller.clone(), domain))
+    };
+    let (context, caller, domain) = run_keyed(state, request, check).await?;
+    let walk = move |db: &mut Db| search(db, &context, &caller, &domain);
+    let found = state.pools().read_long(walk).await?;
     record_counts(state, &found).await;
     if let Some(error) = found.refusal() {
         return Err(error);
@@ -150,7 +155,8 @@ fn is_removed(
         && context.opt_out(db, &Sha1Digest::of(row.address()))? == Some(OptOut::Breaches))
 }
 
-/// Large domains of the caller, this one at the size it has now.
+/// Large domains of the caller up to this one, at the size it has now. Those that came by themselves count
+/// neither against proved ones nor against older ones.
 fn larger_domains(
     db: &mut Db,
     caller: &Caller,
@@ -158,10 +164,13 @@ fn larger_domains(
     counted: Counted,
 ) -> Result<i64, DatabaseError> {
     let (Some(subscriber), Some(control)) = (caller.subscriber, control) else { return Ok(0) };
-    let recorded = domain_controls::larger_domains(db, subscriber)?;
-    let was = control.size_now.is_some_and(|size| size > domain_size::FREE_SIZE);
-    let is = counted.no_spam > domain_size::FREE_SIZE;
-    Ok(recorded + i64::from(is) - i64::from(was))
+    let counts = |other: &LargerDomain| {
+        other.parent_id.is_none() || (control.parent_id.is_some() && other.id < control.id)
+    };
+    let larger = domain_controls::larger_domains(db, subscriber)?.into_iter();
+    let others = larger.filter(|other| other.id != control.id && counts(other)).count();
+    let own = usize::from(counted.no_spam > domain_size::FREE_SIZE);
+    i64::try_from(others + own).map_err(DatabaseError::broken)
 }
 
 /// Records the counts of a search, if they are new.

@@ -4,6 +4,7 @@ mod accounts;
 mod addresses;
 mod admission;
 mod breaches;
+mod captured;
 mod charge;
 mod context;
 mod delivery;
@@ -31,7 +32,8 @@ pub use addresses::held_data;
 pub use breaches::{change_breach, listed_breaches};
 pub use delivery::Delivery;
 pub use domain_control::{
-    add_subdomains, count_added, outgrown_domains, recount_domain, revoke_domain, verify_domain,
+    add_subdomains, count_added, note_size, outgrown_domains, recount_domain, revoke_domain,
+    verify_domain,
 };
 pub use domain_count::count as count_domain;
 pub use domain_names::Pieces;

@@ -1,16 +1,17 @@
 //! Searches of stealer logs: at which websites addresses were captured.
 
+use batch::Sorted;
 use database::{DatabaseError, Db};
 use domain::{DomainName, EmailAddress, Sha1Digest};
 
 use super::admission::{Caller, run_keyed, run_keyed_search};
+use super::captured::{CapturedAddresses, CapturedCollector, CapturedWebsites};
 use super::context::RequestContext;
 use super::keyed_request::KeyedRequest;
 use crate::error::Error;
 use crate::model::{AccountKey, Breach, OptOut, address_text};
 use crate::state::State;
 use crate::store::stealer_logs::{self, Pair};
-use crate::wire::NamesByAlias;
 
 /// The websites at which an address was captured.
 ///
@@ -43,13 +44,20 @@ pub async fn stealer_logs_by_website_domain(
     state: &State,
     request: KeyedRequest,
     domain: Result<DomainName, Error>,
-) -> Result<Vec<String>, Error> {
-    run_keyed(state, request, move |db, context, caller| {
-        let address = |pair: &Pair| address_text::full_text(&pair.local, &pair.domain);
-        let pairs = shown(db, context, caller, &domain?, stealer_logs::at_website, address)?;
-        found(sorted(pairs.iter().map(address).collect()))
-    })
-    .await
+) -> Result<CapturedAddresses, Error> {
+    let walk = |db: &mut Db, context: &RequestContext, domain: &str| {
+        let mut found = CapturedCollector::new(context.settings().temporary_folder());
+        stealer_logs::each_at_website(db, domain, |db, pair| {
+            let address = address_text::full_text(&pair.local, &pair.domain);
+            if may_be_seen(db, context, &pair, &address)? {
+                found.add_address(&address).map_err(unsorted)?;
+            }
+            Ok::<_, Error>(())
+        })?;
+        Ok(found)
+    };
+    let found = captured(state, request, domain, walk).await?;
+    Ok(CapturedAddresses::new(found))
 }
 
 /// The websites at which addresses of a mail domain were captured, by alias.
@@ -60,40 +68,55 @@ pub async fn stealer_logs_by_email_domain(
     state: &State,
     request: KeyedRequest,
     domain: Result<DomainName, Error>,
-) -> Result<NamesByAlias, Error> {
-    run_keyed(state, request, move |db, context, caller| {
-        let domain = domain?;
-        let address = |pair: &Pair| address_text::full_text(&pair.local, domain.as_str());
-        let mut websites = NamesByAlias::new();
-        for pair in shown(db, context, caller, &domain, stealer_logs::at_domain, address)? {
-            let alias = address_text::alias(&pair.local).to_owned();
-            websites.entry(alias).or_default().push(pair.domain);
-        }
-        if websites.is_empty() {
-            return Err(Error::NotFound);
-        }
-        Ok(websites.into_iter().map(|(alias, list)| (alias, sorted(list))).collect())
-    })
-    .await
+) -> Result<CapturedWebsites, Error> {
+    let walk = |db: &mut Db, context: &RequestContext, domain: &str| {
+        let mut found = CapturedCollector::new(context.settings().temporary_folder());
+        stealer_logs::each_at_domain(db, domain, |db, pair| {
+            let address = address_text::full_text(&pair.local, domain);
+            if may_be_seen(db, context, &pair, &address)? {
+                let alias = address_text::alias(&pair.local);
+                found.add_website(alias, &pair.domain).map_err(unsorted)?;
+            }
+            Ok::<_, Error>(())
+        })?;
+        Ok(found)
+    };
+    let found = captured(state, request, domain, walk).await?;
+    Ok(CapturedWebsites::new(found))
 }
 
-/// The pairs of a domain that the caller, who must control it, may see.
-fn shown(
+/// Walks over the pairs of a domain that the caller controls, where that keeps nobody else waiting.
+async fn captured(
+    state: &State,
+    request: KeyedRequest,
+    domain: Result<DomainName, Error>,
+    walk: fn(&mut Db, &RequestContext, &str) -> Result<CapturedCollector, Error>,
+) -> Result<Sorted, Error> {
+    let check = move |db: &mut Db, context: &RequestContext, caller: &Caller| {
+        let domain = domain?;
+        caller.check_control(db, context, domain.as_str())?;
+        Ok((context.clone(), domain))
+    };
+    let (context, domain) = run_keyed(state, request, check).await?;
+    let walk = move |db: &mut Db| {
+        let found = walk(db, &context, domain.as_str())?;
+        found.finish().map_err(unsorted)?.ok_or(Error::NotFound)
+    };
+    state.pools().read_long(walk).await
+}
+
+fn unsorted(error: std::io::Error) -> Error {
+    Error::Internal(format!("the pairs of a domain cannot be sorted: {error}"))
+}
+
+/// Whether those who control a domain may see a pair.
+fn may_be_seen(
     db: &mut Db,
     context: &RequestContext,
-    caller: &Caller,
-    domain: &DomainName,
-    read: fn(&mut Db, &str) -> Result<Vec<Pair>, DatabaseError>,
-    address: impl Fn(&Pair) -> String,
-) -> Result<Vec<Pair>, Error> {
-    caller.check_control(db, context, domain.as_str())?;
-    let mut pairs = Vec::new();
-    for pair in read(db, domain.as_str())? {
-        if is_shown(context, pair.breach) && !is_removed(db, context, pair.k, &address(&pair))? {
-            pairs.push(pair);
-        }
-    }
-    Ok(pairs)
+    pair: &Pair,
+    address: &str,
+) -> Result<bool, DatabaseError> {
+    Ok(is_shown(context, pair.breach) && !is_removed(db, context, pair.k, address)?)
 }
 
 /// Whether the breach that brought a pair is shown to those who control the domain.

@@ -62,9 +62,7 @@ impl DomainCommand {
             }
             Self::Verify { email, domain, output } => {
                 let (email, domain) = (EmailAddress::parse(&email)?, DomainName::parse(&domain)?);
-                let verified = context
-                    .pools
-                    .write_blocking(|db| app::verify_domain(db, &email, &domain, now))?;
+                let verified = app::verify_domain(&context.pools, &email, &domain, now)?;
                 output.print_list(&verified, |domain| format!("{domain} is verified"))
             }
             Self::Revoke { email, domain, output } => {
@@ -75,8 +73,7 @@ impl DomainCommand {
             }
             Self::Recount { domain, output } => {
                 let domain = DomainName::parse(&domain)?;
-                let count =
-                    context.pools.write_blocking(|db| app::recount_domain(db, &domain, now))?;
+                let count = app::recount_domain(&context.pools, &domain, now)?;
                 let (all, no_spam, captured) = (count.size.all, count.size.no_spam, count.captured);
                 let value =
                     json!({ "all": all, "excluding_spam_lists": no_spam, "captured": captured });

@@ -1,9 +1,11 @@
 //! Stealer logs: at which websites addresses were captured.
 
+use actix_web::http::header::ContentType;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
 
 use super::input::{Segment, keyed_request};
+use super::reply;
 use crate::app;
 use crate::error::Error;
 use crate::state::State;
@@ -55,7 +57,10 @@ pub async fn stealer_logs_by_website_domain(
 ) -> Result<HttpResponse, Error> {
     let keyed = keyed_request(&request, &state)?;
     let domain = Segment::of(&request).domain();
-    Ok(HttpResponse::Ok().json(app::stealer_logs_by_website_domain(&state, keyed, domain).await?))
+    let found = app::stealer_logs_by_website_domain(&state, keyed, domain).await?;
+    let mut response = HttpResponse::Ok();
+    response.content_type(ContentType::json());
+    reply::in_pieces(response, found).await
 }
 
 /// Captured addresses of a mail domain
@@ -80,5 +85,8 @@ pub async fn stealer_logs_by_email_domain(
 ) -> Result<HttpResponse, Error> {
     let keyed = keyed_request(&request, &state)?;
     let domain = Segment::of(&request).domain();
-    Ok(HttpResponse::Ok().json(app::stealer_logs_by_email_domain(&state, keyed, domain).await?))
+    let found = app::stealer_logs_by_email_domain(&state, keyed, domain).await?;
+    let mut response = HttpResponse::Ok();
+    response.content_type(ContentType::json());
+    reply::in_pieces(response, found).await
 }

@@ -21,6 +21,10 @@ const LEASE: &str = "maintenance_until";
 const DELIVERY_PAUSE: Duration = Duration::from_secs(2);
 /// How long a replica may take for one domain, in seconds.
 const LEASE_SECONDS: i64 = 300;
+/// Failures in a row that end a round.
+const MOST_FAILURES: usize = 5;
+/// Seconds until a round that failed is tried again: at first, and at most. Each failure doubles them.
+const RETRY_SECONDS: (i64, i64) = (10, 3_600);
 /// Subscribers in one transaction.
 const BATCH: i64 = 200;
 /// Seconds after which delivered messages are forgotten, and links that are too old: until then they are
@@ -33,6 +37,7 @@ const PRUNE_SECONDS: i64 = 3600;
 pub async fn maintain(state: State) {
     let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
     let (mut counted, mut pasted, mut pruned) = (None, None, 0);
+    let (mut retry_at, mut wait) = (0, RETRY_SECONDS.0);
     loop {
         tokio::time::sleep(pause).await;
         let version = state.snapshot_version();
@@ -47,14 +52,17 @@ pub async fn maintain(state: State) {
                 Err(error) => log::warn!("notices of pastes could not be written: {error}"),
             }
         }
-        if counted != Some(version) {
+        let now = state.clock().unix();
+        if counted != Some(version) && now >= retry_at {
             match recount_domains(&state, version).await {
-                Ok(true) => counted = Some(version),
+                Ok(true) => (counted, wait) = (Some(version), RETRY_SECONDS.0),
                 Ok(false) => {}
-                Err(error) => log::warn!("the domains could not be counted: {error}"),
+                Err(error) => {
+                    log::warn!("some domains could not be counted, retrying in {wait} s: {error}");
+                    (retry_at, wait) = (now + wait, (wait * 2).min(RETRY_SECONDS.1));
+                }
             }
         }
-        let now = state.clock().unix();
         if now >= pruned + PRUNE_SECONDS {
             pruned = now;
             if let Err(error) = prune(&state).await {
@@ -92,7 +100,8 @@ pub async fn deliver_due(state: &State) -> Result<usize, outbound::OutboxError> 
 /// is at it.
 ///
 /// # Errors
-/// Those of the database.
+/// The first one of the database. What comes after it is done all the same, unless everything fails, and the
+/// lease ends, so that the rest is tried again soon.
 pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error> {
     let pools = state.pools();
     let known = pools.read(move |db| versions::get(db, COUNTED_AT)).await?;
@@ -102,44 +111,82 @@ pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error>
     if !take_lease(state).await? {
         return Ok(false);
     }
-    for domain in pools.read(domain_controls::verified_names).await? {
-        let name = domain.clone();
-        let snapshot = state.snapshot();
-        let count = move |db: &mut Db| {
-            let count = |db: &mut Db| app::count_domain(db, &snapshot.answers.catalogue, &name);
-            domain_walk::as_of_one_moment(db, count)
-        };
-        let count = pools.read(count).await?;
-        let (now, snapshot) = (state.clock().unix(), state.snapshot());
-        let note = move |db: &mut Db| -> Result<(), Error> {
-            let sizes = (count.size.no_spam, count.captured);
-            domain_controls::set_size(db, &domain, sizes, now)?;
-            app::tell_of_domain(db, &snapshot.answers.catalogue, &domain, &count.told, now)?;
-            Ok(versions::set(db, LEASE, now + LEASE_SECONDS)?)
-        };
-        pools.write(note).await?;
-    }
-    tell_listeners(state).await?;
-    add_subdomains(state).await?;
+    let done = recount(state).await;
+    let is_done = done.is_ok();
     let finish = move |db: &mut Db| -> Result<(), DatabaseError> {
-        versions::set(db, COUNTED_AT, version)?;
+        if is_done {
+            versions::set(db, COUNTED_AT, version)?;
+        }
         versions::set(db, LEASE, 0)
     };
-    pools.write(finish).await?;
+    let finished = pools.write(finish).await;
+    done?;
+    finished?;
     Ok(true)
 }
 
-/// Adds the subdomains that became known, one domain at a time, and counts them.
-async fn add_subdomains(state: &State) -> Result<(), Error> {
-    let pools = state.pools();
-    for domain in pools.read(app::outgrown_domains).await? {
-        let now = state.clock().unix();
-        let add = move |db: &mut Db| app::add_subdomains(db, &domain, now);
-        for added in pools.write(add).await? {
-            app::count_added(state, added).await?;
-            let now = state.clock().unix();
-            pools.write(move |db| versions::set(db, LEASE, now + LEASE_SECONDS)).await?;
+/// Does what follows a change of the catalogue, while it has the lease.
+async fn recount(state: &State) -> Result<(), Error> {
+    let mut failures = Failures::default();
+    for domain in state.pools().read(domain_controls::verified_names).await? {
+        failures.note(recount_one(state, domain).await)?;
+    }
+    failures.note(tell_listeners(state).await)?;
+    let now = state.clock().unix();
+    for (subscriber, root) in state.pools().read(move |db| app::outgrown_domains(db, now)).await? {
+        failures.note(add_subdomains(state, subscriber, root).await)?;
+    }
+    failures.first.map_or(Ok(()), Err)
+}
+
+/// Counts a domain, and tells those who control it what is new.
+async fn recount_one(state: &State, domain: String) -> Result<(), Error> {
+    let (pools, name, snapshot) = (state.pools(), domain.clone(), state.snapshot());
+    let count = move |db: &mut Db| {
+        let count = |db: &mut Db| app::count_domain(db, &snapshot.answers.catalogue, &name);
+        domain_walk::as_of_one_moment(db, count)
+    };
+    let count = pools.read_long(count).await?;
+    let (now, snapshot) = (state.clock().unix(), state.snapshot());
+    let note = move |db: &mut Db| -> Result<(), Error> {
+        app::note_size(db, &domain, &count, now)?;
+        app::tell_of_domain(db, &snapshot.answers.catalogue, &domain, &count.told, now)?;
+        Ok(versions::set(db, LEASE, now + LEASE_SECONDS)?)
+    };
+    pools.write(note).await
+}
+
+/// Failures of a round. One domain that fails does not keep the others waiting; a database that is away
+/// ends the round.
+#[derive(Default)]
+struct Failures {
+    first: Option<Error>,
+    in_a_row: usize,
+}
+
+impl Failures {
+    fn note(&mut self, done: Result<(), Error>) -> Result<(), Error> {
+        let Err(error) = done else {
+            self.in_a_row = 0;
+            return Ok(());
+        };
+        self.in_a_row += 1;
+        if self.in_a_row >= MOST_FAILURES {
+            return Err(error);
         }
+        self.first.get_or_insert(error);
+        Ok(())
+    }
+}
+
+/// Adds the subdomains that became known below a domain, and counts them.
+async fn add_subdomains(state: &State, subscriber: i64, root: String) -> Result<(), Error> {
+    let (pools, now) = (state.pools(), state.clock().unix());
+    let add = move |db: &mut Db| app::add_subdomains(db, subscriber, &root, now);
+    for added in pools.write(add).await? {
+        app::count_added(state, added).await?;
+        let now = state.clock().unix();
+        pools.write(move |db| versions::set(db, LEASE, now + LEASE_SECONDS)).await?;
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! How control of a domain is proved.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
 use domain::DomainName;
-use regex::Regex;
+
+use super::page_head;
 
 /// How a domain was verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,57 +126,13 @@ impl Proof {
         }
     }
 
-    /// Judges a page by the tags in its head; what stands in its body may be written by others.
+    /// Checks the meta tags in the head of a page; its body may be written by visitors.
     pub fn in_page(&self, html: &[u8]) -> Evidence {
         let html = String::from_utf8_lossy(html);
         let name = format!("{}-verification", self.prefix);
-        let head = head(&html);
-        let tags = META_TAG.find_iter(&head).map(|tag| attributes(tag.as_str()));
-        let ours = tags.filter(|tag| {
-            tag.iter().any(|(key, value)| *key == "name" && value.eq_ignore_ascii_case(&name))
-        });
-        Evidence::of(ours.map(|tag| {
-            tag.iter().any(|(key, value)| *key == "content" && value.trim() == self.code)
-        }))
+        let contents = page_head::meta_contents(&html, &name).into_iter();
+        Evidence::of(contents.map(|content| content.trim() == self.code))
     }
-}
-
-fn pattern(text: &str) -> Regex {
-    #[allow(clippy::expect_used)] // A constant, tried by the tests below.
-    Regex::new(text).expect("the expression is valid")
-}
-
-static META_TAG: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r#"(?is)<meta\b(?:"[^"]*"|'[^']*'|[^'">])*>"#));
-static ATTRIBUTE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r#"(?is)([a-z-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))"#));
-/// What browsers do not read as tags of the head.
-static UNREAD: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?is)<!--.*?(?:-->|$)|<script\b.*?(?:</script|$)|<style\b.*?(?:</style|$)|<title\b.*?(?:</title|$)|<noscript\b.*?(?:</noscript|$)|<template\b.*?(?:</template|$)|<textarea\b.*?(?:</textarea|$)",
-    )
-});
-static BEHIND_HEAD: LazyLock<Regex> = LazyLock::new(|| {
-    // The first element that belongs to a body begins one.
-    pattern(
-        r"(?i)</head|<body|<(?:div|p|a|h[1-6]|main|header|section|article|ul|ol|table|form|span|img)\b",
-    )
-});
-
-/// The head of a page without what browsers do not read as tags.
-fn head(html: &str) -> String {
-    let read = UNREAD.replace_all(html, "<");
-    let end = BEHIND_HEAD.find(&read).map_or(read.len(), |found| found.start());
-    read.get(..end).unwrap_or_default().to_owned()
-}
-
-fn attributes(tag: &str) -> Vec<(String, String)> {
-    let found = ATTRIBUTE.captures_iter(tag).map(|found| {
-        let value = (2..=4).find_map(|group| found.get(group));
-        let value = value.map_or("", |value| value.as_str());
-        (found[1].to_ascii_lowercase(), value.to_owned())
-    });
-    found.collect()
 }
 
 /// Domains that nobody may verify: free-mail providers and public suffixes.
@@ -267,6 +223,10 @@ mod tests {
             (format!("<p>hello</p>{tag}"), Evidence::Absent),
             (format!("<!-- {tag} -->"), Evidence::Absent),
             (format!("<!-- {tag}"), Evidence::Absent),
+            (
+                format!("<!-- newest entry -->{} <br>", tag.trim_matches(['<', '>'])),
+                Evidence::Absent,
+            ),
             (format!("<script>'{tag}'</script>"), Evidence::Absent),
             (format!("<title>{tag}</title>"), Evidence::Absent),
             (format!("<meta name=\"x\" content='{tag}'>"), Evidence::Absent),

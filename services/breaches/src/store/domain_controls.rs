@@ -1,18 +1,28 @@
 //! Which subscriber controls which domain.
 
-use database::{DatabaseError, Db, on_backend, starts_with};
+use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 
+pub use super::domain_inheritance::revoke;
 use super::mail_tokens::DOMAIN_LINK;
 use super::schema::{
-    domain_breach, domain_control, domain_counted, mail_domain, mail_token, outbox, silent_link,
-    subscriber, untold_paste,
+    domain_breach, domain_control, domain_counted, mail_token, outbox, silent_link, subscriber,
+    untold_paste,
 };
+use super::turns;
 use crate::model::domain_size::{Counted, FREE_SIZE};
 
-const VERIFIED: &str = "verified";
+/// Control is proved, or follows from a domain above.
+pub(super) const VERIFIED: &str = "verified";
+/// A proof is awaited.
 const PENDING: &str = "pending";
+/// Came with a domain above, and the plan has no room for it.
+pub(super) const NO_ROOM: &str = "no room";
+/// Removed by hand below a domain that would bring it again.
+pub(super) const REMOVED: &str = "removed";
+/// Domains of a subscriber whose proof is awaited.
+const MOST_PENDING: i64 = 1_000;
 /// Domains that are looked up in one statement.
 const CHUNK: usize = 500;
 
@@ -24,7 +34,7 @@ pub struct Control {
     pub id: i64,
     /// Domain as A-labels.
     pub domain: String,
-    /// `pending` or `verified`.
+    /// `pending`, `verified`, `no room` or `removed`.
     pub state: String,
     /// How it was verified.
     pub way: Option<String>,
@@ -32,6 +42,8 @@ pub struct Control {
     pub verified_at: Option<i64>,
     /// The domain that brought it, for subdomains.
     pub parent_id: Option<i64>,
+    /// Whether it was removed by hand, so that no domain above brings it.
+    pub detached: bool,
     /// Breached addresses at the last search.
     pub pwn_count: Option<i64>,
     /// The same without those in spam lists only.
@@ -42,6 +54,17 @@ pub struct Control {
     pub size_now: Option<i64>,
     /// Addresses in stealer logs as last counted.
     pub captured: Option<i64>,
+}
+
+/// A domain that needs a larger plan.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable)]
+pub struct LargerDomain {
+    /// Number.
+    pub id: i64,
+    /// Domain as A-labels.
+    pub domain: String,
+    /// The domain that brought it, for subdomains.
+    pub parent_id: Option<i64>,
 }
 
 impl Control {
@@ -111,19 +134,21 @@ pub fn controllers(db: &mut Db, domain: &str) -> Result<Vec<i64>, DatabaseError>
         .load(db)?)
 }
 
-/// Domains that were verified by themselves, with their numbers and subscribers.
-pub fn verified_roots(db: &mut Db) -> Result<Vec<(i64, i64, String)>, DatabaseError> {
+/// Domains that were verified by themselves, with their subscribers.
+pub fn verified_roots(db: &mut Db) -> Result<Vec<(i64, String)>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::state.eq(VERIFIED))
         .filter(domain_control::parent_id.is_null())
-        .select((domain_control::id, domain_control::subscriber_id, domain_control::domain))
+        .order((domain_control::subscriber_id, domain_control::id))
+        .select((domain_control::subscriber_id, domain_control::domain))
         .load(db)?)
 }
 
-/// Every domain of a subscriber.
+/// The domains of a subscriber that are verified, or whose proof is awaited.
 pub fn all(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::subscriber_id.eq(subscriber))
+        .filter(domain_control::state.eq_any([VERIFIED, PENDING]))
         .order(domain_control::id)
         .select(Control::as_select())
         .load(db)?)
@@ -138,14 +163,15 @@ pub fn with_subscribers(db: &mut Db) -> Result<Vec<(String, Control)>, DatabaseE
         .load(db)?)
 }
 
-/// How many domains of the subscriber need a larger plan.
-pub fn larger_domains(db: &mut Db, subscriber: i64) -> Result<i64, DatabaseError> {
+/// The domains of a subscriber that need a larger plan, the oldest first.
+pub fn larger_domains(db: &mut Db, subscriber: i64) -> Result<Vec<LargerDomain>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::subscriber_id.eq(subscriber))
         .filter(domain_control::state.eq(VERIFIED))
         .filter(domain_control::size_now.gt(FREE_SIZE))
-        .count()
-        .get_result(db)?)
+        .order(domain_control::id)
+        .select((domain_control::id, domain_control::domain, domain_control::parent_id))
+        .load(db)?)
 }
 
 /// Notes what a search counted; the first search of a period locks its count in.
@@ -183,32 +209,46 @@ pub fn set_size(
         .execute(db)?)
 }
 
-/// The code of a domain that a subscriber wants to verify; `new` where there is none yet.
+/// The code of a domain that a subscriber wants to verify; `new` where there is none yet. None when too
+/// many domains await their proof.
 pub fn begin(
     db: &mut Db,
     subscriber: i64,
     domain: &str,
     new: &str,
-) -> Result<String, DatabaseError> {
-    let of_domain = domain_control::table
-        .filter(domain_control::subscriber_id.eq(subscriber))
-        .filter(domain_control::domain.eq(domain))
-        .select(domain_control::code);
-    if let Some(code) = of_domain.first(db).optional()? {
-        return Ok(code);
+) -> Result<Option<String>, DatabaseError> {
+    turns::take_subscriber(db, subscriber)?;
+    let own = domain_control::table.filter(domain_control::subscriber_id.eq(subscriber));
+    let row = own.filter(domain_control::domain.eq(domain));
+    let found: Option<(String, String)> =
+        row.select((domain_control::state, domain_control::code)).first(db).optional()?;
+    let code = match found {
+        Some((state, code)) if matches!(state.as_str(), VERIFIED | PENDING) => {
+            return Ok(Some(code));
+        }
+        Some((_, code)) => code,
+        None => new.to_owned(),
+    };
+    let pending = own.filter(domain_control::state.eq(PENDING));
+    if pending.count().get_result::<i64>(db)? >= MOST_PENDING {
+        return Ok(None);
     }
+    let pending = (domain_control::state.eq(PENDING), domain_control::parent_id.eq(None::<i64>));
     let row = (
         domain_control::subscriber_id.eq(subscriber),
         domain_control::domain.eq(domain),
-        domain_control::code.eq(new),
-        domain_control::state.eq(PENDING),
+        domain_control::code.eq(&code),
         domain_control::customer.eq(false),
+        domain_control::detached.eq(false),
+        pending,
     );
     on_backend!(db, conn => diesel::insert_into(domain_control::table)
         .values(row)
-        .on_conflict_do_nothing()
+        .on_conflict((domain_control::subscriber_id, domain_control::domain))
+        .do_update()
+        .set(pending)
         .execute(conn))?;
-    Ok(of_domain.first(db)?)
+    Ok(Some(code))
 }
 
 /// A verification to be written.
@@ -246,6 +286,7 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError>
         domain_control::domain.eq(new.domain),
         domain_control::code.eq(new.code),
         domain_control::customer.eq(false),
+        domain_control::detached.eq(false),
         changed,
     );
     on_backend!(db, conn => diesel::insert_into(domain_control::table)
@@ -261,20 +302,9 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError>
         .first(db)?)
 }
 
-/// Takes a domain and the subdomains that came with it from a subscriber.
-pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), DatabaseError> {
-    let row = domain_control::table
-        .filter(domain_control::subscriber_id.eq(subscriber))
-        .filter(domain_control::domain.eq(domain));
-    let id: i64 = row.select(domain_control::id).first(db)?;
-    diesel::delete(domain_control::table.filter(domain_control::parent_id.eq(id))).execute(db)?;
-    diesel::delete(domain_control::table.find(id)).execute(db)?;
-    forget_uncontrolled(db)
-}
-
 /// Forgets what was told and is to be told of domains that nobody controls any more: whoever verifies one
 /// later begins anew. What waits for those who lost a domain goes, and so do their links to verify it.
-fn forget_uncontrolled(db: &mut Db) -> Result<(), DatabaseError> {
+pub(super) fn forget_uncontrolled(db: &mut Db) -> Result<(), DatabaseError> {
     let controlled = || {
         let verified = domain_control::table.filter(domain_control::state.eq(VERIFIED));
         verified.select(domain_control::domain)
@@ -303,13 +333,4 @@ fn forget_uncontrolled(db: &mut Db) -> Result<(), DatabaseError> {
     let links = mail_token::table.filter(mail_token::purpose.eq(DOMAIN_LINK));
     diesel::delete(links.filter(not(exists(named)))).execute(db)?;
     Ok(())
-}
-
-/// The known mail domains below a domain.
-pub fn known_subdomains(db: &mut Db, domain: &str) -> Result<Vec<String>, DatabaseError> {
-    let start: String = domain.chars().rev().chain(std::iter::once('.')).collect();
-    Ok(mail_domain::table
-        .filter(starts_with(mail_domain::rname, &start))
-        .select(mail_domain::name)
-        .load(db)?)
 }

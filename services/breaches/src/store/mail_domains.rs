@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
 use database::{DatabaseError, Db, on_backend};
-use diesel::dsl::exists;
+use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
+use diesel::sql_types::{Bool, Text};
 
 use super::schema::{account, mail_domain, stealer_log};
 use crate::model::loaded_address;
@@ -85,6 +86,24 @@ impl KnownNames {
         }
         Ok(name)
     }
+}
+
+/// The known domains below a domain: a range of the index, however many there are.
+pub fn below(db: &mut Db, domain: &str) -> Result<Vec<String>, DatabaseError> {
+    let start: String = domain.chars().rev().chain(['.']).collect();
+    // The character after the dot.
+    let end = format!("{}/", start.trim_end_matches('.'));
+    Ok(match db {
+        Db::Sqlite(conn) => mail_domain::table
+            .filter(mail_domain::rname.ge(start).and(mail_domain::rname.lt(end)))
+            .select(mail_domain::name)
+            .load(conn)?,
+        Db::Pg(conn) => mail_domain::table
+            .filter(sql::<Bool>(r#"rname COLLATE "C" >= "#).bind::<Text, _>(start))
+            .filter(sql::<Bool>(r#"rname COLLATE "C" < "#).bind::<Text, _>(end))
+            .select(mail_domain::name)
+            .load(conn)?,
+    })
 }
 
 fn look_up(

@@ -198,6 +198,7 @@ diesel::table! {
         verified_at -> Nullable<BigInt>,
         parent_id -> Nullable<BigInt>,
         customer -> Bool,
+        detached -> Bool,
         pwn_count -> Nullable<BigInt>,
         pwn_count_no_spam -> Nullable<BigInt>,
         pwn_count_no_spam_at_renewal -> Nullable<BigInt>,

@@ -4,17 +4,23 @@ use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::auto_type;
 use diesel::prelude::*;
 
+use super::domain_walk::as_of_one_moment;
 use super::schema::{account, domain_account, mail_domain, stealer_log};
 
 /// A pair as the domain operations read it.
-#[derive(Clone, Debug, PartialEq, Eq, Queryable)]
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, QueryableByName)]
+#[diesel(table_name = pair)]
 pub struct Pair {
     /// Key of the account.
     pub k: i64,
+    /// Number of the account within its key.
+    seq: i16,
     /// Local part as stored.
     pub local: String,
     /// Domain of the address (by website) or the website (by domain of the address).
     pub domain: String,
+    /// Website, filed as a domain.
+    website_id: i32,
     /// Breach whose data hold the pair.
     pub breach: i32,
 }
@@ -37,7 +43,14 @@ pub fn by_website(website_id: i32) -> _ {
         )
         .inner_join(mail_domain::table.on(mail_domain::id.eq(account::domain_id)))
         .filter(stealer_log::website_id.eq(website_id))
-        .select((account::k, account::local, mail_domain::name, stealer_log::breach_id))
+        .select((
+            stealer_log::k,
+            stealer_log::seq,
+            account::local,
+            mail_domain::name,
+            stealer_log::website_id,
+            stealer_log::breach_id,
+        ))
 }
 
 /// Websites of all accounts at one domain.
@@ -54,7 +67,14 @@ pub fn by_domain(domain_id: i32) -> _ {
         )
         .inner_join(mail_domain::table.on(mail_domain::id.eq(stealer_log::website_id)))
         .filter(domain_account::domain_id.eq(domain_id))
-        .select((account::k, account::local, mail_domain::name, stealer_log::breach_id))
+        .select((
+            stealer_log::k,
+            stealer_log::seq,
+            account::local,
+            mail_domain::name,
+            stealer_log::website_id,
+            stealer_log::breach_id,
+        ))
 }
 
 /// The same for PostgreSQL, whose accounts have an index by domain.
@@ -67,7 +87,14 @@ pub fn by_indexed_domain(domain_id: i32) -> _ {
         )
         .inner_join(mail_domain::table.on(mail_domain::id.eq(stealer_log::website_id)))
         .filter(account::domain_id.eq(domain_id))
-        .select((account::k, account::local, mail_domain::name, stealer_log::breach_id))
+        .select((
+            stealer_log::k,
+            stealer_log::seq,
+            account::local,
+            mail_domain::name,
+            stealer_log::website_id,
+            stealer_log::breach_id,
+        ))
 }
 
 /// The websites of an account with the breach of each pair.
@@ -75,23 +102,116 @@ pub fn websites(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<(String, i32)>,
     Ok(by_account(k, seq).load(db)?)
 }
 
-/// The accounts captured at a website.
-pub fn at_website(db: &mut Db, website: &str) -> Result<Vec<Pair>, DatabaseError> {
-    match super::mail_domains::id(db, website)? {
-        Some(id) => Ok(by_website(id).load(db)?),
-        None => Ok(Vec::new()),
+// The columns of a cursor.
+diesel::table! {
+    pair (k) {
+        k -> BigInt,
+        seq -> SmallInt,
+        local -> Text,
+        domain -> Text,
+        website_id -> Integer,
+        breach -> Integer,
     }
 }
 
-/// The captured accounts at a mail domain.
-pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<Pair>, DatabaseError> {
-    match super::mail_domains::id(db, domain)? {
-        Some(id) => Ok(match db {
-            Db::Sqlite(conn) => by_domain(id).load(conn)?,
-            Db::Pg(conn) => by_indexed_domain(id).load(conn)?,
-        }),
-        None => Ok(Vec::new()),
-    }
+/// Pairs that are read at once.
+const PAGE: i64 = 5_000;
+
+/// Where a page of pairs begins: behind this account, website and breach.
+type After = (i64, i16, i32, i32);
+
+const START: After = (i64::MIN, -1, i32::MIN, i32::MIN);
+
+/// Visits the accounts captured at a website, some thousand in memory at a time.
+pub fn each_at_website<E: From<DatabaseError>>(
+    db: &mut Db,
+    website: &str,
+    visit: impl FnMut(&mut Db, Pair) -> Result<(), E>,
+) -> Result<(), E> {
+    let Some(id) = super::mail_domains::id(db, website)? else { return Ok(()) };
+    let page = |conn: &mut SqliteConnection, after| website_page(conn, id, after);
+    each_pair(db, page, &format!("{OF_WEBSITE} WHERE stealer_log.website_id = {id}"), visit)
+}
+
+/// Visits the captured accounts at a mail domain, some thousand in memory at a time.
+pub fn each_at_domain<E: From<DatabaseError>>(
+    db: &mut Db,
+    domain: &str,
+    visit: impl FnMut(&mut Db, Pair) -> Result<(), E>,
+) -> Result<(), E> {
+    let Some(id) = super::mail_domains::id(db, domain)? else { return Ok(()) };
+    let page = |conn: &mut SqliteConnection, after| domain_page(conn, id, after);
+    each_pair(db, page, &format!("{OF_DOMAIN} WHERE account.domain_id = {id}"), visit)
+}
+
+/// A page of the accounts captured at a website.
+fn website_page(
+    conn: &mut SqliteConnection,
+    website_id: i32,
+    (k, seq, _, breach): After,
+) -> QueryResult<Vec<Pair>> {
+    let same_account = stealer_log::seq.eq(seq).and(stealer_log::breach_id.gt(breach));
+    let later = stealer_log::k.gt(k).or(stealer_log::seq.gt(seq)).or(same_account);
+    by_website(website_id)
+        .filter(stealer_log::k.ge(k).and(later))
+        .order((stealer_log::k, stealer_log::seq, stealer_log::breach_id))
+        .limit(PAGE)
+        .load(conn)
+}
+
+/// A page of the captured accounts at a mail domain, in the order in which they are filed.
+fn domain_page(
+    conn: &mut SqliteConnection,
+    domain_id: i32,
+    (k, seq, website, breach): After,
+) -> QueryResult<Vec<Pair>> {
+    use domain_account as filed;
+    let same_site = stealer_log::website_id.eq(website).and(stealer_log::breach_id.gt(breach));
+    let same_account = filed::seq.eq(seq).and(stealer_log::website_id.gt(website).or(same_site));
+    let later = filed::k.gt(k).or(filed::seq.gt(seq)).or(same_account);
+    by_domain(domain_id)
+        .filter(filed::k.ge(k).and(later))
+        .order((filed::k, filed::seq, stealer_log::website_id, stealer_log::breach_id))
+        .limit(PAGE)
+        .load(conn)
+}
+
+/// What PostgreSQL reads by a cursor: its indexes by website and by domain have no order of keys.
+const OF_WEBSITE: &str = "SELECT stealer_log.k, stealer_log.seq, account.local, \
+    mail_domain.name AS domain, stealer_log.website_id, stealer_log.breach_id AS breach \
+    FROM stealer_log JOIN account ON account.k = stealer_log.k AND account.seq = stealer_log.seq \
+    JOIN mail_domain ON mail_domain.id = account.domain_id";
+const OF_DOMAIN: &str = "SELECT stealer_log.k, stealer_log.seq, account.local, \
+    mail_domain.name AS domain, stealer_log.website_id, stealer_log.breach_id AS breach \
+    FROM account JOIN stealer_log ON account.k = stealer_log.k AND account.seq = stealer_log.seq \
+    JOIN mail_domain ON mail_domain.id = stealer_log.website_id";
+
+/// Visits pairs as of one moment: page by page on SQLite, by a cursor on PostgreSQL.
+fn each_pair<E: From<DatabaseError>>(
+    db: &mut Db,
+    page: impl Fn(&mut SqliteConnection, After) -> QueryResult<Vec<Pair>>,
+    select: &str,
+    mut visit: impl FnMut(&mut Db, Pair) -> Result<(), E>,
+) -> Result<(), E> {
+    as_of_one_moment(db, |db| {
+        if let Db::Pg(conn) = db {
+            let declare = format!("DECLARE pairs NO SCROLL CURSOR FOR {select}");
+            diesel::sql_query(declare).execute(conn).map_err(DatabaseError::from)?;
+        }
+        let mut after = START;
+        loop {
+            let pairs = match db {
+                Db::Sqlite(conn) => page(conn, after),
+                Db::Pg(conn) => diesel::sql_query(format!("FETCH {PAGE} FROM pairs")).load(conn),
+            };
+            let pairs = pairs.map_err(DatabaseError::from)?;
+            let Some(last) = pairs.last() else { return Ok(()) };
+            after = (last.k, last.seq, last.website_id, last.breach);
+            for pair in pairs {
+                visit(db, pair)?;
+            }
+        }
+    })
 }
 
 /// Number of addresses at a mail domain that were captured, without those of some breaches.

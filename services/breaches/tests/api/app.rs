@@ -261,12 +261,8 @@ impl App {
         let email = EmailAddress::parse(email).unwrap();
         let domain = DomainName::parse(domain).unwrap();
         let now = self.context.clock.unix();
-        self.change(|db| {
-            breaches::verify_domain(db, &email, &domain, now)
-                .map_err(DatabaseError::broken)
-                .map(|_| ())
-        })
-        .await;
+        breaches::verify_domain(&self.context.pools, &email, &domain, now).unwrap();
+        self.state.reload().await.unwrap();
     }
 
     /// Changes a breach of the catalogue.

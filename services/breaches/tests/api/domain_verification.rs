@@ -10,11 +10,11 @@ const TOKEN: &str = "/api/v3/domainVerification/generateDnsToken";
 const VERIFY: &str = "/api/v3/domainverification/verifydnstoken";
 const MAIL: &str = "/api/v3/domainVerification/sendEmail";
 
-fn peers() -> Peers {
+pub fn peers() -> Peers {
     Peers { smtp: Some(SmtpPeer::start()), dns: Some(DnsPeer::start()), ..Peers::default() }
 }
 
-async fn subscriber(app: &App) -> String {
+pub async fn subscriber(app: &App) -> String {
     app.subscriber("owner@example.org", "pro1").await
 }
 
@@ -22,18 +22,18 @@ fn message(text: &str) -> (u16, String) {
     (400, json!({ "message": text }).to_string())
 }
 
-async fn token(app: &App, key: &str, domain: &str) -> String {
+pub async fn token(app: &App, key: &str, domain: &str) -> String {
     let (status, body) = app.post_with(key, TOKEN, &json!({ "DomainName": domain })).await;
     assert_eq!(status, 200, "{body}");
     let body: Value = serde_json::from_str(&body).unwrap();
     body["txtRecordValue"].as_str().unwrap().to_owned()
 }
 
-async fn verify(app: &App, key: &str, domain: &str) -> (u16, String) {
+pub async fn verify(app: &App, key: &str, domain: &str) -> (u16, String) {
     app.post_with(key, VERIFY, &json!({ "domainname": domain })).await
 }
 
-fn done() -> (u16, String) {
+pub fn done() -> (u16, String) {
     (200, String::new())
 }
 
@@ -184,7 +184,7 @@ async fn limits_of_mails_and_of_domains_hold_for_requests_at_once() {
     assert_eq!(app.peers.smtp.as_ref().unwrap().mails().len(), 1);
 }
 
-fn people(count: u32, domain: &str) -> String {
+pub fn people(count: u32, domain: &str) -> String {
     (0..count).map(|n| format!("user{n}@{domain}\n")).collect()
 }
 

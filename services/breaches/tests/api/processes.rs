@@ -15,14 +15,14 @@ const OTHER: &str = "other@example.com";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server of the binary; ends with the test.
-struct Serving {
+pub struct Serving {
     child: Child,
     base: String,
 }
 
 impl Serving {
     /// The most memory it had since the last call, in MiB.
-    fn peak_memory(&self) -> u64 {
+    pub fn peak_memory(&self) -> u64 {
         let process = PathBuf::from(format!("/proc/{}", self.child.id()));
         let status = std::fs::read_to_string(process.join("status")).unwrap();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -40,36 +40,37 @@ impl Drop for Serving {
     }
 }
 
-struct Cluster {
-    database: Database,
+pub struct Cluster {
+    pub database: Database,
     folder: Folder,
     client: reqwest::Client,
 }
 
 impl Cluster {
-    fn new() -> Self {
-        let client = reqwest::Client::builder().user_agent("tests").build().unwrap();
-        Self { database: Database::new(), folder: Folder::new(), client }
+    pub fn new() -> Self {
+        Self { database: Database::new(), folder: Folder::new(), client: testkit::client() }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = crate::commands::command(&self.database, &self.folder, arguments);
         command
             .env("CATALOGUE_POLL_MS", "100")
             // Searches are asked again and again, on a busy machine.
-            .env("DB_WAIT_MS", "20000");
+            .env("DB_WAIT_MS", "20000")
+            // Pages of the file would count as memory.
+            .env("SQLITE_MMAP", "0");
         command
     }
 
     /// Runs a command that succeeds; its standard output.
-    fn run(&self, arguments: &[&str]) -> String {
+    pub fn run(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments).output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{arguments:?}: {errors}");
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    fn serve(&self) -> Serving {
+    pub fn serve(&self) -> Serving {
         let mut command = self.command(&["serve", "--tls-mode", "off"]);
         command.args(["--bind", "127.0.0.1:0", "--admin-bind", "127.0.0.1:0"]);
         command.env("RUST_LOG", "info").env("ACCESS_LOG", "off").stderr(Stdio::piped());
@@ -85,12 +86,13 @@ impl Cluster {
         Serving { child, base: format!("http://{}", base.trim()) }
     }
 
-    fn file(&self, name: &str, content: &str) -> PathBuf {
+    pub fn file(&self, name: &str, content: &str) -> PathBuf {
         self.folder.write(name, content)
     }
 
-    async fn ask(&self, server: &Serving, key: &str, path: &str) -> (u16, String) {
+    pub async fn ask(&self, server: &Serving, key: &str, path: &str) -> (u16, String) {
         let request = self.client.get(format!("{}/api/v3/{path}", server.base));
+        let request = request.header("user-agent", "tests");
         let response = request.header("breach-api-key", key).send().await.unwrap();
         (response.status().as_u16(), response.text().await.unwrap())
     }

@@ -132,6 +132,7 @@ CREATE TABLE domain_control (
     verified_at BIGINT,
     parent_id BIGINT,
     customer BOOLEAN NOT NULL,
+    detached BOOLEAN NOT NULL,
     pwn_count BIGINT,
     pwn_count_no_spam BIGINT,
     pwn_count_no_spam_at_renewal BIGINT,

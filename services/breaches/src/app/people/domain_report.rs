@@ -149,7 +149,7 @@ async fn searched(state: &State, subscriber: i64, domain: &DomainName) -> Result
         let caller = Caller { subscriber: Some(subscriber), plan: current.plan.into(), until };
         search(db, &context, &caller, &domain)
     };
-    let found = state.pools().read(read).await?;
+    let found = state.pools().read_long(read).await?;
     record_counts(state, &found).await;
     Ok(found)
 }

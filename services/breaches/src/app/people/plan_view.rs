@@ -39,7 +39,7 @@ pub async fn plan_view(state: &State, subscriber: i64) -> Result<PlanView, Error
     let now = state.clock().unix();
     let read = move |db: &mut Db| {
         let current = subscriber_plan::current(db, subscriber, now)?;
-        let larger = domain_controls::larger_domains(db, subscriber)?;
+        let larger = domain_controls::larger_domains(db, subscriber)?.len();
         let (plan, features) = (&current.plan, &current.plan.features);
         let max_size = match features.max_domain_size {
             UNLIMITED => "any size".to_owned(),
@@ -53,7 +53,7 @@ pub async fn plan_view(state: &State, subscriber: i64) -> Result<PlanView, Error
             has_key: features.family != Family::Free,
             max_size,
             max_domains: grouped(i64::from(features.max_domains)),
-            larger_domains: grouped(larger),
+            larger_domains: grouped(i64::try_from(larger).unwrap_or(i64::MAX)),
         })
     };
     state.pools().read(read).await

@@ -1,0 +1,112 @@
+//! Which domains of a subscriber follow from a proved domain above them.
+
+use std::collections::HashMap;
+use std::iter::successors;
+
+/// What inheritance needs to know of a domain that a subscriber has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holding {
+    /// Number of the domain.
+    pub id: i64,
+    /// Whether control of the domain itself was proved.
+    pub proved: bool,
+    /// Whether the domain was removed by hand: no domain above brings it, nor what is below it.
+    pub detached: bool,
+}
+
+/// The domains of one subscriber.
+#[derive(Clone, Debug, Default)]
+pub struct DomainTree(HashMap<String, Holding>);
+
+impl DomainTree {
+    /// A tree of domains by name.
+    pub fn new(domains: impl IntoIterator<Item = (String, Holding)>) -> Self {
+        Self(domains.into_iter().collect())
+    }
+
+    /// Notes what became of a domain.
+    pub fn set(&mut self, name: &str, holding: Holding) {
+        self.0.insert(name.to_owned(), holding);
+    }
+
+    /// Forgets a domain.
+    pub fn remove(&mut self, name: &str) {
+        self.0.remove(name);
+    }
+
+    /// The number of the nearest proved domain above a name. None where the name, or a domain between the
+    /// two, was removed by hand.
+    pub fn root_of(&self, name: &str) -> Option<i64> {
+        if self.0.get(name).is_some_and(|own| own.detached) {
+            return None;
+        }
+        let mut held = above(name).filter_map(|above| self.0.get(above));
+        held.find(|above| above.proved || above.detached).filter(|found| found.proved).map(|r| r.id)
+    }
+
+    /// Whether a proved domain is above a name, whatever was removed between the two.
+    pub fn has_root(&self, name: &str) -> bool {
+        above(name).any(|above| self.0.get(above).is_some_and(|above| above.proved))
+    }
+}
+
+/// The names above a domain, the nearest first.
+fn above(name: &str) -> impl Iterator<Item = &str> {
+    successors(Some(name), |name| name.split_once('.').map(|(_, above)| above)).skip(1)
+}
+
+/// Whether a domain is below another one.
+pub fn is_below(name: &str, domain: &str) -> bool {
+    name.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROVED: Holding = Holding { id: 1, proved: true, detached: false };
+    const INHERITED: Holding = Holding { id: 2, proved: false, detached: false };
+    const REMOVED: Holding = Holding { id: 3, proved: false, detached: true };
+
+    fn tree(domains: &[(&str, Holding)]) -> DomainTree {
+        DomainTree::new(domains.iter().map(|(name, held)| ((*name).to_owned(), *held)))
+    }
+
+    #[test]
+    fn the_nearest_proved_domain_above_brings_a_domain() {
+        let near = Holding { id: 7, ..PROVED };
+        let tree = tree(&[("corp.example", PROVED), ("a.corp.example", near)]);
+        assert_eq!(tree.root_of("c.b.a.corp.example"), Some(7));
+        assert_eq!(tree.root_of("a.corp.example"), Some(1));
+        assert_eq!(tree.root_of("b.corp.example"), Some(1));
+        for other in ["corp.example", "notcorp.example", "example", "corp.example.org"] {
+            assert_eq!(tree.root_of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn an_inherited_domain_brings_nothing_by_itself() {
+        assert_eq!(tree(&[("a.corp.example", INHERITED)]).root_of("b.a.corp.example"), None);
+    }
+
+    #[test]
+    fn what_was_removed_cuts_off_everything_below_it() {
+        let mut tree = tree(&[("corp.example", PROVED), ("a.corp.example", REMOVED)]);
+        assert_eq!(tree.root_of("a.corp.example"), None);
+        assert_eq!(tree.root_of("b.a.corp.example"), None);
+        assert!(tree.has_root("b.a.corp.example"));
+        assert_eq!(tree.root_of("aa.corp.example"), Some(1));
+        // Proved by itself later, it brings what is below it.
+        tree.set("a.corp.example", Holding { proved: true, ..REMOVED });
+        assert_eq!(tree.root_of("b.a.corp.example"), Some(3));
+        tree.remove("a.corp.example");
+        assert_eq!(tree.root_of("b.a.corp.example"), Some(1));
+    }
+
+    #[test]
+    fn names_are_below_at_a_dot() {
+        assert!(is_below("a.corp.example", "corp.example"));
+        assert!(!is_below("acorp.example", "corp.example"));
+        assert!(!is_below("corp.example", "corp.example"));
+    }
+}

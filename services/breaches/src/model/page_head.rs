@@ -1,0 +1,215 @@
+//! The meta tags in the head of a page, as a browser finds them.
+
+use std::cell::{Cell, RefCell};
+
+use html5ever::Attribute;
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::states::{Rawtext, Rcdata, ScriptData};
+use html5ever::tokenizer::{
+    BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
+};
+
+/// Bytes that the tokenizer gets at once.
+const PIECE: usize = 1_024;
+
+/// Bytes that may begin an attribute, in a row of pieces without a token. The tokenizer compares each
+/// attribute with all before it in its tag; no honest tag comes near.
+const MOST_SEPARATORS: usize = 16_384;
+
+/// The `content` of each `meta` tag with a name (in any letter case) in the head of a page.
+///
+/// Only start tags that HTML5 puts into the head count: not those in comments, scripts, styles,
+/// `noscript`, `template`, titles or values of attributes, and nothing behind the first text or element of
+/// the body, which visitors may have written.
+pub fn meta_contents(html: &str, name: &str) -> Vec<String> {
+    let head = Head { name: name.to_owned(), ..Head::default() };
+    let tokenizer = Tokenizer::new(head, TokenizerOpts::default());
+    let (mut rest, mut separators) = (html, 0);
+    while !rest.is_empty() && !tokenizer.sink.ended.get() && separators <= MOST_SEPARATORS {
+        let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE.min(rest.len())));
+        rest = behind;
+        let queue = BufferQueue::default();
+        queue.push_back(StrTendril::from(piece));
+        let _ = tokenizer.feed(&queue);
+        if tokenizer.sink.saw_token.take() {
+            separators = 0;
+        }
+        separators += piece.bytes().filter(|byte| b" \t\n\x0C\r/\"'".contains(byte)).count();
+    }
+    tokenizer.sink.contents.take()
+}
+
+/// Reads tokens until the head ends.
+#[derive(Default)]
+struct Head {
+    /// The name of the wanted tags.
+    name: String,
+    contents: RefCell<Vec<String>>,
+    /// Open templates: what is in them is no part of the page.
+    templates: Cell<usize>,
+    /// Whether the tokenizer reads the text of an element that holds no tags.
+    in_text: Cell<bool>,
+    ended: Cell<bool>,
+    saw_token: Cell<bool>,
+}
+
+impl TokenSink for Head {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
+        if matches!(token, Token::ParseError(_)) || self.ended.get() {
+            return TokenSinkResult::Continue;
+        }
+        self.saw_token.set(true);
+        match token {
+            Token::TagToken(tag) if tag.kind == TagKind::StartTag => return self.start(&tag),
+            Token::TagToken(tag) => self.end(&tag),
+            Token::CharacterTokens(text) => {
+                self.text(text.chars().all(|c| matches!(c, '\t' | '\n' | '\x0C' | '\r' | ' ')));
+            }
+            Token::NullCharacterToken => self.text(false),
+            _ => {}
+        }
+        TokenSinkResult::Continue
+    }
+}
+
+impl Head {
+    fn start(&self, tag: &Tag) -> TokenSinkResult<()> {
+        let in_template = self.templates.get() > 0;
+        let text = |state| {
+            self.in_text.set(true);
+            TokenSinkResult::RawData(state)
+        };
+        match &*tag.name {
+            "title" => return text(Rcdata),
+            "style" | "noframes" | "noscript" => return text(Rawtext),
+            "script" => return text(ScriptData),
+            "template" => self.templates.set(self.templates.get() + 1),
+            "textarea" if in_template => return text(Rcdata),
+            "xmp" | "iframe" | "noembed" if in_template => return text(Rawtext),
+            "plaintext" if in_template => return TokenSinkResult::Plaintext,
+            _ if in_template => {}
+            "meta" => self.meta(&tag.attrs),
+            "html" | "head" | "base" | "basefont" | "bgsound" | "link" => {}
+            _ => self.ended.set(true),
+        }
+        TokenSinkResult::Continue
+    }
+
+    fn end(&self, tag: &Tag) {
+        if self.in_text.take() {
+            return;
+        }
+        match &*tag.name {
+            "template" => self.templates.set(self.templates.get().saturating_sub(1)),
+            "head" | "body" | "html" | "br" if self.templates.get() == 0 => self.ended.set(true),
+            _ => {}
+        }
+    }
+
+    fn text(&self, is_blank: bool) {
+        if !is_blank && !self.in_text.get() && self.templates.get() == 0 {
+            self.ended.set(true);
+        }
+    }
+
+    fn meta(&self, attributes: &[Attribute]) {
+        let value = |name: &str| {
+            let found = attributes.iter().find(|attribute| &*attribute.name.local == name);
+            found.map(|attribute| attribute.value.to_string())
+        };
+        if value("name").is_some_and(|name| name.eq_ignore_ascii_case(&self.name)) {
+            self.contents.borrow_mut().push(value("content").unwrap_or_default());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(html: &str) -> usize {
+        let contents = meta_contents(html, "proof");
+        assert!(contents.iter().all(|content| content == "CODE"), "{contents:?}");
+        contents.len()
+    }
+
+    const TAG: &str = "<meta name=proof content=CODE>";
+
+    #[test]
+    fn tags_count_where_a_browser_puts_them_into_the_head() {
+        for html in [
+            TAG.to_owned(),
+            format!("\u{feff}<!doctype html>\n<html lang=de><head>\n{TAG}</head>"),
+            format!("<title>a <b> c</title><style>a > b</style><script>'<p>'</script>{TAG}"),
+            format!("<!-- a --><link rel=icon href='data:,x'><base href=/ >{TAG}"),
+            format!("<noscript><style>*{{}}</style></noscript>{TAG}"),
+            format!("<template><p>{TAG}</p><template></template></template>{TAG}"),
+            "<META NAME='Proof' CONTENT=\"CODE\"/>".to_owned(),
+            format!("<title>{}</title>{TAG}", "long ".repeat(50_000)),
+        ] {
+            assert_eq!(found(&html), 1, "{}", &html[..html.len().min(80)]);
+        }
+    }
+
+    #[test]
+    fn text_is_no_tag_however_it_is_wrapped() {
+        let text = "meta name=proof content=CODE";
+        for html in [
+            // What a visitor writes without one special character, behind a comment.
+            format!("<!-- newest entry -->{text} <b>x</b>"),
+            format!("<head><!-- newest entry -->{text}<!-- end --></head>"),
+            format!("<!-- {TAG}"),
+            format!("<!-- a --!>{text}>"),
+            format!("<!-->{text}>"),
+            format!("<![CDATA[{TAG}]]>"),
+            format!("<?x {text}?>"),
+            format!("<script>{TAG}</script>"),
+            format!("<script><!--<script></script>{TAG}</script>"),
+            format!("<style>{TAG}</style>"),
+            format!("<title>{TAG}</title>"),
+            format!("<noscript>{TAG}</noscript>"),
+            format!("<noframes>{TAG}</noframes>"),
+            format!("<template>{TAG}</template>"),
+            format!("<template><textarea></template>{TAG}</textarea></template>"),
+            format!("<template><template></template>{TAG}</template>"),
+            format!("<meta name=x content='{TAG}'>"),
+            format!("<link title=\"{TAG}\">"),
+            format!("</meta name=proof content=CODE>"),
+            format!("<metadata name=proof content=CODE>"),
+            "<meta data-name=proof content=CODE>".to_owned(),
+            "<meta name=x name=proof content=CODE>".to_owned(),
+        ] {
+            assert_eq!(found(&html), 0, "{html}");
+        }
+    }
+
+    #[test]
+    fn nothing_counts_behind_the_head() {
+        for before in [
+            "</head>",
+            "<body>",
+            "<p>",
+            "<guestbook>",
+            "hello",
+            "\0",
+            "&amp;",
+            "</br>",
+            "</body>",
+            "<textarea>",
+            "<svg>",
+            "<h1>x</h1>",
+            "<frameset>",
+            "<![CDATA[x]]>y",
+        ] {
+            assert_eq!(found(&format!("{before}{TAG}")), 0, "{before}");
+        }
+    }
+
+    #[test]
+    fn a_tag_with_attributes_without_end_is_given_up() {
+        let attributes: String = (0..60_000).map(|n| format!(" a{n}")).collect();
+        assert_eq!(found(&format!("<meta{attributes} name=proof content=CODE>")), 0);
+    }
+}

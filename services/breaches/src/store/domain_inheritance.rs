@@ -1,0 +1,146 @@
+//! Domains that a subscriber has because a domain above them is proved.
+//!
+//! Everything here runs in a transaction that has taken the subscriber's turn, so that what is decided
+//! still holds when it is written.
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+
+use super::domain_controls::{NO_ROOM, REMOVED, VERIFIED, forget_uncontrolled, larger_domains};
+use super::schema::domain_control;
+use super::{mail_domains, turns};
+use crate::model::domain_tree::{DomainTree, Holding, is_below};
+
+/// A domain of a subscriber in whatever state.
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = domain_control)]
+struct Row {
+    id: i64,
+    domain: String,
+    state: String,
+    parent_id: Option<i64>,
+    detached: bool,
+}
+
+impl Row {
+    fn holding(&self) -> Holding {
+        let proved = self.state == VERIFIED && self.parent_id.is_none();
+        Holding { id: self.id, proved, detached: self.detached }
+    }
+}
+
+fn rows(db: &mut Db, subscriber: i64) -> Result<Vec<Row>, DatabaseError> {
+    Ok(domain_control::table
+        .filter(domain_control::subscriber_id.eq(subscriber))
+        .select(Row::as_select())
+        .load(db)?)
+}
+
+fn tree(rows: &[Row]) -> DomainTree {
+    DomainTree::new(rows.iter().map(|row| (row.domain.clone(), row.holding())))
+}
+
+/// The number of the proved domain above a domain that brings it to a subscriber.
+pub fn root_of(db: &mut Db, subscriber: i64, domain: &str) -> Result<Option<i64>, DatabaseError> {
+    Ok(tree(&rows(db, subscriber)?).root_of(domain))
+}
+
+/// The known mail domains that a proved domain brings and the subscriber does not have, with the number of
+/// the proved one. Those for which the plan had no room are left out where it has none now.
+pub fn missing(
+    db: &mut Db,
+    subscriber: i64,
+    root: &str,
+    has_room: bool,
+) -> Result<Vec<(String, i64)>, DatabaseError> {
+    let rows = rows(db, subscriber)?;
+    let Some(id) = rows.iter().find(|row| row.domain == root && row.holding().proved) else {
+        return Ok(Vec::new());
+    };
+    let (id, tree) = (id.id, tree(&rows));
+    let kept = |row: &&Row| row.state == VERIFIED || (row.state == NO_ROOM && !has_room);
+    let kept: std::collections::HashSet<&str> =
+        rows.iter().filter(kept).map(|row| row.domain.as_str()).collect();
+    let known = mail_domains::below(db, root)?.into_iter();
+    let missing = known.filter(|name| !kept.contains(name.as_str()));
+    // What is below a nearer proved domain comes with that one.
+    Ok(missing.filter(|name| tree.root_of(name) == Some(id)).map(|name| (name, id)).collect())
+}
+
+/// Takes a domain from a subscriber, with everything below it that was not proved by itself, and with the
+/// links in mails that would prove it again.
+///
+/// Where a domain above would bring it again it is marked as removed, until that one is proved anew.
+///
+/// # Errors
+/// [`DatabaseError::NotFound`] when the subscriber does not have it.
+pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), DatabaseError> {
+    turns::take_subscriber(db, subscriber)?;
+    let rows = rows(db, subscriber)?;
+    let mut tree = tree(&rows);
+    let row = rows.iter().find(|row| row.domain == domain && row.state != REMOVED);
+    let row = row.ok_or(DatabaseError::NotFound)?;
+    if tree.has_root(domain) {
+        tree.set(domain, Holding { proved: false, detached: true, ..row.holding() });
+        let removed = (
+            domain_control::state.eq(REMOVED),
+            domain_control::detached.eq(true),
+            domain_control::way.eq(None::<String>),
+            domain_control::parent_id.eq(None::<i64>),
+            domain_control::verified_at.eq(None::<i64>),
+        );
+        diesel::update(domain_control::table.find(row.id)).set(removed).execute(db)?;
+    } else {
+        tree.remove(domain);
+        diesel::delete(domain_control::table.find(row.id)).execute(db)?;
+    }
+    for below in rows.iter().filter(|row| is_below(&row.domain, domain)) {
+        let row = domain_control::table.find(below.id);
+        if below.state == REMOVED {
+            if !tree.has_root(&below.domain) {
+                diesel::delete(row).execute(db)?;
+            }
+        } else if let Some(parent) = below.parent_id {
+            match tree.root_of(&below.domain) {
+                Some(root) if root == parent => {}
+                Some(root) => {
+                    let parent = domain_control::parent_id.eq(root);
+                    diesel::update(row).set(parent).execute(db)?;
+                }
+                None => {
+                    diesel::delete(row).execute(db)?;
+                }
+            }
+        }
+    }
+    forget_uncontrolled(db)
+}
+
+/// Lets a domain that was proved anew bring again what was removed below it.
+pub fn attach_below(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), DatabaseError> {
+    for row in rows(db, subscriber)? {
+        if row.detached && (row.domain == domain || is_below(&row.domain, domain)) {
+            let found = domain_control::table.find(row.id);
+            if row.state == REMOVED {
+                diesel::delete(found).execute(db)?;
+            } else {
+                diesel::update(found).set(domain_control::detached.eq(false)).execute(db)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes out the inherited domains for which a plan of `max` larger domains has no room, the newest first.
+pub fn keep_within(db: &mut Db, subscriber: i64, max: i32) -> Result<(), DatabaseError> {
+    let larger = larger_domains(db, subscriber)?;
+    let excess = larger.len().saturating_sub(usize::try_from(max).unwrap_or(0));
+    let inherited = larger.iter().rev().filter(|domain| domain.parent_id.is_some());
+    let out: Vec<i64> = inherited.take(excess).map(|domain| domain.id).collect();
+    if out.is_empty() {
+        return Ok(());
+    }
+    let rows = domain_control::table.filter(domain_control::id.eq_any(out));
+    diesel::update(rows).set(domain_control::state.eq(NO_ROOM)).execute(db)?;
+    forget_uncontrolled(db)
+}

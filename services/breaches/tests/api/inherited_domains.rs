@@ -1,0 +1,180 @@
+//! Subdomains that follow from a domain above them: how far, and for how long.
+
+use breaches::store::{domain_controls, plan_features};
+use futures_util::future::join;
+
+use crate::app::{App, Peers, entry};
+use crate::domain_verification::{done, peers, people, subscriber, token, verify};
+
+const OWNER: &str = "owner@example.org";
+
+/// The names of the verified domains.
+async fn names(app: &App, key: &str) -> Vec<String> {
+    let listed = app.json_with(key, "/api/v3/subscribeddomains").await;
+    let rows = listed.as_array().unwrap().iter();
+    rows.map(|row| row["DomainName"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn prove(app: &App, key: &str, domain: &str) {
+    let record = token(app, key, domain).await;
+    app.peers.dns.as_ref().unwrap().set_txt(domain, &[&record]);
+    assert_eq!(verify(app, key, domain).await, done());
+}
+
+async fn revoke(app: &App, domain: &str) {
+    app.change(|db| domain_controls::revoke(db, 1, domain)).await;
+}
+
+async fn set_max_domains(app: &App, max: i32) {
+    app.change(|db| {
+        let mut features = plan_features::get(db, "pro1")?.unwrap();
+        features.max_domains = max;
+        plan_features::set(db, "pro1", &features)
+    })
+    .await;
+}
+
+#[actix_web::test]
+async fn revoking_a_domain_takes_everything_that_was_proved_through_it() {
+    let app = App::with_peers(peers()).await;
+    let key = subscriber(&app).await;
+    prove(&app, &key, "corp.example").await;
+    for below in ["a.corp.example", "b.a.corp.example", "c.b.a.corp.example"] {
+        assert_eq!(verify(&app, &key, below).await, done(), "{below}");
+    }
+    revoke(&app, "corp.example").await;
+    assert!(names(&app, &key).await.is_empty());
+    for below in ["b.a.corp.example", "d.b.a.corp.example"] {
+        assert_eq!(verify(&app, &key, below).await.0, 400, "{below}");
+    }
+}
+
+#[actix_web::test]
+async fn what_a_nearer_proved_domain_brings_stays_when_a_farther_one_is_revoked() {
+    let app = App::with_peers(peers()).await;
+    let key = subscriber(&app).await;
+    prove(&app, &key, "corp.example").await;
+    assert_eq!(verify(&app, &key, "b.a.corp.example").await, done());
+    // Already verified: the operator's word makes it a proof of its own.
+    app.verify(OWNER, "a.corp.example").await;
+    revoke(&app, "corp.example").await;
+    assert_eq!(names(&app, &key).await, ["a.corp.example", "b.a.corp.example"]);
+    revoke(&app, "a.corp.example").await;
+    assert!(names(&app, &key).await.is_empty());
+}
+
+#[actix_web::test(flavor = "multi_thread")]
+async fn a_proof_by_a_domain_that_is_revoked_meanwhile_leaves_nothing() {
+    let app = App::with_peers(peers()).await;
+    let key = subscriber(&app).await;
+    let context = app.context.clone();
+    for round in 0..15 {
+        prove(&app, &key, "corp.example").await;
+        let below = format!("sub{round}.corp.example");
+        token(&app, &key, &below).await;
+        let pools = context.pools.clone();
+        let revoked = pools.write(|db| domain_controls::revoke(db, 1, "corp.example"));
+        let (answer, revoked) = join(verify(&app, &key, &below), revoked).await;
+        revoked.unwrap();
+        assert!(matches!(answer.0, 200 | 400), "{answer:?}");
+        assert!(names(&app, &key).await.is_empty(), "round {round}");
+        app.clock.advance(60);
+    }
+}
+
+#[actix_web::test]
+async fn a_link_in_a_mail_proves_nothing_after_its_domain_was_revoked() {
+    let app = App::with_peers(peers()).await;
+    let key = subscriber(&app).await;
+    let body = serde_json::json!({ "DomainName": "example.com", "EmailAlias": "admin" });
+    assert_eq!(app.post_with(&key, "/api/v3/domainVerification/sendEmail", &body).await, done());
+    let link = app.last_token("/domainVerification/approve");
+    revoke(&app, "example.com").await;
+    let browser = crate::browser::Browser::new(&app);
+    browser.post("/", "/domainVerification/approve", &[("token", &link)]).await;
+    assert!(names(&app, &key).await.is_empty());
+}
+
+#[actix_web::test]
+async fn subdomains_that_come_by_themselves_stay_within_the_plan() {
+    let app = App::with_peers(Peers { smtp: Some(testkit::SmtpPeer::start()), ..peers() }).await;
+    app.import(&serde_json::json!([entry("Alpha"), entry("Beta")])).await;
+    let large = ["", "a.", "b.", "c."].map(|name| people(11, &format!("{name}corp.example")));
+    app.load("Alpha", &(large.concat() + &people(10, "small.corp.example"))).await;
+    let key = subscriber(&app).await;
+    set_max_domains(&app, 2).await;
+    app.verify(OWNER, "corp.example").await;
+    let first = ["a.corp.example", "corp.example", "small.corp.example"];
+    assert_eq!(names(&app, &key).await.len(), first.len());
+    let search = async |domain: &str| {
+        app.get_with(&key, &format!("/api/v3/breacheddomain/{domain}")).await.status().as_u16()
+    };
+    assert_eq!(search("corp.example").await, 200);
+    assert_eq!(search("small.corp.example").await, 200);
+    // Nor do they come with the next load, nor does one that grows crowd out the others.
+    app.load("Beta", &people(12, "small.corp.example")).await;
+    app.tell().await;
+    let within = names(&app, &key).await;
+    assert_eq!(within.len(), 2, "{within:?}");
+    for domain in &within {
+        assert_eq!(search(domain).await, 200, "{domain}");
+    }
+    // A domain that is proved has the room before them.
+    prove(&app, &key, "c.corp.example").await;
+    assert_eq!(names(&app, &key).await, ["c.corp.example", "corp.example"]);
+    assert_eq!(search("c.corp.example").await, 200);
+    // A larger plan has them come.
+    set_max_domains(&app, 10).await;
+    app.load("Beta", "x@other.example\n").await;
+    app.tell().await;
+    let all = ["a.", "b.", "c.", "", "small."].map(|name| format!("{name}corp.example"));
+    assert_eq!(names(&app, &key).await, all);
+}
+
+#[actix_web::test]
+async fn a_subdomain_that_was_removed_stays_removed_until_its_root_is_verified_anew() {
+    let app = App::with_peers(Peers { smtp: Some(testkit::SmtpPeer::start()), ..peers() }).await;
+    app.import(&serde_json::json!([entry("Alpha"), entry("Beta")])).await;
+    app.load("Alpha", "a@corp.example\nb@sub.corp.example\nc@deep.sub.corp.example\n").await;
+    let key = subscriber(&app).await;
+    app.verify(OWNER, "corp.example").await;
+    assert_eq!(names(&app, &key).await.len(), 3);
+    revoke(&app, "sub.corp.example").await;
+    assert_eq!(names(&app, &key).await, ["corp.example"]);
+    app.load("Beta", "d@sub.corp.example\ne@new.sub.corp.example\nf@new.corp.example\n").await;
+    app.tell().await;
+    assert_eq!(names(&app, &key).await, ["corp.example", "new.corp.example"]);
+    // The domain above proves it no more; a proof of its own does.
+    assert_eq!(verify(&app, &key, "sub.corp.example").await.0, 400);
+    assert_eq!(verify(&app, &key, "x.sub.corp.example").await.0, 400);
+    app.verify(OWNER, "corp.example").await;
+    let all =
+        ["", "deep.sub.", "new.", "new.sub.", "sub."].map(|name| format!("{name}corp.example"));
+    assert_eq!(names(&app, &key).await, all);
+    // Its own domain revoked and proved again is verified anew, too.
+    revoke(&app, "sub.corp.example").await;
+    revoke(&app, "corp.example").await;
+    prove(&app, &key, "corp.example").await;
+    assert_eq!(names(&app, &key).await, all);
+}
+
+#[actix_web::test]
+async fn domains_that_await_their_proof_are_limited() {
+    let app = App::with_peers(peers()).await;
+    let key = subscriber(&app).await;
+    app.change(|db| {
+        for n in 0..1_000 {
+            assert!(domain_controls::begin(db, 1, &format!("d{n}.example"), "code")?.is_some());
+        }
+        Ok(())
+    })
+    .await;
+    let body = serde_json::json!({ "DomainName": "one.more.example" });
+    let (status, body) =
+        app.post_with(&key, "/api/v3/domainVerification/generateDnsToken", &body).await;
+    let text = "Access denied, too many domains await verification: verify or remove some of them.";
+    assert_eq!((status, body), (403, serde_json::json!({ "message": text }).to_string()));
+    token(&app, &key, "d7.example").await;
+    prove(&app, &key, "d8.example").await;
+    token(&app, &key, "one.more.example").await;
+}

@@ -1,0 +1,132 @@
+//! Searches that walk over many rows leave everything else its connections.
+
+use std::sync::mpsc;
+
+use database::{DatabaseError, Db};
+use diesel::connection::SimpleConnection;
+
+use crate::app::{App, entry};
+use crate::processes::Cluster;
+
+#[actix_web::test]
+async fn long_searches_wait_for_each_other_and_nobody_waits_for_them() {
+    let app = App::start().await;
+    let mut logs = entry("Logs");
+    logs["IsStealerLog"] = serde_json::json!(true);
+    app.import(&serde_json::json!([logs])).await;
+    app.load_pairs("Logs", "email,website\na@example.com,shop.example\n").await;
+    let key = app.subscriber("owner@example.org", "pro1").await;
+    for domain in ["example.com", "shop.example"] {
+        app.verify("owner@example.org", domain).await;
+    }
+    // Searches that take all turns of the lane.
+    let mut releases = Vec::new();
+    for _ in 0..2 {
+        let (release, released) = mpsc::channel::<()>();
+        let (began, begun) = tokio::sync::oneshot::channel();
+        let pools = app.state.pools().clone();
+        let walk = move |_: &mut Db| {
+            began.send(()).unwrap();
+            let _ = released.recv();
+            Ok::<_, DatabaseError>(())
+        };
+        actix_web::rt::spawn(async move { pools.read_long(walk).await.unwrap() });
+        begun.await.unwrap();
+        releases.push(release);
+    }
+    let paths = [
+        "breacheddomain/example.com",
+        "stealerlogsbyemaildomain/example.com",
+        "stealerlogsbywebsitedomain/shop.example",
+    ];
+    let search = |path: &str| {
+        let request = app.request(&format!("/api/v3/{path}")).header("breach-api-key", &key);
+        actix_web::rt::spawn(async move { request.send().await.unwrap().status().as_u16() })
+    };
+    let searches = paths.map(search);
+    assert_eq!(app.get("/readyz").await.status(), 200);
+    for path in ["subscription/status", "breachedaccount/a@example.com", "subscribeddomains"] {
+        app.json_with(&key, &format!("/api/v3/{path}")).await;
+    }
+    // Who may not search is told so at once.
+    for path in ["breacheddomain/other.example", "stealerlogsbyemaildomain/other.example"] {
+        assert_eq!(app.get_with(&key, &format!("/api/v3/{path}")).await.status(), 403);
+    }
+    assert!(searches.iter().all(|search| !search.is_finished()));
+    drop(releases);
+    for search in searches {
+        assert_eq!(search.await.unwrap(), 200);
+    }
+}
+
+/// Accounts at a domain and the website at which each was captured, by the numbers of both.
+fn pairs(accounts: usize, sign: &str, domain: u32, website: u32, bytes: &str) -> [String; 2] {
+    let numbers = format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {accounts})"
+    );
+    let local = format!("'{}' || i", "a".repeat(50));
+    [
+        format!(
+            "INSERT INTO account (k, seq, domain_id, local, breaches) {numbers} \
+             SELECT {sign} i * CAST(1000003 AS BIGINT), 0, {domain}, {local}, {bytes} FROM n"
+        ),
+        format!(
+            "INSERT INTO stealer_log (k, seq, website_id, breach_id) \
+             SELECT k, 0, {website}, (SELECT id FROM breach WHERE name = 'Logs') \
+             FROM account WHERE domain_id = {domain}"
+        ),
+    ]
+}
+
+#[actix_web::test]
+async fn stealer_log_searches_hold_no_more_than_a_part_of_their_pairs() {
+    const PAIRS: usize = 200_000;
+    let cluster = Cluster::new();
+    cluster.run(&["migrate"]);
+    let mut logs = entry("Logs");
+    logs["IsStealerLog"] = serde_json::json!(true);
+    let catalogue = cluster.file("catalogue.json", &serde_json::json!([logs]).to_string());
+    cluster.run(&["catalogue", "import", catalogue.to_str().unwrap()]);
+    let fill = |db: &mut Db| {
+        for (id, name) in [(1001, "corp"), (1002, "shop"), (1003, "x"), (1004, "y"), (1005, "z")] {
+            let rname: String = format!("{name}.example").chars().rev().collect();
+            let values = format!("({id}, '{name}.example', '{rname}')");
+            db.batch_execute(&format!(
+                "INSERT INTO mail_domain (id, name, rname) VALUES {values}"
+            ))?;
+        }
+        let bytes = if matches!(db, Db::Pg(_)) { "''::bytea" } else { "x''" };
+        let of_domain = pairs(PAIRS, "", 1001, 1004, bytes);
+        let of_website = pairs(PAIRS, "-", 1003, 1002, bytes);
+        let one = pairs(1, "5 +", 1002, 1005, bytes);
+        for statement in [of_domain, of_website, one].into_iter().flatten() {
+            db.batch_execute(&statement)?;
+        }
+        if let Db::Sqlite(_) = db {
+            db.batch_execute("INSERT INTO domain_account SELECT domain_id, k, seq FROM account WHERE domain_id > 1000")?;
+        }
+        Ok::<_, DatabaseError>(())
+    };
+    let pools = cluster.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+    pools.write_blocking(fill).unwrap();
+    cluster.run(&["subscriber", "add", "owner@example.org"]);
+    cluster.run(&crate::commands::subscription("owner@example.org", "pro5"));
+    for domain in ["corp.example", "shop.example", "z.example"] {
+        cluster.run(&["domain", "verify", "owner@example.org", domain]);
+    }
+    let key = cluster.run(&["keys", "issue", "owner@example.org"]);
+    let server = cluster.serve();
+    // What the first search sets up once, it sets up for a small answer.
+    let first = cluster.ask(&server, &key, "stealerlogsbywebsitedomain/z.example").await;
+    assert_eq!(first.0, 200, "{}", first.1);
+    for (search, ends) in
+        [("emaildomain/corp.example", "\"]"), ("websitedomain/shop.example", "@x.example\"")]
+    {
+        let before = server.peak_memory();
+        let (status, body) = cluster.ask(&server, &key, &format!("stealerlogsby{search}")).await;
+        let after = server.peak_memory();
+        assert_eq!((status, body.matches(ends).count()), (200, PAIRS), "{search}");
+        // All pairs in memory took more than twice as much.
+        assert!(after.saturating_sub(before) < 24, "{search}: {before} {after} MiB");
+    }
+}

@@ -1,0 +1,53 @@
+//! What the server does after loads goes on where a part of it fails.
+
+use breaches::jobs::recount_domains;
+use breaches::store::domain_controls;
+use database::{DatabaseError, Db};
+use diesel::RunQueryDsl;
+use diesel::connection::SimpleConnection;
+
+use crate::app::{App, entry};
+
+/// Has the database refuse to note the size of a domain.
+fn refuse(db: &mut Db, domain: &str) -> Result<(), DatabaseError> {
+    let statements = match db {
+        Db::Sqlite(_) => format!(
+            "CREATE TRIGGER refuse BEFORE UPDATE ON domain_control WHEN NEW.domain = '{domain}' \
+             BEGIN SELECT RAISE(ABORT, 'refused'); END"
+        ),
+        Db::Pg(_) => format!(
+            "CREATE FUNCTION refuse() RETURNS trigger AS $$ BEGIN RAISE 'refused'; END $$ LANGUAGE plpgsql; \
+             CREATE TRIGGER refuse BEFORE UPDATE ON domain_control FOR EACH ROW \
+             WHEN (NEW.domain = '{domain}') EXECUTE FUNCTION refuse()"
+        ),
+    };
+    Ok(db.batch_execute(&statements)?)
+}
+
+#[actix_web::test]
+async fn a_domain_that_fails_keeps_neither_the_others_nor_the_next_round_waiting() {
+    let app = App::start().await;
+    app.import(&serde_json::json!([entry("Alpha")])).await;
+    app.subscriber("owner@example.org", "pro1").await;
+    for domain in ["a.example", "b.example", "c.example"] {
+        app.verify("owner@example.org", domain).await;
+    }
+    app.load("Alpha", "x@a.example\nx@b.example\nx@c.example\nx@new.c.example\n").await;
+    app.change(|db| refuse(db, "b.example")).await;
+    let version = app.state.snapshot_version();
+    let sizes = || {
+        let all = app.context.pools.read_blocking(|db| domain_controls::all(db, 1)).unwrap();
+        all.into_iter().map(|control| control.size_now.unwrap_or(-1)).collect::<Vec<_>>()
+    };
+    assert!(recount_domains(&app.state, version).await.is_err());
+    assert_eq!(sizes(), [1, 0, 1, 1]);
+    // The lease is free at once.
+    app.change(|db| {
+        let table = if matches!(db, Db::Pg(_)) { " ON domain_control" } else { "" };
+        diesel::sql_query(format!("DROP TRIGGER refuse{table}")).execute(db)?;
+        Ok(())
+    })
+    .await;
+    assert!(recount_domains(&app.state, version).await.unwrap());
+    assert_eq!(sizes(), [1, 1, 1, 1]);
+}
