@@ -26,6 +26,9 @@ pub enum Error {
         "The body must be a JSON object with an array of 1 to 1000 prefixes of exactly 6 hexadecimal characters."
     )]
     Prefixes,
+    /// More prefixes than the quota could ever pay for at once; how many it could.
+    #[error("The subscription covers at most {0} prefixes in one request.")]
+    TooManyPrefixes(u32),
     /// A boolean query value is neither `true` nor `false`.
     #[error("The value of {0} must be true or false.")]
     Boolean(String),
@@ -151,6 +154,7 @@ impl Error {
             Self::Email
             | Self::Prefix
             | Self::Prefixes
+            | Self::TooManyPrefixes(_)
             | Self::Boolean(_)
             | Self::Domain
             | Self::Unreadable => StatusCode::BAD_REQUEST,

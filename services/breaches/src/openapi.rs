@@ -60,6 +60,11 @@ fn failures() -> Vec<Row> {
         ("email", "the address breaks a rule", Error::Email),
         ("prefix", "the prefix breaks a rule", Error::Prefix),
         ("prefixes", "the body breaks a rule", Error::Prefixes),
+        (
+            "tooManyPrefixes",
+            "more prefixes than the quota ever pays for",
+            Error::TooManyPrefixes(50),
+        ),
         ("domain", "the domain breaks a rule", Error::Domain),
         (
             "truncateResponse",
@@ -123,7 +128,7 @@ fn can_fail(operation: &Operation, keyed: bool, error: &Error) -> bool {
         Error::Ended(_) => keyed && id != "subscriptionStatus",
         Error::Email => has_parameter(operation, "email"),
         Error::Prefix => has_parameter(operation, "prefix"),
-        Error::Prefixes => id == "breachedAccountRanges",
+        Error::Prefixes | Error::TooManyPrefixes(_) => id == "breachedAccountRanges",
         Error::Domain => has_parameter(operation, "domain"),
         Error::Boolean(name) => has_parameter(operation, name),
         Error::Unreadable => {

@@ -190,6 +190,12 @@ fn decide(
     found: KeyLookup,
 ) -> Result<Caller, Error> {
     let KeyedRequest { presented, operation, domain, count } = request;
+    let most = match &found {
+        KeyLookup::Live(holder) => charge::most_of_holder(context, operation, holder),
+        KeyLookup::Unknown | KeyLookup::Dead => charge::most_of_test_key(context),
+    };
+    // What could never be paid costs one search, and is refused.
+    let (count, is_too_large) = if count > most { (1, true) } else { (count, false) };
     let finding = match found {
         KeyLookup::Live(holder) => {
             let charge = charge::of_holder(context, operation, &holder, domain.as_ref(), count);
@@ -203,10 +209,11 @@ fn decide(
     };
     let header = context.settings().key_header();
     let admitted = presented.admit(finding).map_err(|error| Error::from_auth(error, header))?;
-    match admitted.holder {
-        Some(holder) => subscriber(context, operation, &holder),
-        None => Ok(Caller { subscriber: None, plan: Arc::new(plan::test()), until: TEST_UNTIL }),
-    }
+    let caller = match admitted.holder {
+        Some(holder) => subscriber(context, operation, &holder)?,
+        None => Caller { subscriber: None, plan: Arc::new(plan::test()), until: TEST_UNTIL },
+    };
+    if is_too_large { Err(Error::TooManyPrefixes(most)) } else { Ok(caller) }
 }
 
 /// Whether a key that is not on file may call an operation for the test accounts.

@@ -52,19 +52,36 @@ pub fn of_holder(
     }
 }
 
+/// The most searches that one request with a test key may stand for.
+pub fn most_of_test_key(context: &RequestContext) -> u32 {
+    context.settings().test_keys_rpm
+}
+
+/// The most searches that one request of a key may stand for: a bucket that is full pays for no more.
+pub fn most_of_holder(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 {
+    (rpm(holder) / cost(context, operation, holder).max(1)).max(1)
+}
+
+fn rpm(holder: &Holder) -> u32 {
+    let plan = holder.subscription.as_ref().map(|(plan, _)| plan);
+    plan.map_or(1, |plan| u32::try_from(plan.per_minute).unwrap_or(1).max(1))
+}
+
 /// A search takes one token of the plan, a search by hash prefix the price of the plan or else of
 /// the settings.
-fn search(context: &RequestContext, operation: Operation, holder: &Holder, count: u32) -> Charge {
-    let settings = context.settings();
+fn cost(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 {
     let plan = holder.subscription.as_ref().map(|(plan, _)| plan);
-    let rpm = plan.map_or(1, |plan| u32::try_from(plan.per_minute).unwrap_or(1));
-    let cost = match operation {
+    match operation {
         Operation::BreachedAccountRange | Operation::BreachedAccountRanges => {
             let own = plan.and_then(|plan| plan.features.kanon_cost);
-            own.and_then(|cost| u32::try_from(cost).ok()).unwrap_or(settings.kanon_cost)
+            own.and_then(|cost| u32::try_from(cost).ok()).unwrap_or(context.settings().kanon_cost)
         }
         _ => 1,
-    };
-    Charge::from(Quota::per_minute(rpm).shared_by(settings.rate_replicas))
+    }
+}
+
+fn search(context: &RequestContext, operation: Operation, holder: &Holder, count: u32) -> Charge {
+    let cost = cost(context, operation, holder);
+    Charge::from(Quota::per_minute(rpm(holder)).shared_by(context.settings().rate_replicas))
         .cost(cost.saturating_mul(count))
 }

@@ -40,6 +40,6 @@ fn read(db: &mut Db, code: &str) -> Result<Option<Plan>, DatabaseError> {
     else {
         return Ok(None);
     };
-    let per_minute = i32::try_from(found.per_minute).map_err(DatabaseError::broken)?;
+    let per_minute = i32::try_from(found.per_minute).unwrap_or(i32::MAX);
     Ok(Some(Plan { code: code.to_owned(), name: found.name, per_minute, features }))
 }

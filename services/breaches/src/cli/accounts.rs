@@ -30,7 +30,7 @@ pub enum AccountsCommand {
     /// or when many of its domains are no host names, and says how to go on.
     Load(Box<LoadFlags>),
     /// Remove what older versions stored: accounts of which nothing but the address is left, and secrets
-    /// that passed for a part of an address
+    /// that passed for a part of an address or for a website
     Clean {
         /// Count what would be removed, and change nothing
         #[arg(long)]
@@ -82,8 +82,8 @@ impl AccountsCommand {
                     &done,
                     format!(
                         "{} accounts examined; {would}removed: {} of which nothing was left, {} that were \
-                         no addresses, {} domains; addresses {would}found within: {}",
-                        done.examined, done.empty, done.odd, done.domains, done.rescued
+                         no addresses, {} domains, {} websites; addresses {would}found within: {}",
+                        done.examined, done.empty, done.odd, done.domains, done.websites, done.rescued
                     ),
                 )
             }

@@ -19,8 +19,8 @@ impl Doctor {
         let text = format!(
             "schema {}: {} breaches, {} accounts, {} stealer pairs, {} pastes, {} opt-outs\n\
              of {} accounts sampled: {} with a wrong key, {} with orphan ids, {} with an unsorted \
-             list, {} opted out; {} accounts missing under their domain; {} accounts and {} domains \
-             that `accounts clean` puts right",
+             list, {} opted out; {} accounts missing under their domain; {} accounts, {} domains and \
+             {} websites that `accounts clean` puts right",
             found.schema_version.as_deref().unwrap_or("unknown"),
             found.breaches,
             found.accounts,
@@ -34,7 +34,8 @@ impl Doctor {
             found.opted_out,
             found.unfiled,
             found.empty,
-            found.odd_domains
+            found.odd_domains,
+            found.odd_websites
         );
         self.output.print(&found, text)?;
         Ok(if found.is_sound() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -57,8 +57,8 @@ pub struct FeatureFlags {
     /// Family: core, pro, highrpm, test or free
     #[arg(long, value_parser = family)]
     family: Option<Family>,
-    /// Price of a range request in searches; 0 takes KANON_COST
-    #[arg(long, value_name = "TOKENS")]
+    /// Price of a range request in searches, 1 to 1000; 0 takes KANON_COST
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u16).range(..=1_000))]
     kanon_cost: Option<u16>,
     /// Largest searchable domain; 2147483647 means any
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..))]

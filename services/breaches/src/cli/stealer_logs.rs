@@ -11,6 +11,10 @@ use crate::jobs::{self, JobContext, StealerLogsOptions};
 #[derive(clap::Subcommand)]
 pub enum StealerLogsCommand {
     /// Load pairs of address and website: CSV, or a JSON object a line
+    ///
+    /// A CSV file is refused unless its header has a known column of websites, --website-column names one,
+    /// or its first row holds a URL. A column of passwords is never read. A load stops before anything is
+    /// stored when more than half of its first 10,000 rows are refused.
     Load {
         /// Name of the breach, which must be a stealer log
         #[arg(long, value_name = "NAME")]
@@ -26,6 +30,9 @@ pub enum StealerLogsCommand {
         /// Drop addresses whose only website is their own mail domain
         #[arg(long, default_value_t = true, action = clap::ArgAction::Set, value_name = "BOOLEAN")]
         drop_self: bool,
+        /// Load even if the first rows look wrong
+        #[arg(long)]
+        unchecked: bool,
         #[command(flatten)]
         ending: LoadEnding,
         /// File, or - for standard input
@@ -36,8 +43,16 @@ pub enum StealerLogsCommand {
 impl StealerLogsCommand {
     /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
-        let Self::Load { breach, email_column, website_column, input, drop_self, ending, file } =
-            self;
+        let Self::Load {
+            breach,
+            email_column,
+            website_column,
+            input,
+            drop_self,
+            unchecked,
+            ending,
+            file,
+        } = self;
         let LoadEnding { keep_count, activate, no_notify, .. } = ending;
         let options = StealerLogsOptions {
             breach,
@@ -46,6 +61,7 @@ impl StealerLogsCommand {
             website_column,
             delimiter: input.delimiter,
             encoding: input.encoding(),
+            unchecked,
             drop_self,
             keep_count,
             activate,

@@ -39,8 +39,9 @@ pub async fn breached_account_range(
 /// Breaches by many hash prefixes
 ///
 /// An extension of this service: the answers of up to 1,000 range requests in one object, by
-/// prefix in upper case. It costs what as many range requests cost. The answer is streamed; one
-/// that ends within the object failed on the way. Entries that do not match must be discarded at
+/// prefix in upper case. It costs what as many range requests cost: more than a full minute of the
+/// plan pays for are refused with 400, and the message says how many there may be. The answer is
+/// streamed; one that ends within the object failed on the way. Entries that do not match must be discarded at
 /// once and never be stored.
 /// Plans with `IncludesKAnon`: Pro, High RPM; test keys see the test accounts.
 #[utoipa::path(

@@ -18,12 +18,25 @@ const LEAST_ODD: i64 = 10;
 pub struct Caution {
     judged: bool,
     odd: i64,
+    /// How to go on.
+    advice: &'static str,
 }
+
+const OF_ACCOUNTS: &str = "Lists with a secret behind each address are read with --format combo, other \
+    files with --format csv or text, --delimiter and --encoding; --dry-run tells what a load would do, \
+    --unchecked loads the file as it is";
+const OF_PAIRS: &str = "--email-column and --website-column name the columns, --delimiter and --encoding \
+    say how the file is written, --unchecked loads it as it is";
 
 impl Caution {
     /// Judges nothing where the operator wants the load as it is.
     pub fn new(unchecked: bool) -> Self {
-        Self { judged: unchecked, odd: 0 }
+        Self { judged: unchecked, odd: 0, advice: OF_ACCOUNTS }
+    }
+
+    /// The same for pairs of address and website.
+    pub fn of_pairs(unchecked: bool) -> Self {
+        Self { advice: OF_PAIRS, ..Self::new(unchecked) }
     }
 
     /// Looks at an address that is taken.
@@ -68,10 +81,7 @@ impl Caution {
         } else {
             return Ok(());
         };
-        Err(JobError::Rejected(format!(
-            "{found}: nothing was loaded. Lists with a secret behind each address are read with \
-             --format combo, other files with --format csv or text, --delimiter and --encoding; \
-             --dry-run tells what a load would do, --unchecked loads the file as it is"
-        )))
+        let advice = self.advice;
+        Err(JobError::Rejected(format!("{found}: nothing was loaded. {advice}")))
     }
 }

@@ -1,5 +1,5 @@
 //! `accounts clean`: puts right what older versions stored: secrets that passed for a part of an
-//! address, and people of whom nothing but the address is left.
+//! address or for a website, and people of whom nothing but the address is left.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,9 @@ use super::error::JobError;
 use super::patience::PatientConnection;
 use crate::model::{OptOut, id_list, loaded_address};
 use crate::store::accounts::{self, AccountRow};
-use crate::store::{account_links, admin_events, breaches, mail_domains, opt_outs, versions};
+use crate::store::{
+    account_links, admin_events, breaches, mail_domains, opt_outs, stealer_logs, versions,
+};
 
 /// What was put right, or would be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -26,6 +28,8 @@ pub struct Cleaned {
     pub rescued: u64,
     /// Domains that were none, which are removed.
     pub domains: u64,
+    /// Websites of stealer logs that were none, which are removed with their pairs.
+    pub websites: u64,
 }
 
 /// Looks at every account and puts right what is wrong; changes nothing with `dry_run`. Running it
@@ -53,10 +57,12 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
     let now = context.clock.unix();
     connection.transaction(|db| {
         versions::lock_accounts(db)?;
+        cleaned.websites = stealer_logs::each_odd_website(db, !dry_run)?;
         cleaned.domains = mail_domains::each_odd(db, !dry_run)?;
-        if !dry_run && cleaned.empty + cleaned.odd + cleaned.domains > 0 {
+        let Cleaned { empty, odd, domains, websites, .. } = cleaned;
+        if !dry_run && empty + odd + domains + websites > 0 {
             versions::bump_catalogue(db, now)?;
-            let detail = format!("{} empty, {} odd", cleaned.empty, cleaned.odd);
+            let detail = format!("{empty} empty, {odd} odd, {websites} websites");
             admin_events::add(db, now, "accounts clean", "accounts", &detail)?;
         }
         Ok(())

@@ -26,7 +26,7 @@ pub fn find_column(
     if let Some(wanted) = wanted {
         if let Ok(number) = wanted.parse::<usize>() {
             let place = number.checked_sub(1)?;
-            return Some(Column { place, header: !first.get(place).is_some_and(looks) });
+            return Some(Column { place, header: !looks(first.get(place)?) });
         }
         let wanted = wanted.to_lowercase();
         return titles()
@@ -40,13 +40,54 @@ pub fn find_column(
     first.iter().position(looks).map(|place| Column { place, header: false })
 }
 
-fn looks_like_address(cell: &[u8]) -> bool {
-    cell.contains(&b'@')
+/// Whether a cell may hold an address: a URL with a name in front of its host does not.
+pub fn looks_like_address(cell: &[u8]) -> bool {
+    cell.contains(&b'@') && !looks_like_url(cell)
+}
+
+/// Whether a cell holds a URL with its scheme.
+pub fn looks_like_url(cell: &[u8]) -> bool {
+    memchr::memmem::find(cell, b"://").is_some()
+}
+
+/// Whether a title is that of a column of secrets, which is never read, whoever names it.
+pub fn is_secret(title: &str) -> bool {
+    const WHOLE: [&str; 8] = ["pass", "pw", "pin", "otp", "totp", "psw", "pswd", "pwrd"];
+    const PARTS: [&str; 15] = [
+        "password",
+        "passwd",
+        "passwrd",
+        "passphrase",
+        "passcode",
+        "passwort",
+        "kennwort",
+        "pwd",
+        "secret",
+        "motdepasse",
+        "contraseña",
+        "contrasena",
+        "senha",
+        "wachtwoord",
+        "пароль",
+    ];
+    let title = title.to_lowercase();
+    let mut words = title.split(|c: char| !c.is_alphanumeric());
+    let joined: String = title.chars().filter(|c| c.is_alphanumeric()).collect();
+    words.any(|word| WHOLE.contains(&word)) || PARTS.iter().any(|part| joined.contains(part))
+}
+
+/// Refuses a column whose title says that it holds secrets.
+///
+/// # Errors
+/// The message for the operator.
+pub fn refuse_secrets(first: &Record, place: usize) -> Result<(), MissingColumn> {
+    let title = String::from_utf8_lossy(first.get(place).unwrap_or_default());
+    if is_secret(&title) { Err(MissingColumn::secret(first.iter(), place)) } else { Ok(()) }
 }
 
 /// Finds the column of addresses. A file of logins has them where its header says `username`.
 pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, MissingColumn> {
-    const NAMES: [&str; 11] = [
+    const NAMES: [&str; 14] = [
         "email",
         "e-mail",
         "mail",
@@ -58,9 +99,16 @@ pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, Mi
         "user",
         "login",
         "user name",
+        "login name",
+        "login_name",
+        "username_value",
     ];
-    find_column(first, wanted, &NAMES, looks_like_address)
-        .ok_or_else(|| MissingColumn::of(first.iter(), wanted.unwrap_or("of addresses")))
+    let column = find_column(first, wanted, &NAMES, looks_like_address)
+        .ok_or_else(|| MissingColumn::of(first.iter(), wanted.unwrap_or("of addresses")))?;
+    if column.header {
+        refuse_secrets(first, column.place)?;
+    }
+    Ok(column)
 }
 
 /// What a reader of CSV reports: line number, and the record with the columns that were found.
@@ -101,4 +149,34 @@ pub fn each_row<C>(
 pub fn text_cell(record: &Record, place: usize) -> Result<&str, SkipReason> {
     let cell = record.get(place).ok_or(SkipReason::Column)?;
     std::str::from_utf8(cell).map_err(|_| SkipReason::Encoding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_secrets_are_known_by_their_titles() {
+        for title in [
+            "password",
+            "Pass",
+            "PWD",
+            "secret",
+            "User Password",
+            "password_value",
+            "login_password",
+            "Passwort",
+            "Contraseña",
+            "pass word",
+            "user-pass",
+            "PIN",
+            "client_secret",
+            "Login TOTP",
+        ] {
+            assert!(is_secret(title), "{title}");
+        }
+        for title in ["Web Site", "url", "passenger email", "compass", "email", "spin rate", ""] {
+            assert!(!is_secret(title), "{title}");
+        }
+    }
 }

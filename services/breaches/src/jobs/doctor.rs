@@ -30,6 +30,9 @@ pub struct Findings {
     /// Filed domains that can be none, because an older version took a secret for a part of them;
     /// `accounts clean` removes them.
     pub odd_domains: u64,
+    /// Websites of stealer logs that can be none, because an older version took a password for one;
+    /// `accounts clean` removes their pairs.
+    pub odd_websites: u64,
     /// Pairs of stealer logs.
     pub stealer_pairs: i64,
     /// Pastes.
@@ -52,7 +55,7 @@ impl Findings {
     /// Whether nothing is wrong.
     pub fn is_sound(&self) -> bool {
         self.unfiled + self.empty == 0
-            && self.odd_domains == 0
+            && self.odd_domains + self.odd_websites == 0
             && self.wrong_keys + self.orphan_ids + self.unsorted_lists + self.opted_out == 0
     }
 }
@@ -69,6 +72,7 @@ pub fn examine(context: &JobContext) -> Result<Findings, JobError> {
         unfiled: domain_accounts::unfiled(db)? + account_runs::faults(db)?,
         empty: accounts::count_empty(db)?,
         odd_domains: mail_domains::each_odd(db, false)?,
+        odd_websites: stealer_logs::each_odd_website(db, false)?,
         stealer_pairs: stealer_logs::count(db)?,
         pastes: pastes::count(db)?,
         opt_outs: opt_outs::count(db)?,

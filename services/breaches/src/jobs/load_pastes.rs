@@ -198,6 +198,9 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
     }
     let counted = i64::try_from(row.emails.addresses.len()).map_err(|_| SkipReason::Json)?;
     let email_count = row.email_count.unwrap_or(counted);
+    if email_count < 0 {
+        return Err(SkipReason::Json);
+    }
     let line = i64::try_from(number).map_err(|_| SkipReason::Json)?;
     let paste =
         rules::Paste { source: row.source, id: row.id, title: row.title, date, email_count };
@@ -322,6 +325,8 @@ mod tests {
         let stated = parsed(r#"{"Source":"Pastebin","Id":"a","EmailCount":5}"#);
         assert_eq!((stated.emails.invalid, stated.paste.email_count), (0, 5));
         let wrong = br#"{"Source":"Pastebin","Id":"a","Emails":"b@c.example"}"#;
+        assert_eq!(read(1, &Line::Bytes(wrong)).err(), Some(SkipReason::Json));
+        let wrong = br#"{"Source":"Pastebin","Id":"a","EmailCount":-1}"#;
         assert_eq!(read(1, &Line::Bytes(wrong)).err(), Some(SkipReason::Json));
     }
 

@@ -9,6 +9,7 @@ use domain::{DomainName, EmailAddress};
 use serde::{Deserialize, Serialize};
 
 use super::address_links::AddressLinks;
+use super::caution::Caution;
 use super::context::JobContext;
 use super::csv_columns::{self, Column};
 use super::csv_records::Record as Row;
@@ -50,6 +51,9 @@ pub struct StealerLogsOptions {
     pub delimiter: Option<u8>,
     /// How the file is encoded.
     pub encoding: TextEncoding,
+    /// Loads whatever the first rows are like.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unchecked: bool,
     /// Drops an address whose only website in the file is its own mail domain.
     pub drop_self: bool,
     /// Leaves the published count as it is.
@@ -122,20 +126,23 @@ fn sort(
     let (input, mut job_input) = JobInput::open(Some(heartbeat), &options.file, options.encoding)?;
     let unreadable = || JobError::file(options.file.display().to_string());
     let (mut text, mut no_room) = (String::new(), false);
+    let mut caution = Caution::of_pairs(options.unchecked);
     read(input, options, &mut |line, row| {
         match row.and_then(|(email, site)| parsed(email, site)) {
             Ok((address, site)) => {
                 let key = AccountKey::of(&address.sha1());
                 sorted_text::write_with(&mut text, &address, site.as_str());
                 sorter.push(key.0, text.as_bytes()).inspect_err(|_| no_room = true)?;
+                caution.see(&address);
                 tally.accept();
             }
             Err(reason) => tally.skip(line, reason),
         }
         job_input.report_sometimes(tally.counts);
-        Ok(())
+        caution.judge(tally).map_err(io::Error::other)
     })
     .map_err(|error| if no_room { spilled()(error) } else { unreadable()(error) })?;
+    caution.judge_whole(tally)?;
     job_input.finish();
     sorter.finish().map_err(spilled())
 }
@@ -188,29 +195,77 @@ fn read_json(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
 fn read_csv(input: impl BufRead, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
     let find = |first: &Row| Ok(find_columns(first, options)?);
     csv_columns::each_row(input, options.delimiter.unwrap_or(b','), find, &mut |line, row| {
-        let (record, (email, site)) = match row {
+        let (record, columns) = match row {
             Ok(row) => row,
             Err(reason) => return each(line, Err(reason)),
         };
-        let cell = |place| csv_columns::text_cell(record, place);
-        each(line, cell(*email).and_then(|email| Ok((email, cell(*site)?))))
+        let site = || {
+            let site = csv_columns::text_cell(record, columns.site)?;
+            // Where nobody named the column, a row that is shifted may have anything there.
+            let is_known = columns.is_named || csv_columns::looks_like_url(site.as_bytes());
+            if is_known { Ok(site) } else { Err(SkipReason::Website) }
+        };
+        let email = csv_columns::text_cell(record, columns.email);
+        each(line, email.and_then(|email| Ok((email, site()?))))
     })
 }
+
+/// Where the cells of a pair are.
+struct Columns {
+    email: usize,
+    site: usize,
+    /// Whether a header or the operator named the column of the websites.
+    is_named: bool,
+}
+
+/// Titles of columns of websites, in exports of browsers and of password managers.
+const WEBSITE_TITLES: [&str; 22] = [
+    "website",
+    "websites",
+    "web site",
+    "web_site",
+    "url",
+    "urls",
+    "site",
+    "host",
+    "hostname",
+    "domain",
+    "uri",
+    "login_uri",
+    "login uri",
+    "login_url",
+    "login url",
+    "origin_url",
+    "origin url",
+    "origin",
+    "action_url",
+    "signon_realm",
+    "web address",
+    "website url",
+];
 
 fn find_columns(
     first: &Row,
     options: &StealerLogsOptions,
-) -> Result<((usize, usize), bool), MissingColumn> {
-    let Column { place, header } =
+) -> Result<(Columns, bool), MissingColumn> {
+    let Column { place: email, header } =
         csv_columns::find_addresses(first, options.email_column.as_deref())?;
-    let names = ["website", "url", "site", "host", "domain", "uri", "login_uri"];
     let wanted = options.website_column.as_deref();
-    let site = match (csv_columns::find_column(first, wanted, &names, |_| false), wanted) {
-        (Some(column), _) => column.place,
+    let named = csv_columns::find_column(first, wanted, &WEBSITE_TITLES, |_| false);
+    let (site, is_named) = match (named, wanted) {
+        (Some(column), _) => (column.place, true),
         (None, Some(wanted)) => return Err(MissingColumn::of(first.iter(), wanted)),
-        (None, None) => place + 1,
+        (None, None) => {
+            let url = first.iter().position(csv_columns::looks_like_url);
+            // What a header does not name is not guessed: the next column is that of the passwords.
+            let url = url.filter(|_| !header);
+            (url.ok_or_else(|| MissingColumn::of_websites(first.iter()))?, false)
+        }
     };
-    Ok(((place, site), header))
+    if header {
+        csv_columns::refuse_secrets(first, site)?;
+    }
+    Ok((Columns { email, site, is_named }, header))
 }
 
 /// Links batches of pairs.

@@ -34,12 +34,22 @@ pub fn whole_minute(seconds: i64) -> i64 {
     seconds.div_euclid(60) * 60
 }
 
-/// Reads `YYYY-MM-DDTHH:MM[:SS]` with or without `Z`.
+/// Reads `YYYY-MM-DDTHH:MM[:SS]` in UTC, or with `Z` or an offset from it.
 pub fn parse(text: &str) -> Option<i64> {
-    let civil: DateTime = text.strip_suffix('Z').unwrap_or(text).parse().ok()?;
-    (text.len() >= 16)
-        .then(|| TimeZone::UTC.to_timestamp(civil).ok().map(Timestamp::as_second))
-        .flatten()
+    if text.len() < 16 {
+        return None;
+    }
+    if let Ok(instant) = text.parse::<Timestamp>() {
+        return Some(instant.as_second());
+    }
+    // Read as a civil time, a text would lose whatever follows the time without a word.
+    let is_plain = |byte: u8| byte.is_ascii_digit() || b":.".contains(&byte);
+    let civil: DateTime = text.parse().ok()?;
+    let time = text.as_bytes().get(11..)?;
+    if !time.iter().all(|byte| is_plain(*byte)) {
+        return None;
+    }
+    TimeZone::UTC.to_timestamp(civil).ok().map(Timestamp::as_second)
 }
 
 /// Reads a date, or a date with a time, as the operator writes an end: a date means its first second.
@@ -70,6 +80,35 @@ mod tests {
         assert_eq!(parse("2013-12-04"), None);
         assert_eq!(parse("yesterday"), None);
         assert!(!is_date("2013-13-04"));
+    }
+
+    #[test]
+    fn offsets_are_converted() {
+        let seconds = parse("2020-01-02T05:00:00Z").unwrap();
+        for text in [
+            "2020-01-02T10:00:00+05:00",
+            "2020-01-02T10:00+05:00",
+            "2020-01-02T10:00:00+0500",
+            "2020-01-01T23:30:00-05:30",
+            "2020-01-02T05:00:00+00:00",
+            "2020-01-02T05:00:00",
+            "2020-01-02T05:00",
+            "2020-01-02 05:00:00",
+            "2020-01-02T05:00:00.000",
+        ] {
+            assert_eq!(parse(text), Some(seconds), "{text}");
+            assert_eq!(parse_until(text), Some(seconds), "{text}");
+        }
+        for text in [
+            "2020-01-02T10:00:00[Asia/Tashkent]",
+            "2020-01-02T10:00:00 CET",
+            "2020-01-02T10:00:00+",
+            "2020-01-02T10:00:00+99:00",
+            "2020-01-02+05:00",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+            assert_eq!(parse_until(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,11 +1,26 @@
 //! The website of a stealer-log line.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use domain::DomainName;
+
+/// Top-level domains, and names that networks of their own use.
+static TOP_LEVEL: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let lines = include_str!("../../data/top_level_domains.txt").lines();
+    lines.filter(|line| !line.starts_with('#')).collect()
+});
+
+/// Whether a domain can be that of a website: its last label is a top-level domain. A password with a dot
+/// seldom ends in one.
+pub fn is_possible(domain: &str) -> bool {
+    domain.rsplit('.').next().is_some_and(|last| TOP_LEVEL.contains(last))
+}
 
 /// The host of a URL or a bare host: lower case, without a leading `www.` and without a port.
 ///
-/// None for an IP address and for anything else that is no domain name: a record exists only
-/// where a website domain could be read.
+/// None for an IP address and for anything else that is no domain name of a website: a record exists
+/// only where a website domain could be read.
 pub fn host(text: &str) -> Option<DomainName> {
     let text = text.trim();
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
@@ -15,7 +30,7 @@ pub fn host(text: &str) -> Option<DomainName> {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => host,
     };
-    let name = DomainName::parse(host).ok()?;
+    let name = DomainName::parse(host).ok().filter(|name| is_possible(name.as_str()))?;
     match name.as_str().strip_prefix("www.") {
         Some(bare) => DomainName::parse(bare).ok().or(Some(name)),
         None => Some(name),
@@ -49,6 +64,9 @@ mod tests {
             "localhost",
             "///",
             "a b.example",
+            "Summer.2024",
+            "correct.horse",
+            "p4ss.w0rd",
         ] {
             assert_eq!(host(text), None, "{text}");
         }

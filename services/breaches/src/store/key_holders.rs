@@ -152,7 +152,7 @@ fn looked_up(row: Option<Row>, now: i64) -> Result<KeyLookup, DatabaseError> {
             let plan = Plan {
                 code: columns.plan_code.clone(),
                 name,
-                per_minute: i32::try_from(per_minute).map_err(DatabaseError::broken)?,
+                per_minute: i32::try_from(per_minute).unwrap_or(i32::MAX),
                 features: features(columns)?,
             };
             Some((Arc::new(plan), until))

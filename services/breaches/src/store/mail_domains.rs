@@ -8,6 +8,7 @@ use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
 use diesel::sql_types::{Bool, Text};
 
+use super::account_runs;
 use super::schema::{account, mail_domain, stealer_log};
 use crate::model::loaded_address;
 
@@ -137,31 +138,49 @@ fn add(db: &mut Db, names: &[&str]) -> Result<(), DatabaseError> {
 /// Domains that are read at once.
 const PAGE: i64 = 10_000;
 
+/// The filed domains behind an id, some thousand of them.
+pub fn page(db: &mut Db, after: i32) -> Result<Vec<(i32, String)>, DatabaseError> {
+    Ok(mail_domain::table
+        .filter(mail_domain::id.gt(after))
+        .order(mail_domain::id)
+        .limit(PAGE)
+        .select((mail_domain::id, mail_domain::name))
+        .load(db)?)
+}
+
 /// Counts the filed names that are not domains, and removes those of which no account and no stealer log
 /// is left.
 pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     let (mut after, mut found) = (i32::MIN, 0);
     loop {
-        let rows: Vec<(i32, String)> = mail_domain::table
-            .filter(mail_domain::id.gt(after))
-            .order(mail_domain::id)
-            .limit(PAGE)
-            .select((mail_domain::id, mail_domain::name))
-            .load(db)?;
+        let rows = page(db, after)?;
         let Some((last, _)) = rows.last() else { return Ok(found) };
         after = *last;
         for (id, _) in rows.iter().filter(|(_, name)| !loaded_address::is_domain(name)) {
             found += 1;
-            let accounts = account::table.filter(account::domain_id.eq(id));
-            let logins = stealer_log::table.filter(stealer_log::website_id.eq(id));
-            if remove
-                && !diesel::select(exists(accounts)).get_result::<bool>(db)?
-                && !diesel::select(exists(logins)).get_result::<bool>(db)?
-            {
-                diesel::delete(mail_domain::table.find(id)).execute(db)?;
+            if remove {
+                remove_unused(db, *id)?;
             }
         }
     }
+}
+
+/// Removes a domain unless an account, also one of a run, or a stealer log is left of it.
+pub fn remove_unused(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
+    let accounts = account::table.filter(account::domain_id.eq(id));
+    let logins = stealer_log::table.filter(stealer_log::website_id.eq(id));
+    let is_used = diesel::select(exists(accounts)).get_result::<bool>(db)?
+        || diesel::select(exists(logins)).get_result::<bool>(db)?;
+    if is_used {
+        return Ok(());
+    }
+    if let Db::Sqlite(conn) = db
+        && account_runs::at_domain(conn, id)?.next(conn)?.is_some()
+    {
+        return Ok(());
+    }
+    diesel::delete(mail_domain::table.find(id)).execute(db)?;
+    Ok(())
 }
 
 #[cfg(test)]

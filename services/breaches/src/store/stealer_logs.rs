@@ -1,11 +1,13 @@
 //! Pairs of address and website from stealer logs.
 
 use database::{DatabaseError, Db, on_backend};
-use diesel::dsl::auto_type;
+use diesel::dsl::{auto_type, exists};
 use diesel::prelude::*;
 
 use super::domain_walk::as_of_one_moment;
+use super::mail_domains;
 use super::schema::{account, domain_account, mail_domain, stealer_log};
+use crate::model::website;
 
 /// A pair as the domain operations read it.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, QueryableByName)]
@@ -128,7 +130,7 @@ pub fn each_at_website<E: From<DatabaseError>>(
     website: &str,
     visit: impl FnMut(&mut Db, Pair) -> Result<(), E>,
 ) -> Result<(), E> {
-    let Some(id) = super::mail_domains::id(db, website)? else { return Ok(()) };
+    let Some(id) = mail_domains::id(db, website)? else { return Ok(()) };
     let page = |conn: &mut SqliteConnection, after| website_page(conn, id, after);
     each_pair(db, page, &format!("{OF_WEBSITE} WHERE stealer_log.website_id = {id}"), visit)
 }
@@ -139,7 +141,7 @@ pub fn each_at_domain<E: From<DatabaseError>>(
     domain: &str,
     visit: impl FnMut(&mut Db, Pair) -> Result<(), E>,
 ) -> Result<(), E> {
-    let Some(id) = super::mail_domains::id(db, domain)? else { return Ok(()) };
+    let Some(id) = mail_domains::id(db, domain)? else { return Ok(()) };
     let page = |conn: &mut SqliteConnection, after| domain_page(conn, id, after);
     each_pair(db, page, &format!("{OF_DOMAIN} WHERE account.domain_id = {id}"), visit)
 }
@@ -217,7 +219,7 @@ fn each_pair<E: From<DatabaseError>>(
 /// Number of addresses at a mail domain that were captured, without those of some breaches.
 pub fn captured_at_domain(db: &mut Db, domain: &str, hidden: &[i32]) -> Result<i64, DatabaseError> {
     use diesel::dsl::count;
-    let Some(id) = super::mail_domains::id(db, domain)? else { return Ok(0) };
+    let Some(id) = mail_domains::id(db, domain)? else { return Ok(0) };
     Ok(match db {
         Db::Sqlite(conn) => domain_account::table
             .inner_join(stealer_log::table.on(
@@ -284,6 +286,28 @@ pub fn remove_of(db: &mut Db, (k, seq): (i64, i16), breach: u16) -> Result<usize
         .filter(stealer_log::k.eq(k).and(stealer_log::seq.eq(seq)))
         .filter(stealer_log::breach_id.eq(i32::from(breach)));
     Ok(diesel::delete(rows).execute(db)?)
+}
+
+/// Counts the filed websites that can be none, because a password was taken for one; removes their pairs,
+/// and their names where no account is at them.
+pub fn each_odd_website(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
+    let (mut after, mut found) = (i32::MIN, 0);
+    loop {
+        let page = mail_domains::page(db, after)?;
+        let Some((last, _)) = page.last() else { return Ok(found) };
+        after = *last;
+        for (id, _) in page.iter().filter(|(_, name)| !website::is_possible(name)) {
+            let pairs = stealer_log::table.filter(stealer_log::website_id.eq(id));
+            if !diesel::select(exists(pairs)).get_result::<bool>(db)? {
+                continue;
+            }
+            found += 1;
+            if remove {
+                diesel::delete(pairs).execute(db)?;
+                mail_domains::remove_unused(db, *id)?;
+            }
+        }
+    }
 }
 
 /// Number of pairs.

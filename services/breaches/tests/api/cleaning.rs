@@ -29,7 +29,7 @@ async fn app() -> App {
 async fn nobody_stays_behind_a_breach_that_was_their_only_one() {
     let app = app().await;
     app.load("Alpha", "alone@example.com\npasted@example.com\ncaptured@example.com\n").await;
-    let pairs = "captured@example.com,shop.example\nonly@example.com,shop.example\n";
+    let pairs = "email,website\ncaptured@example.com,shop.example\nonly@example.com,shop.example\n";
     app.load_pairs("Logs", pairs).await;
     let paste = json!({"Source": "Pastebin", "Id": "1", "Emails": ["pasted@example.com"]});
     app.load_pastes(&paste.to_string()).await;
@@ -72,7 +72,7 @@ async fn what_older_versions_left_is_counted_and_cleaned_up() {
     let found = examine(&app.context).unwrap();
     assert_eq!((found.empty, found.odd_domains), (1, 4));
     assert!(!found.is_sound());
-    let all = Cleaned { examined: 8, empty: 1, odd: 5, rescued: 4, domains: 4 };
+    let all = Cleaned { examined: 8, empty: 1, odd: 5, rescued: 4, domains: 4, websites: 0 };
     assert_eq!(clean(&app.context, true).unwrap(), all);
     assert_eq!(addresses(&app).await.len(), 8);
     let cleaned = clean(&app.context, false).unwrap();
@@ -131,7 +131,7 @@ async fn a_dry_run_leaves_what_is_in_runs_there_and_counts_what_a_real_one_does(
     })
     .await;
     let before = stored(&app).await;
-    let expected = Cleaned { examined: 42, empty: 0, odd: 2, rescued: 2, domains: 1 };
+    let expected = Cleaned { examined: 42, empty: 0, odd: 2, rescued: 2, domains: 1, websites: 0 };
     assert_eq!(clean(&app.context, true).unwrap(), expected);
     assert_eq!(stored(&app).await, before);
     assert_eq!(clean(&app.context, false).unwrap(), expected);
@@ -139,4 +139,37 @@ async fn a_dry_run_leaves_what_is_in_runs_there_and_counts_what_a_real_one_does(
     assert_eq!(left.len(), 42);
     assert!(left.contains(&"ada@odd.example".to_owned()), "{left:?}");
     assert!(examine(&app.context).unwrap().is_sound());
+}
+
+#[actix_web::test]
+async fn passwords_that_older_versions_took_for_websites_are_found_and_removed() {
+    let app = app().await;
+    app.load_pairs(
+        "Logs",
+        "email,website\na@example.com,shop.example\nb@example.com,game.example\n",
+    )
+    .await;
+    // As they would have been stored from the column beside the address.
+    app.change(|db| {
+        let renamed = "UPDATE mail_domain SET name = 'correct.horse' WHERE name = 'game.example'";
+        sql_query(renamed).execute(db)?;
+        Ok(())
+    })
+    .await;
+    let before = examine(&app.context).unwrap();
+    assert_eq!((before.odd_websites, before.stealer_pairs, before.is_sound()), (1, 2, false));
+    assert_eq!(clean(&app.context, true).unwrap().websites, 1);
+    assert_eq!(examine(&app.context).unwrap(), before);
+    assert_eq!(clean(&app.context, false).unwrap().websites, 1);
+    let after = examine(&app.context).unwrap();
+    assert_eq!((after.odd_websites, after.stealer_pairs, after.is_sound()), (0, 1, true));
+    let names: Vec<String> = app
+        .change(|db| {
+            use breaches::store::schema::mail_domain::dsl::{mail_domain, name};
+            Ok(diesel::QueryDsl::select(mail_domain, name).load(db)?)
+        })
+        .await;
+    assert!(!names.contains(&"correct.horse".to_owned()), "{names:?}");
+    // The account stays: its link to the breach is right.
+    assert_eq!(addresses(&app).await, ["a@example.com", "b@example.com"]);
 }

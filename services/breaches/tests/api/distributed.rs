@@ -143,8 +143,11 @@ async fn every_write_of_a_distributed_table_names_its_key() {
     let manifest = Some(app.folder.write("manifest", "Alpha a.txt\nBeta a.txt\n"));
     let options = AccountsOptions { manifest, ..AccountsOptions::default() };
     breaches::jobs::load_accounts(&app.context, &options).unwrap();
-    app.load_pairs("Logs", "user1@example.com,shop.example\nuser9@example.com,shop.example\n")
-        .await;
+    app.load_pairs(
+        "Logs",
+        "email,website\nuser1@example.com,shop.example\nuser9@example.com,shop.example\n",
+    )
+    .await;
     let paste = json!({"Source": "Pastebin", "Id": "1", "Emails": ["user2@example.com"]});
     app.load_pastes(&paste.to_string()).await;
     app.change(|db| {

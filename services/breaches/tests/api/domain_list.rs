@@ -86,9 +86,17 @@ async fn the_list_counts_addresses_and_those_in_stealer_logs() {
     browser.post(list, list, &[("domain", "later.example")]).await.must(303);
     app.set_breach("Hidden", |breach| breach.active = false).await;
     app.load("Alpha", "a@corp.example\nd@corp.example\n").await;
-    app.load_pairs("Logs", "a@corp.example,shop.example\na@corp.example,game.example\n").await;
-    app.load_pairs("Logs", "b@corp.example,shop.example\nc@else.example,shop.example\n").await;
-    app.load_pairs("Hidden", "d@corp.example,shop.example\n").await;
+    app.load_pairs(
+        "Logs",
+        "email,website\na@corp.example,shop.example\na@corp.example,game.example\n",
+    )
+    .await;
+    app.load_pairs(
+        "Logs",
+        "email,website\nb@corp.example,shop.example\nc@else.example,shop.example\n",
+    )
+    .await;
+    app.load_pairs("Hidden", "email,website\nd@corp.example,shop.example\n").await;
     app.tell().await;
     let page = browser.get(list).await.expect(200).text().to_owned();
     assert_eq!(

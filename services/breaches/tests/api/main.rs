@@ -18,6 +18,7 @@ mod domain_list;
 mod domain_verification;
 mod errors;
 mod explain;
+mod extremes;
 mod forms;
 mod inherited_domains;
 mod inputs;

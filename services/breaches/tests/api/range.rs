@@ -1,5 +1,6 @@
 //! Operation 2.
 
+use diesel::RunQueryDsl;
 use domain::Sha1Digest;
 use serde_json::{Value, json};
 
@@ -176,4 +177,39 @@ async fn the_name_of_the_prefixes_is_read_in_any_letter_case() {
     {
         assert_eq!(app.post_with(UNKNOWN, RANGES, &body).await.0, 400, "{body}");
     }
+}
+
+#[actix_web::test]
+async fn a_request_for_more_ranges_than_a_full_quota_pays_for_is_refused() {
+    let app = App::start().await;
+    app.change(|db| {
+        let mut plan = breaches::store::plan_features::get(db, "highrpm4000")?.unwrap();
+        plan.kanon_cost = Some(2);
+        breaches::store::plan_features::set(db, "highrpm4000", &plan)?;
+        diesel::sql_query("UPDATE plan SET per_minute = 50, burst = 50 WHERE code = 'highrpm4000'")
+            .execute(db)?;
+        Ok(())
+    })
+    .await;
+    let key = app.subscriber("high@example.org", "highrpm4000").await;
+    let post = async |key: &str, count: usize| {
+        let prefixes: Vec<_> = (0..count).map(|n| format!("{n:06x}")).collect();
+        app.post_with(key, RANGES, &json!({ "prefixes": prefixes })).await
+    };
+    let message = "The subscription covers at most 25 prefixes in one request.";
+    assert_eq!(post(&key, 1_000).await, crate::app::failure(400, message));
+    app.clock.advance(60);
+    assert_eq!(post(&key, 25).await.0, 200);
+    assert_eq!(post(&key, 1).await.0, 429);
+    app.clock.advance(2);
+    assert_eq!(post(&key, 1).await.0, 429);
+    app.clock.advance(1);
+    assert_eq!(post(&key, 1).await.0, 200);
+    // Test keys have the quota of their address.
+    let message = "The subscription covers at most 600 prefixes in one request.";
+    assert_eq!(post(UNKNOWN, 601).await, crate::app::failure(400, message));
+    assert_eq!(post(UNKNOWN, 599).await.0, 200);
+    // Without the plan, the plan is what is said.
+    let core = app.subscriber("core@example.org", "core1").await;
+    assert_eq!(post(&core, 1_000).await.0, 403);
 }

@@ -255,6 +255,7 @@ fn killed_loads_of_stealer_logs_and_pastes_give_the_tables_of_one_clean_run() {
     let pairs: String = (0..24_000)
         .map(|n| format!("user{}@example.com,shop{}.example\n", n / 2, n % 90))
         .collect();
+    let pairs = format!("email,website\n{pairs}");
     let pastes: String = (0..6_000)
         .map(|n| {
             let emails = [format!("user{n}@example.com"), format!("user{}@example.net", n % 40)];

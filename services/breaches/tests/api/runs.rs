@@ -185,7 +185,7 @@ async fn whatever_happens_to_accounts_in_runs_they_are_what_a_table_would_say() 
     // Stealer logs and pastes need a row; a breach retires.
     let captured: Vec<String> = model.keys().step_by(31).cloned().collect();
     let pairs: String = captured.iter().map(|a| format!("{a},shop.example\n")).collect();
-    app.load_pairs("B12", &pairs).await;
+    app.load_pairs("B12", &format!("email,website\n{pairs}")).await;
     for address in &captured {
         model.get_mut(address).unwrap().insert(12);
     }

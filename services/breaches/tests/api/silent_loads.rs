@@ -37,7 +37,7 @@ async fn every_kind_of_load_can_be_silent_and_the_next_ones_are_heard_of() {
     let people = format!("{OWNER}\na@corp.example\nb@corp.example\n");
     let done = app.load_as("Alpha", &people, true).await;
     assert!(!done.notices && done.added == 3, "{done:?}");
-    let pairs = format!("{OWNER},shop.example\na@corp.example,shop.example\n");
+    let pairs = format!("email,website\n{OWNER},shop.example\na@corp.example,shop.example\n");
     assert!(!app.load_pairs_as("Logs", &pairs, true).await.notices);
     let paste = |id: &str| {
         json!({ "Source": "Pastebin", "Id": id, "Emails": [OWNER, "a@corp.example"] }).to_string()

@@ -1,5 +1,6 @@
 //! Operations 12 to 14 and the loader that feeds them.
 
+use breaches::jobs::StealerLogsOptions;
 use serde_json::json;
 
 use crate::app::{App, TEST, ZERO, answer, entry, failure};
@@ -73,7 +74,7 @@ async fn unverified_domains_are_refused() {
 #[actix_web::test]
 async fn a_breach_that_is_no_stealer_log_takes_no_pairs() {
     let (app, _) = app().await;
-    let options = breaches::jobs::StealerLogsOptions {
+    let options = StealerLogsOptions {
         breach: "Plain".into(),
         file: app.folder.write("pairs", "a@example.com,shop.example\n"),
         drop_self: true,
@@ -103,7 +104,7 @@ async fn the_columns_of_a_csv_are_found_by_usual_names_or_named() {
     let (app, _) = app().await;
     let load = |name: &str, text: &str, columns: [Option<&str>; 2], delimiter: Option<u8>| {
         let [email_column, website_column] = columns.map(|column| column.map(str::to_owned));
-        let options = breaches::jobs::StealerLogsOptions {
+        let options = StealerLogsOptions {
             breach: "Logs".into(),
             file: app.folder.write(name, text),
             email_column,
@@ -134,4 +135,71 @@ async fn the_columns_of_a_csv_are_found_by_usual_names_or_named() {
     };
     assert_eq!(held("k1@example.org"), ["one.example"]);
     assert_eq!(held("k2@example.org"), ["two.example"]);
+}
+
+/// What a load of pairs says when it is refused, and what is stored then.
+async fn refusal(app: &App, text: &str, column: Option<&str>) -> String {
+    let options = StealerLogsOptions {
+        breach: "Logs".into(),
+        file: app.folder.write("refused.csv", text),
+        website_column: column.map(str::to_owned),
+        ..Default::default()
+    };
+    let refused = breaches::jobs::load_stealer_logs(&app.context, &options).unwrap_err();
+    assert_eq!(breaches::jobs::examine(&app.context).unwrap().stealer_pairs, 1, "{text}");
+    refused.to_string()
+}
+
+#[actix_web::test]
+async fn a_column_of_passwords_is_never_taken_for_websites() {
+    let (app, key) = app().await;
+    for (text, column, expected) in [
+        ("Login Name,Password\na@example.com,my.dog\n", None, " 1 Login Name, 2 Password."),
+        (
+            "email,password\na@example.com,my.dog\n",
+            Some("password"),
+            "column 2 of the CSV file holds secrets",
+        ),
+        (
+            "email,my pwd\na@example.com,my.dog\n",
+            Some("2"),
+            "column 2 of the CSV file holds secrets",
+        ),
+        ("email,note\na@example.com,my.dog\n", None, " 1 email, 2 note."),
+        ("a@example.com,my.dog\n", None, "names none. --website-column names"),
+    ] {
+        let text = refusal(&app, text, column).await;
+        assert!(text.contains(expected), "{text}");
+        assert!(!text.contains("my.dog"), "{text}");
+    }
+    // Exports of password managers and of browsers, and files without a header.
+    for (text, site) in [
+        (
+            "Account,Login Name,Password,Web Site\nx,a@example.com,my.dog,https://one.example/\n",
+            "one",
+        ),
+        ("username,password,origin_url\na@example.com,my.dog,https://two.example/\n", "two"),
+        ("a@example.com,my.dog,https://three.example/\n", "three"),
+        ("https://me@four.example/,a@example.com,my.dog\na@example.com,my.dog,my.cat\n", "four"),
+        ("email,site\na@example.com,five.example\na@example.com,my.secret\n", "five"),
+    ] {
+        assert_eq!(app.load_pairs("Logs", text).await.accepted, 1, "{text}");
+        let found = app.json_with(&key, "/api/v3/stealerlogsbyemail/a@example.com").await;
+        let found: Vec<_> =
+            found.as_array().unwrap().iter().map(|site| site.as_str().unwrap()).collect();
+        assert!(found.contains(&format!("{site}.example").as_str()), "{text}: {found:?}");
+        assert!(found.iter().all(|site| site.ends_with(".example")), "{text}: {found:?}");
+    }
+}
+
+#[actix_web::test]
+async fn a_file_that_is_something_else_is_refused_by_its_first_rows() {
+    let (app, _) = app().await;
+    let rows: String = (0..1_500).map(|n| format!("user{n},https://shop.example/\n")).collect();
+    let text = refusal(&app, &format!("username,url\n{rows}"), None).await;
+    assert!(text.contains("1500 of the first 1500 rows are refused (1500 address)"), "{text}");
+    let half: String =
+        (0..1_500).map(|n| format!("user{n}@example.com,https://shop.example/\n")).collect();
+    let outcome = app.load_pairs("Logs", &format!("username,url\n{rows}{half}")).await;
+    assert_eq!(outcome.accepted, 1_500);
 }

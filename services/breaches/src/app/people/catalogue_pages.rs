@@ -93,9 +93,11 @@ fn newest_first(catalogue: &Catalogue) -> Vec<&Breach> {
 pub fn summary(state: &State, latest: usize) -> CatalogueSummary {
     let snapshot = state.snapshot();
     let listed = newest_first(&snapshot.answers.catalogue);
+    // As large as each count may be, their sum may be larger.
+    let accounts = listed.iter().fold(0_i64, |sum, breach| sum.saturating_add(breach.pwn_count));
     CatalogueSummary {
         breaches: grouped(i64::try_from(listed.len()).unwrap_or(0)),
-        accounts: grouped(listed.iter().map(|breach| breach.pwn_count).sum()),
+        accounts: grouped(accounts),
         latest: listed.into_iter().take(latest).map(BreachView::of).collect(),
     }
 }
