@@ -92,7 +92,7 @@ fn note_count(
 /// Those of the database.
 pub async fn count_added(state: &State, domain: String) -> Result<(), DatabaseError> {
     let (name, pools) = (domain.clone(), state.pools());
-    let count = pools.read_long(move |db| count_now(db, &name)).await?;
+    let count = pools.read_apart(move |db| count_now(db, &name)).await?;
     let now = state.clock().unix();
     pools.write(move |db| note_count(db, &domain, &count, now)).await
 }
@@ -249,7 +249,7 @@ pub fn revoke_domain(
     now: i64,
 ) -> Result<(), OperatorError> {
     let subscriber = subscriber_id(db, email)?;
-    domain_controls::revoke(db, subscriber, domain.as_str()).map_err(|error| match error {
+    domain_inheritance::revoke(db, subscriber, domain.as_str()).map_err(|error| match error {
         DatabaseError::NotFound => {
             OperatorError::Rejected(format!("{email} does not control {domain}"))
         }

@@ -190,7 +190,10 @@ fn admit(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
     let others = others.filter(|other| other.domain != new.domain);
     let used = others.filter(|other| new.way == Way::Parent || other.parent_id.is_none()).count();
     match used >= usize::try_from(max).unwrap_or(0) {
-        true => Err(VerificationError::NoRoom { max, used: used as i64 }.into()),
+        true => {
+            let used = i64::try_from(used).unwrap_or(i64::MAX);
+            Err(VerificationError::NoRoom { max, used }.into())
+        }
         false => Ok(()),
     }
 }

@@ -146,7 +146,7 @@ async fn recount_one(state: &State, domain: String) -> Result<(), Error> {
         let count = |db: &mut Db| app::count_domain(db, &snapshot.answers.catalogue, &name);
         domain_walk::as_of_one_moment(db, count)
     };
-    let count = pools.read_long(count).await?;
+    let count = pools.read_apart(count).await?;
     let (now, snapshot) = (state.clock().unix(), state.snapshot());
     let note = move |db: &mut Db| -> Result<(), Error> {
         app::note_size(db, &domain, &count, now)?;

@@ -65,7 +65,7 @@ mod tests {
             "///",
             "a b.example",
             "Summer.2024",
-            "correct.horse",
+            "correct.battery",
             "p4ss.w0rd",
         ] {
             assert_eq!(host(text), None, "{text}");

@@ -4,7 +4,6 @@ use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 
-pub use super::domain_inheritance::revoke;
 use super::mail_tokens::DOMAIN_LINK;
 use super::schema::{
     domain_breach, domain_control, domain_counted, mail_token, outbox, silent_link, subscriber,

@@ -8,7 +8,6 @@ use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
 use diesel::sql_types::{Bool, Text};
 
-use super::account_runs;
 use super::schema::{account, mail_domain, stealer_log};
 use crate::model::loaded_address;
 
@@ -165,18 +164,13 @@ pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     }
 }
 
-/// Removes a domain unless an account, also one of a run, or a stealer log is left of it.
+/// Removes a domain unless an account of the table or a stealer log is left of it.
 pub fn remove_unused(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
     let accounts = account::table.filter(account::domain_id.eq(id));
     let logins = stealer_log::table.filter(stealer_log::website_id.eq(id));
     let is_used = diesel::select(exists(accounts)).get_result::<bool>(db)?
         || diesel::select(exists(logins)).get_result::<bool>(db)?;
     if is_used {
-        return Ok(());
-    }
-    if let Db::Sqlite(conn) = db
-        && account_runs::at_domain(conn, id)?.next(conn)?.is_some()
-    {
         return Ok(());
     }
     diesel::delete(mail_domain::table.find(id)).execute(db)?;

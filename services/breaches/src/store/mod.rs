@@ -10,7 +10,7 @@ pub mod blocks;
 pub mod breaches;
 pub mod domain_accounts;
 pub mod domain_controls;
-pub(crate) mod domain_inheritance;
+pub mod domain_inheritance;
 pub mod domain_walk;
 pub mod jobs;
 pub mod key_holders;

@@ -5,8 +5,8 @@ use diesel::dsl::{auto_type, exists};
 use diesel::prelude::*;
 
 use super::domain_walk::as_of_one_moment;
-use super::mail_domains;
 use super::schema::{account, domain_account, mail_domain, stealer_log};
+use super::{account_runs, mail_domains};
 use crate::model::website;
 
 /// A pair as the domain operations read it.
@@ -304,9 +304,18 @@ pub fn each_odd_website(db: &mut Db, remove: bool) -> Result<u64, DatabaseError>
             found += 1;
             if remove {
                 diesel::delete(pairs).execute(db)?;
-                mail_domains::remove_unused(db, *id)?;
+                if !is_domain_of_runs(db, *id)? {
+                    mail_domains::remove_unused(db, *id)?;
+                }
             }
         }
+    }
+}
+
+fn is_domain_of_runs(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
+    match db {
+        Db::Sqlite(conn) => Ok(account_runs::at_domain(conn, id)?.next(conn)?.is_some()),
+        Db::Pg(_) => Ok(false),
     }
 }
 

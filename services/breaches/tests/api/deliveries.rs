@@ -100,7 +100,7 @@ async fn a_domain_that_was_lost_is_told_of_no_more() {
         if is_deleted {
             let (email, domain) = (address(CORP), DomainName::parse("corp.example").unwrap());
             let id = app.change(|db| breaches::store::subscribers::id(db, &email)).await.unwrap();
-            app.change(|db| breaches::store::domain_controls::revoke(db, id, domain.as_str()))
+            app.change(|db| breaches::store::domain_inheritance::revoke(db, id, domain.as_str()))
                 .await;
             assert_eq!(app.waiting().await, 0);
         } else {
@@ -287,7 +287,7 @@ async fn a_link_to_verify_a_domain_ends_when_the_domain_is_removed() {
     let email = address(OWNER);
     app.change(|db| {
         let id = breaches::store::subscribers::id(db, &email)?.unwrap();
-        breaches::store::domain_controls::revoke(db, id, "corp.example")
+        breaches::store::domain_inheritance::revoke(db, id, "corp.example")
     })
     .await;
     // Added again it needs a new proof.

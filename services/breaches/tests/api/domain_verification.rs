@@ -253,7 +253,7 @@ async fn what_a_domain_brought_leaves_with_it_and_what_was_proved_itself_stays()
     let below =
         ["asked.", "", "known.", "own.", "pending."].map(|name| format!("{name}example.com"));
     assert_eq!(names().await, below);
-    app.change(|db| breaches::store::domain_controls::revoke(db, 1, "example.com")).await;
+    app.change(|db| breaches::store::domain_inheritance::revoke(db, 1, "example.com")).await;
     assert_eq!(names().await, ["own.example.com"]);
 }
 

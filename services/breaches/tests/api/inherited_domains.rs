@@ -1,6 +1,6 @@
 //! Subdomains that follow from a domain above them: how far, and for how long.
 
-use breaches::store::{domain_controls, plan_features};
+use breaches::store::{domain_controls, domain_inheritance, plan_features};
 use futures_util::future::join;
 
 use crate::app::{App, Peers, entry};
@@ -22,7 +22,7 @@ async fn prove(app: &App, key: &str, domain: &str) {
 }
 
 async fn revoke(app: &App, domain: &str) {
-    app.change(|db| domain_controls::revoke(db, 1, domain)).await;
+    app.change(|db| domain_inheritance::revoke(db, 1, domain)).await;
 }
 
 async fn set_max_domains(app: &App, max: i32) {
@@ -73,7 +73,7 @@ async fn a_proof_by_a_domain_that_is_revoked_meanwhile_leaves_nothing() {
         let below = format!("sub{round}.corp.example");
         token(&app, &key, &below).await;
         let pools = context.pools.clone();
-        let revoked = pools.write(|db| domain_controls::revoke(db, 1, "corp.example"));
+        let revoked = pools.write(|db| domain_inheritance::revoke(db, 1, "corp.example"));
         let (answer, revoked) = join(verify(&app, &key, &below), revoked).await;
         revoked.unwrap();
         assert!(matches!(answer.0, 200 | 400), "{answer:?}");

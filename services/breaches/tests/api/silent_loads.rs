@@ -97,7 +97,7 @@ async fn who_verifies_a_domain_again_hears_of_what_comes_then() {
     let email = domain::EmailAddress::parse(CORP).unwrap();
     app.change(|db| {
         let id = breaches::store::subscribers::id(db, &email)?.unwrap();
-        breaches::store::domain_controls::revoke(db, id, "corp.example")
+        breaches::store::domain_inheritance::revoke(db, id, "corp.example")
     })
     .await;
     app.load("Alpha", "a@corp.example\n").await;

@@ -13,8 +13,8 @@ use crate::error::{Error, VerificationError};
 use crate::model::plan::Features;
 use crate::model::verification::{EmailAlias, Proof, Way};
 use crate::state::State;
-use crate::store::admin_events;
 use crate::store::domain_controls::{self, Control};
+use crate::store::{admin_events, domain_inheritance};
 
 /// Looks for proofs of one subscriber: each asks a server of somebody else.
 const LOOKS: (u32, Duration) = (30, Duration::from_secs(60));
@@ -171,7 +171,7 @@ pub async fn remove_domain(
 ) -> Result<bool, Error> {
     let (name, now) = (domain.to_string(), state.clock().unix());
     let remove = move |db: &mut Db| -> Result<bool, DatabaseError> {
-        match domain_controls::revoke(db, subscriber, &name) {
+        match domain_inheritance::revoke(db, subscriber, &name) {
             Ok(()) => {
                 admin_events::add(db, now, "domain remove", &name, "by the subscriber")?;
                 Ok(true)
