@@ -26,7 +26,7 @@ fn own_failures(id: &str) -> &'static [&'static str] {
             &["email", "includeUnverified", "subscriptionEnded", "truncateResponse", "unreadable"]
         }
         "breachedAccountRange" => &["prefix", "subscriptionEnded"],
-        "breachedAccountRanges" => &["prefixes", "subscriptionEnded"],
+        "breachedAccountRanges" => &["prefixes", "subscriptionEnded", "tooManyPrefixes"],
         "breachedDomain" => &[
             "domain",
             "domainNotVerified",

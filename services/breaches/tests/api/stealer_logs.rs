@@ -118,12 +118,12 @@ async fn the_columns_of_a_csv_are_found_by_usual_names_or_named() {
                  https://one.example,someone,hunter2\n";
     let found = load("a.csv", plain, [None, None], None).unwrap();
     assert_eq!((found.accepted, found.skipped, found.added), (1, 1, 1));
-    let named = "host;who;password\nnot this;k2@example.org;two.example\n";
+    let named = "host;who;where\nnot this;k2@example.org;two.example\n";
     let found = load("b.csv", named, [Some("WHO"), Some("3")], Some(b';')).unwrap();
     assert_eq!((found.accepted, found.added), (1, 1));
     let error =
         load("c.csv", named, [Some("2"), Some("page")], Some(b';')).unwrap_err().to_string();
-    assert!(error.contains("column page; its first row has 1 host, 2 who, 3 password"), "{error}");
+    assert!(error.contains("column page; its first row has 1 host, 2 who, 3 where"), "{error}");
     let held = |text: &str| {
         let email = domain::EmailAddress::parse(text).unwrap();
         let read = |db: &mut database::Db| -> Result<_, database::DatabaseError> {
