@@ -72,6 +72,7 @@ impl shell::Cli for Cli {
             }
             Command::Make(command) => command.run_to(today(), &mut BufWriter::new(stdout().lock())),
             Command::Check(command) => {
+                batch::refuse_overwriting(&["/dev/stdout"], ["-"])?;
                 command.run_to(today(), stdin().lock(), &mut BufWriter::new(stdout().lock()))
             }
             Command::Migrate(command) => {

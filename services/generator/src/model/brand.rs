@@ -137,6 +137,17 @@ mod tests {
         }
     }
 
+    /// Names are drawn until there are enough different ones of a fitting length.
+    #[test]
+    fn every_letter_and_digit_of_the_world_gives_brands() {
+        let mut random = Seed::parse("world").unwrap().random("test", "");
+        for letter in ('\0'..=char::MAX).filter(|letter| letter.is_alphanumeric()).step_by(67) {
+            for root in [letter.to_string(), letter.to_string().repeat(40), format!("1{letter}")] {
+                assert_eq!(make(&root, &mut random).len(), BRANDS, "{root}");
+            }
+        }
+    }
+
     #[test]
     fn words_without_letters_and_digits_give_none() {
         assert!(!possible(" -!"));

@@ -103,3 +103,14 @@ fn a_filter_of_log_lines_that_cannot_be_read_is_told_in_the_form_of_all_lines() 
     let line: serde_json::Value = serde_json::from_str(refused.errors.trim()).unwrap();
     assert!(line["message"].as_str().unwrap().starts_with("RUST_LOG: "), "{line}");
 }
+
+#[test]
+fn a_list_that_is_checked_is_not_appended_to() {
+    let program = program();
+    let list = program.folder().write("list", "DE00\n".repeat(9));
+    let mut command = program.command(&["check", "iban"]);
+    command.stdin(File::open(&list).unwrap());
+    command.stdout(File::options().append(true).open(&list).unwrap());
+    assert_eq!(command.status().unwrap().code(), Some(1));
+    assert_eq!(std::fs::metadata(&list).unwrap().len(), 45);
+}

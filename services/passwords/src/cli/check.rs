@@ -51,6 +51,7 @@ impl Check {
             let line = rpassword::prompt_password(prompt).context("cannot read the password")?;
             answer(line.as_bytes())?;
         } else {
+            batch::refuse_overwriting(&["/dev/stdout"], ["-"])?;
             // Nothing but line ends and a byte-order mark is stripped, as in a build.
             let mut lines = BoundedLines::new(io::stdin().lock(), LINE_LIMIT);
             while let Some((number, line)) =

@@ -45,6 +45,7 @@ pub fn export_hashes(corpus: &Corpus, path: &Path) -> anyhow::Result<Exported> {
 /// # Errors
 /// The corpus is damaged, or standard output is closed.
 pub fn export_to_stdout(corpus: &Corpus) -> anyhow::Result<()> {
+    batch::refuse_overwriting(&[Path::new("/dev/stdout")], [corpus.path()])?;
     write_hashes(corpus, &mut BufWriter::new(io::stdout().lock()), "standard output").map(drop)
 }
 

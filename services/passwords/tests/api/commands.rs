@@ -240,3 +240,21 @@ fn an_export_does_not_write_over_the_corpus_that_it_reads() {
     assert_eq!(std::fs::read_to_string(&target).unwrap().lines().count(), 2);
     assert!(link.is_symlink());
 }
+
+#[test]
+fn a_list_that_is_checked_is_not_appended_to() {
+    let data = Data::new();
+    let path = data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(5, 2)]));
+    let list = data.write("list", "a\nb\n");
+    for (arguments, file) in [
+        (&["check"][..], &list),
+        (&["export", "--format", "hashes", path.to_str().unwrap()], &path),
+    ] {
+        let before = std::fs::read(file).unwrap();
+        let mut command = data.command(arguments);
+        command.stdin(std::fs::File::open(file).unwrap());
+        command.stdout(std::fs::File::options().append(true).open(file).unwrap());
+        assert_eq!(command.status().unwrap().code(), Some(1));
+        assert!(std::fs::read(file).unwrap() == before);
+    }
+}
