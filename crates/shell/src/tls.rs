@@ -1,10 +1,10 @@
 //! Certificates: the operator's, or a local CA and certificate made at the first start.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::Write;
+use std::fs::{self, TryLockError};
+use std::io::{ErrorKind, Write};
 use std::net::IpAddr;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use arc_swap::ArcSwap;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
-    Issuer, KeyPair, KeyUsagePurpose,
+    Issuer, KeyPair, KeyUsagePurpose, PublicKeyData,
 };
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
@@ -84,18 +84,22 @@ impl Tls {
 /// Reads certificate and key and checks that a client could use them; beside them the end of the
 /// certificate in Unix seconds.
 fn certified(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
-    let (cert, key) = match (&settings.tls_cert, &settings.tls_key) {
-        (Some(cert), Some(key)) => (cert.clone(), key.clone()),
-        _ => local_certificate(settings)?,
-    };
-    let chain = CertificateDer::pem_file_iter(&cert)
+    match (&settings.tls_cert, &settings.tls_key) {
+        (Some(cert), Some(key)) => read_pair(cert, key),
+        _ => local_certificate(settings),
+    }
+}
+
+/// Reads a certificate with its chain and the key that belongs to it.
+fn read_pair(cert: &Path, key: &Path) -> anyhow::Result<(CertifiedKey, i64)> {
+    let chain = CertificateDer::pem_file_iter(cert)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .with_context(|| format!("cannot read the certificate {} (TLS_CERT)", cert.display()))?;
     let Some(leaf) = chain.first() else {
         bail!("{} (TLS_CERT) holds no certificate in PEM form", cert.display());
     };
-    let end = check_dates(leaf, &cert)?;
-    let private = private_key(&key)?;
+    let end = check_dates(leaf, cert)?;
+    let private = private_key(key)?;
     let provider = rustls::crypto::ring::default_provider();
     let certified = CertifiedKey::from_der(chain, private, &provider)
         .with_context(|| format!("{} and {} do not match", cert.display(), key.display()))?;
@@ -133,22 +137,57 @@ fn validity(certificate: &CertificateDer<'_>) -> anyhow::Result<Validity> {
     Ok(parsed.validity().clone())
 }
 
-/// The certificate in the TLS folder; made there when it is missing, about to end, or lacks a name.
-fn local_certificate(
-    settings: &ShellSettings,
-) -> anyhow::Result<(std::path::PathBuf, std::path::PathBuf)> {
+/// The certificate in the TLS folder; made there when it is missing, about to end, lacks a name, or is
+/// not that of the key beside it.
+///
+/// Several servers may share the folder and start at once: one of them makes the certificate, under a
+/// lock, and the others read it.
+fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
     let folder = settings.tls_folder();
-    let failed = || format!("cannot make a certificate in {} (TLS_DIR)", folder.display());
-    fs::create_dir_all(&folder).with_context(failed)?;
-    let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
     let names = names(settings);
-    if !is_valid_for(&cert, RENEW_DAYS) || !covers(&cert, &names) || !key.exists() {
-        let issuer = local_ca(&folder).with_context(failed)?;
-        issue(&issuer, names, &cert, &key).with_context(failed)?;
-        let ca = folder.join("ca.pem");
-        log::info!("made a certificate; clients must trust the local CA {}", ca.display());
+    if let Some(usable) = usable_pair(&folder, &names) {
+        return Ok(usable);
     }
-    Ok((cert, key))
+    let failed = || format!("cannot make a certificate in {} (TLS_DIR)", folder.display());
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).with_context(failed)?;
+    let _lock = lock(&folder).with_context(failed)?;
+    if let Some(usable) = usable_pair(&folder, &names) {
+        return Ok(usable);
+    }
+    let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
+    let issuer = local_ca(&folder).with_context(failed)?;
+    // A server with other names shares the folder: the new certificate is for both.
+    let names = names.into_iter().chain(names_in(&cert)).collect::<BTreeSet<_>>();
+    issue(&issuer, names.into_iter().collect(), &cert, &key).with_context(failed)?;
+    let ca = folder.join("ca.pem");
+    log::info!("made a certificate; clients must trust the local CA {}", ca.display());
+    read_pair(&cert, &key)
+}
+
+/// The certificate and key of a TLS folder, if they match and serve all of these names for long enough.
+fn usable_pair(folder: &Path, names: &[String]) -> Option<(CertifiedKey, i64)> {
+    let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
+    let lasts = is_valid_for(&cert, RENEW_DAYS) && covers(&cert, names);
+    lasts.then(|| read_pair(&cert, &key).ok()).flatten()
+}
+
+/// The right to write in a TLS folder, which ends when the file is closed.
+fn lock(folder: &Path) -> anyhow::Result<fs::File> {
+    let path = folder.join("lock");
+    let mut options = fs::OpenOptions::new();
+    let file = options.write(true).create(true).truncate(false).mode(0o600).open(&path)?;
+    match file.try_lock() {
+        Ok(()) => return Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            log::info!("waiting for {}: another process makes a certificate", path.display());
+            file.lock()?;
+        }
+        // Some network file systems have no locks. Each file is still written whole, and a pair that
+        // does not match is made anew.
+        Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {}
+        Err(TryLockError::Error(error)) => return Err(error.into()),
+    }
+    Ok(file)
 }
 
 /// Whether a file holds a certificate that is valid now and for so many days more.
@@ -163,18 +202,25 @@ fn is_valid_for(path: &Path, days: i64) -> bool {
 
 /// Whether the certificate in a file is for all of these names and addresses.
 fn covers(path: &Path, names: &[String]) -> bool {
-    let Ok(certificate) = CertificateDer::from_pem_file(path) else { return false };
-    let Ok((_, parsed)) = X509Certificate::from_der(&certificate) else { return false };
-    let Ok(Some(alternatives)) = parsed.subject_alternative_name() else { return false };
-    let alternatives = &alternatives.value.general_names;
-    names.iter().all(|name| {
-        alternatives.iter().any(|alternative| match (alternative, name.parse()) {
-            (GeneralName::DNSName(dns), _) => *dns == name.as_str(),
-            (GeneralName::IPAddress(bytes), Ok(IpAddr::V4(ip))) => *bytes == ip.octets(),
-            (GeneralName::IPAddress(bytes), Ok(IpAddr::V6(ip))) => *bytes == ip.octets(),
-            _ => false,
-        })
-    })
+    let known = names_in(path);
+    names.iter().all(|name| known.contains(name))
+}
+
+/// The names and addresses that the certificate in a file is for; none where there is none.
+fn names_in(path: &Path) -> Vec<String> {
+    let Ok(certificate) = CertificateDer::from_pem_file(path) else { return Vec::new() };
+    let Ok((_, parsed)) = X509Certificate::from_der(&certificate) else { return Vec::new() };
+    let Ok(Some(alternatives)) = parsed.subject_alternative_name() else { return Vec::new() };
+    let name = |name: &GeneralName<'_>| match name {
+        GeneralName::DNSName(name) => Some((*name).to_owned()),
+        GeneralName::IPAddress(bytes) => {
+            let v4 = || <[u8; 4]>::try_from(*bytes).ok().map(IpAddr::from);
+            let v6 = || <[u8; 16]>::try_from(*bytes).ok().map(IpAddr::from);
+            v4().or_else(v6).map(|address| address.to_string())
+        }
+        _ => None,
+    };
+    alternatives.value.general_names.iter().filter_map(name).collect()
 }
 
 fn ca_parameters() -> anyhow::Result<CertificateParams> {
@@ -191,8 +237,9 @@ fn ca_parameters() -> anyhow::Result<CertificateParams> {
 fn local_ca(folder: &Path) -> anyhow::Result<Issuer<'static, KeyPair>> {
     let (cert, key) = (folder.join("ca.pem"), folder.join("ca-key.pem"));
     let parameters = ca_parameters()?;
-    if is_valid_for(&cert, LEAF_DAYS) && key.exists() {
-        let pair = KeyPair::from_pem(&fs::read_to_string(&key)?)?;
+    if is_valid_for(&cert, LEAF_DAYS)
+        && let Some(pair) = matching_key(&cert, &key)
+    {
         return Ok(Issuer::new(parameters, pair));
     }
     let pair = KeyPair::generate()?;
@@ -200,6 +247,14 @@ fn local_ca(folder: &Path) -> anyhow::Result<Issuer<'static, KeyPair>> {
     write(&key, &pair.serialize_pem(), 0o600)?;
     write(&cert, &certificate.pem(), 0o644)?;
     Ok(Issuer::new(parameters, pair))
+}
+
+/// The key in a file, if the certificate in another file is for it.
+fn matching_key(cert: &Path, key: &Path) -> Option<KeyPair> {
+    let pair = KeyPair::from_pem(&fs::read_to_string(key).ok()?).ok()?;
+    let certificate = CertificateDer::from_pem_file(cert).ok()?;
+    let (_, parsed) = X509Certificate::from_der(&certificate).ok()?;
+    (parsed.public_key().raw == pair.subject_public_key_info()).then_some(pair)
 }
 
 fn issue(
@@ -268,13 +323,20 @@ fn names(settings: &ShellSettings) -> Vec<String> {
     names.into_iter().collect()
 }
 
-/// Writes a file so that a crash leaves the old one or the new one, never half of it.
+/// Writes a file so that a crash leaves the old one or the new one, never half of it. The draft has a name
+/// of its own, in case locks do not keep others out.
 fn write(path: &Path, text: &str, mode: u32) -> anyhow::Result<()> {
-    let draft = path.with_extension("tmp");
-    let mut file =
-        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&draft)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&draft, path)?;
-    Ok(())
+    let draft = path.with_extension(format!("{}.tmp", std::process::id()));
+    let mut options = fs::OpenOptions::new();
+    let written = options.write(true).create(true).truncate(true).mode(mode).open(&draft).and_then(
+        |mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&draft, path)
+        },
+    );
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    Ok(written?)
 }

@@ -8,6 +8,7 @@ mod front_ends;
 mod http2;
 mod layers;
 mod lifecycle;
+mod local_certificates;
 mod params;
 mod routes;
 mod smuggling;

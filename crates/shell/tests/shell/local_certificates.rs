@@ -1,0 +1,122 @@
+//! The certificate that servers make for themselves, in a folder that several may share.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Barrier;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
+use shell::{Server, ShellSettings, TlsMode};
+
+use super::echo::Echo;
+
+fn settings(tls: &Path, public_url: Option<&str>) -> ShellSettings {
+    let mut settings = ShellSettings::for_tests(tls);
+    settings.tls_mode = TlsMode::Native;
+    settings.tls_dir = Some(tls.to_owned());
+    settings.public_url = public_url.map(str::to_owned);
+    settings
+}
+
+/// Starts a server and stops it: why it does not start.
+fn start(settings: &ShellSettings) -> Result<(), String> {
+    actix_web::rt::System::new().block_on(async {
+        let running = Server::start(settings, Echo::default()).await;
+        running.map_err(|error| format!("{error:#}"))?.kill().await;
+        Ok(())
+    })
+}
+
+/// Whether certificate and key in a folder belong together.
+fn match_in(tls: &Path) -> bool {
+    let chain = CertificateDer::pem_file_iter(tls.join("cert.pem")).unwrap();
+    let key = PrivateKeyDer::from_pem_file(tls.join("key.pem")).unwrap();
+    let provider = rustls::crypto::ring::default_provider();
+    CertifiedKey::from_der(chain.map(Result::unwrap).collect(), key, &provider).is_ok()
+}
+
+fn read(tls: &Path, name: &str) -> String {
+    fs::read_to_string(tls.join(name)).unwrap()
+}
+
+#[test]
+fn servers_that_start_at_once_on_one_folder_all_start_with_one_pair() {
+    const SERVERS: usize = 8;
+    for _ in 0..3 {
+        let folder = tempfile::tempdir().unwrap();
+        let tls = folder.path().join("shared/tls");
+        let together = Barrier::new(SERVERS);
+        let starts: Vec<_> = std::thread::scope(|scope| {
+            let begin = || {
+                scope.spawn(|| {
+                    together.wait();
+                    start(&settings(&tls, None))
+                })
+            };
+            let servers: Vec<_> = (0..SERVERS).map(|_| begin()).collect();
+            servers.into_iter().map(|server| server.join().unwrap()).collect()
+        });
+        assert_eq!(starts, vec![Ok(()); SERVERS]);
+        assert!(match_in(&tls));
+        let mut names: Vec<_> =
+            fs::read_dir(&tls).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["ca-key.pem", "ca.pem", "cert.pem", "key.pem", "lock"]);
+    }
+}
+
+#[test]
+fn a_pair_that_does_not_match_is_made_anew_under_the_same_ca() {
+    let folder = tempfile::tempdir().unwrap();
+    let tls = folder.path();
+    start(&settings(tls, None)).unwrap();
+    let ca = read(tls, "ca.pem");
+    for text in [rcgen::KeyPair::generate().unwrap().serialize_pem(), String::new()] {
+        fs::write(tls.join("key.pem"), text).unwrap();
+        assert_eq!(start(&settings(tls, None)), Ok(()));
+        assert!(match_in(tls));
+        assert_eq!(read(tls, "ca.pem"), ca);
+    }
+}
+
+#[test]
+fn a_ca_whose_key_is_another_one_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let tls = folder.path();
+    start(&settings(tls, None)).unwrap();
+    let ca = read(tls, "ca.pem");
+    let other = rcgen::KeyPair::generate().unwrap();
+    fs::write(tls.join("ca-key.pem"), other.serialize_pem()).unwrap();
+    fs::remove_file(tls.join("key.pem")).unwrap();
+    assert_eq!(start(&settings(tls, None)), Ok(()));
+    assert!(match_in(tls));
+    assert_ne!(read(tls, "ca.pem"), ca);
+}
+
+#[test]
+fn servers_with_different_names_share_a_certificate_with_all_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let tls = folder.path();
+    let (one, other) = (
+        settings(tls, Some("https://one.example")),
+        settings(tls, Some("https://other.example:8443/path")),
+    );
+    start(&one).unwrap();
+    start(&other).unwrap();
+    let both = read(tls, "cert.pem");
+    for settings in [&one, &other] {
+        start(settings).unwrap();
+        assert_eq!(read(tls, "cert.pem"), both);
+    }
+}
+
+#[test]
+fn nobody_else_reads_or_locks_the_folder_that_a_server_makes() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let tls = folder.path().join("data/tls");
+    start(&settings(&tls, None)).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&tls), mode(&tls.join("lock"))), (0o700, 0o600));
+}
