@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use actix_web::{HttpMessage, HttpRequest};
-use shell::{Credentials, client_ip};
+use shell::{Credentials, KeyNumber, client_ip};
 use tokio::sync::OnceCell;
 
 use crate::presented::Ledger;
@@ -105,6 +105,7 @@ impl Gate {
                 login: credential.login,
                 address: client_ip(request),
                 refused: self.policy.refused(request),
+                number: KeyNumber::of(request),
             })),
             Ok(Some(_)) => Err(self.refuse(request, Credentials::Malformed)),
             Err(AuthError::Credentials(fault)) if fault != Credentials::Missing => {

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use shell::Credentials;
+use shell::{Credentials, KeyNumber};
 use subtle::ConstantTimeEq as _;
 
 use crate::{AuthError, Charge, KeyStore, QuotaId, Quotas, Remaining, TooMany, digest};
@@ -177,6 +177,8 @@ pub struct Presented {
     pub(crate) login: Option<String>,
     pub(crate) address: IpAddr,
     pub(crate) refused: Charge,
+    /// Where the access log finds the number of the key.
+    pub(crate) number: KeyNumber,
 }
 
 impl Presented {
@@ -230,6 +232,7 @@ impl Presented {
         let (payer, charge, holder) = match finding {
             Finding::Live { id, payer, charge, holder } => {
                 self.ledger.keys.note_use(id);
+                self.number.set(id);
                 (payer, charge, holder)
             }
             Finding::Guest { charge, holder } => (QuotaId::Address(self.address), charge, holder),

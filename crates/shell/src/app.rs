@@ -1,12 +1,13 @@
 //! The one place where the layers around a service are put in order.
 
+use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 use actix_http::ConnectionType;
-use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::http::uri::{PathAndQuery, Uri};
@@ -16,13 +17,14 @@ use actix_web::{App, Error, HttpMessage, HttpRequest, HttpResponse, web};
 use futures_util::FutureExt;
 use futures_util::future::ready;
 
+use crate::access_log::{Asker, Line};
 use crate::caching::CallerDependence;
 use crate::docs::Docs;
 use crate::edge::Edge;
 use crate::health::{self, Draining};
 use crate::{
-    CorsRule, ErrorFormat, Fault, Next, Operations, RequestId, RequestInfo, Service, Shell,
-    compression, metrics, operations, request_id, routes,
+    CorsRule, ErrorFormat, Fault, KeyNumber, LogClient, Next, Operation, Operations, RequestId,
+    RequestInfo, Service, Shell, compression, metrics, operations, request_id, routes,
 };
 
 /// What every worker shares.
@@ -35,7 +37,8 @@ pub(crate) struct Context<S> {
     pub(crate) draining: Draining,
     pub(crate) operations: Arc<Operations>,
     pub(crate) docs: Option<Arc<Docs>>,
-    pub(crate) access_log: bool,
+    /// What the access log shows of clients; none: there is no access log.
+    pub(crate) access_log: Option<LogClient>,
 }
 
 /// A request as it came in, before a layer gave it another path or method.
@@ -44,6 +47,9 @@ struct Seen {
     uri: Uri,
     /// The id that it brought along.
     id: Option<RequestId>,
+    /// Who asks, where there is an access log.
+    asker: Option<Asker>,
+    started: Instant,
 }
 
 /// Marks a request that came as `HEAD`.
@@ -105,10 +111,16 @@ async fn oversee<S: Service>(
         return Ok(Box::pin(answer_for_all(context, request)).await);
     }
     let started = Instant::now();
+    let asker = context.access_log.map(|shown| {
+        let client = crate::client_ip(request.request());
+        Asker::of(request.headers(), client, shown)
+    });
     let seen = Seen {
         method: request.method().clone(),
         uri: request.uri().clone(),
         id: RequestId::sent(request.headers()),
+        asker,
+        started,
     };
     let names = match *request.method() {
         Method::OPTIONS => &[], // No cache keeps the answer.
@@ -128,13 +140,13 @@ async fn oversee<S: Service>(
             // panic, which takes the request with it, is answered without one.
             let answered = AssertUnwindSafe(answer(&context.service, request, &next));
             let Ok(result) = answered.catch_unwind().await else {
-                return Err(panicked(&*context.errors, seen));
+                return Err(panicked(&context, seen));
             };
             result?
         }
     };
     dependence.mark(response.headers_mut());
-    finish(&context, response, &seen, started)
+    Ok(finish(&context, response, seen))
 }
 
 /// Whether a request is for what does not depend on the path rules and the transport: health, and
@@ -179,30 +191,39 @@ fn moved(target: &str) -> Option<HttpResponse> {
     Some(moved.insert_header((header::LOCATION, location)).finish())
 }
 
-fn panicked(errors: &dyn ErrorFormat, seen: Seen) -> Error {
-    let id = seen.id.unwrap_or_else(RequestId::next);
-    let info = RequestInfo { method: seen.method, uri: seen.uri, id };
-    log::error!(request_id = info.id.to_string().as_str(); "a handler panicked");
-    let mut response = errors.respond(&Fault::Internal("panic".to_owned()), &info);
-    info.id.mark(response.headers_mut());
+fn panicked<S: Service>(context: &Context<S>, seen: Seen) -> Error {
+    let Seen { method, uri, id, asker, started } = seen;
+    let id = id.unwrap_or_else(RequestId::next);
+    log::error!(request_id = id.to_string().as_str(); "a handler panicked");
+    let operation = context.operations.find(uri.path()).map(Operation::template);
+    let (label, status) = (metrics::method_label(&method), StatusCode::INTERNAL_SERVER_ERROR);
+    metrics::count_panic(label, operation, started.elapsed());
+    let info = RequestInfo { method: method.clone(), uri, id: id.clone() };
+    let mut response = context.errors.respond(&Fault::Internal("panic".to_owned()), &info);
+    id.mark(response.headers_mut());
+    if let Some(asker) = asker {
+        let path = context.operations.redact(info.uri.path()).into_owned().into();
+        let line = Line { id, method, path, status, asker, key: None, note: "", started };
+        response = response.map_body(|_, body| line.write_with(body));
+    }
     actix_web::error::InternalError::from_response("panic", response).into()
 }
 
 fn finish<S: Service>(
     context: &Context<S>,
     mut response: ServiceResponse,
-    seen: &Seen,
-    started: Instant,
-) -> Result<ServiceResponse, Error> {
+    seen: Seen,
+) -> ServiceResponse {
+    let Seen { method, id, asker, started, .. } = seen;
     let elapsed = started.elapsed();
     let status = response.status();
     if context.draining.is_on() {
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }
-    let id = request_id::known(response.request())
-        .or_else(|| seen.id.clone())
-        .unwrap_or_else(RequestId::next);
+    let known = request_id::known(response.request());
+    let id = known.or(id).unwrap_or_else(RequestId::next);
     id.mark(response.headers_mut());
+    context.edge.complete_location(response.headers_mut());
     if context.edge.has_hsts() && crate::is_https(response.request()) {
         let year = HeaderValue::from_static("max-age=31536000");
         response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, year);
@@ -210,24 +231,33 @@ fn finish<S: Service>(
     if status.is_server_error() {
         report(&response, &id);
     }
-    metrics::count(&response, metrics::method_label(&seen.method), elapsed);
-    if context.access_log {
-        let bytes = match response.response().body().size() {
-            BodySize::Sized(bytes) => bytes,
-            _ => 0,
-        };
-        log::info!(
-            target: "access",
-            request_id = id.to_string().as_str(),
-            method = seen.method.as_str(),
-            path = (context.shell.redact)(&context.operations, &seen.uri).as_ref(),
-            status = status.as_u16(),
-            bytes = bytes,
-            seconds = elapsed.as_secs_f64();
-            "request{}", (context.shell.log_note)(response.request())
-        );
+    metrics::count(&response, metrics::method_label(&method), elapsed);
+    let Some(asker) = asker else { return response };
+    let request = response.request();
+    let line = Line {
+        id,
+        method,
+        path: pattern(&context.operations, request),
+        status,
+        asker,
+        key: request.extensions().get::<KeyNumber>().and_then(KeyNumber::get),
+        note: (context.shell.log_note)(request),
+        started,
+    };
+    response.map_body(|_, body| line.write_with(body))
+}
+
+/// The pattern of the route of a request: that of its operation, or what the router knows of it.
+fn pattern(operations: &Operations, request: &HttpRequest) -> Cow<'static, str> {
+    if let Some(metrics::RouteLabel(route)) = request.extensions().get() {
+        return Cow::Borrowed(*route);
     }
-    Ok(response)
+    let path = request.path();
+    let routed = || request.match_pattern().filter(|_| !operations.is_documentation(path));
+    match operations.find(path) {
+        Some(operation) => Cow::Owned(operation.template().to_owned()),
+        None => Cow::Owned(routed().unwrap_or_else(|| operations.redact(path).into_owned())),
+    }
 }
 
 /// Logs the cause of a 5xx once, under the id that the answer carries.

@@ -13,7 +13,7 @@ use clap::builder::{OsStr, Resettable};
 use clap::error::{ContextKind, ContextValue};
 
 use crate::private_files::keep_private;
-use crate::{LogFormat, Service, ServiceInfo, ShellSettings, logs, openapi, settings};
+use crate::{LogFormat, Service, ServiceInfo, ShellSettings, logs, openapi, server, settings};
 
 /// Subcommands that every binary has.
 #[derive(Clone, Copy, Debug, clap::Subcommand)]
@@ -38,7 +38,11 @@ impl CommonCommand {
         serve: impl FnOnce() -> anyhow::Result<ExitCode>,
     ) -> anyhow::Result<ExitCode> {
         match self {
-            Self::Serve => serve(),
+            Self::Serve => {
+                server::outlive_hangups()?;
+                logs::queue();
+                serve()
+            }
             Self::Openapi => print_openapi::<S>(),
             Self::Healthcheck => healthcheck(settings),
         }
@@ -74,18 +78,17 @@ pub fn main<C: Cli>() -> ExitCode {
         }
         Err(error) => error.exit(),
     };
-    if let Err(fault) = logs::start(cli.shell().log_format) {
+    if let Err(fault) = logs::start(cli.shell().log_format, C::INFO.name) {
         logs::fail(format, "usage", &fault);
         return ExitCode::from(2);
     }
     keep_private(&cli.shell().data_dir, &cli.shell().tls_folder());
-    match cli.run() {
-        Ok(code) => code,
-        Err(error) => {
-            logs::fail(format, "fatal", &format!("{error:#}"));
-            ExitCode::FAILURE
-        }
-    }
+    let code = cli.run().unwrap_or_else(|error| {
+        logs::fail(format, "fatal", &format!("{error:#}"));
+        ExitCode::FAILURE
+    });
+    logs::flush();
+    code
 }
 
 /// What is wrong with a command line, in one line.
@@ -178,7 +181,8 @@ fn healthcheck(settings: &ShellSettings) -> anyhow::Result<ExitCode> {
     let reply = ask(address).with_context(|| format!("no answer from {address}"))?;
     let Some(status) = reply.split(' ').nth(1) else { bail!("no HTTP answer from {address}") };
     let body = reply.split_once("\r\n\r\n").map_or("", |(_, body)| body.trim());
-    println!("{body}");
+    // Its exit code is the answer, whether or not the text can be written.
+    let _ = writeln!(std::io::stdout(), "{body}");
     Ok(if status == "200" { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

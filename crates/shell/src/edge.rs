@@ -21,6 +21,8 @@ pub(crate) struct Edge {
     mode: TlsMode,
     trusted: Arc<[IpNet]>,
     public_url: Option<Arc<str>>,
+    /// The path of `PUBLIC_URL`, without a final slash: empty, or as `/breaches`.
+    base_path: Arc<str>,
     https_port: Option<u16>,
     own_certificate: bool,
 }
@@ -32,6 +34,7 @@ impl Edge {
             mode: settings.tls_mode,
             trusted: settings.trusted_proxies.clone().into(),
             public_url: settings.public_url.as_deref().map(Arc::from),
+            base_path: settings.base_path().into(),
             https_port,
             own_certificate: settings.tls_cert.is_some(),
         }
@@ -95,6 +98,21 @@ impl Edge {
             let name = host.name;
             format!("https://{name}{port}{target}")
         }))
+    }
+
+    /// Completes the target of a redirect within the service: a path in `Location` is one of the service
+    /// and lacks the path under which a proxy serves it.
+    pub(crate) fn complete_location(&self, headers: &mut HeaderMap) {
+        if self.base_path.is_empty() {
+            return;
+        }
+        let location = headers.get(header::LOCATION).and_then(|value| value.to_str().ok());
+        let within = |path: &&str| path.starts_with('/') && !path.starts_with("//");
+        if let Some(path) = location.filter(within)
+            && let Ok(target) = HeaderValue::try_from(format!("{}{path}", self.base_path))
+        {
+            headers.insert(header::LOCATION, target);
+        }
     }
 
     /// The address that quotas charge: the peer, or the last untrusted hop before our proxies.
@@ -209,6 +227,20 @@ pub fn base_url(request: &HttpRequest) -> String {
     format!("{scheme}://{}", host.text)
 }
 
+/// The path of `PUBLIC_URL`, under which a proxy serves the service: empty, or as `/breaches`, without a
+/// final slash.
+///
+/// Links, forms and cookies of pages carry it. A path in `Location` does not: the shell adds it there.
+///
+/// ```
+/// use actix_web::test::TestRequest;
+///
+/// assert_eq!(shell::base_path(&TestRequest::default().to_http_request()), "");
+/// ```
+pub fn base_path(request: &HttpRequest) -> &str {
+    request.app_data::<Edge>().map_or("", |edge| &*edge.base_path)
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -238,6 +270,24 @@ mod tests {
         let target = edge(TlsMode::Native, &[]).redirect(&request);
         assert_eq!(target, Some(Some("https://pw.example:8484/a?b=c".to_owned())));
         assert_eq!(edge(TlsMode::Off, &[]).redirect(&request), None);
+    }
+
+    #[test]
+    fn paths_in_location_get_the_path_of_the_public_url() {
+        let mut settings = ShellSettings::for_tests(Path::new("."));
+        for (url, location, completed) in [
+            (Some("https://a.example/b/c"), "/docs/", "/b/c/docs/"),
+            (Some("https://a.example/b"), "https://else.example/x", "https://else.example/x"),
+            (Some("https://a.example/b"), "//else.example/x", "//else.example/x"),
+            (Some("https://a.example"), "/docs/", "/docs/"),
+            (None, "/docs/", "/docs/"),
+        ] {
+            settings.public_url = url.map(str::to_owned);
+            let mut headers = HeaderMap::new();
+            headers.insert(header::LOCATION, HeaderValue::from_static(location));
+            Edge::new(&settings, None).complete_location(&mut headers);
+            assert_eq!(headers.get(header::LOCATION).unwrap(), completed, "{url:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+mod access_log;
 mod app;
 mod body;
 mod caching;
@@ -25,7 +26,6 @@ pub mod pages;
 pub mod params;
 mod private_files;
 mod rate_limit;
-mod redact;
 mod request_id;
 mod routes;
 mod server;
@@ -34,15 +34,17 @@ mod settings;
 mod shell;
 mod tls;
 
+pub use access_log::KeyNumber;
 pub use app::is_head;
 pub use body::read_body;
 pub use cli::{Cli, CommonCommand, defaults, main, parse};
 pub use conditional::{EntityTag, Validators, http_date, is_known, may_change, parse_http_date};
 pub use cors::CorsRule;
-pub use edge::{base_url, client_ip, is_https};
+pub use edge::{base_path, base_url, client_ip, is_https};
 pub use fault::{Credentials, ErrorFormat, Fault, RequestInfo, Violation};
 pub use info::{ErrorBody, ServiceInfo, TlsMode};
 pub use listen::ListenAddress;
+pub(crate) use openapi::openapi_below;
 pub use openapi::{document, openapi};
 pub use params::{Form, Json, Path, Query};
 pub use private_files::{folder_follows_umask, follow_umask};
@@ -51,5 +53,5 @@ pub use request_id::{RequestId, request_id};
 pub use routes::{Operation, Operations, PathRules, Routes, TrailingSlash, operations};
 pub use server::{Running, Server, serve};
 pub use service::{Next, Service};
-pub use settings::{LogFormat, ShellSettings, Switch};
+pub use settings::{LogClient, LogFormat, ShellSettings, Switch};
 pub use shell::Shell;

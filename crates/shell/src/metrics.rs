@@ -29,6 +29,7 @@ struct Metrics {
     requests: IntCounterVec,
     seconds: HistogramVec,
     certificate_end: IntGauge,
+    lost_lines: IntCounter,
 }
 
 static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
@@ -61,6 +62,13 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
             IntGauge::new(
                 "tls_certificate_not_after_timestamp_seconds",
                 "Unix time at which the certificate of the server ends; 0 without one",
+            ),
+        ),
+        lost_lines: registered(
+            &registry,
+            IntCounter::new(
+                "log_lines_lost_total",
+                "Log lines that were lost because stderr took no more",
             ),
         ),
         registry,
@@ -166,6 +174,14 @@ fn handles_of<'a>(
     &known[at]
 }
 
+/// Counts a request whose handler panicked.
+pub(crate) fn count_panic(method: &'static str, route: Option<&str>, elapsed: Duration) {
+    let route = route.unwrap_or("unmatched");
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    METRICS.requests.with_label_values(&[method, route, status.as_str()]).inc();
+    METRICS.seconds.with_label_values(&[method, route]).observe(elapsed.as_secs_f64());
+}
+
 /// Counts a request that the HTTP parser could not read.
 pub(crate) fn count_parser_fault(status: StatusCode) {
     METRICS.requests.with_label_values(&["other", "unreadable", status.as_str()]).inc();
@@ -183,6 +199,11 @@ pub(crate) fn set_build(service: &str, version: &str) {
 /// Tells when the certificate of the server ends, in Unix seconds.
 pub(crate) fn set_certificate_end(instant: i64) {
     METRICS.certificate_end.set(instant);
+}
+
+/// Log lines that were lost because stderr took no more.
+pub(crate) fn lost_lines() -> &'static IntCounter {
+    &METRICS.lost_lines
 }
 
 /// All metrics in the text format.

@@ -87,10 +87,29 @@ fn complete(operation: &mut Operation, error_body: Option<ErrorBody>) {
     }
 }
 
+/// The document of a service that a proxy serves below a path, which `base_path` names without a final
+/// slash: its servers carry it.
+pub(crate) fn openapi_below<S: Service>(base_path: &str) -> String {
+    if base_path.is_empty() {
+        return openapi::<S>();
+    }
+    let mut document = document::<S>();
+    for server in document.servers.iter_mut().flatten() {
+        if server.url.starts_with('/') {
+            server.url = format!("{base_path}{}", server.url.trim_end_matches('/'));
+        }
+    }
+    written(&document)
+}
+
 /// The document as JSON text with a final line end: what `NAME openapi` prints and what is
 /// compared with the file in the tree.
 pub fn openapi<S: Service>() -> String {
-    match document::<S>().to_pretty_json() {
+    written(&document::<S>())
+}
+
+fn written(document: &OpenApi) -> String {
+    match document.to_pretty_json() {
         Ok(text) => text + "\n",
         Err(error) => {
             log::error!("the OpenAPI document cannot be written: {error}");

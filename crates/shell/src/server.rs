@@ -19,7 +19,7 @@ use crate::docs::Docs;
 use crate::edge::Edge;
 use crate::health::{self, Draining};
 use crate::listen::{self, Listener};
-use crate::{Operations, Service, ShellSettings, TlsMode, metrics, tls};
+use crate::{Operations, Service, ShellSettings, TlsMode, logs, metrics, tls};
 
 /// How long connections that wait to be accepted are accepted at the end.
 const LAST_ACCEPTS: Duration = Duration::from_millis(100);
@@ -111,8 +111,10 @@ impl Server {
             edge: Edge::new(settings, https.map(|address| address.port())),
             draining: Draining::default(),
             operations: Arc::new(operations),
-            docs: shell.docs.then(|| Arc::new(Docs::new(crate::openapi::<S>()))),
-            access_log: settings.access_log.is_on(),
+            docs: shell
+                .docs
+                .then(|| Arc::new(Docs::new(crate::openapi_below::<S>(&settings.base_path())))),
+            access_log: settings.access_log.is_on().then_some(settings.log_client),
             service,
         };
         let side = admin_server(&context, side)?;
@@ -276,9 +278,25 @@ pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result
             log::warn!("requests still running after SHUTDOWN_TIMEOUT were cut");
         }
         log::info!("stopped");
+        logs::flush();
         // A blocking task that hangs would keep the runtime, and with it the process.
         std::process::exit(0)
     })
+}
+
+/// From now on SIGHUP does not end the process, for as long as it lives: a reload may be asked for while
+/// databases are opened and listeners are not up yet.
+///
+/// One that comes before [`serve`] waits there and is answered by reading certificates again.
+///
+/// # Errors
+/// The system gives no handler.
+pub(crate) fn outlive_hangups() -> anyhow::Result<()> {
+    // The handler that this installs stays when runtime and stream are gone.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let _inside = runtime.enter();
+    drop(signal(SignalKind::hangup()).context("SIGHUP cannot be handled")?);
+    Ok(())
 }
 
 /// Ends the process when the stop itself hangs.
@@ -286,6 +304,7 @@ fn end_after(limit: Duration) {
     std::thread::spawn(move || {
         std::thread::sleep(limit);
         log::warn!("the stop took longer than SHUTDOWN_TIMEOUT; the process ends");
+        logs::flush();
         std::process::exit(0);
     });
 }

@@ -36,6 +36,17 @@ pub enum LogFormat {
     Json,
 }
 
+/// What the access log shows of the address of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogClient {
+    /// Nothing.
+    None,
+    /// Its network: the first 24 bits of IPv4, the first 48 of IPv6.
+    Net,
+    /// The whole address.
+    Full,
+}
+
 /// Settings of the HTTP shell.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Server", about = None, long_about = None)]
@@ -109,6 +120,10 @@ pub struct ShellSettings {
     /// Whether each request is logged
     #[arg(long, env, global = true, value_enum, default_value_t = Switch::On)]
     pub access_log: Switch,
+    /// What of the client's address each request is logged with: its network is the first 24 bits of
+    /// IPv4 and the first 48 of IPv6
+    #[arg(long, env, global = true, value_enum, default_value_t = LogClient::Net)]
+    pub log_client: LogClient,
 }
 
 impl ShellSettings {
@@ -138,6 +153,7 @@ impl ShellSettings {
             max_requests_per_connection: 64,
             log_format: LogFormat::Text,
             access_log: Switch::Off,
+            log_client: LogClient::Net,
         }
     }
 
@@ -145,6 +161,13 @@ impl ShellSettings {
     pub fn worker_count(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         self.workers.map_or_else(cores, usize::from).clamp(1, 512)
+    }
+
+    /// The path of `PUBLIC_URL` without a final slash: empty, or as `/breaches`.
+    pub(crate) fn base_path(&self) -> String {
+        let url = self.public_url.as_deref().unwrap_or_default();
+        let behind_scheme = url.split_once("://").map_or("", |(_, rest)| rest);
+        behind_scheme.find('/').map_or("", |at| &behind_scheme[at..]).to_owned()
     }
 
     /// Folder of the local CA and certificate.

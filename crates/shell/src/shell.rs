@@ -1,13 +1,10 @@
 //! Which layers run around a service.
 
-use std::borrow::Cow;
-
 use actix_web::HttpRequest;
 use actix_web::dev::ServiceRequest;
-use actix_web::http::Uri;
 
 use crate::params::Rules;
-use crate::{CorsRule, Operations, PathRules};
+use crate::{CorsRule, PathRules};
 
 /// Choice and rules of the layers that a service may replace or switch off.
 #[derive(Clone, Copy)]
@@ -28,12 +25,8 @@ pub struct Shell {
     ///
     /// For services with long work; a client that only closes its sending side gets no answer then.
     pub stop_when_client_leaves: bool,
-    /// What of a request target the access log may show; all but the values of unknown parameters
-    /// unless a service says otherwise.
-    ///
-    /// [`Operations::redact`] and [`Operations::redact_query`] help.
-    pub redact: for<'u> fn(&Operations, &'u Uri) -> Cow<'u, str>,
-    /// What the access log adds to its word "request", such as ", padded".
+    /// What the access log adds to its word "request", such as ", padded". It must hold nothing that the
+    /// client chose.
     pub log_note: fn(&HttpRequest) -> &'static str,
 }
 
@@ -46,7 +39,6 @@ impl Default for Shell {
             rules: Rules::PLAIN,
             docs: true,
             stop_when_client_leaves: false,
-            redact: |operations, uri| operations.redact_query(uri, &[]),
             log_note: |_| "",
         }
     }

@@ -1,12 +1,12 @@
 //! Processes that end with the test.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Lines};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use reqwest::{Client, RequestBuilder};
+use reqwest::{Client, Method, RequestBuilder};
 
 use crate::must::must;
 use crate::server::client;
@@ -123,6 +123,8 @@ pub struct Served {
     http: SocketAddr,
     admin: SocketAddr,
     log: Arc<Mutex<String>>,
+    /// The rest of the log while nobody reads it.
+    unread: Option<Lines<BufReader<ChildStderr>>>,
     client: Client,
 }
 
@@ -132,14 +134,25 @@ impl Served {
     /// # Panics
     /// When the log does not say it; it needs `RUST_LOG=info`.
     #[track_caller]
-    pub fn start(mut command: Command) -> Self {
+    pub fn start(command: Command) -> Self {
+        let mut served = Self::start_unread(command);
+        served.read_log();
+        served
+    }
+
+    /// The same, and the log is not read any further.
+    ///
+    /// # Panics
+    /// As [`start`](Self::start).
+    #[track_caller]
+    pub fn start_unread(mut command: Command) -> Self {
         let mut process = Process::spawn(command.stdout(Stdio::null()).stderr(Stdio::piped()));
         let errors = process.child.stderr.take();
         let errors = must("read the log", errors.ok_or("there is no pipe"));
-        let mut lines = BufReader::new(errors).lines().map_while(Result::ok);
+        let mut lines = BufReader::new(errors).lines();
         let mut log = String::new();
         let mut address_behind = |mark: &str| -> SocketAddr {
-            for line in lines.by_ref() {
+            for line in lines.by_ref().map_while(Result::ok) {
                 log.push_str(&line);
                 log.push('\n');
                 if let Some((_, rest)) = line.split_once(mark) {
@@ -151,17 +164,27 @@ impl Served {
         };
         let http = address_behind("http://");
         let admin = address_behind("health and metrics on http://");
-        let log = Arc::new(Mutex::new(log));
-        let behind = Arc::clone(&log);
+        let (log, unread) = (Arc::new(Mutex::new(log)), Some(lines));
+        Self { process, http, admin, log, unread, client: client() }
+    }
+
+    /// Reads the log from now on.
+    pub fn read_log(&mut self) {
+        let Some(lines) = self.unread.take() else { return };
+        let behind = Arc::clone(&self.log);
         // Whatever it says later must not block it.
         std::thread::spawn(move || {
-            for line in lines {
+            for line in lines.map_while(Result::ok) {
                 let mut log = behind.lock().unwrap_or_else(PoisonError::into_inner);
                 log.push_str(&line);
                 log.push('\n');
             }
         });
-        Self { process, http, admin, log, client: client() }
+    }
+
+    /// Closes an unread log, so that the server cannot write it any more.
+    pub fn close_log(&mut self) {
+        self.unread = None;
     }
 
     /// Address of plain HTTP.
@@ -186,7 +209,12 @@ impl Served {
 
     /// A GET request.
     pub fn get(&self, path: &str) -> RequestBuilder {
-        self.client.get(format!("http://{}{path}", self.http))
+        self.request(Method::GET, path)
+    }
+
+    /// A request with any method.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("http://{}{path}", self.http))
     }
 
     /// The value of a metric.

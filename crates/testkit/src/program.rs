@@ -195,10 +195,15 @@ impl Program {
     /// When it does not say where it serves.
     #[track_caller]
     pub fn serve(&self, arguments: &[&str]) -> Served {
+        Served::start(self.serving(arguments))
+    }
+
+    /// The command that [`serve`](Self::serve) starts, to be changed further.
+    pub fn serving(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(&["serve"]);
         let free = "127.0.0.1:0";
         command.env("BIND", free).env("TLS_BIND", free).env("ADMIN_BIND", free);
         command.env("TLS_MODE", "off").args(arguments);
-        Served::start(command)
+        command
     }
 }

@@ -1,5 +1,4 @@
-//! Every operation of the service in the order of the documentation, with what hangs on it: who may
-//! call it, and which of its parameters the access log may show.
+//! Every operation of the service in the order of the documentation, with who may call it.
 
 use std::sync::LazyLock;
 
@@ -31,21 +30,17 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(domain_verification::generate_dns_token).attach(Keyed(GenerateDnsToken));
     routes.add(domain_verification::verify_dns_token).attach(Keyed(VerifyDnsToken));
     routes.add(domain_verification::send_email).attach(Keyed(SendEmail));
-    routes.add(domains::breached_domain).attach(Keyed(BreachedDomain)).show("domain");
+    routes.add(domains::breached_domain).attach(Keyed(BreachedDomain));
     routes.add(domains::subscribed_domains).attach(Keyed(SubscribedDomains));
     routes.add_frequent(breaches::breaches).attach(Keyless);
-    routes.add(breaches::breach).attach(Keyless).show("name");
+    routes.add(breaches::breach).attach(Keyless);
     routes.add(breaches::latest_breach).attach(Keyless);
     routes.add(breaches::data_classes).attach(Keyless);
     routes.add(stealer_logs::stealer_logs_by_email).attach(Keyed(StealerLogsByEmail));
     routes
         .add(stealer_logs::stealer_logs_by_website_domain)
-        .attach(Keyed(StealerLogsByWebsiteDomain))
-        .show("domain");
-    routes
-        .add(stealer_logs::stealer_logs_by_email_domain)
-        .attach(Keyed(StealerLogsByEmailDomain))
-        .show("domain");
+        .attach(Keyed(StealerLogsByWebsiteDomain));
+    routes.add(stealer_logs::stealer_logs_by_email_domain).attach(Keyed(StealerLogsByEmailDomain));
     routes.add(subscription::subscription_status).attach(Keyed(SubscriptionStatus));
     add_pages(routes);
 }
@@ -125,7 +120,7 @@ mod tests {
     }
 
     fn redact(path: &str) -> String {
-        OPERATIONS.redact(path)
+        OPERATIONS.redact(path).into_owned()
     }
 
     #[test]
@@ -168,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_show_neither_address_nor_prefix() {
+    fn logs_show_neither_address_nor_prefix_nor_domain() {
         assert_eq!(
             redact("/api/v3/breachedaccount/a@b.example"),
             "/api/v3/breachedAccount/{email}"
@@ -177,15 +172,23 @@ mod tests {
             redact("/api/v3/breachedaccount/range/abcdef"),
             "/api/v3/breachedaccount/range/{prefix}"
         );
-        assert_eq!(redact("/api/v3/breach/a%40b"), "/api/v3/breach/{hidden}");
+        assert_eq!(redact("/api/v3/breach/a%40b"), "/api/v3/breach/{name}");
         for (path, shown) in [
             ("/x/a@b.example/y", "/{hidden}/{hidden}/{hidden}"),
             ("/API/v3/breacheddomain/b.example/", "/api/v3/breachedDomain/{hidden}/"),
+            ("/api/v3/breacheddomain/b.example", "/api/v3/breachedDomain/{domain}"),
+            (
+                "/api/v3/stealerLogsByWebsiteDomain/b.example",
+                "/api/v3/stealerLogsByWebsiteDomain/{domain}",
+            ),
+            (
+                "/api/v3/stealerLogsByEmailDomain/b.example",
+                "/api/v3/stealerLogsByEmailDomain/{domain}",
+            ),
         ] {
             assert_eq!(redact(path), shown);
         }
         assert_eq!(redact("/account/domains/b.example"), "/account/domains/{domain}");
-        assert_eq!(redact("/api/v3/breacheddomain/b.example"), "/api/v3/breachedDomain/b.example");
     }
 
     /// Segments that occur in requests for ranges, in any order; also doubled and encoded.

@@ -1,16 +1,15 @@
 //! How the service plugs into the shell: its middleware, CORS, cache and attribution headers.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use actix_web::http::{StatusCode, Uri};
 use actix_web::web::Data;
 use actix_web::{HttpMessage, HttpRequest, ResponseError};
 use futures_util::future::LocalBoxFuture;
-use shell::{CorsRule, ErrorFormat, Next, Operations, Routes, ServiceInfo, Shell, TlsMode};
+use shell::{CorsRule, ErrorFormat, Next, Routes, ServiceInfo, Shell, TlsMode};
 
 use crate::error::{Error, ErrorBodies};
 use crate::jobs;
@@ -107,7 +106,7 @@ impl shell::Service for Breaches {
     }
 
     fn shell(&self) -> Shell {
-        Shell { cors, paths: routes::PATHS, redact, ..Shell::default() }
+        Shell { cors, paths: routes::PATHS, ..Shell::default() }
     }
 
     fn around(
@@ -173,11 +172,6 @@ async fn keep_fresh(state: State) {
 fn cors(request: &ServiceRequest) -> Option<&'static CorsRule> {
     let access = request.extensions().get::<Access>().copied();
     (access == Some(Access::Keyless)).then_some(&KEYLESS)
-}
-
-/// The path without addresses and hash prefixes; the query may hold addresses and is left out.
-fn redact<'u>(operations: &Operations, uri: &'u Uri) -> Cow<'u, str> {
-    Cow::Owned(operations.redact(uri.path()))
 }
 
 /// Headers that follow from the path and the transport alone.

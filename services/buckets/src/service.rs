@@ -75,12 +75,7 @@ impl shell::Service for Buckets {
     }
 
     fn shell(&self) -> Shell {
-        Shell {
-            redact: routes::redact,
-            paths: PathRules::EXACT,
-            stop_when_client_leaves: true,
-            ..Shell::default()
-        }
+        Shell { paths: PathRules::EXACT, stop_when_client_leaves: true, ..Shell::default() }
     }
 
     fn around(

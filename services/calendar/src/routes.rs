@@ -1,12 +1,9 @@
 //! Every operation of the service in the order of the documentation.
 
-use std::borrow::Cow;
-
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::Uri;
 use actix_web::http::header::HeaderName;
 use actix_web::web;
-use shell::{Next, Operations, PathRules, Routes};
+use shell::{Next, PathRules, Routes};
 
 use crate::handlers::{
     categories, edge, events, ical, images, imports, index, media, organizers, pages, tags, venues,
@@ -19,9 +16,6 @@ use crate::policy::CREDENTIALS;
 
 /// Which spellings of a path are the same.
 pub const PATHS: PathRules = PathRules::NO_TRAILING_SLASH;
-
-/// Query parameters that no log shows.
-const SECRETS: [&str; 1] = ["password"];
 
 /// Handles what all operations have in common, round the handler.
 ///
@@ -145,9 +139,4 @@ fn add_tags(routes: &mut Routes<'_>) {
     routes.add(tags::update_tag).attach(TAG_FIELDS);
     routes.add(tags::patch_tag).attach(TAG_FIELDS);
     routes.add(tags::delete_tag).attach(ITEM);
-}
-
-/// A request target without the passwords of events and without what no operation knows.
-pub fn redact<'u>(operations: &Operations, uri: &'u Uri) -> Cow<'u, str> {
-    operations.redact_query(uri, &SECRETS)
 }

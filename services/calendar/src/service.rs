@@ -78,7 +78,7 @@ impl Service for Calendar {
     }
 
     fn shell(&self) -> Shell {
-        Shell { paths: routes::PATHS, redact: routes::redact, ..Shell::default() }
+        Shell { paths: routes::PATHS, ..Shell::default() }
     }
 
     fn around(

@@ -1,10 +1,7 @@
 //! Every operation of the service, and what the log shows of requests.
 
-use std::borrow::Cow;
-
-use actix_web::http::Uri;
 use actix_web::{HttpRequest, web};
-use shell::{Operations, Routes};
+use shell::Routes;
 
 use crate::handlers;
 use crate::model::Kind;
@@ -20,44 +17,37 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.assets(&handlers::SITE);
 }
 
-/// What the access log shows: never a prefix, nor anything that could be one.
-pub fn redact<'u>(operations: &Operations, uri: &'u Uri) -> Cow<'u, str> {
-    let path = uri.path();
-    // The table says no more of a range, and its answer would be allocated.
-    match handlers::route(path) {
-        None => Cow::Owned(operations.redact(path)),
-        Some((handlers::RANGE, _)) if handlers::kind(uri.query()) == Kind::Ntlm => {
-            Cow::Borrowed("/range/{prefix}?mode=ntlm")
-        }
-        Some((route, _)) => Cow::Borrowed(route),
-    }
-}
-
-/// What else the access log shows: whether padding was asked for.
+/// What else the access log shows: the kind of hashes, and whether padding was asked for.
 pub fn note(request: &HttpRequest) -> &'static str {
-    if handlers::wants_padding(request) { ", padded" } else { ", not padded" }
+    let Some((route, _)) = handlers::route(request.path()) else { return "" };
+    let is_ntlm = route != handlers::RANGE || handlers::kind(request.uri().query()) == Kind::Ntlm;
+    match (is_ntlm, handlers::wants_padding(request)) {
+        (false, false) => ", sha1, not padded",
+        (false, true) => ", sha1, padded",
+        (true, false) => ", ntlm, not padded",
+        (true, true) => ", ntlm, padded",
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use shell::Operations;
+
     use super::*;
 
     #[test]
     fn the_log_never_shows_a_prefix() {
         let operations = Operations::of(register);
-        for (target, shown) in [
+        for (path, shown) in [
             ("/range/ABCDE", "/range/{prefix}"),
-            ("/range/ABCDE?mode=ntlm&x=ABCDE", "/range/{prefix}?mode=ntlm"),
-            ("/range/ABCDE/x", "/range/{prefix}"),
-            ("/ntlm/range/ABCDE?x=ABCDE", "/ntlm/range/{prefix}"),
-            ("/ntlm/range/ABCDE/x", "/ntlm/range/{prefix}"),
+            ("/range/ABCDE/x", "/range/{hidden}/{hidden}"),
+            ("/ntlm/range/ABCDE", "/ntlm/range/{prefix}"),
             ("/ABCDE", "/{hidden}"),
-            ("/?ABCDE", "/"),
+            ("/", "/"),
             ("/docs/ABCDE", "/docs/{hidden}"),
             ("/openapi.json", "/openapi.json"),
         ] {
-            let uri: Uri = target.parse().unwrap();
-            assert_eq!(redact(&operations, &uri), shown, "{target}");
+            assert_eq!(operations.redact(path), shown, "{path}");
         }
     }
 }

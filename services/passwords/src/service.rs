@@ -72,7 +72,6 @@ impl shell::Service for Passwords {
         Shell {
             compression: false,
             paths: PathRules::EXACT,
-            redact: routes::redact,
             log_note: routes::note,
             ..Shell::default()
         }

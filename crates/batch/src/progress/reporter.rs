@@ -1,6 +1,6 @@
 //! Shows how far a phase of a command is.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -221,7 +221,8 @@ impl ProgressReporter {
         match &self.display {
             Display::Terminal(bar) => {
                 bar.finish_and_clear();
-                eprintln!("{line}");
+                // A terminal that has gone away does not end the work.
+                let _ = writeln!(io::stderr(), "{line}");
             }
             Display::Log => log::info!("{line}"),
             #[cfg(test)]

@@ -13,9 +13,6 @@ pub struct Operation {
     pub(super) segments: Vec<Segment>,
     pub(super) methods: Vec<Method>,
     pub(super) id: Option<String>,
-    pub(super) shown: Vec<&'static str>,
-    /// Names of its query parameters, without brackets.
-    pub(super) query: Vec<String>,
     pub(super) attached: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -30,15 +27,7 @@ impl Operation {
     pub(super) fn new(template: &str, methods: Vec<Method>, id: Option<String>) -> Self {
         let segments = template.split('/').map(Segment::of).collect();
         let template = template.to_owned();
-        Self {
-            template,
-            segments,
-            methods,
-            id,
-            shown: Vec::new(),
-            query: Vec::new(),
-            attached: None,
-        }
+        Self { template, segments, methods, id, attached: None }
     }
 
     /// Attaches a value of the service's own, such as who may call and what a call costs.
@@ -46,12 +35,6 @@ impl Operation {
     /// See [`Routes`](crate::Routes) for an example.
     pub fn attach<A: Send + Sync + 'static>(&mut self, value: A) -> &mut Self {
         self.attached = Some(Arc::new(value));
-        self
-    }
-
-    /// Lets the access log show the value of a path parameter; others are shown as `{name}`.
-    pub fn show(&mut self, parameter: &'static str) -> &mut Self {
-        self.shown.push(parameter);
         self
     }
 

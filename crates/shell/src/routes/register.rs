@@ -4,7 +4,7 @@ use actix_web::dev::HttpServiceFactory;
 use actix_web::http::Method;
 use actix_web::web::ServiceConfig;
 use actix_web::{App, Route};
-use utoipa::openapi::path::{ParameterIn, PathItem, Paths};
+use utoipa::openapi::path::{PathItem, Paths};
 use utoipa::openapi::{OpenApi, RefOr, Schema};
 use utoipa_actix_web::OpenApiFactory;
 
@@ -41,14 +41,14 @@ use crate::pages::Site;
 ///
 /// fn routes(routes: &mut Routes<'_>) {
 ///     routes.add(list_rows).attach(Access::Anybody);
-///     routes.add(get_row).attach(Access::Keyed).show("id");
+///     routes.add(get_row).attach(Access::Keyed);
 /// }
 ///
 /// let operations = shell::Operations::of(routes);
 /// let found = operations.find("/rows/7").unwrap();
 /// assert_eq!(found.id(), Some("getRow"));
 /// assert_eq!(found.attached::<Access>(), Some(&Access::Keyed));
-/// assert_eq!(operations.redact("/rows/7"), "/rows/7");
+/// assert_eq!(operations.redact("/rows/7"), "/rows/{id}");
 /// assert_eq!(operations.redact("/rows/7/secret"), "/rows/{hidden}/{hidden}");
 /// ```
 pub struct Routes<'a> {
@@ -150,9 +150,7 @@ impl<'a> Routes<'a> {
 
     /// Serves the assets of the pages.
     pub fn assets(&mut self, site: &'static Site) {
-        let mut assets = Operation::new("/assets/{file}", Vec::new(), None);
-        assets.show("file");
-        self.described.operations.push(assets);
+        self.described.operations.push(Operation::new("/assets/{file}", Vec::new(), None));
         self.beside(|config| site.serve(config));
     }
 
@@ -195,9 +193,7 @@ impl<'a> Routes<'a> {
         let paths = handler.paths();
         for (template, item) in &paths.paths {
             let (methods, id) = methods_of(item);
-            let mut operation = Operation::new(template, methods, id);
-            operation.query = query_parameters(item);
-            self.described.operations.push(operation);
+            self.described.operations.push(Operation::new(template, methods, id));
         }
         if self.described.operations.len() == at {
             self.described.operations.push(Operation::new("", Vec::new(), None));
@@ -206,20 +202,6 @@ impl<'a> Routes<'a> {
         handler.schemas(&mut self.described.schemas);
         at
     }
-}
-
-/// The names of all query parameters of a path, without brackets.
-fn query_parameters(item: &PathItem) -> Vec<String> {
-    let operations = [&item.get, &item.post, &item.put, &item.patch, &item.delete];
-    let parameters = operations.into_iter().flatten().filter_map(|one| one.parameters.as_ref());
-    let mut names = Vec::new();
-    for parameter in parameters.flatten() {
-        let RefOr::T(parameter) = parameter else { continue };
-        if parameter.parameter_in == ParameterIn::Query {
-            names.extend(parameter.name.split('[').next().map(str::to_owned));
-        }
-    }
-    names
 }
 
 fn methods_of(item: &PathItem) -> (Vec<Method>, Option<String>) {

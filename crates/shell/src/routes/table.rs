@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use actix_web::HttpRequest;
-use actix_web::http::{Method, Uri};
+use actix_web::http::Method;
 
 use super::operation::{Operation, Segment};
 use super::register::{Routes, describe};
 use super::tree::Tree;
-use crate::redact::redact_query;
 
 /// Where the document of the API is.
 const DOCUMENT: &str = "/openapi.json";
@@ -162,43 +161,16 @@ impl Operations {
         }
     }
 
-    /// A path as the access log may show it: parameters as `{name}` unless they may be shown; of an
-    /// unknown path only the words that the operations know.
-    pub fn redact(&self, path: &str) -> String {
+    /// A path as the access log may show it: the pattern of its operation; of an unknown path only the
+    /// words that the operations know.
+    pub fn redact(&self, path: &str) -> Cow<'_, str> {
         match self.locate(path) {
-            Some((operation, path)) => {
-                let parts = operation.segments.iter().zip(path.split('/'));
-                let parts = parts.map(|(segment, part)| match segment {
-                    Segment::Literal(word) => Cow::Borrowed(word.as_str()),
-                    Segment::Parameter(name) if operation.shown.iter().any(|it| it == name) => {
-                        Cow::Borrowed(harmless(part))
-                    }
-                    Segment::Parameter(name) => Cow::Owned(format!("{{{name}}}")),
-                });
-                joined(parts)
+            Some((operation, _)) => Cow::Borrowed(operation.template()),
+            None => {
+                let parts = path.split('/').map(|part| Cow::Borrowed(self.known_word(part)));
+                Cow::Owned(joined(parts))
             }
-            None => joined(path.split('/').map(|part| Cow::Borrowed(self.known_word(part)))),
         }
-    }
-
-    /// A request target as the access log may show it: values of query parameters that no operation
-    /// has, and those of secrets, become `***`.
-    ///
-    /// ```
-    /// # use actix_web::get;
-    /// # #[utoipa::path(params(("page" = u8, Query), ("token" = String, Query)), responses((status = 200)))]
-    /// # #[get("/rows")]
-    /// # async fn rows() -> &'static str { "" }
-    /// # fn routes(routes: &mut shell::Routes<'_>) { routes.add(rows); }
-    /// let operations = shell::Operations::of(routes);
-    /// let target = "/rows?page=2&token=abc&x=y".parse().unwrap();
-    /// assert_eq!(operations.redact_query(&target, &["token"]), "/rows?page=2&token=***&x=***");
-    /// ```
-    pub fn redact_query<'u>(&self, uri: &'u Uri, secrets: &[&str]) -> Cow<'u, str> {
-        redact_query(uri, |name| {
-            let known = |operation: &Operation| operation.query.iter().any(|known| known == name);
-            !secrets.contains(&name) && self.operations.iter().any(known)
-        })
     }
 
     /// The methods that `path` has; empty when no route has it.
@@ -337,9 +309,4 @@ fn joined<'p>(parts: impl Iterator<Item = Cow<'p, str>>) -> String {
         path.push_str(&part);
     }
     path
-}
-
-/// A parameter that may be shown, unless a client put an address into it.
-fn harmless(part: &str) -> &str {
-    if part.contains(['@', '%']) { HIDDEN } else { part }
 }

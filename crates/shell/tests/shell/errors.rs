@@ -78,3 +78,41 @@ async fn a_panic_is_500_and_the_server_goes_on() {
     assert_eq!(text_of(&started, "/panics").await, (500, "GET /panics: internal".to_owned()));
     assert_eq!(text_of(&started, "/count?count=1").await.0, 200);
 }
+
+#[actix_web::test]
+async fn a_body_that_breaks_off_is_an_error_even_if_what_came_could_be_read() {
+    use std::io::{Read, Write};
+    let started = Started::new().await;
+    let address = started.running.http;
+    let head = "POST /note HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+    for rest in [
+        "content-length: 99\r\n\r\n{\"text\":\"x\"}",
+        "transfer-encoding: chunked\r\n\r\nc\r\n{\"text\":\"x\"}\r\n",
+    ] {
+        let request = format!("{head}{rest}");
+        let ask = actix_web::web::block(move || {
+            let mut stream = std::net::TcpStream::connect(address).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
+            stream.shutdown(std::net::Shutdown::Write).unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).map(|_| answer)
+        });
+        let answer = ask.await.unwrap().unwrap_or_default();
+        assert!(!answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+}
+
+#[actix_web::test]
+async fn a_panic_is_counted() {
+    let started = Started::new().await;
+    let count = async || {
+        let metrics = client().get(started.admin("/metrics")).send().await.unwrap();
+        let metrics = metrics.text().await.unwrap();
+        let name = "http_requests_total{method=\"GET\",route=\"/panics\",status=\"500\"} ";
+        let told = metrics.lines().find_map(|line| line.strip_prefix(name)?.parse::<u64>().ok());
+        told.unwrap_or(0)
+    };
+    let before = count().await;
+    assert_eq!(started.get("/panics").await.status(), 500);
+    assert!(count().await > before);
+}

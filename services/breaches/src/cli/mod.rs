@@ -118,10 +118,13 @@ impl shell::Cli for Cli {
 
     fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
-            None => self.serve(),
-            Some(Command::Common(command)) => {
+            None | Some(Command::Common(_)) => {
+                let common = match self.command {
+                    Some(Command::Common(command)) => command,
+                    _ => CommonCommand::Serve,
+                };
                 let shell = self.settings.shell.clone();
-                command.run::<Breaches>(&shell, || self.serve())
+                common.run::<Breaches>(&shell, || self.serve())
             }
             Some(Command::Migrate(ref migrate)) => {
                 let data_dir = &self.settings.shell.data_dir;

@@ -1,5 +1,6 @@
 //! How reports are printed and which exit status a load has.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use crate::jobs::{JobError, Report};
@@ -19,7 +20,7 @@ pub fn written(report: &Report, json: bool) -> String {
 pub fn finished(done: Result<(String, usize), JobError>) -> anyhow::Result<ExitCode> {
     match done {
         Ok((text, incomplete)) => {
-            println!("{text}");
+            writeln!(std::io::stdout(), "{text}")?;
             if incomplete == 0 {
                 return Ok(ExitCode::SUCCESS);
             }

@@ -1,6 +1,7 @@
 //! `status`.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use jiff::Timestamp;
@@ -11,11 +12,8 @@ use crate::jobs::{self, JobContext};
 /// Shows the state.
 pub fn run(context: &JobContext, as_json: bool) -> anyhow::Result<ExitCode> {
     let status = jobs::status(context)?;
-    if as_json {
-        println!("{}", serde_json::to_string(&status)?);
-    } else {
-        print!("{}", as_text(&status));
-    }
+    let text = if as_json { serde_json::to_string(&status)? + "\n" } else { as_text(&status) };
+    std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::metrics;
 use crate::state::State;
@@ -106,11 +106,21 @@ fn announce(corpus: &Corpus) {
 }
 
 /// Looks at everything on SIGHUP and at what has changed every `interval` seconds, off the workers.
-pub async fn watch(reloader: Arc<Reloader>, interval: u64) {
-    let Ok(mut hangup) = signal(SignalKind::hangup()) else {
-        log::error!("SIGHUP cannot be awaited; corpora are not reloaded");
-        return;
-    };
+///
+/// SIGHUP counts from the call on, not from the first time that the future runs.
+pub fn watch(reloader: Arc<Reloader>, interval: u64) -> impl Future<Output = ()> {
+    let hangup = signal(SignalKind::hangup());
+    async move {
+        match hangup {
+            Ok(hangup) => watch_with(hangup, reloader, interval).await,
+            Err(error) => {
+                log::error!("SIGHUP cannot be awaited, corpora are not reloaded: {error}");
+            }
+        }
+    }
+}
+
+async fn watch_with(mut hangup: Signal, reloader: Arc<Reloader>, interval: u64) {
     // Without an interval the timer is still polled, but far in the future.
     let period = if interval == 0 { u64::from(u32::MAX) } else { interval };
     let period = Duration::from_secs(period);

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use passwords::model::Kind;
 
-use testkit::{Served, exchange, until_blocking};
+use testkit::{Served, exchange, log_without, until_blocking};
 
 use crate::app::{Data, Numbers};
 
@@ -32,11 +32,23 @@ fn the_log_says_kind_and_padding_and_never_a_prefix() {
     let log = served.log().clone();
     let seen: Vec<&str> = log.lines().collect();
     let access: Vec<&&str> = seen.iter().filter(|line| line.contains("access")).collect();
-    assert!(access[0].contains("/range/{prefix} ") && access[0].contains("request, not padded"));
-    assert!(access[1].contains("?mode=ntlm") && access[1].contains("request, padded"));
+    assert!(access.iter().all(|line| line.contains(" path=/range/{prefix} ")), "{access:?}");
+    assert!(access[0].contains("request, sha1, not padded"));
+    assert!(access[1].contains("request, ntlm, padded"));
     for line in seen {
         assert!(!line.to_lowercase().contains("abcde"), "{line}");
     }
+}
+
+#[actix_web::test]
+async fn the_log_shows_patterns_of_routes_at_any_level() {
+    let data = Data::new();
+    let mut command = data.command(&["--tls-mode", "off", "serve"]);
+    command.env("BIND", "127.0.0.1:0").env("ADMIN_BIND", "127.0.0.1:0").env("RUST_LOG", "trace");
+    let served = Served::start(command);
+    let paths =
+        ["/range/ABCDE", "/range/ABCDE/x?mode=ABCDE", "/ntlm/range/ABCDE", "/ABCDE", "/?ABCDE"];
+    log_without(&served, &paths, &["ABCDE"]).await;
 }
 
 #[test]

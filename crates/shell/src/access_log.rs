@@ -1,0 +1,220 @@
+//! The access log: one line for each request.
+//!
+//! A line shows who asked (as far as `LOG_CLIENT` allows), with which key (its number), for what (the
+//! pattern of the route, never a path, a query or a parameter), and what came of it.
+
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+
+use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::http::header::{HeaderMap, HeaderValue, USER_AGENT};
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::Bytes;
+use actix_web::{HttpMessage, HttpRequest};
+use ipnet::IpNet;
+use log::kv::Value;
+use log::{Level, Record};
+
+use crate::{LogClient, RequestId};
+
+/// The target of lines of the access log.
+const TARGET: &str = "access";
+/// Longest user agent that is shown, in bytes.
+const LONGEST_AGENT: usize = 200;
+
+/// The number of the key that a request was admitted with, for the access log.
+///
+/// The text of a key is never shown, neither whole nor in part.
+///
+/// ```
+/// use actix_web::test::TestRequest;
+/// use shell::KeyNumber;
+///
+/// let request = TestRequest::default().to_http_request();
+/// let number = KeyNumber::of(&request);
+/// number.set(7);
+/// assert_eq!(KeyNumber::of(&request).get(), Some(7));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct KeyNumber(Arc<OnceLock<i64>>);
+
+impl KeyNumber {
+    /// The place for the number of a request's key; it may be filled on another thread.
+    pub fn of(request: &HttpRequest) -> Self {
+        let mut extensions = request.extensions_mut();
+        if let Some(number) = extensions.get::<Self>() {
+            return number.clone();
+        }
+        let number = Self::default();
+        extensions.insert(number.clone());
+        number
+    }
+
+    /// Notes the number; the first one stays.
+    pub fn set(&self, number: i64) {
+        let _ = self.0.set(number);
+    }
+
+    /// The number, once the key is known.
+    pub fn get(&self) -> Option<i64> {
+        self.0.get().copied()
+    }
+}
+
+/// Who asks, as the access log shows it.
+pub(crate) struct Asker {
+    client: Option<String>,
+    agent: Option<HeaderValue>,
+}
+
+impl Asker {
+    pub(crate) fn of(headers: &HeaderMap, address: IpAddr, shown: LogClient) -> Self {
+        Self { client: client(address, shown), agent: headers.get(USER_AGENT).cloned() }
+    }
+}
+
+/// What the access log shows of an address.
+fn client(address: IpAddr, shown: LogClient) -> Option<String> {
+    let network = match (shown, address) {
+        (LogClient::None, _) => return None,
+        (LogClient::Full, _) => return Some(address.to_string()),
+        (LogClient::Net, IpAddr::V4(_)) => IpNet::new(address, 24),
+        (LogClient::Net, IpAddr::V6(_)) => IpNet::new(address, 48),
+    };
+    Some(network.ok()?.trunc().to_string())
+}
+
+/// The beginning of a user agent, without what could act on a terminal.
+fn cleaned(agent: &HeaderValue) -> String {
+    let bytes = agent.as_bytes();
+    let shown = &bytes[..bytes.len().min(LONGEST_AGENT)];
+    let printable = |byte: &u8| match byte {
+        b' '..=b'~' => char::from(*byte),
+        _ => '?',
+    };
+    shown.iter().map(printable).collect()
+}
+
+/// One request and its answer.
+pub(crate) struct Line {
+    pub(crate) id: RequestId,
+    pub(crate) method: Method,
+    pub(crate) path: Cow<'static, str>,
+    pub(crate) status: StatusCode,
+    pub(crate) asker: Asker,
+    pub(crate) key: Option<i64>,
+    pub(crate) note: &'static str,
+    pub(crate) started: Instant,
+}
+
+impl Line {
+    /// Writes the line: at once where the length of the body is known, else when the body ends.
+    pub(crate) fn write_with(self, body: BoxBody) -> BoxBody {
+        match body.size() {
+            _ if self.method == Method::HEAD => self.write(0),
+            BodySize::None => self.write(0),
+            BodySize::Sized(bytes) => self.write(bytes),
+            BodySize::Stream => {
+                return BoxBody::new(Counted { body, bytes: 0, line: Some(self) });
+            }
+        }
+        body
+    }
+
+    /// Writes the line of an answer of this many bytes.
+    pub(crate) fn write(&self, bytes: u64) {
+        if !log::log_enabled!(target: TARGET, Level::Info) {
+            return;
+        }
+        let (id, agent) = (self.id.to_string(), self.asker.agent.as_ref().map(cleaned));
+        let mut members: Vec<(&str, Value<'_>)> = Vec::with_capacity(9);
+        members.push(("request_id", Value::from(id.as_str())));
+        if let Some(client) = &self.asker.client {
+            members.push(("client", Value::from(client.as_str())));
+        }
+        if let Some(key) = self.key {
+            members.push(("key", Value::from(key)));
+        }
+        members.push(("method", Value::from(self.method.as_str())));
+        members.push(("path", Value::from(&*self.path)));
+        members.push(("status", Value::from(self.status.as_u16())));
+        members.push(("bytes", Value::from(bytes)));
+        members.push(("seconds", Value::from(self.started.elapsed().as_secs_f64())));
+        if let Some(agent) = &agent {
+            members.push(("agent", Value::from(agent.as_str())));
+        }
+        log::logger().log(
+            &Record::builder()
+                .level(Level::Info)
+                .target(TARGET)
+                .args(format_args!("request{}", self.note))
+                .key_values(&members.as_slice())
+                .build(),
+        );
+    }
+}
+
+/// A body of unknown length, whose line is written when it ends or is given up.
+struct Counted {
+    body: BoxBody,
+    bytes: u64,
+    line: Option<Line>,
+}
+
+impl MessageBody for Counted {
+    type Error = <BoxBody as MessageBody>::Error;
+
+    fn size(&self) -> BodySize {
+        self.body.size()
+    }
+
+    fn poll_next(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        let part = ready!(Pin::new(&mut self.body).poll_next(context));
+        if let Some(Ok(bytes)) = &part {
+            self.bytes += bytes.len() as u64;
+        }
+        Poll::Ready(part)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        if let Some(line) = self.line.take() {
+            line.write(self.bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_as_its_network_unless_asked_otherwise() {
+        let shown = |address: &str, how| client(address.parse().unwrap(), how);
+        for (address, net) in [
+            ("192.0.2.77", "192.0.2.0/24"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1::/48"),
+            ("::1", "::/48"),
+        ] {
+            assert_eq!(shown(address, LogClient::None), None);
+            assert_eq!(shown(address, LogClient::Net).as_deref(), Some(net));
+            assert_eq!(shown(address, LogClient::Full).as_deref(), Some(address));
+        }
+    }
+
+    #[test]
+    fn a_user_agent_is_cut_and_loses_what_acts_on_a_terminal() {
+        let of = |bytes: &[u8]| cleaned(&HeaderValue::from_bytes(bytes).unwrap());
+        assert_eq!(of(b"curl/8 (\"x\")\t\x80\xff"), "curl/8 (\"x\")???");
+        assert_eq!(of(&[b'a'; 5_000]), "a".repeat(200));
+        assert_eq!(of(b""), "");
+    }
+}

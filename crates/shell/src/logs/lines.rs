@@ -1,0 +1,266 @@
+//! The way of lines to stderr.
+//!
+//! A command writes each line at once: its output keeps its order, and a slow reader slows the command
+//! down. A server must not wait for a reader: its lines go through a bounded queue, which a thread of
+//! its own writes. Lines that do not fit into the queue, and lines that cannot be written, are lost. The
+//! metric `log_lines_lost_total` counts them, and a line reports them when stderr works again.
+
+use std::io::{self, ErrorKind, Write};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::metrics;
+
+/// The pause before the next try when stderr is a full pipe in non-blocking mode.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Lines on their way to one output.
+pub(super) struct Lines {
+    state: Mutex<State>,
+    changed: Condvar,
+    room: usize,
+}
+
+struct State {
+    /// Whether a thread writes the lines; otherwise `push` does.
+    is_queued: bool,
+    /// Whether the thread is writing lines that it took from the queue.
+    is_writing: bool,
+    waiting: Vec<u8>,
+    /// Lost lines that no line has reported yet.
+    lost: u64,
+}
+
+impl Lines {
+    /// Lines that are written at once; a queue will have room for `room` bytes.
+    pub(super) const fn new(room: usize) -> Self {
+        let state = State { is_queued: false, is_writing: false, waiting: Vec::new(), lost: 0 };
+        Self { state: Mutex::new(state), changed: Condvar::new(), room }
+    }
+
+    /// Writes whole lines to `out`, or queues them. Never fails, and never waits once there is a queue.
+    pub(super) fn push(&self, lines: &[u8], out: impl Write) {
+        let mut state = self.state();
+        if !state.is_queued {
+            drop(state);
+            metrics::lost_lines().inc_by(count(write_all(out, lines)));
+        } else if state.waiting.len() + lines.len() > self.room {
+            state.lost += count(lines);
+            metrics::lost_lines().inc_by(count(lines));
+        } else {
+            state.waiting.extend_from_slice(lines);
+            self.changed.notify_all();
+        }
+    }
+
+    /// Puts the queue in place, with a thread that writes its lines to `out` until the process ends.
+    ///
+    /// `report` makes the line that reports a number of lost lines. A second call changes nothing.
+    ///
+    /// # Errors
+    /// The system gives no thread. Lines are then written at once, as before.
+    pub(super) fn queue(
+        &'static self,
+        out: impl Write + Send + 'static,
+        report: impl Fn(u64) -> String + Send + 'static,
+    ) -> io::Result<()> {
+        let mut state = self.state();
+        if !state.is_queued {
+            let thread = std::thread::Builder::new().name("log".to_owned());
+            thread.spawn(move || self.write_for_ever(out, report))?;
+            state.is_queued = true;
+        }
+        Ok(())
+    }
+
+    /// Waits until all queued lines are written, at most for `limit`.
+    pub(super) fn flush(&self, limit: Duration) {
+        let end = Instant::now() + limit;
+        let mut state = self.state();
+        while state.is_writing || !state.waiting.is_empty() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            let waited = self.changed.wait_timeout(state, left);
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn write_for_ever(&self, mut out: impl Write, report: impl Fn(u64) -> String) {
+        let mut batch = Vec::new();
+        let mut is_torn = false;
+        loop {
+            batch.clear();
+            let lost = self.take(&mut batch);
+            if is_torn {
+                // A line broke off in its middle: the next one begins at the start of a line.
+                is_torn = !write_all(&mut out, b"\n").is_empty();
+            }
+            let left = write_all(&mut out, &batch);
+            let unwritten = count(left);
+            let written = &batch[..batch.len() - left.len()];
+            is_torn |= written.last().is_some_and(|byte| *byte != b'\n');
+            let mut reported = 0;
+            if left.is_empty()
+                && lost > 0
+                && write_all(&mut out, report(lost).as_bytes()).is_empty()
+            {
+                reported = lost;
+            }
+            metrics::lost_lines().inc_by(unwritten);
+            let mut state = self.state();
+            state.lost = state.lost - reported + unwritten;
+            state.is_writing = false;
+            drop(state);
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits for lines and appends them to `batch`; returns the number of lost lines to report.
+    fn take(&self, batch: &mut Vec<u8>) -> u64 {
+        let state = self.state();
+        let waited = self.changed.wait_while(state, |state| state.waiting.is_empty());
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
+        batch.append(&mut state.waiting);
+        state.is_writing = true;
+        state.lost
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes as much as can be written; returns what is left when an error ends that.
+fn write_all(mut out: impl Write, mut bytes: &[u8]) -> &[u8] {
+    while !bytes.is_empty() {
+        match out.write(bytes) {
+            Ok(0) => break,
+            Ok(written) => bytes = &bytes[written..],
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(PAUSE),
+            Err(_) => break,
+        }
+    }
+    bytes
+}
+
+/// The number of lines that end in `bytes`.
+fn count(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, PipeReader, pipe};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn lines(room: usize) -> &'static Lines {
+        Box::leak(Box::new(Lines::new(room)))
+    }
+
+    fn report(lost: u64) -> String {
+        format!("lost {lost}\n")
+    }
+
+    /// Reads lines until one is `last`.
+    fn read(from: PipeReader) -> Vec<String> {
+        let lines = BufReader::new(from).lines().map(Result::unwrap);
+        lines.take_while(|line| line != "last").collect()
+    }
+
+    /// Fails while told so, and takes no more than `most` bytes at a time.
+    #[derive(Clone)]
+    struct Disk {
+        is_full: Arc<AtomicBool>,
+        most: usize,
+        content: Arc<Mutex<Vec<u8>>>,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.is_full.load(Ordering::SeqCst) {
+                return Err(ErrorKind::StorageFull.into());
+            }
+            let taken = bytes.len().min(self.most);
+            self.content.lock().unwrap().extend_from_slice(&bytes[..taken]);
+            // A short write is the last one before the disk is full.
+            self.is_full.store(taken < bytes.len(), Ordering::SeqCst);
+            Ok(taken)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_queue_never_waits_for_its_reader_and_reports_what_it_lost() {
+        let (from, to) = pipe().unwrap();
+        let lines = lines(1_000);
+        lines.queue(to, report).unwrap();
+        let line = [[b'x'; 99].as_slice(), b"\n"].concat();
+        let before = metrics::lost_lines().get();
+        // More than the pipe and the queue hold; nobody reads.
+        for _ in 0..5_000 {
+            lines.push(&line, io::sink());
+        }
+        let read = std::thread::spawn(move || read(from));
+        lines.flush(LONG);
+        lines.push(b"last\n", io::sink());
+        let read = read.join().unwrap();
+        let (reports, rest): (Vec<&String>, Vec<&String>) =
+            read.iter().partition(|line| line.starts_with("lost "));
+        let told: u64 = reports.iter().map(|line| line[5..].parse::<u64>().unwrap()).sum();
+        assert_eq!(told + rest.len() as u64, 5_000);
+        assert!(told > 3_000 && metrics::lost_lines().get() - before >= told, "{told}");
+    }
+
+    #[test]
+    fn a_flush_ends_although_nobody_reads() {
+        let (from, to) = pipe().unwrap();
+        let lines = lines(1 << 20);
+        lines.queue(to, report).unwrap();
+        lines.push(&[b'\n'; 200_000], io::sink());
+        lines.flush(Duration::from_millis(1));
+        let state = lines.state();
+        assert!(state.is_writing || !state.waiting.is_empty());
+        drop(from);
+    }
+
+    #[test]
+    fn lines_that_cannot_be_written_are_counted_and_reported_once_others_can() {
+        let disk = Disk { is_full: Arc::default(), most: 10, content: Arc::default() };
+        let lines = lines(1_000);
+        lines.queue(disk.clone(), report).unwrap();
+        let push = |text: &str| {
+            lines.push(text.as_bytes(), io::sink());
+            lines.flush(LONG);
+        };
+        push("one\n");
+        push("two two two\n");
+        push("three\n");
+        disk.is_full.store(false, Ordering::SeqCst);
+        push("four\n");
+        let content = String::from_utf8(disk.content.lock().unwrap().clone()).unwrap();
+        assert_eq!(content, "one\ntwo two tw\nfour\nlost 2\n");
+    }
+
+    #[test]
+    fn without_a_queue_lines_are_written_at_once_and_errors_end_nothing() {
+        let disk = Disk { is_full: Arc::default(), most: 10, content: Arc::default() };
+        let lines = lines(0);
+        lines.push(b"one\n", disk.clone());
+        assert_eq!(*disk.content.lock().unwrap(), b"one\n");
+        disk.is_full.store(true, Ordering::SeqCst);
+        let before = metrics::lost_lines().get();
+        lines.push(b"two\n", disk);
+        assert!(metrics::lost_lines().get() > before);
+    }
+}

@@ -1,0 +1,293 @@
+//! Lines on stderr, for people or as one JSON object a line.
+//!
+//! Everything that a service writes there goes through here: log lines, what a command tells its
+//! operator (log lines with the target `notice`, in text as they are and whatever `RUST_LOG` says), the
+//! error that ends the process, and panics. Nothing here fails: a process does its work, and ends with
+//! its own exit code, whether or not stderr can be written.
+
+mod lines;
+
+use std::backtrace::{Backtrace, BacktraceStatus};
+use std::ffi::{OsStr, OsString};
+use std::io::{IsTerminal, Write, stderr};
+use std::panic::PanicHookInfo;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use env_logger::fmt::{ConfigurableFormat, Formatter};
+use env_logger::{Builder, Env, Target, WriteStyle};
+use log::kv::{Error, Key, Source, Value, VisitSource};
+use log::{Level, LevelFilter, Record};
+use serde_json::{Map, Value as Json};
+
+use self::lines::Lines;
+use crate::LogFormat;
+
+/// The target of lines that a command tells its operator.
+const NOTICE: &str = "notice";
+/// The target of the line that reports lost lines.
+const LOGS: &str = "logs";
+/// The shared crates; their lines, and those of the service, may be of any level.
+const SHARED: [&str; 6] = ["auth", "batch", "database", "domain", "outbound", "shell"];
+/// Bytes that may wait for stderr: some thousands of lines.
+const ROOM: usize = 1 << 20;
+/// How long the end of a process waits for its last lines.
+const LAST_LINES: Duration = Duration::from_secs(1);
+
+static LINES: Lines = Lines::new(ROOM);
+/// The form of lines, once logging has started.
+static FORMAT: OnceLock<LogFormat> = OnceLock::new();
+
+/// Takes the lines of the logger.
+struct Sink;
+
+impl Write for Sink {
+    fn write(&mut self, lines: &[u8]) -> std::io::Result<usize> {
+        LINES.push(lines, stderr());
+        Ok(lines.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Starts logging for a service; a second call changes nothing.
+///
+/// Libraries write no line below the level `info`: at `trace` some of them show what clients sent.
+///
+/// # Errors
+/// A sentence about `RUST_LOG`; the library itself would print one, whatever the form of lines is.
+pub(crate) fn start(format: LogFormat, service: &'static str) -> Result<(), String> {
+    let filter = std::env::var("RUST_LOG").unwrap_or_default();
+    if let Err(error) = env_filter::Builder::new().try_parse(&filter) {
+        return Err(format!("RUST_LOG: {error}"));
+    }
+    let mut builder = Builder::new();
+    // Its lines about threads and sockets say nothing that ours do not; RUST_LOG can ask for them.
+    builder.filter_module("actix_server", LevelFilter::Warn);
+    // What a client sends that is not HTTP is answered and counted: no ERROR line.
+    builder.filter_module("actix_http::h1::dispatcher", LevelFilter::Off);
+    if has_colours() {
+        builder.write_style(WriteStyle::Always);
+    }
+    builder.parse_env(Env::default().default_filter_or("info"));
+    builder.filter_module(NOTICE, LevelFilter::Info);
+    builder.target(Target::Pipe(Box::new(Sink)));
+    let mut usual = ConfigurableFormat::default();
+    usual.key_values(write_members);
+    builder.format(move |out, record| {
+        if !may_be_shown(record, service) {
+            return Ok(());
+        }
+        match format {
+            LogFormat::Text => write_text(&usual, out, record),
+            LogFormat::Json => writeln!(out, "{}", Json::Object(members(record))),
+        }
+    });
+    if builder.try_init().is_err() {
+        log::debug!("logging had been started before");
+        return Ok(());
+    }
+    let _ = FORMAT.set(format);
+    std::panic::set_hook(Box::new(move |panic| report_panic(format, panic)));
+    Ok(())
+}
+
+/// From now on lines wait in a bounded queue, which a thread writes: a server does not wait for whoever
+/// reads stderr.
+pub(crate) fn queue() {
+    let format = FORMAT.get().copied().unwrap_or(LogFormat::Text);
+    let report = move |lost: u64| {
+        let what = if lost == 1 { "log line was" } else { "log lines were" };
+        let arguments = format_args!("{lost} {what} lost: stderr took no more");
+        let pairs = [("lost", lost)];
+        match format {
+            LogFormat::Text => {
+                let time = jiff::Timestamp::now().as_second();
+                let time = jiff::Timestamp::from_second(time).unwrap_or_default();
+                format!("[{time} WARN  {LOGS}] {arguments}\n")
+            }
+            LogFormat::Json => {
+                let mut record = Record::builder();
+                record.level(Level::Warn).target(LOGS).args(arguments).key_values(&pairs);
+                format!("{}\n", Json::Object(members(&record.build())))
+            }
+        }
+    };
+    if let Err(error) = LINES.queue(stderr(), report) {
+        log::warn!("the log has no thread of its own and waits for its reader: {error}");
+    }
+}
+
+/// Waits for the lines that are on their way to stderr, at most a second.
+pub(crate) fn flush() {
+    LINES.flush(LAST_LINES);
+}
+
+/// Says why the process ends, whatever `RUST_LOG` says. The process ends in the same way when nobody can
+/// read it.
+pub(crate) fn fail(format: LogFormat, target: &str, message: &str) {
+    let line = match format {
+        LogFormat::Text => format!("error: {message}\n"),
+        LogFormat::Json => {
+            let arguments = format_args!("{message}");
+            let mut record = Record::builder();
+            let record = record.level(Level::Error).target(target).args(arguments).build();
+            format!("{}\n", Json::Object(members(&record)))
+        }
+    };
+    LINES.push(line.as_bytes(), stderr());
+    flush();
+}
+
+/// Reports a panic by the way of all lines: that of the standard library waits for its reader.
+fn report_panic(format: LogFormat, panic: &PanicHookInfo<'_>) {
+    if format == LogFormat::Json {
+        // The place and the message, without a backtrace: a line stays a line.
+        let text = panic.to_string().replace('\n', " ");
+        let arguments = format_args!("{text}");
+        let mut record = Record::builder();
+        let record = record.level(Level::Error).target("panic").args(arguments).build();
+        LINES.push(format!("{}\n", Json::Object(members(&record))).as_bytes(), stderr());
+    } else {
+        let thread = std::thread::current();
+        let mut text = format!("thread '{}' {panic}\n", thread.name().unwrap_or("<unnamed>"));
+        let backtrace = Backtrace::capture();
+        if backtrace.status() == BacktraceStatus::Captured {
+            text.push_str(&format!("stack backtrace:\n{backtrace}\n"));
+        }
+        LINES.push(text.as_bytes(), stderr());
+    }
+    // The process ends with its main thread.
+    if std::thread::current().name() == Some("main") {
+        flush();
+    }
+}
+
+/// Whether a line may be shown: libraries show requests below the level `info`.
+fn may_be_shown(record: &Record<'_>, service: &str) -> bool {
+    let krate = record.target().split("::").next().unwrap_or_default();
+    record.level() <= Level::Info || krate == service || SHARED.contains(&krate)
+}
+
+/// Whether lines have colours: on a terminal, unless the environment says otherwise.
+fn has_colours() -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+    stderr().is_terminal() && !is_set("NO_COLOR") && !is_dumb
+}
+
+/// The form of lines that a command line or the environment asks for, before they are parsed.
+pub(crate) fn format_of(arguments: &[OsString], variable: Option<&OsStr>) -> LogFormat {
+    let mut asked = variable.and_then(OsStr::to_str);
+    let mut rest = arguments.iter().filter_map(|argument| argument.to_str());
+    while let Some(argument) = rest.next() {
+        match argument.strip_prefix("--log-format") {
+            Some("") => asked = rest.next(),
+            Some(value) => asked = value.strip_prefix('=').or(asked),
+            None => {}
+        }
+    }
+    if asked == Some("json") { LogFormat::Json } else { LogFormat::Text }
+}
+
+fn write_text(
+    usual: &ConfigurableFormat,
+    out: &mut Formatter,
+    record: &Record<'_>,
+) -> std::io::Result<()> {
+    if record.target() == NOTICE {
+        let kind = match record.level() {
+            Level::Error => "error: ",
+            Level::Warn => "warning: ",
+            _ => "",
+        };
+        return writeln!(out, "{kind}{}", record.args());
+    }
+    usual.format(out, record)
+}
+
+/// Writes the members of a line as ` name=value`.
+fn write_members(out: &mut Formatter, source: &dyn Source) -> std::io::Result<()> {
+    source.visit(&mut Words(out)).map_err(std::io::Error::other)
+}
+
+/// Members of a line of text; what could be taken for more than one word is in quotes.
+struct Words<'a>(&'a mut Formatter);
+
+impl<'kvs> VisitSource<'kvs> for Words<'_> {
+    fn visit_pair(&mut self, key: Key<'kvs>, value: Value<'kvs>) -> Result<(), Error> {
+        let text = value.to_string();
+        match is_plain(&text) {
+            true => write!(self.0, " {key}={text}")?,
+            false => write!(self.0, " {key}={text:?}")?,
+        }
+        Ok(())
+    }
+}
+
+/// Whether a text is one word without quotes and without what a terminal acts on.
+fn is_plain(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\=".contains(&byte))
+}
+
+struct Members<'a>(&'a mut Map<String, Json>);
+
+impl<'kvs> VisitSource<'kvs> for Members<'_> {
+    fn visit_pair(&mut self, key: Key<'kvs>, value: Value<'kvs>) -> Result<(), Error> {
+        let value = serde_json::to_value(&value).unwrap_or_else(|_| value.to_string().into());
+        self.0.insert(key.as_str().to_owned(), value);
+        Ok(())
+    }
+}
+
+fn members(record: &Record<'_>) -> Map<String, Json> {
+    let mut line = Map::new();
+    line.insert("time".into(), jiff::Timestamp::now().to_string().into());
+    line.insert("level".into(), record.level().as_str().into());
+    line.insert("target".into(), record.target().into());
+    line.insert("message".into(), record.args().to_string().into());
+    if let Err(error) = record.key_values().visit(&mut Members(&mut line)) {
+        line.insert("log_error".into(), error.to_string().into());
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_of_lines_is_known_before_the_command_line_is_parsed() {
+        let of = |line: &[&str], variable: Option<&str>| {
+            let line: Vec<_> = line.iter().map(OsString::from).collect();
+            format_of(&line, variable.map(OsStr::new))
+        };
+        assert_eq!(of(&["x"], None), LogFormat::Text);
+        assert_eq!(of(&["x", "--bad"], Some("json")), LogFormat::Json);
+        assert_eq!(of(&["x", "--log-format", "json", "--bad"], None), LogFormat::Json);
+        assert_eq!(of(&["x", "--log-format=text"], Some("json")), LogFormat::Text);
+        assert_eq!(of(&["x", "--log-formatter=json"], None), LogFormat::Text);
+    }
+
+    #[test]
+    fn a_json_line_has_level_message_and_the_given_members() {
+        let members = members(
+            &Record::builder()
+                .level(Level::Warn)
+                .target("access")
+                .args(format_args!("GET \"/\"\n200"))
+                .key_values(&[("status", 200)])
+                .build(),
+        );
+        let line = Json::Object(members).to_string();
+        assert!(!line.contains('\n'));
+        let line: Json = serde_json::from_str(&line).unwrap();
+        assert_eq!(line["level"], "WARN");
+        assert_eq!(line["message"], "GET \"/\"\n200");
+        assert_eq!(line["status"], 200);
+        assert!(line["time"].as_str().unwrap().ends_with('Z'));
+    }
+}

@@ -1,0 +1,37 @@
+//! What no line of a log may show.
+
+use reqwest::Method;
+
+use crate::{Exchange, Served, until_blocking};
+
+/// Sends requests to a server that logs all it can, and checks that no line shows what they hold: neither
+/// one of the `secrets`, nor a query, whether or not its names have values. Returns the lines of the
+/// access log.
+///
+/// `paths` may end in queries of their own; a name without a value is added to each. The server needs
+/// `RUST_LOG=trace`.
+///
+/// # Panics
+/// When a line shows something.
+pub async fn log_without(served: &Served, paths: &[&str], secrets: &[&str]) -> Vec<String> {
+    const NAME: &str = "fe2b7a90c1d34e5f";
+    let accessed = |log: &str| log.lines().filter(|line| line.contains("access")).count();
+    let before = accessed(&served.log());
+    for path in paths {
+        let mark = if path.contains('?') { '&' } else { '?' };
+        for method in [Method::GET, Method::POST] {
+            let request = served.request(method, &format!("{path}{mark}{NAME}"));
+            request.header("user-agent", "tests/1 \tx").answer().await;
+        }
+    }
+    let wanted = before + 2 * paths.len();
+    until_blocking("all requests are logged", || accessed(&served.log()) >= wanted);
+    let log = served.log().clone();
+    for line in log.lines() {
+        let shown = line.to_lowercase();
+        for secret in secrets.iter().chain(&[NAME]) {
+            assert!(!shown.contains(&secret.to_lowercase()), "{secret} is in the log: {line}");
+        }
+    }
+    log.lines().filter(|line| line.contains("access")).map(str::to_owned).collect()
+}

@@ -1,0 +1,23 @@
+//! What the log shows of requests, and what it never shows.
+
+use testkit::{Program, log_without};
+
+#[actix_web::test]
+async fn the_log_shows_patterns_of_routes_at_any_level() {
+    let program = Program::new(env!("CARGO_BIN_EXE_buckets")).with_database();
+    let key = program.done(&["keys", "issue", "alice", "--plan", "enterprise"]).trim().to_owned();
+    let served = program.setting("RUST_LOG", "trace").serve(&[]);
+    let search = format!("/api/v2/files?access_token={key}&keywords=hush");
+    let expression = format!("/api/v2/files?access_token={key}&keywords=hu.*sh&regexp=1");
+    let paths = [
+        search.as_str(),
+        &expression,
+        "/api/v2/files?keywords=hush",
+        "/api/v2/buckets?keywords=hush",
+        "/api/v2/files;hush",
+        "/hush",
+    ];
+    let secrets = ["hush", "hu.*sh", &key, &key[..6]];
+    let lines = log_without(&served, &paths, &secrets).await;
+    assert!(lines[0].contains(" key=1 ") && lines[0].contains(" path=/api/v2/files "), "{lines:?}");
+}

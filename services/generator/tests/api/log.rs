@@ -1,0 +1,146 @@
+//! What the log shows, and that a log that nobody reads stops nothing.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::Stdio;
+
+use serde_json::Value;
+use testkit::{Exchange, Process, Program, log_without, until_blocking};
+
+fn program() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_generator")).setting("WORKERS", "1")
+}
+
+/// Sends this many requests with long lines in the log and reads all of their answers.
+fn ask_often(address: SocketAddr, number: usize) {
+    const TOGETHER: usize = 50;
+    let agent = "a".repeat(300);
+    let request = format!("GET /nothing HTTP/1.1\r\nhost: x\r\nuser-agent: {agent}\r\n\r\n");
+    let mut stream = TcpStream::connect(address).unwrap();
+    let mut buffer = vec![0; 1 << 20];
+    for _ in 0..number / TOGETHER {
+        stream.write_all(request.repeat(TOGETHER).as_bytes()).unwrap();
+        let (mut text, mut answers) = (Vec::new(), 0);
+        while answers < TOGETHER {
+            let read = stream.read(&mut buffer).unwrap();
+            assert!(read > 0, "the connection ends");
+            text.extend_from_slice(&buffer[..read]);
+            answers = String::from_utf8_lossy(&text).matches("HTTP/1.1 404").count();
+        }
+    }
+}
+
+#[actix_web::test]
+async fn a_log_that_nobody_reads_stops_neither_requests_nor_the_end() {
+    let program = program().with_database();
+    let mut served = testkit::Served::start_unread(program.serving(&[]));
+    assert!(served.metric("log_lines_lost_total").await < 0.5);
+    // A pipe takes 64 KiB, the queue a MiB; these are two.
+    ask_often(served.http(), 5_000);
+    let lost = served.metric("log_lines_lost_total").await;
+    assert!(lost > 100.0, "{lost}");
+    served.process().signal("TERM");
+    assert_eq!(served.process().wait(), Some(0));
+}
+
+#[actix_web::test]
+async fn a_log_that_is_read_again_says_how_many_lines_were_lost() {
+    let program = program().with_database().setting("LOG_FORMAT", "json");
+    let mut served = testkit::Served::start_unread(program.serving(&[]));
+    ask_often(served.http(), 5_000);
+    served.read_log();
+    let reports = |log: &str| -> Vec<Value> {
+        let lines = log.lines().filter(|line| line.starts_with('{'));
+        let lines = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.filter(|line| line["target"] == "logs").collect()
+    };
+    until_blocking("the loss is reported", || !reports(&served.log()).is_empty());
+    ask_often(served.http(), 50);
+    let lost = served.metric("log_lines_lost_total").await;
+    let told = || -> f64 {
+        reports(&served.log()).iter().map(|line| line["lost"].as_f64().unwrap()).sum()
+    };
+    until_blocking("all losses are reported", || (lost - told()).abs() < 0.5);
+    assert_eq!(served.stop(), Some(0));
+}
+
+#[actix_web::test]
+async fn a_log_that_cannot_be_written_stops_neither_requests_nor_the_end() {
+    let program = program().with_database();
+    let mut served = testkit::Served::start_unread(program.serving(&[]));
+    served.close_log();
+    ask_often(served.http(), 100);
+    let lost = served.metric("log_lines_lost_total").await;
+    assert!(lost > 50.0, "{lost}");
+    assert_eq!(served.stop(), Some(0));
+}
+
+#[test]
+fn a_command_ends_with_its_own_code_when_its_text_cannot_be_written() {
+    let code = |arguments: &[&str]| {
+        let program = program().setting("DATABASE_URL", "mysql://localhost/x");
+        let mut command = program.command(arguments);
+        let full = || Stdio::from(std::fs::File::create("/dev/full").unwrap());
+        Process::spawn(command.stdout(full()).stderr(full())).wait()
+    };
+    assert_eq!(code(&["keys", "list"]), Some(1));
+    assert_eq!(code(&["serve"]), Some(1));
+    assert_eq!(code(&["healthcheck", "--admin-bind", "127.0.0.1:1"]), Some(1));
+    assert_eq!(code(&["openapi"]), Some(1));
+    assert_eq!(code(&["--no-such-flag"]), Some(2));
+}
+
+#[test]
+fn a_reload_before_the_server_listens_does_not_end_it() {
+    // The database answers nothing, so that the server is still starting.
+    let database = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://x@{}/x", database.local_addr().unwrap());
+    let program = program().setting("DATABASE_URL", url);
+    let mut server = program.start(&["serve"]);
+    let (connection, _) = database.accept().unwrap();
+    server.signal("HUP");
+    // A process that a signal ended has no exit code; this one goes on to meet its database's end.
+    drop((connection, database));
+    assert_eq!(server.wait(), Some(1));
+}
+
+#[actix_web::test]
+async fn the_log_shows_patterns_of_routes_at_any_level() {
+    let program = program().with_database().setting("RUST_LOG", "trace");
+    let served = program.serve(&[]);
+    let number = "43664123456789";
+    let phone = format!("/api/Phone/Validate?telephone=%2B{number}&x={number}");
+    let iban = "/api/Finance/Iban/Validate?iban=AT611904300234573201";
+    let paths = [phone.as_str(), iban, "/api/hush", "/docs/hush", "/?hush=hush", "/assets/hush"];
+    let lines =
+        log_without(&served, &paths, &[number, "611904300234573201", "hush", "664 123456789"])
+            .await;
+    assert!(lines.iter().all(|line| line.contains(" client=127.0.0.0/24 ")), "{lines:?}");
+    assert!(lines.iter().all(|line| line.contains(" agent=\"tests/1 ?x\"")), "{lines:?}");
+}
+
+#[actix_web::test]
+async fn an_access_line_tells_who_asked_and_what_came_of_it() {
+    let program = program().with_database().setting("LOG_FORMAT", "json");
+    let key = program.done(&["keys", "issue", "alice"]).trim().to_owned();
+    for (shown, client) in
+        [("none", Value::Null), ("net", "127.0.0.0/24".into()), ("full", "127.0.0.1".into())]
+    {
+        let served = program.serve(&["--log-client", shown]);
+        let request = served.get("/api/Card/Types").header("x-api-key", &key);
+        let answer = request.header("user-agent", "curl/8").answer().await;
+        served.get("/api/Card/Types").answer().await;
+        let access = || -> Vec<Value> {
+            let log = served.log();
+            let lines = log.lines().filter(|line| line.contains("\"access\""));
+            lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+        };
+        until_blocking("both requests are logged", || access().len() == 2);
+        let lines = access();
+        assert_eq!((&lines[0]["client"], &lines[0]["agent"]), (&client, &"curl/8".into()));
+        assert_eq!(lines[0]["bytes"], answer.body.len());
+        assert_eq!((&lines[0]["key"], &lines[1]["key"]), (&1.into(), &Value::Null));
+        assert!(lines[0]["seconds"].as_f64().unwrap() > 0.0);
+        assert!(!served.log().contains(&key[..6]), "{}", served.log());
+    }
+}
