@@ -29,7 +29,8 @@ impl Docs {
     pub(crate) fn new(document: String) -> Self {
         Self {
             document: Content::new("application/json", document),
-            config: Arc::new(Config::from("/openapi.json")),
+            // Relative to the pages, so that it is right below any path of a proxy.
+            config: Arc::new(Config::from("../openapi.json")),
             files: Mutex::default(),
         }
     }

@@ -12,6 +12,8 @@ use crate::handlers::{
 use crate::model::plan::Operation;
 use crate::policy::Access::{self, Keyed, Keyless};
 
+pub use pages::explain;
+
 /// Which spellings of a path are the same. An empty parameter becomes a blank, which every operation
 /// rejects by its own rule.
 pub const PATHS: PathRules = PathRules {

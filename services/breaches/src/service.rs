@@ -128,7 +128,7 @@ impl shell::Service for Breaches {
         // CORS, and the handlers of keyed operations, read it there.
         request.extensions_mut().insert(access);
         Box::pin(async move {
-            let (request, mut response) = next.call(request).await?.into_parts();
+            let (request, mut response) = routes::explain(next.call(request).await?).into_parts();
             let data = response.status().is_success();
             decorate(&request, access, data, response.headers_mut());
             Ok(ServiceResponse::new(request, response))

@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::asset::FixedPage;
 use super::headers::{allow_images, protect};
+use super::links::Root;
 use super::page::Page;
 use super::site::Site;
 use crate::{EntityTag, Validators};
@@ -97,7 +98,7 @@ impl Site {
     }
 
     fn render(&self, page: &Page<'_>, main: &impl Template) -> askama::Result<String> {
-        Frame { site: self, page, main }.render()
+        Frame { site: self, page, main }.render_with_values(&Root(page.root.to_owned()))
     }
 }
 

@@ -42,6 +42,10 @@
 //! A page with values is rendered for each request by [`Site::respond`]; one that everybody sees
 //! alike by [`Site::respond_shared`], which lets clients keep it.
 //!
+//! A proxy may serve the site below a path, that of `PUBLIC_URL`: pages get it by [`Page::root`], and
+//! templates write every link and form of the site with the filter [`link()`]:
+//! `<a href="{{ "/sign-in"|shell::pages::link }}">`.
+//!
 //! # Classes
 //!
 //! `src/pages/style` holds the style sheet: `tokens.css` (colours in light and dark, space, type),
@@ -64,6 +68,7 @@
 mod asset;
 mod frame;
 mod headers;
+mod links;
 mod page;
 mod site;
 #[cfg(test)]
@@ -71,5 +76,6 @@ mod tests;
 
 pub(crate) use asset::Content;
 pub use asset::FixedPage;
+pub use links::link;
 pub use page::Page;
 pub use site::{Accent, Site};

@@ -1,6 +1,7 @@
 //! What a page says of itself.
 
 /// A document that readers of feeds and calendars find by the page.
+#[derive(Clone, Copy)]
 pub(super) struct Feed<'a> {
     pub(super) media_type: &'a str,
     pub(super) title: &'a str,
@@ -17,6 +18,7 @@ pub(super) struct Publisher<'a> {
 /// The frame of one page.
 ///
 /// Every `href` is relative to the root of the site and has no slash at its beginning.
+#[derive(Clone)]
 pub struct Page<'a> {
     pub(super) title: &'a str,
     pub(super) description: &'a str,

@@ -96,6 +96,12 @@ impl App {
         Self::among(database, change, shell, Peers::default()).await
     }
 
+    /// The same below the path of a public URL.
+    pub async fn with_peers_below(public_url: &str, peers: Peers) -> Self {
+        let url = Some(public_url.to_owned());
+        Self::among(Database::new(), |_| (), |shell| shell.public_url = url, peers).await
+    }
+
     async fn among(
         database: Database,
         change: impl FnOnce(&mut Settings),

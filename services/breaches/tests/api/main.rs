@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // A test that meets an error has failed.
 
 mod app;
+mod base_path;
 mod breached_account;
 mod breached_domain;
 mod browser;
@@ -25,6 +26,7 @@ mod inputs;
 mod links;
 mod load_limits;
 mod loads;
+mod log;
 mod long_reads;
 mod mail;
 mod maintenance;

@@ -3,6 +3,7 @@
 
 mod account;
 mod app;
+mod base_path;
 mod buckets;
 mod caching;
 mod cluster;
@@ -16,6 +17,7 @@ mod formats;
 mod hostile;
 mod incomplete;
 mod load;
+mod log;
 mod metrics;
 mod missing_index;
 mod naive_model;

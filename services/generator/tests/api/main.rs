@@ -4,6 +4,7 @@
 mod access;
 mod answers;
 mod app;
+mod base_path;
 mod caching;
 mod card;
 mod commands;
@@ -13,6 +14,7 @@ mod errors;
 mod finance;
 mod licenses;
 mod lists;
+mod log;
 mod name;
 mod page;
 mod person;

@@ -54,3 +54,16 @@ fn the_handbook_has_the_ports_of_every_service() {
         assert!(page.lines().any(|line| line == row), "no row {row}");
     }
 }
+
+#[test]
+fn copies_of_databases_are_private() {
+    for page in ["docs/operations.md", "docs/scaling.md", "docs/security.md"] {
+        let page = read(page);
+        let blocks = page.split("```sh").skip(1).filter_map(|rest| rest.split("```").next());
+        for block in blocks {
+            let copied = ["VACUUM INTO", "pg_dump"].map(|copy| block.find(copy));
+            let Some(at) = copied.into_iter().flatten().min() else { continue };
+            assert!(block[..at].contains("umask 077"), "anyone can read this copy:{block}");
+        }
+    }
+}

@@ -1,11 +1,13 @@
 //! Failures of pages, as people read them.
 
+use actix_web::dev::ServiceResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
-use actix_web::{HttpResponse, ResponseError};
+use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use askama::Template;
 use shell::pages::Page;
 
+use super::messages::see_other;
 use super::site::SITE;
 use crate::error::{Error, VerificationError};
 
@@ -66,6 +68,36 @@ fn duration(seconds: u64) -> String {
     }
 }
 
+/// Puts the page of a failure in place of an answer that is one.
+pub fn explain(response: ServiceResponse) -> ServiceResponse {
+    let failure = response.response().error().and_then(|error| error.as_error::<PageError>());
+    let Some(answer) = failure.map(|failure| failure.answer(response.request())) else {
+        return response;
+    };
+    response.into_response(answer)
+}
+
+impl PageError {
+    fn answer(&self, request: &HttpRequest) -> HttpResponse {
+        if matches!(self, Self::SignIn) {
+            return see_other("/sign-in");
+        }
+        if let Self::Api(Error::Internal(cause)) = self {
+            let id = shell::request_id(request).to_string();
+            log::error!(request_id = id.as_str(); "a page failed: {cause}");
+        }
+        let (title, text) = self.words();
+        let root = format!("{}/", shell::base_path(request));
+        let page = Page::new(title).root(&root);
+        let mut response = SITE.respond(&page, &FailurePage { title, text: &text });
+        *response.status_mut() = self.status_code();
+        if let Self::Api(Error::TooMany(seconds)) = self {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
+        }
+        response
+    }
+}
+
 impl ResponseError for PageError {
     fn status_code(&self) -> StatusCode {
         match self {
@@ -75,20 +107,8 @@ impl ResponseError for PageError {
         }
     }
 
+    /// Only the status: [`explain`] makes the page, which knows the request.
     fn error_response(&self) -> HttpResponse {
-        if matches!(self, Self::SignIn) {
-            let to_sign_in = (header::LOCATION, HeaderValue::from_static("/sign-in"));
-            return HttpResponse::SeeOther().insert_header(to_sign_in).finish();
-        }
-        if let Self::Api(Error::Internal(cause)) = self {
-            log::error!("a page failed: {cause}");
-        }
-        let (title, text) = self.words();
-        let mut response = SITE.respond(&Page::new(title), &FailurePage { title, text: &text });
-        *response.status_mut() = self.status_code();
-        if let Self::Api(Error::TooMany(seconds)) = self {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
-        }
-        response
+        HttpResponse::new(self.status_code())
     }
 }

@@ -58,7 +58,7 @@ pub fn done<'a>(title: &'a str, text: &'a str) -> Message<'a> {
     Message { title, text, kind: "good", next: None }
 }
 
-/// Goes on to another page.
+/// Goes on to another page, whose path is one of the site; the shell adds that of `PUBLIC_URL`.
 pub fn see_other(path: &str) -> HttpResponse {
     let mut response = HttpResponse::SeeOther().finish();
     let path = HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/"));

@@ -23,4 +23,5 @@ mod messages;
 mod site;
 mod visitor;
 
+pub use failure::explain;
 pub use site::SITE;

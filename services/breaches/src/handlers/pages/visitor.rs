@@ -44,22 +44,25 @@ pub struct Visitor {
     secret: String,
     is_new: bool,
     is_https: bool,
+    /// The path of the site, with a slash at its end.
+    root: String,
 }
 
 impl Visitor {
     async fn of(request: &HttpRequest, state: &State) -> Result<Self, Error> {
         let (client, is_https) = (shell::client_ip(request), shell::is_https(request));
+        let root = format!("{}/", shell::base_path(request));
         if let Some(secret) = cookie(request, SESSION)
             && let Some(found) = app::signed_in(state, &secret).await?
         {
             let subscriber = Some(Subscriber { id: found.subscriber, email: found.email });
-            return Ok(Self { client, subscriber, secret, is_new: false, is_https });
+            return Ok(Self { client, subscriber, secret, is_new: false, is_https, root });
         }
         let (secret, is_new) = match cookie(request, VISITOR) {
             Some(secret) => (secret, false),
             None => (app::visitor_secret()?, true),
         };
-        Ok(Self { client, subscriber: None, secret, is_new, is_https })
+        Ok(Self { client, subscriber: None, secret, is_new, is_https, root })
     }
 
     /// The token of forms.
@@ -78,7 +81,7 @@ impl Visitor {
 
     /// Answers a page; a new visitor gets the cookie that the tokens of its forms belong to.
     pub fn respond(&self, page: &Page<'_>, main: &impl Template) -> HttpResponse {
-        let mut response = SITE.respond(page, main);
+        let mut response = SITE.respond(&page.clone().root(&self.root), main);
         if self.is_new {
             self.set_cookie(&mut response, VISITOR, &self.secret, 24 * 3600);
         }
@@ -107,8 +110,10 @@ impl Visitor {
 
     fn set_cookie(&self, response: &mut HttpResponse, name: &str, value: &str, seconds: i64) {
         let secure = if self.is_https { "; Secure" } else { "" };
-        let cookie =
-            format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
+        let root = &self.root;
+        let cookie = format!(
+            "{name}={value}; Path={root}; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}"
+        );
         if let Ok(cookie) = HeaderValue::from_str(&cookie) {
             response.headers_mut().append(header::SET_COOKIE, cookie);
         }
