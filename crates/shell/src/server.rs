@@ -9,6 +9,7 @@ use std::time::Duration;
 use actix_web::dev::ServerHandle;
 use actix_web::rt::task::JoinHandle;
 use actix_web::{App, HttpResponse, HttpServer, web};
+use anyhow::Context as _;
 use libc::{BPF_ABS, BPF_ALU, BPF_AND, BPF_B, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET};
 use socket2::{SockFilter, SockRef};
 use tokio::signal::unix::{SignalKind, signal};
