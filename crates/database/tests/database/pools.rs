@@ -97,7 +97,7 @@ async fn long_reads_take_turns_and_leave_other_reads_alone() {
     });
     tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
     assert_eq!(pools.read(hits).await.unwrap(), 0);
-    pools.ping().await.unwrap();
+    pools.ready().await.unwrap();
     let mut next = Box::pin(pools.read_long(hits));
     let mut context = Context::from_waker(Waker::noop());
     assert!(next.as_mut().poll(&mut context).is_pending(), "the lane has one turn");

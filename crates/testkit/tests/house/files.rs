@@ -21,6 +21,7 @@ const PUBLIC_MODULES: &[(&str, &str)] = &[
     ("breaches::store::blocks", "its functions are named by their module"),
     ("breaches::store::breaches", "its functions are named by their module"),
     ("breaches::store::domain_controls", "its functions are named by their module"),
+    ("breaches::store::domain_inheritance", "its functions are named by their module"),
     ("breaches::store::domain_walk", "its functions are named by their module"),
     ("breaches::store::webhooks", "its functions are named by their module"),
     ("breaches::store::domain_accounts", "its functions are named by their module"),
