@@ -8,29 +8,7 @@ use super::cluster::Cluster;
 use super::embedded::{EmbeddedIndex, FolderLock, retry_while};
 use super::error::EngineError;
 use super::index::FileIndex;
-
-/// The write lock, until it is dropped.
-pub type WriteLock = Box<dyn HeldLock>;
-
-/// A write lock that another process may have taken over, if this one was silent for too long.
-pub trait HeldLock: Send {
-    /// Fails when it was taken over; asked right before anything is deleted or switched.
-    fn check(&self) -> Result<(), EngineError>;
-}
-
-/// For a generation that is written by the right to write another one.
-impl HeldLock for () {
-    fn check(&self) -> Result<(), EngineError> {
-        Ok(())
-    }
-}
-
-impl HeldLock for FolderLock {
-    /// The system takes it from nobody.
-    fn check(&self) -> Result<(), EngineError> {
-        Ok(())
-    }
-}
+use super::write_lock::{HeldLock, WriteLock};
 
 /// Opens, makes and drops generations, whatever the engine.
 pub trait Generations: Send + Sync {

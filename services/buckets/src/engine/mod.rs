@@ -14,13 +14,15 @@ mod index;
 mod journal;
 mod limits;
 mod page_room;
+mod write_lock;
 
 pub use awaited::AwaitedIndex;
 pub use cluster::{Cluster, ClusterIndex};
 pub use embedded::EmbeddedIndex;
 pub use error::EngineError;
-pub use generations::{Folders, Generations, HeldLock, WriteLock, generation_folder};
+pub use generations::{Folders, Generations, generation_folder};
 pub use index::{FileIndex, FileWriter, NewFile, each_row};
 pub use journal::{IndexSummary, Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
 pub use limits::Limits;
 pub use page_room::{PagePlace, PageRoom};
+pub use write_lock::{HeldLock, WriteLock};

@@ -134,8 +134,7 @@ fn a_listing_that_is_cut_anywhere_is_incomplete(#[case] name: &str, #[case] list
     };
     for end in 0..=listing.len() {
         let path = fixture.folder.write(name, &listing[..end]);
-        let options =
-            LoadOptions { format: Some(format.to_owned()), ..Fixture::options(&[path.clone()]) };
+        let options = LoadOptions { format: Some(format.to_owned()), ..Fixture::options(&[path]) };
         let report = dry_run(&fixture.context, &options).unwrap();
         let whole = report.tally.incomplete.is_empty();
         assert_eq!(whole, end == listing.len(), "{}", &listing[..end]);

@@ -15,7 +15,7 @@ use super::sql;
 use super::target::Target;
 use super::view::View;
 use crate::engine::error::EngineError;
-use crate::engine::generations::HeldLock;
+use crate::engine::write_lock::HeldLock;
 
 /// The servers, without a generation.
 #[derive(Clone)]
@@ -33,11 +33,6 @@ impl HeldLock for ClusterLock {
     fn check(&self) -> Result<(), EngineError> {
         Ok(self.lease.check()?)
     }
-}
-
-/// The name of the right to write to a generation.
-pub(super) fn lease_of(generation: u32) -> String {
-    format!("writer_{generation}")
 }
 
 impl Cluster {
@@ -80,7 +75,7 @@ impl Cluster {
             lock.check()?;
             self.client.execute(&server.url, &statement)?;
         }
-        Ok(lease::forget(&self.client, &lease_of(generation))?)
+        Ok(lease::forget(&self.client, &lease::of_generation(generation))?)
     }
 
     /// The generations that are there, those that were never finished included.

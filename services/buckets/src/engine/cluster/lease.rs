@@ -173,6 +173,11 @@ impl Drop for Table {
     }
 }
 
+/// The name of the right to write to a generation.
+pub(super) fn of_generation(generation: u32) -> String {
+    format!("writer_{generation}")
+}
+
 /// Drops what is there of a lock that nobody needs any more.
 pub(super) fn forget(client: &Client, lock: &str) -> Result<(), ClusterError> {
     let server = &client.target.base;

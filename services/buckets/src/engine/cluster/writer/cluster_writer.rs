@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use super::super::client::{Client, Pending};
-use super::super::connection::lease_of;
 use super::super::error::ClusterError;
 use super::super::features::Features;
 use super::super::generation::Generation;
 use super::super::journal::{self, Record};
 use super::super::layout::Layout;
-use super::super::lease::Lease;
+use super::super::lease::{self, Lease};
 use super::super::schema::Tables;
 use super::super::servers::Servers;
 use crate::engine::journal::{Journal, OpenRun};
@@ -43,7 +42,7 @@ impl ClusterWriter {
         index: &Generation,
         memory_mb: usize,
     ) -> Result<Self, ClusterError> {
-        let name = lease_of(index.number);
+        let name = lease::of_generation(index.number);
         let lease = Lease::take(&index.client, &name, "the index is being written")?;
         // A server may have been away when the tables were made, or is new.
         let features = Features::of(&index.client, &index.servers)?;
