@@ -176,8 +176,8 @@ mod tests {
             format!("<template><template></template>{TAG}</template>"),
             format!("<meta name=x content='{TAG}'>"),
             format!("<link title=\"{TAG}\">"),
-            format!("</meta name=proof content=CODE>"),
-            format!("<metadata name=proof content=CODE>"),
+            "</meta name=proof content=CODE>".to_owned(),
+            "<metadata name=proof content=CODE>".to_owned(),
             "<meta data-name=proof content=CODE>".to_owned(),
             "<meta name=x name=proof content=CODE>".to_owned(),
         ] {

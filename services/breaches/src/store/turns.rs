@@ -7,7 +7,7 @@ use domain::Sha1Digest;
 
 /// Makes this transaction the only one that decides about the domains of a subscriber, until it ends.
 pub fn take_subscriber(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
-    take(db, &[&Sha1Digest::of(&format!("subscriber {subscriber}")).0])
+    take(db, &[&Sha1Digest::of(format!("subscriber {subscriber}")).0])
 }
 
 /// Makes this transaction the only one that counts for some parties, until it ends; each is named by a
