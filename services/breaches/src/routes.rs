@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use actix_web::dev::ServiceResponse;
 use actix_web::web;
 use shell::{Operations, PathRules, Routes, TrailingSlash};
 
@@ -12,7 +13,10 @@ use crate::handlers::{
 use crate::model::plan::Operation;
 use crate::policy::Access::{self, Keyed, Keyless};
 
-pub use pages::explain;
+/// Puts the page of a failure in place of an answer that is one.
+pub fn explain(response: ServiceResponse) -> ServiceResponse {
+    pages::explain(response)
+}
 
 /// Which spellings of a path are the same. An empty parameter becomes a blank, which every operation
 /// rejects by its own rule.

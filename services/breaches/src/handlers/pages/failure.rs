@@ -7,7 +7,6 @@ use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use askama::Template;
 use shell::pages::Page;
 
-use super::messages::see_other;
 use super::site::SITE;
 use crate::error::{Error, VerificationError};
 
@@ -80,7 +79,8 @@ pub fn explain(response: ServiceResponse) -> ServiceResponse {
 impl PageError {
     fn answer(&self, request: &HttpRequest) -> HttpResponse {
         if matches!(self, Self::SignIn) {
-            return see_other("/sign-in");
+            let to_sign_in = (header::LOCATION, HeaderValue::from_static("/sign-in"));
+            return HttpResponse::SeeOther().insert_header(to_sign_in).finish();
         }
         if let Self::Api(Error::Internal(cause)) = self {
             let id = shell::request_id(request).to_string();
