@@ -9,9 +9,9 @@ use super::page_room::PagePlace;
 
 /// Bytes of text between two checks at most: even quick expressions then hardly notice the check.
 const MOST_BYTES: usize = 16 * 1_024;
-/// Bytes of an expression times bytes of text that take about a tenth of a second at worst, where
-/// every part of the expression is tried at every byte.
-const CHECK_WORK: usize = 1 << 28;
+/// Bytes of an expression times bytes of text that take less than 0.2 s at worst, where every part of
+/// the expression is tried at every byte. Smaller pieces would slow usual expressions down.
+const CHECK_WORK: usize = 1 << 29;
 
 /// Bytes of text between two checks for an expression that has so many bytes when it is compiled.
 pub(super) fn check_bytes(expression: usize) -> usize {
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn limits_are_checked_after_some_text() {
         let limits = Limits::until(Instant::now() + Duration::from_secs(3_600), 1);
-        for (expression, bytes) in [(0, 16_384), (10_000, 16_384), (1 << 20, 256)] {
+        for (expression, bytes) in [(0, 16_384), (10_000, 16_384), (1 << 20, 512)] {
             let mut pace = Pace::of(expression);
             limits.cancel_handle().store(false, Ordering::Relaxed);
             assert!(pace.count(bytes, &limits).is_ok());
