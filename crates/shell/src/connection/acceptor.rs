@@ -4,40 +4,21 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::account::Connection;
-use super::drain::Drain;
+use super::entrance::Entrance;
 use super::guard::{Guard, Protocol};
 use super::http2;
-use super::limits::{KEEP_ALIVE, LINGER, Limits};
+use super::limits::{KEEP_ALIVE, LINGER};
 use super::opening::{self, Opened};
-use super::parser_answer::ParserFaults;
-use super::peers::Peers;
 use super::socket::Stream;
 use super::tracked::Tracked;
 use actix_http::{HttpService, Request};
-use actix_server::GracefulShutdownSignal;
 use actix_service::{IntoServiceFactory, Service, ServiceFactory, fn_factory};
 use actix_web::Error;
 use actix_web::dev::{AppConfig, ServiceResponse};
 use futures_util::future::LocalBoxFuture;
-use rustls::ServerConfig;
-
-/// What the sockets of one listener have in common.
-#[derive(Clone)]
-pub(crate) struct Entrance {
-    pub(crate) limits: Limits,
-    pub(crate) tls: Option<Arc<ServerConfig>>,
-    pub(crate) peers: Peers,
-    /// Whether connections of trusted peers begin with a PROXY protocol header.
-    pub(crate) proxy_protocol: bool,
-    pub(crate) faults: Arc<ParserFaults>,
-    pub(crate) drain: Drain,
-    pub(crate) half_closed: bool,
-    pub(crate) stopping: GracefulShutdownSignal,
-}
 
 /// Serves HTTP/1.1 on one socket until it ends.
 type Http1 = dyn Fn(Guard, Option<SocketAddr>) -> LocalBoxFuture<'static, ()>;

@@ -9,8 +9,8 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-use super::acceptor::Entrance;
 use super::account::Connection;
+use super::entrance::Entrance;
 use super::guard::Protocol;
 use super::limits::KEEP_ALIVE;
 use super::peers::PeerPermit;
