@@ -42,6 +42,8 @@ struct Inner {
     writers: Lane,
     wait: Duration,
     pulse: Arc<Pulse>,
+    /// Whether the last look of [`Pools::ready`] found no database.
+    was_away: AtomicBool,
 }
 
 impl Pools {
@@ -53,7 +55,15 @@ impl Pools {
         let long = Lane::new("long", &connector, Role::Reader, (size / 2).max(1), &epoch);
         let writers = Lane::new("write", &connector, Role::Writer, writers, &epoch);
         let pulse = Pulse::new(connector.clone());
-        let inner = Arc::new(Inner { connector, readers, long, writers, wait, pulse });
+        let inner = Arc::new(Inner {
+            connector,
+            readers,
+            long,
+            writers,
+            wait,
+            pulse,
+            was_away: AtomicBool::new(false),
+        });
         let observed: Arc<dyn Observed> = inner.clone();
         metrics::watch(Arc::downgrade(&observed));
         Self { inner }
@@ -249,7 +259,18 @@ impl Pools {
     /// [`DatabaseError::Busy`] when no answer comes within two seconds; [`DatabaseError::Storage`]
     /// when it cannot be written, with a text that names no path.
     pub async fn ready(&self) -> Result<(), DatabaseError> {
-        self.inner.pulse.ready().await
+        let ready = self.inner.pulse.ready().await;
+        if self.backend() == Backend::Sqlite {
+            return ready;
+        }
+        if matches!(ready, Err(DatabaseError::Busy)) {
+            self.inner.was_away.store(true, Ordering::Relaxed);
+        } else if self.inner.was_away.swap(false, Ordering::Relaxed) {
+            // A pool whose attempts failed pauses up to two seconds before the next one; a new pool does
+            // not, so that a service which says that it is ready serves.
+            self.inner.renew();
+        }
+        ready
     }
 
     /// Has [`ready`](Self::ready) try a further folder that the service writes, called `name` in what
@@ -271,10 +292,15 @@ impl Inner {
     fn leave_behind(&self) {
         if self.pulse.note_hang() {
             log::error!("the database does not answer: requests are refused until it does");
-            self.readers.renew();
-            self.long.renew();
-            self.writers.renew();
+            self.renew();
         }
+    }
+
+    /// Gives later requests new connections.
+    fn renew(&self) {
+        self.readers.renew();
+        self.long.renew();
+        self.writers.renew();
     }
 }
 

@@ -107,7 +107,9 @@ for name in sys.argv[2:] or STORIES:
         # The start has given some room back: that of the write-ahead log.
         fill(disk)
         reads_without_writes(service, "full")
-        if name in DATABASES:
+        # buckets does not start on a read-only disk: its text index takes a lock file to open. It serves on when
+        # the disk becomes read-only under it.
+        if name in DATABASES and name != "buckets":
             service.stop()
             subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
             service.start(until="/healthz")
