@@ -128,7 +128,7 @@ impl Input {
         Ok(InputStamp(Some((found.dev(), found.ino(), found.len(), changed))))
     }
 
-    /// Opens the input, without a buffer.
+    /// Opens the input, without a buffer. An empty file that is named as compressed is cut, and an error.
     ///
     /// # Errors
     /// It cannot be opened, or is a folder.
@@ -143,10 +143,26 @@ impl Input {
     pub fn open(&self) -> io::Result<Box<dyn Read + Send>> {
         match self {
             Self::Stdin => Ok(Box::new(io::stdin())),
-            Self::File(path) | Self::Stream(path) => Ok(Box::new(File::open(path)?)),
+            Self::File(path) | Self::Stream(path) => {
+                let file = File::open(path)?;
+                let found = file.metadata()?;
+                // A compressed file has at least a header: this one was cut before its first byte.
+                if found.is_file() && found.len() == 0 && is_named_as_compressed(path) {
+                    return Err(io::Error::new(
+                        io::ErrorKind::UnexpectedEof,
+                        "a compressed file has at least a header, and this one is empty",
+                    ));
+                }
+                Ok(Box::new(file))
+            }
             Self::Folder(_) => Err(io::ErrorKind::IsADirectory.into()),
         }
     }
+}
+
+fn is_named_as_compressed(path: &Path) -> bool {
+    const ENDINGS: [&str; 2] = ["gz", "zst"];
+    path.extension().is_some_and(|ending| ENDINGS.iter().any(|e| ending.eq_ignore_ascii_case(e)))
 }
 
 impl fmt::Display for Input {
@@ -154,6 +170,21 @@ impl fmt::Display for Input {
         match self.path() {
             None => f.write_str("standard input"),
             Some(path) => path.display().fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_file_that_is_named_as_compressed_is_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, opens) in [("list.txt.gz", false), ("list.ZST", false), ("list.txt", true)] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "").unwrap();
+            assert_eq!(Input::at(&path).unwrap().open().is_ok(), opens, "{name}");
         }
     }
 }
