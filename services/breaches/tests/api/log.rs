@@ -5,7 +5,8 @@ use testkit::{Program, log_without};
 #[actix_web::test]
 async fn the_log_shows_patterns_of_routes_at_any_level() {
     let program = Program::new(env!("CARGO_BIN_EXE_breaches")).with_database();
-    let served = program.setting("RUST_LOG", "trace").serve(&[]);
+    let program = program.setting("RUST_LOG", "trace");
+    let served = program.serve(&[]);
     let paths = [
         "/api/v3/breachedaccount/hush@hush.example",
         "/api/v3/breachedaccount/range/ABCDEF",

@@ -6,7 +6,8 @@ use testkit::{Program, log_without};
 async fn the_log_shows_patterns_of_routes_at_any_level() {
     let program = Program::new(env!("CARGO_BIN_EXE_buckets")).with_database();
     let key = program.done(&["keys", "issue", "alice", "--plan", "enterprise"]).trim().to_owned();
-    let served = program.setting("RUST_LOG", "trace").serve(&[]);
+    let program = program.setting("RUST_LOG", "trace");
+    let served = program.serve(&[]);
     let search = format!("/api/v2/files?access_token={key}&keywords=hush");
     let expression = format!("/api/v2/files?access_token={key}&keywords=hu.*sh&regexp=1");
     let paths = [
