@@ -183,7 +183,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for (name, opens) in [("list.txt.gz", false), ("list.ZST", false), ("list.txt", true)] {
             let path = folder.path().join(name);
-            std::fs::write(&path, "").unwrap();
+            fs::write(&path, "").unwrap();
             assert_eq!(Input::at(&path).unwrap().open().is_ok(), opens, "{name}");
         }
     }
