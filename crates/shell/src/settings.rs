@@ -51,13 +51,13 @@ pub enum LogClient {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Server", about = None, long_about = None)]
 pub struct ShellSettings {
-    /// Addresses of plain HTTP, comma-separated: HOST:PORT, [IPV6]:PORT or unix:/PATH
+    /// Addresses of plain HTTP, comma-separated: HOST:PORT (IPv6 in brackets) or unix:/PATH
     #[arg(long, env, global = true, value_delimiter = ',', value_name = "ADDRESS")]
     pub bind: Vec<ListenAddress>,
     /// Addresses of HTTPS (TLS_MODE=native), in the same form
     #[arg(long, env, global = true, value_delimiter = ',', value_name = "ADDRESS")]
     pub tls_bind: Vec<ListenAddress>,
-    /// Addresses of health and metrics, plain HTTP: HOST:PORT or [IPV6]:PORT
+    /// Addresses of health and metrics, plain HTTP: HOST:PORT (IPv6 in brackets)
     #[arg(long, env, global = true, value_delimiter = ',', value_name = "ADDRESS", value_parser = tcp_address)]
     pub admin_bind: Vec<ListenAddress>,
     /// Who provides TLS

@@ -43,7 +43,7 @@
 //! alike by [`Site::respond_shared`], which lets clients keep it.
 //!
 //! A proxy may serve the site below a path, that of `PUBLIC_URL`: pages get it by [`Page::root`], and
-//! templates write every link and form of the site with the filter [`link()`]:
+//! templates write every link and form of the site with the filter [`struct@link`]:
 //! `<a href="{{ "/sign-in"|shell::pages::link }}">`.
 //!
 //! # Classes
