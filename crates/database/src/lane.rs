@@ -55,8 +55,8 @@ impl Lane {
         let mut present = self.queue.write().unwrap_or_else(PoisonError::into_inner);
         let old = std::mem::replace(&mut *present, queue);
         drop(present);
-        // Closing a connection writes to the network.
-        std::thread::spawn(move || drop(old));
+        // Closing a connection writes to the network. Where there is no thread, it is closed here.
+        let _ = std::thread::Builder::new().spawn(move || drop(old));
     }
 
     /// The pool at this moment.

@@ -257,7 +257,7 @@ impl Pools {
     ///
     /// # Errors
     /// [`DatabaseError::Busy`] when no answer comes within two seconds; [`DatabaseError::Storage`]
-    /// when it cannot be written, with a text that names no path.
+    /// when it cannot be written within two more, with a text that names no path.
     pub async fn ready(&self) -> Result<(), DatabaseError> {
         let ready = self.inner.pulse.ready().await;
         if self.backend() == Backend::Sqlite {

@@ -13,6 +13,7 @@ use diesel::sql_types::Bool;
 use tokio::sync::watch;
 
 use crate::connect::{Connector, Role};
+use crate::off_worker::off_worker;
 use crate::writability::Writability;
 use crate::{DatabaseError, Db};
 
@@ -25,11 +26,16 @@ const GIVE_UP: Duration = Duration::from_secs(5);
 /// A sign of life counts for so long where several requests look at once.
 const FRESH: Duration = Duration::from_millis(500);
 
+/// Why a server that answers cannot be written.
+const STANDBY: &str = "the database is read-only: the server is a standby";
+
 /// The signs of life of one database.
 #[derive(Debug)]
 pub(crate) struct Pulse {
     connector: Connector,
     writability: Writability,
+    /// The turn of those who try to write. A disk that hangs keeps one of them, and never more.
+    trials: Arc<tokio::sync::Mutex<()>>,
     /// Set while the database does not answer.
     hangs: AtomicBool,
     state: Mutex<State>,
@@ -50,8 +56,8 @@ struct Question {
     answer: watch::Receiver<Option<Answer>>,
 }
 
-/// Whether the database answered and, where it did, why it cannot be written.
-type Answer = Result<Option<String>, String>;
+/// Whether the database answered and, where it did, whether it only follows another server.
+type Answer = Result<bool, String>;
 
 /// Why there is no sign of life.
 enum Silence {
@@ -71,7 +77,7 @@ impl Pulse {
     pub fn new(connector: Connector) -> Arc<Self> {
         let writability = Writability::new(&connector);
         let (hangs, state) = (AtomicBool::new(false), Mutex::default());
-        Arc::new(Self { connector, writability, hangs, state })
+        Arc::new(Self { connector, writability, trials: Arc::default(), hangs, state })
     }
 
     /// What is known of writing.
@@ -101,13 +107,31 @@ impl Pulse {
     /// Whether the database answers and can be written.
     pub async fn ready(self: &Arc<Self>) -> Result<(), DatabaseError> {
         match self.ask(Duration::ZERO).await {
-            Ok(None) => Ok(()),
-            Ok(Some(cause)) => Err(DatabaseError::Storage(cause)),
+            Ok(false) => self.writable().await,
+            Ok(true) => Err(DatabaseError::Storage(STANDBY.to_owned())),
             Err(Silence::Hangs) => Err(DatabaseError::Busy),
             Err(Silence::Refused(cause)) => {
                 log::debug!("the database is not ready: {cause}");
                 Err(DatabaseError::Busy)
             }
+        }
+    }
+
+    /// Whether something can be written. Apart from the question whether the database answers: a disk
+    /// that takes long is no reason to give up requests.
+    async fn writable(self: &Arc<Self>) -> Result<(), DatabaseError> {
+        let pulse = Arc::clone(self);
+        let trial = async move {
+            let turn = Arc::clone(&pulse.trials).lock_owned().await;
+            off_worker(move || {
+                let _turn = turn;
+                pulse.writability.fault(&pulse.connector)
+            })
+            .await
+        };
+        match tokio::time::timeout(ANSWER, trial).await {
+            Ok(fault) => fault?.map_or(Ok(()), |cause| Err(DatabaseError::Storage(cause))),
+            Err(_) => Err(DatabaseError::Storage("writing takes too long".to_owned())),
         }
     }
 
@@ -118,12 +142,12 @@ impl Pulse {
 
     /// Asks, or waits for the answer to the question that is open, or takes one that is no older than
     /// `fresh`.
-    async fn ask(self: &Arc<Self>, fresh: Duration) -> Result<Option<String>, Silence> {
-        let Some(Question { asked, mut answer }) = self.question(fresh) else { return Ok(None) };
+    async fn ask(self: &Arc<Self>, fresh: Duration) -> Result<bool, Silence> {
+        let Some(Question { asked, mut answer }) = self.question(fresh) else { return Ok(false) };
         let answered = answer.wait_for(Option::is_some);
         match tokio::time::timeout_at((asked + ANSWER).into(), answered).await {
             Ok(Ok(answer)) => match answer.clone() {
-                Some(Ok(unwritable)) => Ok(unwritable),
+                Some(Ok(is_standby)) => Ok(is_standby),
                 Some(Err(cause)) => Err(Silence::Refused(cause)),
                 None => Err(Silence::Hangs),
             },
@@ -166,32 +190,31 @@ impl Pulse {
         if is_open {
             state.open = None;
         }
-        let mut db = match answered {
-            Ok(db) => db,
+        let (db, is_standby) = match answered {
+            Ok(answered) => answered,
             Err(error) => return Err(error.to_string()),
         };
         state.answered = Some(Instant::now());
+        if is_open {
+            state.db = Some(db);
+        }
         drop(state);
         if self.hangs.swap(false, Ordering::Relaxed) {
             log::info!("the database answers again");
         }
-        let unwritable = self.writability.fault(&self.connector, &mut db);
-        if is_open {
-            self.state().db = Some(db);
-        }
-        Ok(unwritable)
+        Ok(is_standby)
     }
 
-    /// A connection that has just answered: the one from before, or a new one.
-    fn living(&self, db: Option<Db>) -> Result<Db, DatabaseError> {
+    /// A connection that has just answered, the one from before or a new one, and what it answered.
+    fn living(&self, db: Option<Db>) -> Result<(Db, bool), DatabaseError> {
         if let Some(mut db) = db
-            && answers(&mut db).is_ok()
+            && let Ok(is_standby) = answers(&mut db)
         {
-            return Ok(db);
+            return Ok((db, is_standby));
         }
         let mut db = self.connector.connect(Role::Reader)?;
-        answers(&mut db)?;
-        Ok(db)
+        let is_standby = answers(&mut db)?;
+        Ok((db, is_standby))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -199,12 +222,12 @@ impl Pulse {
     }
 }
 
-/// Asks for a row; SQLite has to look into its file for it.
-fn answers(db: &mut Db) -> Result<(), DatabaseError> {
+/// Asks for a row, which says whether the server only follows another one; SQLite, which never does, has
+/// to look into its file for it.
+fn answers(db: &mut Db) -> Result<bool, DatabaseError> {
     let text = match db {
-        Db::Sqlite(_) => "(SELECT count(*) >= 0 FROM sqlite_master)",
-        Db::Pg(_) => "true",
+        Db::Sqlite(_) => "(SELECT count(*) < 0 FROM sqlite_master)",
+        Db::Pg(_) => "pg_is_in_recovery()",
     };
-    diesel::select(diesel::dsl::sql::<Bool>(text)).get_result::<bool>(db)?;
-    Ok(())
+    Ok(diesel::select(diesel::dsl::sql::<Bool>(text)).get_result(db)?)
 }

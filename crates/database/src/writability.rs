@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
 
 use crate::connect::{Connector, Role};
 use crate::error::storage_failures;
@@ -54,13 +53,10 @@ impl Writability {
 
     /// Why something cannot be written; none where all can. Tries it by writing, at most once in
     /// [`COUNTS`].
-    pub fn fault(&self, connector: &Connector, db: &mut Db) -> Option<String> {
+    pub fn fault(&self, connector: &Connector) -> Option<String> {
         let of_folders = lock(&self.folders).iter_mut().find_map(FolderTrial::fault);
         if of_folders.is_some() {
             return of_folders;
-        }
-        if is_standby(db) {
-            return Some("the database is read-only: the server is a standby".to_owned());
         }
         let (failures, cause) = storage_failures();
         let mut refusals = lock(&self.refusals);
@@ -85,13 +81,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn folder_of(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new(".")).to_owned()
-}
-
-/// Whether PostgreSQL only follows another server.
-fn is_standby(db: &mut Db) -> bool {
-    let Db::Pg(conn) = db else { return false };
-    let asked = diesel::select(diesel::dsl::sql::<Bool>("pg_is_in_recovery()")).get_result(conn);
-    asked.unwrap_or(false)
 }
 
 /// Commits something that changes nothing, but has to be written to the disk.
@@ -165,8 +154,11 @@ fn try_write(folder: &Path) -> io::Result<()> {
         file => file?,
     };
     let written = file.write_all(&BLOCK).and_then(|()| file.sync_data());
-    let removed = fs::remove_file(&path);
-    written.and(removed)
+    match fs::remove_file(&path) {
+        // Another replica that shares the folder, and has the same number in its container, was quicker.
+        Err(error) if error.kind() == ErrorKind::NotFound => written,
+        removed => written.and(removed),
+    }
 }
 
 #[cfg(test)]
@@ -191,6 +183,17 @@ mod tests {
         pub const ENOSPC: i32 = 28;
         pub const EROFS: i32 = 30;
         pub const EDQUOT: i32 = 122;
+    }
+
+    #[test]
+    fn trials_of_processes_with_the_same_number_do_not_disturb_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            let trials = || (0..500).try_for_each(|_| try_write(folder.path()));
+            let replicas: Vec<_> = (0..4).map(|_| scope.spawn(trials)).collect();
+            replicas.into_iter().for_each(|replica| replica.join().unwrap().unwrap());
+        });
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]

@@ -71,6 +71,49 @@ async fn a_folder_that_cannot_be_written_is_named_by_readiness() {
     );
 }
 
+/// A folder in which a trial to write never ends, until this is dropped.
+struct HangingFolder(tempfile::TempDir);
+
+impl HangingFolder {
+    fn new() -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        let made = std::process::Command::new("mkfifo").arg(folder.trial()).status().unwrap();
+        assert!(made.success());
+        folder
+    }
+
+    fn trial(&self) -> std::path::PathBuf {
+        self.0.path().join(format!(".write-trial-{}", std::process::id()))
+    }
+}
+
+impl Drop for HangingFolder {
+    fn drop(&mut self) {
+        // Whoever waits for a reader goes on.
+        let _ = std::fs::OpenOptions::new().read(true).write(true).open(self.trial());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_disk_that_hangs_is_no_reason_to_give_up_requests() {
+    let folder = HangingFolder::new();
+    let database = Database::new();
+    let pools = database.open(&[&NOTES]);
+    pools.watch_folder("media", folder.0.path());
+    let slept = pools.read(|db| -> Result<(), DatabaseError> {
+        if matches!(db, database::Db::Pg(_)) {
+            diesel::sql_query("SELECT pg_sleep(4)").execute(db)?;
+        }
+        Ok(())
+    });
+    let (slept, ready) = tokio::join!(slept, pools.ready());
+    slept.unwrap();
+    assert!(matches!(ready, Err(DatabaseError::Storage(_))), "{ready:?}");
+    let again = pools.ready().await;
+    assert!(matches!(again, Err(DatabaseError::Storage(_))), "{again:?}");
+    drop(folder);
+}
+
 #[test]
 fn files_of_the_wal_stay_after_a_stop_so_that_a_full_disk_can_be_read() {
     let database = Database::in_file();
