@@ -202,6 +202,7 @@ impl Running {
                 log::debug!("a listener goes on to accept until it closes: {error}");
             }
         }
+        self.remove_sockets();
         tokio::time::sleep(LAST_ACCEPTS).await;
         self.main.stop(true).await;
         self.end().await;
@@ -221,6 +222,7 @@ impl Running {
 
     /// Stops at once.
     pub async fn kill(self) {
+        self.remove_sockets();
         self.main.stop(false).await;
         self.end().await;
     }
@@ -233,8 +235,13 @@ impl Running {
             log::error!("the server ended with an error: {error}");
         }
         self.side.stop(false).await;
-        for path in self.unix_sockets {
-            if let Err(error) = std::fs::remove_file(&path) {
+    }
+
+    /// Takes the Unix sockets away from new clients while they are still listened on: later, a server that
+    /// was started instead may have put its own there.
+    fn remove_sockets(&self) {
+        for path in &self.unix_sockets {
+            if let Err(error) = std::fs::remove_file(path) {
                 log::debug!("{} was not removed: {error}", path.display());
             }
         }

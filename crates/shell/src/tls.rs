@@ -28,6 +28,9 @@ const LEAF_DAYS: i64 = 397;
 /// A leaf is made anew this many days before it ends, and a CA that would end before a new leaf.
 const RENEW_DAYS: i64 = 67;
 const DAY: i64 = 86_400;
+/// A certificate of so many names is followed by one without those of others: each container has a host name
+/// of its own, and those of the past would never go.
+const MOST_NAMES: usize = 64;
 
 /// Certificate and key of the server, which can be read again while it runs.
 pub(crate) struct Tls {
@@ -157,7 +160,8 @@ fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, 
     let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
     let issuer = local_ca(&folder).with_context(failed)?;
     // A server with other names shares the folder: the new certificate is for both.
-    let names = names.into_iter().chain(names_in(&cert)).collect::<BTreeSet<_>>();
+    let others = Some(names_in(&cert)).filter(|others| others.len() < MOST_NAMES);
+    let names = names.into_iter().chain(others.into_iter().flatten()).collect::<BTreeSet<_>>();
     issue(&issuer, names.into_iter().collect(), &cert, &key).with_context(failed)?;
     let ca = folder.join("ca.pem");
     log::info!("made a certificate; clients must trust the local CA {}", ca.display());
@@ -184,10 +188,15 @@ fn lock(folder: &Path) -> anyhow::Result<fs::File> {
         }
         // Some network file systems have no locks. Each file is still written whole, and a pair that
         // does not match is made anew.
-        Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {}
+        Err(TryLockError::Error(error)) if has_no_locks(&error) => {}
         Err(TryLockError::Error(error)) => return Err(error.into()),
     }
     Ok(file)
+}
+
+/// Whether a file system has no locks. NFS without its lock service says `ENOLCK`.
+fn has_no_locks(error: &std::io::Error) -> bool {
+    error.kind() == ErrorKind::Unsupported || error.raw_os_error() == Some(libc::ENOLCK)
 }
 
 /// Whether a file holds a certificate that is valid now and for so many days more.
@@ -339,4 +348,36 @@ fn write(path: &Path, text: &str, mode: u32) -> anyhow::Result<()> {
         let _ = fs::remove_file(&draft);
     }
     Ok(written?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_without_locks_is_told_from_one_that_fails() {
+        for (code, has_none) in [
+            (libc::ENOLCK, true),
+            (libc::EOPNOTSUPP, true),
+            (libc::ENOSYS, true),
+            (libc::EIO, false),
+        ] {
+            assert_eq!(has_no_locks(&std::io::Error::from_raw_os_error(code)), has_none, "{code}");
+        }
+    }
+
+    #[test]
+    fn names_of_hosts_that_are_gone_do_not_stay_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut settings = ShellSettings::for_tests(folder.path());
+        settings.tls_dir = Some(folder.path().to_owned());
+        for host in 0..=MOST_NAMES {
+            settings.public_url = Some(format!("https://host-{host}.example"));
+            local_certificate(&settings).unwrap();
+        }
+        let known = names_in(&folder.path().join("cert.pem"));
+        assert!(
+            known.len() <= MOST_NAMES && names(&settings).iter().all(|name| known.contains(name))
+        );
+    }
 }

@@ -102,11 +102,12 @@ impl Lines {
             let written = &batch[..batch.len() - left.len()];
             is_torn |= written.last().is_some_and(|byte| *byte != b'\n');
             let mut reported = 0;
-            if left.is_empty()
-                && lost > 0
-                && write_all(&mut out, report(lost).as_bytes()).is_empty()
-            {
-                reported = lost;
+            if left.is_empty() && lost > 0 {
+                let report = report(lost);
+                match write_all(&mut out, report.as_bytes()).len() {
+                    0 => reported = lost,
+                    left => is_torn |= left < report.len(),
+                }
             }
             metrics::lost_lines().inc_by(unwritten);
             let mut state = self.state();
@@ -250,6 +251,20 @@ mod tests {
         push("four\n");
         let content = String::from_utf8(disk.content.lock().unwrap().clone()).unwrap();
         assert_eq!(content, "one\ntwo two tw\nfour\nlost 2\n");
+    }
+
+    #[test]
+    fn a_line_does_not_go_on_where_a_report_broke_off() {
+        let disk = Disk { is_full: Arc::default(), most: 5, content: Arc::default() };
+        let lines = lines(1_000);
+        lines.queue(disk.clone(), report).unwrap();
+        for text in ["one two\n", "x\n", "y\n"] {
+            disk.is_full.store(false, Ordering::SeqCst);
+            lines.push(text.as_bytes(), io::sink());
+            lines.flush(LONG);
+        }
+        let content = String::from_utf8(disk.content.lock().unwrap().clone()).unwrap();
+        assert_eq!(content, "one t\nx\nlost \ny\nlost ");
     }
 
     #[test]

@@ -119,6 +119,33 @@ async fn a_unix_socket_serves_and_its_proxy_is_trusted() {
 }
 
 #[actix_web::test]
+async fn a_stop_leaves_the_socket_of_the_next_server_alone() {
+    let listen = |settings: &mut ShellSettings, path: std::path::PathBuf| {
+        settings.bind = vec![ListenAddress::Unix(path)];
+    };
+    let first = Started::with(|settings| {
+        let path = settings.data_dir.join("service.sock");
+        listen(settings, path);
+    })
+    .await;
+    let path = first.folder().join("service.sock");
+    let mut held = UnixStream::connect(&path).await.unwrap();
+    held.write_all(b"GET /slow HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").await.unwrap();
+    first.echo.gate.entered.notified().await;
+    let (folder, gate) = (first.folder().to_owned(), first.echo.gate.clone());
+    let stopped = actix_web::rt::spawn(first.running.stop());
+    while UnixStream::connect(&path).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    let next = Started::with(|settings| listen(settings, folder.join("service.sock"))).await;
+    gate.leave.notify_one();
+    stopped.await.unwrap();
+    let stream = UnixStream::connect(&path).await.unwrap();
+    assert_eq!(exchange(stream, format!("{REQUEST}\r\n").as_bytes()).await, "127.0.0.1");
+    next.running.kill().await;
+}
+
+#[actix_web::test]
 async fn every_address_of_a_setting_is_listened_on() {
     let started = Started::with(|settings| {
         let socket = format!("unix:{}", settings.data_dir.join("also.sock").display());
