@@ -28,7 +28,8 @@ const LONG_PATIENCE: Duration = Duration::from_secs(4);
 ///
 /// A PostgreSQL connection that broke while it lay idle is replaced before the work sees it. When the
 /// server stops answering, async callers get [`DatabaseError::Busy`] within about three seconds, and
-/// new ones at once; connections that wait for it are left behind, and their transactions roll back.
+/// new ones at once; connections that wait for it are left behind, and their transactions roll back. Only a server that
+/// stops during a COMMIT may still have made a write that was refused.
 #[derive(Clone)]
 pub struct Pools {
     inner: Arc<Inner>,

@@ -11,8 +11,8 @@ use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderMap, HeaderValue, USER_AGENT};
-use actix_web::http::{Method, StatusCode};
 use actix_web::web::Bytes;
 use actix_web::{HttpMessage, HttpRequest};
 use ipnet::IpNet;
@@ -102,7 +102,7 @@ fn cleaned(agent: &HeaderValue) -> String {
 /// One request and its answer.
 pub(crate) struct Line {
     pub(crate) id: RequestId,
-    pub(crate) method: Method,
+    pub(crate) method: &'static str,
     pub(crate) path: Cow<'static, str>,
     pub(crate) status: StatusCode,
     pub(crate) asker: Asker,
@@ -115,7 +115,7 @@ impl Line {
     /// Writes the line: at once where the length of the body is known, else when the body ends.
     pub(crate) fn write_with(self, body: BoxBody) -> BoxBody {
         match body.size() {
-            _ if self.method == Method::HEAD => self.write(0),
+            _ if self.method == "HEAD" => self.write(0),
             BodySize::None => self.write(0),
             BodySize::Sized(bytes) => self.write(bytes),
             BodySize::Stream => {
@@ -139,7 +139,7 @@ impl Line {
         if let Some(key) = self.key {
             members.push(("key", Value::from(key)));
         }
-        members.push(("method", Value::from(self.method.as_str())));
+        members.push(("method", Value::from(self.method)));
         members.push(("path", Value::from(&*self.path)));
         members.push(("status", Value::from(self.status.as_u16())));
         members.push(("bytes", Value::from(bytes)));

@@ -203,7 +203,7 @@ fn panicked<S: Service>(context: &Context<S>, seen: Seen) -> Error {
     id.mark(response.headers_mut());
     if let Some(asker) = asker {
         let path = context.operations.redact(info.uri.path()).into_owned().into();
-        let line = Line { id, method, path, status, asker, key: None, note: "", started };
+        let line = Line { id, method: label, path, status, asker, key: None, note: "", started };
         response = response.map_body(|_, body| line.write_with(body));
     }
     actix_web::error::InternalError::from_response("panic", response).into()
@@ -231,7 +231,9 @@ fn finish<S: Service>(
     if status.is_server_error() {
         report(&response, &id);
     }
-    metrics::count(&response, metrics::method_label(&method), elapsed);
+    // A client may send any word as a method, as long as a head: only known ones are shown.
+    let method = metrics::method_label(&method);
+    metrics::count(&response, method, elapsed);
     let Some(asker) = asker else { return response };
     let request = response.request();
     let line = Line {

@@ -132,9 +132,9 @@ where
         log::debug!("a socket keeps its delay: {error}");
     }
     let opened = opening::open(stream, &entrance, &connection).await;
-    let Some(Opened { socket, protocol, peer, permit }) = opened else { return };
+    let Some(Opened { socket, protocol, peer, permit, begun }) = opened else { return };
     let limits = entrance.limits;
-    let guard = Guard::new(socket, connection, protocol, limits, entrance.faults);
+    let guard = Guard::new(socket, connection, protocol, limits, entrance.faults, begun);
     match protocol {
         Protocol::Http1 => http1(guard, peer).await,
         Protocol::Http2 => http2::serve(guard, app, limits, peer, entrance.drain).await,

@@ -10,7 +10,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Buf, Bytes};
 use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::account::{Connection, Held};
 use super::frames::Frames;
@@ -81,17 +81,19 @@ impl Guard {
         protocol: Protocol,
         limits: Limits,
         faults: Arc<ParserFaults>,
+        begun: Option<Instant>,
     ) -> Self {
+        let deadline = begun.unwrap_or_else(|| Instant::now() + KEEP_ALIVE) + limits.head;
         Self {
             socket,
             connection,
             protocol,
             limits,
             faults,
-            deadline: Instant::now() + KEEP_ALIVE + limits.head,
-            alarm: Box::pin(sleep(limits.head)),
+            deadline,
+            alarm: Box::pin(sleep_until(deadline.min(Instant::now() + limits.head))),
             alarm_is_set: false,
-            head_state: Head::Awaited,
+            head_state: begun.map_or(Head::Awaited, |_| Head::Begun { line: Some(0), length: 0 }),
             head: None,
             pipeline: Pipeline::new(),
             linger: None,

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use actix_web::web::BytesMut;
 use ppp::HeaderResult;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsAcceptor;
 
 use super::account::Connection;
@@ -38,6 +38,8 @@ pub(super) struct Opened {
     /// The client, as far as the socket or the proxy names it.
     pub(super) peer: Option<SocketAddr>,
     pub(super) permit: Option<PeerPermit>,
+    /// When the first bytes of a request came, where they were read to find out the protocol.
+    pub(super) begun: Option<Instant>,
 }
 
 /// What a PROXY protocol header says.
@@ -80,7 +82,7 @@ pub(super) async fn open(
         Some(peer) => Some(entrance.peers.admit(peer.ip())?),
         None => None,
     };
-    let (socket, protocol) = match &entrance.tls {
+    let (socket, protocol, begun) = match &entrance.tls {
         None => plain(stream, entrance).await?,
         Some(configuration) => {
             let accepted = TlsAcceptor::from(configuration.clone()).accept(stream);
@@ -97,48 +99,55 @@ pub(super) async fn open(
             };
             let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
             let protocol = if h2 { Protocol::Http2 } else { Protocol::Http1 };
-            (Socket::Secure(Box::new(stream)), protocol)
+            (Socket::Secure(Box::new(stream)), protocol, None)
         }
     };
-    Some(Opened { socket, protocol, peer, permit })
+    Some(Opened { socket, protocol, peer, permit, begun })
 }
 
 /// Without TLS, clients of HTTP/2 that know the server ("prior knowledge", RFC 9113, 3.3) begin with
 /// their preface, which is not a request of HTTP/1.1.
-async fn plain(io: Stream, entrance: &Entrance) -> Option<(Socket, Protocol)> {
-    let mut first = BytesMut::new();
-    let beginning = async {
-        loop {
-            let known = first.len().min(PREFACE.len());
-            if known == PREFACE.len() || first[..known] != PREFACE[..known] {
-                return Ok(());
+async fn plain(io: Stream, entrance: &Entrance) -> Option<(Socket, Protocol, Option<Instant>)> {
+    let (mut first, mut begun) = (BytesMut::new(), None);
+    let mut deadline = Instant::now() + KEEP_ALIVE + entrance.limits.head;
+    loop {
+        let known = first.len().min(PREFACE.len());
+        if known == PREFACE.len() || first[..known] != PREFACE[..known] {
+            break;
+        }
+        let ready = tokio::select! {
+            ready = timeout_at(deadline, io.readable()) => ready,
+            () = entrance.stopping.notified() => break,
+        };
+        match ready {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                log::debug!("a connection ended: {error}");
+                return None;
             }
-            // Only a connection that has sent something gets a buffer.
-            io.readable().await?;
-            first.reserve(FIRST_READ);
-            match io.try_read(&mut first) {
-                Ok(0) => return Ok(()),
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
+            // Nothing came in time; what has begun gets its answer from the guard.
+            Err(_) if first.is_empty() => return None,
+            Err(_) => break,
+        }
+        // Only a connection that has sent something gets a buffer.
+        first.reserve(FIRST_READ);
+        match io.try_read(&mut first) {
+            Ok(0) if first.is_empty() => return None,
+            Ok(0) => break,
+            Ok(_) if begun.is_none() => {
+                begun = Some(Instant::now());
+                deadline = Instant::now() + entrance.limits.head;
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => {
+                log::debug!("a connection ended: {error}");
+                return None;
             }
         }
-    };
-    let read = tokio::select! {
-        read = timeout(KEEP_ALIVE + entrance.limits.head, beginning) => Some(read),
-        () = entrance.stopping.notified() => None,
-    };
-    match read {
-        Some(Ok(Err(error))) => {
-            log::debug!("a connection ended: {error}");
-            return None;
-        }
-        // Nothing came in time, or the client has left.
-        Some(_) if first.is_empty() => return None,
-        _ => {}
     }
     let protocol = if first.starts_with(PREFACE) { Protocol::Http2 } else { Protocol::Http1 };
-    Some((Socket::Plain { io, first: first.freeze() }, protocol))
+    Some((Socket::Plain { io, first: first.freeze() }, protocol, begun))
 }
 
 /// Reads a header of either version, and no byte beyond it.

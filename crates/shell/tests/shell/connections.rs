@@ -47,6 +47,20 @@ async fn a_first_head_that_does_not_end_gets_408_in_the_format_of_the_service() 
 }
 
 #[actix_web::test]
+async fn a_head_that_begins_like_http2_gets_its_408_before_a_silent_connection_ends() {
+    let started = Started::with(impatient).await;
+    let (mut silent, mut begun) = (connect(&started).await, connect(&started).await);
+    begun.write_all(b"P").await.unwrap();
+    tokio::select! {
+        biased;
+        _ = rest(&mut silent) => panic!("the silent connection was closed first"),
+        answer = rest(&mut begun) => {
+            assert!(answer.starts_with("HTTP/1.1 408 Request Timeout\r\n"), "{answer}");
+        }
+    }
+}
+
+#[actix_web::test]
 async fn a_second_head_that_does_not_end_is_cut_too() {
     let started = Started::with(impatient).await;
     let mut stream = connect(&started).await;
