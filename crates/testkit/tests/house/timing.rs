@@ -1,0 +1,42 @@
+//! Tests wait for events, not for time.
+
+use std::fs;
+
+use crate::offence::{Offence, assert_obeyed};
+use crate::source::{Place, Source, root, sources};
+
+/// Calls that make the outcome of a test depend on the speed of the machine.
+const CLOCKS: [&str; 2] = ["sleep(", ".elapsed("];
+
+/// The lines of a file that only tests compile, with their numbers.
+fn test_lines<'a>(source: &Source, text: &'a str) -> Vec<(usize, &'a str)> {
+    let whole = source.place == Place::Tests || source.test;
+    let lines = text.lines().enumerate();
+    lines.skip_while(|(_, line)| !whole && !line.starts_with("mod tests {")).collect()
+}
+
+#[test]
+fn tests_neither_sleep_nor_measure_time() {
+    let mut offences = Vec::new();
+    for source in sources() {
+        if source.path.ends_with("house/timing.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(root().join(&source.path)).unwrap();
+        for (number, line) in test_lines(source, &text) {
+            let waits_in_sql = line.contains("pg_sleep(");
+            if !waits_in_sql && CLOCKS.iter().any(|clock| line.contains(clock)) {
+                offences.push(Offence {
+                    rule: "timing",
+                    file: source.path.clone(),
+                    line: number + 1,
+                    what: line.trim().to_owned(),
+                    mend: "wait for the event (testkit::wait), or use a fake clock or a barrier; \
+                           a measurement belongs to scripts/bench"
+                        .to_owned(),
+                });
+            }
+        }
+    }
+    assert_obeyed(&["timing"], offences);
+}
