@@ -2,7 +2,7 @@
 //!
 //! Buckets are asked for at random, so that none is in a cache, and each takes 15 KB: whoever reads
 //! one waits longer for its bytes than for anything else. What this brings was measured:
-//! docs/decisions/0323.
+//! docs/decisions/0300.
 //!
 //! Unsafe code is for the prefetch instruction.
 #![allow(unsafe_code)]

@@ -4,7 +4,7 @@
 //! that feature, and for unaligned loads and stores of arrays whose length is part of their type.
 //!
 //! AVX-512 with its permutation of bytes writes a line by one store of 64 bytes; measured on Zen 5
-//! it is no faster than AVX2, so it is left out: see docs/decisions/0323.
+//! it is no faster than AVX2, so it is left out: see docs/decisions/0300.
 #![allow(unsafe_code)]
 
 use super::lines;
