@@ -10,6 +10,7 @@ mod cli;
 mod config;
 mod error;
 mod handlers;
+mod ical;
 mod jobs;
 mod model;
 mod openapi;
@@ -28,6 +29,7 @@ pub use state::State;
 pub use store::MIGRATIONS;
 
 // What tests, examples and fuzz targets reach without HTTP.
+pub use ical::{Component, ComponentKind, Entry, EntryContext, ForeignZones, Occurrence, Reader};
 pub use model::cost::Currency;
 pub use model::event::{Event, Links};
 pub use model::geo::{Point, Unit};
@@ -39,6 +41,7 @@ pub use model::schedule::{Schedule, ScheduleChange, wall_from_seconds};
 pub use model::search::{Words, fold};
 pub use model::status::{Stage, Status};
 pub use model::term::Taxonomy;
+pub use model::urls::Urls;
 pub use model::when::{PointInTime, When};
 pub use model::window::{Bounds, Limits, Window};
 pub use model::zone::Zone;
@@ -65,9 +68,6 @@ pub use store::webhooks::{
     add as add_webhook, remove as remove_webhook, waiting as waiting_messages,
 };
 pub use wire::event_input::decode as decode_event;
-pub use wire::ical::{
-    Component, ComponentKind, Entry, EntryContext, ForeignZones, Occurrence, Reader,
-};
 pub use wire::import::{ImportErrorJson, ImportJson};
 pub use wire::linked_input::decode as decode_linked;
 pub use wire::list_input::{
@@ -78,5 +78,4 @@ pub use wire::lookup::Lookup;
 pub use wire::params::Params;
 pub use wire::sanitized::SanitizedTexts;
 pub use wire::term_input::decode as decode_term;
-pub use wire::urls::Urls;
 pub use wire::write_input::WriteOptions;

@@ -7,6 +7,7 @@ use utoipa::openapi::security::{
 };
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, RefOr};
 
+use crate::model::urls::NAMESPACE;
 use crate::wire::description::{Takes, publish_query};
 use crate::wire::error_body::{ErrorData, ErrorJson};
 use crate::wire::image::ImageSize;
@@ -15,7 +16,6 @@ use crate::wire::parameters::{
     EventListParameters, EventReadParameters, FeedParameters, IndexParameters, ItemParameters,
     LinkedListParameters, OrganizerFields, TagFields, TagListParameters, VenueFields,
 };
-use crate::wire::urls::NAMESPACE;
 
 // What operations take, for the index of the interface.
 pub const INDEX: Takes = Takes::new(IndexParameters::parameters);

@@ -9,6 +9,7 @@ use super::write_context::{FetchedImages, WriteContext};
 use crate::error::Error;
 use crate::model::role::{self, Action, Actor, User};
 use crate::model::schedule::wall_seconds;
+use crate::model::urls::Urls;
 use crate::state::Site;
 use crate::store::users;
 use crate::wire::fields;
@@ -18,7 +19,6 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::render_context::RenderContext;
 use crate::wire::sanitized::SanitizedTexts;
-use crate::wire::urls::Urls;
 use crate::wire::write_input::WriteOptions;
 
 /// What the work of one request may use, on its connection.

@@ -10,7 +10,9 @@ use super::list_turn::ListTurn;
 use super::request::Request;
 use super::transactions::read;
 use crate::error::Error;
+use crate::ical::{self, FeedContext};
 use crate::model::slug;
+use crate::model::urls::Urls;
 use crate::state::State;
 use crate::store::event_index::IndexAccess;
 use crate::store::event_list;
@@ -18,10 +20,8 @@ use crate::store::events::{self, ZoneSpan};
 use crate::store::included::{self, EventSelector};
 use crate::store::read_transactions::read_transaction;
 use crate::store::{terms, text_lengths};
-use crate::wire::ical::{self, FeedContext};
 use crate::wire::list_input;
 use crate::wire::params::Params;
-use crate::wire::urls::Urls;
 
 /// Events that are read and written at a time.
 const PIECE: usize = 500;

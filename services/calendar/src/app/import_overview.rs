@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::io::{self, BufRead};
 
-use crate::model::zone::Zone;
-use crate::state::State;
-use crate::wire::ical::{
+use crate::ical::{
     Component, ComponentKind, Entry, EntryContext, ForeignZones, PRODUCT, Reader, known_zone,
 };
+use crate::model::zone::Zone;
+use crate::state::State;
 
 /// What an import needs to know of the file as a whole, before its first event is written.
 #[derive(Default)]

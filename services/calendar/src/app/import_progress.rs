@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use super::import_writes::Outcome;
-use crate::wire::ical::Component;
+use crate::ical::Component;
 use crate::wire::import::{ImportErrorJson, ImportJson};
 
 /// Events that share a transaction: other writers wait for all of them.

@@ -7,6 +7,7 @@ use super::context::RequestContext;
 use super::event_writes;
 use super::loading::Undone;
 use crate::error::Error;
+use crate::ical::{self, Entry, EntryContext, FeedContext, Occurrence, Reader};
 use crate::model::change::EventChange;
 use crate::model::event::{Event, Links};
 use crate::model::html;
@@ -18,12 +19,11 @@ use crate::model::search;
 use crate::model::slug;
 use crate::model::status::{Stage, Status};
 use crate::model::term::TermRef;
+use crate::model::urls::Urls;
 use crate::store::included::{self, EventSelector};
 use crate::store::{events, imported, linked_posts, links};
 use crate::wire::event_input;
-use crate::wire::ical::{self, Entry, EntryContext, FeedContext, Occurrence, Reader};
 use crate::wire::params::Params;
-use crate::wire::urls::Urls;
 
 /// The most parts of a location that may be the name of its venue.
 const MOST_PARTS: usize = 8;

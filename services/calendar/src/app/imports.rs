@@ -13,13 +13,13 @@ use super::import_writes::{Outcome, Source, cancel, drop_surplus, find, write_oc
 use super::loading::Undone;
 use super::transactions::with_context;
 use crate::error::Error;
+use crate::ical::{Component, ComponentKind, Entry, EntryContext, Occurrence, Reader};
 use crate::model::role::User;
+use crate::model::urls::Urls;
 use crate::state::State;
 use crate::store::{events, imported, sql};
-use crate::wire::ical::{Component, ComponentKind, Entry, EntryContext, Occurrence, Reader};
 use crate::wire::import::{ImportErrorJson, ImportJson};
 use crate::wire::params::Params;
-use crate::wire::urls::Urls;
 
 /// Repetitions that are moved to the trash between two looks at the time.
 const SURPLUS: usize = 20;

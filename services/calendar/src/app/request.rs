@@ -1,8 +1,8 @@
 //! A request as the use cases take it, whatever carried it.
 
 use crate::error::Error;
+use crate::model::urls::Urls;
 use crate::wire::params::Params;
-use crate::wire::urls::Urls;
 
 /// Who asks, with which parameters.
 pub struct Request {

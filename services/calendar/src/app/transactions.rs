@@ -11,13 +11,13 @@ use super::request::Request;
 use super::write_context::FetchedImages;
 use crate::error::Error;
 use crate::model::role::{Action, User};
+use crate::model::urls::Urls;
 use crate::state::State;
 use crate::store::read_transactions::read_transaction;
 use crate::store::sql;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::sanitized::SanitizedTexts;
-use crate::wire::urls::Urls;
 
 /// The most images that one write fetches.
 const MAX_FETCHED_IMAGES: usize = 10;

@@ -13,16 +13,16 @@ use super::imports::{Import, Pass};
 use super::request::Request;
 use super::transactions::read;
 use crate::error::Error;
+use crate::ical::Reader;
 use crate::model::role::{self, Action, User};
+use crate::model::urls::Urls;
 use crate::state::State;
 use crate::store::images;
 use crate::store::media::MediaError;
 use crate::store::remote_images::MAX_BYTES;
-use crate::wire::ical::Reader;
 use crate::wire::image::ImageJson;
 use crate::wire::import::ImportJson;
 use crate::wire::parameter_errors::ParameterErrors;
-use crate::wire::urls::Urls;
 
 /// The largest image, in bytes.
 pub const IMAGE_BYTES: usize = MAX_BYTES;

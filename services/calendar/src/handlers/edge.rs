@@ -12,8 +12,8 @@ use shell::{Next, base_url};
 use super::input::ByAlias;
 use super::{pages, reply};
 use crate::error::Error;
+use crate::model::urls::{ALIAS, NAMESPACE, Urls};
 use crate::wire::description::{self, Site, below_namespace};
-use crate::wire::urls::{ALIAS, NAMESPACE, Urls};
 
 /// Handles what concerns every path of the interface, round the handler.
 pub async fn around(

@@ -7,10 +7,10 @@ use serde_json::json;
 use super::input::Input;
 use super::reply;
 use crate::error::Error;
+use crate::model::urls::NAMESPACE;
 use crate::state::{Document, State};
 use crate::wire::description::{self, Site};
 use crate::wire::parameters::IndexParameters;
-use crate::wire::urls::NAMESPACE;
 
 /// Shows every route with its parameters.
 #[utoipa::path(

@@ -12,10 +12,10 @@ use shell::{Fault, base_url, media, params, read_body};
 use super::multipart;
 use crate::app::Request;
 use crate::error::Error;
+use crate::model::urls::Urls;
 use crate::state::State;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
-use crate::wire::urls::Urls;
 
 /// The largest body, in bytes.
 const BODY_LIMIT: usize = 1 << 20;

@@ -12,11 +12,11 @@ use super::load::first_user;
 use super::turns::Turns;
 use crate::app::{Import, ImportLimits, Overview, Pass, SoFar};
 use crate::error::Error;
+use crate::ical::Reader;
+use crate::model::urls::Urls;
 use crate::state::State;
 use crate::store::statistics;
-use crate::wire::ical::Reader;
 use crate::wire::import::ImportJson;
-use crate::wire::urls::Urls;
 
 /// How an import goes about it.
 #[derive(Clone, Debug, Default)]

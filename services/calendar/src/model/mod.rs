@@ -23,6 +23,7 @@ pub(crate) mod slug;
 pub(crate) mod spoken;
 pub(crate) mod status;
 pub(crate) mod term;
+pub(crate) mod urls;
 pub(crate) mod when;
 pub(crate) mod window;
 pub(crate) mod zone;

@@ -7,9 +7,9 @@ use super::parameter_errors::ParameterErrors;
 use super::parameters::{Declared, EventListParameters};
 use super::params::Params;
 use super::reading::read_parameters;
-use super::urls::Urls;
 use crate::model::changes::{Change, ChangeFilter};
 use crate::model::list::{Paging, Scope};
+use crate::model::urls::Urls;
 
 /// Parameters that may stand beside `modified_after`.
 const BESIDE: [&str; 5] = ["modified_after", "after_id", "per_page", "password", "_fields"];

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::urls::Urls;
 use crate::model::image::Image;
+use crate::model::urls::Urls;
 
 /// An image; what is not known of it is absent.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -46,19 +46,11 @@ pub enum ImageField {
     None(bool),
 }
 
-/// Returns where an image is shown from: here where its file is stored, else where it was named.
-pub fn address(image: &Image, urls: &Urls) -> String {
-    match &image.file {
-        Some(file) => urls.media(image.id, file),
-        None => image.url.clone(),
-    }
-}
-
 impl ImageJson {
     /// Renders an image.
     pub fn new(image: &Image, urls: &Urls) -> ImageJson {
         ImageJson {
-            url: address(image, urls),
+            url: urls.image(image),
             id: image.id,
             extension: image.extension.clone(),
             width: image.width,

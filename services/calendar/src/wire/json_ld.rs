@@ -4,7 +4,6 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::dates::{iso, written};
-use super::image;
 use super::render_context::RenderContext;
 use crate::model::cost;
 use crate::model::event::{Event, Links};
@@ -144,7 +143,7 @@ pub fn of_event(
         image: event
             .image
             .and_then(|id| included.images.get(&id))
-            .map(|image| image::address(image, view.urls)),
+            .map(|image| view.urls.image(image)),
         event_attendance_mode: Some("https://schema.org/OfflineEventAttendanceMode"),
         event_status: Some("https://schema.org/EventScheduled"),
         start_date: Some(iso(zone, event.schedule.start_utc)),

@@ -1,7 +1,7 @@
 //! What answers are rendered from, beside the resource itself.
 
-use super::urls::Urls;
 use crate::model::cost::Currency;
+use crate::model::urls::Urls;
 use crate::model::zone::Zone;
 
 /// The site as answers show it.

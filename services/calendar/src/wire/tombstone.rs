@@ -4,8 +4,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::dates::written;
-use super::urls::Urls;
 use crate::model::changes::Change;
+use crate::model::urls::Urls;
 
 /// An event that is no longer shown: deleted, hidden, or not published any more.
 #[derive(Clone, Debug, Serialize, ToSchema)]

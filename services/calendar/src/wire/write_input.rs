@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::lookup::Lookup;
 use super::reading::Errors;
 use super::sanitized::SanitizedTexts;
-use super::urls::Urls;
 use super::values::{DateInput, FilledText, Positive, Text, positive};
 use crate::model::change::Publication;
 use crate::model::cost::Currency;
@@ -14,6 +13,7 @@ use crate::model::html;
 use crate::model::image::{ImageRef, image_url, spelled};
 use crate::model::role::{self, Role, User};
 use crate::model::schedule::wall_seconds;
+use crate::model::urls::Urls;
 use crate::model::when::PointInTime;
 use crate::model::zone::Zone;
 

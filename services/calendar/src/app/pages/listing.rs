@@ -7,6 +7,7 @@ use super::super::transactions::read;
 use crate::error::Error;
 use crate::model::list::Paging;
 use crate::model::term::Taxonomy;
+use crate::model::urls::Urls;
 use crate::state::State;
 use crate::store::event_index::{EventIndex, IndexAccess};
 use crate::store::{event_list, term_choices, terms};
@@ -16,7 +17,6 @@ use crate::wire::pages::card::{self, CardGroup};
 use crate::wire::pages::query::PageQuery;
 use crate::wire::params::Params;
 use crate::wire::render_context::RenderContext;
-use crate::wire::urls::Urls;
 
 /// Terms that a form offers.
 const CHOICES: usize = 100;

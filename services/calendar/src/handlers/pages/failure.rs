@@ -11,8 +11,8 @@ use shell::pages::Page;
 
 use super::site::SITE;
 use crate::error::Error;
+use crate::model::urls::{NAMESPACE, Urls};
 use crate::state::State;
-use crate::wire::urls::{NAMESPACE, Urls};
 
 #[derive(Template)]
 #[template(path = "failure.html")]

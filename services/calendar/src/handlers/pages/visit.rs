@@ -16,11 +16,11 @@ use super::site::SITE;
 use crate::app::feeds::Feed;
 use crate::app::pages::PageRequest;
 use crate::error::Error;
+use crate::model::urls::Urls;
 use crate::state::State;
 use crate::wire::pages::query::PageQuery;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
-use crate::wire::urls::Urls;
 
 /// Somebody who reads a page. Keys open nothing here, but a request that is over its limit, or
 /// carries wrong credentials, is refused as everywhere.

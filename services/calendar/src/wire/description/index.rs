@@ -8,8 +8,8 @@ use utoipa::openapi::schema::{Object, Schema, SchemaType, Type};
 use utoipa::openapi::{RefOr, Required};
 
 use super::interface::{Endpoint, Key, Route, routes};
+use crate::model::urls::Urls;
 use crate::wire::ordered_map::OrderedMap;
-use crate::wire::urls::Urls;
 
 /// What the descriptions say of this site.
 #[derive(Clone, Copy)]

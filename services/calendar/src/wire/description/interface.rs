@@ -4,7 +4,7 @@
 use shell::Operation;
 use utoipa::openapi::path::Parameter;
 
-use crate::wire::urls::NAMESPACE;
+use crate::model::urls::NAMESPACE;
 
 /// The declared parameters of an operation.
 pub type Parameters = fn() -> &'static [Parameter];

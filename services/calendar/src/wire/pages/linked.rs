@@ -4,7 +4,6 @@ use super::images::origins;
 use crate::model::html;
 use crate::model::included::Included;
 use crate::model::linked::{Kind, Linked};
-use crate::wire::image;
 use crate::wire::render_context::RenderContext;
 
 /// A venue or an organizer.
@@ -43,7 +42,7 @@ pub fn image_view(
     view: RenderContext<'_>,
 ) -> Option<ImageView> {
     let image = included.images.get(&id?)?;
-    let src = image::address(image, view.urls);
+    let src = view.urls.image(image);
     Some(ImageView { src, width: image.width, height: image.height })
 }
 

@@ -6,7 +6,7 @@ use crate::model::html;
 use crate::model::month::{Month, MonthEntry, midnight};
 use crate::model::schedule::wall_from_seconds;
 use crate::model::spoken;
-use crate::wire::urls::Urls;
+use crate::model::urls::Urls;
 
 /// Events of a day that a cell shows.
 pub const SHOWN: usize = 4;

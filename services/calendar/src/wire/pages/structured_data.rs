@@ -12,7 +12,6 @@ use crate::model::included::Included;
 use crate::model::linked::{Kind, Linked};
 use crate::model::spoken;
 use crate::wire::dates::{iso, written_in};
-use crate::wire::image;
 use crate::wire::render_context::RenderContext;
 
 const CONTEXT: &str = "https://schema.org";
@@ -138,7 +137,7 @@ fn offer(data: &mut Map<String, Value>, event: &Event, url: &str, view: RenderCo
 
 fn image_of(id: Option<i64>, included: &Included, view: RenderContext<'_>) -> String {
     let image = id.and_then(|id| included.images.get(&id));
-    image.map(|image| image::address(image, view.urls)).unwrap_or_default()
+    image.map(|image| view.urls.image(image)).unwrap_or_default()
 }
 
 /// Builds an object of the texts that are not empty.

@@ -11,8 +11,7 @@ use crate::model::image::{Format, Image};
 use crate::model::included::Included;
 use crate::model::linked::Linked;
 use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
-use crate::wire::image;
-use crate::wire::urls::Urls;
+use crate::model::urls::Urls;
 
 /// Names the zone of an event with a time that the clock shows twice: the second time is written in
 /// UTC, because a reading of the clock means the first.
@@ -104,7 +103,7 @@ fn details(out: &mut String, event: &Event, included: &Included, feed: FeedConte
             Some(media_type) => format!("ATTACH;FMTTYPE={media_type}"),
             None => "ATTACH".to_owned(),
         };
-        line(out, &name, &bare(&image::address(image, feed.urls)));
+        line(out, &name, &bare(&feed.urls.image(image)));
     }
 }
 

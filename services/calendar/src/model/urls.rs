@@ -1,7 +1,8 @@
-//! The urls that answers carry.
+//! The addresses of the site, as answers, pages and feeds write them.
 
-use crate::model::linked::Kind;
-use crate::model::term::Taxonomy;
+use super::image::Image;
+use super::linked::Kind;
+use super::term::Taxonomy;
 
 /// The path of the interface.
 pub const NAMESPACE: &str = "calendar/events/v1";
@@ -80,6 +81,14 @@ impl Urls {
     /// Returns the address of a stored image.
     pub fn media(&self, id: i64, file: &str) -> String {
         format!("{}/media/{id}/{file}", self.base)
+    }
+
+    /// Returns the address of an image: on this site if its file is stored, else the original one.
+    pub fn image(&self, image: &Image) -> String {
+        match &image.file {
+            Some(file) => self.media(image.id, file),
+            None => image.url.clone(),
+        }
     }
 
     /// Returns the id of the image that an address of this site shows.
