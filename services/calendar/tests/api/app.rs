@@ -1,4 +1,4 @@
-//! A calendar of its own for every test, with a user of each role.
+//! The test harness: a separate calendar for every test, with a user of each role.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -16,10 +16,10 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use testkit::{Database, Exchange, TestServer};
 
-/// The path of the interface.
+/// Path prefix of the REST API.
 pub const NS: &str = "/calendar/events/v1";
 
-/// The first moment of every test, a Wednesday.
+/// The time at which every test starts, a Wednesday.
 pub const NOW: &str = "2027-03-10T12:00:00Z";
 
 #[derive(Parser)]
@@ -28,11 +28,11 @@ struct Line {
     site: Settings,
 }
 
-/// Settings as the command line would give them; limits are off unless a test sets them.
+/// Parses settings from command-line arguments. Rate limits are off unless a test sets them.
 pub fn settings(arguments: &[&str]) -> Settings {
     let fixed = ["calendar", "--rate-read-rpm=0", "--rate-write-rpm=0"];
     let given: Vec<&str> = fixed.iter().chain(arguments).copied().collect();
-    // A flag that a test sets stands behind and replaces the fixed one.
+    // A flag that a test sets replaces the default one.
     let mut last: Vec<&str> = Vec::new();
     for one in given {
         let name = one.split('=').next().unwrap_or(one);
@@ -42,7 +42,7 @@ pub fn settings(arguments: &[&str]) -> Settings {
     Line::parse_from(last).site
 }
 
-/// A small generator of its own, so that a failure can be repeated.
+/// A small seeded random generator, so that a failure can be reproduced.
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -58,7 +58,7 @@ impl Dice {
     }
 }
 
-/// Inserts a published event without HTTP, in UTC and with whatever `change` does to it.
+/// Inserts a published event in UTC without HTTP, after `change` has edited it.
 pub fn plant(
     db: &mut Db,
     author: i64,
@@ -83,8 +83,8 @@ pub fn plant(
     Ok(event)
 }
 
-/// The ids of the page that comes with all that its events refer to, and the total.
-pub fn whole(
+/// Returns the ids of a page and the total, from the query that also loads the included resources.
+pub fn page_with_included(
     db: &mut Db,
     access: IndexAccess<'_>,
     filter: &EventFilter,
@@ -103,7 +103,7 @@ pub struct App {
     database: Database,
 }
 
-/// An answer, with its body as text and as JSON; null where it is none.
+/// A response with its body as text and as JSON (null if the body is not JSON).
 #[derive(Debug)]
 pub struct Answer {
     answer: testkit::Answer,
@@ -128,7 +128,7 @@ impl Answer {
         self.json["id"].as_i64().unwrap_or_else(|| panic!("no id in {}", self.text))
     }
 
-    /// Ids of a list, whatever its collection.
+    /// Returns the ids of a list of any resource.
     pub fn ids(&self) -> Vec<i64> {
         let list = ["events", "venues", "organizers", "categories", "tags"]
             .iter()
@@ -160,7 +160,7 @@ impl App {
         App::changed(arguments, |state| state).await
     }
 
-    /// Starts with a state that is not the one of the settings alone.
+    /// Starts the app with a state that `change` has edited.
     pub async fn changed(arguments: &[&str], change: impl FnOnce(State) -> State) -> App {
         let database = Database::new();
         let pools = database.open(&[&auth::MIGRATIONS, &calendar::MIGRATIONS]);
@@ -173,7 +173,7 @@ impl App {
         App { server, state, clock, keys, ids, database }
     }
 
-    /// Key of a role, or of `author2` and `contributor2`, who are others in the same role.
+    /// Returns the key of a role. `author2` and `contributor2` are second users of that role.
     pub fn key(&self, who: &str) -> &str {
         &self.keys[who]
     }
@@ -232,7 +232,7 @@ impl App {
         self.post(path, &body).await.expect(201).id()
     }
 
-    /// Lists events without HTTP; where a writer is faster, again.
+    /// Lists events without HTTP; retries if a concurrent write made the index outdated.
     pub fn list(&self, filter: &EventFilter, paging: Paging) -> (Vec<i64>, i64) {
         let access = self.access();
         loop {
@@ -243,18 +243,18 @@ impl App {
         }
     }
 
-    /// What lists ask the index with.
+    /// Returns the index as list queries use it.
     pub fn access(&self) -> IndexAccess<'_> {
         let deadline = Deadline(Instant::now() + Duration::from_secs(60));
         IndexAccess { index: &self.state.index, deadline }
     }
 
-    /// Counts the files in the media folder.
+    /// Returns the number of files in the media folder.
     pub fn media_files(&self) -> usize {
         std::fs::read_dir(self.database.folder().join("media")).map_or(0, Iterator::count)
     }
 
-    /// Counts the rows of a table.
+    /// Returns the number of rows in a table.
     pub fn rows(&self, table: &str) -> i64 {
         let count = |db: &mut Db| {
             let text = format!("select count(*) as n from {table}");

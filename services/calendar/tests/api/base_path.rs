@@ -1,4 +1,4 @@
-//! The service behind a proxy that serves it below a path.
+//! The service behind a proxy that serves it below a path prefix.
 
 use calendar::Calendar;
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::app::App;
 const URL: &str = "https://host.example/calendar";
 
 #[actix_web::test]
-async fn every_page_and_link_stays_below_the_path_of_the_public_url() {
+async fn pages_and_links_keep_the_path_of_public_url() {
     let app = App::new().await;
     let venue = app.make("/venues", json!({"venue": "Town hall"})).await;
     let parent = app.make("/categories", json!({"name": "Music"})).await;

@@ -1,4 +1,4 @@
-//! Whole answers, so that no key, value or header changes unnoticed.
+//! Snapshots of complete responses. An unintended change of a key, value or header fails here.
 
 use serde_json::json;
 use testkit::Exchange;
@@ -18,7 +18,7 @@ const HEADERS: [&str; 9] = [
 ];
 
 impl App {
-    /// An answer as a snapshot shows it; the port of the server is hidden.
+    /// Renders a response for a snapshot, with the port of the server hidden.
     async fn shown(&self, who: &str, path: &str) -> String {
         let answer = self.request(who, "GET", path).answer().await;
         let base = self.server.url("");
@@ -28,7 +28,7 @@ impl App {
 }
 
 #[actix_web::test]
-async fn answers_are_whole() {
+async fn responses_of_each_resource_match_their_snapshots() {
     let app = App::new().await;
     let venue = json!({
         "venue": "Town Hall", "address": "1 Main Street", "city": "Springfield", "country": "US",

@@ -19,7 +19,7 @@ async fn since(app: &App, who: &str, moment: &str) -> (Vec<i64>, Vec<i64>) {
 }
 
 #[actix_web::test]
-async fn mirror_is_told_what_changed_and_what_is_gone() {
+async fn modified_after_lists_changed_events_and_deleted_ids() {
     let app = App::new().await;
     let (old, kept) = (app.event(json!({})).await, app.event(json!({"title": "Kept"})).await);
     let draft = app.event(json!({"status": "draft"})).await;
@@ -37,7 +37,7 @@ async fn mirror_is_told_what_changed_and_what_is_gone() {
     assert_eq!(since(&app, "", "2027-03-10T12:02:00Z").await, (vec![kept], vec![old, hidden]));
     assert_eq!(since(&app, "", "2027-03-10T12:02:01Z").await, (vec![kept], vec![]));
     assert_eq!(since(&app, "", "2027-03-10T12:03:01Z").await, (vec![], vec![]));
-    // Who sees drafts is told of them as well.
+    // Callers who see drafts also see their tombstones.
     assert_eq!(since(&app, "editor", start).await, (vec![far, draft, kept], vec![old, hidden]));
     let list = app.get(&format!("/events?modified_after={start}&_fields=deleted")).await;
     let tombstone = &list.json["deleted"][0];
@@ -45,7 +45,7 @@ async fn mirror_is_told_what_changed_and_what_is_gone() {
         (&tombstone["id"], &tombstone["modified_utc"]),
         (&json!(old), &json!("2027-03-10 12:02:00"))
     );
-    // What comes back is gone no longer, and other lists have no tombstones.
+    // A restored event is not in `deleted` any more, and other lists have no tombstones.
     app.clock.advance(60);
     app.patch(&format!("/events/{old}"), &json!({"status": "publish"})).await.expect(200);
     assert_eq!(since(&app, "", start).await, (vec![far, kept, old], vec![hidden]));
@@ -53,7 +53,7 @@ async fn mirror_is_told_what_changed_and_what_is_gone() {
 }
 
 #[actix_web::test]
-async fn trashed_draft_is_gone_for_those_who_saw_it() {
+async fn trashed_draft_is_deleted_only_for_callers_who_saw_it() {
     let app = App::new().await;
     let draft = json!({"status": "draft"});
     let own = app.event_as("author", draft.clone()).await;
@@ -71,9 +71,10 @@ async fn trashed_draft_is_gone_for_those_who_saw_it() {
     for who in ["", "reader"] {
         assert_eq!(since(&app, who, start).await, (vec![], vec![withdrawn]), "{who}");
     }
-    // An editor who asked between the two steps is told of the second.
+    // An editor who asked between the two steps sees the second one.
     assert_eq!(since(&app, "editor", "2027-03-10T12:02:00Z").await, (vec![], vec![withdrawn]));
-    // A draft that comes back is gone no longer; what was public still is for everybody else.
+    // A restored draft is not deleted for its readers; for the public, the unpublished event still
+    // is.
     app.clock.advance(60);
     for id in [own, withdrawn] {
         app.patch(&format!("/events/{id}"), &draft).await.expect(200);
@@ -84,7 +85,7 @@ async fn trashed_draft_is_gone_for_those_who_saw_it() {
 }
 
 #[actix_web::test]
-async fn hidden_draft_and_draft_of_another_author_are_gone() {
+async fn drafts_that_become_unreadable_are_listed_as_deleted() {
     let app = App::new().await;
     let draft = json!({"status": "draft"});
     let given = app.event_as("author", draft.clone()).await;
@@ -102,7 +103,7 @@ async fn hidden_draft_and_draft_of_another_author_are_gone() {
 }
 
 #[actix_web::test]
-async fn pages_of_changes_hold_each_once_also_those_of_one_second() {
+async fn each_change_is_on_one_page_even_within_one_second() {
     let app = App::new().await;
     let mut all = Vec::new();
     for number in 0..7 {
@@ -128,7 +129,7 @@ async fn pages_of_changes_hold_each_once_also_those_of_one_second() {
 }
 
 #[actix_web::test]
-async fn nothing_else_narrows_changes() {
+async fn changes_reject_other_filters() {
     let app = App::new().await;
     for (query, wrong) in [
         ("modified_after=soon", "modified_after"),

@@ -1,4 +1,4 @@
-//! Lists of events that start or end while clocks are turned forward or back.
+//! Lists of events that start or end near a clock change.
 
 use calendar::{
     EventFilter, EventOrder, Limits, Links, Paging, PointInTime, Schedule, Scope, Unpublished,
@@ -7,17 +7,17 @@ use calendar::{
 use database::{DatabaseError, Db};
 use serde_json::json;
 
-use crate::app::{App, Dice, plant, whole};
+use crate::app::{App, Dice, page_with_included, plant};
 use crate::windows::holds;
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
 
-/// Windows that are compared with the naive judge.
+/// Number of windows compared with the naive filter.
 const ROUNDS: usize = 2000;
 
-/// Ten zones, each with an instant after which both changes of its clock follow within a year: by an
-/// hour, by half an hour, over midnight, and by a whole day.
+/// Ten zones, each with an instant that is followed by both of its clock changes within a year.
+/// They change by an hour, by half an hour, at midnight, and by a whole day.
 const ZONES: [(&str, &str); 10] = [
     ("Europe/Vienna", "2027-01-01T00:00:00Z"),
     ("Europe/London", "2027-01-01T00:00:00Z"),
@@ -31,7 +31,7 @@ const ZONES: [(&str, &str); 10] = [
     ("Pacific/Kwajalein", "1969-03-01T00:00:00Z"),
 ];
 
-/// Finds the instants at which the offset of a zone changes within a year.
+/// Returns the instants within a year at which the offset of a zone changes.
 fn changes(zone: &Zone, from: i64) -> Vec<i64> {
     let offset = |at: i64| zone.offset(jiff::Timestamp::from_second(at).unwrap());
     let steps = (from..from + 366 * DAY).step_by(900);
@@ -45,7 +45,7 @@ struct Planted {
     featured: bool,
 }
 
-/// Plants events around the changes of all zones; some of them last for weeks.
+/// Plants events around the clock changes of all zones. Some of them last for weeks.
 fn fill(app: &App, dice: &mut Dice, category: i64) -> Vec<Planted> {
     let author = app.user("editor");
     let planting = |db: &mut Db| -> Result<Vec<Planted>, DatabaseError> {
@@ -59,9 +59,10 @@ fn fill(app: &App, dice: &mut Dice, category: i64) -> Vec<Planted> {
                 let change = *dice.pick(&changes);
                 let (start, length) = match number % 8 {
                     0 => (change - dice.roll(DAY), dice.roll(60 * DAY)),
-                    // From before the change to behind it: a clock that is turned back shows less.
+                    // From before the change to after it. If the clock is set back, the shown
+                    // duration is shorter.
                     1..=3 => (change - 1800 - 60 * dice.roll(15), HOUR - 60 * dice.roll(15)),
-                    // Before, in and after the repeated time.
+                    // Before, within and after the repeated hour.
                     _ => (change + (dice.roll(26) - 13) * 600, dice.roll(12) * 600),
                 };
                 let at =
@@ -83,7 +84,7 @@ fn fill(app: &App, dice: &mut Dice, category: i64) -> Vec<Planted> {
     app.state.pools.write_blocking(planting).unwrap()
 }
 
-/// A bound near the start or the end of an event, on either clock.
+/// Returns a bound near the start or the end of an event, as an instant or a wall clock.
 fn bound(dice: &mut Dice, rows: &[Planted]) -> i64 {
     let schedule = &dice.pick(rows).schedule;
     let clocks = [schedule.start_local, schedule.end_local, schedule.start_utc, schedule.end_utc];
@@ -128,7 +129,7 @@ fn judged(rows: &[Planted], wanted: impl Fn(&Planted) -> bool) -> Vec<i64> {
 }
 
 #[actix_web::test]
-async fn lists_around_changes_of_clocks_equal_a_naive_filter() {
+async fn lists_near_clock_changes_match_a_naive_filter() {
     let app = App::new().await;
     let category = app.make("/categories", json!({"name": "Nights"})).await;
     let mut dice = Dice(0x6a09_e667_f3bc_c908);
@@ -138,7 +139,7 @@ async fn lists_around_changes_of_clocks_equal_a_naive_filter() {
     let all = Paging { page: 1, per_page: 1000 };
     for round in 0..ROUNDS {
         let window = window(&mut dice, &rows);
-        let told = format!("round {round}: {window:?}");
+        let context = format!("round {round}: {window:?}");
         let expect = |wanted: &dyn Fn(&Planted) -> bool| {
             let ids = judged(&rows, |row| holds(&window, &row.schedule) && wanted(row));
             let total = i64::try_from(ids.len()).unwrap();
@@ -146,48 +147,48 @@ async fn lists_around_changes_of_clocks_equal_a_naive_filter() {
         };
         let plain = EventFilter::plain(Scope::public(), window);
         let everything = expect(&|_| true);
-        // By the indexes of the database.
-        assert_eq!(app.list(&plain, all), everything, "{told}");
+        // Answered by the database indexes.
+        assert_eq!(app.list(&plain, all), everything, "{context}");
         let check = |db: &mut Db| -> Result<(), DatabaseError> {
-            assert_eq!(whole(db, app.access(), &plain, all)?, everything, "{told}");
-            assert_eq!(count_public(db, &window)?, everything.1, "{told}");
+            assert_eq!(page_with_included(db, app.access(), &plain, all)?, everything, "{context}");
+            assert_eq!(count_public(db, &window)?, everything.1, "{context}");
             Ok(())
         };
         app.state.pools.read_blocking(check).unwrap();
-        // A page near either end.
+        // A page near either end of the list.
         let total = usize::try_from(everything.1).unwrap();
         if total > 0 {
             let page = 1 + dice.roll(everything.1.div_euclid(7) + 1);
             let skip = usize::try_from(7 * (page - 1)).unwrap();
             let expected = everything.0[skip.min(total)..total.min(skip + 7)].to_vec();
             let paging = Paging { page, per_page: 7 };
-            assert_eq!(app.list(&plain, paging), (expected, everything.1), "{told}");
+            assert_eq!(app.list(&plain, paging), (expected, everything.1), "{context}");
         }
         let all_of_editor = Scope {
             published: true,
             unpublished: Unpublished::Of { author: None, statuses: None },
         };
         let privileged = EventFilter::plain(all_of_editor, window);
-        assert_eq!(app.list(&privileged, all), everything, "{told}");
+        assert_eq!(app.list(&privileged, all), everything, "{context}");
         let linked = EventFilter { categories: Some(vec![category]), ..plain.clone() };
         let in_category = expect(&|row| row.in_category);
-        assert_eq!(app.list(&linked, all), in_category, "{told}");
-        // By the index in memory.
+        assert_eq!(app.list(&linked, all), in_category, "{context}");
+        // Answered by the index in memory.
         let featured = EventFilter { featured: Some(true), ..plain.clone() };
-        assert_eq!(app.list(&featured, all), expect(&|row| row.featured), "{told}");
+        assert_eq!(app.list(&featured, all), expect(&|row| row.featured), "{context}");
         let both = EventFilter { featured: Some(true), ..linked };
         let expected = expect(&|row| row.featured && row.in_category);
-        assert_eq!(app.list(&both, all), expected, "{told}");
+        assert_eq!(app.list(&both, all), expected, "{context}");
         let mut by_id = everything.0;
         by_id.sort_unstable();
         let by_id = (by_id, everything.1);
         let ordered = EventFilter { order: EventOrder::Id, ..plain };
-        assert_eq!(app.list(&ordered, all), by_id, "{told}");
+        assert_eq!(app.list(&ordered, all), by_id, "{context}");
     }
 }
 
 #[actix_web::test]
-async fn event_that_ends_before_its_start_on_the_wall_is_listed() {
+async fn event_whose_local_end_precedes_its_start_is_listed() {
     let app = App::new().await;
     let id = app
         .event(json!({

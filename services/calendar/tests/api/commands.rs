@@ -1,4 +1,4 @@
-//! The commands as an operator runs them: pipes, results for programs, exit codes.
+//! The commands as an operator runs them: pipes, JSON output, exit codes.
 
 use serde_json::{Value, json};
 use testkit::Program;
@@ -7,26 +7,26 @@ fn program() -> Program {
     Program::new(env!("CARGO_BIN_EXE_calendar")).with_database()
 }
 
-/// The result that a command printed as JSON.
+/// Parses the JSON that a command printed.
 #[track_caller]
-fn told(out: &str) -> Value {
+fn report(out: &str) -> Value {
     serde_json::from_str(out).unwrap_or_else(|error| panic!("{error}: {out}"))
 }
 
 #[test]
-fn load_reads_a_pipe_and_tells_programs_what_it_did() {
+fn load_reads_standard_input_and_prints_a_json_report() {
     let program = program();
     let line = |fields: Value| format!("{fields}\n");
     let show = json!({"type": "event", "title": "Show", "start_date": "+1 day", "end_date": "+1 day", "external_id": "s1"});
     let lines = line(show.clone()) + &line(json!({"type": "tag", "name": "Jazz"}));
     let ran = program.pipe(&["load", "-", "--json", "--dry-run"], lines.as_bytes());
-    assert_eq!((ran.code, &told(&ran.out)["created"]), (Some(0), &json!(2)), "{}", ran.errors);
+    assert_eq!((ran.code, &report(&ran.out)["created"]), (Some(0), &json!(2)), "{}", ran.errors);
     for (created, unchanged) in [(2, 0), (0, 2)] {
         let ran = program.pipe(&["load", "-", "--json"], lines.as_bytes());
-        let done = told(&ran.out);
+        let done = report(&ran.out);
         assert_eq!((&done["created"], &done["unchanged"]), (&json!(created), &json!(unchanged)));
     }
-    // A faulty line stops no other, and the command fails at its end.
+    // A faulty line does not stop the load, and the command exits with a failure.
     let more = line(json!({"type": "event", "title": "No dates"}))
         + "{\n"
         + &line(json!({"type": "tag", "name": "Folk"}));
@@ -37,7 +37,7 @@ fn load_reads_a_pipe_and_tells_programs_what_it_did() {
 }
 
 #[test]
-fn import_reads_a_pipe_and_tells_programs_what_it_did() {
+fn import_reads_standard_input_and_prints_a_json_report() {
     let program = program();
     let file = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTART:20270401T100000Z\r\nEND:VEVENT\r\n\
         BEGIN:VEVENT\r\nUID:b\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
@@ -47,18 +47,18 @@ fn import_reads_a_pipe_and_tells_programs_what_it_did() {
         let arguments = [&["import", "-", "--json"], flags].concat();
         let ran = program.pipe(&arguments, file.as_bytes());
         assert_eq!(ran.code, Some(1), "{}", ran.errors);
-        let done = told(&ran.out);
+        let done = report(&ran.out);
         let counts = [&done["created"], &done["unchanged"], &done["failed"]];
         assert_eq!(counts, [&json!(created), &json!(unchanged), &json!(1)], "{flags:?}");
         assert!(ran.errors.contains("line 6: b: DTSTART is missing"), "{}", ran.errors);
     }
     let ran = program.pipe(&["import", "-"], b"no calendar");
     assert_eq!(ran.code, Some(1));
-    assert!(ran.errors.contains("is no iCalendar file"), "{}", ran.errors);
+    assert!(ran.errors.contains("is not an iCalendar file"), "{}", ran.errors);
 }
 
 #[test]
-fn folder_of_images_that_cannot_be_made_is_told_at_start() {
+fn start_fails_if_the_media_folder_cannot_be_created() {
     let program = program();
     let file = program.folder().path().join("file");
     std::fs::write(&file, "").unwrap();
@@ -69,7 +69,7 @@ fn folder_of_images_that_cannot_be_made_is_told_at_start() {
 }
 
 #[test]
-fn users_are_listed_for_people_and_for_programs() {
+fn users_list_prints_a_table_or_json() {
     let program = program();
     program.done(&["users", "add", "ann", "--role", "author"]);
     assert_eq!(program.done(&["users", "list"]), "1\tadmin\tadministrator\n2\tann\tauthor\n");
@@ -77,7 +77,7 @@ fn users_are_listed_for_people_and_for_programs() {
         {"id": 1, "login": "admin", "role": "administrator"},
         {"id": 2, "login": "ann", "role": "author"},
     ]);
-    assert_eq!(told(&program.done(&["users", "list", "--json"])), expected);
+    assert_eq!(report(&program.done(&["users", "list", "--json"])), expected);
 }
 
 #[test]

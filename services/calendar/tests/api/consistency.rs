@@ -1,4 +1,4 @@
-//! What an answer shows is one moment, however busy the writers are.
+//! A response shows the state of one moment, even during concurrent writes.
 
 use std::cell::Cell;
 
@@ -12,10 +12,10 @@ use serde_json::json;
 
 use crate::app::{App, plant};
 
-/// How often each writer hides and shows everything that is its own.
+/// Number of times that each writer hides and shows its resources.
 const ROUNDS: usize = 12;
 
-/// Hides and shows resources, again and again.
+/// Hides and shows resources repeatedly.
 async fn toggle(app: &App, paths: &[String]) {
     for _ in 0..ROUNDS {
         for status in ["private", "publish"] {
@@ -26,7 +26,7 @@ async fn toggle(app: &App, paths: &[String]) {
     }
 }
 
-/// Reads a list until the writers are done: all of it fits on one page.
+/// Reads a list until the writers are done. The whole list fits on one page.
 async fn watch(app: &App, path: &str, over: &Cell<bool>) {
     while !over.get() {
         let answer = app.get(path).await.expect(200);
@@ -40,7 +40,7 @@ async fn watch(app: &App, path: &str, over: &Cell<bool>) {
 }
 
 #[actix_web::test]
-async fn nobody_meets_what_is_private() {
+async fn private_resources_never_appear_during_concurrent_writes() {
     let app = App::new().await;
     let mut own: [Vec<String>; 2] = Default::default();
     let mut ids = Vec::new();
@@ -79,7 +79,7 @@ async fn nobody_meets_what_is_private() {
 }
 
 #[actix_web::test]
-async fn pages_of_one_moment_hold_as_many_events_as_their_totals_say() {
+async fn page_length_matches_the_total_during_concurrent_writes() {
     let app = App::new().await;
     let pools = &app.state.pools;
     let author = app.user("author");
@@ -127,7 +127,7 @@ async fn pages_of_one_moment_hold_as_many_events_as_their_totals_say() {
             let (total, mut all) = seen.unwrap();
             all.dedup();
             assert_eq!(usize::try_from(total).unwrap(), all.len());
-            // The index keeps up with one state: a page is whole, or has to be asked for again.
+            // The index follows one state: it returns a complete page or asks for a retry.
             let paging = Paging { page: 1, per_page: 50 };
             let page =
                 |db: &mut Db| list_with_included(db, app.access(), &titled, paging, usize::MAX);
@@ -143,7 +143,7 @@ async fn pages_of_one_moment_hold_as_many_events_as_their_totals_say() {
 }
 
 #[actix_web::test]
-async fn failing_read_leaves_no_moment_behind() {
+async fn failed_read_ends_its_transaction() {
     let app = App::new().await;
     let pools = &app.state.pools;
     // More often than the pool has connections.
@@ -166,7 +166,7 @@ async fn failing_read_leaves_no_moment_behind() {
 }
 
 #[actix_web::test]
-async fn log_of_changes_keeps_few_old_texts() {
+async fn change_log_drops_old_texts_above_its_limit() {
     const MIB: usize = 1 << 20;
     let app = App::new().await;
     let author = app.user("editor");
@@ -187,8 +187,8 @@ async fn log_of_changes_keeps_few_old_texts() {
         Sql::new(db, text).number(db)
     };
     let kept = usize::try_from(app.state.pools.read_blocking(kept).unwrap()).unwrap();
-    // Writers shorten the log at times, not each time.
+    // The log is trimmed by some of the writes, not by each of them.
     assert!((24 * MIB..38 * MIB).contains(&kept), "{kept}");
-    // A process that is too far behind builds its index anew.
+    // A process that has fallen too far behind rebuilds its index.
     assert_eq!(app.get("/events?search=49&start_date=1970-01-01").await.ids().len(), 1);
 }

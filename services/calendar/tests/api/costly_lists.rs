@@ -1,4 +1,4 @@
-//! Lists that cost much have a time, and leave room for all others.
+//! Costly lists have a time limit and do not block cheap ones.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::app::{App, plant};
 
 #[actix_web::test]
-async fn costly_lists_give_up_while_cheap_reads_go_on() {
+async fn costly_list_gets_503_at_its_time_limit_while_cheap_reads_succeed() {
     let app = App::with(&["--list-time-ms=20"]).await;
     let id = app.event(json!({"tags": ["x"]})).await;
     let turns = app.state.costly_lists.clone();
@@ -40,7 +40,7 @@ async fn costly_lists_give_up_while_cheap_reads_go_on() {
 }
 
 #[actix_web::test]
-async fn phrase_in_too_many_texts_gives_up_in_time() {
+async fn phrase_search_over_many_texts_stops_at_its_time_limit() {
     let app = App::new().await;
     let author = app.user("editor");
     let planting = |db: &mut Db| -> Result<(), DatabaseError> {

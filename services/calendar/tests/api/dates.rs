@@ -1,4 +1,4 @@
-//! Gaps and overlaps of clocks, offset zones and whole days against a naive model.
+//! Clock gaps and overlaps, offset zones and all-day events against a naive model.
 
 use calendar::{Bounds, PointInTime, Schedule, ScheduleChange, When, Zone, wall_from_seconds};
 use jiff::Timestamp;
@@ -11,12 +11,12 @@ use crate::app::{App, Dice, NOW};
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
 
-/// A Sunday on which clocks are turned: month, which Sunday of it (-1 is the last), and the time of
-/// day in UTC, which may lie on the day before.
+/// A clock change on a Sunday: month, number of the Sunday in it (-1 is the last), and the time of
+/// day in UTC (negative: on the day before).
 #[derive(Debug)]
 struct Turn(i8, i8, i64);
 
-/// A zone by the words of its law: offset of the winter, what the summer adds, when it begins and ends.
+/// The legal rules of a zone: winter offset, what summer time adds, when it begins and ends.
 #[derive(Debug)]
 struct Law {
     name: &'static str,
@@ -35,13 +35,14 @@ const LAWS: [Law; 9] = [
         winter: -5 * HOUR,
         summer: Some((HOUR, Turn(3, 2, 7 * HOUR), Turn(11, 1, 6 * HOUR))),
     },
-    // Turned at midnight: the day begins at one o'clock in spring, and twice in autumn.
+    // The clock changes at midnight: one day begins at 01:00 in spring, and one begins twice in
+    // autumn.
     Law {
         name: "America/Havana",
         winter: -5 * HOUR,
         summer: Some((HOUR, Turn(3, 2, 5 * HOUR), Turn(11, 1, 5 * HOUR))),
     },
-    // In the south, and by half an hour.
+    // On the southern hemisphere, by half an hour.
     Law {
         name: "Australia/Lord_Howe",
         winter: 21 * HOUR / 2,
@@ -82,7 +83,8 @@ impl Law {
         at + self.offset(at)
     }
 
-    /// The first instant with this wall clock; a skipped one is read by the clock before the gap.
+    /// Returns the first instant with this wall clock. A skipped time uses the offset before the
+    /// gap.
     fn instant(&self, wall: i64) -> i64 {
         let more = self.summer.as_ref().map_or(0, |(more, ..)| *more);
         let candidates = [wall - self.winter - more, wall - self.winter];
@@ -90,7 +92,7 @@ impl Law {
         fits.unwrap_or(wall - self.winter)
     }
 
-    /// The schedule of an event as (start, end) in UTC.
+    /// Returns the schedule of an event as (start, end) in UTC.
     fn place(&self, all_day: bool, start: i64, end: i64) -> (i64, i64) {
         let (start, end) = (self.instant(start), self.instant(end));
         if !all_day {
@@ -110,7 +112,7 @@ fn written(seconds: i64) -> String {
     wall_from_seconds(seconds).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// A zone, and a wall clock of it: within three hours of a turn, or on any day.
+/// Generates a zone and a wall clock in it, within three hours of a clock change or on any day.
 fn law_and_wall() -> impl Strategy<Value = (&'static Law, i64)> {
     let far = 0..LAWS.len();
     (far, 2024_i16..2037, 0..4, -3 * HOUR..3 * HOUR, 0..365 * DAY).prop_map(
@@ -126,14 +128,15 @@ fn law_and_wall() -> impl Strategy<Value = (&'static Law, i64)> {
     )
 }
 
-/// Mostly hours, sometimes days; an end may lie before its start.
+/// Generates a duration, mostly in hours, sometimes in days; negative if the end precedes the
+/// start.
 fn length() -> impl Strategy<Value = i64> {
     prop_oneof![-2 * HOUR..6 * HOUR, 0..400 * DAY]
 }
 
 proptest! {
     #[test]
-    fn wall_clocks_are_placed_as_the_law_says(
+    fn local_times_convert_to_utc_by_the_rules_of_their_zone(
         (law, start) in law_and_wall(), length in length(), all_day: bool,
     ) {
         let made = Schedule::new(law.zone(), all_day, wall(start), wall(start + length)).unwrap();
@@ -143,7 +146,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_shown_can_be_sent_back(
+    fn local_times_survive_a_round_trip(
         (law, start) in law_and_wall(), length in length(), all_day: bool,
     ) {
         let at = |wall: i64| PointInTime::Instant(Timestamp::from_second(wall - law.winter).unwrap());
@@ -158,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn windows_of_days_and_wall_clocks_need_no_law(
+    fn windows_compare_local_times_without_zone_rules(
         (law, from) in law_and_wall(), length in length(), strict: bool,
     ) {
         let to = from + length;
@@ -172,16 +175,16 @@ proptest! {
     }
 }
 
-/// A day and time near the turns of Vienna in the year 2027, when most other clocks turn too.
+/// Returns a local time near the clock changes of Vienna in 2027, when most other zones change too.
 fn near_a_turn(dice: &mut Dice) -> i64 {
     let Some((_, begin, end)) = &LAWS[0].summer else { panic!("Vienna has a summer") };
     let turn = if dice.roll(2) == 0 { begin } else { end };
-    // Every quarter of an hour of three weeks.
+    // Quarter hours within three weeks.
     turn.in_year(2027) + (dice.roll(21 * 96) - 14 * 96) * 900
 }
 
 #[actix_web::test]
-async fn lists_hold_what_a_naive_filter_holds_around_the_turns_of_clocks() {
+async fn lists_match_a_naive_filter_near_clock_changes() {
     let app = App::with(&["--site-timezone=Europe/Vienna"]).await;
     let mut dice = Dice(0x5851_f42d_4c95_7f2d);
     let mut rows = Vec::new();

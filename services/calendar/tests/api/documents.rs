@@ -7,12 +7,12 @@ use serde_json::json;
 use crate::app::{App, NS, send};
 
 #[test]
-fn document_in_the_tree_is_what_the_code_says() {
+fn openapi_json_matches_the_code() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
     testkit::assert_openapi_matches::<Calendar>(path);
 }
 
-/// Paths with their operation ids: GET, POST, PUT, PATCH, DELETE.
+/// Paths with their operation ids for GET, POST, PUT, PATCH and DELETE.
 const OPERATIONS: [(&str, [&str; 5]); 19] = [
     ("/", ["getIndex", "", "", "", ""]),
     ("/doc", ["getDocumentation", "", "", "", ""]),
@@ -69,7 +69,7 @@ const OPERATIONS: [(&str, [&str; 5]); 19] = [
 ];
 
 #[actix_web::test]
-async fn doc_names_every_operation_and_schema() {
+async fn doc_has_every_operation_and_schema() {
     let app = App::new().await;
     let doc = app.get("/doc").await.expect(200).json;
     assert_eq!(doc["info"]["version"], "1.0.0");
@@ -105,7 +105,7 @@ async fn index_lists_routes_with_their_parameters() {
         let endpoints = route["endpoints"].as_array().unwrap().iter();
         endpoints.map(|one| one["args"]["slug"]["required"] == true).collect()
     };
-    // Reading, changing, deleting.
+    // GET, POST/PUT/PATCH and DELETE.
     assert_eq!(by_slug("events"), [true, false, true]);
     assert_eq!(by_slug("venues"), [true, true, true]);
     assert_eq!(by_slug("organizers"), [true, true, true]);
@@ -130,7 +130,7 @@ async fn index_lists_routes_with_their_parameters() {
     }
 }
 
-/// Asserts that texts stand in another one, each behind the one before.
+/// Asserts that a text contains these parts in this order.
 #[track_caller]
 fn assert_in_order(text: &str, parts: &[&str]) {
     let mut from = 0;
@@ -141,7 +141,7 @@ fn assert_in_order(text: &str, parts: &[&str]) {
 }
 
 #[actix_web::test]
-async fn members_of_index_and_options_stand_in_their_order() {
+async fn index_and_options_keep_the_order_of_their_keys() {
     let app = App::with(&["--per-page=25"]).await;
     let index = app.get("").await.expect(200).text;
     let page = concat!(
@@ -214,7 +214,7 @@ async fn head_is_get_without_a_body() {
 }
 
 #[actix_web::test]
-async fn method_may_be_overridden_on_post() {
+async fn post_with_a_method_override_runs_that_method() {
     let app = App::new().await;
     let id = app.event(json!({})).await;
     let post = |path: String| app.request("administrator", "POST", &path);
@@ -231,7 +231,7 @@ async fn method_may_be_overridden_on_post() {
 }
 
 #[actix_web::test]
-async fn alias_serves_the_same_under_its_own_addresses() {
+async fn alias_prefix_serves_the_same_with_its_own_urls() {
     let app = App::new().await;
     let id = app.event(json!({"tags": ["x"]})).await;
     let alias = "/wp-json/tribe/events/v1";
@@ -254,7 +254,7 @@ async fn alias_serves_the_same_under_its_own_addresses() {
 }
 
 #[actix_web::test]
-async fn slash_at_the_end_may_stand_everywhere() {
+async fn every_path_accepts_a_trailing_slash() {
     let app = App::new().await;
     let id = app.event(json!({"title": "Show", "venue": {"venue": "Hall"}, "tags": ["x"]})).await;
     for path in [
@@ -279,7 +279,7 @@ async fn slash_at_the_end_may_stand_everywhere() {
 }
 
 #[actix_web::test]
-async fn document_says_what_parameters_and_bodies_take() {
+async fn document_describes_parameters_and_bodies() {
     let app = App::new().await;
     let doc = app.get("/doc").await.expect(200).json;
     let parameter = |path: &str, name: &str| -> serde_json::Value {
@@ -293,10 +293,10 @@ async fn document_says_what_parameters_and_bodies_take() {
     let words = ["asc", "ascending", "desc", "descending"];
     assert_eq!(parameter("/tags", "order")["schema"]["enum"], json!(words));
     assert_eq!(parameter("/events", "modified_after")["schema"]["minLength"], 1);
-    // A feed is no list of changes.
+    // Feeds do not list changes.
     assert!(parameter("/ical", "modified_after").is_null());
     assert_eq!(parameter("/ical", "starts_after")["schema"]["minLength"], 1);
-    // Whoever sends no body changes nothing.
+    // A request without a body changes nothing.
     let body = |path: &str, method: &str| doc["paths"][path][method]["requestBody"].clone();
     assert_eq!(body("/events", "post")["required"], true);
     assert!(body("/events/{id}", "put")["required"].is_null());
@@ -310,7 +310,7 @@ async fn document_says_what_parameters_and_bodies_take() {
 }
 
 #[actix_web::test]
-async fn updates_need_no_body() {
+async fn update_without_a_body_succeeds() {
     let app = App::new().await;
     let id = app.event(json!({"title": "Show"})).await;
     for method in ["POST", "PUT", "PATCH"] {

@@ -1,4 +1,4 @@
-//! Every row of the table of errors.
+//! Every row of the error table in the specification.
 
 use std::collections::BTreeSet;
 
@@ -194,7 +194,7 @@ async fn missing_and_invalid_parameters_are_named() {
 }
 
 #[actix_web::test]
-async fn members_of_errors_stand_in_their_order() {
+async fn errors_keep_the_order_of_their_keys() {
     let app = App::new().await;
     let id = app.make("/tags", json!({"name": "Live"})).await;
     let route = app.get("/nothing").await;
@@ -230,7 +230,7 @@ async fn members_of_errors_stand_in_their_order() {
 }
 
 #[actix_web::test]
-async fn known_term_is_named_by_its_double() {
+async fn duplicate_term_error_has_the_id_of_the_existing_one() {
     let app = App::new().await;
     let id = app.make("/tags", json!({"name": "Live"})).await;
     let answer = app.post("/tags", &json!({"name": "LIVE"})).await.expect(400);
@@ -239,7 +239,7 @@ async fn known_term_is_named_by_its_double() {
 }
 
 #[actix_web::test]
-async fn bad_bodies_are_told_to_those_who_may_write() {
+async fn malformed_body_gets_400_only_if_the_caller_may_write() {
     let app = App::new().await;
     let broken = |who: &str| {
         app.request(who, "POST", "/events")
@@ -264,15 +264,15 @@ async fn bad_bodies_are_told_to_those_who_may_write() {
             let request = app.request("administrator", "POST", path).header("content-type", kind);
             send(request.header("content-encoding", coding).body("\u{1f}\u{8b}\u{8}"))
         };
-        let told = |answer: Answer| answer.json.pointer(member).unwrap().to_string();
-        let compressed = told(sent("gzip").await.expect(400));
+        let text_of = |answer: Answer| answer.json.pointer(member).unwrap().to_string();
+        let compressed = text_of(sent("gzip").await.expect(400));
         assert!(compressed.contains("compress"), "{path}: {compressed}");
-        assert!(!told(sent("Identity").await.expect(400)).contains("compress"), "{path}");
+        assert!(!text_of(sent("Identity").await.expect(400)).contains("compress"), "{path}");
     }
 }
 
 #[actix_web::test]
-async fn body_that_is_not_read_changes_nothing() {
+async fn rejected_body_changes_nothing() {
     let app = App::new().await;
     let event = app.event(json!({"title": "Old"})).await;
     let path = format!("/events/{event}");
@@ -312,7 +312,7 @@ async fn body_that_is_not_read_changes_nothing() {
         let answer = sent("PATCH", Some(kind), &body).await.expect(200);
         assert_eq!(answer.json["title"], format!("New {number}"), "{kind}");
     }
-    // Without a body its type does not count.
+    // The content type of an empty body does not matter.
     sent("PATCH", Some("text/plain"), "").await.expect(200);
 }
 
@@ -344,7 +344,7 @@ async fn wrong_credentials_fail_even_on_public_reads() {
 }
 
 #[actix_web::test]
-async fn limits_part_reading_from_writing() {
+async fn reads_and_writes_have_separate_rate_limits() {
     let app = App::with(&["--rate-read-rpm=3", "--rate-write-rpm=1"]).await;
     for _ in 0..3 {
         app.get("/events").await.expect(200);
@@ -359,7 +359,7 @@ async fn limits_part_reading_from_writing() {
 }
 
 #[actix_web::test]
-async fn failing_storage_is_told_without_its_cause() {
+async fn storage_failure_gets_500_without_details() {
     let app = App::new().await;
     let event = app.event(json!({})).await;
     let venue = app.make("/venues", json!({"venue": "Hall"})).await;
@@ -386,7 +386,7 @@ async fn failing_storage_is_told_without_its_cause() {
 }
 
 #[actix_web::test]
-async fn what_cannot_be_read_says_so_with_the_status_of_the_answer() {
+async fn overlong_url_gets_414() {
     let app = App::new().await;
     let answer = app.get(&format!("/events?search={}", "a".repeat(60_000))).await.expect(414);
     assert_eq!(answer.code(), "rest_unreadable_request");

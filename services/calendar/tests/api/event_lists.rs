@@ -12,7 +12,7 @@ fn titles(answer: &Answer) -> String {
     titles.join(" ")
 }
 
-/// Ids of the resources that filters name.
+/// Ids of the resources that the filters name.
 struct Season {
     hall: i64,
     barn: i64,
@@ -39,7 +39,7 @@ async fn season(app: &App) -> Season {
     make("a", 1, json!({"venue": hall, "categories": [jazz], "tags": ["live"], "featured": true, "description": "Late Night Ärzte session"})).await;
     make("b", 2, json!({"venue": [hall, barn], "categories": [music], "organizer": ann})).await;
     make("c", 3, json!({"venue": graz, "categories": ["Art"], "tags": ["live", "open air"], "excerpt": "night Late 50% off"})).await;
-    // Digits that are no slug would be read as an id, and unknown ids are skipped.
+    // A number that is not a slug would be read as an id, and unknown ids are ignored.
     app.make("/tags", json!({"name": "2027"})).await;
     make("d", 4, json!({"tags": ["2027"], "sticky": true})).await;
     make("hidden", 5, json!({"hide_from_listings": true, "tags": ["live"]})).await;
@@ -52,7 +52,7 @@ async fn season(app: &App) -> Season {
 }
 
 #[actix_web::test]
-async fn every_filter_selects_and_its_pages_visit_all() {
+async fn every_filter_selects_its_events_on_all_pages() {
     let app = App::new().await;
     let Season { hall, barn, ann, music, parent } = season(&app).await;
     let cases: Vec<(String, &str)> = vec![
@@ -113,7 +113,7 @@ async fn every_filter_selects_and_its_pages_visit_all() {
     }
 }
 
-/// Follows the links from page to page: each id once, as many as the total says.
+/// Follows the page links. Asserts that each id appears once and that the total is their number.
 async fn visit_all(app: &App, who: &str, first: &str) {
     let start = app.get_as(who, first).await.expect(200);
     let total = start.json["total"].as_u64().unwrap();
@@ -139,7 +139,7 @@ async fn visit_all(app: &App, who: &str, first: &str) {
 }
 
 #[actix_web::test]
-async fn other_lists_are_followed_to_their_end_too() {
+async fn other_lists_page_through_every_item_once() {
     let app = App::new().await;
     let Season { barn, .. } = season(&app).await;
     app.make("/venues", json!({"venue": "Empty"})).await;
@@ -169,7 +169,7 @@ async fn other_lists_are_followed_to_their_end_too() {
 }
 
 #[actix_web::test]
-async fn include_ignores_dates_and_orders_by_publication() {
+async fn include_ignores_dates_and_sorts_by_publication() {
     let app = App::new().await;
     let late = app.event(json!({"title": "late", "date": "2027-02-02"})).await;
     let early = app.event(json!({"title": "early", "date": "2027-02-01", "start_date": "1999-01-01", "end_date": "1999-01-02"})).await;
@@ -183,7 +183,7 @@ async fn include_ignores_dates_and_orders_by_publication() {
 }
 
 #[actix_web::test]
-async fn statuses_follow_the_caller() {
+async fn visible_statuses_depend_on_the_role() {
     let app = App::new().await;
     for (who, title, status) in [
         ("author", "mine", "draft"),
@@ -233,7 +233,7 @@ async fn statuses_follow_the_caller() {
 }
 
 #[actix_web::test]
-async fn wrong_values_are_refused_by_name() {
+async fn invalid_values_get_400_with_the_parameter_name() {
     let app = App::new().await;
     for (query, name) in [
         ("page=0", "page"),
@@ -314,7 +314,7 @@ async fn page_size_has_a_default_and_a_cap() {
 }
 
 #[actix_web::test]
-async fn links_keep_every_filter_and_are_encoded() {
+async fn page_links_keep_every_filter_and_are_encoded() {
     let app = App::new().await;
     for n in 0..2 {
         app.event(json!({"title": format!("R & B {n}"), "tags": ["x"], "categories": ["Ä b"]}))
@@ -340,7 +340,7 @@ async fn links_keep_every_filter_and_are_encoded() {
 }
 
 #[actix_web::test]
-async fn order_is_local_start_then_publication_then_id() {
+async fn events_sort_by_local_start_then_publication_then_id() {
     let app = App::new().await;
     let at = |zone: &str, date: &str| json!({"title": zone, "timezone": zone, "start_date": "2027-04-01 10:00", "end_date": "2027-04-01 11:00", "date": date});
     let a = app.event(at("America/New_York", "2027-01-02")).await;

@@ -1,4 +1,4 @@
-//! Events: created, read, listed, trashed, protected.
+//! Events: create, read, list, trash, password.
 
 use calendar::{Links, Stage, Status};
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ async fn created_event_is_listed_with_venue_and_categories() {
 }
 
 #[actix_web::test]
-async fn keys_stand_in_their_order() {
+async fn event_json_keeps_the_order_of_its_keys() {
     let app = App::new().await;
     let id = app.event(json!({})).await;
     let text = app.get(&format!("/events/{id}")).await.text;
@@ -128,7 +128,7 @@ async fn single_read_has_linked_data_and_a_tag() {
 }
 
 #[actix_web::test]
-async fn what_an_event_shows_of_others_is_never_stale() {
+async fn event_shows_changes_of_its_venue_and_terms_at_once() {
     let app = App::new().await;
     let venue = app.make("/venues", json!({"venue": "Hall"})).await;
     let tag = app.make("/tags", json!({"name": "Live"})).await;
@@ -156,7 +156,7 @@ async fn what_an_event_shows_of_others_is_never_stale() {
 }
 
 #[actix_web::test]
-async fn trashed_event_is_gone_until_it_is_restored() {
+async fn trashed_event_is_not_found_until_restored() {
     let app = App::new().await;
     let id = app.event(json!({"title": "Show", "categories": ["Music"]})).await;
     let path = format!("/events/{id}");
@@ -182,7 +182,7 @@ async fn trashed_event_is_gone_until_it_is_restored() {
 }
 
 #[actix_web::test]
-async fn password_protects_the_content() {
+async fn protected_event_hides_its_content_without_the_password() {
     let app = App::new().await;
     let id = app
         .event(
@@ -218,7 +218,7 @@ async fn password_protects_the_content() {
 }
 
 #[actix_web::test]
-async fn drafts_of_venues_show_only_to_those_who_may_read_them() {
+async fn draft_venue_is_shown_only_to_callers_who_may_read_it() {
     let app = App::new().await;
     let venue = app.make("/venues", json!({"venue": "Secret hall", "status": "draft"})).await;
     let event = app.event(json!({"venue": venue})).await;
@@ -245,7 +245,7 @@ async fn scheduled_event_is_published_when_its_date_comes() {
 }
 
 #[actix_web::test]
-async fn free_statuses_are_echoed_and_hidden_like_drafts() {
+async fn custom_statuses_are_returned_and_hidden_like_drafts() {
     let app = App::new().await;
     let id = app.event(json!({"status": "Confirmed"})).await;
     assert_eq!(app.get(&format!("/events/{id}")).await.expect(403).code(), "event-not-accessible");
@@ -255,7 +255,7 @@ async fn free_statuses_are_echoed_and_hidden_like_drafts() {
 }
 
 #[actix_web::test]
-async fn several_venues_are_a_list_and_none_is_an_empty_one() {
+async fn venue_is_a_list_unless_the_event_has_exactly_one() {
     let app = App::new().await;
     let one = app.make("/venues", json!({"venue": "One"})).await;
     let id = app.event(json!({"venue": [one, {"venue": "Two"}, {"venue": "one"}]})).await;
@@ -270,7 +270,7 @@ async fn several_venues_are_a_list_and_none_is_an_empty_one() {
 }
 
 #[actix_web::test]
-async fn everything_that_is_due_is_published_at_once() {
+async fn all_due_events_are_published_in_one_run() {
     let app = App::new().await;
     let author = app.user("author");
     let at = 1_810_000_000;

@@ -1,4 +1,4 @@
-//! Filters of lists at their limits: many members, many words, places that are hidden.
+//! Filters at their limits: many members, many words, venues that are hidden.
 
 use std::fmt::Display;
 
@@ -13,7 +13,7 @@ fn joined<T: Display>(members: impl Iterator<Item = T>) -> String {
 }
 
 #[actix_web::test]
-async fn lists_have_at_most_a_thousand_members() {
+async fn filter_with_more_than_1000_members_gets_400() {
     let app = App::new().await;
     let fill = |db: &mut Db| {
         let text = "insert into terms (id, taxonomy, name, name_ci, slug, description, parent_id, count) \
@@ -23,7 +23,7 @@ async fn lists_have_at_most_a_thousand_members() {
     };
     app.state.pools.write_blocking(fill).unwrap();
     let tags = |count: i64| joined((1..=count).map(|number| number * 2 - 1));
-    // What comes twice counts once.
+    // Duplicates count once.
     let twice = format!("{},{}", tags(1000), tags(1000));
     for path in ["/events?tags=", "/tags?hide_empty=0&include=", "/tags?exclude="] {
         app.get(&format!("{path}{twice}")).await.expect(200);
@@ -47,7 +47,7 @@ async fn lists_have_at_most_a_thousand_members() {
 }
 
 #[actix_web::test]
-async fn members_are_ids_slugs_and_names_in_any_mixture() {
+async fn list_members_may_mix_ids_slugs_and_names() {
     let app = App::new().await;
     let jazz = app.make("/tags", json!({"name": "Late Jazz", "slug": "jazz"})).await;
     let digits = app.make("/tags", json!({"name": "2027"})).await;
@@ -65,14 +65,14 @@ async fn members_are_ids_slugs_and_names_in_any_mixture() {
     for query in [format!("tags={jazz},2027,new"), format!("venue={hall},{hall}")] {
         assert_eq!(app.get(&format!("/events?{query}")).await.expect(200).ids(), [id], "{query}");
     }
-    // The id of an object is an id, never the name of a new tag.
+    // The id of an object is always an id, not the name of a new tag.
     for wrong in [json!({"venue": [hall, 99_999]}), json!({"tags": [{"id": "AAA"}]})] {
         app.patch(&format!("/events/{id}"), &wrong).await.expect(400);
     }
 }
 
 #[actix_web::test]
-async fn a_list_may_come_as_one_pair_for_each_member() {
+async fn repeated_pairs_form_a_list() {
     let app = App::new().await;
     let first = app.event(json!({"title": "a", "tags": ["x"], "venue": {"venue": "Hall"}})).await;
     let second = app.event(json!({"title": "b", "tags": ["y"], "venue": {"venue": "Barn"}})).await;
@@ -83,12 +83,12 @@ async fn a_list_may_come_as_one_pair_for_each_member() {
         let list = app.get(&format!("/events?{query}")).await.expect(200);
         assert_eq!(list.ids(), [first, second], "{query}");
     }
-    // What is no list is what came last.
+    // A repeated parameter that does not take a list has its last value.
     assert_eq!(app.get("/events?search=a&search=b").await.ids(), [second]);
 }
 
 #[actix_web::test]
-async fn place_filters_lead_to_no_hidden_venue() {
+async fn location_filters_ignore_hidden_venues() {
     let app = App::new().await;
     let place = json!({"venue": "Secret", "geo_lat": 48.2, "geo_lng": 16.4, "status": "draft"});
     let venue = app.call("author", "POST", "/venues", &place).await.expect(201).id();
@@ -110,7 +110,7 @@ async fn place_filters_lead_to_no_hidden_venue() {
 }
 
 #[actix_web::test]
-async fn phrases_and_words_are_searched_as_they_are_said_to_be() {
+async fn search_honours_phrases_words_and_exclusions() {
     let app = App::new().await;
     let id = app.event(json!({"title": "Late  Night Jazz"})).await;
     for query in ["%22late++night%22", "%22late%0Anight%22+jazz", "%22+late+night+%22"] {
@@ -123,7 +123,7 @@ async fn phrases_and_words_are_searched_as_they_are_said_to_be() {
 }
 
 #[actix_web::test]
-async fn order_that_is_asked_for_holds_with_include_too() {
+async fn orderby_applies_with_include_too() {
     let app = App::new().await;
     let first = json!({"start_date": "2027-05-01", "end_date": "2027-05-01", "date": "2027-01-01"});
     let second =
@@ -139,7 +139,7 @@ async fn order_that_is_asked_for_holds_with_include_too() {
 }
 
 #[actix_web::test]
-async fn statuses_are_stored_as_filters_read_them() {
+async fn stored_statuses_match_status_filters() {
     let app = App::new().await;
     let id = app.event(json!({"status": " Idea "})).await;
     let list = app.get_as("editor", "/events?status=Idea").await.expect(200);

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use testkit::Program;
 
 #[test]
-fn a_generated_key_is_in_a_private_file_and_not_in_the_log() {
+fn generated_key_is_in_a_private_file_and_not_in_the_log() {
     let program = Program::new(env!("CARGO_BIN_EXE_calendar")).with_database();
     let ran = program.run(&["users", "list"]);
     assert_eq!(ran.code, Some(0), "{}", ran.errors);
@@ -26,7 +26,7 @@ fn a_generated_key_is_in_a_private_file_and_not_in_the_log() {
 }
 
 #[test]
-fn a_key_that_comes_too_late_is_said_to_be_ignored() {
+fn admin_key_after_the_first_start_is_ignored_with_a_warning() {
     let first = "0123456789abcdef0123456789abcdef";
     let start =
         Program::new(env!("CARGO_BIN_EXE_calendar")).setting("ADMIN_KEY", first).with_database();
@@ -42,7 +42,7 @@ fn a_key_that_comes_too_late_is_said_to_be_ignored() {
 }
 
 #[test]
-fn logins_and_keys_that_nobody_could_use_are_refused() {
+fn start_fails_with_an_unusable_login_or_key() {
     let program = Program::new(env!("CARGO_BIN_EXE_calendar")).setting("ADMIN_KEY", "secret");
     let start = program.with_database();
     let refused = start.run(&["users", "list"]);

@@ -35,7 +35,7 @@ async fn with_events() -> App {
 }
 
 #[actix_web::test]
-async fn feed_is_whole() {
+async fn feed_matches_its_snapshot() {
     let app = with_events().await;
     let feed = app.get("/ical").await.expect(200);
     assert_eq!(feed.header("content-type"), "text/calendar; charset=UTF-8");
@@ -54,7 +54,7 @@ async fn feed_is_whole() {
 }
 
 #[actix_web::test]
-async fn feed_is_the_same_for_everybody_until_something_changes() {
+async fn feed_and_its_tag_stay_equal_until_a_change() {
     let app = with_events().await;
     let feed = app.get("/ical").await.expect(200);
     let editors = app.get_as("administrator", "/ical").await.expect(200);
@@ -69,7 +69,7 @@ async fn feed_is_the_same_for_everybody_until_something_changes() {
 }
 
 #[actix_web::test]
-async fn feed_takes_the_filters_of_lists() {
+async fn feed_applies_the_filters_of_lists() {
     let app = with_events().await;
     let titles = |text: &str| -> String {
         let lines = text.lines().filter_map(|line| line.strip_prefix("SUMMARY:"));
@@ -95,7 +95,7 @@ async fn feed_takes_the_filters_of_lists() {
 }
 
 #[actix_web::test]
-async fn uid_stays_and_sequence_counts_changes_of_time() {
+async fn uid_is_stable_and_sequence_counts_time_changes() {
     let app = App::new().await;
     let id = app.event(json!({})).await;
     let line = |text: &str, name: &str| {
@@ -116,7 +116,7 @@ async fn uid_stays_and_sequence_counts_changes_of_time() {
 }
 
 #[actix_web::test]
-async fn long_feed_is_sent_while_it_is_written() {
+async fn long_feed_is_streamed() {
     let app = App::new().await;
     let author = app.user("editor");
     let now = app.clock.unix();

@@ -1,4 +1,4 @@
-//! Images: fetched from a peer on loopback, stored once, shown from here.
+//! Images: fetched from a peer on loopback, stored once, served by this service.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 
 use crate::app::App;
 
-/// The head of a picture of 7 × 5 points.
+/// The header of a 7 × 5 pixel PNG image.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05\x08\x06\0\0\0";
 
 /// A server on loopback that is called `pictures.example`.
@@ -24,7 +24,7 @@ struct Peer {
     log: Arc<PeerLog>,
 }
 
-/// Where the peer counts its requests and holds one of them back.
+/// Counts the requests of the peer and holds one of them back.
 struct PeerLog {
     asked: AtomicUsize,
     gate: Semaphore,
@@ -51,7 +51,7 @@ impl Peer {
         format!("http://pictures.example:{}{path}", self.port)
     }
 
-    /// An application that reaches this peer by its name, and nothing else.
+    /// Starts an app that resolves the name of this peer and no other name.
     async fn app(&self) -> App {
         self.app_with(only_the_peer, Duration::from_secs(60)).await
     }
@@ -109,7 +109,7 @@ fn event(image: &str) -> Value {
 }
 
 #[actix_web::test]
-async fn fetched_image_is_stored_once_and_shown_from_here() {
+async fn fetched_image_is_stored_once_and_served_locally() {
     let peer = Peer::start().await;
     let app = peer.app().await;
     let created = app.post("/events", &event(&peer.at("/a.png"))).await.expect(201);
@@ -130,7 +130,7 @@ async fn fetched_image_is_stored_once_and_shown_from_here() {
     let read = app.get(&format!("/events/{}", created.id())).await;
     assert_eq!(read.json["json_ld"]["image"], url);
 
-    // The same address is not asked again; the same content lies in the same file.
+    // The same URL is not fetched again, and equal content shares a file.
     app.post("/venues", &json!({"venue": "Hall", "image": peer.at("/a.png")})).await.expect(201);
     assert_eq!(peer.asked(), 1);
     app.post("/organizers", &json!({"organizer": "Ann", "image": peer.at("/b.png")}))
@@ -139,7 +139,7 @@ async fn fetched_image_is_stored_once_and_shown_from_here() {
     assert_eq!((peer.asked(), app.rows("images")), (2, 2));
     assert_eq!(app.media_files(), 1);
 
-    // What an answer shows names the stored image.
+    // The URL in a response refers to the stored image.
     let again = app.post("/events", &event(&url)).await.expect(201);
     assert_eq!(again.json["image"]["id"], image["id"]);
 }
@@ -160,7 +160,7 @@ async fn inline_images_are_fetched_too() {
 }
 
 #[actix_web::test]
-async fn format_is_told_by_the_content() {
+async fn image_format_is_detected_from_the_content() {
     let peer = Peer::start().await;
     let app = peer.app().await;
     for path in ["/lying.gif", "/largest.png"] {
@@ -170,7 +170,7 @@ async fn format_is_told_by_the_content() {
 }
 
 #[actix_web::test]
-async fn what_is_no_image_of_the_public_web_is_refused() {
+async fn urls_of_other_content_or_private_hosts_are_rejected() {
     let peer = Peer::start().await;
     let app = peer.app().await;
     let before = app.rows("entities");
@@ -205,7 +205,7 @@ async fn what_is_no_image_of_the_public_web_is_refused() {
 }
 
 #[actix_web::test]
-async fn name_that_leads_inside_is_not_connected_to() {
+async fn name_that_resolves_to_a_private_address_gets_no_connection() {
     let peer = Peer::start().await;
     let app = peer.app_with(is_public, Duration::from_secs(60)).await;
     let answer = app.post("/events", &event(&peer.at("/a.png"))).await.expect(400);
@@ -214,7 +214,7 @@ async fn name_that_leads_inside_is_not_connected_to() {
 }
 
 #[actix_web::test]
-async fn nothing_is_fetched_where_permissions_or_fields_are_refused() {
+async fn rejected_write_fetches_no_image() {
     let peer = Peer::start().await;
     let app = peer.app().await;
     let good = event(&peer.at("/a.png"));
@@ -230,7 +230,7 @@ async fn nothing_is_fetched_where_permissions_or_fields_are_refused() {
 }
 
 #[actix_web::test]
-async fn write_fetches_ten_images_at_most() {
+async fn write_with_more_than_ten_images_to_fetch_is_rejected() {
     let peer = Peer::start().await;
     let app = peer.app().await;
     let hall = |number: usize| json!({"venue": format!("Hall {number}"), "image": peer.at(&format!("/a.png?{number}"))});
@@ -243,7 +243,7 @@ async fn write_fetches_ten_images_at_most() {
 }
 
 #[actix_web::test]
-async fn others_write_while_an_image_is_awaited() {
+async fn slow_image_fetch_does_not_block_other_writers() {
     let peer = Peer::start().await;
     let app = peer.app().await;
     let held = event(&peer.at("/held.png"));
@@ -259,7 +259,7 @@ async fn others_write_while_an_image_is_awaited() {
 }
 
 #[actix_web::test]
-async fn silent_peer_is_not_waited_for() {
+async fn image_fetch_from_a_silent_peer_times_out() {
     let peer = Peer::start().await;
     let app = peer.app_with(only_the_peer, Duration::from_millis(300)).await;
     let answer = app.post("/events", &event(&peer.at("/silent.png"))).await.expect(400);
@@ -268,7 +268,7 @@ async fn silent_peer_is_not_waited_for() {
 }
 
 #[actix_web::test]
-async fn only_stored_files_are_served() {
+async fn media_serves_stored_files_only() {
     let peer = Peer::start().await;
     let app = peer.app().await;
     let created = app.post("/events", &event(&peer.at("/a.png"))).await.expect(201);
@@ -289,7 +289,7 @@ async fn only_stored_files_are_served() {
 }
 
 #[actix_web::test]
-async fn uploaded_image_is_stored_shown_and_used() {
+async fn uploaded_image_can_be_read_and_linked() {
     let app = App::new().await;
     let upload = |who: &str, kind: &str, bytes: Vec<u8>| {
         crate::app::send(
@@ -317,7 +317,7 @@ async fn uploaded_image_is_stored_shown_and_used() {
     let event = app.event_as("contributor", json!({"image": id})).await;
     let shown = app.get_as("editor", &format!("/events/{event}")).await.expect(200);
     assert_eq!(shown.json["image"], image.json);
-    // The type that is claimed does not count, and a form carries a file too.
+    // The claimed type is ignored, and a form may contain the file too.
     let form = b"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n";
     let body = [form, PNG, b"\r\n--b--\r\n"].concat();
     let second = upload("author", "multipart/form-data; boundary=b", body).await.expect(201);
@@ -326,7 +326,7 @@ async fn uploaded_image_is_stored_shown_and_used() {
 }
 
 #[actix_web::test]
-async fn what_is_no_image_or_not_permitted_is_not_stored() {
+async fn rejected_upload_stores_nothing() {
     let app = App::new().await;
     let upload = |who: &str, kind: &str, bytes: Vec<u8>| {
         crate::app::send(

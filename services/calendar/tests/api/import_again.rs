@@ -1,11 +1,11 @@
-//! Import of iCalendar files that come again and have changed meanwhile.
+//! Repeated imports of iCalendar files that have changed.
 
 use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::imports::{counts, post};
 
-/// A file with some entries.
+/// Builds a calendar file with these entries.
 fn calendar(entries: &[&str]) -> String {
     let entries: String = entries
         .iter()
@@ -14,7 +14,7 @@ fn calendar(entries: &[&str]) -> String {
     format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n{entries}END:VCALENDAR\r\n")
 }
 
-/// Three days of a series, from an hour on.
+/// Builds a daily series of three events at this hour.
 fn series(hour: u8, more: &str) -> String {
     format!(
         "UID:s\nDTSTART:20270401T{hour:02}0000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\n\
@@ -22,19 +22,19 @@ fn series(hour: u8, more: &str) -> String {
     )
 }
 
-/// Starts and titles of what everybody sees.
+/// Returns the starts and titles of all public events.
 async fn shown(app: &App) -> Vec<String> {
     let list = app.get("/events?start_date=2027-04-01&per_page=50").await.expect(200).json;
     let text = |event: &Value, key: &str| event[key].as_str().unwrap().to_owned();
     let events = list["events"].as_array().unwrap();
     assert_eq!(list["total"], events.len());
-    let told =
+    let summary =
         |event: &Value| format!("{} {}", &text(event, "start_date")[8..13], text(event, "title"));
-    events.iter().map(told).collect()
+    events.iter().map(summary).collect()
 }
 
 #[actix_web::test]
-async fn moved_series_that_moves_back_has_all_its_events() {
+async fn series_moved_there_and_back_keeps_its_events() {
     let app = App::new().await;
     counts(&app, calendar(&[&series(10, "")])).await;
     let ids = app.get("/events").await.ids();
@@ -42,7 +42,7 @@ async fn moved_series_that_moves_back_has_all_its_events() {
     assert_eq!(shown(&app).await, ["01 12 Daily", "02 12 Daily", "03 12 Daily"]);
     counts(&app, calendar(&[&series(10, "")])).await;
     assert_eq!(shown(&app).await, ["01 10 Daily", "02 10 Daily", "03 10 Daily"]);
-    // They are the same events at the same addresses.
+    // The ids and URLs are the original ones.
     let back = app.get("/events").await;
     assert_eq!(back.ids(), ids);
     assert!(!back.text.contains("__trashed"), "{}", back.text);
@@ -50,28 +50,28 @@ async fn moved_series_that_moves_back_has_all_its_events() {
 }
 
 #[actix_web::test]
-async fn date_that_was_taken_out_comes_back() {
+async fn excluded_date_returns_when_the_file_has_it_again() {
     let app = App::new().await;
-    let whole = calendar(&[&series(10, "")]);
-    counts(&app, &whole).await;
+    let complete = calendar(&[&series(10, "")]);
+    counts(&app, &complete).await;
     for left_out in ["20270402T100000Z", "20270401T100000Z"] {
         let exdate = calendar(&[&series(10, &format!("\nEXDATE:{left_out}"))]);
         counts(&app, &exdate).await;
         assert_eq!(shown(&app).await.len(), 2, "{left_out}");
-        counts(&app, &whole).await;
+        counts(&app, &complete).await;
         assert_eq!(shown(&app).await, ["01 10 Daily", "02 10 Daily", "03 10 Daily"], "{left_out}");
     }
 }
 
 #[actix_web::test]
-async fn cancelled_event_that_is_confirmed_comes_back_as_it_was() {
+async fn cancelled_event_is_restored_when_confirmed() {
     let app = App::new().await;
     let file = |status: &str| {
         calendar(&[&format!("UID:a\nDTSTART:20270401T100000Z\nSUMMARY:Show\nSTATUS:{status}")])
     };
     counts(&app, file("CONFIRMED")).await;
     let id = app.get("/events").await.ids()[0];
-    // What a person has set is kept.
+    // A status that an editor set is kept.
     app.patch(&format!("/events/{id}"), &json!({"status": "draft"})).await.expect(200);
     for (between, expected) in [("draft", 0), ("publish", 1)] {
         assert_eq!(counts(&app, file("CANCELLED")).await, [0, 1, 0, 0, 0]);
@@ -85,7 +85,7 @@ async fn cancelled_event_that_is_confirmed_comes_back_as_it_was() {
 }
 
 #[actix_web::test]
-async fn what_a_person_moved_to_the_trash_stays_there() {
+async fn event_trashed_by_an_editor_is_not_restored_by_an_import() {
     let app = App::new().await;
     let (file, moved) = (calendar(&[&series(10, "")]), calendar(&[&series(12, "")]));
     counts(&app, &file).await;
@@ -94,7 +94,7 @@ async fn what_a_person_moved_to_the_trash_stays_there() {
     counts(&app, &moved).await;
     assert_eq!(counts(&app, &file).await, [0, 4, 0, 1, 0]);
     assert_eq!(shown(&app).await, ["01 10 Daily", "03 10 Daily"]);
-    // An import moved it to the trash, a person took it out and moved it there again.
+    // An import trashed it; an editor restored it and trashed it again.
     counts(&app, &moved).await;
     let last = format!("/events/{}", ids[2]);
     app.patch(&last, &json!({"status": "publish"})).await.expect(200);
@@ -104,16 +104,16 @@ async fn what_a_person_moved_to_the_trash_stays_there() {
 }
 
 #[actix_web::test]
-async fn first_event_of_a_series_is_moved_and_cancelled_by_its_own_entry() {
+async fn override_of_the_first_occurrence_moves_or_cancels_it() {
     let first = "UID:s\nRECURRENCE-ID:20270401T100000Z\nSUMMARY:Moved\nDTSTART:20270401T150000Z";
     let off = "UID:s\nRECURRENCE-ID:20270401T100000Z\nSTATUS:CANCELLED\nDTSTART:20270401T100000Z";
     let later = first.replace("T15", "T17");
     for is_known in [true, false] {
         let app = App::new().await;
-        let whole = calendar(&[&series(10, "")]);
+        let complete = calendar(&[&series(10, "")]);
         let with = |entry: &str| calendar(&[entry, &series(10, "")]);
         if is_known {
-            counts(&app, &whole).await;
+            counts(&app, &complete).await;
         }
         counts(&app, with(first)).await;
         assert_eq!(shown(&app).await, ["01 15 Moved", "02 10 Daily", "03 10 Daily"], "{is_known}");
@@ -124,13 +124,13 @@ async fn first_event_of_a_series_is_moved_and_cancelled_by_its_own_entry() {
         assert_eq!(counts(&app, with(off)).await, [0, 0, 2, 1, 0], "{is_known}");
         counts(&app, with(&later)).await;
         assert_eq!(shown(&app).await, ["01 17 Moved", "02 10 Daily", "03 10 Daily"], "{is_known}");
-        // A file may have nothing but what has changed.
+        // A file may contain only the overrides.
         counts(&app, calendar(&[first])).await;
         assert_eq!(shown(&app).await, ["01 15 Moved", "02 10 Daily", "03 10 Daily"], "{is_known}");
-        counts(&app, &whole).await;
+        counts(&app, &complete).await;
         assert_eq!(shown(&app).await, ["01 10 Daily", "02 10 Daily", "03 10 Daily"], "{is_known}");
         assert_eq!(app.rows("events"), 3);
-        // All but one are below that one.
+        // All but the first have it as parent.
         let ids = app.get("/events").await.ids();
         let mut below = Vec::new();
         for id in &ids {
@@ -138,7 +138,7 @@ async fn first_event_of_a_series_is_moved_and_cancelled_by_its_own_entry() {
         }
         below.sort_unstable();
         assert_eq!(below, [0, 0, 2], "{is_known}");
-        // The series moves, and its first event is moved further.
+        // The series moves, and its first event moves further.
         let moved =
             calendar(&[&later.replace("-ID:20270401T10", "-ID:20270401T12"), &series(12, "")]);
         counts(&app, &moved).await;
@@ -147,7 +147,7 @@ async fn first_event_of_a_series_is_moved_and_cancelled_by_its_own_entry() {
 }
 
 #[actix_web::test]
-async fn first_event_that_never_took_place_comes_and_goes() {
+async fn cancelled_first_occurrence_is_created_when_the_file_has_it_again() {
     let app = App::new().await;
     let off = "UID:s\nRECURRENCE-ID:20270401T100000Z\nSTATUS:CANCELLED\nDTSTART:20270401T100000Z";
     let file = calendar(&[&series(10, ""), off]);
@@ -160,9 +160,9 @@ async fn first_event_that_never_took_place_comes_and_goes() {
 }
 
 #[actix_web::test]
-async fn series_that_no_longer_repeats_leaves_nothing_behind() {
+async fn events_of_a_removed_rule_are_trashed() {
     let app = App::new().await;
-    // An event of its own whose name looks like that of a repetition.
+    // A separate event whose UID looks like that of an occurrence.
     let other = "UID:s#x\nDTSTART:20270405T100000Z\nSUMMARY:Other";
     let repeated = calendar(&[&series(10, ""), other]);
     counts(&app, &repeated).await;
@@ -172,11 +172,11 @@ async fn series_that_no_longer_repeats_leaves_nothing_behind() {
     assert_eq!(counts(&app, &once).await, [0, 0, 2, 0, 0]);
     counts(&app, &repeated).await;
     assert_eq!(shown(&app).await.len(), 4);
-    // A cancelled series says no rule.
+    // A cancelled series has no rule.
     let cancelled = "UID:s\nDTSTART:20270401T100000Z\nSTATUS:CANCELLED";
     counts(&app, calendar(&[cancelled])).await;
     assert_eq!(shown(&app).await, ["05 10 Other"]);
-    // A feed of this calendar has no rules, and perhaps not all events.
+    // A feed of this calendar has no rules and may lack events.
     counts(&app, &repeated).await;
     let feed = app.get("/ical?end_date=2027-04-02").await.expect(200).text;
     assert_eq!(counts(&app, &feed).await, [0, 0, 2, 0, 0]);
@@ -184,7 +184,7 @@ async fn series_that_no_longer_repeats_leaves_nothing_behind() {
 }
 
 #[actix_web::test]
-async fn event_follows_its_file_into_privacy_and_back() {
+async fn class_private_in_the_file_hides_the_event_until_removed() {
     let app = App::new().await;
     let file = |class: &str, title: &str| {
         calendar(&[&format!(
@@ -203,7 +203,7 @@ async fn event_follows_its_file_into_privacy_and_back() {
         assert_eq!(counts(&app, file("PUBLIC", "Party")).await, [0, 1, 0, 0, 0]);
         assert_eq!(shown(&app).await, ["01 10 Party"]);
     }
-    // What a person decides stays while the file says the same.
+    // The decision of an editor is kept while the file does not change.
     app.patch(&path, &json!({"status": "private"})).await.expect(200);
     assert_eq!(counts(&app, file("", "Party")).await, [0, 0, 1, 0, 0]);
     app.get(&path).await.expect(403);
@@ -211,7 +211,7 @@ async fn event_follows_its_file_into_privacy_and_back() {
     app.patch(&path, &json!({"status": "publish"})).await.expect(200);
     assert_eq!(counts(&app, file("PRIVATE", "Party")).await, [0, 0, 1, 0, 0]);
     app.get(&path).await.expect(200);
-    // From the start, and by way of the trash.
+    // Private from the start, and after the trash.
     let new = file("PRIVATE", "New").replace("UID:a", "UID:b");
     counts(&app, &new).await;
     counts(&app, new.replace("SUMMARY", "STATUS:CANCELLED\r\nSUMMARY")).await;
@@ -222,36 +222,36 @@ async fn event_follows_its_file_into_privacy_and_back() {
 }
 
 #[actix_web::test]
-async fn cut_file_takes_nothing_away_and_is_reported() {
+async fn truncated_file_trashes_nothing_and_is_reported() {
     let app = App::new().await;
     let moved = "UID:s\nRECURRENCE-ID:20270402T100000Z\nSUMMARY:Moved\nDTSTART:20270402T150000Z";
     let off = "UID:s\nRECURRENCE-ID:20270403T100000Z\nSTATUS:CANCELLED\nDTSTART:20270403T100000Z";
     let plain = "UID:a\nDTSTART:20270405T100000Z\nSUMMARY:Show";
-    let whole = calendar(&[plain, &series(10, ""), moved, off]);
-    counts(&app, &whole).await;
+    let complete = calendar(&[plain, &series(10, ""), moved, off]);
+    counts(&app, &complete).await;
     let before = shown(&app).await;
     assert_eq!(before, ["01 10 Daily", "02 15 Moved", "05 10 Show"]);
-    let lines: Vec<&str> = whole.split_inclusive("\r\n").collect();
+    let lines: Vec<&str> = complete.split_inclusive("\r\n").collect();
     for end in 3..lines.len() {
         let done = post(&app, "editor", lines[..end].concat()).await.expect(200).json;
-        let told = done["errors"].as_array().unwrap().last().unwrap()["message"].as_str().unwrap();
-        assert!(told.ends_with("the file is cut off"), "{end}: {told}");
+        let messages = done["errors"].as_array().unwrap().last().unwrap()["message"].as_str().unwrap();
+        assert!(messages.ends_with("the file is cut off"), "{end}: {messages}");
         assert_eq!(shown(&app).await, before, "{end}");
     }
-    // Events by themselves are taken over.
+    // Complete single events are imported.
     let new = plain.replace("UID:a", "UID:b").replace("Show", "Film");
     let cut = calendar(&[&new, &series(10, "")]).replace("END:VCALENDAR\r\n", "");
     let done = post(&app, "editor", cut).await.expect(200).json;
     assert_eq!((&done["created"], &done["failed"]), (&json!(1), &json!(2)));
-    let told: Vec<_> = done["errors"].as_array().unwrap().iter().map(|e| &e["message"]).collect();
+    let messages: Vec<_> = done["errors"].as_array().unwrap().iter().map(|e| &e["message"]).collect();
     assert_eq!(
-        told,
+        messages,
         ["has no END:VCALENDAR, the file is cut off", "repeats, and the file is cut off"]
     );
 }
 
 #[actix_web::test]
-async fn event_without_its_end_is_reported_and_hides_no_other() {
+async fn event_without_end_line_is_reported_and_others_are_imported() {
     let app = App::new().await;
     let file = calendar(&["UID:a\nDTSTART:20270401T100000Z", "UID:b\nDTSTART:20270402T100000Z"]);
     let file = file.replacen("END:VEVENT\r\n", "", 1);
@@ -261,7 +261,7 @@ async fn event_without_its_end_is_reported_and_hides_no_other() {
 }
 
 #[actix_web::test]
-async fn file_that_is_imported_twice_at_once_is_there_once() {
+async fn concurrent_imports_of_one_file_create_its_events_once() {
     let app = App::new().await;
     let entries: Vec<String> = (0..300)
         .map(|number| {

@@ -1,4 +1,4 @@
-//! Import of iCalendar files that take much time or room.
+//! Limits on iCalendar files that take much time or memory.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::imports::{counts, event, post};
 
 #[actix_web::test]
-async fn series_of_every_day_may_begin_long_ago() {
+async fn daily_series_from_long_ago_is_expanded() {
     let app = App::new().await;
     let daily = |rule: &str| {
         event(&format!("UID:old\r\nDTSTART:00010101T100000Z\r\nSUMMARY:Old\r\nRRULE:{rule}"))
@@ -20,9 +20,10 @@ async fn series_of_every_day_may_begin_long_ago() {
 }
 
 #[actix_web::test]
-async fn hostile_files_are_bounded() {
+async fn hostile_files_are_rejected_or_limited() {
     let app = App::new().await;
-    // One folded line of a million, nesting, a component without an end, a zone of many turns.
+    // A folded line of a million bytes, deep nesting, an unclosed component, a zone with many
+    // changes.
     let folded =
         event(&format!("UID:a\r\nDTSTART:20270401T100000Z\r\nX:{}", "\r\n x".repeat(1_000_000)));
     assert_eq!(counts(&app, &folded).await, [1, 0, 0, 0, 0]);
@@ -39,16 +40,16 @@ async fn hostile_files_are_bounded() {
 }
 
 #[actix_web::test]
-async fn faulty_entries_count_against_the_bound_of_a_request() {
+async fn faulty_entries_count_towards_the_limit_of_a_request() {
     let app = App::new().await;
     let faulty = "BEGIN:VEVENT\r\nUID:a\r\nEND:VEVENT\r\n".repeat(20_100);
     let file = format!("BEGIN:VCALENDAR\r\n{faulty}END:VCALENDAR\r\n");
-    // The one behind the last is told as left out with all that follow.
+    // The entry after the limit is reported together with all that follow.
     assert_eq!(counts(&app, file).await, [0, 0, 0, 0, 20_001]);
 }
 
 #[actix_web::test]
-async fn others_write_while_rules_look_through_centuries() {
+async fn expanding_long_rules_does_not_block_other_writers() {
     let app = App::new().await;
     let entry = |number: usize| {
         format!(
@@ -77,11 +78,11 @@ async fn others_write_while_rules_look_through_centuries() {
         },
         writing
     );
-    // Twenty in five centuries, and the start.
+    // Twenty files of 21 events: 20 in five centuries, and the start.
     assert_eq!(done.expect(200).json["created"], 20 * 21);
     let imported =
         app.get("/events?start_date=1500-01-01&end_date=1500-01-01&per_page=50").await.ids();
     let (first, last) = (imported.iter().min().unwrap(), imported.iter().max().unwrap());
     let between = written.iter().filter(|id| (first..last).contains(id)).count();
-    assert!(between > 0, "{written:?} beside {first} to {last}");
+    assert!(between > 0, "{written:?} outside of {first} to {last}");
 }

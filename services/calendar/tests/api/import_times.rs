@@ -1,22 +1,22 @@
-//! Times of iCalendar files around changes of clocks.
+//! Times of iCalendar files near clock changes.
 
 use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::imports::{counts, event};
 
-/// Start and end of every event, in UTC and in their order.
+/// Returns the start and end of every event in UTC, in ascending order.
 async fn instants(app: &App) -> Vec<String> {
     let list = app.get("/events?start_date=2026-01-01&per_page=50").await.expect(200).json;
     let text = |event: &Value, key: &str| event[key].as_str().unwrap()[5..16].to_owned();
-    let told = |event: &Value| {
+    let interval = |event: &Value| {
         format!("{} - {}", text(event, "utc_start_date"), text(event, "utc_end_date"))
     };
-    list["events"].as_array().unwrap().iter().map(told).collect()
+    list["events"].as_array().unwrap().iter().map(interval).collect()
 }
 
 #[actix_web::test]
-async fn hours_of_a_duration_are_exact_and_its_days_are_those_of_the_clock() {
+async fn duration_hours_are_exact_and_days_follow_the_local_clock() {
     for (zone, start, duration, expected) in [
         ("Europe/Vienna", "20270327T220000", "PT8H", "03-27 21:00 - 03-28 05:00"),
         ("Europe/Vienna", "20271030T220000", "PT8H", "10-30 20:00 - 10-31 04:00"),
@@ -36,7 +36,7 @@ async fn hours_of_a_duration_are_exact_and_its_days_are_those_of_the_clock() {
 }
 
 #[actix_web::test]
-async fn every_night_of_a_series_lasts_as_long_as_its_duration() {
+async fn occurrences_with_a_duration_keep_it_across_a_clock_change() {
     let app = App::new().await;
     let nights = |length: &str| {
         event(&format!(
@@ -47,7 +47,7 @@ async fn every_night_of_a_series_lasts_as_long_as_its_duration() {
     let exact =
         ["10-29 20:00 - 10-30 04:00", "10-30 20:00 - 10-31 04:00", "10-31 21:00 - 11-01 05:00"];
     assert_eq!(instants(&app).await, exact);
-    // With an end, every night ends when the clock shows it.
+    // With DTEND, every occurrence ends at the same local time.
     counts(&app, nights("DTEND;TZID=Europe/Vienna:20271030T060000")).await;
     let on_clock =
         ["10-29 20:00 - 10-30 04:00", "10-30 20:00 - 10-31 05:00", "10-31 21:00 - 11-01 05:00"];
@@ -55,7 +55,7 @@ async fn every_night_of_a_series_lasts_as_long_as_its_duration() {
 }
 
 #[actix_web::test]
-async fn series_in_utc_repeats_in_utc_whatever_zone_the_file_names() {
+async fn utc_series_repeats_in_utc_despite_the_zone_of_the_file() {
     let app = App::new().await;
     let file = event(
         "UID:a\r\nDTSTART:20271023T233000Z\r\nDTEND:20271024T003000Z\r\n\
@@ -72,7 +72,7 @@ async fn series_in_utc_repeats_in_utc_whatever_zone_the_file_names() {
 }
 
 #[actix_web::test]
-async fn day_of_a_start_in_utc_has_24_hours() {
+async fn one_day_duration_from_a_utc_start_is_24_hours() {
     let app = App::new().await;
     let file = event("UID:a\r\nDTSTART:20271030T210000Z\r\nDURATION:P1D");
     let file = file.replacen("VERSION", "X-WR-TIMEZONE:Europe/Vienna\r\nVERSION", 1);
@@ -81,7 +81,7 @@ async fn day_of_a_start_in_utc_has_24_hours() {
 }
 
 #[actix_web::test]
-async fn start_that_the_clock_skips_counts_on_other_days() {
+async fn series_with_a_skipped_local_start_keeps_its_other_days() {
     let app = App::new().await;
     let file = event(
         "UID:a\r\nDTSTART;TZID=Europe/Vienna:20270328T023000\r\nDURATION:PT1H\r\nRRULE:FREQ=DAILY;COUNT=2",
@@ -101,13 +101,13 @@ const REPEATED: [(&str, &str, &str); 6] = [
 ];
 
 #[actix_web::test]
-async fn repeated_hour_goes_out_and_comes_in_as_the_same_instants() {
+async fn events_in_the_repeated_hour_survive_export_and_import() {
     let (app, other) = (App::new().await, App::new().await);
     for (zone, start, end) in REPEATED {
         app.event(json!({"timezone": zone, "start_date": start, "end_date": end})).await;
     }
     let feed = app.get("/ical").await.expect(200).text;
-    // The first time is what a reading of the clock means; the second is written in UTC.
+    // A local time means the first of the two instants; the second one is written in UTC.
     assert!(feed.contains("DTSTART;TZID=Europe/Vienna:20271031T023000\r\nDTEND:20271031T013000Z"));
     assert!(feed.contains("DTSTART:20271031T013000Z\r\nDTEND:20271031T014500Z"));
     assert_eq!(counts(&app, &feed).await, [0, 0, 6, 0, 0]);
@@ -120,7 +120,7 @@ async fn repeated_hour_goes_out_and_comes_in_as_the_same_instants() {
 }
 
 #[actix_web::test]
-async fn single_times_of_a_series_keep_their_instant_in_the_repeated_hour() {
+async fn rdates_in_the_repeated_hour_keep_their_instant() {
     let app = App::new().await;
     let file = event(
         "UID:a\r\nDTSTART;TZID=Europe/Vienna:20271030T023000\r\nDURATION:PT15M\r\n\

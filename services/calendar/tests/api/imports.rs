@@ -1,4 +1,4 @@
-//! Import of iCalendar files.
+//! Imports of iCalendar files.
 
 use calendar::{ImportOptions, import};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::app::{Answer, App, send};
 
 const GOOGLE: &str = include_str!("calendars/google.ics");
-/// Folded inside a character, as it happens.
+/// Contains a line that is folded within a multi-byte character.
 const APPLE: &[u8] = include_bytes!("calendars/apple.ics");
 const OUTLOOK: &str = include_str!("calendars/outlook.ics");
 
@@ -15,7 +15,8 @@ pub async fn post(app: &App, who: &str, file: impl Into<reqwest::Body>) -> Answe
     send(request.header("Content-Type", "text/calendar; charset=utf-8").body(file)).await
 }
 
-/// Imports and returns the numbers of those created, updated, unchanged, skipped and failed.
+/// Imports a file and returns the numbers of created, updated, unchanged, skipped and failed
+/// events.
 pub async fn counts(app: &App, file: impl AsRef<[u8]>) -> [i64; 5] {
     let done = post(app, "editor", file.as_ref().to_owned()).await.expect(200);
     let names = ["created", "updated", "unchanged", "skipped", "failed"];
@@ -28,7 +29,7 @@ pub fn event(lines: &str) -> String {
     )
 }
 
-/// Shows what matters of all events, whatever their status.
+/// Returns the relevant fields of all events of any status.
 async fn shown(app: &App) -> Vec<Value> {
     let list = app
         .get_as(
@@ -68,7 +69,7 @@ async fn shown(app: &App) -> Vec<Value> {
 }
 
 #[actix_web::test]
-async fn files_of_common_programs_are_taken_over_once() {
+async fn exports_of_common_programs_are_imported_once() {
     let app = App::with(&["--site-timezone=Europe/Berlin"]).await;
     assert_eq!(counts(&app, GOOGLE).await, [6, 0, 0, 0, 0]);
     assert_eq!(counts(&app, APPLE).await, [427, 0, 0, 0, 0]);
@@ -84,7 +85,7 @@ async fn files_of_common_programs_are_taken_over_once() {
     assert_eq!(counts(&app, APPLE).await, [0, 0, 427, 0, 0]);
     assert_eq!(counts(&app, OUTLOOK).await, [0, 0, 5, 1, 1]);
     let mut shown = shown(&app).await;
-    // The birthdays that Apple writes begin in 1604.
+    // Apple's birthday series begin in 1604.
     shown.retain(|event| event[0] != "Birthday of Ben");
     insta::assert_json_snapshot!("imported", shown);
     let child = app.get("/events?search=Choir&start_date=2027-05-06&end_date=2027-05-06").await;
@@ -142,7 +143,7 @@ async fn import_of_an_export_changes_nothing() {
 }
 
 #[actix_web::test]
-async fn only_what_differs_is_changed() {
+async fn second_import_updates_only_changed_events() {
     let app = App::new().await;
     let id = app
         .event(json!({"title": "Old", "description": "<p>Rich <b>text</b></p>", "cost": "5",
@@ -167,7 +168,7 @@ async fn only_what_differs_is_changed() {
 }
 
 #[actix_web::test]
-async fn series_follows_its_file() {
+async fn series_is_updated_from_its_changed_file() {
     let app = App::new().await;
     let series = |more: &str| {
         event(&format!(
@@ -176,7 +177,7 @@ async fn series_follows_its_file() {
         ))
     };
     assert_eq!(counts(&app, &series("")).await, [5, 0, 0, 0, 0]);
-    // A day is left out, another one is moved and a third is called off.
+    // One day is excluded, another moved, a third cancelled.
     let moved = "BEGIN:VEVENT\r\nUID:s\r\nRECURRENCE-ID:20270403T100000Z\r\nSUMMARY:Moved\r\n\
         DTSTART:20270403T150000Z\r\nEND:VEVENT\r\n";
     let off = "BEGIN:VEVENT\r\nUID:s\r\nRECURRENCE-ID;VALUE=DATE:20270404\r\nSTATUS:CANCELLED\r\n\
@@ -185,7 +186,7 @@ async fn series_follows_its_file() {
         .replace("END:VCALENDAR", &format!("{moved}{off}END:VCALENDAR"));
     assert_eq!(counts(&app, &file).await, [0, 3, 2, 1, 0]);
     let list = app.get("/events?start_date=2027-04-01").await.json;
-    let told: Vec<String> = list["events"]
+    let events: Vec<String> = list["events"]
         .as_array()
         .unwrap()
         .iter()
@@ -198,18 +199,18 @@ async fn series_follows_its_file() {
         })
         .collect();
     assert_eq!(
-        told,
+        events,
         ["2027-04-01 10:00:00 Daily", "2027-04-03 15:00:00 Moved", "2027-04-05 10:00:00 Daily"]
     );
     assert_eq!(counts(&app, &file).await, [0, 0, 3, 1, 0]);
-    // What is in the trash stays there.
+    // A trashed event stays in the trash.
     let id = list["events"][2]["id"].as_i64().unwrap();
     app.delete(&format!("/events/{id}")).await.expect(200);
     assert_eq!(counts(&app, &file).await, [0, 0, 2, 2, 0]);
 }
 
 #[actix_web::test]
-async fn series_without_an_end_has_its_next_days() {
+async fn endless_series_creates_its_next_occurrences() {
     let app = App::new().await;
     let daily = |uid: &str, start: &str| {
         event(&format!("UID:{uid}\r\nDTSTART:{start}\r\nSUMMARY:{uid}\r\nRRULE:FREQ=DAILY"))
@@ -229,7 +230,7 @@ async fn series_without_an_end_has_its_next_days() {
         let path = format!("/events?search={title}&start_date={day}&end_date={day}");
         assert_eq!(app.get(&path).await.ids().len(), expected, "{title} {day}");
     }
-    // A later run takes what has come nearer; what has passed stays.
+    // A later run adds occurrences that are now near enough; past ones stay.
     app.clock.advance(2 * 86_400);
     assert_eq!(counts(&app, &running).await, [2, 0, 498, 0, 0]);
     let past = app.get("/events?search=running&start_date=2027-03-10&end_date=2027-03-10").await;
@@ -237,14 +238,14 @@ async fn series_without_an_end_has_its_next_days() {
 }
 
 #[actix_web::test]
-async fn faulty_entries_are_named_and_stop_nothing() {
+async fn faulty_entries_are_reported_and_the_others_imported() {
     let app = App::new().await;
     let faulty = [
         ("UID:\r\nDTSTART:20270401T100000Z", "UID must have 1 to 500 characters"),
         ("UID:a", "DTSTART is missing"),
-        ("UID:b\r\nDTSTART:tomorrow", "DTSTART is no date"),
-        ("UID:c\r\nDTSTART:20271301T100000Z", "DTSTART is no date"),
-        ("UID:d\r\nDTSTART:20270401T100000Z\r\nDURATION:soon", "DURATION is no duration"),
+        ("UID:b\r\nDTSTART:tomorrow", "DTSTART is not a date"),
+        ("UID:c\r\nDTSTART:20271301T100000Z", "DTSTART is not a date"),
+        ("UID:d\r\nDTSTART:20270401T100000Z\r\nDURATION:soon", "DURATION is not a duration"),
         (
             "UID:e\r\nDTSTART:20270401T100000Z\r\nRRULE:FREQ=SECONDLY",
             "the rule FREQ=SECONDLY is not known",
@@ -269,31 +270,31 @@ async fn faulty_entries_are_named_and_stop_nothing() {
     file +=
         "BEGIN:VEVENT\r\nUID:good\r\nDTSTART:20270401T100000Z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
     let done = post(&app, "editor", file).await.expect(200);
-    let told: Vec<&str> = done.json["errors"]
+    let messages: Vec<&str> = done.json["errors"]
         .as_array()
         .unwrap()
         .iter()
         .map(|error| error["message"].as_str().unwrap())
         .collect();
-    assert_eq!(told, faulty.map(|(_, message)| message));
+    assert_eq!(messages, faulty.map(|(_, message)| message));
     assert_eq!((&done.json["created"], &done.json["failed"]), (&json!(1), &json!(9)));
     assert_eq!(app.rows("events"), 1);
     assert_eq!(app.get("/events").await.json["events"][0]["title"], "Untitled");
 }
 
 #[actix_web::test]
-async fn file_that_is_cut_off_takes_nothing_away() {
+async fn truncated_file_is_reported_and_trashes_nothing() {
     let app = App::new().await;
-    let whole = event("UID:a\r\nDTSTART:20270401T100000Z\r\nSUMMARY:Show\r\nDESCRIPTION:All of it");
-    assert_eq!(counts(&app, &whole).await, [1, 0, 0, 0, 0]);
-    let at = whole.find(" of it").unwrap();
-    let done = post(&app, "editor", whole[..at].to_owned()).await.expect(200);
+    let complete = event("UID:a\r\nDTSTART:20270401T100000Z\r\nSUMMARY:Show\r\nDESCRIPTION:All of it");
+    assert_eq!(counts(&app, &complete).await, [1, 0, 0, 0, 0]);
+    let at = complete.find(" of it").unwrap();
+    let done = post(&app, "editor", complete[..at].to_owned()).await.expect(200);
     assert_eq!(done.json["errors"][0]["message"], "has no END:VEVENT, the file is cut off");
-    assert_eq!(counts(&app, &whole).await, [0, 0, 1, 0, 0]);
+    assert_eq!(counts(&app, &complete).await, [0, 0, 1, 0, 0]);
 }
 
 #[actix_web::test]
-async fn what_is_no_calendar_or_not_permitted_is_refused() {
+async fn import_of_another_format_or_without_permission_is_rejected() {
     let app = App::new().await;
     let file = event("UID:a\r\nDTSTART:20270401T100000Z");
     for (who, status) in [("", 401), ("reader", 403), ("contributor", 403), ("author", 403)] {
@@ -319,18 +320,18 @@ async fn what_is_no_calendar_or_not_permitted_is_refused() {
 }
 
 #[actix_web::test]
-async fn command_reads_twice_what_can_be_read_once_and_writes_nothing_dry() {
+async fn dry_run_of_a_pipe_writes_nothing() {
     let app = App::new().await;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("outlook.ics");
     std::fs::write(&path, OUTLOOK).unwrap();
     let input = batch::Input::at(&path).unwrap();
     let dry = ImportOptions { dry_run: true, ..ImportOptions::default() };
-    let told = import(&app.state, &input, dry).unwrap();
-    assert_eq!((told.created, told.skipped, told.failed, app.rows("events")), (5, 1, 1, 0));
+    let report = import(&app.state, &input, dry).unwrap();
+    assert_eq!((report.created, report.skipped, report.failed, app.rows("events")), (5, 1, 1, 0));
     let done = import(&app.state, &input, ImportOptions::default()).unwrap();
     assert_eq!((done.created, app.rows("events")), (5, 5));
-    // A feed of this calendar is known by the address that it is reached at.
+    // A feed of this calendar is recognised by its public URL.
     let feed = folder.path().join("feed.ics");
     app.event(json!({})).await;
     std::fs::write(&feed, app.get("/ical").await.text).unwrap();

@@ -1,4 +1,4 @@
-//! What events refer to: the same whether it is read by one statement or by several.
+//! Included resources of events, which one statement or several statements read with equal results.
 
 use calendar::{
     Event, EventFilter, EventSelector, Included, Kind, Limits, Paging, Scope, Sql, Window,
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::plans::{PostgresPlan, fill};
 
-/// Characters that a form of rows as text would have to escape.
+/// Characters that a textual row format would have to escape.
 const AWKWARD: &str = "a,\"b\" (c) {d} \\e\n'f' NULL \u{1f3b7} ;--";
 
-/// Events with much, with little and with nothing behind them; the fourth is a draft.
+/// Makes events with many, few and no linked resources; the fourth is a draft.
 async fn season(app: &App) -> [i64; 4] {
     let root = app.make("/categories", json!({"name": "Music"})).await;
     let middle = app.make("/categories", json!({"name": "Jazz", "parent": root})).await;
@@ -53,7 +53,7 @@ async fn season(app: &App) -> [i64; 4] {
     [much, little, nothing, draft]
 }
 
-/// Reads by the functions for one kind each.
+/// Reads events and included resources with one statement per kind.
 fn by_parts(db: &mut Db, ids: &[i64]) -> Result<(Vec<Event>, Included), DatabaseError> {
     let (mut found, mut included) = (Vec::new(), Included::default());
     for id in ids {
@@ -76,25 +76,25 @@ fn by_parts(db: &mut Db, ids: &[i64]) -> Result<(Vec<Event>, Included), Database
 }
 
 #[actix_web::test]
-async fn all_parts_come_as_they_are_stored() {
+async fn one_statement_returns_included_resources_unmodified() {
     let app = App::new().await;
     let [much, little, nothing, draft] = season(&app).await;
     let pools = &app.state.pools;
-    let whole = |which: EventSelector<'_>| {
+    let read = |which: EventSelector<'_>| {
         pools.read_blocking(|db| events_with_included(db, which)).unwrap()
     };
     let parts = |ids: &[i64]| pools.read_blocking(|db| by_parts(db, ids)).unwrap();
 
     for id in [much, little, nothing, draft, 987_654] {
-        assert_eq!(whole(EventSelector::Id(id)), parts(&[id]), "{id}");
+        assert_eq!(read(EventSelector::Id(id)), parts(&[id]), "{id}");
     }
-    assert_eq!(whole(EventSelector::Slug("nothing")), parts(&[nothing]));
-    assert_eq!(whole(EventSelector::Slug("none")), parts(&[]));
+    assert_eq!(read(EventSelector::Slug("nothing")), parts(&[nothing]));
+    assert_eq!(read(EventSelector::Slug("none")), parts(&[]));
     for ids in [&[][..], &[draft, much, 987_654, little, nothing], &[little, much]] {
-        assert_eq!(whole(EventSelector::Ids(ids)), parts(ids), "{ids:?}");
+        assert_eq!(read(EventSelector::Ids(ids)), parts(ids), "{ids:?}");
     }
 
-    let (events, included) = whole(EventSelector::Id(much));
+    let (events, included) = read(EventSelector::Id(much));
     assert!(events[0].description.contains(AWKWARD), "{}", events[0].description);
     let sizes = [
         included.terms.len(),
@@ -105,7 +105,7 @@ async fn all_parts_come_as_they_are_stored() {
     assert_eq!(sizes, [5, 3, 2, 4]);
 }
 
-/// An entry of another list with the same id.
+/// Returns the entry of another list with the same id.
 fn twin<'a>(list: &'a Value, entry: &Value) -> &'a Value {
     list.as_array().unwrap().iter().find(|one| one["id"] == entry["id"]).unwrap()
 }
@@ -115,7 +115,7 @@ fn names(list: &Value, key: &str) -> Vec<String> {
 }
 
 #[actix_web::test]
-async fn an_event_shows_what_the_lists_of_its_parts_show() {
+async fn event_embeds_its_resources_as_their_lists_show_them() {
     let app = App::new().await;
     let [much, ..] = season(&app).await;
     let list = app.get("/events").await.expect(200).json;
@@ -141,7 +141,7 @@ async fn an_event_shows_what_the_lists_of_its_parts_show() {
     let path = event["categories"][1]["url"].as_str().unwrap();
     assert!(path.contains("music/jazz/bebop"), "{path}");
 
-    // A single read shows the same, with linked data beside it.
+    // A single read shows the same, plus linked data.
     let mut single = app.get(&format!("/events/{much}")).await.expect(200).json;
     let linked = [single["venue"].take(), single["organizer"].take()];
     single.as_object_mut().unwrap().remove("json_ld").unwrap();
@@ -169,7 +169,7 @@ struct Prepared {
     runs: i64,
 }
 
-/// On PostgreSQL every read is one run of one prepared statement, which is planned a few times only.
+/// On PostgreSQL every read executes one prepared statement, which is planned a few times only.
 #[actix_web::test]
 async fn one_prepared_statement_reads_an_event() {
     let app = App::new().await;
@@ -205,7 +205,7 @@ fn prepared(db: &mut Db) -> Result<Vec<Prepared>, DatabaseError> {
     Sql::new(db, text).load(db)
 }
 
-/// Reads the plan that a prepared statement has for all values.
+/// Returns the generic plan of a prepared statement.
 fn plan_of(db: &mut Db, one: &Prepared) -> Result<String, DatabaseError> {
     Sql::new(db, "set plan_cache_mode = force_generic_plan").execute(db)?;
     let values = one.statement.match_indices('$').map(|_| "null").collect::<Vec<_>>().join(", ");
@@ -215,8 +215,8 @@ fn plan_of(db: &mut Db, one: &Prepared) -> Result<String, DatabaseError> {
     Ok(lines.join("\n"))
 }
 
-/// On PostgreSQL a page with its total and all that its events refer to is one run of one prepared
-/// statement as well, whatever the window, the page and its size.
+/// On PostgreSQL one prepared statement also reads a page with its total and included resources,
+/// whatever the window, the page number and its size.
 #[actix_web::test]
 async fn one_prepared_statement_reads_a_page() {
     let app = App::new().await;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 
 #[actix_web::test]
-async fn empty_fields_are_absent() {
+async fn empty_fields_are_omitted() {
     let app = App::new().await;
     let venue = app
         .post("/venues", &json!({"venue": "Hall", "city": "Graz", "phone": "", "website": null}))
@@ -34,7 +34,7 @@ async fn empty_fields_are_absent() {
 }
 
 #[actix_web::test]
-async fn state_or_province_is_derived() {
+async fn stateprovince_is_derived_from_state_or_province() {
     let app = App::new().await;
     for (fields, expected) in [
         (json!({"state": "TX", "province": "Styria"}), json!("TX")),
@@ -59,7 +59,7 @@ async fn state_or_province_is_derived() {
 }
 
 #[actix_web::test]
-async fn flags_of_venues_know_many_words() {
+async fn venue_flags_accept_every_boolean_word() {
     let app = App::new().await;
     let id = app.make("/venues", json!({"venue": "Hall"})).await;
     let path = format!("/venues/{id}");
@@ -83,7 +83,7 @@ async fn flags_of_venues_know_many_words() {
 }
 
 #[actix_web::test]
-async fn coordinates_come_in_pairs() {
+async fn single_coordinate_is_rejected() {
     let app = App::new().await;
     let id =
         app.make("/venues", json!({"venue": "Hall", "geo_lat": "48.2", "geo_lng": 16.4})).await;
@@ -102,7 +102,7 @@ async fn coordinates_come_in_pairs() {
 }
 
 #[actix_web::test]
-async fn same_name_is_the_same_row() {
+async fn create_with_equal_fields_returns_the_existing_row() {
     let app = App::new().await;
     let id = app.make("/venues", json!({"venue": "Hall & Co", "description": "old"})).await;
     assert_eq!(app.make("/venues", json!({"venue": "HALL & CO"})).await, id);
@@ -116,7 +116,7 @@ async fn same_name_is_the_same_row() {
 }
 
 #[actix_web::test]
-async fn filters_of_linked_lists() {
+async fn every_filter_of_venue_and_organizer_lists_selects_its_rows() {
     let app = App::new().await;
     let mut ids = Vec::new();
     for (name, city) in [
@@ -157,7 +157,7 @@ async fn filters_of_linked_lists() {
 }
 
 #[actix_web::test]
-async fn organizers_are_searched_in_their_contact_data() {
+async fn organizer_search_covers_contact_data() {
     let app = App::new().await;
     let id = app.make("/organizers", json!({"organizer": "Ann", "email": "ann@shows.example", "website": "https://ann.example/x"})).await;
     app.make("/organizers", json!({"organizer": "Bob"})).await;
@@ -167,7 +167,7 @@ async fn organizers_are_searched_in_their_contact_data() {
 }
 
 #[actix_web::test]
-async fn trash_unlinks_and_keeps_the_filter_valid() {
+async fn trashed_venue_is_unlinked_and_still_a_valid_filter() {
     let app = App::new().await;
     let venue = app.make("/venues", json!({"venue": "Hall"})).await;
     let event = app.event(json!({"venue": venue})).await;
@@ -186,7 +186,7 @@ async fn trash_unlinks_and_keeps_the_filter_valid() {
 }
 
 #[actix_web::test]
-async fn slug_paths_name_the_same_rows() {
+async fn slug_paths_address_the_same_rows_as_ids() {
     let app = App::new().await;
     let id = app.make("/venues", json!({"venue": "Größe 日本 Übung"})).await;
     for slug in ["grose-%25e6%2597%25a5%25e6%259c%25ac-ubung", "Grose-%E6%97%A5%E6%9C%AC-Ubung"] {
@@ -226,7 +226,7 @@ async fn single_reads_are_answered_304_while_nothing_changes() {
 }
 
 #[actix_web::test]
-async fn newest_publication_comes_first_and_then_the_larger_id() {
+async fn lists_sort_by_publication_then_id_descending() {
     let app = App::new().await;
     for kind in ["venue", "organizer"] {
         let path = format!("/{kind}s");
@@ -240,7 +240,7 @@ async fn newest_publication_comes_first_and_then_the_larger_id() {
 }
 
 #[actix_web::test]
-async fn scheduled_ones_are_published_when_their_date_comes() {
+async fn scheduled_venues_are_published_when_their_date_comes() {
     let app = App::new().await;
     for (path, name) in [("/venues", "venue"), ("/organizers", "organizer")] {
         let body = json!({name: "Later", "date": "2027-03-11 12:00:00"});
@@ -255,13 +255,13 @@ async fn scheduled_ones_are_published_when_their_date_comes() {
         let list = app.get(path).await.expect(200);
         let row = &list.json[path.trim_start_matches('/')][0];
         assert_eq!(row["status"], "publish", "{row}");
-        // Those who keep what they have read are told of it.
+        // The modification time changes, so that cached copies are refreshed.
         assert_eq!(row["modified_utc"], "2027-03-11 13:00:00", "{row}");
     }
 }
 
 #[actix_web::test]
-async fn first_of_many_namesakes_that_the_caller_sees_is_taken() {
+async fn name_resolves_to_the_first_visible_namesake() {
     let app = App::new().await;
     for kind in ["venue", "organizer"] {
         let path = format!("/{kind}s");
@@ -274,13 +274,13 @@ async fn first_of_many_namesakes_that_the_caller_sees_is_taken() {
         for number in 0..30 {
             others.push(send("contributor", number).await);
         }
-        // Drafts of others do not count, however many they are.
+        // Drafts of other users do not count, however many there are.
         let own = send("contributor2", 7).await;
         assert!(!others.contains(&own));
         assert_eq!(send("contributor2", 7).await, own);
         let named = app.call("contributor2", "POST", &path, &json!({kind: "HALL"})).await;
         assert_eq!(named.expect(201).id(), own);
-        // Of those of one length no more than twenty are compared.
+        // At most twenty names of equal length are compared.
         assert_eq!(send("contributor", 19).await, others[19]);
         assert!(!others.contains(&send("contributor", 29).await));
         app.delete(&format!("{path}/{own}")).await.expect(200);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 
-/// Loads lines and returns the numbers of those created, updated, unchanged and failed.
+/// Loads lines and returns the numbers of created, updated, unchanged and failed ones.
 fn counts(app: &App, lines: &str, options: LoadOptions) -> [u64; 4] {
     let loaded = load(&app.state, Cursor::new(lines), options).unwrap();
     [loaded.created, loaded.updated, loaded.unchanged, loaded.failed]
@@ -22,14 +22,14 @@ fn yoga(date: &str) -> Value {
     json!({"type": "event", "title": "Yoga class", "start_date": date, "end_date": date})
 }
 
-/// What is said of an external id that cannot be one.
+/// The error for an invalid external id.
 const WRONG_ID: &str =
     "external_id must be a text of 1 to 200 characters without control characters";
 
 const PLAIN: LoadOptions = LoadOptions { dry_run: false, upsert: false };
 
 #[actix_web::test]
-async fn samples_load_once_and_lie_ahead() {
+async fn samples_load_once_with_dates_in_the_future() {
     let app = App::new().await;
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/calendar.ndjson");
     let lines = std::fs::read_to_string(path).unwrap();
@@ -37,7 +37,7 @@ async fn samples_load_once_and_lie_ahead() {
     assert_eq!(counts(&app, &lines, PLAIN), [count, 0, 0, 0]);
     let tables = ["events", "venues", "organizers", "terms", "event_terms", "entities"];
     let before: Vec<i64> = tables.iter().map(|table| app.rows(table)).collect();
-    // A later run, whose relative dates would mean other days.
+    // On a later run, the relative dates would be different days.
     app.clock.advance(10 * 24 * 3600);
     assert_eq!(counts(&app, &lines, PLAIN), [0, 0, count, 0]);
     let after: Vec<i64> = tables.iter().map(|table| app.rows(table)).collect();
@@ -47,7 +47,7 @@ async fn samples_load_once_and_lie_ahead() {
 }
 
 #[actix_web::test]
-async fn events_of_one_title_are_told_apart_by_their_start() {
+async fn events_of_equal_title_are_distinguished_by_start() {
     let app = App::new().await;
     let three = lines(&[
         yoga("2027-04-01 18:00"),
@@ -64,7 +64,7 @@ async fn events_of_one_title_are_told_apart_by_their_start() {
 }
 
 #[actix_web::test]
-async fn events_that_begin_together_are_told_apart_by_their_title() {
+async fn events_of_equal_start_are_distinguished_by_title() {
     let app = App::new().await;
     let event = |title: &str| {
         json!({"type": "event", "title": title, "description": "Text\nof lines", "password": "",
@@ -77,12 +77,12 @@ async fn events_that_begin_together_are_told_apart_by_their_title() {
     events.push(event(&format!("{long} two")));
     assert_eq!(counts(&app, &lines(&events), PLAIN), [8, 0, 0, 0]);
     let again: Vec<Value> = titles.iter().map(|title| event(&title.to_uppercase())).collect();
-    // Upper case of the fourth is another name.
+    // The fourth in upper case is a different title.
     assert_eq!(counts(&app, &lines(&again), PLAIN), [1, 0, 6, 0]);
 }
 
 #[actix_web::test]
-async fn upsert_changes_what_differs_and_nothing_else() {
+async fn upsert_updates_only_fields_that_differ() {
     let app = App::new().await;
     let named = |title: &str, city: &str| {
         lines(&[
@@ -107,7 +107,7 @@ async fn upsert_changes_what_differs_and_nothing_else() {
 }
 
 #[actix_web::test]
-async fn dry_run_tells_what_a_load_would_do() {
+async fn dry_run_reports_the_counts_of_a_load() {
     let app = App::new().await;
     let text = lines(&[
         yoga("2027-04-01"),
@@ -125,12 +125,12 @@ async fn dry_run_tells_what_a_load_would_do() {
 }
 
 #[actix_web::test]
-async fn planner_knows_what_was_loaded() {
+async fn load_updates_planner_statistics() {
     let app = App::new().await;
     let line = json!({"type": "event", "title": "x", "start_date": "2027-04-01", "end_date": "2027-04-01"});
     load(&app.state, Cursor::new(line.to_string()), PLAIN).unwrap();
     let known = |db: &mut Db| match db {
-        // Minus one stands for a table that was never looked at.
+        // -1: the table was never analyzed.
         Db::Pg(_) => {
             let text = "select count(*) as n from pg_class where reltuples >= 0 and relkind = 'r' \
                 and relnamespace = current_schema()::regnamespace \
@@ -143,7 +143,7 @@ async fn planner_knows_what_was_loaded() {
 }
 
 #[actix_web::test]
-async fn faulty_lines_are_named_and_stop_nothing() {
+async fn faulty_lines_are_reported_and_the_others_loaded() {
     let app = App::new().await;
     let body = json!({"type": "event", "title": "x", "start_date": "2027-04-01",
         "end_date": "2027-04-01"});
@@ -167,13 +167,13 @@ async fn faulty_lines_are_named_and_stop_nothing() {
         ),
         (with("external_id", json!("")), WRONG_ID),
         (with("external_id", json!("a\u{0}b")), WRONG_ID),
-        // Found when the venue is made, after other rows were written.
+        // The error occurs when the venue is created, after other rows have been written.
         (
             with("venue", json!([{"venue": "Left behind"}, {"venue": "<b></b>"}])),
             "inline data cannot be used",
         ),
-        ("[]".to_owned(), "is no JSON object"),
-        ("{".to_owned(), "is no JSON: EOF while parsing an object at line 1 column 1"),
+        ("[]".to_owned(), "is not a JSON object"),
+        ("{".to_owned(), "is not valid JSON: EOF while parsing an object at line 1 column 1"),
     ];
     let mut text = String::new();
     for (number, (line, _)) in faulty.iter().enumerate() {
@@ -189,7 +189,7 @@ async fn faulty_lines_are_named_and_stop_nothing() {
     assert_eq!((app.rows("terms"), app.rows("venues"), app.rows("events")), (8, 0, 0));
 }
 
-/// A file that cannot be read.
+/// A reader that fails.
 struct Torn;
 
 impl Read for Torn {
@@ -199,7 +199,7 @@ impl Read for Torn {
 }
 
 #[actix_web::test]
-async fn a_load_that_fails_tells_how_far_it_came() {
+async fn failed_load_reports_the_last_committed_line() {
     let app = App::new().await;
     let line = |number: u32| json!({"type": "tag", "name": format!("tag {number}")});
     let text = lines(&(0..300).map(line).collect::<Vec<Value>>());
@@ -217,7 +217,7 @@ async fn a_load_that_fails_tells_how_far_it_came() {
 }
 
 #[actix_web::test]
-async fn load_is_complete_though_no_statistics_can_be_gathered() {
+async fn load_succeeds_if_statistics_cannot_be_gathered() {
     let app = App::new().await;
     let hide = |db: &mut Db| Sql::new(db, "alter table images rename to pictures").execute(db);
     app.state.pools.write_blocking(hide).unwrap();

@@ -1,4 +1,4 @@
-//! Pages with long texts: made one after the other, and whole.
+//! Pages with long texts, which need a permit.
 
 use calendar::Links;
 use database::{DatabaseError, Db};
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::app::{App, plant};
 
-/// More than a page may have without a place.
+/// More bytes of text than a page may have without a permit.
 const LONG: usize = 300 << 10;
 
 /// Lists whose pages have long texts.
@@ -18,7 +18,8 @@ const LISTS: [(&str, &str); 5] = [
     ("/organizers", "organizers"),
 ];
 
-/// An event whose page is long by its venue alone, and a resource with a long text for each other list.
+/// Makes an event whose venue alone makes its page long, and a resource with a long text for each
+/// other list.
 async fn with_long_texts(app: &App) {
     let text = "x".repeat(LONG);
     let venue = app.make("/venues", json!({"venue": "Hall", "description": text})).await;
@@ -27,7 +28,7 @@ async fn with_long_texts(app: &App) {
 }
 
 #[actix_web::test]
-async fn every_list_answers_a_long_page_whole_and_gives_its_room_back() {
+async fn long_page_of_every_list_is_complete_and_releases_its_permit() {
     let app = App::new().await;
     with_long_texts(&app).await;
     let room = app.state.long_pages.available_permits();
@@ -40,7 +41,7 @@ async fn every_list_answers_a_long_page_whole_and_gives_its_room_back() {
 }
 
 #[actix_web::test]
-async fn long_pages_wait_for_room_while_short_ones_are_answered() {
+async fn long_page_waits_for_a_permit_while_short_pages_are_served() {
     let app = App::with(&["--list-time-ms=20"]).await;
     let short = app.event(json!({"start_date": "tomorrow"})).await;
     with_long_texts(&app).await;
@@ -49,8 +50,8 @@ async fn long_pages_wait_for_room_while_short_ones_are_answered() {
     let taken = room.acquire_many_owned(all).await.unwrap();
     for (path, _) in LISTS {
         let answer = app.get(path).await.expect(503);
-        let told = (answer.code(), answer.header("retry-after"));
-        assert_eq!(told, ("rest_unavailable", "5"), "{path}");
+        let refused = (answer.code(), answer.header("retry-after"));
+        assert_eq!(refused, ("rest_unavailable", "5"), "{path}");
     }
     let first = app.get("/events?per_page=1").await.expect(200);
     assert_eq!(first.json["events"][0]["id"], short);
@@ -61,7 +62,7 @@ async fn long_pages_wait_for_room_while_short_ones_are_answered() {
 }
 
 #[actix_web::test]
-async fn a_page_that_no_memory_should_hold_is_refused() {
+async fn page_above_the_size_limit_gets_400() {
     let app = App::new().await;
     let author = app.user("editor");
     let text = "x".repeat(900 << 10);
@@ -77,14 +78,14 @@ async fn a_page_that_no_memory_should_hold_is_refused() {
     app.state.pools.write_blocking(planting).unwrap();
     let path = "/events?start_date=2096-01-01&end_date=2097-01-01";
     let answer = app.get(&format!("{path}&per_page=50")).await.expect(400);
-    let told = "must be smaller: the texts of the page have 35 MiB, over 32";
-    assert!(answer.text.contains(told), "{}", answer.text);
+    let message = "must be smaller: the texts of the page have 35 MiB, over 32";
+    assert!(answer.text.contains(message), "{}", answer.text);
     let answer = app.get(&format!("{path}&per_page=2")).await.expect(200);
     assert_eq!(answer.json["total"], 40);
 }
 
 #[actix_web::test]
-async fn a_feed_of_long_texts_has_every_event_once() {
+async fn feed_with_long_texts_has_every_event_once() {
     let app = App::new().await;
     let author = app.user("editor");
     let planting = |db: &mut Db| -> Result<(), DatabaseError> {

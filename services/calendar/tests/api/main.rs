@@ -1,4 +1,4 @@
-//! The calendar over HTTP, on SQLite and PostgreSQL alike.
+//! Integration tests of the calendar over HTTP, on SQLite or PostgreSQL.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 

@@ -1,17 +1,17 @@
-//! Markup that comes with writes: cleaned, never blank, never out of proportion.
+//! HTML in writes: sanitized, and rejected if it would multiply when parsed.
 
 use serde_json::{Value, json};
 
 use crate::app::App;
 
-/// Formatting that is never closed, and as many blocks in which it would go on.
+/// Unclosed formatting tags, followed by as many blocks in which a parser reopens them.
 fn tangle() -> String {
     let open: String = (0..1000).map(|number| format!("<b class={number}>")).collect();
     format!("<p>{open}</p>{}", "<p>x</p>".repeat(1000))
 }
 
 #[actix_web::test]
-async fn tangled_tags_are_refused_by_name() {
+async fn markup_that_multiplies_when_parsed_gets_400() {
     let app = App::new().await;
     let event = |name: &str, value: Value| {
         let mut body = json!({"title": "x", "start_date": "2027-04-01", "end_date": "2027-04-01"});

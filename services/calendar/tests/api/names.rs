@@ -1,4 +1,4 @@
-//! Names and other texts: long ones, blank ones, their order, and characters that no database keeps.
+//! Names and other texts: long ones, blank ones, their order, and characters that databases reject.
 
 use calendar::Sql;
 use database::Db;
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use crate::app::{App, send};
 use crate::plans::PostgresPlan;
 
-/// A name as long as one may be, which no key of an index can hold.
+/// Returns a name of the longest permitted length, too long for an index key.
 fn long(last: &str) -> String {
-    // Nothing that repeats: a database may compress its keys.
+    // No repetition, because a database may compress its keys.
     let mut seed = 7_u32;
     let mut next = || {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -19,7 +19,7 @@ fn long(last: &str) -> String {
 }
 
 #[actix_web::test]
-async fn longest_names_are_kept_and_found_again() {
+async fn longest_names_are_stored_and_found() {
     let app = App::new().await;
     for kind in ["venue", "organizer"] {
         let path = format!("/{kind}s");
@@ -39,7 +39,7 @@ async fn longest_names_are_kept_and_found_again() {
 }
 
 #[actix_web::test]
-async fn names_are_found_by_their_index() {
+async fn name_lookup_uses_its_index() {
     let app = App::new().await;
     let mut db = app.state.pools.connect().unwrap();
     if let Db::Sqlite(_) = db {
@@ -56,7 +56,7 @@ async fn names_are_found_by_their_index() {
 }
 
 #[actix_web::test]
-async fn names_of_nothing_but_markup_are_blank() {
+async fn name_of_only_markup_is_rejected_as_blank() {
     let app = App::new().await;
     let venue = app.make("/venues", json!({"venue": "Hall"})).await;
     let organizer = app.make("/organizers", json!({"organizer": "Ann"})).await;
@@ -83,11 +83,11 @@ async fn names_of_nothing_but_markup_are_blank() {
 }
 
 #[actix_web::test]
-async fn texts_are_ordered_by_their_characters_on_every_database() {
+async fn texts_sort_by_code_point_on_every_database() {
     let app = App::new().await;
     let by_language = |db: &mut Db| -> Result<(), database::DatabaseError> {
         if let Db::Pg(_) = db {
-            // As in a database that was made for people of some language.
+            // Simulates a database with a language-specific collation.
             for column in ["terms alter name_ci", "terms alter slug", "events alter search_ci"] {
                 let text = format!("alter table {column} type text collate \"und-x-icu\"");
                 Sql::new(db, &text).execute(db)?;
@@ -110,13 +110,13 @@ async fn texts_are_ordered_by_their_characters_on_every_database() {
     let terms = app.get("/categories?orderby=name").await.expect(200).json;
     assert_eq!(names(&terms["categories"], "name"), all);
     let events = app.get("/events?orderby=title").await.expect(200).json;
-    // Titles are ordered as they are searched, without accents.
+    // Titles sort without accents, in the form that search uses.
     assert_eq!(names(&events["events"], "title"), ["a b", "a-b", "ab", "äpfel", "zebra"]);
     assert_eq!(names(&events["events"][0]["categories"], "name"), all);
 }
 
 #[actix_web::test]
-async fn characters_that_no_database_keeps_harm_no_field() {
+async fn control_characters_cause_no_error_in_any_field() {
     let app = App::new().await;
     let strange = "a\u{0}b\u{1}\u{7f}\u{ffff}c";
     let shared = ["description", "excerpt", "slug", "status", "website", "image", "author", "date"];

@@ -1,4 +1,4 @@
-//! Orders of lists of events, from both ends.
+//! Orders of event lists, from both ends.
 
 use calendar::{
     Event, EventFilter, EventOrder, Limits, Links, Paging, Scope, Unpublished, Window, fold,
@@ -6,7 +6,7 @@ use calendar::{
 use database::{DatabaseError, Db};
 use serde_json::json;
 
-use crate::app::{App, Dice, plant, whole};
+use crate::app::{App, Dice, plant, page_with_included};
 
 const DAY: i64 = 24 * 3600;
 
@@ -20,7 +20,7 @@ fn in_order(events: &[Event], order: EventOrder, descending: bool) -> Vec<i64> {
             EventOrder::Id => a.id.cmp(&b.id),
         };
         let way = if descending { way.reverse() } else { way };
-        // Ties keep their order in both directions.
+        // Ties have the same order in both directions.
         let later = match order {
             EventOrder::Start => a.published_utc.cmp(&b.published_utc),
             _ => std::cmp::Ordering::Equal,
@@ -31,7 +31,7 @@ fn in_order(events: &[Event], order: EventOrder, descending: bool) -> Vec<i64> {
 }
 
 #[actix_web::test]
-async fn pages_follow_every_order_from_both_ends() {
+async fn pages_match_every_order_in_both_directions() {
     let app = App::new().await;
     let author = app.user("editor");
     let mut categories = Vec::new();
@@ -43,7 +43,7 @@ async fn pages_follow_every_order_from_both_ends() {
     let planting = |db: &mut Db| -> Result<Vec<Event>, DatabaseError> {
         (0..23)
             .map(|_| {
-                // Few instants and titles, so that the later keys of an order count.
+                // Few distinct instants and titles, so that tie-breakers matter.
                 let start = dice.roll(5) * DAY;
                 let length = if dice.roll(3) == 0 { 40 * DAY } else { 3600 };
                 plant(db, author, (start, start + length), &links, |event| {
@@ -81,7 +81,7 @@ async fn pages_follow_every_order_from_both_ends() {
                         let wanted = expected.get(range).unwrap_or_default();
                         assert_eq!(ids, wanted, "page {page} of {per_page}: {filter:?}");
                         assert_eq!(total, 23, "{filter:?}");
-                        let read = |db: &mut Db| whole(db, app.access(), &filter, paging);
+                        let read = |db: &mut Db| page_with_included(db, app.access(), &filter, paging);
                         let again = app.state.pools.read_blocking(read).unwrap();
                         assert_eq!(again, (ids, total), "page {page} of {per_page}: {filter:?}");
                     }

@@ -1,4 +1,4 @@
-//! Lists on pages, the calendars beside them, and how pages fail.
+//! List pages, their calendar files, and error pages.
 
 use reqwest::Method;
 use serde_json::json;
@@ -7,7 +7,7 @@ use crate::app::{Answer, App, send};
 use crate::pages::{page, stable, with_events};
 
 #[actix_web::test]
-async fn pages_have_their_calendars() {
+async fn each_page_offers_its_calendar_file() {
     let app = with_events().await;
     for (path, expected) in [
         ("/events/", "Long exhibition, Two days, Brass & Embers, Behind a password"),
@@ -47,7 +47,7 @@ async fn pages_have_their_calendars() {
 }
 
 #[actix_web::test]
-async fn lists_are_narrowed_and_have_pages() {
+async fn list_page_filters_and_pages() {
     let app = with_events().await;
     let count = |page: &Answer| page.text.matches("<article class=\"event").count();
     for (query, expected) in [
@@ -79,7 +79,7 @@ async fn lists_are_narrowed_and_have_pages() {
 }
 
 #[actix_web::test]
-async fn known_pages_are_304_until_something_changes() {
+async fn page_with_a_known_tag_gets_304_until_a_change() {
     let app = with_events().await;
     let again =
         async |path: &str, tag: &str| send(app.server.get(path).header("if-none-match", tag)).await;
@@ -95,7 +95,7 @@ async fn known_pages_are_304_until_something_changes() {
 }
 
 #[actix_web::test]
-async fn what_is_over_leaves_the_list_and_stays_in_its_month() {
+async fn past_event_is_on_the_month_page_but_not_in_the_list() {
     let app = with_events().await;
     assert!(!page(&app, "/events/").await.text.contains(">Over<"));
     assert!(page(&app, "/events/month/2027-03/").await.text.contains("Over"));
@@ -107,7 +107,7 @@ async fn what_is_over_leaves_the_list_and_stays_in_its_month() {
 }
 
 #[actix_web::test]
-async fn wrong_addresses_are_answered_in_the_frame() {
+async fn invalid_page_urls_get_an_error_page() {
     let app = with_events().await;
     for path in [
         "/nowhere",
@@ -146,13 +146,13 @@ async fn wrong_addresses_are_answered_in_the_frame() {
 }
 
 #[actix_web::test]
-async fn mistyped_addresses_are_a_page_for_people_and_json_for_programs() {
+async fn unknown_path_gets_html_for_browsers_and_json_for_programs() {
     let app = with_events().await;
     let missing = page(&app, "/events/nope").await.expect(404);
     assert_eq!(missing.header("cache-control"), "no-store");
     assert!(missing.header("content-security-policy").starts_with("default-src 'none'"));
     insta::assert_snapshot!("missing_page", stable(&app, &missing));
-    // The same words for what once was there, or never.
+    // The error page is the same for deleted and unknown things.
     for path in ["/events/month/2026-99/", "/event/none/", "/", "/events/"] {
         let html = |method: Method| app.server.request(method, path).header("accept", "text/html");
         let (get, head) = (send(html(Method::GET)).await, send(html(Method::HEAD)).await);
@@ -167,7 +167,7 @@ async fn mistyped_addresses_are_a_page_for_people_and_json_for_programs() {
             "{path}"
         );
     }
-    // Programs go on reading JSON, whatever they say that they accept.
+    // Programs still get JSON, whatever their Accept header says.
     assert_eq!(send(app.server.get("/nowhere")).await.expect(404).code(), "rest_no_route");
     for path in [
         "/calendar/events/v1/nowhere",
@@ -183,7 +183,7 @@ async fn mistyped_addresses_are_a_page_for_people_and_json_for_programs() {
 }
 
 #[actix_web::test]
-async fn searches_on_pages_take_their_turn() {
+async fn page_search_without_a_permit_gets_503() {
     let app = App::with(&["--list-time-ms=20"]).await;
     app.event(json!({"tags": ["x"], "categories": ["y"]})).await;
     let turns = app.state.costly_lists.clone();
@@ -201,7 +201,7 @@ async fn searches_on_pages_take_their_turn() {
 }
 
 #[actix_web::test]
-async fn pages_count_against_the_limit_of_reads() {
+async fn pages_count_towards_the_read_rate_limit() {
     let app = App::with(&["--rate-read-rpm=2"]).await;
     for _ in 0..2 {
         page(&app, "/events/month/").await.expect(200);
@@ -213,7 +213,7 @@ async fn pages_count_against_the_limit_of_reads() {
 }
 
 #[actix_web::test]
-async fn the_root_leads_to_the_list() {
+async fn root_redirects_to_the_list() {
     let app = App::new().await;
     assert_eq!(page(&app, "/").await.expect(302).header("location"), "/events/");
     let empty = page(&app, "/events/").await.expect(200);
@@ -227,7 +227,7 @@ async fn the_root_leads_to_the_list() {
 }
 
 #[actix_web::test]
-async fn busy_days_show_a_few_events_and_lead_to_all() {
+async fn month_page_shows_four_events_of_a_day_and_links_to_all() {
     let app = App::new().await;
     for number in 0..7 {
         app.event(json!({"title": format!("Talk {number}")})).await;

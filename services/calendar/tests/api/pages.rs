@@ -1,10 +1,10 @@
-//! Pages for people: what they show, and what they never show.
+//! HTML pages: their content, and what they must not show.
 
 use serde_json::{Value, json};
 
 use crate::app::{Answer, App, send};
 
-/// A calendar with an event of each kind.
+/// Starts a calendar with an event of each kind.
 pub async fn with_events() -> App {
     let app = App::with(&[
         "--site-name=Town <hall>",
@@ -62,12 +62,12 @@ pub async fn with_events() -> App {
     app
 }
 
-/// Asks for a page as a browser does.
+/// Requests a page like a browser.
 pub async fn page(app: &App, path: &str) -> Answer {
     send(app.server.get(path).header("accept", "text/html")).await
 }
 
-/// The page as it stands in snapshots: without what changes with every build and every run.
+/// Renders a page for a snapshot, without the parts that change with every build or run.
 pub fn stable(app: &App, page: &Answer) -> String {
     let base = app.server.url("");
     let host = base.trim_end_matches('/').trim_start_matches("http://");
@@ -91,7 +91,7 @@ pub fn stable(app: &App, page: &Answer) -> String {
 }
 
 #[actix_web::test]
-async fn list_page_is_whole() {
+async fn list_page_matches_its_snapshot() {
     let app = with_events().await;
     let page = page(&app, "/events/").await.expect(200);
     assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
@@ -103,7 +103,7 @@ async fn list_page_is_whole() {
 }
 
 #[actix_web::test]
-async fn event_page_is_whole() {
+async fn event_page_matches_its_snapshot() {
     let app = with_events().await;
     let page = page(&app, "/event/brass-embers/").await.expect(200);
     let policy = page.header("content-security-policy");
@@ -113,7 +113,7 @@ async fn event_page_is_whole() {
 }
 
 #[actix_web::test]
-async fn month_page_is_whole() {
+async fn month_page_matches_its_snapshot() {
     let app = with_events().await;
     let page = page(&app, "/events/month/2027-03/").await.expect(200);
     insta::assert_snapshot!("month_page", stable(&app, &page));
@@ -126,13 +126,13 @@ async fn month_page_is_whole() {
 }
 
 #[actix_web::test]
-async fn venue_page_is_whole() {
+async fn venue_page_matches_its_snapshot() {
     let app = with_events().await;
     let page = page(&app, "/venue/lantern-hall/").await.expect(200);
     insta::assert_snapshot!("venue_page", stable(&app, &page));
 }
 
-/// What stands between two marks of a page.
+/// Returns the text between two markers of a page.
 fn between<'a>(page: &'a Answer, begin: &str, end: &str) -> &'a str {
     let (_, rest) =
         page.text.split_once(begin).unwrap_or_else(|| panic!("{begin} in {}", page.text));
@@ -145,7 +145,7 @@ fn linked_data(page: &Answer) -> Value {
 }
 
 #[actix_web::test]
-async fn linked_data_is_what_checkers_want() {
+async fn structured_data_has_the_required_properties() {
     let app = with_events().await;
     let base = app.server.url("");
     let base = base.trim_end_matches('/');
@@ -193,14 +193,14 @@ async fn linked_data_is_what_checkers_want() {
     );
     assert_eq!(
         free["location"]["address"], "Barn",
-        "a name stands for an address that is not known"
+        "the name replaces an unknown address"
     );
     assert_eq!(linked_data(&page(&app, "/venue/lantern-hall/").await)["@type"], "Place");
     assert_eq!(linked_data(&page(&app, "/organizer/ann-co/").await)["@type"], "Organization");
 }
 
 #[actix_web::test]
-async fn what_is_not_published_is_on_no_page() {
+async fn unpublished_events_and_venues_are_on_no_page() {
     let app = with_events().await;
     for path in [
         "/events/",
@@ -215,9 +215,9 @@ async fn what_is_not_published_is_on_no_page() {
             assert!(!text.contains(hidden), "{hidden} on {path}: {text}");
         }
     }
-    // Nor does a search tell what a protected text holds.
+    // Nor does a search reveal the text of a protected event.
     let found = page(&app, "/events/?search=cellar").await.expect(200);
-    assert!(found.text.contains("No event fits"));
+    assert!(found.text.contains("No matching events"));
     for slug in ["secret-draft", "secret-pending", "secret-private", "secret-future", "none"] {
         let missing = page(&app, &format!("/event/{slug}/")).await.expect(404);
         assert!(missing.text.contains("Page not found") && !missing.text.contains("Secret"));
@@ -232,7 +232,7 @@ async fn what_is_not_published_is_on_no_page() {
     app.patch(&format!("/venues/{venue}"), &json!({"status": "draft"})).await.expect(200);
     page(&app, "/venue/lantern-hall/").await.expect(404);
     page(&app, "/venue/lantern-hall/?ical=1").await.expect(404);
-    // An address is enough for what lists leave out; search engines are asked to do without.
+    // Unlisted events are shown by their URL, and search engines are asked not to index them.
     let unlisted = page(&app, "/event/unlisted-thing/").await.expect(200);
     assert!(unlisted.text.contains("noindex") && !unlisted.text.contains("application/ld+json"));
     assert!(!unlisted.text.contains("Add to calendar"));
@@ -240,7 +240,7 @@ async fn what_is_not_published_is_on_no_page() {
 }
 
 #[actix_web::test]
-async fn password_opens_an_event_by_its_form() {
+async fn password_form_shows_a_protected_event() {
     let app = with_events().await;
     let path = "/event/behind-a-password/";
     let locked = page(&app, path).await.expect(403);
@@ -253,7 +253,7 @@ async fn password_opens_an_event_by_its_form() {
         app.server.post(path).header(form.0, form.1).body(format!("password={word}"))
     };
     let wrong = send(sent("x")).await.expect(403);
-    assert!(wrong.text.contains("not the password"));
+    assert!(wrong.text.contains("Wrong password"));
     for page in [&locked, &wrong] {
         assert!(!page.text.contains("ellar") && !page.text.contains("Donation"), "{}", page.text);
     }
@@ -263,7 +263,7 @@ async fn password_opens_an_event_by_its_form() {
     assert_eq!(open.header("cache-control"), "no-store");
     assert!(open.text.contains("cellar words") && open.text.contains("Velvet Cellar"));
     assert!(!open.text.contains("application/ld+json") && open.text.contains("noindex"));
-    // A password in an address would stand in logs.
+    // A password in a URL would end up in logs.
     page(&app, &format!("{path}?password=hush")).await.expect(403);
     let feed = page(&app, &format!("{path}?ical=1")).await.expect(200);
     assert!(feed.text.contains("SUMMARY:Behind a password") && !feed.text.contains("ellar"));

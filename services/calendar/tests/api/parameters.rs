@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::app::{App, send};
 
 #[actix_web::test]
-async fn forms_and_queries_write_like_json() {
+async fn forms_and_queries_write_the_same_as_json() {
     let app = App::new().await;
     let form = "title=A%20b&start_date=2027-04-01+10:00&end_date=2027-04-01&categories[]=X&categories[]=Y\
         &venue[venue]=Hall&venue[city]=Graz&organizer[0][organizer]=Ann&all_day=1&tags=u,v";
@@ -49,7 +49,7 @@ async fn forms_and_queries_write_like_json() {
 }
 
 #[actix_web::test]
-async fn body_wins_over_the_query_and_null_is_nothing() {
+async fn body_overrides_the_query_and_null_counts_as_absent() {
     let app = App::new().await;
     let body = json!({"title": "body", "start_date": null});
     let event = app
@@ -67,7 +67,7 @@ async fn body_wins_over_the_query_and_null_is_nothing() {
 }
 
 #[actix_web::test]
-async fn every_kind_of_wrong_value_is_refused() {
+async fn invalid_values_of_every_type_get_400() {
     let app = App::new().await;
     let id = app.event(json!({})).await;
     let other = app.make("/organizers", json!({"organizer": "Ann"})).await;
@@ -157,7 +157,7 @@ async fn every_kind_of_wrong_value_is_refused() {
 }
 
 #[actix_web::test]
-async fn dates_are_read_in_the_zone_of_the_event() {
+async fn dates_without_offset_use_the_zone_of_the_event() {
     let app = App::new().await;
     for (fields, start, utc) in [
         (json!({"start_date": 1_806_573_600}), "2027-04-01 10:00:00", "2027-04-01 10:00:00"),
@@ -212,7 +212,7 @@ async fn dates_are_read_in_the_zone_of_the_event() {
 }
 
 #[actix_web::test]
-async fn publication_dates_compute_each_other() {
+async fn local_and_utc_publication_dates_follow_each_other() {
     let app = App::with(&["--site-timezone=Europe/Vienna"]).await;
     let id = app.event(json!({})).await;
     let path = format!("/events/{id}");
@@ -235,7 +235,7 @@ async fn publication_dates_compute_each_other() {
 }
 
 #[actix_web::test]
-async fn markup_is_cleaned_and_rendered() {
+async fn html_is_sanitized_and_rendered() {
     let app = App::new().await;
     let body = json!({
         "title": "A <script>x</script><h1>b</h1> & c",
@@ -257,7 +257,7 @@ async fn markup_is_cleaned_and_rendered() {
 }
 
 #[actix_web::test]
-async fn strange_characters_pass_without_harm() {
+async fn special_characters_are_stored_and_found() {
     let app = App::new().await;
     for title in [
         "nul\u{0}l",
@@ -284,7 +284,7 @@ async fn strange_characters_pass_without_harm() {
 }
 
 #[actix_web::test]
-async fn fields_cut_answers_down() {
+async fn fields_parameter_selects_response_keys() {
     let app = App::new().await;
     let id = app.event(json!({"tags": ["x"]})).await;
     let list = app.get("/events?_fields=events.id,total").await.expect(200);
@@ -296,7 +296,7 @@ async fn fields_cut_answers_down() {
 }
 
 #[actix_web::test]
-async fn images_are_linked_by_address_or_id() {
+async fn image_accepts_a_url_or_an_id() {
     let app = App::new().await;
     let url = "https://cdn.example/pics/a.PNG?x=1";
     let id = app.event(json!({"image": url})).await;
@@ -311,7 +311,7 @@ async fn images_are_linked_by_address_or_id() {
         app.get(&format!("/events/{}", image["id"])).await.expect(400).code(),
         "rest-invalid-event-id"
     );
-    // What would end an attribute, in pages of others who trust an address, is spelled.
+    // Characters that would end an HTML attribute are percent-encoded, as clients may trust URLs.
     let quoted = app.event(json!({"image": "https://cdn.example/a\"><b>.png"})).await;
     let quoted = app.get(&format!("/events/{quoted}?_fields=image.url")).await;
     assert_eq!(quoted.json["image"]["url"], "https://cdn.example/a%22%3E%3Cb%3E.png");
@@ -323,7 +323,7 @@ async fn images_are_linked_by_address_or_id() {
 }
 
 #[actix_web::test]
-async fn what_a_search_or_a_list_of_ids_lacks_is_told() {
+async fn invalid_searches_and_lists_get_a_specific_error() {
     let app = App::new().await;
     app.event(json!({})).await;
     for (query, name, text) in [
@@ -348,7 +348,7 @@ async fn what_a_search_or_a_list_of_ids_lacks_is_told() {
 }
 
 #[actix_web::test]
-async fn near_misses_of_statuses_name_the_right_word() {
+async fn misspelled_status_error_has_the_right_spelling() {
     let app = App::new().await;
     for (sent, known) in [
         ("Publish", "publish"),
@@ -366,7 +366,7 @@ async fn near_misses_of_statuses_name_the_right_word() {
 }
 
 #[actix_web::test]
-async fn short_texts_hold_neither_tags_nor_control_characters() {
+async fn short_texts_lose_tags_and_control_characters() {
     let app = App::new().await;
     let hostile = "<script>alert(1)</script> a\u{1}\u{7f}\tb\r\nc <<b>i> 1 < 2 <!-- <img src=x";
     let clean = "alert(1) a b c  1 < 2 !-- img src=x";

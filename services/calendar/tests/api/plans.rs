@@ -1,4 +1,4 @@
-//! The statements of lists use the indexes that they were made for.
+//! Query plans of list statements: each uses the index made for it.
 
 use std::ops::RangeInclusive;
 
@@ -23,7 +23,7 @@ pub struct PostgresPlan {
     pub line: String,
 }
 
-/// Fills the tables without HTTP, enough for a planner to care.
+/// Fills the tables without HTTP, with enough rows for the planner to prefer indexes.
 pub fn fill(db: &mut Db) -> Result<(), DatabaseError> {
     let run = |db: &mut Db, text: &str| Sql::new(db, text).execute(db);
     let numbers =
@@ -62,7 +62,7 @@ pub fn fill(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Fills the tables of counts.
+/// Fills the count tables.
 fn count(db: &mut Db) -> Result<(), DatabaseError> {
     for (table, key, seconds) in
         [("hour_counts", "hour", 3600), ("block_counts", "block", 3600 * 256)]
@@ -106,8 +106,8 @@ async fn list_statements_use_their_indexes() {
     let category = EventFilter { categories: Some(vec![7]), ..public() };
     let turned = EventFilter { descending: true, ..category.clone() };
     let cases: Vec<(&str, EventFilter, &[&str])> = vec![
-        // PostgreSQL takes the second, of the same order, while pages are not known to be visible
-        // to all and the covering index would save it nothing.
+        // PostgreSQL uses the second index, of the same order, while the visibility map is not set:
+        // the covering index would save nothing.
         ("default", public(), &["events_list", "events_order"]),
         ("instants", instants, &["events_list", "events_order"]),
         ("privileged", editors, &["events_order"]),
@@ -117,7 +117,8 @@ async fn list_statements_use_their_indexes() {
     app.state.pools.write_blocking(fill).unwrap();
     let mut db = app.state.pools.connect().unwrap();
     if let Db::Pg(conn) = &mut db {
-        // Statistics and the visibility map, which the server gathers by itself in time.
+        // Sets the statistics and the visibility map; the server's autovacuum does it later by
+        // itself.
         diesel::sql_query("vacuum analyze").execute(conn).unwrap();
     }
     for (name, filter, indexes) in cases {
@@ -136,7 +137,7 @@ async fn list_statements_use_their_indexes() {
 }
 
 #[actix_web::test]
-async fn pages_far_from_both_ends_go_on_where_the_pages_before_them_end() {
+async fn deep_pages_match_the_same_slice_of_a_long_page() {
     let app = App::new().await;
     app.state.pools.write_blocking(|db| fill(db).and_then(|()| count(db))).unwrap();
     let public = EventFilter::plain(Scope::public(), Window::default());
@@ -147,7 +148,7 @@ async fn pages_far_from_both_ends_go_on_where_the_pages_before_them_end() {
         assert!(lists.iter().all(|(_, total)| *total == 21_600));
         lists.into_iter().flat_map(|(ids, _)| ids).collect::<Vec<_>>()
     };
-    // One page has at most 10,000 events between it and an end of the list, the other has more.
+    // One page is within 10,000 events of an end of the list, the other is not.
     for filter in [&public, &turned] {
         for middle in [1_001, 1_159] {
             let around = pieces(filter, 10, middle..=middle + 1);

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::app::{App, send};
 
 #[actix_web::test]
-async fn editors_do_not_write_over_what_they_have_not_read() {
+async fn write_with_an_outdated_tag_gets_412() {
     let app = App::new().await;
     let event = app.event(json!({})).await;
     let venue = app.make("/venues", json!({"venue": "Hall"})).await;
@@ -29,7 +29,7 @@ async fn editors_do_not_write_over_what_they_have_not_read() {
         write("DELETE", "", "\"other\"").await.expect(412);
         assert_eq!(app.get(&path).await.header("etag"), read, "{kind}: nothing has changed");
         write("PATCH", "?_fields=id,slug", &cut).await.expect(200);
-        // The first editor has written; the second one learns of it.
+        // The first editor's write succeeds; the second editor's tag is outdated.
         write("PATCH", "", &read).await.expect(412);
         let now = app.get(&path).await.header("etag").to_owned();
         write("PUT", "", &format!("\"other\", {now}")).await.expect(200);

@@ -1,4 +1,4 @@
-//! The whole matrix of roles, as one table.
+//! The complete permission matrix, as one table.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::app::App;
 
 const WHO: [&str; 6] = ["", "reader", "contributor", "author", "editor", "administrator"];
 
-/// Statuses that the six callers get, in the order above.
+/// Expected statuses of the six callers, in the order above.
 struct Row {
     action: &'static str,
     expected: [u16; 6],
@@ -37,7 +37,7 @@ const TABLE: &[Row] = &[
 
 const UNPUBLISHED: &[&str] = &["draft", "pending", "future", "private", "Idea"];
 
-/// Statuses that the callers get for what is their own or another's, by action and its status.
+/// Expected statuses of the callers for their own and others' items, by action and item status.
 type Owned = (&'static [&'static str], &'static str, &'static [&'static str], [u16; 6]);
 
 const OWNED: &[Owned] = &[
@@ -57,13 +57,13 @@ fn dates(fields: Value) -> Value {
     body
 }
 
-/// Makes an event that belongs to somebody, in any status.
+/// Makes an event of this author with this status.
 async fn event_of(app: &App, who: &str, status: &str) -> i64 {
     let date = if status == "future" { "2028-01-01" } else { "2027-03-01" };
     app.event(json!({"author": app.user(who), "status": status, "date": date})).await
 }
 
-/// Makes an event, a venue or an organizer that belongs to somebody, in any status.
+/// Makes an event, a venue or an organizer of this author with this status.
 async fn item_of(app: &App, kind: &str, who: &str, status: &str) -> String {
     if kind == "event" {
         return format!("/events/{}", event_of(app, who, status).await);
@@ -119,7 +119,7 @@ async fn term(app: &App, who: &str, verb: &str, kind: &str) -> crate::app::Answe
     app.call(who, method, &format!("{path}/{id}"), &json!({"description": "d"})).await
 }
 
-/// What the modelled service let through.
+/// Performs an action that the modelled product permitted and this service does not.
 async fn closed_hole(app: &App, who: &str, action: &str) -> crate::app::Answer {
     let foreign = json!(app.user("author2"));
     match action {
@@ -162,11 +162,11 @@ async fn closed_hole(app: &App, who: &str, action: &str) -> crate::app::Answer {
 }
 
 #[actix_web::test]
-async fn every_role_gets_what_the_matrix_says() {
+async fn every_role_gets_its_status_from_the_matrix() {
     let app = App::new().await;
     for Row { action, expected } in TABLE {
         for (who, expected) in WHO.into_iter().zip(expected) {
-            // 0: the case does not exist, as nobody of this role owns anything.
+            // 0: not applicable, since users of this role own nothing.
             if *expected != 0 {
                 assert_eq!(perform(&app, who, action).await, *expected, "{action} by {who:?}");
             }
@@ -175,7 +175,7 @@ async fn every_role_gets_what_the_matrix_says() {
 }
 
 #[actix_web::test]
-async fn own_and_foreign_ones_follow_the_matrix_in_every_status() {
+async fn own_and_others_items_follow_the_matrix_in_every_status() {
     let app = App::new().await;
     for (deeds, owner, statuses, expected) in OWNED {
         for (who, expected) in WHO.into_iter().zip(expected).filter(|(_, status)| **status != 0) {
@@ -199,7 +199,7 @@ async fn own_and_foreign_ones_follow_the_matrix_in_every_status() {
 }
 
 #[actix_web::test]
-async fn scheduled_ones_wait_again_once_their_contributor_changes_them() {
+async fn scheduled_item_becomes_pending_when_its_contributor_changes_it() {
     let app = App::new().await;
     for change in [
         json!({"excerpt": "new"}),
@@ -219,7 +219,7 @@ async fn scheduled_ones_wait_again_once_their_contributor_changes_them() {
 }
 
 #[actix_web::test]
-async fn statuses_are_scaled_back_for_contributors() {
+async fn publish_by_a_contributor_becomes_pending() {
     let app = App::new().await;
     for (who, asked, stored) in [
         ("contributor", None, "draft"),
@@ -246,7 +246,7 @@ async fn statuses_are_scaled_back_for_contributors() {
 }
 
 #[actix_web::test]
-async fn duplicate_name_overwrites_only_what_the_caller_may_edit() {
+async fn create_with_a_known_name_updates_it_only_for_editors() {
     let app = App::new().await;
     let id = app.make("/venues", json!({"venue": "Hall", "phone": "1"})).await;
     let body = json!({"venue": "HALL", "phone": "666"});
@@ -257,7 +257,7 @@ async fn duplicate_name_overwrites_only_what_the_caller_may_edit() {
 }
 
 #[actix_web::test]
-async fn revoked_key_is_dead_at_once() {
+async fn revoked_key_gets_401_at_once() {
     let app = App::new().await;
     app.get_as("editor", "/events").await.expect(200);
     let now = domain::Clock::unix(&app.clock);

@@ -1,4 +1,4 @@
-//! Search finds exactly the events whose text holds what is wanted, against a naive model.
+//! Search results against a naive model.
 
 use calendar::{Event, EventFilter, Links, Paging, Scope, Window, Words, fold, update_event};
 use database::{DatabaseError, Db};
@@ -51,7 +51,8 @@ fn text(dice: &mut Dice) -> String {
     text
 }
 
-/// A part of a text, often over the border of words, sometimes changed so that nothing has it.
+/// Returns a substring of a text, often across a word boundary, sometimes changed so that it
+/// matches nothing.
 fn needle(dice: &mut Dice, from: &str) -> String {
     let all: Vec<char> = from.chars().collect();
     let at = dice.roll(i64::try_from(all.len()).unwrap());
@@ -67,7 +68,7 @@ fn needle(dice: &mut Dice, from: &str) -> String {
 }
 
 #[actix_web::test]
-async fn searches_equal_a_naive_model() {
+async fn searches_match_a_naive_model() {
     let app = App::new().await;
     let author = app.user("editor");
     let mut dice = Dice(0x0123_4567_89ab_cdef);
@@ -78,7 +79,7 @@ async fn searches_equal_a_naive_model() {
                 event.title = text(&mut dice);
                 event.description = text(&mut dice);
             })?;
-            // Words of a change have to be found as well.
+            // Words added by an update must be found as well.
             if number % 4 == 0 {
                 let old = event.clone();
                 event.title = text(&mut dice);
@@ -93,7 +94,7 @@ async fn searches_equal_a_naive_model() {
         planted.iter().map(|event| (event.id, event.searched())).collect();
     let (mut found, mut missed) = (0, 0);
     for round in 0..1500 {
-        // The index follows what changes between two searches.
+        // The index follows writes between two searches.
         if round % 50 == 0 {
             let number = usize::try_from(round / 50).unwrap();
             let change = |db: &mut Db| -> Result<(), DatabaseError> {
@@ -114,7 +115,7 @@ async fn searches_equal_a_naive_model() {
                 })
                 .collect()
         };
-        // Words reach a list folded, as texts are.
+        // List queries expect folded words.
         let mut folded = |count| needles(count).iter().map(|needle| fold(needle)).collect();
         let words = Words { wanted: folded(1 + round % 2), unwanted: folded(round / 2 % 2) };
         let mut expected: Vec<i64> = texts
@@ -136,7 +137,7 @@ async fn searches_equal_a_naive_model() {
 }
 
 #[actix_web::test]
-async fn parts_of_many_words_are_found_too() {
+async fn substring_across_words_is_found() {
     let app = App::new().await;
     let author = app.user("editor");
     let planting = |db: &mut Db| -> Result<(), DatabaseError> {
@@ -185,7 +186,7 @@ async fn accents_and_case_do_not_matter() {
             assert_eq!(tags.ids(), [tag], "{wanted}");
         }
     }
-    // Names that differ by accents are not the same.
+    // Names that differ in accents are distinct.
     let (one, other) = (json!({"venue": "Hof"}), json!({"venue": "Höf"}));
     assert_ne!(app.make("/venues", one).await, app.make("/venues", other).await);
 }

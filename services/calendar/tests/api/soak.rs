@@ -1,6 +1,6 @@
-//! Sixteen writers and sixteen readers at once: no failure, no lost update.
+//! Sixteen writers and sixteen readers at once: no failure and no lost update.
 //!
-//! The suite runs a few rounds; `SOAK_SECONDS=60` goes on for as long as it says.
+//! The suite runs a few rounds; `SOAK_SECONDS=60` continues for a minute.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use crate::app::App;
 const WRITERS: usize = 16;
 const READERS: usize = 16;
 
-/// The fewest rounds of each writer and reader.
+/// Minimum number of rounds of each writer and reader.
 const ROUNDS: usize = 6;
 
-/// Fields of the shared events; each belongs to one writer alone.
+/// Fields of the shared events. Each belongs to one writer.
 const FIELDS: [&str; 4] = ["title", "description", "excerpt", "website"];
 
-/// How long to go on beyond the fewest rounds.
+/// Returns how long to continue after the minimum rounds.
 fn duration() -> Duration {
     let seconds = std::env::var("SOAK_SECONDS").ok().and_then(|text| text.parse().ok());
     Duration::from_secs(seconds.unwrap_or(0))
@@ -32,7 +32,7 @@ fn value(field: &str, round: usize) -> String {
     }
 }
 
-/// Counts what was answered.
+/// Counts of the responses.
 #[derive(Default)]
 struct Seen {
     created: Cell<i64>,
@@ -44,8 +44,8 @@ fn one_more(cell: &Cell<i64>) {
     cell.set(cell.get() + 1);
 }
 
-/// One round of a writer: a new event, a move of it, its field of a shared event; every third
-/// event goes to the trash.
+/// Runs one round of a writer: creates an event, moves it, and sets its field of a shared event.
+/// Every third event is trashed.
 async fn write(app: &App, shared: i64, number: usize, round: usize, seen: &Seen) {
     let body = json!({
         "title": format!("w{number}"), "tags": [format!("t{}", round % 3)],
@@ -69,7 +69,7 @@ async fn write(app: &App, shared: i64, number: usize, round: usize, seen: &Seen)
     }
 }
 
-/// One read; what a list shows agrees with itself.
+/// Reads once and checks that a list is consistent.
 async fn read(app: &App, number: usize, round: usize, seen: &Seen) {
     const PATHS: [&str; 5] =
         ["/events", "/venues", "/tags?hide_empty=0", "/events?search=w1", "/events?tags=t0"];
@@ -89,7 +89,7 @@ async fn repeat<F: Future<Output = ()>>(end: Instant, work: impl Fn(usize) -> F)
 }
 
 #[actix_web::test]
-async fn readers_and_writers_together_meet_no_failure() {
+async fn concurrent_readers_and_writers_see_no_failure() {
     let app = App::new().await;
     let seen = Seen::default();
     let mut shared = Vec::new();

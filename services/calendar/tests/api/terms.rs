@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::app::{App, NS, send};
 
 #[actix_web::test]
-async fn created_category_has_its_addresses() {
+async fn created_category_has_its_urls() {
     let app = App::new().await;
     let music = app.make("/categories", json!({"name": "Rock & Roll"})).await;
     let created = app
@@ -41,14 +41,14 @@ async fn single_reads_are_answered_304_while_nothing_changes() {
         let tag = app.get(&path).await.expect(200).header("etag").to_owned();
         let again = || send(app.request("", "GET", &path).header("If-None-Match", &tag));
         assert_eq!(again().await.expect(304).text, "");
-        // The number of events is shown too.
+        // The response includes the number of events.
         app.event(json!({kind: [id]})).await;
         assert_eq!(again().await.expect(200).json["count"], 1);
     }
 }
 
 #[actix_web::test]
-async fn slugs_of_terms_avoid_each_other() {
+async fn duplicate_slugs_of_terms_get_a_suffix() {
     let app = App::new().await;
     let music = app.make("/categories", json!({"name": "Music"})).await;
     let art = app.make("/categories", json!({"name": "Art"})).await;
@@ -67,7 +67,7 @@ async fn slugs_of_terms_avoid_each_other() {
 }
 
 #[actix_web::test]
-async fn loops_of_parents_are_opened() {
+async fn category_loop_is_broken_on_write() {
     let app = App::new().await;
     let a = app.make("/categories", json!({"name": "A"})).await;
     let b = app.make("/categories", json!({"name": "B", "parent": a})).await;
@@ -83,7 +83,7 @@ async fn loops_of_parents_are_opened() {
 }
 
 #[actix_web::test]
-async fn deleted_category_hands_its_children_up() {
+async fn children_of_a_deleted_category_move_to_its_parent() {
     let app = App::new().await;
     let a = app.make("/categories", json!({"name": "A"})).await;
     let b = app.make("/categories", json!({"name": "B", "parent": a})).await;
@@ -105,7 +105,7 @@ async fn deleted_category_hands_its_children_up() {
 }
 
 #[actix_web::test]
-async fn every_filter_and_order_of_categories() {
+async fn every_filter_and_order_of_categories_selects_its_rows() {
     let app = App::new().await;
     let make = async |body| app.make("/categories", body).await;
     let zoo = make(json!({"name": "Zoo", "description": "b"})).await;
@@ -166,7 +166,7 @@ async fn every_filter_and_order_of_categories() {
 }
 
 #[actix_web::test]
-async fn event_writes_reuse_terms_and_make_new_ones() {
+async fn event_write_reuses_known_terms_and_creates_new_ones() {
     let app = App::new().await;
     let music = app.make("/categories", json!({"name": "Music"})).await;
     let live = app.make("/tags", json!({"name": "Live Show"})).await;
@@ -190,7 +190,7 @@ async fn event_writes_reuse_terms_and_make_new_ones() {
 }
 
 #[actix_web::test]
-async fn values_of_terms_are_checked() {
+async fn invalid_term_fields_get_400() {
     let app = App::new().await;
     for body in [
         json!({"name": ""}),
@@ -218,7 +218,7 @@ async fn values_of_terms_are_checked() {
 }
 
 #[actix_web::test]
-async fn order_of_a_list_that_is_not_given_is_that_of_names() {
+async fn terms_sort_by_name_by_default() {
     let app = App::new().await;
     let mut ids = Vec::new();
     for name in ["c", "a", "b"] {

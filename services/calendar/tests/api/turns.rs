@@ -1,8 +1,8 @@
-//! Writes beside a load, from another process.
+//! Requests that write during a load by another process.
 //!
-//! This load is shorter than the five seconds for which SQLite waits for a lock, so that its requests
-//! would be answered without turns too, only late. That there are turns is what the test in
-//! `src/jobs/turns.rs` holds, with transactions that leave no other gap.
+//! This load is shorter than the five seconds for which SQLite waits for a lock, so these requests
+//! would succeed without turns, only later. The test in `src/jobs/turns.rs` proves the turns, with
+//! transactions that leave no other gap.
 
 use serde_json::json;
 use testkit::Program;
@@ -10,8 +10,8 @@ use testkit::Program;
 const LINES: usize = 1_500;
 
 #[actix_web::test]
-async fn a_load_leaves_turns_to_requests() {
-    // Requests also wait for the jobs of their own process, which wait for the load.
+async fn requests_write_during_a_load() {
+    // Requests also wait for jobs of their own process, so the load runs in another one.
     let program = Program::new(env!("CARGO_BIN_EXE_calendar"))
         .with_database()
         .setting("RATE_WRITE_RPM", "0")

@@ -1,11 +1,11 @@
-//! Days of lists are those of each event's own clock, and links keep their meaning.
+//! List windows by the local clock of each event, and links that keep their meaning.
 
 use serde_json::json;
 
 use crate::app::{Answer, App, NOW, NS};
 
 #[actix_web::test]
-async fn days_are_those_of_the_events_own_clocks() {
+async fn day_bounds_use_the_local_clock_of_each_event() {
     for site in ["UTC", "America/New_York", "Pacific/Auckland"] {
         let app = App::with(&[&format!("--site-timezone={site}")]).await;
         for zone in ["Asia/Tokyo", "America/Los_Angeles", "Europe/Vienna"] {
@@ -22,7 +22,7 @@ async fn days_are_those_of_the_events_own_clocks() {
             let list = app.get(&format!("/events?start_date={day}&end_date={day}")).await;
             assert_eq!(titles(list).len(), count, "{site}: {day}");
         }
-        // A reading of a clock on the wall, then instants.
+        // First as local times, then as instants.
         let midnight = "start_date=2027-09-02%2000:00&end_date=2027-09-03&strict_dates=1";
         let list = app.get(&format!("/events?{midnight}")).await;
         assert_eq!(titles(list).len(), 3, "{site}");
@@ -39,7 +39,7 @@ async fn days_are_those_of_the_events_own_clocks() {
 }
 
 #[actix_web::test]
-async fn links_of_relative_dates_keep_their_meaning() {
+async fn page_links_fix_relative_dates() {
     let app = App::new().await;
     let mut ids = Vec::new();
     for hour in 9..21 {
@@ -59,7 +59,7 @@ async fn links_of_relative_dates_keep_their_meaning() {
         loop {
             assert!(answer.json["rest_url"].as_str().unwrap().contains(echo), "{}", answer.text);
             seen.extend(answer.ids());
-            // Time goes on between two pages, over midnight in the end.
+            // Time passes between two pages, eventually past midnight.
             app.clock.advance(5 * 3600);
             let Some(next) = answer.json["next_rest_url"].as_str() else { break };
             let (_, path) = next.split_once(NS).unwrap();

@@ -1,4 +1,4 @@
-//! Webhooks: what they hear, signed, retried and given up.
+//! Webhooks: messages, signatures, retries and giving up.
 
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use testkit::{HttpPeer, PeerAnswer};
 
 use crate::app::App;
 
-/// A calendar with a webhook on loopback, and what delivers to it.
+/// Starts a calendar with a webhook on loopback, and a delivery job.
 async fn start(status: &Arc<AtomicU16>) -> (App, HttpPeer, State, WebhookSecret) {
     let shared = Arc::clone(status);
     let hook = HttpPeer::start(move |_| match shared.load(Ordering::SeqCst) {
@@ -29,20 +29,20 @@ async fn start(status: &Arc<AtomicU16>) -> (App, HttpPeer, State, WebhookSecret)
     (app, hook, state, secret)
 }
 
-fn told(hook: &HttpPeer) -> Vec<String> {
+fn messages(hook: &HttpPeer) -> Vec<String> {
     let calls = hook.requests();
-    let told = calls.iter().map(|call| {
+    let received = calls.iter().map(|call| {
         let body: Value = serde_json::from_str(&call.body).unwrap();
         format!("{} {}", body["type"].as_str().unwrap(), body["data"]["id"])
     });
-    let mut told: Vec<String> = told.collect();
-    // Several are under way at once.
-    told.sort_unstable();
-    told
+    let mut received: Vec<String> = received.collect();
+    // Several deliveries run at once.
+    received.sort_unstable();
+    received
 }
 
 #[actix_web::test]
-async fn every_write_is_told_once() {
+async fn every_write_is_delivered_once() {
     let status = Arc::new(AtomicU16::new(204));
     let (app, hook, state, _) = start(&status).await;
     let id = app.event(json!({})).await;
@@ -50,7 +50,7 @@ async fn every_write_is_told_once() {
     app.patch(&format!("/events/{id}"), &json!({"title": "New"})).await.expect(200);
     app.patch(&format!("/events/{draft}"), &json!({"status": "publish"})).await.expect(200);
     app.delete(&format!("/events/{id}")).await.expect(200);
-    // What is refused is not told.
+    // A rejected write sends nothing.
     app.post("/events", &json!({"title": "x"})).await.expect(400);
     let later = app.event(json!({"date": "2027-03-10 12:30:00"})).await;
     app.clock.advance(3600);
@@ -72,8 +72,8 @@ async fn every_write_is_told_once() {
         format!("event.published {loaded}"),
     ];
     expected.sort_unstable();
-    assert_eq!(told(&hook), expected);
-    // Publications by the clock are changes too.
+    assert_eq!(messages(&hook), expected);
+    // Publication of a scheduled event is a change too.
     assert_eq!(
         app.get(&format!("/events/{later}")).await.json["modified_utc"],
         "2027-03-10 13:00:00"
@@ -120,7 +120,7 @@ async fn messages_are_signed_retried_and_given_up() {
         app.clock.advance(12 * 3600);
     }
     assert_eq!(hook.requests().len(), 3 + 6);
-    // What is removed takes along what waits for it.
+    // Removing a webhook removes its pending messages.
     app.patch(&format!("/events/{id}"), &json!({"title": "Other"})).await.expect(200);
     let waiting = || app.state.pools.read_blocking(|db| waiting_messages(db, 1)).unwrap();
     assert_eq!(waiting(), 1);
@@ -132,14 +132,14 @@ async fn messages_are_signed_retried_and_given_up() {
 }
 
 #[actix_web::test]
-async fn private_addresses_are_not_called_unless_permitted() {
+async fn webhook_at_a_private_address_needs_the_setting() {
     let status = Arc::new(AtomicU16::new(204));
     let (app, hook, open, _) = start(&status).await;
     app.event(json!({"status": "draft"})).await;
     let guarded = WebhookSender::new(Reach::public(), "tests").unwrap();
     let state = app.state.clone().with_webhooks(guarded);
     assert_eq!(deliver_due(&state).await.unwrap(), 1);
-    // A server that was started without the setting gives nothing up.
+    // A server that was started without the setting does not give messages up.
     app.clock.advance(60);
     assert_eq!(deliver_due(&state).await.unwrap(), 1);
     assert!(hook.requests().is_empty());
@@ -149,11 +149,11 @@ async fn private_addresses_are_not_called_unless_permitted() {
 }
 
 #[actix_web::test]
-async fn a_receiver_that_hangs_holds_up_no_other() {
+async fn hanging_receiver_does_not_delay_others() {
     const EVENTS: usize = 20;
     let status = Arc::new(AtomicU16::new(204));
     let (app, hook, state, _) = start(&status).await;
-    // Answers once the other one has got everything.
+    // Responds once the other receiver has got all messages.
     let (release, released) = std::sync::mpsc::channel::<()>();
     let gate = Mutex::new(released);
     let hanging = HttpPeer::start(move |_| {
@@ -175,12 +175,12 @@ async fn a_receiver_that_hangs_holds_up_no_other() {
     };
     let (delivered, asked) = futures_util::join!(deliver_due(&state), watch);
     assert_eq!(delivered.unwrap(), 2 * EVENTS);
-    // One that holds up the others is asked for everything before they are.
+    // If it delayed the others, it would have got all its requests before theirs.
     assert!(asked < EVENTS, "{asked}");
 }
 
 #[actix_web::test]
-async fn a_message_of_a_webhook_that_was_removed_is_not_sent() {
+async fn message_of_a_removed_webhook_is_not_sent() {
     let status = Arc::new(AtomicU16::new(500));
     let (app, hook, state, _) = start(&status).await;
     app.event(json!({"status": "draft"})).await;

@@ -7,11 +7,11 @@ use calendar::{
 use database::{DatabaseError, Db};
 use serde_json::json;
 
-use crate::app::{App, Dice, NOW, plant, send, whole};
+use crate::app::{App, Dice, NOW, plant, send, page_with_included};
 
 const DAY: i64 = 24 * 3600;
 
-/// Fills a calendar with events over two years, some of them long; returns their ids and dates.
+/// Creates events over two years, some of them long. Returns their ids and dates.
 async fn fill(app: &App, dice: &mut Dice, count: i64) -> Vec<(i64, Schedule)> {
     let now = NOW.parse::<jiff::Timestamp>().unwrap().as_second();
     let zones =
@@ -59,7 +59,7 @@ fn random_window(dice: &mut Dice, rows: &[(i64, Schedule)]) -> Window {
         if dice.roll(10) >= chance {
             return None;
         }
-        // Half of the bounds hit an event exactly, or miss it by a second.
+        // Half of the bounds are exactly at an event, or a second off.
         let row = &dice.pick(rows).1;
         Some(match dice.roll(8) {
             0 => row.start_utc + dice.roll(3) - 1,
@@ -80,7 +80,7 @@ fn random_window(dice: &mut Dice, rows: &[(i64, Schedule)]) -> Window {
         }
     };
     let mut window = Window::default();
-    // Each bound is on one clock or the other.
+    // Each bound is local or an instant.
     for side in [
         (|limits| &mut limits.start_min) as fn(&mut Limits) -> &mut Option<i64>,
         |limits| &mut limits.start_max,
@@ -96,11 +96,11 @@ fn random_window(dice: &mut Dice, rows: &[(i64, Schedule)]) -> Window {
 }
 
 #[actix_web::test]
-async fn totals_and_pages_equal_a_naive_filter() {
+async fn totals_and_pages_match_a_naive_filter() {
     let app = App::new().await;
     let mut dice = Dice(0x2545_f491_4f6c_dd1d);
     let mut rows = fill(&app, &mut dice, 150).await;
-    // Changes have to leave the counts exact too.
+    // The counts must stay exact after changes.
     let mut gone = Vec::new();
     for (at, (id, ..)) in rows.iter().take(20).enumerate() {
         app.delete(&format!("/events/{id}")).await.expect(200);
@@ -120,11 +120,11 @@ async fn totals_and_pages_equal_a_naive_filter() {
         let paging = Paging { page: 1, per_page: 1000 };
         let (mut ids, total) = app.list(&filter, paging);
         let check = |db: &mut Db| -> Result<i64, DatabaseError> {
-            assert_eq!(whole(db, app.access(), &filter, paging)?, (ids.clone(), total));
+            assert_eq!(page_with_included(db, app.access(), &filter, paging)?, (ids.clone(), total));
             count_public(db, &window)
         };
         let counted = app.state.pools.read_blocking(check).unwrap();
-        // The index in memory answers the same.
+        // The index in memory returns the same.
         let unfeatured = EventFilter { featured: Some(false), ..filter };
         assert_eq!(app.list(&unfeatured, paging), (ids.clone(), total), "{window:?}");
         ids.sort_unstable();
@@ -134,10 +134,11 @@ async fn totals_and_pages_equal_a_naive_filter() {
     }
 }
 
-/// Hours of a block of the counts, in seconds.
+/// Length of a block of the counts in seconds (256 hours).
 const BLOCK: i64 = 256 * 3600;
 
-/// An instant at most a second away from the edge of an hour, every other time of a block.
+/// Returns an instant at most a second from the edge of an hour; half of them at the edge of a
+/// block.
 fn near_an_edge(dice: &mut Dice) -> i64 {
     let hour = if dice.roll(2) == 0 { dice.roll(256) * 3600 } else { 0 };
     // From 1911 to 2087.
@@ -145,7 +146,7 @@ fn near_an_edge(dice: &mut Dice) -> i64 {
 }
 
 #[actix_web::test]
-async fn totals_hold_at_edges_of_blocks_and_before_1970() {
+async fn totals_are_exact_at_block_edges_and_before_1970() {
     let app = App::new().await;
     let author = app.user("editor");
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
@@ -156,7 +157,7 @@ async fn totals_hold_at_edges_of_blocks_and_before_1970() {
             let second = if number % 3 == 0 { near_an_edge(&mut dice) } else { first + BLOCK };
             let (start, end) = (first.min(second), first.max(second));
             let event = plant(db, author, (start, end), &Links::default(), |_| ())?;
-            // Some move away again, over many blocks or within one.
+            // Some move again, by many blocks or within one.
             let moved = match number % 8 {
                 0 => -1000 * BLOCK,
                 1 => 3600,
@@ -204,7 +205,7 @@ async fn totals_hold_at_edges_of_blocks_and_before_1970() {
 }
 
 #[actix_web::test]
-async fn every_bound_selects_as_the_table_says() {
+async fn every_bound_selects_its_events() {
     let app = App::new().await;
     for (title, start, end) in [
         ("before", "2027-05-04 22:00", "2027-05-04 23:00"),
@@ -239,7 +240,7 @@ async fn every_bound_selects_as_the_table_says() {
         ),
         ("start_date=2027-05-06&end_date=2027-05-05".to_owned(), ""),
         (format!("start_date={noon}&strict_dates=no"), "day morning evening out after"),
-        // The offset of a written day is ignored unless times are strict.
+        // The offset of a date with time is ignored unless `strict_dates` is set.
         ("start_date=2027-05-05T23:30:00-08:00".to_owned(), "day morning evening out after"),
     ] {
         let answer = app.get(&format!("/events?per_page=50&{query}")).await.expect(200);
@@ -251,7 +252,7 @@ async fn every_bound_selects_as_the_table_says() {
 }
 
 #[actix_web::test]
-async fn event_that_ends_at_midnight_is_not_on_the_next_day() {
+async fn event_ending_at_midnight_is_not_on_the_next_day() {
     let app = App::new().await;
     for (title, start, end) in [
         ("late", "2027-05-04 20:00", "2027-05-05 00:00"),
@@ -283,7 +284,7 @@ async fn event_that_ends_at_midnight_is_not_on_the_next_day() {
 }
 
 #[actix_web::test]
-async fn last_year_of_all_means_no_end() {
+async fn upper_bound_in_year_9999_means_no_end() {
     let app = App::new().await;
     let id = app.event(json!({"start_date": "9998-12-30", "end_date": "9998-12-31 23:59"})).await;
     for query in [
@@ -318,9 +319,9 @@ async fn start_date_is_a_lower_bound() {
 }
 
 #[actix_web::test]
-async fn default_window_begins_yesterday_and_leaves_running_events_out() {
+async fn default_window_begins_yesterday_and_excludes_running_events() {
     let app = App::with(&["--site-timezone=Pacific/Auckland"]).await;
-    // In Auckland it is the eleventh already, 01:00.
+    // In Auckland it is 01:00 on the eleventh.
     for (title, start, end) in [
         ("early", "2027-03-09 23:59", "2027-03-10 01:00"),
         ("yesterday", "2027-03-10 00:00", "2027-03-10 01:00"),
@@ -341,7 +342,7 @@ async fn default_window_begins_yesterday_and_leaves_running_events_out() {
 }
 
 #[actix_web::test]
-async fn relative_bounds_drop_the_defaults_and_keep_what_is_given() {
+async fn starts_and_ends_bounds_replace_the_default_window() {
     let app = App::new().await;
     for (title, date) in [("old", "2020-05-05"), ("soon", "2027-05-05"), ("far", "2040-05-05")] {
         app.event(json!({"title": title, "start_date": date, "end_date": date})).await;
@@ -363,7 +364,7 @@ async fn relative_bounds_drop_the_defaults_and_keep_what_is_given() {
 }
 
 #[actix_web::test]
-async fn days_of_timestamps_and_words_are_those_of_the_site() {
+async fn timestamps_and_words_use_the_day_of_the_site() {
     let app = App::with(&["--site-timezone=Pacific/Auckland"]).await;
     // It is 12:00 UTC on the tenth, and 01:00 on the eleventh in Auckland.
     for (title, date) in [("tenth", "2027-03-10 09:00"), ("eleventh", "2027-03-11 09:00")] {

@@ -1,11 +1,12 @@
-//! Writes: only what is sent changes, a failure leaves nothing, writers do not disturb each other.
+//! Writes: only the given fields change, a failure leaves nothing behind, and writers do not
+//! interfere.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::app::App;
 
-/// Fields that every write touches, and those that only single reads have.
+/// Fields that every write changes, and fields that only single reads have.
 const ALWAYS: [&str; 2] = ["modified", "modified_utc"];
 
 fn differences(before: &Value, after: &Value) -> Vec<String> {
@@ -31,7 +32,7 @@ async fn full_event(app: &App) -> Value {
 }
 
 #[actix_web::test]
-async fn patch_of_one_field_changes_only_what_derives_from_it() {
+async fn patch_of_one_field_changes_only_it_and_derived_fields() {
     let app = App::new().await;
     let other_venue = app.make("/venues", json!({"venue": "Other"})).await;
     let other = app.make("/organizers", json!({"organizer": "Bob"})).await;
@@ -98,7 +99,7 @@ async fn patch_of_one_field_changes_only_what_derives_from_it() {
 }
 
 #[actix_web::test]
-async fn repeated_hour_of_autumn_can_be_put_back() {
+async fn put_of_an_event_in_the_repeated_hour_changes_nothing() {
     let app = App::new().await;
     let id = app
         .event(json!({
@@ -114,7 +115,7 @@ async fn repeated_hour_of_autumn_can_be_put_back() {
 }
 
 #[actix_web::test]
-async fn slugs_of_the_trash_can_be_put_back_and_restored() {
+async fn trashed_item_keeps_its_slug_on_put_and_regains_it_on_restore() {
     let app = App::new().await;
     for (kind, name) in [("events", "title"), ("venues", "venue"), ("organizers", "organizer")] {
         for length in [6, 200] {
@@ -140,7 +141,7 @@ async fn slugs_of_the_trash_can_be_put_back_and_restored() {
 }
 
 #[actix_web::test]
-async fn website_follows_the_slug_while_there_is_none() {
+async fn default_website_follows_the_slug() {
     let app = App::new().await;
     let id = app.event(json!({"title": "A"})).await;
     let after = app.patch(&format!("/events/{id}"), &json!({"slug": "b"})).await.json;
@@ -151,7 +152,7 @@ async fn website_follows_the_slug_while_there_is_none() {
 }
 
 #[actix_web::test]
-async fn what_get_shows_can_be_put_back() {
+async fn put_of_a_read_event_changes_nothing() {
     let app = App::new().await;
     let texts = [
         json!({"cost": ["0$", "20$", "30$"], "title": "R & B <b>x</b>", "description": "a\nb\n\n<ul>\n<li>x</li>\n</ul>"}),
@@ -192,7 +193,7 @@ async fn what_get_shows_can_be_put_back() {
 }
 
 #[actix_web::test]
-async fn linked_objects_can_be_put_back_too() {
+async fn put_with_embedded_venues_and_organizers_changes_nothing() {
     let app = App::new().await;
     let before = full_event(&app).await;
     let path = format!("/events/{}", before["id"]);
@@ -273,7 +274,7 @@ async fn concurrent_patches_lose_no_update() {
 }
 
 #[actix_web::test]
-async fn patch_of_one_field_of_other_resources_changes_only_that() {
+async fn patch_of_other_resources_changes_only_the_given_field() {
     let app = App::new().await;
     let texts = |name: &'static str| {
         json!({name: "Full", "description": "One\n\nTwo", "excerpt": "Ex",
@@ -313,7 +314,7 @@ async fn patch_of_one_field_of_other_resources_changes_only_that() {
 }
 
 #[actix_web::test]
-async fn what_derives_from_fields_of_venues_follows_them() {
+async fn derived_venue_fields_follow_their_sources() {
     let app = App::new().await;
     let id =
         app.make("/venues", json!({"venue": "Hall", "country": "Austria", "province": "C"})).await;
