@@ -1,4 +1,4 @@
-//! What relative dates of a list mean, written so that it does not change as time passes.
+//! Converts relative dates of a list request to absolute ones, for the links to other pages.
 
 use jiff::Timestamp;
 use jiff::civil::Time;
@@ -7,11 +7,11 @@ use super::schedule::day_end;
 use super::when::{NotADate, When};
 use super::zone::Zone;
 
-/// Writes the absolute date that a bound of a list means, so that a link to the next page means the
-/// same later; `None` where the text says so already.
+/// Returns the absolute date that a bound means, so that page links keep their meaning over time.
+/// Returns `None` if the text is absolute already.
 ///
 /// # Errors
-/// A date outside the calendar.
+/// The date is outside the supported years.
 pub fn absolute(
     when: &When,
     edge: DayEdge,
@@ -34,7 +34,7 @@ pub fn absolute(
     Ok(Some(wall.strftime("%Y-%m-%d %H:%M:%S").to_string()))
 }
 
-/// Which end of its day a bound without a time means.
+/// The end of the day that a bound without a time refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DayEdge {
     /// 00:00:00
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_carry_what_relative_words_mean() {
+    fn relative_words_become_absolute_dates() {
         let vienna = Zone::parse("Europe/Vienna").unwrap();
         let now = "2027-03-10T23:30:00Z".parse().unwrap();
         let written = |text: &str, strict| {

@@ -1,4 +1,4 @@
-//! What a write names: every field optional, already validated.
+//! The fields of a write: each optional and already validated.
 
 use super::event::Event;
 use super::geo::Point;
@@ -11,18 +11,18 @@ use super::status::Status;
 use super::term::TermRef;
 use super::when::NotADate;
 
-/// A new publication date as (wall clock in the site's zone, Unix seconds).
+/// A new publication date as (local time in the site's zone, Unix seconds).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Publication(pub Option<(i64, i64)>);
 
 impl Publication {
-    /// Returns the new date, or the old one where nothing new is named.
+    /// Returns the new date, or the old one if the write has none.
     pub fn over(self, old: (i64, i64)) -> (i64, i64) {
         self.0.unwrap_or(old)
     }
 }
 
-/// What the writes of events, venues and organizers name alike.
+/// The fields that writes of events, venues and organizers share.
 #[derive(Clone, Debug, Default)]
 pub struct PostChange {
     /// The description, HTML.
@@ -33,16 +33,16 @@ pub struct PostChange {
     pub slug: Option<String>,
     /// The status.
     pub status: Option<Status>,
-    /// Id of the user who owns it.
+    /// Id of the owning user.
     pub author: Option<i64>,
-    /// The date of publication.
+    /// The publication date.
     pub publication: Publication,
-    /// Id of its image.
+    /// The image.
     pub image: Option<ImageRef>,
 }
 
 impl PostChange {
-    /// Returns the status after the write; a row that is created has no current one.
+    /// Returns the status after the write. A row that is being created has no current status.
     fn status_after(
         &self,
         user: &User,
@@ -54,7 +54,7 @@ impl PostChange {
     }
 }
 
-/// Puts a new text in the place of the old one; tells whether it differs.
+/// Replaces a text. Returns whether it changed.
 fn replace(old: &mut String, new: Option<&String>) -> bool {
     let Some(new) = new else { return false };
     let differs = new != old;
@@ -62,14 +62,14 @@ fn replace(old: &mut String, new: Option<&String>) -> bool {
     differs
 }
 
-/// What an event write names.
+/// The fields of an event write.
 #[derive(Clone, Debug, Default)]
 pub struct EventChange {
     /// The title, with inline HTML.
     pub title: Option<String>,
-    /// What all posts have.
+    /// The fields that all posts share.
     pub post: PostChange,
-    /// When it takes place.
+    /// Start, end, zone and all-day flag.
     pub schedule: ScheduleChange,
     /// The cost, as sent.
     pub cost: Option<Vec<String>>,
@@ -79,13 +79,13 @@ pub struct EventChange {
     pub show_map: Option<bool>,
     /// Whether a link to a map is shown.
     pub show_map_link: Option<bool>,
-    /// Whether lists leave it out.
+    /// Whether lists leave the event out.
     pub hide_from_listings: Option<bool>,
-    /// Whether it is marked as sticky, without an effect.
+    /// Whether the event is marked as sticky, which has no effect.
     pub sticky: Option<bool>,
-    /// Whether it is featured.
+    /// Whether the event is featured.
     pub featured: Option<bool>,
-    /// What it takes to read it.
+    /// The password that protects the event.
     pub password: Option<String>,
     /// Its categories.
     pub categories: Option<Vec<TermRef>>,
@@ -95,14 +95,14 @@ pub struct EventChange {
     pub venues: Option<Vec<LinkRef>>,
     /// Its organizers.
     pub organizers: Option<Vec<LinkRef>>,
-    /// The external id of the event; no write over HTTP names it.
+    /// The external id. Not settable over HTTP.
     pub external_id: Option<String>,
-    /// The first event of its series; no write over HTTP names it.
+    /// The first event of the series. Not settable over HTTP.
     pub parent: Option<i64>,
 }
 
 impl EventChange {
-    /// Applies a write; links, image rows and the slug are left to the store, which knows them.
+    /// Applies the write to an event. The store sets links, image and slug.
     pub fn apply(
         &self,
         event: &mut Event,
@@ -148,21 +148,21 @@ impl EventChange {
     }
 }
 
-/// A venue or organizer as an event write names it.
+/// A venue or organizer in an event write.
 #[derive(Clone, Debug)]
 pub enum LinkRef {
-    /// One that exists.
+    /// An existing one.
     Id(i64),
-    /// One to be made.
+    /// A new one, created with the event.
     New(Box<LinkedChange>),
 }
 
-/// What a write of a venue or an organizer names.
+/// The fields of a venue or organizer write.
 #[derive(Clone, Debug, Default)]
 pub struct LinkedChange {
     /// The name.
     pub name: Option<String>,
-    /// What all posts have.
+    /// The fields that all posts share.
     pub post: PostChange,
     /// The telephone number.
     pub phone: Option<String>,
@@ -188,12 +188,12 @@ pub struct LinkedChange {
     pub show_map: Option<bool>,
     /// Whether a link to a map is shown.
     pub show_map_link: Option<bool>,
-    /// Where it lies.
+    /// The coordinates.
     pub geo: Option<Option<Point>>,
 }
 
 impl LinkedChange {
-    /// Returns a new row of a kind with the defaults of a new one.
+    /// Returns a new row of a kind, with default values.
     pub fn blank(kind: Kind, author: i64, now: i64, now_local: i64) -> Linked {
         Linked {
             kind,
@@ -216,7 +216,7 @@ impl LinkedChange {
         }
     }
 
-    /// Tells whether anything beside the name is named, which a duplicate would take over.
+    /// Returns whether the write has any field besides the name, which could change a duplicate.
     pub fn names_more_than_the_name(&self) -> bool {
         self.post.status.is_some()
             || self.post.author.is_some()
@@ -246,7 +246,7 @@ impl LinkedChange {
         ]
     }
 
-    /// Applies the write to a row; image rows and the slug are left to the store.
+    /// Applies the write to a row. The store sets image and slug.
     pub fn apply(&self, row: &mut Linked, user: &User, creating: bool, now: i64) {
         replace(&mut row.name, self.name.as_ref());
         replace(&mut row.description, self.post.description.as_ref());
@@ -286,7 +286,7 @@ impl LinkedChange {
         }
     }
 
-    /// Returns the folded name by which duplicates are found.
+    /// Returns the folded name, by which duplicates are found.
     pub fn folded_name(&self) -> String {
         super::search::fold_name(&html::plain(self.name.as_deref().unwrap_or_default()))
     }

@@ -1,25 +1,25 @@
-//! Changes of events as a mirror asks for them.
+//! Lists of event changes, for mirrors.
 
 use super::list::Scope;
 
-/// Which changes are wanted.
+/// The filter of a list of changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeFilter {
-    /// Which events the caller sees.
+    /// The events that the caller may see.
     pub scope: Scope,
-    /// Not before this second.
+    /// The earliest second of a change.
     pub since: i64,
-    /// In that second only those of later ids.
+    /// In that earliest second, only events with a greater id.
     pub behind: i64,
 }
 
-/// The last change of an event.
+/// The latest change of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
     /// Id of the event.
     pub event: i64,
-    /// When it was changed, Unix seconds.
+    /// Time of the change in Unix seconds.
     pub at: i64,
-    /// Whether the caller no longer sees it.
+    /// Whether the caller can no longer see the event.
     pub is_gone: bool,
 }

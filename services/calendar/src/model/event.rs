@@ -1,11 +1,11 @@
-//! An event and what it is linked to.
+//! Events and their links.
 
 use super::html;
 use super::schedule::Schedule;
 use super::search;
 use super::status::Status;
 
-/// Events at least this long are counted apart, in seconds.
+/// Events of at least this length in seconds are counted separately.
 pub const LONG: i64 = 30 * 24 * 3600;
 
 /// An event without its links.
@@ -13,11 +13,11 @@ pub const LONG: i64 = 30 * 24 * 3600;
 pub struct Event {
     /// Its id.
     pub id: i64,
-    /// Id of the user who owns it.
+    /// Id of the owning user.
     pub author: i64,
     /// The status.
     pub status: Status,
-    /// The status before the trash.
+    /// The status before it was moved to the trash.
     pub previous: Option<Status>,
     /// The title, with inline HTML.
     pub title: String,
@@ -29,11 +29,11 @@ pub struct Event {
     pub slug: String,
     /// Date of publication, Unix seconds.
     pub published_utc: i64,
-    /// Date of publication on the clock of the site.
+    /// Date of publication in the site's local time.
     pub published_local: i64,
     /// Last change, Unix seconds.
     pub modified_utc: i64,
-    /// When it takes place.
+    /// Start, end, zone and all-day flag.
     pub schedule: Schedule,
     /// The cost, as sent.
     pub cost: Vec<String>,
@@ -43,25 +43,25 @@ pub struct Event {
     pub show_map: bool,
     /// Whether a link to a map is shown.
     pub show_map_link: bool,
-    /// Whether lists show it.
+    /// Whether lists include it.
     pub listed: bool,
-    /// Whether it is marked as sticky, without an effect.
+    /// Whether it is marked as sticky, which has no effect.
     pub sticky: bool,
     /// Whether it is featured.
     pub featured: bool,
     /// Id of its image.
     pub image: Option<i64>,
-    /// The first event of a series.
+    /// Id of the first event of its series.
     pub parent: Option<i64>,
-    /// What it takes to read it.
+    /// The password that protects it.
     pub password: Option<String>,
-    /// Its external id: the UID of the file, or the `external_id` of the load, that it came from.
+    /// The external id: the UID in an imported file, or the `external_id` of a loaded line.
     pub external_id: Option<String>,
-    /// How often its time has changed.
+    /// Number of times that the schedule has changed.
     pub sequence: i64,
 }
 
-/// What an event is linked to, by id and in the order of the links.
+/// Ids of the resources that an event is linked to, in link order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
     /// Its categories.
@@ -75,7 +75,7 @@ pub struct Links {
 }
 
 impl Event {
-    /// Returns an event with nothing but an author, a time and the defaults of a new one.
+    /// Returns a new event with default values.
     pub fn draft(author: i64, schedule: Schedule, now: i64, now_local: i64) -> Event {
         Event {
             id: 0,
@@ -105,20 +105,20 @@ impl Event {
         }
     }
 
-    /// Tells whether the event stands in public lists.
+    /// Returns whether public lists include the event.
     pub fn is_public(&self) -> bool {
         self.status.is_published() && self.listed
     }
 
-    /// Tells whether the event is counted among the long ones, on either clock.
+    /// Returns whether the event counts as long, in local time or UTC.
     pub fn is_long(&self) -> bool {
         let schedule = &self.schedule;
         schedule.end_utc - schedule.start_utc >= LONG
             || schedule.end_local - schedule.start_local >= LONG
     }
 
-    /// Returns the folded text that `search` looks into: of a protected event the title alone, as
-    /// searches would tell which words the rest holds.
+    /// Returns the folded text that `search` uses. A protected event has only its title searched,
+    /// as search results would reveal words of its content.
     pub fn searched(&self) -> String {
         if self.password.is_some() {
             return search::fold(&html::plain(&self.title));
@@ -132,7 +132,7 @@ impl Event {
         search::fold(&text)
     }
 
-    /// Sets the status and remembers the one before the trash.
+    /// Sets the status and remembers the status before the trash.
     pub fn set_status(&mut self, status: Status) {
         status.replace(&mut self.status, &mut self.previous);
     }

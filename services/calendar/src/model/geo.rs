@@ -1,13 +1,13 @@
 //! Distances on the earth.
 
-/// Mean radius of the earth.
+/// Mean radius of the earth in kilometres.
 const EARTH_KM: f64 = 6371.0;
 const KM_PER_MILE: f64 = 1.609_344;
 
-/// The longest radius of a place filter, in either unit.
+/// The maximum radius of a location filter, in either unit.
 pub const LONGEST_RADIUS: f64 = 100_000.0;
 
-/// A point in degrees.
+/// A geographic point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// Latitude in degrees.
@@ -16,7 +16,7 @@ pub struct Point {
     pub lng: f64,
 }
 
-/// The unit in which a radius is given.
+/// The unit of a radius.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Statute miles.
@@ -26,7 +26,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Looks a unit up by the name that parameters use.
+    /// Parses the parameter value of a unit.
     pub fn named(name: &str) -> Option<Unit> {
         match name {
             "miles" => Some(Unit::Miles),
@@ -44,7 +44,7 @@ impl Unit {
     }
 }
 
-/// A rectangle that holds every point within a radius; coarse, for an index.
+/// A rectangle that contains every point within a radius; a coarse filter for an index.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rectangle {
     /// The southern edge.
@@ -67,7 +67,8 @@ impl Point {
         2.0 * EARTH_KM * a.sqrt().min(1.0).asin()
     }
 
-    /// Returns the rectangle round a circle; across the date line or a pole it spans all longitudes.
+    /// Returns the bounding rectangle of a circle. Across the date line or a pole it spans all
+    /// longitudes.
     pub fn around(self, km: f64) -> Rectangle {
         let angle = (km / EARTH_KM).to_degrees();
         let (south, north) = (self.lat - angle, self.lat + angle);
@@ -89,14 +90,14 @@ mod tests {
     const GRAZ: Point = Point { lat: 47.0707, lng: 15.4395 };
 
     #[test]
-    fn distance_is_the_great_circle() {
+    fn distance_follows_the_great_circle() {
         assert!((VIENNA.distance_km(GRAZ) - 144.6).abs() < 1.0, "{}", VIENNA.distance_km(GRAZ));
         assert!((Unit::Miles.to_km(1.0) - 1.609_344).abs() < 1e-9);
     }
 
     proptest::proptest! {
         #[test]
-        fn rectangle_holds_the_circle(
+        fn bounding_rectangle_contains_the_circle(
             lat in -85.0..85.0_f64, lng in -180.0..180.0_f64,
             to_lat in -85.0..85.0_f64, to_lng in -180.0..180.0_f64,
         ) {

@@ -1,16 +1,16 @@
-//! Images: what a write may name, and which urls are taken.
+//! Images: how writes refer to them, and the URLs that are accepted.
 
 use outbound::names_public_host;
 use url::Url;
 
-/// What a write says about the image of a resource.
+/// The image in a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageRef {
     /// No image.
     Clear,
-    /// An image that exists.
+    /// An existing image.
     Id(i64),
-    /// An address on the web.
+    /// The URL of an image.
     Url(String),
 }
 
@@ -19,11 +19,11 @@ pub enum ImageRef {
 pub struct Image {
     /// Its id.
     pub id: i64,
-    /// The address that it was named by.
+    /// The URL that it was given by.
     pub url: String,
-    /// The name of its file, where it is stored here.
+    /// The name of its file, if it is stored here.
     pub file: Option<String>,
-    /// The extension of its address.
+    /// The extension in its URL.
     pub extension: String,
     /// Width in pixels.
     pub width: Option<i64>,
@@ -47,7 +47,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Format; 4] = [Format::Jpeg, Format::Png, Format::Gif, Format::Webp];
 
     /// Returns the media type.
@@ -71,7 +71,7 @@ impl Format {
     }
 }
 
-/// An image whose file lies in the media folder.
+/// An image file in the media folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageFile {
     /// Name of the file in the media folder.
@@ -86,25 +86,25 @@ pub struct ImageFile {
     pub filesize: i64,
 }
 
-/// Takes an absolute `http` or `https` address.
+/// Parses an absolute `http` or `https` URL.
 pub fn web_url(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok()?;
     let fits = matches!(url.scheme(), "http" | "https") && url.has_host();
     fits.then_some(url)
 }
 
-/// Spells what would end an attribute as addresses do.
+/// Percent-encodes the characters that would end an HTML attribute.
 pub fn spelled(address: &str) -> String {
     let spelled = [("\"", "%22"), ("<", "%3C"), (">", "%3E"), ("`", "%60"), (" ", "%20")];
     spelled.into_iter().fold(address.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
-/// Takes the address of an image that lies on a public host, as far as the text tells.
+/// Parses the URL of an image on a host that is public by its name.
 pub fn image_url(text: &str) -> Option<Url> {
     outbound::web_url(text).filter(names_public_host)
 }
 
-/// Returns the lower-case extension of the file that an address names, or an empty text.
+/// Returns the lower-case file extension in a URL, or an empty string.
 pub fn extension(url: &Url) -> String {
     let name = url.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();
     match name.rsplit_once('.') {
@@ -118,8 +118,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_public_web_addresses_are_images() {
-        // Which addresses are public is tested in `outbound`.
+    fn image_urls_must_be_public_web_urls() {
+        // `outbound` tests which addresses are public.
         assert!(image_url("https://cdn.example/a.png").is_some());
         for text in ["ftp://example.org/a.png", "/a.png", "http://localhost/a"] {
             assert!(image_url(text).is_none(), "{text}");

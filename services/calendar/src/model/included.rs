@@ -1,4 +1,4 @@
-//! What resources refer to.
+//! The resources that a list refers to.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use super::linked::Linked;
 use super::role::{self, Actor};
 use super::term::Term;
 
-/// Everything that a page of resources refers to, by id.
+/// All resources that a page of a list refers to, by id.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Included {
-    /// By the id of the event.
+    /// Links by event id.
     pub links: HashMap<i64, Links>,
     /// Terms with all their ancestors.
     pub terms: HashMap<i64, Term>,
@@ -24,7 +24,7 @@ pub struct Included {
 }
 
 impl Included {
-    /// Keeps the venues and organizers that the caller may read; none from the trash.
+    /// Keeps the venues and organizers that the caller may read and that are not in the trash.
     pub fn readable_by(mut self, actor: &Actor) -> Included {
         for rows in [&mut self.venues, &mut self.organizers] {
             rows.retain(|_, row| {
@@ -38,7 +38,7 @@ impl Included {
     pub fn path<'a>(&'a self, term: &'a Term) -> Vec<&'a str> {
         let mut path = vec![term.slug.as_str()];
         let mut parent = term.parent;
-        // A loop of parents cannot be stored; the bound keeps a damaged database from hanging us.
+        // Parent loops cannot be stored. The limit prevents a hang on a damaged database.
         while let Some(above) = self.terms.get(&parent).filter(|_| path.len() < 100) {
             path.push(above.slug.as_str());
             parent = above.parent;

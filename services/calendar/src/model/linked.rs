@@ -1,20 +1,20 @@
-//! Venues and organizers: two kinds with one life cycle and mostly the same fields.
+//! Venues and organizers: two kinds with the same life cycle and mostly the same fields.
 
 use super::geo::Point;
 use super::html;
 use super::status::Status;
 
-/// Which of the two.
+/// The kind of a linked resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A place.
     Venue,
-    /// Somebody who organizes.
+    /// A person or organization.
     Organizer,
 }
 
 impl Kind {
-    /// Returns the word in parameters, codes and single urls.
+    /// Returns the singular used in parameters, codes and URLs.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Venue => "venue",
@@ -22,7 +22,7 @@ impl Kind {
         }
     }
 
-    /// Returns the collection in paths and envelopes.
+    /// Returns the collection name in paths and envelopes.
     pub fn collection(self) -> &'static str {
         match self {
             Kind::Venue => "venues",
@@ -39,18 +39,18 @@ impl Kind {
     }
 }
 
-/// A venue or an organizer; fields that its kind lacks stay empty.
+/// A venue or an organizer. Fields that its kind does not have are empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linked {
     /// Whether it is a venue or an organizer.
     pub kind: Kind,
     /// Its id.
     pub id: i64,
-    /// Id of the user who owns it.
+    /// Id of the owning user.
     pub author: i64,
     /// The status.
     pub status: Status,
-    /// The status before the trash.
+    /// The status before it was moved to the trash.
     pub previous: Option<Status>,
     /// The name.
     pub name: String,
@@ -62,7 +62,7 @@ pub struct Linked {
     pub slug: String,
     /// Date of publication, Unix seconds.
     pub published_utc: i64,
-    /// Date of publication on the clock of the site.
+    /// Date of publication in the site's local time.
     pub published_local: i64,
     /// Last change, Unix seconds.
     pub modified_utc: i64,
@@ -74,11 +74,11 @@ pub struct Linked {
     pub website: String,
     /// The mail address.
     pub email: String,
-    /// Where a venue is.
+    /// Address and coordinates of a venue.
     pub place: Place,
 }
 
-/// Where a venue is.
+/// Address and coordinates of a venue.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Place {
     /// Street and number.
@@ -99,13 +99,12 @@ pub struct Place {
     pub show_map: bool,
     /// Whether a link to a map is shown.
     pub show_map_link: bool,
-    /// Where it lies.
+    /// The coordinates.
     pub geo: Option<Point>,
 }
 
 impl Place {
-    /// Returns what stands for state or province when none is given: the state in the United States,
-    /// else the province.
+    /// Returns the default of `stateprovince`: the state in the United States, else the province.
     pub fn default_stateprovince(&self) -> String {
         let american = matches!(self.country.as_str(), "" | "US" | "United States");
         match (american && !self.state.is_empty(), &self.state, &self.province) {
@@ -116,7 +115,7 @@ impl Place {
 }
 
 impl Linked {
-    /// Returns the fields that `search` looks into, one per line.
+    /// Returns the fields that `search` uses, one per line.
     pub fn searched(&self) -> String {
         let place = &self.place;
         let (name, description) = (html::plain(&self.name), html::plain(&self.description));

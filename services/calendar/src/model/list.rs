@@ -1,4 +1,4 @@
-//! What a list asks for, after its parameters were read.
+//! Filters, orders and paging of lists, after decoding.
 
 use super::geo::Point;
 use super::role::{self, Actor};
@@ -6,25 +6,25 @@ use super::search::Words;
 use super::status::Status;
 use super::window::Window;
 
-/// Rows on a page where neither the request nor the site says how many.
+/// Default number of rows per page.
 pub const PER_PAGE: i64 = 10;
 
 /// A page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paging {
-    /// Number of the page, from 1.
+    /// Page number, from 1.
     pub page: i64,
-    /// Rows on a page.
+    /// Rows per page.
     pub per_page: i64,
 }
 
 impl Paging {
-    /// Returns how many rows precede the page.
+    /// Returns the number of rows before the page.
     pub fn offset(self) -> i64 {
         (self.page - 1).saturating_mul(self.per_page)
     }
 
-    /// Returns the number of pages that hold a number of rows.
+    /// Returns the number of pages for this number of rows.
     pub fn pages(self, total: i64) -> i64 {
         (total + self.per_page - 1) / self.per_page
     }
@@ -33,16 +33,16 @@ impl Paging {
 /// The rows of a page, counted from the nearer end of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// Rows before it.
+    /// Number of rows before it.
     pub skip: i64,
-    /// Rows of it.
+    /// Number of rows in it.
     pub take: i64,
-    /// Counted from the end: the rows come in reverse.
+    /// True if counted from the end; the rows then come in reverse.
     pub backwards: bool,
 }
 
 impl Slice {
-    /// Returns the slice of a page in a list of so many rows; `None` where the page is past the end.
+    /// Returns the slice of a page in a list of `total` rows, or `None` past the end.
     pub fn of(paging: Paging, total: i64) -> Option<Slice> {
         let before = paging.offset();
         let take = paging.per_page.min(total - before);
@@ -53,21 +53,21 @@ impl Slice {
     }
 }
 
-/// Which statuses a caller gets to see in a list.
+/// The statuses that a caller sees in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
-    /// Published ones are among them.
+    /// Whether published resources are included.
     pub published: bool,
-    /// What is shown besides the published ones.
+    /// The other resources that are included.
     pub unpublished: Unpublished,
 }
 
-/// What a list shows besides published resources.
+/// Unpublished resources in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unpublished {
-    /// Nothing else.
+    /// No unpublished resources.
     None,
-    /// Of this author, or of everybody; in these statuses, or in all but the trash.
+    /// Those of one author or of all, in these statuses or in all except trash.
     Of {
         /// Only those of this user.
         author: Option<i64>,
@@ -79,29 +79,29 @@ pub enum Unpublished {
 /// The `status` parameter of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatusFilter {
-    /// All of them.
+    /// All statuses.
     Any,
     /// Only these.
     Of(Vec<Status>),
 }
 
 impl Scope {
-    /// Only what is published.
+    /// Returns the scope of published resources only.
     pub fn public() -> Scope {
         Scope { published: true, unpublished: Unpublished::None }
     }
 
-    /// All that is not in the trash.
+    /// Returns the scope of everything that is not in the trash.
     pub fn untrashed() -> Scope {
         Scope { published: true, unpublished: Unpublished::Of { author: None, statuses: None } }
     }
 
-    /// Tells whether nothing but published resources is asked for.
+    /// Returns whether the scope has published resources only.
     pub fn is_public(&self) -> bool {
         *self == Scope::public()
     }
 
-    /// Computes the scope; `None` when the caller may not ask for it.
+    /// Computes the scope, or `None` if the caller may not request it.
     pub fn of(actor: &Actor, asked: Option<&StatusFilter>) -> Option<Scope> {
         let author = match (role::sees_all(actor), role::sees_own(actor)) {
             (true, _) => None,
@@ -118,7 +118,7 @@ impl Scope {
         let unpublished: Vec<Status> = statuses
             .iter()
             .filter(|status| !status.is_published())
-            // What lies in the trash is for editors.
+            // Only editors see the trash.
             .filter(|status| author.is_none() || !status.is_trashed())
             .cloned()
             .collect();
@@ -154,28 +154,28 @@ pub enum EventOrder {
     Id,
 }
 
-/// A place filter.
+/// A location filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Geo {
-    /// The venue has coordinates.
+    /// Events whose venue has coordinates.
     Known,
-    /// The venue lies within a radius.
+    /// Events whose venue is within a radius.
     Near {
-        /// The middle of the circle.
+        /// The centre of the circle.
         point: Point,
         /// The radius in kilometres.
         km: f64,
     },
 }
 
-/// What a list of events asks for; `None` filters nothing.
+/// The filter and order of a list of events. `None` does not filter.
 #[derive(Clone, Debug)]
 pub struct EventFilter {
-    /// Which statuses are seen.
+    /// The visible statuses.
     pub scope: Scope,
-    /// Which dates are wanted.
+    /// The date bounds.
     pub window: Window,
-    /// Which words are wanted.
+    /// The search words.
     pub words: Words,
     /// Any of these categories.
     pub categories: Option<Vec<i64>>,
@@ -185,26 +185,26 @@ pub struct EventFilter {
     pub venues: Option<Vec<i64>>,
     /// Any of these organizers.
     pub organizers: Option<Vec<i64>>,
-    /// Only featured ones, or only others.
+    /// Only featured events, or only others.
     pub featured: Option<bool>,
     /// Only these ids.
     pub include: Option<Vec<i64>>,
-    /// Below this parent.
+    /// Only children of this event.
     pub parent: Option<i64>,
-    /// Only in some place.
+    /// Location filter.
     pub geo: Option<Geo>,
-    /// Which venues a place filter may lead to.
+    /// The venues that a location filter may use.
     pub venue_scope: Scope,
-    /// Nothing can match, as with `ticketed=true`.
+    /// True if nothing can match, as with `ticketed=true`.
     pub matches_nothing: bool,
-    /// What decides the order.
+    /// The sort key.
     pub order: EventOrder,
-    /// The other way round.
+    /// Whether the order is reversed.
     pub descending: bool,
 }
 
 impl EventFilter {
-    /// Returns a filter that nothing but the window narrows.
+    /// Returns a filter with a scope and a window only.
     pub fn plain(scope: Scope, window: Window) -> EventFilter {
         EventFilter {
             scope,
@@ -226,18 +226,18 @@ impl EventFilter {
     }
 }
 
-/// What a list of venues or organizers asks for.
+/// The filter of a list of venues or organizers.
 #[derive(Clone, Debug)]
 pub struct LinkedFilter {
-    /// Which statuses are seen.
+    /// The visible statuses.
     pub scope: Scope,
-    /// Who asks, for rules about the linked events.
+    /// The caller, for rules about linked events.
     pub actor: Actor,
-    /// A text to look for.
+    /// A text to search for.
     pub search: Option<String>,
     /// Linked to this event.
     pub event: Option<i64>,
-    /// With events, or without.
+    /// With events (true) or without.
     pub has_events: Option<bool>,
     /// Linked to an event that starts at this instant or later.
     pub upcoming_since: Option<i64>,
@@ -258,14 +258,14 @@ pub enum TermOrder {
     Parent,
     /// By number of events.
     Count,
-    /// The order of `include`, or of `slug` where slugs are listed.
+    /// In the order of `include`, or of `slug` if given.
     Given,
 }
 
-/// What a list of terms asks for.
+/// The filter and order of a list of terms.
 #[derive(Clone, Debug)]
 pub struct TermFilter {
-    /// A text to look for.
+    /// A text to search for.
     pub search: Option<String>,
     /// Only these ids.
     pub include: Option<Vec<i64>>,
@@ -273,15 +273,15 @@ pub struct TermFilter {
     pub exclude: Vec<i64>,
     /// Only these slugs.
     pub slugs: Option<Vec<String>>,
-    /// Below this parent.
+    /// Only children of this term.
     pub parent: Option<i64>,
     /// Linked to this event.
     pub event: Option<i64>,
-    /// Leaves out those without events.
+    /// Leaves out terms without events.
     pub hide_empty: bool,
-    /// What decides the order.
+    /// The sort key.
     pub order: TermOrder,
-    /// The other way round.
+    /// Whether the order is reversed.
     pub descending: bool,
 }
 
@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_are_counted_from_the_nearer_end() {
+    fn slices_count_from_the_nearer_end() {
         let of = |page, total| {
             Slice::of(Paging { page, per_page: 10 }, total)
                 .map(|slice| (slice.skip, slice.take, slice.backwards))
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_may_only_ask_for_what_is_published() {
+    fn anonymous_callers_may_only_list_published_resources() {
         for who in [None, actor(Role::Reader)] {
             assert_eq!(Scope::of(&who, None), Some(Scope::public()));
             assert_eq!(Scope::of(&who, Some(&of(&["publish"]))), Some(Scope::public()));
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn authors_see_their_own_and_editors_everything() {
+    fn authors_list_their_own_and_editors_all() {
         let own = Scope::of(&actor(Role::Author), Some(&of(&["publish", "draft", "trash"])));
         let draft = Some(vec![Status::parse("draft").unwrap()]);
         let unpublished = Unpublished::Of { author: Some(7), statuses: draft };

@@ -1,4 +1,4 @@
-//! Months as a calendar on the wall shows them: weeks from Monday to Sunday.
+//! Calendar months with weeks from Monday to Sunday.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
@@ -12,7 +12,7 @@ pub const DAY: i64 = 86_400;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Month(Date);
 
-/// What a month shows of an event.
+/// The fields of an event that a month page shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonthEntry {
     /// Its id.
@@ -21,9 +21,9 @@ pub struct MonthEntry {
     pub title: String,
     /// The slug.
     pub slug: String,
-    /// Start on its own clock.
+    /// Start in local time.
     pub start_local: i64,
-    /// End on its own clock.
+    /// End in local time.
     pub end_local: i64,
     /// Whether it lasts whole days.
     pub all_day: bool,
@@ -35,7 +35,7 @@ impl Month {
         Month(day.first_of_month())
     }
 
-    /// Reads `2027-03`.
+    /// Parses `2027-03`.
     pub fn parse(text: &str) -> Option<Month> {
         let (year, month) = text.split_once('-').filter(|_| text.len() == 7)?;
         let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
@@ -46,22 +46,22 @@ impl Month {
         Date::new(year, month.parse().ok()?, 1).ok().map(Month)
     }
 
-    /// Returns the month before; none before the year 1.
+    /// Returns the previous month, or `None` before the year 1.
     pub fn previous(self) -> Option<Month> {
         Month::parse(&Month(self.0.checked_sub(1.month()).ok()?).code())
     }
 
-    /// Returns the month after; none after the year 9998.
+    /// Returns the next month, or `None` after the year 9998.
     pub fn next(self) -> Option<Month> {
         Month::parse(&Month(self.0.checked_add(1.month()).ok()?).code())
     }
 
-    /// Writes the month as `2027-03`.
+    /// Formats the month as `2027-03`.
     pub fn code(self) -> String {
         format!("{:04}-{:02}", self.0.year(), self.0.month())
     }
 
-    /// Writes the month as `March 2027`.
+    /// Formats the month as `March 2027`.
     pub fn name(self) -> String {
         self.0.strftime("%B %Y").to_string()
     }
@@ -81,25 +81,25 @@ impl Month {
         self.0.series(1.day()).take_while(|day| *day <= self.last()).collect()
     }
 
-    /// Returns how many days of the first week belong to the month before.
+    /// Returns the number of days in the first week that belong to the previous month.
     pub fn blanks(self) -> usize {
         usize::try_from(self.0.weekday().since(Weekday::Monday)).unwrap_or(0)
     }
 }
 
-/// Returns the first second of a day on the wall.
+/// Returns the first second of a day in local time.
 pub fn midnight(day: Date) -> i64 {
     wall_seconds(day.at(0, 0, 0, 0))
 }
 
 impl MonthEntry {
-    /// Tells whether it lasts a day and more, and not only beyond a midnight.
+    /// Returns whether it lasts at least a day, rather than only past a midnight.
     pub fn is_lasting(&self) -> bool {
         self.end_local - self.start_local >= DAY
     }
 
-    /// Tells whether it takes place on the day that begins at a midnight. What ends at midnight does
-    /// not reach into the next day.
+    /// Returns whether it takes place on the day that begins at a midnight. An event that ends at
+    /// midnight does not reach into the next day.
     pub fn covers(&self, midnight: i64) -> bool {
         self.start_local < midnight + DAY
             && (self.end_local > midnight || self.start_local >= midnight)
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn months_are_read_and_written() {
+    fn months_parse_and_format() {
         let march = Month::parse("2027-03").unwrap();
         assert_eq!((march.code().as_str(), march.name().as_str()), ("2027-03", "March 2027"));
         assert_eq!(march.days().len(), 31);
@@ -127,13 +127,13 @@ mod tests {
     }
 
     #[test]
-    fn months_end_with_the_years_of_events() {
+    fn months_are_limited_to_the_years_of_events() {
         assert_eq!(Month::parse("0001-01").unwrap().previous(), None);
         assert_eq!(Month::parse("9998-12").unwrap().next(), None);
     }
 
     #[test]
-    fn entry_covers_its_days() {
+    fn entry_covers_each_of_its_days() {
         let entry = |start_local, end_local| MonthEntry {
             id: 1,
             title: String::new(),

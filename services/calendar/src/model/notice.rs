@@ -1,25 +1,25 @@
-//! What webhooks hear of: that an event was created, changed, published or deleted.
+//! Webhook notices: an event was created, changed, published or deleted.
 
 use serde_json::json;
 
 use super::event::Event;
 use super::schedule::instant_from_seconds;
 
-/// What happened to an event.
+/// The kind of change to an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// It is new.
+    /// It was created.
     Created,
-    /// It is not as before.
+    /// It was changed.
     Changed,
-    /// It is published now.
+    /// It was published.
     Published,
-    /// It is in the trash now.
+    /// It was moved to the trash.
     Deleted,
 }
 
 impl Notice {
-    /// Returns what happened when an event was written over its old self, if it had one.
+    /// Returns the notices for a write, given the event before it (if any) and after it.
     pub fn of(old: Option<&Event>, new: &Event) -> Vec<Notice> {
         let was_published = old.is_some_and(|old| old.status.is_published());
         let was_trashed = old.is_some_and(|old| old.status.is_trashed());
@@ -44,7 +44,7 @@ impl Notice {
         }
     }
 
-    /// Writes the message: what happened to which event, and nothing that not everybody may read.
+    /// Returns the message: the kind of change and the id, without anything that is not public.
     pub fn body(self, event: &Event) -> String {
         let at = instant_from_seconds(event.modified_utc).to_string();
         let data = json!({"id": event.id, "status": event.status.as_str(), "modified_utc": at});
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_follows_from_the_status() {
+    fn notices_follow_from_old_and_new_status() {
         use Notice::{Changed, Created, Deleted, Published};
         let (draft, published) = (event(Stage::Draft), event(Stage::Publish));
         let trash = event(Stage::Trash);

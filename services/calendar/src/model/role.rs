@@ -1,28 +1,28 @@
-//! Roles, and what each may do.
+//! Roles and permissions.
 
 use super::status::{Stage, Status};
 
-/// A role, from least to most.
+/// A role, from least to most powerful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// Reads what is published.
+    /// Reads published resources.
     Reader,
-    /// Writes, but publishes nothing.
+    /// Writes drafts, but cannot publish.
     Contributor,
-    /// Publishes own ones.
+    /// Publishes own resources.
     Author,
-    /// Changes what others wrote.
+    /// Changes the resources of other users.
     Editor,
-    /// As an editor.
+    /// Has the permissions of an editor.
     Administrator,
 }
 
 impl Role {
-    /// All roles, from least to most.
+    /// All roles, from least to most powerful.
     pub const ALL: [Role; 5] =
         [Role::Reader, Role::Contributor, Role::Author, Role::Editor, Role::Administrator];
 
-    /// Returns the name by which commands and the database know the role.
+    /// Returns the name of the role in commands and in the database.
     pub fn name(self) -> &'static str {
         match self {
             Role::Reader => "reader",
@@ -33,13 +33,13 @@ impl Role {
         }
     }
 
-    /// Looks a role up by its name.
+    /// Returns the role of this name.
     pub fn named(name: &str) -> Option<Role> {
         Role::ALL.into_iter().find(|role| role.name() == name)
     }
 }
 
-/// Somebody who is known: the owner of a key.
+/// The owner of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
     /// Its id.
@@ -50,17 +50,17 @@ pub struct User {
     pub role: Role,
 }
 
-/// Who asks; `None` without credentials.
+/// The caller; `None` without credentials.
 pub type Actor = Option<User>;
 
-/// What a request does.
+/// The action of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Create an event, a venue or an organizer.
     Create,
-    /// Change or delete one of them; whose it is, is checked apart.
+    /// Change or delete one of them. Ownership is checked separately.
     Change,
-    /// Create, change or delete a category, also on the fly.
+    /// Create, change or delete a category, also within an event write.
     Categories,
     /// Create, change or delete a tag.
     Tags,
@@ -71,7 +71,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// The least role that may do it at all.
+    /// Returns the lowest role that may perform the action.
     fn least(self) -> Role {
         match self {
             Action::Create | Action::Change => Role::Contributor,
@@ -81,37 +81,37 @@ impl Action {
     }
 }
 
-/// Tells whether somebody's role allows a action at all.
+/// Returns whether the user's role permits an action.
 pub fn may(user: &User, action: Action) -> bool {
     user.role >= action.least()
 }
 
-/// Tells whether new terms may be made on the fly in an event.
+/// Returns whether an event write of this user may create terms.
 pub fn may_make_terms(user: &User) -> bool {
     user.role >= Role::Author
 }
 
-/// Tells whether an image may be set by address.
+/// Returns whether the user may set an image by URL.
 pub fn may_use_images(user: &User) -> bool {
     user.role >= Role::Author
 }
 
-/// Tells whether somebody may put another user's name on a resource.
+/// Returns whether the user may make this author the owner of a resource.
 pub fn may_set_author(user: &User, author: i64) -> bool {
     user.role >= Role::Editor || user.id == author
 }
 
-/// Tells whether somebody sees what others have not published.
+/// Returns whether the caller sees unpublished resources of all users.
 pub fn sees_all(actor: &Actor) -> bool {
     actor.as_ref().is_some_and(|user| user.role >= Role::Editor)
 }
 
-/// Returns whose unpublished resources the caller may see besides the published ones.
+/// Returns the user whose unpublished resources the caller also sees.
 pub fn sees_own(actor: &Actor) -> Option<i64> {
     actor.as_ref().filter(|user| user.role >= Role::Contributor).map(|user| user.id)
 }
 
-/// Tells whether a resource in this status may be read.
+/// Returns whether the caller may read a resource in this status.
 pub fn may_read(actor: &Actor, status: &Status, author: i64) -> bool {
     match status.stage() {
         Stage::Publish => true,
@@ -120,7 +120,8 @@ pub fn may_read(actor: &Actor, status: &Status, author: i64) -> bool {
     }
 }
 
-/// Tells whether a resource may be changed or deleted; `previous` is its status before the trash.
+/// Returns whether the user may change or delete a resource. `previous` is its status before the
+/// trash.
 pub fn may_edit(user: &User, status: &Status, previous: Option<&Status>, author: i64) -> bool {
     let standing = if status.is_trashed() { previous.unwrap_or(status) } else { status };
     match user.role {
@@ -131,9 +132,9 @@ pub fn may_edit(user: &User, status: &Status, previous: Option<&Status>, author:
     }
 }
 
-/// Returns the status that a write results in for this role, before the publication date is asked.
+/// Returns the status after a write by this role, before the publication date is considered.
 ///
-/// What a contributor writes waits for an editor, also where it was to be published later.
+/// A contributor's write becomes pending, even if it was scheduled.
 pub fn granted(user: &User, asked: Option<Status>, current: Option<&Status>) -> Status {
     let contributor = user.role <= Role::Contributor;
     match asked.or_else(|| current.cloned()) {

@@ -1,4 +1,4 @@
-//! When an event takes place: wall clock, instants, zone and the whole-day flag, kept consistent.
+//! The schedule of an event: local times, instants, zone and all-day flag, kept consistent.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
@@ -6,36 +6,36 @@ use jiff::civil::{Date, DateTime, Time};
 use super::when::{NotADate, PointInTime};
 use super::zone::Zone;
 
-/// Seconds of the wall clock read as if it were UTC, so that it sorts like its printed form.
+/// Returns a local time in seconds as if it were UTC, so that it sorts like its printed form.
 pub fn wall_seconds(wall: DateTime) -> i64 {
     jiff::tz::Offset::UTC.to_timestamp(wall).map_or(0, Timestamp::as_second)
 }
 
-/// Reads stored wall clock seconds back.
+/// Converts stored local seconds back.
 pub fn wall_from_seconds(seconds: i64) -> DateTime {
     Zone::utc().wall(instant_from_seconds(seconds))
 }
 
-/// Reads stored Unix seconds back.
+/// Converts stored Unix seconds back.
 pub fn instant_from_seconds(seconds: i64) -> Timestamp {
     Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-/// The last second of a day.
+/// Returns the last second of a day.
 pub fn day_end(date: Date) -> DateTime {
     date.to_datetime(Time::constant(23, 59, 59, 0))
 }
 
-/// The dates of an event.
+/// The schedule of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     /// The time zone.
     pub zone: Zone,
-    /// Whether it lasts whole days.
+    /// Whether it is an all-day event.
     pub all_day: bool,
-    /// Start on its own clock, read as if in UTC.
+    /// Start in local time, as if in UTC.
     pub start_local: i64,
-    /// End on its own clock, read as if in UTC.
+    /// End in local time, as if in UTC.
     pub end_local: i64,
     /// Start, Unix seconds.
     pub start_utc: i64,
@@ -43,7 +43,7 @@ pub struct Schedule {
     pub end_utc: i64,
 }
 
-/// The parts of a schedule that a write names.
+/// The schedule fields of a write.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScheduleChange {
     /// The start.
@@ -52,22 +52,22 @@ pub struct ScheduleChange {
     pub end: Option<PointInTime>,
     /// The time zone.
     pub zone: Option<Zone>,
-    /// Whether it lasts whole days.
+    /// Whether it is an all-day event.
     pub all_day: Option<bool>,
 }
 
 impl ScheduleChange {
-    /// Tells whether nothing is named.
+    /// Returns whether the write has no schedule field.
     pub fn is_empty(&self) -> bool {
         *self == ScheduleChange::default()
     }
 }
 
 impl Schedule {
-    /// Builds a schedule; an end before the start becomes the start.
+    /// Builds a schedule. An end before the start becomes the start.
     ///
-    /// Instants further from UTC than the largest offset are refused, as the local mean time of
-    /// some places was: lists look for local starts within that distance of their window.
+    /// Instants further from UTC than the largest offset are rejected, such as those in the local
+    /// mean time of some places: list windows rely on that distance for local starts.
     pub fn new(
         zone: Zone,
         all_day: bool,
@@ -100,13 +100,14 @@ impl Schedule {
         })
     }
 
-    /// Returns the schedule after a write: what is not named, or sent back, keeps its wall clock.
+    /// Returns the schedule after a write. Fields that are absent or sent back unchanged keep their
+    /// local time.
     pub fn changed(&self, change: &ScheduleChange) -> Result<Schedule, NotADate> {
         if change.is_empty() {
             return Ok(self.clone());
         }
         let zone = change.zone.clone().unwrap_or_else(|| self.zone.clone());
-        // What stays as it stands keeps its instant, also in the repeated hour of autumn.
+        // An unchanged field keeps its instant, also in the repeated hour of a clock change.
         let settle = |sent: Option<PointInTime>, local: i64, utc: i64| {
             let standing = PointInTime::Wall(wall_from_seconds(local));
             match sent.unwrap_or(standing) {
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_days_run_from_midnight_to_the_last_second() {
+    fn all_day_events_run_from_midnight_to_the_last_second() {
         let schedule = Schedule::new(
             zone("Europe/Vienna"),
             true,
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn new_zone_alone_keeps_the_wall_clock() {
+    fn new_zone_alone_keeps_the_local_time() {
         let vienna = zone("Europe/Vienna");
         let before =
             Schedule::new(vienna, false, wall("2027-07-01T10:00"), wall("2027-07-01T11:00"))
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_hour_that_is_sent_back_stays_the_same_instant() {
+    fn time_in_the_repeated_hour_keeps_its_instant_when_sent_back() {
         let vienna = zone("Europe/Vienna");
         let at = |text: &str| PointInTime::Instant(text.parse().unwrap());
         let (start, end) = (at("2027-10-31T02:30:00+01:00"), at("2027-10-31T02:45:00+01:00"));

@@ -1,4 +1,4 @@
-//! Text search: folding for columns and queries alike, and the words of a query.
+//! Text search: folding of columns and queries, and the words of a query.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
@@ -9,8 +9,7 @@ pub fn fold_name(text: &str) -> String {
     ComposingNormalizerBorrowed::new_nfc().normalize(&lower).into_owned()
 }
 
-/// Folds a text for search: without case, accents, and differences of form such as ligatures.
-/// Folding what is folded changes nothing.
+/// Folds a text for search: removes case, accents, and variants such as ligatures. Idempotent.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -36,8 +35,8 @@ pub fn fold(text: &str) -> String {
     ComposingNormalizerBorrowed::new_nfc().normalize(&plain).into_owned()
 }
 
-/// Tells the marks that people leave out when they type: accents, and the vowel points of Hebrew
-/// and Arabic. Marks that make another letter, as in Japanese or Thai, are none.
+/// Returns whether a character is a mark that people omit when they type: an accent, or a vowel
+/// point of Hebrew and Arabic. Marks that form another letter, as in Japanese or Thai, are not.
 fn is_accent(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{36f}'
@@ -46,26 +45,26 @@ fn is_accent(c: char) -> bool {
         | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20f0}')
 }
 
-/// The words of a query, folded.
+/// The folded words of a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words {
-    /// Each must occur.
+    /// Words that must occur.
     pub wanted: Vec<String>,
-    /// None may occur.
+    /// Words that must not occur.
     pub unwanted: Vec<String>,
 }
 
 impl Words {
-    /// The most words that a list is asked for.
+    /// The maximum number of words in a query.
     pub const MOST: usize = 16;
 
-    /// Returns the number of words, unwanted ones included.
+    /// Returns the number of words, including unwanted ones.
     pub fn count(&self) -> usize {
         self.wanted.len() + self.unwanted.len()
     }
 
-    /// Splits a query: blanks part words, `"…"` keeps a phrase together, `-` excludes. Words of a
-    /// phrase are parted by one blank, as in the texts that are searched.
+    /// Splits a query: whitespace separates words, `"…"` makes a phrase, `-` excludes. Words of a
+    /// phrase are separated by one space, as in the searched texts.
     pub fn parse(query: &str) -> Words {
         let mut words = Words::default();
         let folded = fold(query);
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn folding_leaves_neither_case_nor_accents() {
+    fn folding_removes_case_and_accents() {
         for (text, folded) in [
             ("Zürich", "zurich"),
             ("U\u{308}BER", "uber"),

@@ -1,19 +1,19 @@
-//! Slugs: the part of an address that names a resource.
+//! Slugs: the part of a URL that names a resource.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
-/// The longest slug, in bytes.
+/// The maximum length of a slug in bytes.
 pub const MAX_BYTES: usize = 200;
 
-/// What a trashed resource has behind its slug.
+/// The suffix of the slugs of trashed resources.
 pub const TRASHED: &str = "__trashed";
 
-/// Cleans a text into a slug; the answer is empty when nothing of the text can stand in one.
+/// Converts a text to a slug. The result is empty if no character of the text is allowed in a slug.
 pub fn slugify(text: &str) -> String {
     cut(&normalized(text), MAX_BYTES).to_owned()
 }
 
-/// Cleans a slug as an address names it: in the trash the suffix stands behind the longest slug.
+/// Normalizes a slug from a URL. In the trash the suffix may follow a slug of maximum length.
 pub fn lookup_form(text: &str) -> String {
     let slug = normalized(text);
     match slug.strip_suffix(TRASHED) {
@@ -22,15 +22,16 @@ pub fn lookup_form(text: &str) -> String {
     }
 }
 
-/// Tells whether a text is short enough for a slug, a slug in the trash included.
+/// Returns whether a text is short enough for a slug, including slugs in the trash.
 pub fn fits(text: &str) -> bool {
     text.strip_suffix(TRASHED).unwrap_or(text).len() <= MAX_BYTES
 }
 
-/// The most passes that a slug takes: each later one only joins what the one before brought together.
+/// The maximum number of passes. Each pass after the first handles text that the previous pass
+/// joined.
 const PASSES: usize = 8;
 
-/// Cleans a text until cleaning changes nothing, so that the decoded slug of an address is found.
+/// Normalizes a text until it no longer changes, so that the decoded slug of a URL is found.
 fn normalized(text: &str) -> String {
     let mut slug = cleaned(&super::html::strip_tags(text));
     for _ in 1..PASSES {
@@ -51,8 +52,8 @@ fn cleaned(text: &str) -> String {
     slug.trim_matches('-').to_owned()
 }
 
-/// Decodes the percent-encoded characters that a slug encodes itself. Any other percent sign stays,
-/// and is punctuation: an address with `%2f`, or with octets that are not UTF-8, leads nowhere.
+/// Decodes the percent-encoded characters that a slug itself encodes. Any other percent sign is
+/// punctuation: a URL with `%2f`, or with octets that are not UTF-8, is not found.
 fn with_letters_decoded(text: &str) -> String {
     let mut decoded = String::with_capacity(text.len());
     let mut rest = text;
@@ -64,8 +65,8 @@ fn with_letters_decoded(text: &str) -> String {
     decoded
 }
 
-/// Returns the percent-encoded character beyond ASCII at the beginning of a text, and the length of
-/// its octets.
+/// Decodes the percent-encoded non-ASCII character at the beginning of a text. Returns it with the
+/// length of its octets.
 fn encoded_letter(text: &str) -> Option<(char, usize)> {
     let mut bytes = Vec::with_capacity(4);
     while bytes.len() < 4 {
@@ -127,7 +128,7 @@ fn push_letter(slug: &mut String, c: char) {
     }
 }
 
-/// Cuts a slug to a length without splitting a percent-encoded character.
+/// Truncates a slug without splitting a percent-encoded character.
 fn cut(slug: &str, most: usize) -> &str {
     if slug.len() <= most {
         return slug;
@@ -143,20 +144,20 @@ fn cut(slug: &str, most: usize) -> &str {
     slug[..end].trim_end_matches('-')
 }
 
-/// Appends what a slug carries in the trash; the longest slug has room for it too.
+/// Appends the trash suffix. A slug of maximum length has room for it.
 pub fn with_suffix(base: &str, suffix: &str) -> String {
     format!("{base}{suffix}")
 }
 
-/// Appends the slug of a parent; what is too long loses its end.
+/// Appends the slug of a parent, truncated to the maximum length.
 pub fn below(base: &str, parent: &str) -> String {
     cut(&format!("{base}-{parent}"), MAX_BYTES).to_owned()
 }
 
-/// Finds a free slug: the base itself, else with `-2`, `-3` and so on.
+/// Returns a free slug: the base itself, or else the base with `-2`, `-3` and so on.
 ///
-/// Numbers are searched by doubling and halving, so a title used a thousand times costs twenty
-/// look-ups; after deletions the number found is free, not always the lowest.
+/// Numbers are searched by doubling and bisection, so a title used a thousand times needs twenty
+/// look-ups. After deletions the number is free but not always the lowest.
 pub fn free<E>(base: &str, mut taken: impl FnMut(&str) -> Result<bool, E>) -> Result<String, E> {
     if !taken(base)? {
         return Ok(base.to_owned());
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn suffixes_keep_within_the_longest_slug() {
+    fn suffixed_slugs_keep_the_length_limit() {
         let long = "a".repeat(MAX_BYTES);
         assert_eq!(
             free(&long, |slug| Ok::<_, ()>(slug == long)).unwrap(),
@@ -263,13 +264,13 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn cleaning_twice_changes_nothing(text in "(\\PC|%[0-9a-fA-F]{2}){0,80}") {
+        fn slugify_is_idempotent(text in "(\\PC|%[0-9a-fA-F]{2}){0,80}") {
             let once = slugify(&text);
             proptest::prop_assert_eq!(slugify(&once), once);
         }
 
         #[test]
-        fn every_slug_is_an_address_of_one_part(text in "(\\PC|%[0-9a-fA-F]{2}|%){0,80}") {
+        fn every_slug_is_one_path_segment(text in "(\\PC|%[0-9a-fA-F]{2}|%){0,80}") {
             let slug = slugify(&text);
             let decoded = url::form_urlencoded::parse(slug.as_bytes()).map(|(name, _)| name);
             let decoded: String = decoded.collect();

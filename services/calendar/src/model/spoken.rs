@@ -1,25 +1,25 @@
-//! Dates and times as people write them: `Sunday, 14 March 2027, 19:30 – 22:00`.
+//! Dates and times in words: `Sunday, 14 March 2027, 19:30 – 22:00`.
 
 use jiff::civil::{Date, DateTime};
 
 use super::schedule::{Schedule, wall_from_seconds};
 
-/// Writes a day with its weekday.
+/// Formats a day with its weekday.
 pub fn day(day: Date) -> String {
     day.strftime("%A, %-d %B %Y").to_string()
 }
 
-/// Writes a day without its weekday.
+/// Formats a day without its weekday.
 pub fn short_day(day: Date) -> String {
     day.strftime("%-d %B %Y").to_string()
 }
 
-/// Writes a time of day.
+/// Formats a time of day.
 pub fn time(at: DateTime) -> String {
     at.strftime("%H:%M").to_string()
 }
 
-/// Writes several days, without what the first shares with the last.
+/// Formats a range of days, without repeating what both have in common.
 pub fn days(first: Date, last: Date) -> String {
     let first = match (first.year() == last.year(), first.month() == last.month()) {
         (true, true) => first.strftime("%-d").to_string(),
@@ -29,7 +29,7 @@ pub fn days(first: Date, last: Date) -> String {
     format!("{first} – {}", short_day(last))
 }
 
-/// Writes when an event takes place, on its own clock.
+/// Formats the dates and times of an event in its local time.
 pub fn span(schedule: &Schedule) -> String {
     let (start, end) = ends(schedule);
     if schedule.all_day {
@@ -45,7 +45,7 @@ pub fn span(schedule: &Schedule) -> String {
     format!("{} – {}", moment(start), moment(end))
 }
 
-/// Writes at which time of its day an event takes place.
+/// Formats the times of day of an event.
 pub fn hours(schedule: &Schedule) -> String {
     let (start, end) = ends(schedule);
     if schedule.all_day {
@@ -57,13 +57,13 @@ pub fn hours(schedule: &Schedule) -> String {
     }
 }
 
-/// Tells whether the hours alone say when an event ends: on its day, or in the night after.
+/// Returns whether the hours show when it ends: on the same day or in the following night.
 pub fn is_one_sitting(schedule: &Schedule) -> bool {
     let (start, end) = ends(schedule);
     start.date() == end.date() || (!schedule.all_day && end.duration_since(start).as_hours() < 24)
 }
 
-/// Returns the wall clock at the start and at the end.
+/// Returns the local start and end.
 pub fn ends(schedule: &Schedule) -> (DateTime, DateTime) {
     (wall_from_seconds(schedule.start_local), wall_from_seconds(schedule.end_local))
 }
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_say_no_more_than_they_have_to() {
+    fn spans_omit_repeated_parts() {
         for (start, end, all_day, expected) in [
             ("2027-03-14T19:30", "2027-03-14T22:00", false, "Sunday, 14 March 2027, 19:30 – 22:00"),
             ("2027-03-14T19:30", "2027-03-14T19:30", false, "Sunday, 14 March 2027, 19:30"),

@@ -1,26 +1,26 @@
-//! Publication statuses: six known ones and free texts that count as drafts.
+//! Publication statuses: six known ones, and custom ones that count as drafts.
 
-/// The longest status, in characters.
+/// The maximum number of characters in a status.
 const MAX_CHARACTERS: usize = 20;
 
-/// A status as stored and echoed.
+/// A status as stored and returned.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Status(String);
 
-/// What a status means wherever a rule asks.
+/// The meaning of a status in rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Everybody may read it.
+    /// Public.
     Publish,
     /// Published when its date comes.
     Future,
     /// Not finished.
     Draft,
-    /// Waits for an editor.
+    /// Waiting for an editor.
     Pending,
-    /// Read by those who may.
+    /// Readable by those with permission.
     Private,
-    /// Deleted, and can be restored.
+    /// Deleted; can be restored.
     Trash,
 }
 
@@ -31,7 +31,7 @@ impl Stage {
 }
 
 impl Status {
-    /// Parses a status: 1 to 20 characters between blanks, no comma, not the filter word `any`.
+    /// Parses a status: 1 to 20 characters after trimming, no comma, not the filter word `any`.
     pub fn parse(text: &str) -> Option<Status> {
         let text = text.trim();
         let fits = text.chars().count() <= MAX_CHARACTERS && !text.is_empty();
@@ -39,8 +39,8 @@ impl Status {
         free.then(|| Status(text.to_owned()))
     }
 
-    /// Returns the known status that a text of its own most likely means: one that differs by case
-    /// or inflection alone.
+    /// Returns the known status that a custom text probably means, differing in case or inflection
+    /// only.
     pub fn near_miss(&self) -> Option<&'static str> {
         const FORMS: [(&str, &[&str]); 6] = [
             ("publish", &["published", "publishes", "publishing", "public"]),
@@ -57,12 +57,12 @@ impl Status {
         FORMS.into_iter().find(means).map(|(known, _)| known)
     }
 
-    /// Wraps a text read from storage.
+    /// Wraps a text from the database.
     pub fn stored(text: String) -> Status {
         Status(text)
     }
 
-    /// Returns the status that stands for a stage.
+    /// Returns the status of a stage.
     pub fn of(stage: Stage) -> Status {
         let name = match stage {
             Stage::Publish => "publish",
@@ -80,7 +80,7 @@ impl Status {
         &self.0
     }
 
-    /// Returns the meaning; free texts are drafts.
+    /// Returns the stage. Custom statuses are drafts.
     pub fn stage(&self) -> Stage {
         match self.0.as_str() {
             "publish" => Stage::Publish,
@@ -92,17 +92,17 @@ impl Status {
         }
     }
 
-    /// Tells whether the status is `publish`.
+    /// Returns whether the status is `publish`.
     pub fn is_published(&self) -> bool {
         self.stage() == Stage::Publish
     }
 
-    /// Tells whether the status is `trash`.
+    /// Returns whether the status is `trash`.
     pub fn is_trashed(&self) -> bool {
         self.stage() == Stage::Trash
     }
 
-    /// Takes the place of another status; the one before the trash is remembered.
+    /// Replaces the status of a row. The status before the trash is remembered.
     pub fn replace(self, slot: &mut Status, previous: &mut Option<Status>) {
         if self.is_trashed() && !slot.is_trashed() {
             *previous = Some(slot.clone());
@@ -112,7 +112,7 @@ impl Status {
         *slot = self;
     }
 
-    /// Exchanges `publish` and `future` so that the status agrees with the publication date.
+    /// Exchanges `publish` and `future` to agree with the publication date.
     pub fn agreeing_with(self, published: i64, now: i64) -> Status {
         match self.stage() {
             Stage::Publish if published > now => Status::of(Stage::Future),
@@ -127,15 +127,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn free_texts_are_kept_and_count_as_drafts() {
+    fn custom_statuses_are_kept_and_count_as_drafts() {
         let status = Status::parse("Confirmed").unwrap();
         assert_eq!((status.as_str(), status.stage()), ("Confirmed", Stage::Draft));
-        // A filter parts its statuses by commas and drops the blanks round them.
+        // Filters split statuses at commas and trim them.
         assert_eq!(Status::parse(" Confirmed "), Some(status));
     }
 
     #[test]
-    fn near_misses_of_known_ones_are_told() {
+    fn misspelled_statuses_get_the_known_spelling() {
         for (text, known) in [
             ("Publish", Some("publish")),
             ("published", Some("publish")),
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_long_listed_and_any_are_refused() {
+    fn blank_long_and_listed_statuses_and_any_are_rejected() {
         for text in ["", "  ", "a,b", "any", "123456789012345678901"] {
             assert_eq!(Status::parse(text), None, "{text}");
         }

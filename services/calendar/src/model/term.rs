@@ -10,7 +10,7 @@ pub enum Taxonomy {
 }
 
 impl Taxonomy {
-    /// Returns the number by which the database knows it.
+    /// Returns the number of the taxonomy in the database.
     pub fn code(self) -> i32 {
         match self {
             Taxonomy::Category => 1,
@@ -18,7 +18,7 @@ impl Taxonomy {
         }
     }
 
-    /// Returns the name that answers carry.
+    /// Returns the taxonomy name in responses.
     pub fn name(self) -> &'static str {
         match self {
             Taxonomy::Category => "tribe_events_cat",
@@ -26,7 +26,7 @@ impl Taxonomy {
         }
     }
 
-    /// Returns the word for one of them.
+    /// Returns the singular.
     pub fn word(self) -> &'static str {
         match self {
             Taxonomy::Category => "category",
@@ -34,7 +34,7 @@ impl Taxonomy {
         }
     }
 
-    /// Returns the collection in paths and envelopes.
+    /// Returns the collection name in paths and envelopes.
     pub fn collection(self) -> &'static str {
         match self {
             Taxonomy::Category => "categories",
@@ -43,7 +43,7 @@ impl Taxonomy {
     }
 }
 
-/// A category or a tag; `parent` is 0 at the root.
+/// A category or a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
     /// Its id.
@@ -62,16 +62,16 @@ pub struct Term {
     pub count: i64,
 }
 
-/// A term as an event write or a filter names it.
+/// A term in an event write or a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TermRef {
-    /// One that exists.
+    /// The id of an existing term.
     Id(i64),
     /// A slug or a name.
     Text(String),
 }
 
-/// What a write says about a term.
+/// The fields of a term write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermChange {
     /// The name.

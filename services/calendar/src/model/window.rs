@@ -1,7 +1,6 @@
-//! The window of a list of events: six date parameters become inclusive bounds.
+//! The window of a list of events: converts six date parameters to inclusive bounds.
 //!
-//! A day, and a reading of a clock on the wall, is compared with the event's own wall clock; an
-//! instant is compared in UTC.
+//! Days and local times are compared with the event's own local time, instants in UTC.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{Span, Timestamp};
@@ -10,7 +9,7 @@ use super::schedule::{day_end, wall_seconds};
 use super::when::{NotADate, PointInTime, When};
 use super::zone::Zone;
 
-/// Inclusive bounds on the start and the end of an event, in seconds of one clock.
+/// Inclusive bounds on the start and the end of an event, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// The earliest start.
@@ -21,18 +20,18 @@ pub struct Limits {
     pub end_min: Option<i64>,
     /// The latest end.
     pub end_max: Option<i64>,
-    /// The beginning of a window that events have to overlap: what began before and ends at this
-    /// moment only touches the window.
+    /// The beginning of a window for overlapping events. An event that began earlier and ends
+    /// exactly at this moment only touches the window and does not match.
     pub touching: Option<i64>,
 }
 
 impl Limits {
-    /// Tells whether nothing is bounded.
+    /// Returns whether there are no bounds.
     pub fn is_empty(&self) -> bool {
         *self == Limits::default()
     }
 
-    /// Tells whether a start and an end lie within the bounds.
+    /// Returns whether a start and an end are within the bounds.
     pub fn hold(&self, start: i64, end: i64) -> bool {
         self.start_min.is_none_or(|bound| start >= bound)
             && self.start_max.is_none_or(|bound| start <= bound)
@@ -42,28 +41,28 @@ impl Limits {
     }
 }
 
-/// What the dates of an event have to meet.
+/// The date bounds of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// Compared with the event's own wall clock, read as if it were UTC.
+    /// Bounds on local times, as if in UTC.
     pub wall: Limits,
-    /// Compared with instants, as Unix seconds.
+    /// Bounds on instants in Unix seconds.
     pub utc: Limits,
 }
 
 impl Window {
-    /// Returns a window on wall clocks alone.
+    /// Returns a window with bounds on local times only.
     pub fn on_wall(wall: Limits) -> Window {
         Window { wall, utc: Limits::default() }
     }
 }
 
-/// The date parameters as sent.
+/// The date parameters of a request.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
-    /// Lower bound of the start; of the end where overlaps are wanted.
+    /// Lower bound of the start, or of the end with `overlaps`.
     pub start_date: Option<When>,
-    /// Upper bound of the end; of the start where overlaps are wanted.
+    /// Upper bound of the end, or of the start with `overlaps`.
     pub end_date: Option<When>,
     /// Upper bound of the start, exclusive.
     pub starts_before: Option<When>,
@@ -73,13 +72,13 @@ pub struct Bounds {
     pub ends_before: Option<When>,
     /// Lower bound of the end, exclusive.
     pub ends_after: Option<When>,
-    /// Times count, not only days.
+    /// Whether times count in addition to days.
     pub strict: bool,
-    /// Events that overlap the window are wanted too.
+    /// Whether events that overlap the window match too.
     pub overlaps: bool,
 }
 
-/// What `start_date` and `end_date` came to: defaults that were put in place of absent ones.
+/// The defaults that replaced absent `start_date` and `end_date` parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Defaults {
     /// The default of `start_date`, in the site's zone.
@@ -88,17 +87,17 @@ pub struct Defaults {
     pub end_date: Option<DateTime>,
 }
 
-/// A bound on one of the two clocks, in seconds.
+/// A bound in local time or UTC, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// A reading of a clock on the wall.
+    /// A local time.
     Wall(i64),
     /// An instant.
     Instant(i64),
 }
 
 impl Bound {
-    /// Moves the bound.
+    /// Adds seconds to the bound.
     #[must_use]
     pub fn plus(self, seconds: i64) -> Bound {
         match self {
@@ -107,14 +106,14 @@ impl Bound {
         }
     }
 
-    /// Returns the reading of the clock.
+    /// Returns the seconds.
     pub fn seconds(self) -> i64 {
         match self {
             Bound::Wall(at) | Bound::Instant(at) => at,
         }
     }
 
-    /// Tells whether two bounds are on the same clock.
+    /// Returns whether both bounds are local times or both are instants.
     pub fn same_clock(self, other: Bound) -> bool {
         matches!(self, Bound::Wall(_)) == matches!(other, Bound::Wall(_))
     }
@@ -127,7 +126,7 @@ struct Reader<'a> {
 }
 
 impl Bounds {
-    /// Tells whether one of the four relative bounds is given, which switches the defaults off.
+    /// Returns whether one of the four relative bounds is given, which disables the defaults.
     fn has_relative(&self) -> bool {
         self.starts_before.is_some()
             || self.starts_after.is_some()
@@ -135,10 +134,10 @@ impl Bounds {
             || self.ends_after.is_some()
     }
 
-    /// Computes the window and the defaults that took part in it.
+    /// Returns the window, and the defaults that were used for it.
     ///
     /// # Errors
-    /// A date outside the calendar.
+    /// A date is outside the supported years.
     pub fn window(&self, zone: &Zone, now: Timestamp) -> Result<(Window, Defaults), NotADate> {
         let reader = Reader { zone, now, strict: self.strict };
         let mut defaults = Defaults::default();
@@ -171,7 +170,7 @@ impl Bounds {
         };
         window.lower(read(&self.starts_before, -1)?, |limits| &mut limits.start_max);
         window.raise(read(&self.starts_after, 1)?, |limits| &mut limits.start_min);
-        // A whole-day event ends at 23:59:59 and belongs to its day.
+        // An all-day event ends at 23:59:59 and belongs to its day.
         let last = if self.strict { -1 } else { 0 };
         window.lower(read(&self.ends_before, last)?, |limits| &mut limits.end_max);
         window.raise(read(&self.ends_after, 1)?, |limits| &mut limits.end_min);
@@ -256,7 +255,7 @@ mod tests {
         Zone::parse("Europe/Vienna").unwrap()
     }
 
-    /// Seconds of a wall clock, or of an instant in UTC.
+    /// Parses a local time or a UTC instant into seconds.
     fn at(text: &str) -> Option<i64> {
         Some(text.parse::<Timestamp>().unwrap().as_second())
     }
@@ -285,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bound_has_its_side_and_edge() {
+    fn every_bound_limits_its_side_inclusively() {
         let day = || when("2027-05-05 12:00");
         let none = Bounds::default;
         let first = at("2027-05-05T00:00:00Z");
@@ -312,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn relative_bounds_switch_defaults_off_and_keep_explicit_ones() {
+    fn relative_bounds_disable_defaults_and_keep_explicit_bounds() {
         let bounds = Bounds { starts_after: when("2027-05-05"), ..Bounds::default() };
         let (window, defaults) = bounds.window(&Zone::utc(), now()).unwrap();
         assert_eq!((window.wall.end_max, defaults), (None, Defaults::default()));
@@ -322,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn overlapping_swaps_the_sides() {
+    fn overlaps_swaps_the_bounded_sides() {
         let bounds = Bounds {
             start_date: when("2027-05-05"),
             end_date: when("2027-05-06"),
@@ -337,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn only_strict_instants_are_compared_in_utc() {
+    fn instants_are_compared_in_utc_only_if_strict() {
         let bounds =
             |text: &str| Bounds { starts_after: when(text), strict: true, ..Bounds::default() };
         let of = |text: &str| bounds(text).window(&vienna(), now()).unwrap().0;

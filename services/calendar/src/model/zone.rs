@@ -1,5 +1,5 @@
 //! Time zones of events and of the site: IANA names from the bundled database, fixed offsets, and
-//! the abbreviations that people write.
+//! common abbreviations.
 
 use std::sync::OnceLock;
 
@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 
-/// Offsets further away are refused: no place on earth uses them, and list scans rely on it.
+/// Maximum offset in hours. No inhabited place exceeds it, and list scans rely on it.
 pub const MAX_OFFSET_HOURS: i64 = 14;
 
-/// A zone together with the name by which answers echo it.
+/// A zone with the name that responses return.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Zone {
     name: String,
@@ -18,18 +18,18 @@ pub struct Zone {
     written: Written,
 }
 
-/// How the zone was named, which decides its abbreviation.
+/// The written form of a zone, which decides its abbreviation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Written {
-    /// `Europe/Vienna`, `UTC`: the abbreviation comes from the rules.
+    /// `Europe/Vienna`, `UTC`: the abbreviation comes from the zone's rules.
     Name,
-    /// `UTC+2`, `EDT`: the name is its own abbreviation.
+    /// `UTC+2`, `EDT`: the name is the abbreviation.
     Own,
     /// `+02:00`: abbreviated as `GMT+0200`.
     Offset,
 }
 
-/// Abbreviations that the database does not list by themselves, with their offset in minutes.
+/// Abbreviations that are not IANA names, with their offset in minutes.
 const ABBREVIATIONS: [(&str, i32); 28] = [
     ("ACDT", 630),
     ("ACST", 570),
@@ -72,7 +72,7 @@ impl Zone {
         Zone { name: "UTC".to_owned(), rules: TimeZone::UTC, written: Written::Name }
     }
 
-    /// Parses what the `timezone` field takes: names, `UTC±H`, `±HH:MM` and abbreviations.
+    /// Parses a `timezone` field: names, `UTC±H`, `±HH:MM` and abbreviations.
     pub fn parse(text: &str) -> Option<Zone> {
         let text = text.trim();
         if let Some(zone) = Zone::named(text) {
@@ -93,12 +93,12 @@ impl Zone {
         None
     }
 
-    /// Looks up an IANA name without regard to case.
+    /// Looks up an IANA name case-insensitively.
     pub fn named(name: &str) -> Option<Zone> {
         if name.eq_ignore_ascii_case("UTC") {
             return Some(Zone::utc());
         }
-        // The lookup takes only names that begin with a letter: `+02:00` must not reach it.
+        // The lookup must get only names that begin with a letter, not `+02:00`.
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             return None;
         }
@@ -124,18 +124,19 @@ impl Zone {
         &self.name
     }
 
-    /// Returns the instant of a wall clock: a skipped time moves forward, a repeated one is its first.
+    /// Returns the instant of a local time. A skipped time moves forward; a repeated one means the
+    /// first.
     pub fn instant(&self, wall: DateTime) -> Option<Timestamp> {
         self.rules.to_timestamp(wall).ok()
     }
 
-    /// Returns the wall clock at an instant.
+    /// Returns the local time at an instant.
     pub fn wall(&self, at: Timestamp) -> DateTime {
         self.rules.to_datetime(at)
     }
 
-    /// Tells whether the wall clock at an instant leads back to it, as it does but for the second time
-    /// of a repeated hour.
+    /// Returns whether the local time of an instant converts back to it. This is true except for
+    /// the second pass of a repeated hour.
     pub fn shows_once(&self, at: Timestamp) -> bool {
         self.instant(self.wall(at)) == Some(at)
     }
@@ -145,13 +146,13 @@ impl Zone {
         self.rules.to_offset(at).seconds()
     }
 
-    /// Tells whether the zone is further from UTC than it may be at an instant, as the local mean
-    /// time of Manila was.
+    /// Returns whether the offset at an instant exceeds the maximum, as in the local mean time of
+    /// Manila.
     pub fn is_far(&self, at: Timestamp) -> bool {
         i64::from(self.offset(at).abs()) > MAX_OFFSET_HOURS * 3600
     }
 
-    /// Returns the abbreviation in use at an instant, such as `EDT`.
+    /// Returns the abbreviation at an instant, such as `EDT`.
     pub fn abbreviation(&self, at: Timestamp) -> String {
         match self.written {
             Written::Name => self.rules.to_offset_info(at).abbreviation().to_owned(),
@@ -161,10 +162,10 @@ impl Zone {
     }
 }
 
-/// What a clock on the wall shows for a while.
+/// A period with a constant offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observance {
-    /// Offset from UTC before it began, in seconds.
+    /// The preceding offset from UTC in seconds.
     pub before: i32,
     /// Offset from UTC, in seconds.
     pub offset: i32,
@@ -175,13 +176,13 @@ pub struct Observance {
 }
 
 impl Zone {
-    /// Tells whether the offset never changes because the zone is named by it.
+    /// Returns whether the zone is a fixed offset.
     pub fn is_fixed(&self) -> bool {
         self.written != Written::Name || self.rules == TimeZone::UTC
     }
 
-    /// Returns what the clock shows from one instant to another, each with the reading at its
-    /// begin, on the clock as it was before.
+    /// Returns the observances between two instants, each with its beginning in the local time that
+    /// applied before it.
     pub fn observances(&self, from: Timestamp, until: Timestamp) -> Vec<(DateTime, Observance)> {
         let first = self.rules.to_offset_info(from);
         let mut before = first.offset().seconds();
@@ -229,7 +230,7 @@ fn digits(text: &str, most: usize) -> Option<i32> {
     fits.then(|| text.parse().ok()).flatten()
 }
 
-/// Reads `±H`, `±H:MM` and `±H.5` as minutes.
+/// Parses `±H`, `±H:MM` and `±H.5` as minutes.
 fn hour_offset(text: &str) -> Option<i32> {
     let (sign, rest) = signed(text)?;
     if let Some((hours, minutes)) = rest.split_once(':') {
@@ -244,7 +245,7 @@ fn hour_offset(text: &str) -> Option<i32> {
     Some(sign * digits(rest, 2)? * 60)
 }
 
-/// Reads `±HH:MM` and `±HHMM` as minutes.
+/// Parses `±HH:MM` and `±HHMM` as minutes.
 fn clock_offset(text: &str) -> Option<i32> {
     let (sign, rest) = signed(text)?;
     let bare = rest.replacen(':', "", 1);
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_echoed_in_canonical_case() {
+    fn zone_names_return_in_canonical_case() {
         assert_eq!(Zone::parse("europe/VIENNA").unwrap().name(), "Europe/Vienna");
         assert_eq!(Zone::parse("utc").unwrap().name(), "UTC");
         assert_eq!(Zone::parse("edt").unwrap().name(), "EDT");
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn abbreviations_follow_the_way_the_zone_was_written() {
+    fn abbreviation_depends_on_the_written_form_of_the_zone() {
         let summer = at("2027-07-01T00:00:00Z");
         for (zone, abbreviation) in [
             ("America/New_York", "EDT"),
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_are_applied() {
+    fn local_times_convert_with_the_offset_of_the_zone() {
         let noon = at("2027-07-01T12:00:00Z");
         for (zone, seconds) in [
             ("UTC-3:30", -12_600),
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_zone() {
+    fn other_texts_are_not_a_zone() {
         for text in
             ["", "Mars/Base", "UTC+15", "UTC+", "+2", "+0200", "+02:60", "+15:00", "UTC+5:3", "XYZ"]
         {

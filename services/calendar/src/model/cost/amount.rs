@@ -1,4 +1,4 @@
-//! Amounts with their symbols.
+//! Amounts of money with currency symbols.
 
 use super::number::plain_number;
 use super::symbol::is_symbol;
@@ -6,28 +6,28 @@ use super::symbol::is_symbol;
 /// An amount of money.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Amount {
-    /// As written, without symbol.
+    /// The amount as written, without its symbol.
     pub text: String,
-    /// With neither grouping nor decimal comma.
+    /// The amount without grouping and with a decimal point.
     pub value: String,
-    /// For comparing.
+    /// The numeric value, for sorting.
     pub size: f64,
 }
 
-/// The symbol that an amount carries.
+/// The currency symbol of an amount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// The symbol.
     pub symbol: String,
-    /// Whether it stands before the amount.
+    /// Whether the symbol precedes the amount.
     pub prefix: bool,
 }
 
-/// Parts several amounts.
+/// Characters that separate several amounts.
 const SEPARATORS: [char; 6] = ['-', '–', '—', ';', '|', '/'];
 
-/// Reads `10`, `$10 - $30`, `25 €; 30 €`: amounts with separators between them, and nothing else;
-/// an amount of `None` is a `free` among them.
+/// Parses amounts with separators between them, such as `10`, `$10 - $30` or `25 €; 30 €`. An
+/// amount of `None` is the word `free`. Returns `None` for any other text.
 pub fn amounts(input: &str) -> Option<Vec<(Option<Amount>, Option<Mark>)>> {
     let parts = input.replace(" to ", "-");
     parts.split(SEPARATORS).map(|part| one(part.trim())).collect()

@@ -1,6 +1,6 @@
-//! Costs: amounts and words as people write them, shown as one text with its parts.
+//! Parses costs as people write them, and renders them as one text with its values.
 //!
-//! A price is never invented: what is not understood is shown as it was sent, without values.
+//! A price is never guessed: text that cannot be parsed is shown unchanged and has no values.
 
 mod amount;
 mod number;
@@ -13,38 +13,38 @@ use std::cmp::Ordering;
 use self::amount::{Amount, Mark, amounts};
 pub use self::symbol::is_code;
 
-/// How the site writes money when an amount does not say so itself.
+/// The site's currency, for amounts without a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Currency {
-    /// Symbol of amounts that carry none.
+    /// Symbol of amounts that have none.
     pub symbol: String,
-    /// Whether the symbol stands before the amount.
+    /// Whether the symbol precedes the amount.
     pub prefix: bool,
-    /// ISO 4217 code; empty where the site names none.
+    /// ISO 4217 code; empty if not configured.
     pub code: String,
 }
 
-/// A cost ready to be shown.
+/// A parsed cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// The whole cost as one text.
+    /// The complete cost as one text.
     pub shown: String,
-    /// The symbol that the amounts carry themselves.
+    /// The symbol that the amounts themselves contain.
     pub symbol: String,
-    /// Where that symbol stands: `prefix`, `postfix`, or empty without one.
+    /// Position of that symbol: `prefix`, `postfix`, or empty without a symbol.
     pub position: &'static str,
-    /// Amounts without grouping, ascending, each once; words as they are.
+    /// Distinct amounts without grouping in ascending order, and words unchanged.
     pub values: Vec<String>,
 }
 
-/// An amount, or a text without any digit.
+/// An amount, or a text without digits.
 #[derive(Clone, Debug, PartialEq)]
 enum Entry {
     Amount(Amount),
     Word(String),
 }
 
-/// Reads the stored inputs of a cost.
+/// Parses the stored inputs of a cost.
 pub fn read(inputs: &[String], currency: &Currency) -> Cost {
     let inputs: Vec<&str> =
         inputs.iter().map(|input| input.trim()).filter(|input| !input.is_empty()).collect();
@@ -52,7 +52,7 @@ pub fn read(inputs: &[String], currency: &Currency) -> Cost {
         .unwrap_or_else(|| Cost { shown: inputs.join(", "), ..Cost::default() })
 }
 
-/// Reads inputs of amounts in one currency, and of words; `None` for all others.
+/// Parses inputs that contain only words and amounts in one currency; `None` otherwise.
 fn understood(inputs: &[&str], currency: &Currency) -> Option<Cost> {
     let mut entries = Vec::new();
     let mut mark: Option<Mark> = None;
@@ -101,7 +101,7 @@ fn value(entry: &Entry) -> String {
     }
 }
 
-/// Orders amounts upwards with `free` as nothing, other words behind them in their own order.
+/// Orders amounts ascending, `free` as zero, and other words alphabetically after them.
 fn order(a: &Entry, b: &Entry) -> Ordering {
     let size = |entry: &Entry| match entry {
         Entry::Amount(amount) => amount.size,

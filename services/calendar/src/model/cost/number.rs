@@ -1,10 +1,10 @@
-//! Numbers as people group them: `1,234.56`, `1.234,56`, `1 234`, `1'234`, `1,00,000`.
+//! Numbers with digit grouping: `1,234.56`, `1.234,56`, `1 234`, `1'234`, `1,00,000`.
 
-/// The most digits before the decimal point.
+/// The maximum number of digits before the decimal point.
 const DIGITS: usize = 15;
 
-/// Removes the grouping of a number and turns a decimal comma into a point; `None` for what is
-/// grouped by no rule. Begins and ends with a digit.
+/// Removes digit grouping and converts a decimal comma to a point. Returns `None` if the grouping
+/// follows no known convention. The text begins and ends with a digit.
 pub fn plain_number(text: &str) -> Option<String> {
     let is_separator = |c: char| !c.is_ascii_digit();
     let separators: Vec<char> = text.chars().filter(|c| is_separator(*c)).map(plain).collect();
@@ -29,7 +29,7 @@ pub fn plain_number(text: &str) -> Option<String> {
         return None;
     }
     let whole = whole.concat();
-    // A zero in front is that of a date or of a telephone number.
+    // A leading zero suggests a date or a telephone number.
     if whole.len() > DIGITS || (whole.len() > 1 && whole.starts_with('0')) {
         return None;
     }
@@ -39,7 +39,7 @@ pub fn plain_number(text: &str) -> Option<String> {
     })
 }
 
-/// Gives the blanks and the apostrophes of all countries one form.
+/// Maps the spaces and apostrophes of all countries to one form.
 fn plain(separator: char) -> char {
     match separator {
         '\u{a0}' | '\u{2009}' | '\u{202f}' => ' ',
@@ -48,8 +48,9 @@ fn plain(separator: char) -> char {
     }
 }
 
-/// Tells whether the last separator parts the decimals. Alone before three digits it groups, as in
-/// `1,500` and `1.500`, but for `0.500` and what is too long for a group.
+/// Returns whether the last separator is the decimal separator. A single separator before three
+/// digits is grouping, as in `1,500` and `1.500`, except in `0.500` and after more than three
+/// digits.
 fn is_decimal(last: char, grouping: &[char], groups: &[&str]) -> bool {
     let decimals = groups.last().map_or(0, |group| group.len());
     let first = groups.first().copied().unwrap_or_default();
@@ -60,7 +61,7 @@ fn is_decimal(last: char, grouping: &[char], groups: &[&str]) -> bool {
     }
 }
 
-/// Tells whether groups have three digits each, or two before the last as with commas in India.
+/// Returns whether every group has three digits, or with commas two (as in India) before the last.
 fn are_groups(groups: &[&str], commas: bool) -> bool {
     let [first, middle @ .., last] = groups else { return true };
     let of = |size: usize| {

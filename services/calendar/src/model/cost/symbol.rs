@@ -1,9 +1,9 @@
 //! Symbols and names of currencies.
 
-/// The longest symbol, in characters.
+/// The maximum number of characters in a symbol.
 const CHARACTERS: usize = 4;
 
-/// Abbreviations that stand for a currency, in lower case and without a point at their end.
+/// Abbreviations of currencies, in lower case and without a final dot.
 const WORDS: [&str; 43] = [
     "bs",
     "bd",
@@ -50,7 +50,7 @@ const WORDS: [&str; 43] = [
     "บาท",
 ];
 
-/// Codes of currencies in use, ISO 4217.
+/// Codes of current currencies in ISO 4217.
 const CODES: &str = "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL \
     BSD BTN BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD \
     FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS \
@@ -59,12 +59,12 @@ const CODES: &str = "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD
     SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX \
     USD UYU UZS VED VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWG";
 
-/// Tells whether a text is a code of ISO 4217.
+/// Returns whether a text is an ISO 4217 code.
 pub fn is_code(text: &str) -> bool {
     text.len() == 3 && CODES.split_whitespace().any(|code| code == text)
 }
 
-/// Tells whether a text stands for a currency: a sign, also with letters as in `US$`, a code, or a
+/// Returns whether a text denotes a currency: a sign (also with letters, as in `US$`), a code, or a
 /// known abbreviation.
 pub fn is_symbol(text: &str) -> bool {
     if text.chars().count() > CHARACTERS || text.contains(char::is_whitespace) {

@@ -1,12 +1,12 @@
-//! The elements that texts may hold.
+//! The HTML elements that texts may contain.
 
-/// Elements inside a line.
+/// Inline elements.
 pub(super) const INLINE: [&str; 22] = [
     "a", "abbr", "b", "br", "cite", "code", "del", "em", "i", "ins", "kbd", "mark", "q", "s",
     "small", "span", "strong", "sub", "sup", "time", "u", "var",
 ];
 
-/// Blocks, without parts of tables.
+/// Block elements, without table parts.
 pub(super) const BLOCKS: [&str; 34] = [
     "address",
     "article",
@@ -44,15 +44,15 @@ pub(super) const BLOCKS: [&str; 34] = [
     "ul",
 ];
 
-/// Parts of a table that are blocks too.
+/// Table parts that are blocks too.
 pub(super) const TABLE_PARTS: [&str; 3] = ["th", "thead", "tr"];
 
-/// Tells whether an element is a block, table and list parts among them.
+/// Returns whether an element is a block, including table and list parts.
 pub(super) fn is_block(name: &str) -> bool {
     BLOCKS.contains(&name) || TABLE_PARTS.contains(&name)
 }
 
-/// Tells whether an element is a heading.
+/// Returns whether an element is a heading.
 pub(super) fn is_heading(name: &str) -> bool {
     matches!(name, "h1" | "h2" | "h3" | "h4" | "h5" | "h6")
 }

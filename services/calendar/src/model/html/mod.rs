@@ -1,4 +1,4 @@
-//! Texts that hold HTML: sanitized on the way in, rendered on the way out.
+//! HTML texts: sanitized when stored, rendered when shown.
 
 mod elements;
 mod paragraphs;

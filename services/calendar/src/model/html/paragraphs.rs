@@ -3,16 +3,16 @@
 use super::elements::is_block;
 use super::text::ampersands;
 
-/// Renders a longer text: blank lines part paragraphs, single newlines break lines.
+/// Renders a long text: blank lines separate paragraphs, single newlines become line breaks.
 ///
-/// Feeding the result back changes nothing: what it writes it also recognises.
+/// The rendering is idempotent.
 pub fn paragraphs(text: &str) -> String {
     let text = ampersands(&text.replace("\r\n", "\n").replace('\r', "\n"));
     let text = text.replace("<br>", "<br />").replace("<br/>", "<br />");
     let mut parts: Vec<String> = Vec::new();
     let mut open = String::new();
     let mut rest = text.trim();
-    // Nothing behind the last end of a tag is searched for tags, once for each that begins there.
+    // After the last `>` no tag can end. Skipping that part avoids a scan to the end for every `<`.
     let mut marked = rest.rfind('>').map_or(0, |at| at + 1);
     while !rest.is_empty() {
         let (node, kind) = first_node(rest, marked);
@@ -38,10 +38,10 @@ pub fn paragraphs(text: &str) -> String {
     parts.join("\n")
 }
 
-/// What stands at the top level of a text.
+/// Kind of a top-level node.
 enum Node {
     Text,
-    /// An element without any block in it.
+    /// Text or an element without any block in it.
     Inline,
     /// A block, or an inline element around one.
     Block,
@@ -71,7 +71,7 @@ fn close_paragraph(parts: &mut Vec<String>, open: &mut String) {
     parts.push(format!("<p>{paragraph}</p>"));
 }
 
-/// Splits a text where lines of nothing but blanks stand.
+/// Splits a text at blank lines.
 fn blank_line_split(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -89,7 +89,7 @@ fn blank_line_split(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Reads the tag at the beginning of a text that begins with `<`.
+/// Parses the tag at the beginning of a text that starts with `<`.
 fn tag(text: &str) -> Option<Tag<'_>> {
     let body = text.strip_prefix('<')?;
     let closes = body.starts_with('/');
@@ -104,8 +104,8 @@ fn tag(text: &str) -> Option<Tag<'_>> {
     Some(Tag { name, closes, is_void, length })
 }
 
-/// Cuts the first top-level node off a text whose tags all lie in its first `marked` bytes; an
-/// unclosed element runs to the end.
+/// Splits off the first top-level node of a text whose tags are all in its first `marked` bytes. An
+/// unclosed element extends to the end.
 fn first_node(text: &str, marked: usize) -> (&str, Node) {
     let tags = &text[..marked];
     let Some(first) = tag(tags) else {

@@ -1,4 +1,4 @@
-//! Sanitizing of HTML on the way in.
+//! Sanitizing of HTML input.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ use ammonia::Builder;
 use super::elements::{BLOCKS, INLINE, TABLE_PARTS};
 use super::parse_cost::is_too_costly;
 
-/// What the cleaner escapes, and the beginning of tags.
+/// The characters that the cleaner escapes, and the beginning of tags.
 const REWRITTEN: [char; 4] = ['<', '>', '&', '\u{a0}'];
 
 fn builder(blocks: bool) -> Builder<'static> {
@@ -33,8 +33,8 @@ fn builder(blocks: bool) -> Builder<'static> {
     builder
 }
 
-/// Sanitizes a long text with the allow-list; disallowed tags go, their text stays. `None` for a
-/// text that the cleaner would work on out of all proportion to its length.
+/// Sanitizes a long text by the allow-list: disallowed tags are removed, their text stays. Returns
+/// `None` if the text would be too costly to parse.
 pub fn sanitize(text: &str) -> Option<String> {
     static FULL: OnceLock<Builder<'static>> = OnceLock::new();
     let full = FULL.get_or_init(|| builder(true));
@@ -44,18 +44,18 @@ pub fn sanitize(text: &str) -> Option<String> {
     (!is_too_costly(text)).then(|| sanitize_with(text, full))
 }
 
-/// Bytes of a text without tags that are written together.
+/// Number of bytes of tagless text that are serialized together.
 const PART: usize = 4096;
 
-/// A text without tags with a comment now and then, which the cleaner takes out: for each character that it
-/// escapes it looks ahead through the text that is left, as far as that goes without a tag or a comment.
+/// Inserts comments, which the cleaner removes, into a text without tags. For each escaped
+/// character the cleaner scans ahead to the next tag or comment, which would be quadratic.
 fn in_parts(text: &str) -> Cow<'_, str> {
     if text.len() <= PART {
         return Cow::Borrowed(text);
     }
     let (mut parts, mut begin, mut last) = (String::with_capacity(text.len() + 64), 0, ' ');
     for (at, c) in text.char_indices() {
-        // No entity goes on there.
+        // No entity continues across this position.
         if at - begin >= PART && (last == ' ' || REWRITTEN.contains(&c)) {
             parts.push_str(&text[begin..at]);
             parts.push_str("<!---->");
@@ -67,12 +67,12 @@ fn in_parts(text: &str) -> Cow<'_, str> {
     Cow::Owned(parts)
 }
 
-/// Whether the cleaner would rewrite something; it leaves everything else as it is.
+/// Returns whether the cleaner would change the text.
 pub fn is_rewritten(text: &str) -> bool {
     text.contains(REWRITTEN)
 }
 
-/// Sanitizes a title or a name, where only inline tags are allowed; it is too short to be costly.
+/// Sanitizes a title or a name, where only inline tags are allowed. It is too short to be costly.
 pub fn sanitize_inline(text: &str) -> String {
     static SHORT: OnceLock<Builder<'static>> = OnceLock::new();
     sanitize_with(text, SHORT.get_or_init(|| builder(false)))

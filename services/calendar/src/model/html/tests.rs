@@ -20,7 +20,7 @@ fn plain_lines_become_paragraphs() {
 }
 
 #[test]
-fn disallowed_tags_go_and_their_text_stays() {
+fn disallowed_tags_are_removed_and_their_text_kept() {
     for (text, cleaned) in [
         ("<script>alert(1)</script>", "alert(1)"),
         ("<p onclick=\"x()\">a</p>", "<p>a</p>"),
@@ -41,9 +41,9 @@ fn plain_text_has_no_markup() {
     assert_eq!(decode("&notanentity; & &#39;"), "&notanentity; & '");
 }
 
-/// Would not end within minutes if each bracket were looked for an end of its own.
+/// Would run for minutes if every bracket were searched for its end.
 #[test]
-fn brackets_without_an_end_are_text() {
+fn unclosed_brackets_are_text() {
     let text = "<a".repeat(1 << 20);
     assert_eq!(strip_tags(&text), text);
     assert_eq!(paragraphs(&text), format!("<p>{text}</p>"));
@@ -60,14 +60,14 @@ proptest::proptest! {
     }
 
     #[test]
-    fn no_markup_survives_in_titles(text in "\\PC{0,60}") {
+    fn block_markup_is_removed_from_titles(text in "\\PC{0,60}") {
         let once = title(&sanitize_inline(&text));
         proptest::prop_assert_eq!(title(&sanitize_inline(&once)), once);
     }
 }
 
 #[test]
-fn texts_without_tags_are_cleaned_in_parts_as_in_one_piece() {
+fn cleaning_in_parts_equals_cleaning_in_one_piece() {
     let words = [
         "R & B",
         "&amp;",
@@ -85,7 +85,7 @@ fn texts_without_tags_are_cleaned_in_parts_as_in_one_piece() {
         for shift in 0..words.len() {
             let words = (0..length).map(|at| words[(at * 7 + shift) % words.len()]);
             let text: String = std::iter::once("&").chain(words).collect();
-            // A bracket that is no tag keeps it in one piece.
+            // A bracket that does not begin a tag prevents the split.
             let whole = sanitize(&format!("{text}<")).unwrap();
             assert_eq!(sanitize(&text).unwrap(), whole.strip_suffix("&lt;").unwrap(), "{shift}");
         }

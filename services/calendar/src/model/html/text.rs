@@ -1,6 +1,6 @@
 //! Entities, tags and plain text.
 
-/// Writes every `&` that begins no entity as `&#038;`.
+/// Replaces every `&` that does not begin an entity by `&#038;`.
 pub fn ampersands(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (at, c) in text.char_indices() {
@@ -22,7 +22,7 @@ fn entity(text: &str) -> Option<&str> {
     fits.then(|| &text[..=end])
 }
 
-/// Replaces the entities that occur in practice by their characters.
+/// Decodes the entities that occur in practice.
 pub fn decode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -68,7 +68,7 @@ pub fn strip_tags(text: &str) -> String {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         if opens_tag(&rest[1..]) {
-            // Where this tag has no end, no later one has.
+            // If this tag has no end, later tags have none either.
             let Some(end) = rest.find('>') else { break };
             rest = &rest[end + 1..];
         } else {
@@ -80,8 +80,8 @@ pub fn strip_tags(text: &str) -> String {
     out
 }
 
-/// Takes the tags out of a text that is no HTML, such as an address; what stays together after a
-/// tag is gone is no tag either.
+/// Removes the tags from a plain text field such as an address. Text that a removal joins is not a
+/// tag either.
 pub fn untagged(text: &str) -> String {
     let mut text = text.to_owned();
     while text.contains('<') {
@@ -97,19 +97,19 @@ pub fn untagged(text: &str) -> String {
     text
 }
 
-/// Takes out the beginnings of tags and comments that have no end: one could come behind them in the
-/// page of somebody who does not escape.
+/// Removes beginnings of tags and comments that have no end, which could be completed by later text
+/// in the page of a client that does not escape.
 fn without_openings(text: &str) -> String {
     let opens = |at: usize| text[at..].starts_with('<') && opens_tag(&text[at + 1..]);
     text.char_indices().filter(|(at, _)| !opens(*at)).map(|(_, c)| c).collect()
 }
 
-/// Tells whether a `<` before this text begins a tag or a comment.
+/// Returns whether a `<` before this text would begin a tag or a comment.
 fn opens_tag(rest: &str) -> bool {
     rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
 }
 
-/// Returns the text of an HTML fragment, blanks collapsed.
+/// Returns the text of an HTML fragment, with whitespace collapsed.
 pub fn plain(text: &str) -> String {
     let spaced = text.replace("</p>", "</p> ").replace("<br", " <br").replace("</li>", "</li> ");
     let text = decode(&strip_tags(&spaced));
@@ -127,7 +127,7 @@ pub fn text(html: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in decode(&strip_tags(&broken)).lines() {
         let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
-        // One empty line parts paragraphs.
+        // Paragraphs are separated by one empty line.
         if !(line.is_empty() && lines.last().is_none_or(String::is_empty)) {
             lines.push(line);
         }
@@ -135,7 +135,7 @@ pub fn text(html: &str) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// Escapes a plain text for HTML.
+/// Escapes plain text for HTML.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -144,7 +144,7 @@ pub fn escape(text: &str) -> String {
         .replace('\'', "&#039;")
 }
 
-/// Renders a title: trimmed, bare ampersands written out.
+/// Renders a title: trimmed, with bare ampersands escaped.
 pub fn title(text: &str) -> String {
     ampersands(text.trim())
 }

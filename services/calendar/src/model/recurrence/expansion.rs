@@ -1,73 +1,73 @@
-//! The moments at which a rule lets an event take place.
+//! Expansion of a rule to the moments at which an event takes place.
 
 use jiff::civil::{Date, DateTime};
 
 use super::rule::Rule;
 
-/// Days that are looked at before a rule is given up: more than five hundred years.
+/// The number of days that are examined before a rule is given up: more than five hundred years.
 const MAX_DAYS: usize = 200_000;
 
-/// Days that are looked at one after the other in vain before a rule is given up. A 29 February on a
-/// certain weekday is forty years from the next at most.
+/// The number of consecutive days without a match after which a rule is given up. A 29 February on
+/// a given weekday recurs after forty years at most.
 const MAX_VAIN_DAYS: usize = 20_000;
 
-/// A rule looks through too many days.
+/// The error for a rule that would examine too many days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 
-/// The moments of a series that are wanted: all from a day on, of those before it some.
+/// The requested moments of a series: all after some day, and some before it.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// The last moment that may be.
+    /// The latest possible moment.
     pub until: DateTime,
-    /// The day from which on all are wanted.
+    /// The day from which all moments are requested.
     pub near: Date,
-    /// So many of the first, the start among them, at least.
+    /// The minimum number of first moments, including the start.
     pub first: usize,
-    /// So many of the latest before the day, at least.
+    /// The minimum number of latest moments before that day.
     pub latest: usize,
 }
 
 impl Rule {
-    /// Returns the moments of an event that first takes place at `start`, up to `until`; the start
-    /// is always the first of them.
+    /// Returns the moments of an event from `start` up to `until`. The start is always the first.
     ///
     /// # Errors
-    /// [`TooLong`], where there are many centuries to look through, or nothing in half a century.
+    /// Returns [`TooLong`] if many centuries have to be examined, or half a century
+    /// matches nothing.
     pub fn expand(&self, start: DateTime, until: DateTime) -> Result<Vec<DateTime>, TooLong> {
         self.expand_near(start, Wanted { until, near: start.date(), first: 0, latest: 0 })
     }
 
-    /// Returns the moments that are wanted, and perhaps others between them, ascending; the start is
-    /// always the first of them.
+    /// Returns the requested moments, and perhaps others between them, in ascending order. The
+    /// start is always the first.
     ///
-    /// What lies between the first and the latest is skipped, so that a rule from long ago costs no
-    /// more than one of today; but where COUNT ends a rule that finds more days in some periods than
-    /// in others, all have to be counted. Of a rule that finds next to nothing in centuries the
-    /// moments that are far from the day may be missing.
+    /// Moments between the first and the latest ones are skipped, so that an old rule costs as much
+    /// as a recent one. An exception is a rule with COUNT whose periods have different numbers of
+    /// days: all its moments have to be counted. For a rule that matches almost nothing in
+    /// centuries, moments far from the day may be missing.
     ///
     /// # Errors
-    /// [`TooLong`], where it finds nothing but the start in half a century, or too much has to be
-    /// counted.
+    /// Returns [`TooLong`] if half a century matches nothing but the start, or too much
+    /// has to be counted.
     pub fn expand_near(&self, start: DateTime, wanted: Wanted) -> Result<Vec<DateTime>, TooLong> {
         Walk::new(self, start).expand(wanted)
     }
 
-    /// Returns the moments of a period that are later than the start, ascending.
+    /// Returns the moments of a period that are later than the start, in ascending order.
     fn moments_of(&self, period: Date, start: DateTime) -> Vec<DateTime> {
         let days = self.days_of(period, start.date()).into_iter();
         days.map(|day| day.to_datetime(start.time())).filter(|moment| *moment > start).collect()
     }
 }
 
-/// A way through the periods of a rule.
+/// An iteration over the periods of a rule.
 struct Walk<'r> {
     rule: &'r Rule,
     start: DateTime,
     first_period: Date,
-    /// In days.
+    /// Number of examined days.
     looked_at: usize,
-    /// Days since the last moment that was found.
+    /// Number of days since the last match.
     in_vain: usize,
     gave_up: bool,
 }
@@ -119,7 +119,7 @@ impl<'r> Walk<'r> {
         if self.gave_up && all.len() == 1 { Err(TooLong) } else { Ok(all) }
     }
 
-    /// Returns the moments of a period; `None` behind the end, or where the rule is given up.
+    /// Returns the moments of a period, or `None` after the end or if the rule is given up.
     fn moments(&mut self, number: i64, until: DateTime) -> Option<Vec<DateTime>> {
         let period = self.rule.period(self.first_period, number)?;
         if period > until.date() {
@@ -139,10 +139,10 @@ impl<'r> Walk<'r> {
         Some(moments)
     }
 
-    /// Returns the last moment that COUNT permits of a regular rule.
+    /// Returns the last moment that COUNT permits for a regular rule.
     fn last_counted(&self, count: usize) -> DateTime {
         let (rule, start) = (self.rule, self.start);
-        // The start counts, though the rule may not hold it.
+        // The start counts even if the rule does not match it.
         let Some(place) = count.checked_sub(2) else { return start };
         let in_first = rule.moments_of(self.first_period, start);
         if let Some(moment) = in_first.get(place) {
@@ -158,7 +158,7 @@ impl<'r> Walk<'r> {
             let number = i64::try_from(place.checked_div(each)?).ok()?.checked_add(1)?;
             moments(number)?.get(place % each).copied()
         };
-        // Behind the end of the calendar.
+        // After the end of the calendar.
         find().unwrap_or(DateTime::MAX)
     }
 }
@@ -218,7 +218,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// All moments, counted one by one from the first.
+    /// Returns all moments, counted one by one from the first.
     fn slowly(rule: &Rule, start: DateTime, until: DateTime) -> Vec<DateTime> {
         let first = rule.first_period(start.date());
         let mut all = vec![start];
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_skipped_is_nothing_that_is_wanted() {
+    fn skipping_loses_no_requested_moment() {
         let near = at("2027-03-10T00:00");
         for (text, start) in RULES.iter().flat_map(|rule| STARTS.map(|start| (*rule, at(start)))) {
             let rule = Rule::parse(text).unwrap();
@@ -263,7 +263,7 @@ mod tests {
         }
     }
 
-    /// Expands a rule for an import in 2027; tells how many moments it has and days it looked at.
+    /// Expands a rule for an import in 2027. Returns the numbers of moments and of examined days.
     fn effort(rule: &str, start: &str) -> (Option<usize>, usize) {
         let rule = Rule::parse(rule).unwrap();
         let (until, near) = (at("2029-03-10T12:00"), at("2027-03-10T00:00").date());
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_from_long_ago_cost_as_much_as_those_of_today() {
+    fn old_rules_cost_as_much_as_recent_ones() {
         for (rule, most) in [
             ("FREQ=DAILY", 1300),
             ("FREQ=DAILY;INTERVAL=2", 1300),
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_find_nothing_are_given_up_soon() {
+    fn rules_without_matches_are_given_up_early() {
         for rule in [
             "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30",
             "FREQ=WEEKLY;BYDAY=MO;BYSETPOS=2",
@@ -303,10 +303,10 @@ mod tests {
             assert_eq!(found, None, "{rule}");
             assert!(looked_at <= MAX_VAIN_DAYS + 366, "{rule} looked at {looked_at}");
         }
-        // What has to be counted is counted to a bound.
+        // Counting has a limit.
         let (found, looked_at) = effort("FREQ=MONTHLY;COUNT=20000", "0001-01-01T10:00");
         assert_eq!((found, looked_at <= MAX_DAYS + 366), (None, true));
-        // What is rare is found as far as the bound goes.
+        // Rare matches are found up to the limit.
         let leap = effort("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO", "1500-01-01T10:00");
         assert_eq!(leap.0, Some(21));
     }

@@ -1,4 +1,4 @@
-//! Rules by which an event of iCalendar repeats (RFC 5545, 3.3.10), on the clock of its zone.
+//! iCalendar recurrence rules (RFC 5545, 3.3.10), in the local time of the event.
 
 mod expansion;
 mod periods;

@@ -1,4 +1,4 @@
-//! The periods of a rule, and which of their days it takes.
+//! The periods of a rule and the days that match in them.
 
 use jiff::civil::Date;
 use jiff::{Span, ToSpan as _};
@@ -6,7 +6,7 @@ use jiff::{Span, ToSpan as _};
 use super::rule::{Frequency, Rule};
 
 impl Rule {
-    /// Returns how many days are looked at in a period.
+    /// Returns the number of days that are examined in a period.
     pub(super) fn effort(&self) -> usize {
         match self.frequency {
             Frequency::Daily => 1,
@@ -18,7 +18,7 @@ impl Rule {
         }
     }
 
-    /// Returns the first day of the period that the start lies in.
+    /// Returns the first day of the period that contains the start.
     pub(super) fn first_period(&self, start: Date) -> Date {
         match self.frequency {
             Frequency::Daily => start,
@@ -31,7 +31,7 @@ impl Rule {
         }
     }
 
-    /// Returns the first day of a period; none behind the end of the calendar.
+    /// Returns the first day of a period, or `None` after the end of the calendar.
     pub(super) fn period(&self, first: Date, number: i64) -> Option<Date> {
         let steps = number.checked_mul(self.interval)?;
         let span = match self.frequency {
@@ -43,8 +43,8 @@ impl Rule {
         first.checked_add(span.ok()?).ok()
     }
 
-    /// Returns the number of the period that a day lies in, else of the latest before it; 0 where
-    /// there is none.
+    /// Returns the number of the period that contains a day, or else of the last period before it;
+    /// 0 if there is none.
     pub(super) fn number_of(&self, first: Date, day: Date) -> i64 {
         let days = || first.duration_until(day).as_hours() / 24;
         let years = i64::from(day.year()) - i64::from(first.year());
@@ -57,7 +57,7 @@ impl Rule {
         units.max(0) / self.interval
     }
 
-    /// Tells whether all periods have as many days.
+    /// Returns whether all periods have equally many days.
     pub(super) fn is_regular(&self) -> bool {
         let by_month = !self.by_month.is_empty();
         let by_day = !self.by_day.is_empty() || !self.by_month_day.is_empty();
@@ -68,7 +68,7 @@ impl Rule {
         }
     }
 
-    /// Returns the days of a period, ascending.
+    /// Returns the matching days of a period in ascending order.
     pub(super) fn days_of(&self, period: Date, start: Date) -> Vec<Date> {
         let mut days = match self.frequency {
             Frequency::Daily => vec![period],
@@ -153,8 +153,8 @@ impl Rule {
             || self.by_month_day.iter().any(|wanted| *wanted == day.day() || *wanted == back)
     }
 
-    /// Tells whether a day, by its number in a period of so many days, is a wanted weekday, or the
-    /// wanted one of its kind in the period.
+    /// Returns whether a day matches the weekdays of the rule, given its number in a period of
+    /// `days` days. A weekday with a number matches once in the period.
     fn is_nth(&self, day: Date, number: usize, days: usize) -> bool {
         self.by_day.iter().filter(|(_, weekday)| *weekday == day.weekday()).any(|(nth, _)| {
             let place = usize::from(nth.unsigned_abs());

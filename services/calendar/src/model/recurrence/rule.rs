@@ -1,8 +1,8 @@
-//! Rules as iCalendar writes them.
+//! Parsing of iCalendar rules.
 
 use jiff::civil::{DateTime, Weekday};
 
-/// A rule; those that repeat within a day, by week of the year and by day of the year are not known.
+/// A rule. Rules that repeat within a day, by week number or by day of the year are not supported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     pub(super) frequency: Frequency,
@@ -15,11 +15,11 @@ pub struct Rule {
     pub(super) by_day: Vec<(i8, Weekday)>,
     pub(super) by_position: Vec<i32>,
     pub(super) week_start: Weekday,
-    /// Hour, minute and second, where the rule names them though the start does already.
+    /// Hour, minute and second, if the rule repeats them from the start.
     time: [Option<i8>; 3],
 }
 
-/// How long a period is.
+/// The length of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frequency {
     Daily,
@@ -29,7 +29,7 @@ pub(super) enum Frequency {
 }
 
 impl Rule {
-    /// Parses a rule; `None` for what is malformed or not known.
+    /// Parses a rule. Returns `None` if it is malformed or not supported.
     pub fn parse(text: &str) -> Option<Rule> {
         let mut rule = Rule {
             frequency: Frequency::Daily,
@@ -68,19 +68,19 @@ impl Rule {
         Some(rule)
     }
 
-    /// Tells whether the rule repeats every year in a few named months, as those of time zones do.
+    /// Returns whether the rule repeats every year in a few named months, like those of time zones.
     pub fn is_yearly(&self, most_months: usize) -> bool {
         self.frequency == Frequency::Yearly && (1..=most_months).contains(&self.by_month.len())
     }
 
-    /// Tells whether the time of day that the rule names, if any, is that of a start.
+    /// Returns whether the time of day in the rule, if any, is that of the start.
     pub fn fits_time(&self, start: DateTime) -> bool {
         let parts = [start.hour(), start.minute(), start.second()];
         self.time.iter().zip(parts).all(|(named, part)| named.is_none_or(|named| named == part))
     }
 }
 
-/// Reads one hour, minute or second.
+/// Parses an hour, minute or second.
 fn clock_part(text: &str, most: i8) -> Option<i8> {
     text.trim().parse().ok().filter(|part| (0..=most).contains(part))
 }
@@ -95,7 +95,7 @@ fn frequency_of(text: &str) -> Option<Frequency> {
     })
 }
 
-/// Reads a list of numbers other than zero within bounds, each once.
+/// Parses a list of distinct non-zero numbers within bounds.
 fn numbers<T>(text: &str, low: i32, high: i32) -> Option<Vec<T>>
 where
     T: TryFrom<i32> + Ord,
@@ -110,7 +110,7 @@ where
     Some(all)
 }
 
-/// Reads a list of weekdays, each once.
+/// Parses a list of distinct weekdays.
 fn weekdays(text: &str) -> Option<Vec<(i8, Weekday)>> {
     let mut all: Vec<_> = text.split(',').map(weekday).collect::<Option<_>>()?;
     all.sort_unstable_by_key(|(nth, day)| (*nth, day.to_monday_zero_offset()));
@@ -118,7 +118,7 @@ fn weekdays(text: &str) -> Option<Vec<(i8, Weekday)>> {
     Some(all)
 }
 
-/// Reads a weekday with an optional number before it: `MO`, `2TU`, `-1FR`.
+/// Parses a weekday with an optional number before it: `MO`, `2TU`, `-1FR`.
 fn weekday(text: &str) -> Option<(i8, Weekday)> {
     let text = text.trim();
     let (number, name) = text.split_at_checked(text.len().checked_sub(2)?)?;

@@ -43,12 +43,12 @@ fn rules_of_common_programs_are_expanded() {
         let until = if rule.contains("COUNT") { "2099-01-01T00:00" } else { year };
         assert_eq!(dates(rule, start, until), expected, "{rule}");
     }
-    // The start counts, though the rule does not hold it.
+    // The start counts even if the rule does not match it.
     assert_eq!(dates("FREQ=WEEKLY;BYDAY=WE;COUNT=2", "2027-03-30T18:00", year), "03-30 03-31");
 }
 
 #[test]
-fn rules_that_are_not_known_are_told_and_none_runs_for_ever() {
+fn unsupported_rules_are_rejected_and_expansion_terminates() {
     for rule in [
         "",
         "FREQ=HOURLY",
@@ -65,7 +65,7 @@ fn rules_that_are_not_known_are_told_and_none_runs_for_ever() {
     let never = Rule::parse("FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30").unwrap();
     let (start, end) = ("0001-01-31T00:00".parse().unwrap(), "9998-01-01T00:00".parse().unwrap());
     assert_eq!(never.expand(start, end), Err(TooLong));
-    // A list names each of its parts once, however often it is written.
+    // A list contains each value once, even if it is written repeatedly.
     let once = Rule::parse("FREQ=MONTHLY;BYMONTH=3;BYMONTHDAY=-1;BYDAY=2TU,MO;BYSETPOS=1");
     let often = Rule::parse(
         "FREQ=MONTHLY;BYMONTH=3,3;BYMONTHDAY=-1,-1,-1;BYDAY=MO,2TU,MO,2TU;BYSETPOS=1,1",

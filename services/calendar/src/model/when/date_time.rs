@@ -1,4 +1,4 @@
-//! What a date text means: steps from a base, bound to a zone and to the present.
+//! The meaning of a date text: steps from a base, resolved with a zone and the current time.
 
 use jiff::civil::{Date, DateTime, Time, Weekday, date, time};
 use jiff::{Span, Timestamp};
@@ -8,11 +8,11 @@ use crate::model::zone::Zone;
 /// The last year of events.
 const LAST_YEAR: i16 = 9998;
 
-/// The first second of the year 9999 in UTC, and the first one behind it.
+/// Year 9999 from its first second in UTC, and the first second after it.
 const YEAR_9999: i64 = 253_370_764_800;
 const YEAR_10000: i64 = 253_402_300_800;
 
-/// A date and time as written, not yet bound to a zone or to the present.
+/// A parsed date and time, before it is resolved with a zone and the current time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct When {
     pub(super) base: Base,
@@ -21,7 +21,7 @@ pub struct When {
     pub(super) steps: Vec<Step>,
 }
 
-/// What the text starts from.
+/// The start of the computation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Base {
     Timestamp(i64),
@@ -30,7 +30,7 @@ pub(super) enum Base {
     Today,
 }
 
-/// One move away from the base, applied in written order.
+/// One step from the base, applied in written order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
     Add(i64, Unit),
@@ -39,18 +39,18 @@ pub(super) enum Step {
     LastDay,
 }
 
-/// Which occurrence of a weekday is meant.
+/// The occurrence of a weekday that is meant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Turn {
-    /// Today counts.
+    /// Today or later.
     This,
-    /// Strictly later.
+    /// Later than today.
     Next,
-    /// Strictly earlier.
+    /// Earlier than today.
     Last,
 }
 
-/// A unit of a relative move.
+/// A unit of a relative step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Unit {
     Second,
@@ -64,22 +64,22 @@ pub(super) enum Unit {
     Year,
 }
 
-/// A date that was not understood or lies outside the calendar.
+/// The error for a date that cannot be parsed or is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a date")]
 pub struct NotADate;
 
-/// What a [`When`] means in a zone.
+/// The result of resolving a [`When`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointInTime {
-    /// A wall clock reading; which instant it is depends on the zone it is read in.
+    /// A local time, whose instant depends on the zone.
     Wall(DateTime),
-    /// An instant: the text carried an offset or was a timestamp.
+    /// An instant, from a text with an offset or a timestamp.
     Instant(Timestamp),
 }
 
 impl PointInTime {
-    /// Returns the instant, reading a wall clock in `zone`.
+    /// Returns the instant, reading a local time in `zone`.
     pub fn instant(self, zone: &Zone) -> Result<Timestamp, NotADate> {
         match self {
             PointInTime::Wall(wall) => zone.instant(wall).ok_or(NotADate),
@@ -87,14 +87,14 @@ impl PointInTime {
         }
     }
 
-    /// Returns the wall clock in `zone`; a skipped local time moves forward by the gap.
+    /// Returns the local time in `zone`. A skipped local time moves forward by the gap.
     pub fn wall(self, zone: &Zone) -> Result<DateTime, NotADate> {
         Ok(zone.wall(self.instant(zone)?))
     }
 }
 
 impl When {
-    /// Binds the text to a zone and to the present; relative words are counted in that zone.
+    /// Resolves the text with a zone and the current time. Relative words count in that zone.
     pub fn resolve(&self, zone: &Zone, now: Timestamp) -> Result<PointInTime, NotADate> {
         let home = self.zone.as_ref().unwrap_or(zone);
         let wall = match self.base {
@@ -123,8 +123,8 @@ impl When {
         in_range(point)
     }
 
-    /// Takes a date in the year 9999, by which many programs mean "no end", for the last second in
-    /// which an event can take place.
+    /// Replaces a date in the year 9999, which many programs use for "no end", by the last second
+    /// in which an event can take place.
     #[must_use]
     pub fn in_years_of_events(self) -> When {
         let is_beyond = match self.base {
@@ -139,12 +139,13 @@ impl When {
         When { base, time, zone: None, steps: Vec::new() }
     }
 
-    /// Tells whether the meaning changes as time passes.
+    /// Returns whether the meaning changes as time passes.
     pub fn is_relative(&self) -> bool {
         matches!(self.base, Base::Now | Base::Today)
     }
 
-    /// Returns the calendar day: the one written, else the day in `zone` (timestamps, relative words).
+    /// Returns the calendar day: the written one, or for timestamps and relative words the day in
+    /// `zone`.
     pub fn day(&self, zone: &Zone, now: Timestamp) -> Result<Date, NotADate> {
         match self.base {
             Base::Date(date) if self.steps.is_empty() => {
@@ -156,7 +157,7 @@ impl When {
     }
 }
 
-/// Refuses years that four digits cannot write, and leaves room for zone arithmetic at both ends.
+/// Rejects years with more than four digits, leaving room for zone arithmetic at both ends.
 fn in_range(point: PointInTime) -> Result<PointInTime, NotADate> {
     let year = match point {
         PointInTime::Wall(wall) => wall.year(),
@@ -211,14 +212,15 @@ fn add(wall: DateTime, count: i64, unit: Unit) -> Result<DateTime, NotADate> {
     }
 }
 
-/// Adds months and lets a day beyond the month's end roll over into the next one.
+/// Adds months. A day after the end of the month rolls over into the next one.
 fn add_months(wall: DateTime, count: i64) -> Result<DateTime, NotADate> {
     let first = wall.date().first_of_month().to_datetime(wall.time());
     let month = checked(first, count, Span::try_months)?;
     checked(month, i64::from(wall.day()) - 1, Span::try_days)
 }
 
-/// Steps over Saturdays and Sundays; whole weeks are taken at once, so a large count stays cheap.
+/// Adds working days, skipping Saturdays and Sundays. Whole weeks are added at once, so a large
+/// count is cheap.
 fn add_working_days(wall: DateTime, count: i64) -> Result<DateTime, NotADate> {
     let mut wall = checked(wall, count / 5, Span::try_weeks)?;
     let step = count.signum();
@@ -236,7 +238,7 @@ fn is_weekend(wall: DateTime) -> bool {
     matches!(wall.date().weekday(), Weekday::Saturday | Weekday::Sunday)
 }
 
-/// Reads a year, month and day; day 29 to 31 beyond the month's end rolls over into the next month.
+/// Builds a date. Day 29 to 31 after the end of the month rolls over into the next month.
 pub(super) fn rolling_date(year: i16, month: i8, day: i8) -> Result<Date, NotADate> {
     if !(1..=31).contains(&day) || year < 1 {
         return Err(NotADate);

@@ -1,4 +1,4 @@
-//! The parser of the date grammar: words from left to right, each recognised by its form.
+//! Parser of the date grammar: reads words from left to right and recognises each by its form.
 
 use jiff::civil::{Date, Time, Weekday};
 
@@ -6,14 +6,14 @@ use super::date_time::{Base, NotADate, Step, Turn, Unit, When, rolling_date};
 use super::words::{month, unit, weekday};
 use crate::model::zone::Zone;
 
-/// Longer texts are refused before any work; the longest sensible date is far shorter.
+/// The maximum length of a date text in bytes; the longest sensible date is far shorter.
 const MAX_BYTES: usize = 100;
 
 impl When {
-    /// Parses the forms of the input grammar, from `2027-03-01 19:00` to `+1 week 2 hours`.
+    /// Parses a date, from `2027-03-01 19:00` to `+1 week 2 hours`.
     ///
     /// # Errors
-    /// [`NotADate`] for every other text.
+    /// Returns [`NotADate`] for any other text.
     pub fn parse(text: &str) -> Result<When, NotADate> {
         parse(text)
     }
@@ -36,7 +36,7 @@ fn parse(text: &str) -> Result<When, NotADate> {
     parser.found.finish()
 }
 
-/// Reads texts made of digits alone: eight of them that form a date are one, others are Unix seconds.
+/// Parses texts of digits only: eight digits that form a date are a date, others are Unix seconds.
 fn number(text: &str) -> Result<Option<Base>, NotADate> {
     let digits = text.strip_prefix('@').unwrap_or(text);
     let unsigned = digits.strip_prefix('-').filter(|_| text.starts_with('@')).unwrap_or(digits);
@@ -54,7 +54,7 @@ fn number(text: &str) -> Result<Option<Base>, NotADate> {
     Ok(Some(Base::Timestamp(digits.parse().map_err(|_| NotADate)?)))
 }
 
-/// Puts a blank where ISO 8601 has a `T` between date and time.
+/// Replaces the `T` between date and time in ISO 8601 by a space.
 fn split_at_t(text: &str) -> String {
     let bytes = text.as_bytes();
     let between = |at: usize| {
@@ -152,7 +152,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads `+N unit`, `N units ago`, `next week`, `monday`, `first day of …`.
+    /// Parses `+N unit`, `N units ago`, `next week`, `monday`, `first day of …`.
     fn relative(&mut self, word: &str) -> Result<Option<usize>, NotADate> {
         if let Some(used) = self.counted_moves()? {
             return Ok(Some(used));
@@ -181,7 +181,7 @@ impl Parser<'_> {
         Ok(Some(2))
     }
 
-    /// Reads counted moves in a row; `ago` behind them turns them, and nothing else, back.
+    /// Parses consecutive counted steps. `ago` after them reverses exactly these.
     fn counted_moves(&mut self) -> Result<Option<usize>, NotADate> {
         let mut moves = Vec::new();
         let mut used = 0;
@@ -199,7 +199,7 @@ impl Parser<'_> {
         Ok(Some(used + usize::from(ago)))
     }
 
-    /// Reads a count with its unit, as one word or two; the sign may be left out.
+    /// Parses a count with its unit, in one word or two. The sign is optional.
     fn counted(&self, ahead: usize) -> Result<Option<(i64, Unit, usize)>, NotADate> {
         let word = self.peek(ahead).unwrap_or_default();
         let body = word.trim_start_matches(['+', '-']);
@@ -212,18 +212,19 @@ impl Parser<'_> {
             attached => (attached.to_owned(), 1),
         };
         let Some(unit) = unit(&name) else { return Ok(None) };
-        // Without its sign a count is never the least number, so that it can be turned.
+        // An unsigned count is never the minimum integer, so it can be negated.
         let count: i64 = body[..digits].parse().map_err(|_| NotADate)?;
         Ok(Some((if word.starts_with('-') { -count } else { count }, unit, used)))
     }
 
     fn weekday(&mut self, day: Weekday, turn: Turn) -> Result<(), NotADate> {
-        // `Friday, 5 March 2027` names the day of a written date: with `This` it stays where it is.
+        // In `Friday, 5 March 2027` the weekday belongs to a written date: `This` leaves the date
+        // unchanged.
         self.found.steps.push(Step::Weekday { day, turn });
         Ok(())
     }
 
-    /// Reads what follows `first day of` or `last day of`.
+    /// Parses the rest of `first day of …` or `last day of …`.
     fn edge_of_month(&mut self, first: bool) -> Result<usize, NotADate> {
         let edge = if first { Step::FirstDay } else { Step::LastDay };
         let word = self.peek(3).ok_or(NotADate)?;
@@ -237,7 +238,7 @@ impl Parser<'_> {
             if self.peek(4).as_deref() != Some("month") {
                 return Err(NotADate);
             }
-            // Going to the first day before counting keeps the 31st from rolling over.
+            // Moving to the first day before adding months keeps the 31st from rolling over.
             self.found.steps.extend([Step::FirstDay, Step::Add(count, Unit::Month), edge]);
         } else {
             let month = month(&word).ok_or(NotADate)?;
@@ -248,7 +249,7 @@ impl Parser<'_> {
         Ok(5)
     }
 
-    /// Reads `March 1, 2027`, `1 March 2027`, `Mar 2027`.
+    /// Parses `March 1, 2027`, `1 March 2027`, `Mar 2027`.
     fn named_date(&mut self, word: &str) -> Result<Option<usize>, NotADate> {
         let second = self.peek(1).unwrap_or_default();
         let third = self.peek(2).unwrap_or_default();
@@ -284,7 +285,7 @@ impl Parser<'_> {
             self.at += used;
             return Ok(());
         }
-        // Zone names keep the case that was written until the zone itself says its canonical one.
+        // Zone names keep their written case until the zone is looked up.
         let written = self.words.get(self.at).ok_or(NotADate)?;
         self.found.zone(Zone::of_date(written).ok_or(NotADate)?)?;
         self.at += 1;
@@ -312,7 +313,7 @@ fn day(word: &str) -> Option<i8> {
     is_digits(word, 1, 2).then(|| word.parse().ok()).flatten()
 }
 
-/// Reads the five numeric forms; the separator and the place of the year tell them apart.
+/// Parses the five numeric forms, which differ in separator and position of the year.
 fn numeric_date(word: &str) -> Result<Option<Date>, NotADate> {
     let Some(mark) = ['-', '/', '.'].into_iter().find(|mark| word.matches(*mark).count() == 2)
     else {
@@ -330,7 +331,7 @@ fn numeric_date(word: &str) -> Result<Option<Date>, NotADate> {
     Ok(None)
 }
 
-/// Splits `19:30:00.5+02:00` into the clock and what follows it.
+/// Splits `19:30:00.5+02:00` into the time and the rest.
 fn split_clock(word: &str) -> (&str, &str) {
     let end =
         word.find(|c: char| !(c.is_ascii_digit() || matches!(c, ':' | '.'))).unwrap_or(word.len());
@@ -345,7 +346,7 @@ fn half_day(rest: &str) -> (Option<bool>, &str) {
     }
 }
 
-/// Reads `HH:MM[:SS[.f]]`, or an hour alone when `am` or `pm` follows; fractions are dropped.
+/// Parses `HH:MM[:SS[.f]]`, or only an hour before `am` or `pm`. Fractions are dropped.
 fn clock_time(clock: &str, afternoon: Option<bool>) -> Result<Time, NotADate> {
     let (clock, fraction) = clock.split_once('.').unwrap_or((clock, ""));
     let parts: Vec<&str> = clock.split(':').collect();

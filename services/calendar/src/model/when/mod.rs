@@ -1,5 +1,5 @@
-//! Dates as people write them: an input text becomes a [`When`], a `When` becomes an instant or a
-//! wall clock once a zone and a "now" are known.
+//! Dates as people write them. A text is parsed to a [`When`], which resolves to an instant or a
+//! local time given a zone and the current time.
 
 mod date_time;
 mod grammar;

@@ -20,7 +20,7 @@ fn wall(text: &str) -> String {
 }
 
 #[test]
-fn every_form_of_the_grammar_is_understood() {
+fn every_form_of_the_grammar_parses() {
     for (text, expected) in [
         ("2027-03-01", "2027-03-01 00:00:00"),
         ("2027/03/01", "2027-03-01 00:00:00"),
@@ -101,7 +101,7 @@ fn repeated_local_time_is_its_first_occurrence() {
 }
 
 #[test]
-fn other_texts_are_refused() {
+fn other_texts_are_rejected() {
     for text in [
         "",
         " ",
@@ -138,13 +138,13 @@ fn other_texts_are_refused() {
         "Z Z",
     ] {
         let parsed = When::parse(text).and_then(|when| when.resolve(&vienna(), now()));
-        // "12" is a number of seconds, the one entry here that is a date after all.
+        // "12" is the only valid date here: a number of seconds.
         assert_eq!(parsed.is_ok(), text == "12", "{text}");
     }
 }
 
 #[test]
-fn written_day_wins_over_time_and_offset() {
+fn written_day_ignores_time_and_offset() {
     let zone = vienna();
     for (text, day) in [
         ("2027-03-01 23:30 -0800", "2027-03-01"),
@@ -158,7 +158,7 @@ fn written_day_wins_over_time_and_offset() {
 }
 
 #[test]
-fn absurd_counts_are_refused_not_computed() {
+fn huge_counts_are_rejected() {
     for text in ["+9223372036854775807 weekdays", "+99999999999 years", "-999999999 fortnights"] {
         let when = When::parse(text).unwrap();
         assert_eq!(when.resolve(&vienna(), now()), Err(NotADate), "{text}");
@@ -175,7 +175,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn every_printed_wall_clock_reads_back(seconds in 0_i64..4_000_000_000) {
+    fn every_printed_local_time_parses_back(seconds in 0_i64..4_000_000_000) {
         let zone = Zone::utc();
         let printed = zone.wall(Timestamp::from_second(seconds).unwrap());
         let text = printed.strftime("%Y-%m-%d %H:%M:%S").to_string();

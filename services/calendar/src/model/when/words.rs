@@ -4,7 +4,7 @@ use jiff::civil::Weekday;
 
 use super::date_time::Unit;
 
-/// Reads a month by its English name or its first three letters.
+/// Parses a month by its English name or its first three letters.
 pub(super) fn month(word: &str) -> Option<i8> {
     const NAMES: [&str; 12] = [
         "january",
@@ -28,7 +28,7 @@ pub(super) fn month(word: &str) -> Option<i8> {
     i8::try_from(at + 1).ok()
 }
 
-/// Reads a weekday by its English name or its first three letters.
+/// Parses a weekday by its English name or its first three letters.
 pub(super) fn weekday(word: &str) -> Option<Weekday> {
     Some(match word {
         "monday" | "mon" => Weekday::Monday,
@@ -42,7 +42,7 @@ pub(super) fn weekday(word: &str) -> Option<Weekday> {
     })
 }
 
-/// Reads a unit of time in singular or plural.
+/// Parses a unit of time in singular or plural.
 pub(super) fn unit(word: &str) -> Option<Unit> {
     Some(match word {
         "sec" | "secs" | "second" | "seconds" => Unit::Second,

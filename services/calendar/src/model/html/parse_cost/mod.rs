@@ -1,34 +1,34 @@
-//! How much work a text of HTML makes for a parser, estimated before it is parsed.
+//! Estimates how much work an HTML text causes a parser, before it is parsed.
 //!
-//! A parser opens formatting again in every block that follows an unclosed `<b>`, so that half a
-//! text of open tags and half a text of blocks grow with the square of their length; and it walks
-//! up the open elements at most tags. Here tags are read as a parser reads them, but elements are
-//! only counted, and rather too many of them than too few.
+//! A parser reopens formatting in every block that follows an unclosed `<b>`. A text that is half
+//! open tags and half blocks therefore grows quadratically. A parser also walks up the open
+//! elements at most tags. This module reads tags like a parser but only counts elements, and
+//! overestimates rather than underestimates.
 
 use crate::model::html::elements::{is_block, is_heading};
 
-/// Blocks that a parser untangles at once where formatting ends across them.
+/// Blocks that a parser handles in one step when formatting ends across them.
 const UNTANGLED: usize = 8;
 
-/// Formatting without attributes of which a parser keeps no more of one name.
+/// The maximum number of equal formatting elements without attributes that a parser keeps.
 const ALIKE: usize = 3;
 
-/// Elements that a parser opens again where they were left open.
+/// Elements that a parser reopens if they were left open.
 const FORMATTING: [&str; 14] = [
     "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
 ];
 
-/// Elements without an end.
+/// Void elements, which have no end tag.
 const VOID: [&str; 18] = [
     "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "image", "img",
     "input", "keygen", "link", "meta", "param", "source", "wbr",
 ];
 
-/// Blocks that are not kept, but end like those that are.
+/// Blocks that the sanitizer removes, but that end like the others.
 const OTHER_BLOCKS: [&str; 8] =
     ["center", "dir", "fieldset", "hgroup", "listing", "main", "menu", "nav"];
 
-/// Elements with rules of their own: nothing that is open before them is taken to be closed later.
+/// Elements with special rules. Elements open before them are assumed never to be closed.
 const WALLS: [&str; 24] = [
     "applet",
     "body",
@@ -56,30 +56,30 @@ const WALLS: [&str; 24] = [
     "title",
 ];
 
-/// Parts of a table, from the inside.
+/// Table parts, from the inside out.
 const ROWS: [&str; 4] = ["tr", "tbody", "thead", "tfoot"];
 const CELLS: [&str; 3] = ["td", "th", "caption"];
 
-/// Tells whether a parser would work on a text out of all proportion to its length.
+/// Returns whether parsing a text would cost far more than its length suggests.
 pub fn is_too_costly(text: &str) -> bool {
-    // Honest texts repeat next to nothing, and stay below twenty open elements.
+    // Ordinary texts repeat almost nothing and have fewer than twenty open elements.
     let is_much = |open: &Open| {
         open.repeated > text.len() / 2 + 10_000 || open.steps > text.len() * 20 + 1_000_000
     };
     escapes(text) > MOST_ESCAPES || is_much(&scan(text, is_much))
 }
 
-/// Bytes that may be looked at for what is to be escaped: a fifth of a second.
+/// Limit on the bytes scanned for characters to escape; scanning them takes a fifth of a second.
 const MOST_ESCAPES: usize = 1 << 30;
 
-/// Bytes that are looked at when a text is written again: for each character that is escaped, or seems to
-/// be by its first byte, all up to the next bracket.
+/// Returns the number of bytes that are scanned when a text is serialized. For each character that
+/// is escaped, or seems to be by its first byte, this is everything up to the next bracket.
 fn escapes(text: &str) -> usize {
     let escaped = |run: &str| run.bytes().filter(|byte| matches!(byte, b'&' | 0xC2)).count();
     text.split(['<', '>']).map(|run| escaped(run) * run.len()).sum()
 }
 
-/// Reads the tags of a text until that is enough.
+/// Reads the tags of a text until `is_enough` returns true.
 fn scan(text: &str, is_enough: impl Fn(&Open) -> bool) -> Open {
     let mut open = Open::default();
     let mut rest = text;
@@ -93,7 +93,7 @@ fn scan(text: &str, is_enough: impl Fn(&Open) -> bool) -> Open {
         match body.chars().next() {
             Some(c) if c.is_ascii_alphabetic() => {
                 let Some(tag) = Tag::read(body) else { return open };
-                // Each attribute is compared with those before it.
+                // Each attribute is compared with the preceding ones.
                 open.steps += tag.attributes * tag.attributes / 2;
                 let name = tag.name.to_ascii_lowercase();
                 if closes {
@@ -114,16 +114,16 @@ fn scan(text: &str, is_enough: impl Fn(&Open) -> bool) -> Open {
     open
 }
 
-/// A tag without its first bracket.
+/// A tag without its opening bracket.
 struct Tag<'a> {
     name: &'a str,
-    /// How many attributes it has, or a few more.
+    /// Number of attributes; may be slightly too high.
     attributes: usize,
     after: &'a str,
 }
 
 impl Tag<'_> {
-    /// Reads a tag as a parser does; none where it has no end.
+    /// Reads a tag like a parser. Returns `None` if the tag has no end.
     fn read(body: &str) -> Option<Tag<'_>> {
         #[derive(Clone, Copy)]
         enum In {
@@ -169,7 +169,7 @@ fn is_special(name: &str) -> bool {
     is_block(name) || OTHER_BLOCKS.contains(&name)
 }
 
-/// An element that is open.
+/// An open element.
 struct Element {
     name: String,
     is_bare: bool,
@@ -177,19 +177,19 @@ struct Element {
     is_special: bool,
 }
 
-/// Tells whether the end of an element reaches no further up than this one.
+/// Returns whether the end tag of an element has no effect above this open element.
 fn holds_back(open: &Element, ended: &str, ended_is_special: bool) -> bool {
     match open.name.as_str() {
         "table" => ended != "table",
         "caption" => ended != "table",
         "td" | "th" => !matches!(ended, "table" | "td" | "th") && !ROWS.contains(&ended),
         "ul" | "ol" if ended == "li" => true,
-        // The end of what is no block stops at blocks.
+        // The end tag of a non-block stops at blocks.
         _ => open.is_special && !ended_is_special,
     }
 }
 
-/// Tells whether the beginning of one element ends the block in which it would stand.
+/// Returns whether the start tag of one element closes the block that contains it.
 fn ends(begun: &str, block: &str) -> bool {
     match block {
         "p" => is_special(begun) && !is_of_table(begun),
@@ -199,7 +199,7 @@ fn ends(begun: &str, block: &str) -> bool {
     }
 }
 
-/// Tells whether the beginning of a part of a table ends what is open last.
+/// Returns whether the start tag of a table part closes the innermost open element.
 fn ends_part(begun: &str, last: &str) -> bool {
     match last {
         "p" => is_of_table(begun),
@@ -214,22 +214,22 @@ fn is_of_table(name: &str) -> bool {
     CELLS.contains(&name) || ROWS.contains(&name) || matches!(name, "col" | "colgroup")
 }
 
-/// The elements that are open at some place of a text.
+/// The open elements at a position of a text.
 #[derive(Default)]
 struct Open {
     elements: Vec<Element>,
-    /// How many of them are formatting.
+    /// Number of formatting elements among them.
     formatting: usize,
-    /// Formatting that goes on although the block in which it began has ended.
+    /// Formatting that continues after the end of the block in which it began.
     lost: Vec<Element>,
-    /// Formatting, and elements at all, that may be open in front of walls.
+    /// Formatting elements, and elements in total, that may be open before walls.
     forever: usize,
     unknown: usize,
-    /// Elements that were moved before the table in which they stood.
+    /// Elements that were moved before the table that contained them.
     moved: usize,
-    /// Elements that a parser may have made beside those that are written.
+    /// Elements that a parser may have created in addition to the written ones.
     repeated: usize,
-    /// Elements that a parser may have looked at.
+    /// Number of elements that a parser may have examined.
     steps: usize,
 }
 
@@ -244,7 +244,8 @@ impl Open {
         inner == "table" || ROWS.contains(&inner)
     }
 
-    /// What stands in a table but in no cell is moved before it, behind what was moved before.
+    /// Counts an element in a table but outside of a cell: it moves before the table, after those
+    /// moved earlier.
     fn move_out(&mut self) {
         if self.in_table() {
             self.moved += 1;
@@ -271,7 +272,7 @@ impl Open {
             return self.wall();
         }
         self.count();
-        // A link ends the one in which it would stand.
+        // A link closes the link that contains it.
         if name == "a" && self.elements.iter().chain(&self.lost).any(|open| open.name == "a") {
             self.end("a");
         }
@@ -293,7 +294,7 @@ impl Open {
         }
     }
 
-    /// Closes an element and all that is open in it; formatting in it goes on behind it.
+    /// Closes an element and everything open in it. Formatting in it continues after it.
     fn close(&mut self, at: usize) {
         let inner = self.elements.split_off(at + 1);
         let itself = self.elements.pop().is_some_and(|open| open.is_formatting);
@@ -322,7 +323,7 @@ impl Open {
         if !is_formatting(name) || self.formatting + self.lost.len() + self.forever == 0 {
             return;
         }
-        // Up to three elements are copied round each of the blocks.
+        // Up to three elements are copied around each of the blocks.
         let depth = self.elements.len() + self.unknown;
         self.repeated += 4 * depth.min(UNTANGLED);
         let shallow = depth < UNTANGLED;

@@ -1,34 +1,34 @@
 use super::*;
 use crate::model::html::sanitize;
 
-/// A text of many parts, each with its number in place of `#`.
+/// Repeats a text with `#` replaced by its number.
 fn many(count: usize, part: &str) -> String {
     (0..count).map(|number| part.replace('#', &number.to_string())).collect()
 }
 
 #[test]
-fn tags_that_would_become_many_times_as_many_are_told() {
+fn multiplying_markup_is_too_costly() {
     let open = many(1000, "<b class=#>");
     let blocks = many(1000, "<p>x</p>");
     for text in [
         format!("<p>{open}</p>{blocks}"),
         format!("{open}{blocks}"),
-        // What seems to close them is no tag.
+        // The apparent end tags are in comments.
         format!("<p>{}</p>{blocks}", many(1000, "<b class=#><!-- </b> -->")),
         format!("<p>{}</p>{blocks}", many(1000, "<b class=# title=\"></b>\">")),
         format!("<p>{}</p>{blocks}", many(1000, "<b class=#><script></b></script>")),
         format!("<p>{}</p>{blocks}", many(1000, "<b =\"><i class=#>")),
         format!("<li>{}</li>{}", many(1000, "<b class=#>"), many(1000, "<li>x")),
         format!("{open}{}", many(1000, "<div>x</b>")),
-        // Many open elements are looked at by each tag that follows.
+        // Each following tag examines the many open elements.
         format!("{}{}", many(5000, "<span>"), many(5000, "<p>")),
         format!("{}{}", many(5000, "<span>"), many(5000, "</i>")),
         format!("{}{}", many(5000, "<span><div></span>"), many(5000, "<p>")),
         format!("<table>{}", many(5000, "<p>x")),
         format!("<table>{}", many(5000, "x<tr>")),
-        // Each attribute is compared with all before it.
+        // Each attribute is compared with all preceding ones.
         format!("<p {}>", many(5000, "a# ")),
-        // For each character that is escaped all others up to the next bracket are looked at.
+        // Each escaped character causes a scan up to the next bracket.
         format!("<p>{}</p>", "&".repeat(100_000)),
         format!("<a href=\"{}\">x</a>", "&\u{a0}".repeat(50_000)),
     ] {
@@ -38,7 +38,7 @@ fn tags_that_would_become_many_times_as_many_are_told() {
 }
 
 #[test]
-fn long_texts_of_people_and_their_editors_are_kept() {
+fn long_ordinary_texts_are_accepted() {
     for part in [
         "<p>One <b><i>two</i> three</b> <a href=\"https://e.x/#?a>b\" title='x'>four</a></p>\n",
         "<p>One<p class=#>two <em>three</em><br>four<hr/>",
@@ -59,7 +59,7 @@ fn long_texts_of_people_and_their_editors_are_kept() {
 
 proptest::proptest! {
     #[test]
-    fn no_parser_repeats_more_than_is_counted(
+    fn estimate_is_never_below_the_parser_output(
         parts in proptest::collection::vec((0..26_usize, 1..20_usize), 1..16),
     ) {
         const PARTS: [&str; 26] = [
